@@ -1,8 +1,7 @@
 /* Made-up programs: of P phases, each a mix of its own of 200 of 5,000 blocks, in runs of random
  * length, every count ±10 %; and one without phases, where every slice is a mix of its own of 12
  * loops. */
-#ifndef CULPRIT_BENCH_SYNTHETIC_SLICES_H
-#define CULPRIT_BENCH_SYNTHETIC_SLICES_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,5 +62,3 @@ static void next_slice(struct bbv_set *set, uint32_t phases) {
     }
     must(bbv_set_slice(set, &error), &error);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* What must hold for every control-flow graph, whatever the code; shared by unit tests and
  * fuzzing. */
-#ifndef CULPRIT_TESTS_CFG_CHECK_H
-#define CULPRIT_TESTS_CFG_CHECK_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -244,5 +243,3 @@ static inline const char *cfg_problem(const struct cfg *cfg) {
     free(stack);
     return problem;
 }
-
-#endif

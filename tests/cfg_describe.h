@@ -4,8 +4,7 @@
  *
  * Blocks by the offsets that they span, with a star for each loop around them; edges from outside
  * last. Flags follow in brackets. */
-#ifndef CULPRIT_TESTS_CFG_DESCRIBE_H
-#define CULPRIT_TESTS_CFG_DESCRIBE_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,5 +94,3 @@ static inline void check_graph(const struct procedure_code *code, const char *ex
     assert_string_equal(graph.text, expected);
     cfg_free(&cfg);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Control-flow graphs made by hand, of edges and sizes of blocks. Instructions are 4 bytes long,
  * and adds, unless a test says otherwise. */
-#ifndef CULPRIT_TESTS_CFG_FIXTURE_H
-#define CULPRIT_TESTS_CFG_FIXTURE_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,5 +89,3 @@ static inline uint32_t cfg_fixture_edge(const struct cfg *cfg, uint32_t from, ui
     fail_msg("no edge from %u to %u", from, to);
     return CFG_NONE;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * dispatch, 1 to issue, results bypassed, 1 to commit; ROB 32; everything perfect that a test does
  * not set. So the first µop is fetched in cycle 1, dispatched in 4, issued in 5, complete in 6,
  * committed in 7. */
-#ifndef CULPRIT_TESTS_CORE_FIXTURE_H
-#define CULPRIT_TESTS_CORE_FIXTURE_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -294,5 +293,3 @@ static inline uint64_t units_of(const struct pics *pics, uint32_t insn, int psv)
     free(cells);
     return sum;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The wide machine takes 3 cycles from fetch to dispatch, 1 to issue, 1 from the result to commit;
  * a load takes 1 + 2 cycles; there is room and bandwidth for everything. */
-#ifndef CULPRIT_TESTS_GRAPH_FIXTURE_H
-#define CULPRIT_TESTS_GRAPH_FIXTURE_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -163,5 +162,3 @@ static inline void make_random(struct graph *graph, uint32_t count, uint64_t see
         }
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A life written by hand, as the tap carries it. */
-#ifndef CULPRIT_TESTS_PACKED_LIFE_H
-#define CULPRIT_TESTS_PACKED_LIFE_H
+#pragma once
 
 #include "tap/life.h"
 
@@ -39,5 +38,3 @@ static inline struct packed_life pack_by_hand(const struct life *life) {
             packed.producer[i] = (uint16_t)(life->uop - life->producer[i]);
     return packed;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Procedures made up at random, whose executions are known: graph, probabilities of branches, M,
  * stalls, and samples drawn from what cycles follow from all these. */
-#ifndef CULPRIT_TESTS_RANDOM_PROCEDURE_H
-#define CULPRIT_TESTS_RANDOM_PROCEDURE_H
+#pragma once
 
 #include <math.h>
 
@@ -189,5 +188,3 @@ static inline void random_procedure_free(struct random_procedure *made) {
     free(made->cycles);
     free(made->suspect);
 }
-
-#endif

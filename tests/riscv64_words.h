@@ -1,7 +1,6 @@
 /* Words of riscv64 machine code, for procedures made by hand. Registers by number: ra 1, sp 2, t0
  * 5, s0 8, a0 10 ... Displacements of branches in bytes from the branch. */
-#ifndef CULPRIT_TESTS_RISCV64_WORDS_H
-#define CULPRIT_TESTS_RISCV64_WORDS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -65,5 +64,3 @@ static inline uint32_t jr(uint32_t rs1) {
 #define ECALL   UINT32_C(0x00000073)
 #define FENCE   UINT32_C(0x0ff0000f)
 #define FRFLAGS UINT32_C(0x00102573) /* a0 */
-
-#endif

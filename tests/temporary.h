@@ -1,6 +1,5 @@
 /* Files and directories for the time of a test, where $TMPDIR says or in /tmp. */
-#ifndef CULPRIT_TESTS_TEMPORARY_H
-#define CULPRIT_TESTS_TEMPORARY_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,5 +16,3 @@ static inline char *temporary_name(char path[TEMPORARY_BYTES], const char *test)
         snprintf(path, TEMPORARY_BYTES, "/tmp/culprit-%s-XXXXXX", test);
     return path;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * done in functions marked `kernel`, which are never inlined, so that a profile names them and
  * `culprit sim --from FUNCTION` can start there. It prints a checksum, so that no work can be
  * optimised away and results can be compared between architectures. */
-#ifndef WORKLOAD_H
-#define WORKLOAD_H
+#pragma once
 
 #include <errno.h>
 #include <inttypes.h>
@@ -63,5 +62,3 @@ static inline void *allocate(uint64_t count, size_t size) {
     }
     return __builtin_memset(memory, 0, bytes);
 }
-
-#endif

@@ -7,8 +7,7 @@
  *
  * For samples taken at the head of the issue queue of an in-order core, and, with less certainty,
  * at commit of an out-of-order one. */
-#ifndef CULPRIT_ANALYZE_ANALYZE_H
-#define CULPRIT_ANALYZE_ANALYZE_H
+#pragma once
 
 #include "analyze/culprits.h"
 
@@ -37,5 +36,3 @@ void analysis_free(struct analysis *analysis);
 
 /* Cycles per execution of an instruction; 0 where no executions are known. */
 double analysis_cpi(const struct analysis *analysis, uint32_t insn);
-
-#endif

@@ -1,7 +1,6 @@
 /* Cycle equivalence of the arcs of a strongly connected graph, in linear time (Johnson, Pearson and
  * Pingali 1994 Fig. 4). */
-#ifndef CULPRIT_ANALYZE_BRACKETS_H
-#define CULPRIT_ANALYZE_BRACKETS_H
+#pragma once
 
 #include "analyze/network.h"
 
@@ -9,5 +8,3 @@
  * its own. False: out of memory. */
 bool brackets_classes(const struct network *network, uint32_t *arc_class, uint32_t *class_count,
                       struct error *error);
-
-#endif

@@ -7,8 +7,7 @@
  * instructions), the graph is flagged, and analyses that need all edges do without. Blocks end
  * where the frequency may change: at branches, at targets, at calls that may not return; other
  * calls are within a block, and control comes back behind them. */
-#ifndef CULPRIT_ANALYZE_CFG_H
-#define CULPRIT_ANALYZE_CFG_H
+#pragma once
 
 #include "analyze/procedure.h"
 #include "util/error.h"
@@ -82,5 +81,3 @@ void cfg_free(struct cfg *cfg);
 
 /* The instruction that begins at an offset; CFG_NONE: none. */
 uint32_t cfg_insn_at(const struct cfg *cfg, uint32_t offset);
-
-#endif

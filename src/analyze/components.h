@@ -1,7 +1,6 @@
 /* Strongly connected components of a control-flow graph and its outside: within one, control can
  * come from each block to each (Tarjan 1972). */
-#ifndef CULPRIT_ANALYZE_COMPONENTS_H
-#define CULPRIT_ANALYZE_COMPONENTS_H
+#pragma once
 
 #include "analyze/cfg.h"
 
@@ -15,5 +14,3 @@ struct components {
 /* False: out of memory. components_free() either way. */
 bool components_find(struct components *components, const struct cfg *cfg, struct error *error);
 void components_free(struct components *components);
-
-#endif

@@ -1,6 +1,5 @@
 /* The most that one event can cost the instruction that waits for it, in cycles. */
-#ifndef CULPRIT_ANALYZE_COSTS_H
-#define CULPRIT_ANALYZE_COSTS_H
+#pragma once
 
 #include "machine/machine.h"
 
@@ -12,5 +11,3 @@ struct costs {
     double unit;    /* the longest that a unit which is not pipelined is held */
 };
 struct costs costs_of(const struct machine *machine);
-
-#endif

@@ -2,8 +2,7 @@
  * Those that the code rules out, or that the surroundings of the instruction make extremely
  * unlikely, are eliminated; the others are listed, each with the instruction to blame and, if
  * known, a bound. */
-#ifndef CULPRIT_ANALYZE_CULPRITS_H
-#define CULPRIT_ANALYZE_CULPRITS_H
+#pragma once
 
 #include "analyze/frequency.h"
 
@@ -78,5 +77,3 @@ bool culprits_find(struct culprits *culprits, const struct cfg *cfg, const struc
                    const uint32_t *possible, const struct procedure_samples *samples,
                    struct error *error);
 void culprits_free(struct culprits *culprits);
-
-#endif

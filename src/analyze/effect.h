@@ -1,6 +1,5 @@
 /* What an instruction does to the registers and units of an in-order core, as sets. */
-#ifndef CULPRIT_ANALYZE_EFFECT_H
-#define CULPRIT_ANALYZE_EFFECT_H
+#pragma once
 
 #include "machine/machine.h"
 
@@ -41,5 +40,3 @@ struct conventions {
     resource_set never;     /* come from a load: the stack pointer and the like */
 };
 struct conventions conventions_of(enum isa isa);
-
-#endif

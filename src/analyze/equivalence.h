@@ -9,8 +9,7 @@
  *
  * With missing edges every block and every edge is a class of its own: edges that are not known may
  * lead to any block. */
-#ifndef CULPRIT_ANALYZE_EQUIVALENCE_H
-#define CULPRIT_ANALYZE_EQUIVALENCE_H
+#pragma once
 
 #include "analyze/cfg.h"
 
@@ -30,5 +29,3 @@ bool equivalence_find(struct equivalence *equivalence, const struct cfg *cfg, st
 /* Makes every block, edge and outer edge a class of its own, in this order. */
 void equivalence_part(struct equivalence *equivalence, const struct cfg *cfg);
 void equivalence_free(struct equivalence *equivalence);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Each offset is decoded at most once, and tables of jumps are read within a budget, so that time
  * and memory grow only with the code's size, whatever it contains. */
-#ifndef CULPRIT_ANALYZE_EXPLORE_H
-#define CULPRIT_ANALYZE_EXPLORE_H
+#pragma once
 
 #include "analyze/cfg.h"
 
@@ -76,5 +75,3 @@ bool exploration_finds_code(const struct exploration *exploration, uint32_t offs
 static inline uint32_t code_behind(const struct code_insn *found) {
     return found->offset + found->insn.length;
 }
-
-#endif

@@ -15,8 +15,7 @@
  * registers kept, which are restored by loads, behind a call. Scratch registers survive neither,
  * the stack pointer is never loaded, and the return has read the return address. Where it is not
  * known where control comes from, any other register may come from a load. */
-#ifndef CULPRIT_ANALYZE_FEEDING_H
-#define CULPRIT_ANALYZE_FEEDING_H
+#pragma once
 
 #include "analyze/cfg.h"
 #include "analyze/spread.h"
@@ -74,5 +73,3 @@ bool feeding_find_fetches(struct feeding *feeding, const struct cfg *cfg,
                           const struct machine *machine);
 bool feeding_find_operands(struct feeding *feeding, const struct cfg *cfg,
                            const struct machine *machine);
-
-#endif

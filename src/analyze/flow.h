@@ -10,8 +10,7 @@
  * With missing edges nothing follows at the heads of blocks, nor outside: a jump with unknown
  * targets may lead to any head. What leaves a block is known even then, as such a jump is an edge
  * to outside. */
-#ifndef CULPRIT_ANALYZE_FLOW_H
-#define CULPRIT_ANALYZE_FLOW_H
+#pragma once
 
 #include "analyze/equivalence.h"
 
@@ -33,5 +32,3 @@ struct flow_value {
  * out of memory. */
 bool flow_propagate(const struct cfg *cfg, const struct equivalence *equivalence,
                     struct flow_value *values, struct error *error);
-
-#endif

@@ -5,8 +5,7 @@
  *     jmp *%rax            rax
  *     add %rdx,%rax        rax + rdx
  *     movslq (%rdx,%rcx,4) load(rdx + (rcx << 2)) + rdx */
-#ifndef CULPRIT_ANALYZE_FORMULA_H
-#define CULPRIT_ANALYZE_FORMULA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -92,5 +91,3 @@ bool formula_value(const struct formula *formula, uint64_t index,
 
 /* Whether callees keep a register (x86-64 System V, RISC-V). */
 bool register_is_kept(enum isa isa, uint8_t reg);
-
-#endif

@@ -14,8 +14,7 @@
  * - 0.5 of a sum ΣS / ΣM, which stalls are a part of;
  * - the doubt about M, and 0.005 in any case: no core model is nearer to a core;
  * - along the flow variances add up, and what smoothing moved is added. */
-#ifndef CULPRIT_ANALYZE_FREQUENCY_H
-#define CULPRIT_ANALYZE_FREQUENCY_H
+#pragma once
 
 #include "analyze/equivalence.h"
 #include "analyze/schedule.h"
@@ -89,5 +88,3 @@ bool frequency_estimate(struct frequency *frequency, const struct cfg *cfg,
 bool frequency_exact(struct frequency *frequency, const struct cfg *cfg, const double *executions,
                      struct error *error);
 void frequency_free(struct frequency *frequency);
-
-#endif

@@ -1,8 +1,7 @@
 /* Where indirect jumps lead, as far as the code before them shows (DCPI §6.1.1): through tables of
  * addresses or of distances, bounded by a comparison, a mask or the size of the index; to constant
  * addresses; to other procedures. Inside of this room. */
-#ifndef CULPRIT_ANALYZE_JUMP_TABLE_H
-#define CULPRIT_ANALYZE_JUMP_TABLE_H
+#pragma once
 
 #include "analyze/explore.h"
 
@@ -27,5 +26,3 @@ struct jump_resolver {
 bool jump_resolve(struct jump_resolver *resolver, const struct exploration *exploration,
                   const struct code_open *jump, struct jump_targets *targets);
 void jump_resolver_free(struct jump_resolver *resolver);
-
-#endif

@@ -1,6 +1,5 @@
 /* Loops of a graph whose edges are there. Inside of this room. */
-#ifndef CULPRIT_ANALYZE_LOOPS_H
-#define CULPRIT_ANALYZE_LOOPS_H
+#pragma once
 
 #include "analyze/cfg.h"
 
@@ -8,5 +7,3 @@
  * control enters a cycle at several blocks (irreducible), its retreating edges make no loop and
  * count for no depth. False: out of memory. */
 bool loops_find(struct cfg *cfg);
-
-#endif

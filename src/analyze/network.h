@@ -1,7 +1,6 @@
 /* A control-flow graph with blocks and edges alike: both are arcs, and the nodes are the outside
  * and the head and the tail of each block. What flows into a node flows out of it. */
-#ifndef CULPRIT_ANALYZE_NETWORK_H
-#define CULPRIT_ANALYZE_NETWORK_H
+#pragma once
 
 #include "analyze/cfg.h"
 
@@ -35,5 +34,3 @@ static inline uint32_t network_other(const struct network *network, uint32_t arc
     const struct network_arc *ends = &network->arcs[arc];
     return ends->from == node ? ends->to : ends->from;
 }
-
-#endif

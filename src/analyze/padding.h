@@ -1,6 +1,5 @@
 /* Bytes between pieces of code that are there for alignment only. */
-#ifndef CULPRIT_ANALYZE_PADDING_H
-#define CULPRIT_ANALYZE_PADDING_H
+#pragma once
 
 #include "isa/insn.h"
 
@@ -9,5 +8,3 @@ size_t padding_size(enum isa isa, const uint8_t *bytes, size_t size);
 
 /* Padding that is never executed begins here: zeros, and of x86-64 int3. */
 bool padding_is_dead(enum isa isa, const uint8_t *bytes, size_t size);
-
-#endif

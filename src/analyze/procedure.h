@@ -1,7 +1,6 @@
 /* A procedure as the analyses take it: its machine code, what lies around it, and what was sampled
  * of it. Everything is the caller's and outlives the analysis. */
-#ifndef CULPRIT_ANALYZE_PROCEDURE_H
-#define CULPRIT_ANALYZE_PROCEDURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ struct procedure_samples {
      * access missed, or at the branch; NULL: it was not sampled. */
     const double *events[PROCEDURE_EVENTS];
 };
-
-#endif

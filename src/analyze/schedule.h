@@ -23,8 +23,7 @@
  * - What fences, serialises, flushes or enters the kernel does so where causes are told apart, with
  *   VIEW_HEAD of an in-order core, and what of that is STALL_SYNCHRONISATION, being dynamic, is
  *   left out of M. Elsewhere it is taken as a plain instruction of its class. */
-#ifndef CULPRIT_ANALYZE_SCHEDULE_H
-#define CULPRIT_ANALYZE_SCHEDULE_H
+#pragma once
 
 #include "analyze/cfg.h"
 #include "core/stall_causes.h"
@@ -87,5 +86,3 @@ void schedule_free(struct schedule *schedule);
 /* Weighs the edges that enter a block by how often they are taken (by edge; NULL, and where all are
  * 0: alike), and fills in `cycles` and `stalls`. schedule_make() has done so with NULL. */
 void schedule_weigh(struct schedule *schedule, const struct cfg *cfg, const double *executions);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which code leads to an edge, and which follows it. Inside of the schedule. */
-#ifndef CULPRIT_ANALYZE_SCHEDULE_PATH_H
-#define CULPRIT_ANALYZE_SCHEDULE_PATH_H
+#pragma once
 
 #include "analyze/cfg.h"
 
@@ -35,5 +34,3 @@ struct path {
  * `window` instructions backwards, those executions are measured as well. False: out of memory. */
 bool path_find(struct path *path, const struct cfg *cfg, const struct ways *ways, uint32_t edge,
                uint32_t context, uint32_t window);
-
-#endif

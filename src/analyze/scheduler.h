@@ -2,8 +2,7 @@
  *
  * Each instruction of the procedure has two static numbers: by one it is context, by the other it
  * is measured, so that what the core says of it is told apart by number. */
-#ifndef CULPRIT_ANALYZE_SCHEDULER_H
-#define CULPRIT_ANALYZE_SCHEDULER_H
+#pragma once
 
 #include "analyze/schedule.h"
 #include "analyze/schedule_path.h"
@@ -67,5 +66,3 @@ struct stall_list {
  * static stalls are appended, by instruction. */
 bool scheduler_run(struct scheduler *scheduler, const struct path *path, const struct ways *ways,
                    double *cycles, struct stall_list *stalls, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Static code for the core that runs schedules. Inside of the schedule. */
-#ifndef CULPRIT_ANALYZE_SCHEDULER_CODE_H
-#define CULPRIT_ANALYZE_SCHEDULER_CODE_H
+#pragma once
 
 #include "analyze/scheduler.h"
 
@@ -13,5 +12,3 @@ bool insn_is_call(const struct insn *insn);
  * earlier code, and the core, where there is too much or of another architecture. */
 bool scheduler_add_code(struct scheduler *scheduler, const struct cfg *cfg, struct error *error);
 void scheduler_drop_core(struct scheduler *scheduler);
-
-#endif

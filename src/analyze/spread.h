@@ -5,8 +5,7 @@
  *     spread_begin, then for each block set `stops`; spread_enter, spread_leave; spread_run; `in`
  *
  * Sets are small and only grow, so each edge is passed a few times at most. */
-#ifndef CULPRIT_ANALYZE_SPREAD_H
-#define CULPRIT_ANALYZE_SPREAD_H
+#pragma once
 
 #include "analyze/cfg.h"
 
@@ -42,5 +41,3 @@ void spread_run(struct spread *spread);
 
 /* Whether the block ends in an indirect jump that may lead to unknown targets. */
 bool block_jumps_anywhere(const struct cfg *cfg, uint32_t block);
-
-#endif

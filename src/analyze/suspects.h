@@ -18,8 +18,7 @@
  *
  * Interrupts, signals and code that is written while it runs are not thought of, nor misaligned
  * accesses of riscv64. */
-#ifndef CULPRIT_ANALYZE_SUSPECTS_H
-#define CULPRIT_ANALYZE_SUSPECTS_H
+#pragma once
 
 #include "analyze/feeding.h"
 
@@ -47,5 +46,3 @@ uint32_t suspects_itself(const struct cfg *cfg, const struct machine *machine, u
                          uint32_t outstanding);
 /* Causes that come from what feeds it. */
 uint32_t suspects_fed(const struct machine *machine, enum feed_kind kind);
-
-#endif

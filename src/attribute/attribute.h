@@ -2,8 +2,7 @@
  *
  * Cycles are counted in integers of 1/840 cycle (exact for 1 to 8 sharers): sums are exact and
  * independent of order. */
-#ifndef CULPRIT_ATTRIBUTE_ATTRIBUTE_H
-#define CULPRIT_ATTRIBUTE_ATTRIBUTE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ struct golden *golden_new(void);
 void golden_free(struct golden *golden);
 struct tap_worker golden_worker(struct golden *golden);
 struct pics *golden_profile(const struct golden *golden);
-
-#endif

@@ -1,6 +1,5 @@
 /* Call stacks of a run and the cycles spent in each. */
-#ifndef CULPRIT_ATTRIBUTE_CALL_STACKS_H
-#define CULPRIT_ATTRIBUTE_CALL_STACKS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -59,5 +58,3 @@ void call_thread_end(struct call_thread *thread);
 /* Adds the cycles of a buffer to the stacks. */
 bool call_thread_consume(struct call_thread *thread, const struct tap_buffer *buffer,
                          struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* Sets of (instruction, signature), each stored once: the same few come again and again in a
  * profile's samples, so that a sample takes four bytes. Inside of the attribute room. */
-#ifndef CULPRIT_ATTRIBUTE_CELL_SETS_H
-#define CULPRIT_ATTRIBUTE_CELL_SETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ static inline unsigned cell_set_size(const struct cell_sets *sets, uint32_t numb
 static inline uint64_t cell_set_cell(const struct cell_sets *sets, uint32_t number, unsigned i) {
     return sets->words[number + i] & ((UINT64_C(1) << CELL_SIZE_SHIFT) - 1);
 }
-
-#endif

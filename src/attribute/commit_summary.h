@@ -5,8 +5,7 @@
  * - executions by signature, per instruction (the event counts of paper B §5.3 and Fig. B.7), and
  *   how many carry several events (§5.2);
  * - how long instructions without any event held up commit (paper B §3). */
-#ifndef CULPRIT_ATTRIBUTE_COMMIT_SUMMARY_H
-#define CULPRIT_ATTRIBUTE_COMMIT_SUMMARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ uint32_t commit_summary_stall_quantile(const struct commit_summary *summary, dou
 bool commit_summary_correlation(const struct commit_summary *summary,
                                 const struct pics_cell *golden, uint64_t golden_count,
                                 unsigned event, double *correlation, uint64_t *instructions);
-
-#endif

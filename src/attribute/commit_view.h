@@ -1,6 +1,5 @@
 /* What a profiler at commit can see of a sampled cycle, and the shape of its rule. */
-#ifndef CULPRIT_ATTRIBUTE_COMMIT_VIEW_H
-#define CULPRIT_ATTRIBUTE_COMMIT_VIEW_H
+#pragma once
 
 #include "attribute/attribute.h"
 
@@ -43,5 +42,3 @@ bool views_next(struct views *views, uint64_t cycle);
 /* The first of the points from `i` on that is not before `cycle`; `count`: there is none. Quick
  * when it is near. */
 uint32_t points_find(const struct tap_point *points, uint32_t i, uint32_t count, uint64_t cycle);
-
-#endif

@@ -1,8 +1,7 @@
 /* The layout of struct pics, for workers that add to it for every committed µop. Most cycles carry
  * no event, so those lie in a plain array by instruction; the others in an open-addressing table of
  * (instruction, signature). */
-#ifndef CULPRIT_ATTRIBUTE_PICS_H
-#define CULPRIT_ATTRIBUTE_PICS_H
+#pragma once
 
 #include <assert.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ static inline bool pics_add_fast(struct pics *pics, uint32_t insn, uint32_t psv,
     pics->base[insn] += units;
     return true;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * With a period given, a sample's weight is known when it is taken, and the sample goes into the
  * profiles at once. With a number of samples asked for, samples are kept in a log until the end,
  * because half of them are dropped whenever there are twice too many. */
-#ifndef CULPRIT_ATTRIBUTE_PROFILE_H
-#define CULPRIT_ATTRIBUTE_PROFILE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -77,5 +76,3 @@ bool group_log(struct profile_group *group, uint64_t cycle, const uint32_t *name
 /* The lane has seen `cycles` more: doubles the period if there are too many samples. False: out of
  * memory. */
 bool group_advance(struct profile_lane *lane, uint64_t cycles);
-
-#endif

@@ -4,8 +4,7 @@
  * Both profile and reference are first reduced to the grain of interest and to the events that the
  * profiler supports; then the error is E = (T_total − Σ_i Σ_j min(C_ij, C_ij^ref)) / T_total, with
  * the profile scaled to the reference's T_total. */
-#ifndef CULPRIT_ATTRIBUTE_PROFILE_ERROR_H
-#define CULPRIT_ATTRIBUTE_PROFILE_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ uint64_t error_samples(double spread, double floor);
 
 /* Pearson's r of n pairs; NaN when n < 2 or one of the two does not vary. */
 double pearson_correlation(const double *x, const double *y, size_t n);
-
-#endif

@@ -11,8 +11,7 @@
  * cycle once for all of them. All lanes of a group run on one executor's thread. The result does
  * not depend on how the lanes' buffers interleave, nor on which thread takes them, nor on the
  * groups. */
-#ifndef CULPRIT_ATTRIBUTE_PROFILER_H
-#define CULPRIT_ATTRIBUTE_PROFILER_H
+#pragma once
 
 #include "attribute/attribute.h"
 #include "attribute/commit_view.h"
@@ -85,5 +84,3 @@ struct profile_result {
 /* Once all lanes are freed: one for each of the options. */
 bool profile_group_finish(struct profile_group *group, struct profile_result *results,
                           struct error *error);
-
-#endif

@@ -8,8 +8,7 @@
  * When a number of samples is asked for, not a period, the period starts at one cycle and doubles
  * whenever twice that number has been taken. Of two neighbours one is kept (periodic: the second;
  * random: either), so the samples of a level are among those of the level below. */
-#ifndef CULPRIT_ATTRIBUTE_SAMPLER_H
-#define CULPRIT_ATTRIBUTE_SAMPLER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ static inline void sampler_step(const struct sampler *sampler, struct sample_cur
  * adds to *count how many they are. */
 uint64_t sampler_take(const struct sampler *sampler, struct sample_cursor *cursor, uint64_t end,
                       uint64_t *count);
-
-#endif

@@ -3,8 +3,7 @@
  * A.3). The cycle of a commit itself goes in equal shares to its µops: 840 units can be divided by
  * 1 to 8 without a remainder; when more commit together (an idealised width), the first ones get
  * one unit more. */
-#ifndef CULPRIT_ATTRIBUTE_SPAN_H
-#define CULPRIT_ATTRIBUTE_SPAN_H
+#pragma once
 
 #include "attribute/attribute.h"
 
@@ -90,5 +89,3 @@ static inline bool closings_next(struct closings *at) {
     }
     return true;
 }
-
-#endif

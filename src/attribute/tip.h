@@ -3,8 +3,7 @@
  * The reorder buffer has as many banks as µops can commit in a cycle; µop s lies in bank s % banks.
  * An address register holds a whole tap_uop word: the address (as static instruction) and, for TEA,
  * the signature. */
-#ifndef CULPRIT_ATTRIBUTE_TIP_H
-#define CULPRIT_ATTRIBUTE_TIP_H
+#pragma once
 
 #include "attribute/commit_view.h"
 #include "machine/machine.h"
@@ -49,5 +48,3 @@ void tea_select(const struct commit_view *view, unsigned banks, struct tip_regis
 unsigned tip_attribute(const struct tip_registers *registers, uint64_t *uops);
 
 uint32_t tip_storage_bytes(const struct machine_core *core); /* as profiler_storage_bytes() */
-
-#endif

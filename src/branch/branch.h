@@ -1,8 +1,7 @@
 /* Branch prediction of one core: direction predictor, branch target buffer, indirect targets and
  * return stack. The core fetches along the committed path, so one call both predicts and trains;
  * speculative history therefore equals the true history. */
-#ifndef CULPRIT_BRANCH_BRANCH_H
-#define CULPRIT_BRANCH_BRANCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ struct branch_statistics {
 };
 void branch_statistics(const struct branch_predictor *predictor,
                        struct branch_statistics *statistics);
-
-#endif

@@ -1,8 +1,7 @@
 /* Inside of the branch room: the predictors, one .c file each. Every `*_predict` predicts, then
  * trains with the truth, in one call. A branch's index in a table comes from address >> 1: no
  * branch is one byte long, so two branches never share it. */
-#ifndef CULPRIT_BRANCH_PREDICTORS_H
-#define CULPRIT_BRANCH_PREDICTORS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -141,5 +140,3 @@ bool return_stack_init(struct return_stack *stack, uint32_t size);
 void return_stack_copy(struct return_stack *stack, const struct return_stack *from);
 void return_stack_push(struct return_stack *stack, uint64_t address);
 uint64_t return_stack_pop(struct return_stack *stack);
-
-#endif

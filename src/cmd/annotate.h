@@ -1,6 +1,5 @@
 /* `culprit annotate`: what its files share. */
-#ifndef CULPRIT_CMD_ANNOTATE_H
-#define CULPRIT_CMD_ANNOTATE_H
+#pragma once
 
 #include "cmd/profile_options.h"
 #include "report/annotated.h"
@@ -16,5 +15,3 @@ struct annotate_job {
 
 /* A step. */
 bool annotate_report(void *job, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* The verbs: the options of each, one study, one report (verb.h). Only here does culprit print or
  * exit. */
-#ifndef CULPRIT_CMD_CMD_H
-#define CULPRIT_CMD_CMD_H
+#pragma once
 
 #define CULPRIT_VERSION "0.1"
 
@@ -19,5 +18,3 @@ enum {
     STATUS_CANNOT_RUN = 126,
     STATUS_NOT_FOUND = 127
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* `culprit contend`: what its two lives share, the report and --profile. */
-#ifndef CULPRIT_CMD_CONTEND_H
-#define CULPRIT_CMD_CONTEND_H
+#pragma once
 
 #include "cmd/sharing_options.h"
 #include "cmd/verb.h"
@@ -34,5 +33,3 @@ extern const struct verb contend_profile;
 void contend_take_shapes(struct argp_state *state, void *contend, char *value);
 /* The machine, which must have a cache that is shared. */
 bool contend_prepare_machine(struct contend *contend, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of culprit epochs share. */
-#ifndef CULPRIT_CMD_EPOCHS_H
-#define CULPRIT_CMD_EPOCHS_H
+#pragma once
 
 #include "cmd/store_options.h"
 #include "cmd/verb.h"
@@ -43,5 +42,3 @@ bool epochs_import(struct epochs_request *request, struct error *error);
  * whatever the access. */
 struct store *epochs_open(const struct epochs_request *request, enum store_access access,
                           struct error *error);
-
-#endif

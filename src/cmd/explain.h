@@ -1,6 +1,5 @@
 /* `culprit explain`: in one pass, or by regions when the run is long; see study/explain.h. */
-#ifndef CULPRIT_CMD_EXPLAIN_H
-#define CULPRIT_CMD_EXPLAIN_H
+#pragma once
 
 #include "cmd/run.h"
 #include "study/explain.h"
@@ -26,5 +25,3 @@ struct explain {
 bool explain_run(void *explain, struct error *error);
 bool explain_report(void *explain, struct error *error);
 void explain_free(void *verb);
-
-#endif

@@ -1,6 +1,5 @@
 /* `culprit icost`: what its two lives share, the breakdown and --sensitivity. */
-#ifndef CULPRIT_CMD_ICOST_H
-#define CULPRIT_CMD_ICOST_H
+#pragma once
 
 #include "cmd/verb.h"
 #include "report/breakdown_report.h"
@@ -46,5 +45,3 @@ void icost_clean_up(void *icost);
 extern const struct option_group icost_shotgun_group;  /* of a struct shotgun_choice */
 extern const struct option_group icost_path_group;     /* of a struct pieces_choice */
 extern const struct option_group icost_category_group; /* of a struct category_choice */
-
-#endif

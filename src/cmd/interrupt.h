@@ -1,7 +1,6 @@
 /* Ctrl-C and SIGTERM end a run early but in order: the first one asks for the partial report, a
  * second one, a quarter of a second later or more, kills culprit as usual. */
-#ifndef CULPRIT_CMD_INTERRUPT_H
-#define CULPRIT_CMD_INTERRUPT_H
+#pragma once
 
 #include <signal.h>
 
@@ -17,5 +16,3 @@ void interrupt_catch(void);
  * it is waited for; what becomes its number then, NULL: the capture begins at once. --for: a line
  * says for how long, and what the command's clients will see. */
 const volatile sig_atomic_t *interrupt_await(const struct input_options *input);
-
-#endif

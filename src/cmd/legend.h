@@ -1,7 +1,6 @@
 /* When a report explains its words: on a terminal once, to whoever sees them for the first time,
  * and when it is asked to. */
-#ifndef CULPRIT_CMD_LEGEND_H
-#define CULPRIT_CMD_LEGEND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,5 +14,3 @@ bool legend_is_new(FILE *file);
 void legend_was_shown(FILE *file);
 /* --legend without anything to explain: prints all words, and exits. */
 void legend_alone(void) __attribute__((noreturn));
-
-#endif

@@ -1,6 +1,5 @@
 /* What verbs have in common that sample the live machine: which events, how often. */
-#ifndef CULPRIT_CMD_LIVE_OPTIONS_H
-#define CULPRIT_CMD_LIVE_OPTIONS_H
+#pragma once
 
 #include "cmd/option.h"
 
@@ -10,5 +9,3 @@ struct live_options {
 };
 extern const struct option_group
     live_group; /* --events, --rate, in group 1; fills in the default rate */
-
-#endif

@@ -1,6 +1,5 @@
 /* The next useful command: what was typed, with the one option that shows more. */
-#ifndef CULPRIT_CMD_NEXT_H
-#define CULPRIT_CMD_NEXT_H
+#pragma once
 
 #include "report/report.h"
 
@@ -14,5 +13,3 @@ char *next_with_option(const char *option, int argc, char **argv);
 /* The same with "--NAME VALUE", which takes the place of that option where it was typed. `command`:
  * where the command begins in argv, whose own options stay; NULL: there is none. */
 char *next_in_place(const char *option, char *const *command, int argc, char **argv);
-
-#endif

@@ -11,8 +11,7 @@
  *         {0}};
  *
  * A row's member must have the row's type, which the compiler checks. */
-#ifndef CULPRIT_CMD_OPTION_H
-#define CULPRIT_CMD_OPTION_H
+#pragma once
 
 #include <argp.h>
 #include <stdbool.h>
@@ -167,5 +166,3 @@ const char *options_file(const struct argp_state *state, const char *option, con
 char **options_take_command(struct argp_state *state);
 /* Whether "--" came before this argument. */
 bool options_quoted(const struct argp_state *state);
-
-#endif

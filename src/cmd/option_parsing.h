@@ -1,6 +1,5 @@
 /* Inside of option*.c: a command line that is being parsed. */
-#ifndef CULPRIT_CMD_OPTION_PARSING_H
-#define CULPRIT_CMD_OPTION_PARSING_H
+#pragma once
 
 #include "cmd/option.h"
 
@@ -21,5 +20,3 @@ void option_set(struct argp_state *state, const struct option_row *option, void 
                 char *value);
 /* Says what is wrong with the option at which argp stopped, and exits. */
 void option_explain_mistake(const struct argp_state *state, const struct parsing *parsing);
-
-#endif

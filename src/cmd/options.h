@@ -1,7 +1,6 @@
 /* The options that verbs share, each stated once, so that every verb's --help has it in the same
  * words: groups with a struct of their own, and rows for a verb's own table. */
-#ifndef CULPRIT_CMD_OPTIONS_H
-#define CULPRIT_CMD_OPTIONS_H
+#pragma once
 
 #include "cmd/option.h"
 #include "machine/choice.h"
@@ -108,5 +107,3 @@ bool options_may_follow(const struct input_options *input);
 
 /* Prints "culprit: ..." */
 void print_error(const struct error *error);
-
-#endif

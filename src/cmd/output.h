@@ -2,8 +2,7 @@
  * renamed when it is complete, if the target is a regular file or absent; a device or pipe is
  * written directly. The file is made at the start, so that a run does not end in "permission
  * denied". */
-#ifndef CULPRIT_CMD_OUTPUT_H
-#define CULPRIT_CMD_OUTPUT_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -46,5 +45,3 @@ bool report_files_open(struct report_files *files, const struct output_options *
                        bool command, struct error *error);
 bool report_files_close(struct report_files *files, struct error *error);
 void report_files_discard(struct report_files *files);
-
-#endif

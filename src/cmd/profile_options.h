@@ -1,7 +1,6 @@
 /* What verbs have in common that show profiles of the store: which rows of which samples, and sets
  * of epochs that are compared. */
-#ifndef CULPRIT_CMD_PROFILE_OPTIONS_H
-#define CULPRIT_CMD_PROFILE_OPTIONS_H
+#pragma once
 
 #include "cmd/store_options.h"
 #include "cmd/verb.h"
@@ -62,5 +61,3 @@ extern const struct option_group compare_group; /* stores as arguments */
  * they do not all have the event (that of --event, or the first set's first) in one unit. */
 bool compare_prepare(void *compare, struct error *error);
 void compare_free(void *verb);
-
-#endif

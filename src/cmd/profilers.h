@@ -1,6 +1,5 @@
 /* `culprit profilers`: what its files share. */
-#ifndef CULPRIT_CMD_PROFILERS_H
-#define CULPRIT_CMD_PROFILERS_H
+#pragma once
 
 #include "cmd/run.h"
 #include "report/comparison.h"
@@ -28,5 +27,3 @@ struct profilers {
 void profilers_choose(const struct argp_state *state, struct profilers *job);
 /* --list: prints them, and exits. */
 void profilers_list(void) __attribute__((noreturn));
-
-#endif

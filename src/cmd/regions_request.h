@@ -1,6 +1,5 @@
 /* What `culprit regions` was asked for. */
-#ifndef CULPRIT_CMD_REGIONS_REQUEST_H
-#define CULPRIT_CMD_REGIONS_REQUEST_H
+#pragma once
 
 #include "cmd/verb.h"
 #include "report/regions.h"
@@ -26,5 +25,3 @@ struct regions_request {
 };
 
 extern const struct command_line regions_line;
-
-#endif

@@ -1,7 +1,6 @@
 /* What `sim`, `explain` and `profilers` have in common: a command or trace is simulated and
  * reported. */
-#ifndef CULPRIT_CMD_RUN_H
-#define CULPRIT_CMD_RUN_H
+#pragma once
 
 #include "cmd/save.h"
 #include "cmd/verb.h"
@@ -59,5 +58,3 @@ bool run_report_begin(struct run *run, const char *note, struct error *error);
 bool run_report_write(struct run *run, struct error *error);
 /* Whether the simulation is not all that was asked for. */
 bool run_is_partial(const struct run *run);
-
-#endif

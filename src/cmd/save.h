@@ -1,6 +1,5 @@
 /* --save: the simulated profile goes to the store as well, where top, diff and others read it. */
-#ifndef CULPRIT_CMD_SAVE_H
-#define CULPRIT_CMD_SAVE_H
+#pragma once
 
 #include "cmd/option.h"
 #include "report/report.h"
@@ -31,5 +30,3 @@ struct saving *save_to(struct save *save);
 /* Adds where the profile is now to the notes. False, with an error, when it could not be saved. */
 bool save_note(struct save *save, struct report *report, struct error *error);
 void save_close(struct save *save);
-
-#endif

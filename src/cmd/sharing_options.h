@@ -1,7 +1,6 @@
 /* Options that the verbs on threads that share caches have in common, `contend` and `throughput`:
  * which programs, what part of them, on which machine, by which model of contention. */
-#ifndef CULPRIT_CMD_SHARING_OPTIONS_H
-#define CULPRIT_CMD_SHARING_OPTIONS_H
+#pragma once
 
 #include "cmd/options.h"
 #include "model/contention.h"
@@ -24,5 +23,3 @@ extern const struct option_group sharing_group;
 
 /* Notes the programs whose traces break off, which makes the report partial. */
 void sharing_note_cut(struct report *report, const struct locality_inputs *inputs);
-
-#endif

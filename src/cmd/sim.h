@@ -1,6 +1,5 @@
 /* `culprit sim`: what its two lives share, a run and a list of regions. */
-#ifndef CULPRIT_CMD_SIM_H
-#define CULPRIT_CMD_SIM_H
+#pragma once
 
 #include "cmd/run.h"
 #include "cmd/slices.h"
@@ -35,5 +34,3 @@ bool sim_prepare(void *sim, struct error *error);
 bool sim_run(void *sim, struct error *error);
 bool sim_report(void *sim, struct error *error);
 void sim_free(void *verb);
-
-#endif

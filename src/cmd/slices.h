@@ -1,6 +1,5 @@
 /* `sim --slices`: where slices end, and the file that records go to. */
-#ifndef CULPRIT_CMD_SLICES_H
-#define CULPRIT_CMD_SLICES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ bool slices_open(struct slices *slices, const struct slices_request *request, st
 bool slices_write(struct slices *slices, const struct slice_record *records, size_t count,
                   struct error *error);
 void slices_discard(struct slices *slices);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which store and which epochs: the options that verbs share which read profiles. */
-#ifndef CULPRIT_CMD_STORE_OPTIONS_H
-#define CULPRIT_CMD_STORE_OPTIONS_H
+#pragma once
 
 #include "cmd/option.h"
 
@@ -29,5 +28,3 @@ bool store_options_choose(struct store *store, const char *list, int64_t **sessi
 /* The union of all --epoch. */
 bool store_options_choose_all(struct store *store, const struct store_options *options,
                               int64_t **sessions, size_t *count, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* `culprit trace`: what its lives share, a trace and one of each region of a list. */
-#ifndef CULPRIT_CMD_TRACE_H
-#define CULPRIT_CMD_TRACE_H
+#pragma once
 
 #include "cmd/verb.h"
 #include "region/region_traces.h"
@@ -27,5 +26,3 @@ struct trace_job {
 };
 
 extern const struct verb trace_regions;
-
-#endif

@@ -11,8 +11,7 @@
  * command is the command's own; else 128 and the signal that ended it early, or 0. Of a failure it
  * is 1, or 125 when a command was to run, 126 or 127 when it could not; or 128 and the signal when
  * this came before anything was measured. */
-#ifndef CULPRIT_CMD_VERB_H
-#define CULPRIT_CMD_VERB_H
+#pragma once
 
 #include "cmd/options.h"
 #include "cmd/output.h"
@@ -58,5 +57,3 @@ bool verb_report_late(struct verb_run *run, const struct error *error);
 
 /* For `report` that prints on standard output: whether all of it went there; `what` failed. */
 bool verb_flush(const char *what, struct error *error);
-
-#endif

@@ -5,8 +5,7 @@
  *     core_push(core, &input, &error)                        as often as there is input
  *     core_finish(core, &error)                              runs until everything has committed
  */
-#ifndef CULPRIT_CORE_CORE_H
-#define CULPRIT_CORE_CORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -126,5 +125,3 @@ struct core_statistics {
     struct memory_statistics memory;
 };
 void core_statistics(const struct core *core, struct core_statistics *statistics);
-
-#endif

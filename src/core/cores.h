@@ -1,7 +1,6 @@
 /* The kinds of cores behind core/core.h, which describes their functions. Inside of the core room.
  */
-#ifndef CULPRIT_CORE_CORES_H
-#define CULPRIT_CORE_CORES_H
+#pragma once
 
 #include "core/core.h"
 #include "core/input.h"
@@ -37,5 +36,3 @@ void core_subtract_branches(struct branch_statistics *all, const struct branch_s
 /* Makes what a core starts with. On failure its members are NULL. */
 bool core_learned_new(struct core_learned *learned, const struct machine *machine,
                       const struct core_options *options, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Checks of input, for whatever runs the instructions of a trace: cores and models. */
-#ifndef CULPRIT_CORE_INPUT_H
-#define CULPRIT_CORE_INPUT_H
+#pragma once
 
 #include "trace/trace.h"
 #include "util/array.h"
@@ -23,5 +22,3 @@ static inline bool core_reserve_insns(const struct code *code, void **items, siz
     return array_reserve(items, capacity, code->insn_count, item_size) ||
            error_set(error, "out of memory for static instructions");
 }
-
-#endif

@@ -2,8 +2,7 @@
  * the issue queue: what analyses of samples are measured against (DCPI §6.3). Every cycle has one
  * owner, the head, and one cause; they sum to the run's cycles. Counted as well is how often each
  * instruction had the events of a processor's counters (DCPI §4.1). */
-#ifndef CULPRIT_CORE_STALL_CAUSES_H
-#define CULPRIT_CORE_STALL_CAUSES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ struct stall_events {
     uint64_t times[STALL_EVENTS];
 };
 const struct stall_events *stall_causes_events(const struct stall_causes *causes, size_t *count);
-
-#endif

@@ -5,8 +5,7 @@
  *     folded        a line for each stack: flame graphs, speedscope                    out only
  *
  * Exports are written as the store is read; memory grows with distinct places only. */
-#ifndef CULPRIT_EXCHANGE_EXCHANGE_H
-#define CULPRIT_EXCHANGE_EXCHANGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -38,5 +37,3 @@ struct exchange_imported {
  * all or nothing. `format` EXCHANGE_FORMATS: told from its first bytes. */
 bool exchange_import(struct store *store, const char *path, enum exchange_format format,
                      struct exchange_imported *imported, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* What the writers of each format share: the walk over the profiles, names, and values as they are
  * shown. */
-#ifndef CULPRIT_EXCHANGE_EXPORT_H
-#define CULPRIT_EXCHANGE_EXPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -53,5 +52,3 @@ void export_procedure(const struct store_image *image, const struct location *lo
 bool export_pprof(struct export *export);
 bool export_perf_script(struct export *export);
 bool export_folded(struct export *export);
-
-#endif

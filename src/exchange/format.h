@@ -1,6 +1,5 @@
 /* Inside of the exchange room: the formats, a row each. */
-#ifndef CULPRIT_EXCHANGE_FORMAT_H
-#define CULPRIT_EXCHANGE_FORMAT_H
+#pragma once
 
 #include "exchange/exchange.h"
 #include "exchange/export.h"
@@ -13,5 +12,3 @@ struct exchange_row {
     bool (*read)(struct input *input, struct import *import, struct error *error); /* or NULL */
 };
 extern const struct exchange_row exchange_formats[EXCHANGE_FORMATS];
-
-#endif

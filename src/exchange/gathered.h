@@ -1,8 +1,7 @@
 /* What an import has read so far: values by process, image, event and offset, summed, and symbols.
  * Memory grows with what is distinct, not with the length of the file. Numbers of processes, images
  * and events are dense, from 0; GATHERED_NONE: out of memory. */
-#ifndef CULPRIT_EXCHANGE_GATHERED_H
-#define CULPRIT_EXCHANGE_GATHERED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ enum { GATHERED_NAMED_BYTES = 1 << 20 }; /* offsets that each has */
 /* Writes everything as a new session, whose number goes to *id, in one transaction. */
 bool gathered_save(const struct gathered *gathered, struct store *store,
                    const struct store_session *session, int64_t *id, struct error *error);
-
-#endif

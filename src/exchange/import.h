@@ -1,7 +1,6 @@
 /* What the readers of each format fill in. They set of the session what the file tells; start and
  * end are those of the file unless they do. */
-#ifndef CULPRIT_EXCHANGE_IMPORT_H
-#define CULPRIT_EXCHANGE_IMPORT_H
+#pragma once
 
 #include "exchange/gathered.h"
 #include "exchange/input.h"
@@ -17,5 +16,3 @@ struct import {
 
 bool import_perf_script(struct input *input, struct import *import, struct error *error);
 bool import_pprof(struct input *input, struct import *import, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* A file to import: gzip-compressed or not, told from its first bytes, read as lines or as bytes.
  * Errors name the file and the line, or the offset after decompression. */
-#ifndef CULPRIT_EXCHANGE_INPUT_H
-#define CULPRIT_EXCHANGE_INPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ bool input_fail_line(const struct input *input, struct error *error, const char 
     __attribute__((format(printf, 3, 4)));
 bool input_fail_offset(const struct input *input, struct error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Every field may be missing (perf script -F). Parsing cuts the line up; what it finds points into
  * it. */
-#ifndef CULPRIT_EXCHANGE_PERF_LINE_H
-#define CULPRIT_EXCHANGE_PERF_LINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ bool perf_mapping_parse(char *text, struct perf_mapping *mapping);
 
 /* A new process or thread, from a line of --show-task-events. */
 bool perf_fork_parse(char *text, int64_t *pid, int64_t *tid, int64_t *parent);
-
-#endif

@@ -5,8 +5,7 @@
  *     or from the file here, if its symbols agree with what was printed;
  *  2. a symbol and the distance from its beginning: see gathered_place_of_name();
  *  3. the address as it was printed. */
-#ifndef CULPRIT_EXCHANGE_PERF_PLACES_H
-#define CULPRIT_EXCHANGE_PERF_PLACES_H
+#pragma once
 
 #include "exchange/gathered.h"
 #include "exchange/perf_line.h"
@@ -31,5 +30,3 @@ struct perf_place {
  * False: out of memory. */
 bool perf_places_find(struct perf_places *places, const struct perf_head *head,
                       const struct perf_frame *frame, bool stacked, struct perf_place *place);
-
-#endif

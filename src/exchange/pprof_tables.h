@@ -1,7 +1,6 @@
 /* What the samples of a profile refer to: strings, sample types, mappings, locations, functions.
  * They may stand behind the samples, so they are read first and the samples in a second pass. */
-#ifndef CULPRIT_EXCHANGE_PPROF_TABLES_H
-#define CULPRIT_EXCHANGE_PPROF_TABLES_H
+#pragma once
 
 #include "exchange/pprof_wire.h"
 #include "util/intern.h"
@@ -49,5 +48,3 @@ const char *pprof_string(const struct pprof_tables *tables, int64_t number);
 struct pprof_mapping *pprof_mapping(const struct pprof_tables *tables, uint64_t id);
 struct pprof_location *pprof_location(const struct pprof_tables *tables, uint64_t id);
 const char *pprof_function_name(const struct pprof_tables *tables, uint64_t id);
-
-#endif

@@ -1,8 +1,7 @@
 /* The outermost message of a profile, field by field, so that it is never in memory as a whole; the
  * messages inside are packed and unpacked by protobuf-c (developers.google.com/protocol-buffers,
  * Encoding). */
-#ifndef CULPRIT_EXCHANGE_PPROF_WIRE_H
-#define CULPRIT_EXCHANGE_PPROF_WIRE_H
+#pragma once
 
 #include <protobuf-c/protobuf-c.h>
 #include <zlib.h>
@@ -66,5 +65,3 @@ bool pprof_write_number(struct pprof_writer *writer, enum pprof_field_number num
                         struct error *error);
 /* Also frees; may be called on a writer that is all zero. */
 bool pprof_writer_finish(struct pprof_writer *writer, struct error *error);
-
-#endif

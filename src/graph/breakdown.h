@@ -3,8 +3,7 @@
  *
  * A set is a bit set over the categories, bit 0 the first. Times are cycles, and may be means or
  * sums over fragments; NAN: not measured. */
-#ifndef CULPRIT_GRAPH_BREAKDOWN_H
-#define CULPRIT_GRAPH_BREAKDOWN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,4 +85,3 @@ uint32_t breakdown_costliest(const struct breakdown *const *breakdowns, uint32_t
 /* How the times were measured: by simulating anew with each set idealised, from the dependence
  * graph of one simulation, from the graph that a shotgun profiler puts together. */
 enum breakdown_way { WAY_MULTISIM, WAY_GRAPH, WAY_PROFILER, WAY_COUNT };
-#endif

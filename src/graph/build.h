@@ -1,7 +1,6 @@
 /* Builds the dependence graph of one core's run from its life records, streamed: memory does not
  * grow with the run. */
-#ifndef CULPRIT_GRAPH_BUILD_H
-#define CULPRIT_GRAPH_BUILD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -33,5 +32,3 @@ bool graph_builder_add(struct graph_builder *builder, const struct packed_life *
 
 /* A worker that feeds it. */
 struct tap_worker graph_builder_worker(struct graph_builder *builder);
-
-#endif

@@ -5,8 +5,7 @@
  * served, or a multiplication. A category idealises some parts, of all µops or of those of some
  * instructions, wholly or partly. With a set of categories idealised, a weight is the least that
  * any category of the set makes of it. Bandwidth and window belong to all µops alike. */
-#ifndef CULPRIT_GRAPH_CATEGORY_H
-#define CULPRIT_GRAPH_CATEGORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -118,5 +117,3 @@ static inline uint32_t categories_of_execution(const struct categories *categori
     return categories_of(categories, part, uop->insn) |
            categories_of(categories, (unsigned)GRAPH_PART_OPERATION + uop->operation, uop->insn);
 }
-
-#endif

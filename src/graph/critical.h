@@ -5,8 +5,7 @@
  * Where several edges set a node, the one of the kind that comes first in graph/edges.h is taken.
  * Cycles add up exactly to the lengths of the fragments. One kind of edge, SR, can have a negative
  * weight: a load overlaps its address generation with the store that it waits for. */
-#ifndef CULPRIT_GRAPH_CRITICAL_H
-#define CULPRIT_GRAPH_CRITICAL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -56,5 +55,3 @@ const struct critical_insn *critical_find(const struct critical *critical, uint3
 static inline int64_t critical_misses(const struct critical_insn *insn) {
     return insn->parts[PART_MISS] + insn->parts[PART_MSHR] + insn->parts[EDGE_PP];
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Issue slots are not edges: what a µop waited for one is the weight of its RE, as in the
  * evaluation that gave the node times. So are the waits for MSHRs that writes have before their W.
  * That evaluation also tells where a load got its value from. */
-#ifndef CULPRIT_GRAPH_EDGES_H
-#define CULPRIT_GRAPH_EDGES_H
+#pragma once
 
 #include "graph/evaluate.h"
 #include "graph/fragments.h"
@@ -43,5 +42,3 @@ enum {
 uint32_t graph_edges(const struct graph_machine *machine, const struct graph_fragment *fragment,
                      const struct graph_nodes *nodes, uint32_t index,
                      struct graph_edge edges[GRAPH_MOST_EDGES]);
-
-#endif

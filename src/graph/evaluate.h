@@ -1,7 +1,6 @@
 /* Node times of a graph under one idealisation, in plain code: the reference for graph/lanes.h, and
  * what checks a graph against the run that it was built from. */
-#ifndef CULPRIT_GRAPH_EVALUATE_H
-#define CULPRIT_GRAPH_EVALUATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,4 +71,3 @@ void graph_evaluation_begin(struct graph_evaluation *evaluation);
 /* The next µop of the graph; its node times. */
 const struct graph_nodes *graph_evaluate(struct graph_evaluation *evaluation,
                                          const struct graph_uop *uop);
-#endif

@@ -7,8 +7,7 @@
  * run, and memory does not grow with it. Which are kept depends only on what the cores executed.
  *
  * A fragment stands alone: edges that lead back beyond its first µop are left out. */
-#ifndef CULPRIT_GRAPH_FRAGMENTS_H
-#define CULPRIT_GRAPH_FRAGMENTS_H
+#pragma once
 
 #include "graph/build.h"
 
@@ -35,5 +34,3 @@ struct graph_fragment graph_fragments_get(const struct graph_fragments *fragment
 /* µops of the whole graph, and of the fragments. */
 uint64_t graph_fragments_seen(const struct graph_fragments *fragments);
 uint64_t graph_fragments_kept(const struct graph_fragments *fragments);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Weights that depend on the machine alone are in struct graph_machine; those that were observed
  * are in struct graph_uop. */
-#ifndef CULPRIT_GRAPH_GRAPH_H
-#define CULPRIT_GRAPH_GRAPH_H
+#pragma once
 
 #include <assert.h>
 #include <stdint.h>
@@ -114,5 +113,3 @@ static inline uint32_t graph_forward_latency(const struct graph_machine *machine
                ? machine->forward_latency
                : machine->l1_latency;
 }
-
-#endif

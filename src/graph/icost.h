@@ -10,8 +10,7 @@
  *
  * A set is a bit set over the categories, bit 0 the first; `times` is indexed by it. NAN: not
  * measured; so is then what would need it. */
-#ifndef CULPRIT_GRAPH_ICOST_H
-#define CULPRIT_GRAPH_ICOST_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ double icost_cost(const double *times, uint32_t set);
 double icost(const double *times, uint32_t set);
 /* The icosts of all sets of `count` categories at once, into icosts[1 << count]. */
 void icost_all(const double *times, uint32_t count, double *icosts);
-
-#endif

@@ -1,7 +1,6 @@
 /* Arrays with a row for each static instruction, which grow as fragments bring new ones. Inside of
  * the graph room. */
-#ifndef CULPRIT_GRAPH_INSN_ROWS_H
-#define CULPRIT_GRAPH_INSN_ROWS_H
+#pragma once
 
 #include <string.h>
 
@@ -23,5 +22,3 @@ static inline bool insn_rows_reserve(void **rows, size_t *count, size_t *capacit
     *count = need;
     return true;
 }
-
-#endif

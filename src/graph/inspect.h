@@ -1,6 +1,5 @@
 /* What fragments of a graph tell beyond costs of whole categories: critical path, slack, loads. */
-#ifndef CULPRIT_GRAPH_INSPECT_H
-#define CULPRIT_GRAPH_INSPECT_H
+#pragma once
 
 #include "graph/critical.h"
 #include "graph/loads.h"
@@ -28,5 +27,3 @@ bool inspect(const struct graph_machine *machine, const struct graph_fragments *
              const struct inspection_options *options, struct inspection *inspection,
              struct error *error);
 void inspection_free(struct inspection *inspection);
-
-#endif

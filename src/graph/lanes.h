@@ -7,8 +7,7 @@
  *     graph_lanes_times(lanes, times)
  *
  * Memory does not grow with the graph. */
-#ifndef CULPRIT_GRAPH_LANES_H
-#define CULPRIT_GRAPH_LANES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -42,5 +41,3 @@ void graph_lanes_add(struct graph_lanes *lanes, const struct graph_uop *uops, ui
 /* For each of the 1 << count sets, the cycles from the begin of a fragment to its last commit,
  * summed over the fragments so far. */
 void graph_lanes_times(const struct graph_lanes *lanes, double *times);
-
-#endif

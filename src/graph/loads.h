@@ -4,8 +4,7 @@
  * A load is idealised as by dmiss, but alone: all its executions hit L1 and TLB, and wait for no
  * line that another miss fetches. Lines that it would have fetched are there for other loads as
  * well. cost and icost are those of the interaction-cost paper §2, with loads as the events. */
-#ifndef CULPRIT_GRAPH_LOADS_H
-#define CULPRIT_GRAPH_LOADS_H
+#pragma once
 
 #include "graph/critical.h"
 
@@ -53,5 +52,3 @@ bool load_costs_measure(const struct graph_machine *machine,
                         const struct graph_fragments *fragments, const struct load_tally *tally,
                         const struct critical *critical, uint32_t most, struct load_costs *costs,
                         struct error *error);
-
-#endif

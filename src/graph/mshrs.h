@@ -4,8 +4,7 @@
  * whole buckets: one of less than half a bucket, as from the next level, takes none.
  *
  * All zero: none is held, at cycle 0. */
-#ifndef CULPRIT_GRAPH_MSHRS_H
-#define CULPRIT_GRAPH_MSHRS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -149,5 +148,3 @@ static inline void mshrs_move(struct mshrs *mshrs, int64_t cycles) {
     mshrs->full.from -= cycles / MSHR_CYCLES;
     mshrs->full.to -= cycles / MSHR_CYCLES;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The numbers of the latest µops of a kind, in a ring. */
-#ifndef CULPRIT_GRAPH_POSITIONS_H
-#define CULPRIT_GRAPH_POSITIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -48,5 +47,3 @@ static inline uint16_t positions_back(const struct positions *positions, uint64_
                                       uint32_t back) {
     return distance_to(number, positions->at[(positions->count - back) & positions->mask]);
 }
-
-#endif

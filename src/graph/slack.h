@@ -3,8 +3,7 @@
  *
  * Slack is 0 on critical paths and never negative. The slack of an execution of an instruction is
  * the least among its results (P of its µops): how much longer it could take. */
-#ifndef CULPRIT_GRAPH_SLACK_H
-#define CULPRIT_GRAPH_SLACK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -41,5 +40,3 @@ bool slack_add(struct slack *slack, const struct graph_fragment *fragment,
                const struct graph_nodes *nodes, const struct graph_nodes *latest,
                struct error *error);
 void slack_free(struct slack *slack);
-
-#endif

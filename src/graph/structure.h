@@ -1,8 +1,7 @@
 /* The edges whose distances follow from program order and the machine alone: which µop is so many
  * instructions, taken branches, loads, stores or register writers back (graph/edges.def: FBW, FT,
  * CQ, CS). */
-#ifndef CULPRIT_GRAPH_STRUCTURE_H
-#define CULPRIT_GRAPH_STRUCTURE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ void graph_structure_add(struct graph_structure *structure, struct graph_uop *uo
 
 /* The distance from the µop added last, a load, to the store that is so many stores back. */
 uint16_t graph_structure_store(const struct graph_structure *structure, uint32_t stores_back);
-
-#endif

@@ -1,8 +1,7 @@
 /* What an instruction computes, if that is simple: for following addresses of tables, bounds of
  * indices and the stack pointer back through code. A pure function of its arguments, safe on any
  * bytes. */
-#ifndef CULPRIT_ISA_EXPRESSION_H
-#define CULPRIT_ISA_EXPRESSION_H
+#pragma once
 
 #include "isa/insn.h"
 
@@ -50,5 +49,3 @@ struct expression {
  * decode: NONE. */
 struct expression insn_expression(enum isa isa, const uint8_t *bytes, size_t size,
                                   uint64_t address);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * All three are pure functions of their arguments and safe on hostile bytes: for bytes that are no
  * instruction insn_decode returns false and sets no field. */
-#ifndef CULPRIT_ISA_INSN_H
-#define CULPRIT_ISA_INSN_H
+#pragma once
 
 #include <assert.h>
 #include <stdbool.h>
@@ -176,5 +175,3 @@ static_assert(sizeof(struct uop) == 16, "µops are hot: four to a cache line");
  * instructions give the µops of one element; the core repeats them per cache line. Gathers give one
  * load µop (it performs all its accesses) and one OP_VEC_PERM. */
 int insn_crack(const struct insn *insn, struct uop uops[INSN_MAX_UOPS]);
-
-#endif

@@ -1,6 +1,5 @@
 /* Inside of this room: the decoder and printer of each ISA, and how they fill register lists. */
-#ifndef CULPRIT_ISA_ISA_INTERNAL_H
-#define CULPRIT_ISA_ISA_INTERNAL_H
+#pragma once
 
 #include "isa/expression.h"
 #include "isa/insn.h"
@@ -52,5 +51,3 @@ static inline bool insn_addresses_by(const struct insn *insn, uint8_t reg) {
 
 /* Appends the registers that form addresses, after all data sources have been added. */
 void insn_add_address_sources(struct insn *insn);
-
-#endif

@@ -1,7 +1,6 @@
 /* The RV64GC instruction set as a table: one row per 32-bit instruction, and the expansion of
  * compressed instructions to those. Inside of this room. */
-#ifndef CULPRIT_ISA_RISCV64_TABLE_H
-#define CULPRIT_ISA_RISCV64_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ static inline int32_t riscv64_imm_j(uint32_t word) {
     return ((int32_t)word >> 31) * 1048576 +
            (int32_t)((word >> 12 & 255) << 12 | (word >> 20 & 1) << 11 | (word >> 21 & 1023) << 1);
 }
-
-#endif

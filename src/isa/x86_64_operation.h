@@ -1,6 +1,5 @@
 /* What kind of work an x86-64 mnemonic does. Inside of this room. */
-#ifndef CULPRIT_ISA_X86_64_OPERATION_H
-#define CULPRIT_ISA_X86_64_OPERATION_H
+#pragma once
 
 #include <Zydis/Zydis.h>
 
@@ -23,5 +22,3 @@ uint16_t x86_64_flags(ZydisMnemonic mnemonic);
 
 /* Class of the main work; `insn` has its branch, flags and memory operands filled in. */
 enum operation x86_64_operation(const ZydisDecodedInstruction *zydis, const struct insn *insn);
-
-#endif

@@ -1,8 +1,7 @@
 /* What lies where in the address space of a process, from its mappings in the order in which they
  * were made. A mapping takes the place of what was there before; unmapping is not reported
  * otherwise. */
-#ifndef CULPRIT_LIVE_ADDRESS_MAP_H
-#define CULPRIT_LIVE_ADDRESS_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ const struct address_range *address_map_find(const struct address_map *map, uint
 bool address_map_copy(struct address_map *to, const struct address_map *from);
 void address_map_clear(struct address_map *map);
 void address_map_free(struct address_map *map);
-
-#endif

@@ -1,7 +1,6 @@
 /* Build ids, from bytes that may be hostile. Files are read, never mapped: they may shrink
  * meanwhile. */
-#ifndef CULPRIT_LIVE_BUILD_ID_H
-#define CULPRIT_LIVE_BUILD_ID_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ bool build_id_of_file(int file, struct build_id *id);
 
 /* The build id in a file that holds nothing but notes. */
 bool build_id_of_notes_file(const char *path, struct build_id *id);
-
-#endif

@@ -2,8 +2,7 @@
  * on every processor counts (process, address, event) in a table of that processor; the place of an
  * address is found when it is first inserted. Nothing is lost silently: what found no room is
  * counted. Needs CAP_BPF and CAP_PERFMON (and CAP_SYS_PTRACE for /proc of others), or root. */
-#ifndef CULPRIT_LIVE_COLLECTOR_H
-#define CULPRIT_LIVE_COLLECTOR_H
+#pragma once
 
 #include "live/live.h"
 
@@ -47,5 +46,3 @@ bool collector_drain(struct collector *collector, const struct live_sink *sink,
 
 void collector_statistics(const struct collector *collector,
                           struct collector_statistics *statistics);
-
-#endif

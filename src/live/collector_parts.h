@@ -1,7 +1,6 @@
 /* What the files of the collector share: collector.c (events on processors), collector_load.c (the
  * BPF program), collector_drain.c, collector_periods.c. */
-#ifndef CULPRIT_LIVE_COLLECTOR_PARTS_H
-#define CULPRIT_LIVE_COLLECTOR_PARTS_H
+#pragma once
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -60,5 +59,3 @@ int collector_announced(void *context, void *data, size_t size);
 /* Starts and stops the thread that draws new periods. */
 bool collector_start_periods(struct collector *collector, struct error *error);
 void collector_stop_periods(struct collector *collector);
-
-#endif

@@ -1,6 +1,5 @@
 /* A command that is stopped right before it runs, so that events can be opened on it. */
-#ifndef CULPRIT_LIVE_COMMAND_H
-#define CULPRIT_LIVE_COMMAND_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -20,5 +19,3 @@ bool command_go(struct command *command, bool *missing, struct error *error);
 
 /* Before command_go() it never runs. Afterwards it runs on. */
 void command_close(struct command *command);
-
-#endif

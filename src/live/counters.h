@@ -1,8 +1,7 @@
 /* Events of this very machine while a command runs, by perf_event_open(2): user mode only, the
  * command's children included. Needs a performance monitoring unit, which virtual machines often
  * lack, and kernel.perf_event_paranoid of at most 2. */
-#ifndef CULPRIT_LIVE_COUNTERS_H
-#define CULPRIT_LIVE_COUNTERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ bool counters_have(enum counted_event event);
 enum { COUNTERS_MAX = 4 };
 bool counters_run(char *const *command, const int descriptors[3], const enum counted_event *events,
                   uint64_t *counts, unsigned count, struct error *error);
-
-#endif

@@ -5,8 +5,7 @@
  * The caller blocks them before it starts threads. A killed daemon loses what was not merged;
  * everything merged is in the store. When merging fails (a full disk) it goes on counting, within
  * its memory, tries again at the next merge, and tells. */
-#ifndef CULPRIT_LIVE_DAEMON_H
-#define CULPRIT_LIVE_DAEMON_H
+#pragma once
 
 #include <signal.h>
 
@@ -32,5 +31,3 @@ void daemon_signals(sigset_t *signals);
 /* Returns when it was told to stop: true when everything was merged. False: it could not begin, or
  * not merge at the end. */
 bool daemon_run(const struct daemon_options *options, struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* One daemon per machine: /run/culprit/daemon.lock, or daemon.lock in $CULPRIT_RUN, is locked
  * (flock) while a daemon lives and holds its process number as text. The kernel takes the lock from
  * a daemon that dies, so that a file left behind stops nobody. */
-#ifndef CULPRIT_LIVE_DAEMON_LOCK_H
-#define CULPRIT_LIVE_DAEMON_LOCK_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -21,5 +20,3 @@ void daemon_lock_release(int lock);
 
 /* The daemon that runs now; 0: none; -1: cannot be found out. */
 pid_t daemon_lock_pid(struct error *error);
-
-#endif

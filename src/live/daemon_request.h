@@ -1,6 +1,5 @@
 /* Asks the running daemon to do something, by signals, and waits until it has done it. */
-#ifndef CULPRIT_LIVE_DAEMON_REQUEST_H
-#define CULPRIT_LIVE_DAEMON_REQUEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -16,5 +15,3 @@ enum daemon_request {
 /* Asks, and returns when it is done; *pid becomes the daemon's process number. False: none runs, it
  * cannot be signalled, it cannot write (then it goes on counting), or it takes over a minute. */
 bool daemon_request(enum daemon_request request, pid_t *pid, struct error *error);
-
-#endif

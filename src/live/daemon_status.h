@@ -1,7 +1,6 @@
 /* What a running daemon tells of itself: answered on a socket in its run folder, one JSON object
  * for each connection (docs/json.md), so that asking costs the daemon nothing when nobody asks. */
-#ifndef CULPRIT_LIVE_DAEMON_STATUS_H
-#define CULPRIT_LIVE_DAEMON_STATUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ void daemon_status_answer(int socket, const struct daemon_status *status);
 char *daemon_status_ask(const char *path, struct error *error);
 /* Parses an answer. */
 bool daemon_status_read(const char *json, struct daemon_status *status, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* From a live event to what perf_event_open() takes: of the collectors' own. */
-#ifndef CULPRIT_LIVE_EVENT_H
-#define CULPRIT_LIVE_EVENT_H
+#pragma once
 
 #include <linux/perf_event.h>
 
@@ -18,5 +17,3 @@ bool live_event_refused(const struct live_event *event, int number, struct error
 /* The period for the next stretch: drawn uniformly within 1/32 about the mean. `random`: 64 fresh
  * random bits. */
 uint64_t live_event_period(const struct live_event *event, uint64_t random);
-
-#endif

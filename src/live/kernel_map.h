@@ -1,7 +1,6 @@
 /* What lies where in the kernel: its own text, its modules and the code it makes, with symbols,
  * from /proc/kallsyms and /proc/modules. */
-#ifndef CULPRIT_LIVE_KERNEL_MAP_H
-#define CULPRIT_LIVE_KERNEL_MAP_H
+#pragma once
 
 #include "live/proc_files.h"
 #include "program/symbol_cover.h"
@@ -43,5 +42,3 @@ int kernel_map_find(const struct kernel_map *map, uint64_t address);
 
 /* The symbols of an image that cover the offsets from its start. False: out of memory. */
 bool kernel_map_cover(const struct kernel_map *map, uint32_t image, struct symbol_cover *cover);
-
-#endif

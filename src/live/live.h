@@ -6,8 +6,7 @@
  *
  * A collector finds for each sample the place of its address while the address means what it meant
  * when the sample was taken; what it hands on is independent of address spaces. */
-#ifndef CULPRIT_LIVE_LIVE_H
-#define CULPRIT_LIVE_LIVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,5 +106,3 @@ bool live_events_choose(const char *names, double per_second, bool kernel,
  * "cpu-clock every 192 us: this machine offers no hardware events; a sample may be late by some
  * instructions". */
 void live_events_describe(const struct live_event *events, size_t count, char *text, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* Strings of which there are many alike, kept once. */
-#ifndef CULPRIT_LIVE_NAMES_H
-#define CULPRIT_LIVE_NAMES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ struct names {
 /* The one copy, which lives as long as the names; NULL: out of memory. "" needs none. */
 const char *names_add(struct names *names, const char *name);
 void names_free(struct names *names);
-
-#endif

@@ -1,6 +1,5 @@
 /* One record of a perf ring buffer (perf_event_open(2)), as the recorder's events write them. */
-#ifndef CULPRIT_LIVE_PERF_RECORD_H
-#define CULPRIT_LIVE_PERF_RECORD_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ bool perf_record_read(const uint8_t *bytes, size_t size, struct perf_record *rec
 
 /* The time alone; 0: none. */
 uint64_t perf_record_time(const uint8_t *bytes, size_t size);
-
-#endif

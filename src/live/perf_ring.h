@@ -1,6 +1,5 @@
 /* Ring buffers that the kernel writes perf records to, one for each processor, merged by time. */
-#ifndef CULPRIT_LIVE_PERF_RING_H
-#define CULPRIT_LIVE_PERF_RING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ typedef bool perf_ring_visitor(void *context, const uint8_t *record, size_t size
                                struct error *error);
 bool perf_rings_merge(struct perf_ring *rings, size_t count, uint64_t until,
                       perf_ring_visitor *visit, void *context, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* What /proc tells of a process while it lives. Everything may be gone, or another process's, by
  * the time it is looked at: false is an ordinary answer. */
-#ifndef CULPRIT_LIVE_PROC_FILES_H
-#define CULPRIT_LIVE_PROC_FILES_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -69,5 +68,3 @@ bool proc_find_file(const struct live_roots *roots, uint32_t pid, const char *pa
 /* Opens what a process has mapped there, which works for deleted files as well, though not for
  * everybody; −1. */
 int proc_open_mapped(const struct live_roots *roots, uint32_t pid, const struct live_file_key *key);
-
-#endif

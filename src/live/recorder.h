@@ -1,8 +1,7 @@
 /* Samples of one command and its children, or of a process that runs already with all its threads
  * and later children: plain perf ring buffers, which need no privilege where
  * kernel.perf_event_paranoid is at most 2 (user code alone). */
-#ifndef CULPRIT_LIVE_RECORDER_H
-#define CULPRIT_LIVE_RECORDER_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -37,5 +36,3 @@ void recorder_wait(struct recorder *recorder, int descriptor);
 bool recorder_finish(struct recorder *recorder, struct error *error);
 
 void recorder_statistics(const struct recorder *recorder, struct recorder_statistics *statistics);
-
-#endif

@@ -1,6 +1,5 @@
 /* Samples of a command or process, as an epoch of the profile database. */
-#ifndef CULPRIT_LIVE_RECORDING_H
-#define CULPRIT_LIVE_RECORDING_H
+#pragma once
 
 #include <limits.h>
 
@@ -21,5 +20,3 @@ struct recording {
     const char *note; /* NULL: none */
     struct trace_exit exit;
 };
-
-#endif

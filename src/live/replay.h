@@ -1,8 +1,7 @@
 /* From perf's records in the order of their time to what a live_sink takes: follows forks, execs
  * and mappings, so that an address is looked up in the map that was valid when the sample was
  * taken. */
-#ifndef CULPRIT_LIVE_REPLAY_H
-#define CULPRIT_LIVE_REPLAY_H
+#pragma once
 
 #include "live/live.h"
 #include "live/perf_record.h"
@@ -26,5 +25,3 @@ bool replay_record(struct replay *replay, const struct perf_record *record, uint
                    struct error *error);
 
 void replay_statistics(const struct replay *replay, struct replay_statistics *statistics);
-
-#endif

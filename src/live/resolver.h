@@ -2,8 +2,7 @@
  * it, and merges it into a session of the store (DCPI §4.3). Memory is bounded: at most
  * `entries` different (process, image, offset, event). When half of them are there
  * resolver_full() asks to be saved; samples beyond all of them still count, as unknown ones. */
-#ifndef CULPRIT_LIVE_RESOLVER_H
-#define CULPRIT_LIVE_RESOLVER_H
+#pragma once
 
 #include "live/live.h"
 #include "store/store.h"
@@ -52,5 +51,3 @@ struct live_host {
     char name[256], kernel[256], processor[256];
 };
 void live_host_read(struct live_host *host);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the parts of the resolver share. */
-#ifndef CULPRIT_LIVE_RESOLVER_INTERNAL_H
-#define CULPRIT_LIVE_RESOLVER_INTERNAL_H
+#pragma once
 
 #include "live/resolver.h"
 #include "live/sample_table.h"
@@ -30,5 +29,3 @@ struct resolver {
 /* As resolver_new(), of the machine as these roots show it (the caller's strings). */
 struct resolver *resolver_new_in(const struct live_roots *roots, const struct live_event *events,
                                  size_t event_count, size_t entries, struct error *error);
-
-#endif

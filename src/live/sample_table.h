@@ -1,7 +1,6 @@
 /* How many samples there are of each (process, place, offset, event): one flat table of bounded
  * size. */
-#ifndef CULPRIT_LIVE_SAMPLE_TABLE_H
-#define CULPRIT_LIVE_SAMPLE_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ void sample_table_clear(struct sample_table *table);
 
 /* Adds entry->count. False: it is a new entry and there is no room. */
 bool sample_table_add(struct sample_table *table, const struct sample_entry *entry);
-
-#endif

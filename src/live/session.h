@@ -1,6 +1,5 @@
 /* A session of live samples in a store. */
-#ifndef CULPRIT_LIVE_SESSION_H
-#define CULPRIT_LIVE_SESSION_H
+#pragma once
 
 #include "live/live.h"
 #include "store/store.h"
@@ -13,5 +12,3 @@ bool live_session_add(struct store *store, struct store_session *session,
 
 /* "cycles", "ns", "events": what an event's period is counted in. */
 const char *live_event_period_unit(const struct live_event *event);
-
-#endif

@@ -1,7 +1,6 @@
 /* The files that samples lie in: where they are, and which they are by their build ids, found while
  * some process has them mapped. */
-#ifndef CULPRIT_LIVE_TRACKED_FILES_H
-#define CULPRIT_LIVE_TRACKED_FILES_H
+#pragma once
 
 #include "live/proc_files.h"
 #include "util/arena.h"
@@ -52,5 +51,3 @@ bool tracked_files_search(struct tracked_files *files, const struct live_roots *
 void tracked_files_forget(struct tracked_files *files);
 
 size_t tracked_files_bytes(const struct tracked_files *files);
-
-#endif

@@ -1,6 +1,5 @@
 /* The processes that samples come from, those that have ended too until their samples are saved. */
-#ifndef CULPRIT_LIVE_TRACKED_PROCESSES_H
-#define CULPRIT_LIVE_TRACKED_PROCESSES_H
+#pragma once
 
 #include "live/live.h"
 #include "live/names.h"
@@ -55,5 +54,3 @@ uint32_t tracked_processes_parent(const struct tracked_processes *processes, uin
 void tracked_processes_forget(struct tracked_processes *processes, const struct live_roots *roots);
 
 size_t tracked_processes_bytes(const struct tracked_processes *processes);
-
-#endif

@@ -1,7 +1,6 @@
 /* The machine that a verb simulates: the one asked for, or the default of the program's
  * architecture, which is known only when the trace begins. */
-#ifndef CULPRIT_MACHINE_CHOICE_H
-#define CULPRIT_MACHINE_CHOICE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -35,5 +34,3 @@ bool machine_choice_load(struct machine_choice *choice, const struct machine_opt
 /* NULL with an error. */
 const struct machine *machine_choice_of(const struct machine_choice *choice, enum isa isa,
                                         struct error *error);
-
-#endif

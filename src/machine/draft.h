@@ -1,8 +1,7 @@
 /* Inside of the machine room: a machine while its keys are being set. Queues and pools are still
  * referred to by name, so that a file may name one before it describes it and a derived machine may
  * replace those of its base; draft_settle turns names into indices. */
-#ifndef CULPRIT_MACHINE_DRAFT_H
-#define CULPRIT_MACHINE_DRAFT_H
+#pragma once
 
 #include "machine/key.h"
 #include "machine/machine.h"
@@ -33,5 +32,3 @@ bool draft_set(struct draft *draft, const char *section, const char *name, const
 /* Resolves names, drops removed queues and pools, brings absent caches to standard values. Only
  * its success writes *machine. */
 bool draft_settle(const struct draft *draft, struct machine *machine, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Inside of the machine room: where machines are found. */
-#ifndef CULPRIT_MACHINE_FIND_H
-#define CULPRIT_MACHINE_FIND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ struct stat;
 int find_open(const char *name, const char *beside,
               bool (*skip)(const struct stat *status, void *context), void *context, char *path,
               size_t path_size, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Inside of the machine room: the keys of machine.def as a table, and values of keys as text. */
-#ifndef CULPRIT_MACHINE_KEY_H
-#define CULPRIT_MACHINE_KEY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ bool key_check(const struct key *key, const void *object, struct error *error);
 
 /* Writes the field as text that key_parse reads back to the same bits. */
 void key_format(const struct key *key, const void *object, char text[VALUE_SIZE]);
-
-#endif

@@ -6,8 +6,7 @@
  * `base = NAME` (before every other key) inherits every key of another machine; a derived machine
  * removes a queue with entries = 0, a pool with units = 0.
  * Latencies are in core cycles, sizes in bytes unless the name says otherwise. */
-#ifndef CULPRIT_MACHINE_MACHINE_H
-#define CULPRIT_MACHINE_MACHINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -225,5 +224,3 @@ void machine_print(const struct machine *machine, void *file);
 
 /* Which file a name resolves to; buffer of size bytes. */
 bool machine_find(const char *name, char *path, uint32_t size, struct error *error);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * Lines never move. A small table of hints, indexed by the line's address, names the way where a
  * line was last seen; tags are checked, so a hint may be wrong and then the set is searched. */
-#ifndef CULPRIT_MEMORY_CACHE_H
-#define CULPRIT_MEMORY_CACHE_H
+#pragma once
 
 #include <assert.h>
 #include <stdbool.h>
@@ -156,5 +155,3 @@ size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint6
 void cache_launch(struct cache *cache, size_t index, struct flight flight, uint64_t now);
 
 bool cache_consistent(const struct cache *cache, uint64_t now);
-
-#endif

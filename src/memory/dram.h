@@ -8,8 +8,7 @@
  * refresh and bus turnaround are not modelled.
  * Writes sit in a write buffer that drains row by row: they take the bus, not banks or slots.
  * Consecutive rows lie in consecutive banks. */
-#ifndef CULPRIT_MEMORY_DRAM_H
-#define CULPRIT_MEMORY_DRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ uint64_t dram_read(struct dram *dram, uint64_t cycle, uint64_t address);
 void dram_write(struct dram *dram, uint64_t cycle);
 
 bool dram_consistent(const struct dram *dram);
-
-#endif

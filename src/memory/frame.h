@@ -1,8 +1,7 @@
 /* Page frames of programs that share a physically indexed cache. Each program (address space) has
  * its own frame for each page, chosen as if at random, like an operating system without page
  * colouring: pages of two programs fall into the same sets only by chance. */
-#ifndef CULPRIT_MEMORY_FRAME_H
-#define CULPRIT_MEMORY_FRAME_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ static inline uint64_t frame_address(uint32_t space, uint64_t address, uint32_t 
     const uint64_t x = random_mix((address >> page_shift) + ((uint64_t)(space + 1) << 52));
     return (x >> (64 - FRAME_BITS)) << page_shift | (address & ((1ull << page_shift) - 1));
 }
-
-#endif

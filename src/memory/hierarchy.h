@@ -1,6 +1,5 @@
 /* Inside of the memory room: the levels of one core and how a line travels between them. */
-#ifndef CULPRIT_MEMORY_HIERARCHY_H
-#define CULPRIT_MEMORY_HIERARCHY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -126,5 +125,3 @@ void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
  * load, store or fetch. */
 uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint64_t address,
                    bool functional, bool *missed);
-
-#endif

@@ -4,8 +4,7 @@
  * µop at a late cycle must not keep the place from a younger one before it begins. So each hold is
  * kept with its beginning and end, as long as somebody may ask for a cycle in it; asked in the
  * order of cycles, it says what counters would. */
-#ifndef CULPRIT_MEMORY_HOLDS_H
-#define CULPRIT_MEMORY_HOLDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ uint64_t holds_first_free(struct holds *holds, uint64_t cycle);
 
 /* Not enough places are free at this cycle: the next one at which more may be. */
 uint64_t holds_next_end(struct holds *holds, uint64_t cycle);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Of each access it tells what later rooms need: the level that served it, the cycles up to and
  * beyond an L1 hit, and the sequence number of the instruction that fetched the line. */
-#ifndef CULPRIT_MEMORY_MEMORY_H
-#define CULPRIT_MEMORY_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -181,5 +180,3 @@ void memory_statistics(const struct memory *memory, struct memory_statistics *st
 /* Debug builds: true when every invariant of the room holds (no duplicate tags in a set, fills in
  * flight never above the MSHRs, ...). */
 bool memory_consistent(const struct memory *memory);
-
-#endif

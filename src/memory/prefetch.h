@@ -3,8 +3,7 @@
  *
  * A prefetcher is a row of machine/prefetchers.def, a function word_step() declared here, in a file
  * of its own, and what it remembers, if anything, in struct prefetcher. */
-#ifndef CULPRIT_MEMORY_PREFETCH_H
-#define CULPRIT_MEMORY_PREFETCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ int64_t prefetch_step(struct prefetcher *prefetcher, const struct prefetch_trigg
     int64_t word##_step(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger);
 #include "machine/prefetchers.def"
 #undef PREFETCHER
-
-#endif

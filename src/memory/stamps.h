@@ -7,8 +7,7 @@
  *     memory_rebuild(memory, lines, count)            (memory/memory.h)
  *
  * Of one address space. Memory: an eighth of the data that was accessed. */
-#ifndef CULPRIT_MEMORY_STAMPS_H
-#define CULPRIT_MEMORY_STAMPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ typedef void stamps_span(void *context, uint32_t block, uint64_t *start, uint64_
  * of code once for each block in it. The caller's (free). NULL: out of memory. */
 struct stamped_line *stamps_lines(const struct stamps *stamps, stamps_span *span, void *context,
                                   size_t *count);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A small table of hints, indexed by a hash of the page, names the entry where a page was last
  * seen; entries are checked, so a hint may be wrong and then the set is searched. */
-#ifndef CULPRIT_MEMORY_TLB_H
-#define CULPRIT_MEMORY_TLB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,5 +68,3 @@ static inline bool tlb_quick_hit(struct tlb *tlb, uint64_t address, uint64_t cyc
     entry->used = ++tlb->uses;
     return true;
 }
-
-#endif

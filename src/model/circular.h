@@ -12,8 +12,7 @@
  *
  * A cache of fewer ways hits where the stack is shallower: one pass serves every associativity up
  * to `ways`. */
-#ifndef CULPRIT_MODEL_CIRCULAR_H
-#define CULPRIT_MODEL_CIRCULAR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,5 +84,3 @@ bool circular_new_tlb(struct circular *circular, const struct machine_tlb *tlb, 
 bool circular_new_l1(struct circular *circular, const struct machine_cache *cache);
 /* circular_end() and circular_level(), unless there are no stacks or was no access. */
 bool circular_finish(struct circular *circular, uint64_t run, struct locality_level *level);
-
-#endif

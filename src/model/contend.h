@@ -5,8 +5,7 @@
  * the last level is shared by cores of one thread each; how fast a thread goes is what its waits
  * add up to when nothing overlaps, once without and once with the misses that others cost it:
  * only the ratios of speeds matter. */
-#ifndef CULPRIT_MODEL_CONTEND_H
-#define CULPRIT_MODEL_CONTEND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ bool contend_simulate(const uint32_t *threads, uint32_t thread_count, uint32_t p
                       const struct contend_check_options *options, struct contend_check *check,
                       struct error *error);
 void contend_check_free(struct contend_check *check);
-
-#endif

@@ -1,8 +1,7 @@
 /* Extra misses of threads that share a cache (Chen 2009 §3.3), and the models it is compared with:
  * b and S by the binomial distribution (§6.2.2), b by Chandra's induction (§6.2.3), and Chandra's
  * own model for many threads (§3.1, footnote 2). */
-#ifndef CULPRIT_MODEL_CONTENTION_H
-#define CULPRIT_MODEL_CONTENTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ double contention_hit_probability(const double (*blocks)[LOCALITY_MAX_WAYS + 1],
 /* P(seq(d, n)) for d = 1 .. ways in out[d − 1], the last being "ways or more"; P(cseq(i, .)) from
  * the level's counts; n >= 1, a fraction is interpolated between its neighbours. */
 void contention_inductive(const struct locality_level *level, double n, double *out);
-
-#endif

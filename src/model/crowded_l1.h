@@ -2,8 +2,7 @@
  * sets chosen as if at random. The blocks that the thread loses that way are looked for in the
  * shared caches more often, and have grown older there. Beyond Chen 2009, whose L2 profiles lie
  * behind an L1 that the thread has for itself. */
-#ifndef CULPRIT_MODEL_CROWDED_L1_H
-#define CULPRIT_MODEL_CROWDED_L1_H
+#pragma once
 
 #include "model/shared_caches.h"
 
@@ -25,5 +24,3 @@ void crowded_l1_free(struct crowded_l1 *l1);
 
 /* Access `time` of the thread. False: out of memory. */
 bool crowded_l1_add(struct crowded_l1 *l1, uint64_t address, uint64_t time);
-
-#endif

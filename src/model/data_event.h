@@ -3,8 +3,7 @@
  * into who waits for whom.
  *
  * The model is that of Chen 2009 chapter 2. */
-#ifndef CULPRIT_MODEL_DATA_EVENT_H
-#define CULPRIT_MODEL_DATA_EVENT_H
+#pragma once
 
 #include <assert.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ struct data_sink {
     void (*take)(void *context, const struct data_event *events, uint32_t count);
     void *context;
 };
-
-#endif

@@ -7,8 +7,7 @@
  * lanes, a fused compare and branch one µop. A load that gets its bytes from a store of the window
  * waits for that and not for its block. What waits for a prefetch instruction is known as for any
  * prefetch. */
-#ifndef CULPRIT_MODEL_DATA_TRACE_H
-#define CULPRIT_MODEL_DATA_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ void data_trace_resume(struct data_trace *trace, const struct memory *memory);
 void data_trace_finish(struct data_trace *trace);
 
 struct data_counts data_trace_counts(const struct data_trace *trace);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * So the length of a chain is only ever computed at events (hybrid.h), in place of at every
  * instruction. */
-#ifndef CULPRIT_MODEL_DEPENDENCE_H
-#define CULPRIT_MODEL_DEPENDENCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -111,5 +110,3 @@ static inline void events_age(struct dependence *dependence, uint64_t reach) {
 
 /* Shows the sink what it has not seen. */
 void events_show(struct dependence *dependence);
-
-#endif

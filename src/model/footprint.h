@@ -5,8 +5,7 @@
  * A block counts in a window once, when the window that its last use lies in is over: so the next
  * use at t after the last at s ends the block's windows k < bits(s xor t), and a histogram of that
  * number is all that there is to keep. */
-#ifndef CULPRIT_MODEL_FOOTPRINT_H
-#define CULPRIT_MODEL_FOOTPRINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ bool footprint_drop(struct footprint *footprint, uint64_t block, uint64_t time);
 /* The run ends before access `time`: blocks not in a stack count their windows that are over. */
 bool footprint_end(struct footprint *footprint, uint64_t time);
 void footprint_free(struct footprint *footprint);
-
-#endif

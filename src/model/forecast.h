@@ -8,8 +8,7 @@
  * the parts of every thread, region and level of a sampling schedule stand for what was simulated
  * of it. Branches are taken to be predicted right (Chen 2009 §5.1), memory to have no limit of
  * bandwidth. */
-#ifndef CULPRIT_MODEL_FORECAST_H
-#define CULPRIT_MODEL_FORECAST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ struct instruction_observer forecast_observer(struct forecast *forecast);
 struct forecast_result forecast_result(const struct forecast *forecast);
 /* Adds what is known of another part of the run on the same machine. */
 void forecast_sum(struct forecast_result *sum, const struct forecast_result *more);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Many processors are looked at in one pass: each is a lane of vector registers. The events must
  * come from caches with the prefetcher of the configurations. */
-#ifndef CULPRIT_MODEL_HYBRID_H
-#define CULPRIT_MODEL_HYBRID_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -97,5 +96,3 @@ void hybrid_result_add(struct hybrid_result *sum, const struct hybrid_result *mo
 /* How far back events matter to a configuration, in µops. */
 uint32_t hybrid_window_reach(const struct hybrid_config *config);  /* of data_reach.window */
 uint32_t hybrid_arrival_reach(const struct hybrid_config *config); /* of data_reach.arrival */
-
-#endif

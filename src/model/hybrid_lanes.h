@@ -1,7 +1,6 @@
 /* Inside of the hybrid model: eight configurations side by side. A lane of a mask is all ones or
  * zero. Plain GNU C: every processor computes the same, lane by lane. */
-#ifndef CULPRIT_MODEL_HYBRID_LANES_H
-#define CULPRIT_MODEL_HYBRID_LANES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ struct hybrid_group {
 };
 
 void hybrid_group_add(struct hybrid_group *group, const struct data_event *events, uint32_t count);
-
-#endif

@@ -1,8 +1,7 @@
 /* The hybrid model on one processor or two. With a second one some configurations are evaluated
  * there, in batches of events, while the first goes on with the trace and the other configurations.
  * What is predicted is the same bit by bit. */
-#ifndef CULPRIT_MODEL_HYBRID_SPLIT_H
-#define CULPRIT_MODEL_HYBRID_SPLIT_H
+#pragma once
 
 #include "model/hybrid.h"
 #include "util/executor.h"
@@ -19,5 +18,3 @@ void hybrid_split_take(void *context, const struct data_event *events, uint32_t 
 
 /* Of one configuration, over all events so far. */
 struct hybrid_result hybrid_split_result(struct hybrid_split *split, uint32_t config);
-
-#endif

@@ -7,8 +7,7 @@
  * Throughout, x and r count all loads and stores of the thread, one that touches several lines of
  * the L1D once for each; sets, blocks and n only those that reach the level. LRU, whatever the
  * machine's replacement is. */
-#ifndef CULPRIT_MODEL_LOCALITY_H
-#define CULPRIT_MODEL_LOCALITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -186,5 +185,3 @@ bool locality_write(const struct locality *locality, FILE *file, struct error *e
 bool locality_read(struct locality *locality, const char *path, struct error *error);
 /* Whether a regular file begins as one does: with a brace. (Of a pipe a byte would be lost.) */
 bool locality_is_file(const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* The data side of a profile: loads and stores through the L1D, whose LRU stacks are its profile
  * too, then through a plain cache between it and the shared ones, if there is one, to these. */
-#ifndef CULPRIT_MODEL_LOCALITY_DATA_H
-#define CULPRIT_MODEL_LOCALITY_DATA_H
+#pragma once
 
 #include "memory/cache.h"
 #include "memory/tlb.h"
@@ -41,5 +40,3 @@ bool locality_data_add(struct locality_data *data, const struct memory_access *a
 /* The run is over, of at least one access: fills in levels
  * [1 + shared.shape_count]. False: out of memory. */
 bool locality_data_levels(struct locality_data *data, struct locality_level *levels);
-
-#endif

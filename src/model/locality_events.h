@@ -1,8 +1,7 @@
 /* What instructions wait for besides their data, counted as they run: lines of code, branches, long
  * operations, the system. Functional, as a chip has them for a thread that is alone
  * (core/multithreaded/chip.h); from machines that are none the same is taken. */
-#ifndef CULPRIT_MODEL_LOCALITY_EVENTS_H
-#define CULPRIT_MODEL_LOCALITY_EVENTS_H
+#pragma once
 
 #include "branch/branch.h"
 #include "core/multithreaded/penalties.h"
@@ -75,5 +74,3 @@ static inline void event_counter_add(struct event_counter *counter, const struct
     if (recipe->special | (insn->flags & DYN_SIGNAL))
         event_counter_special(counter, &code->insns[insn->insn], recipe, insn);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Throughput of a fine-grained multithreaded core: the Markov chain of Chen 2009 §4.4. State i: i
  * of N threads are suspended. */
-#ifndef CULPRIT_MODEL_MARKOV_H
-#define CULPRIT_MODEL_MARKOV_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ void markov_steady_state(double *matrix, uint32_t states, double *probability);
 
 /* 1 - P(all threads are suspended). */
 double markov_throughput(uint32_t threads, double p, double latency);
-
-#endif

@@ -6,8 +6,7 @@
  * The Markov chain (markov.h) knows how many threads are suspended, not which; its one p and M are
  * off when programs differ much (one that seldom waits is nearly always the one that issues). This
  * knows which, and how the slots are divided. */
-#ifndef CULPRIT_MODEL_MEAN_VALUE_H
-#define CULPRIT_MODEL_MEAN_VALUE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ struct mean_value_class {
  * product of (threads + 1) states). */
 bool mean_value_analysis(const struct mean_value_class *classes, uint32_t count, double *throughput,
                          struct error *error);
-
-#endif

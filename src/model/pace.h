@@ -2,8 +2,7 @@
  * loads and stores, between which it is taken to go evenly. A circular sequence of a given number
  * of accesses lasts longer in a phase of much computation or many misses, and other threads make
  * more accesses meanwhile. */
-#ifndef CULPRIT_MODEL_PACE_H
-#define CULPRIT_MODEL_PACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ static inline double pace_clock(const struct pace *pace, uint64_t time) {
         return begin;
     return begin + (pace->clock[interval] - begin) * (double)within / (1u << PACE_SHIFT);
 }
-
-#endif

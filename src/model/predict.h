@@ -5,8 +5,7 @@
  *                        └──► cores with and without long misses (predict_check.h), to compare
  *
  * Threads share nothing, as in simulate/simulate.h; what each loses is summed. */
-#ifndef CULPRIT_MODEL_PREDICT_H
-#define CULPRIT_MODEL_PREDICT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -97,5 +96,3 @@ static inline double simulated_cpi(const struct hybrid_prediction *prediction,
                      (double)prediction->instructions
                : 0;
 }
-
-#endif

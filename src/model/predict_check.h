@@ -1,8 +1,7 @@
 /* What the cycle-level core says of long data misses: each machine runs twice, as it is and with a
  * last-level data miss that takes no longer than a hit; the difference is what they cost. Branches
  * and instruction fetch are ideal, as the model has them (Chen 2009 §5.1). */
-#ifndef CULPRIT_MODEL_PREDICT_CHECK_H
-#define CULPRIT_MODEL_PREDICT_CHECK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ bool check_pair_warm(struct check_pair *pair, const struct core_input *input, st
 /* Adds the cycles of all it was given. */
 bool check_pair_finish(struct check_pair *pair, uint64_t *cycles, uint64_t *cycles_ideal_long,
                        struct error *error);
-
-#endif

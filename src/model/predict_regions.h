@@ -1,7 +1,6 @@
 /* What the regions of a list lose to long data misses, each predicted from the trace that was
  * captured of it, made to stand for the whole run. */
-#ifndef CULPRIT_MODEL_PREDICT_REGIONS_H
-#define CULPRIT_MODEL_PREDICT_REGIONS_H
+#pragma once
 
 #include "model/predict.h"
 #include "region/regions.h"
@@ -19,5 +18,3 @@ struct predicted_regions {
 bool predict_regions(const struct region_list *list, const char *path, uint64_t warm,
                      const struct predict_options *options, struct predicted_regions *regions,
                      struct hybrid_prediction *prediction, struct error *error);
-
-#endif

@@ -3,8 +3,7 @@
  *     predict_sweep_add(&sweep, "rob=64,128 mshr=4,8,0", &error)       once or more
  *     predict_sweep_build(&sweep, &machine, &machines, &count, &error)
  */
-#ifndef CULPRIT_MODEL_PREDICT_SWEEP_H
-#define CULPRIT_MODEL_PREDICT_SWEEP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ bool predict_sweep_add(struct predict_sweep *sweep, const char *text, struct err
 /* All combinations, the last axis fastest; one machine when nothing varies. To be freed. */
 bool predict_sweep_build(const struct predict_sweep *sweep, const struct machine *machine,
                          struct machine **machines, uint32_t *count, struct error *error);
-
-#endif

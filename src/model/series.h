@@ -1,7 +1,6 @@
 /* Cycles of a thread that is alone when nothing overlaps: turns to issue, and all that it waits
  * for, one after the other. */
-#ifndef CULPRIT_MODEL_SERIES_H
-#define CULPRIT_MODEL_SERIES_H
+#pragma once
 
 #include "machine/machine.h"
 #include "model/locality.h"
@@ -10,5 +9,3 @@
  * may be split: the cycles of parts add up to those of the whole. */
 double series_cycles(const struct machine *machine, const struct locality_events *events,
                      double reach, double misses);
-
-#endif

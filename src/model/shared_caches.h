@@ -1,6 +1,5 @@
 /* Shared caches of several shapes, each profiled by the same misses of the levels before them. */
-#ifndef CULPRIT_MODEL_SHARED_CACHES_H
-#define CULPRIT_MODEL_SHARED_CACHES_H
+#pragma once
 
 #include "model/circular.h"
 #include "model/locality.h"
@@ -60,5 +59,3 @@ static inline bool shared_caches_add(struct shared_caches *caches, uint64_t addr
  * False: out of memory. */
 bool shared_caches_levels(struct shared_caches *caches, uint64_t run,
                           struct locality_level *levels);
-
-#endif

@@ -12,8 +12,7 @@
  * Of a miss in a reorder buffer of 256, where hits take 10 cycles, memory 200 more, and four µops
  * are dispatched in a cycle: the µop 256 behind it enters when it leaves, after 210 cycles in place
  * of 64, and all that follows is 146 cycles late, however many other misses lie between. */
-#ifndef CULPRIT_MODEL_SLIDING_H
-#define CULPRIT_MODEL_SLIDING_H
+#pragma once
 
 #include "model/hybrid.h"
 
@@ -30,5 +29,3 @@ void sliding_add(struct sliding *sliding, const struct data_event *events, uint3
 void sliding_break(struct sliding *sliding);
 
 struct hybrid_result sliding_result(const struct sliding *sliding, uint32_t number);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * For stores that are not events it is known how many lie between two events, but not where: they
  * are taken to be evenly apart. */
-#ifndef CULPRIT_MODEL_SLIDING_FRONT_H
-#define CULPRIT_MODEL_SLIDING_FRONT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ void front_follow(struct front *front, const struct places *places, uint32_t cou
 
 /* The store queue is empty when the next event comes. */
 void front_break(struct front *front, const struct places *places);
-
-#endif

@@ -1,8 +1,7 @@
 /* The windows of the hybrid model as Chen 2009 chapter 2 words them: instruction by instruction,
  * window by window, one processor at a time. This is the explanation of hybrid_lanes.c, and the
  * reference that tests hold it to; predictions are made with that (hybrid.h). */
-#ifndef CULPRIT_MODEL_SWAM_H
-#define CULPRIT_MODEL_SWAM_H
+#pragma once
 
 #include "model/hybrid.h"
 
@@ -25,5 +24,3 @@ struct swam_insn {
  * `cycles` of the result 0; `compensation` is that of COMPENSATE_WINDOW. False: out of memory. */
 bool swam(const struct hybrid_config *config, const struct swam_insn *insns, uint32_t count,
           struct hybrid_result *result, struct error *error);
-
-#endif

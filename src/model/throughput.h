@@ -7,8 +7,7 @@
  * misses say (locality_level.crowded); a profile without such levels is taken as it is.
  *
  * How fast threads run decides how much they disturb each other, and the other way round. */
-#ifndef CULPRIT_MODEL_THROUGHPUT_H
-#define CULPRIT_MODEL_THROUGHPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -95,5 +94,3 @@ void throughput_free(struct throughput_result *result);
 /* M of these stalls; 1 when nothing stalls. */
 double throughput_latency(const struct throughput_stall *stalls, uint32_t count,
                           enum throughput_latency latency);
-
-#endif

@@ -3,8 +3,7 @@
  * program begins again its lines are in the caches, which the profile knows nothing of. First runs
  * take different times, so their rates do not add up: what cores and the chip execute is counted
  * over one span, from the start until every program has run once. */
-#ifndef CULPRIT_MODEL_THROUGHPUT_CHECK_H
-#define CULPRIT_MODEL_THROUGHPUT_CHECK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ struct throughput_simulated {
 bool throughput_simulate(const struct throughput_check_options *options,
                          struct throughput_simulated *simulated, struct error *error);
 void throughput_simulated_free(struct throughput_simulated *simulated);
-
-#endif

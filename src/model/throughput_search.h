@@ -3,8 +3,7 @@
  *
  *     throughput_space_add(&space, "cores=1..8 threads=1..4", &error)     once or more
  */
-#ifndef CULPRIT_MODEL_THROUGHPUT_SEARCH_H
-#define CULPRIT_MODEL_THROUGHPUT_SEARCH_H
+#pragma once
 
 #include "model/throughput.h"
 #include "model/throughput_check.h"
@@ -54,5 +53,3 @@ const struct throughput_point *throughput_best(const struct throughput_search *s
 /* For hardware thread h the program h modulo thread_count; room for cores × threads. */
 void throughput_go_round(const struct locality *const *programs, uint32_t thread_count,
                          uint32_t hardware_threads, const struct locality **out);
-
-#endif

@@ -1,7 +1,6 @@
 /* Machines that lose less to long data misses than a given one: a larger window, more MSHRs,
  * another prefetcher of the L1D. Each is a list of settings, so that `--set` makes the same. */
-#ifndef CULPRIT_MODEL_UPGRADE_H
-#define CULPRIT_MODEL_UPGRADE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ struct upgrade {
  * and stride prefetchers where the L1D has none, of tagged and stride those that it has not where
  * it has one. Returns how many. */
 uint32_t upgrades_of(const struct machine *machine, struct upgrade upgrades[UPGRADES_MOST]);
-
-#endif

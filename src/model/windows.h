@@ -2,8 +2,7 @@
  * unless it is 0, and from there on one window of `length` µops in every period of `every`, in
  * program order. A window begins at a pseudo-random place of its period, the same in every run, so
  * that loops do not keep step with the windows. */
-#ifndef CULPRIT_MODEL_WINDOWS_H
-#define CULPRIT_MODEL_WINDOWS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -30,5 +29,3 @@ static inline struct forecast_window forecast_window(struct forecast_windows win
         windows.all + number * windows.every + hash % (windows.every - windows.length + 1);
     return (struct forecast_window){from, from + windows.length};
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A name for a range of code. */
-#ifndef CULPRIT_PROGRAM_CODE_SYMBOL_H
-#define CULPRIT_PROGRAM_CODE_SYMBOL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -8,5 +7,3 @@ struct code_symbol {
     uint64_t start, size;
     const char *name;
 };
-
-#endif

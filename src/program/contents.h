@@ -1,7 +1,6 @@
 /* What an image holds at its addresses before the program runs, read from its file a piece at a
  * time. */
-#ifndef CULPRIT_PROGRAM_CONTENTS_H
-#define CULPRIT_PROGRAM_CONTENTS_H
+#pragma once
 
 #include "program/elf_image.h"
 
@@ -25,5 +24,3 @@ struct contents {
 bool contents_read(struct contents *contents, struct elf_image *image, uint64_t address,
                    void *bytes, size_t size);
 void contents_free(struct contents *contents);
-
-#endif

@@ -1,6 +1,5 @@
 /* Finds where a stripped file's symbols and debugging information went. */
-#ifndef CULPRIT_PROGRAM_DEBUG_FILE_H
-#define CULPRIT_PROGRAM_DEBUG_FILE_H
+#pragma once
 
 #include "program/elf_image.h"
 
@@ -13,5 +12,3 @@ bool debug_file_open(struct elf_image *debug, const struct elf_image *image, con
 /* Opens the symbol table compressed into an image's .gnu_debugdata. False: it has none, or it is
  * damaged. */
 bool debug_data_open(struct elf_image *debug, const struct elf_image *image, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* One ELF file in memory, any machine and class: what the rest of the room asks of it. Everything
  * is reached through libelf, which checks offsets and sizes against the file. */
-#ifndef CULPRIT_PROGRAM_ELF_IMAGE_H
-#define CULPRIT_PROGRAM_ELF_IMAGE_H
+#pragma once
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -68,5 +67,3 @@ bool elf_image_address_to_offset(const struct elf_image *image, uint64_t address
 
 /* First address after `address` that is not in its executable segment; 0: in none. */
 uint64_t elf_image_code_end(const struct elf_image *image, uint64_t address);
-
-#endif

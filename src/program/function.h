@@ -2,8 +2,7 @@
  * table of Go programs, and, where a
  * stripped file has no symbol, from the unwind tables (.eh_frame), which give a function's extent
  * but not its name. */
-#ifndef CULPRIT_PROGRAM_FUNCTION_H
-#define CULPRIT_PROGRAM_FUNCTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ const struct function *function_table_find_name(const struct function_table *tab
 
 /* The readable name: demangled, "memcpy@plt" for linkage entries; NULL when there is no symbol. */
 const char *function_name(struct function *function, struct arena *arena);
-
-#endif

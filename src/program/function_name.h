@@ -1,6 +1,5 @@
 /* Whether a function is the one that a person names. */
-#ifndef CULPRIT_PROGRAM_FUNCTION_NAME_H
-#define CULPRIT_PROGRAM_FUNCTION_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ bool function_is_named(const char *function, const char *name, size_t length);
  * type and parameters, or with some of them: of "int Ns::Class<A, B>::classify<C>(A const&) const"
  * these are "classify", "Class::classify", "Ns::Class<A, B>::classify" and others. */
 bool function_ends_in(const char *function, const char *name, size_t length);
-
-#endif

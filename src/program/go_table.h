@@ -1,8 +1,7 @@
 /* The table of functions and lines that every program of the Go compiler carries, stripped or not,
  * because its run-time system walks stacks by it (.gopclntab; layouts of Go 1.18 and 1.20, which
  * later versions keep: runtime/symtab.go, debug/gosym). */
-#ifndef CULPRIT_PROGRAM_GO_TABLE_H
-#define CULPRIT_PROGRAM_GO_TABLE_H
+#pragma once
 
 #include "program/elf_image.h"
 #include "program/function.h"
@@ -21,5 +20,3 @@ bool go_table_functions(const struct go_table *table, const struct elf_image *im
 
 /* Fills location's file and line for an address; the name points into the table. */
 void go_table_locate(const struct go_table *table, uint64_t address, struct location *location);
-
-#endif

@@ -1,7 +1,6 @@
 /* Symbols of code that a process makes while it runs, as runtimes write them to
  * /tmp/perf-PID.map: lines of start and size in hexadecimal, and a name. */
-#ifndef CULPRIT_PROGRAM_PERF_MAP_H
-#define CULPRIT_PROGRAM_PERF_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ bool perf_map_read(int file, struct symbol_cover *cover);
  * or it is not its user's. `proc` is where /proc is, `files` what stands before /tmp. */
 int perf_map_open(const char *proc, const char *files, uint32_t pid, uint32_t inner_pid,
                   uid_t user);
-
-#endif

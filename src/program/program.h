@@ -5,8 +5,7 @@
  * (no names). Hostile ELF files give an image without symbols and a note, never a crash. Results
  * are cached; strings live as long as the struct program. One thread at a time may use a struct
  * program. */
-#ifndef CULPRIT_PROGRAM_PROGRAM_H
-#define CULPRIT_PROGRAM_PROGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -122,5 +121,3 @@ struct executable {
     bool set_user_id; /* set-user-id or set-group-id bit */
 };
 bool executable_identify(const char *path, struct executable *executable, struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* Source lines and inlined functions of an image, from its DWARF. The index of compilation units is
  * built at the first lookup; a unit's lines and scopes when an address in it is first looked up;
  * after that a lookup is three binary searches. */
-#ifndef CULPRIT_PROGRAM_SOURCE_H
-#define CULPRIT_PROGRAM_SOURCE_H
+#pragma once
 
 #include "program/elf_image.h"
 #include "program/program.h"
@@ -21,5 +20,3 @@ void source_free(struct source *source);
 /* Fills location's file, line and inlined functions for an address; names go into the arena. */
 void source_locate(struct source *source, uint64_t address, struct arena *arena,
                    struct location *location);
-
-#endif

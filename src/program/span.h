@@ -1,7 +1,6 @@
 /* Address ranges that may nest and overlap (symbols, inlined scopes, compilation units), flattened
  * into disjoint spans so that a lookup is one binary search. */
-#ifndef CULPRIT_PROGRAM_SPAN_H
-#define CULPRIT_PROGRAM_SPAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ bool span_table_build(struct span_table *table, struct span *ranges, size_t coun
 const struct span *span_table_find(const struct span_table *table, uint64_t address);
 
 void span_table_free(struct span_table *table);
-
-#endif

@@ -1,6 +1,5 @@
 /* Selects from many symbols those that cover one of some offsets. */
-#ifndef CULPRIT_PROGRAM_SYMBOL_COVER_H
-#define CULPRIT_PROGRAM_SYMBOL_COVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ bool symbol_cover_add(struct symbol_cover *cover, uint64_t start, uint64_t size,
 void symbol_cover_settle(struct symbol_cover *cover);
 
 void symbol_cover_free(struct symbol_cover *cover);
-
-#endif

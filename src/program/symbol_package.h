@@ -1,7 +1,6 @@
 /* The command that installs the debug symbols of files: from Debian's packages, other
  * distributions', or a debuginfod server if the user has set one. */
-#ifndef CULPRIT_PROGRAM_SYMBOL_PACKAGE_H
-#define CULPRIT_PROGRAM_SYMBOL_PACKAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ struct symbol_advice {
 bool symbol_advice_find(const struct symbol_system *system, const char *const *paths, size_t count,
                         struct symbol_advice *advice);
 void symbol_advice_free(struct symbol_advice *advice);
-
-#endif

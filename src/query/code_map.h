@@ -1,7 +1,6 @@
 /* Which basic block and which function each static instruction belongs to: the grains at which
  * profiles are compared (paper A §4). */
-#ifndef CULPRIT_QUERY_CODE_MAP_H
-#define CULPRIT_QUERY_CODE_MAP_H
+#pragma once
 
 #include "attribute/profile_error.h"
 #include "program/program.h"
@@ -24,5 +23,3 @@ bool code_map_build(struct code_map *map, const struct code *code, struct progra
 void code_map_free(struct code_map *map);
 
 struct units code_map_units(const struct code_map *map, enum grain grain);
-
-#endif

@@ -1,7 +1,6 @@
 /* Anonymous code that nobody named, cut into pieces that belong together: what control flow shows
  * of its functions. */
-#ifndef CULPRIT_QUERY_CODE_PIECES_H
-#define CULPRIT_QUERY_CODE_PIECES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ void code_pieces_free(struct code_pieces *pieces);
 /* The run at an address; NULL: none. */
 const struct code_piece *code_pieces_find(const struct code_pieces *pieces, uint32_t image,
                                           uint64_t address);
-
-#endif

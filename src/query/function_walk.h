@@ -1,8 +1,7 @@
 /* Which function instructions belong to, asked for in the order of their places. Looking a place up
  * in the debug information is dear: a function is looked up once and then holds up to its end, or
  * to a function inside it. */
-#ifndef CULPRIT_QUERY_FUNCTION_WALK_H
-#define CULPRIT_QUERY_FUNCTION_WALK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ bool function_walk_locate(const struct function_walk *walk, uint32_t image, uint
 /* The number of the function of a place, which must not lie before the last one asked for (images
  * in any order, each at once). SIZE_MAX when memory is out. */
 size_t function_walk_step(struct function_walk *walk, uint32_t image, uint64_t offset);
-
-#endif

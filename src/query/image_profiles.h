@@ -1,7 +1,6 @@
 /* All that a set of epochs holds of one build of a file, read once for many of its procedures, and
  * what it holds of other files in total. */
-#ifndef CULPRIT_QUERY_IMAGE_PROFILES_H
-#define CULPRIT_QUERY_IMAGE_PROFILES_H
+#pragma once
 
 #include "query/profile_set.h"
 #include "util/arena.h"
@@ -24,5 +23,3 @@ bool image_profiles_is_build(const struct image_profiles *profiles,
 
 /* The first value of a profile that lies at this offset or behind it; its count: none. */
 size_t image_profiles_from(const struct store_profile *profile, uint64_t offset);
-
-#endif

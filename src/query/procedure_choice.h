@@ -1,6 +1,5 @@
 /* Which procedures of a set of profiles are meant, and whose code of them can be read. */
-#ifndef CULPRIT_QUERY_PROCEDURE_CHOICE_H
-#define CULPRIT_QUERY_PROCEDURE_CHOICE_H
+#pragma once
 
 #include "query/procedure_profile.h"
 #include "query/profile_table.h"
@@ -34,5 +33,3 @@ bool procedure_choose(struct procedure_choices *choices, const struct profile_se
                       const struct profile_event *event, const struct procedure_query *query,
                       struct program *program, struct error *error);
 void procedure_choices_free(struct procedure_choices *choices);
-
-#endif

@@ -1,7 +1,6 @@
 /* What the store holds of one procedure: the values of an event at every byte of its code, the
  * events that bound causes of stalls, and, of a simulation, how it truly was. */
-#ifndef CULPRIT_QUERY_PROCEDURE_PROFILE_H
-#define CULPRIT_QUERY_PROCEDURE_PROFILE_H
+#pragma once
 
 #include "analyze/procedure.h"
 #include "core/stall_causes.h"
@@ -51,5 +50,3 @@ void procedure_profile_free(struct procedure_profile *profile);
 /* The parts at an offset; *count of them. */
 const struct signature_part *procedure_profile_parts(const struct procedure_profile *profile,
                                                      uint32_t offset, size_t *count);
-
-#endif

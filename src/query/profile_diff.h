@@ -1,6 +1,5 @@
 /* Two profiles side by side: which rows changed, and by how much more than chance. */
-#ifndef CULPRIT_QUERY_PROFILE_DIFF_H
-#define CULPRIT_QUERY_PROFILE_DIFF_H
+#pragma once
 
 #include "query/profile_set.h"
 #include "query/profile_table.h"
@@ -43,5 +42,3 @@ struct profile_diff {
  * where the rate is compared. profile_diff_free() either way. */
 bool profile_diff_find(struct profile_diff *diff, struct error *error);
 void profile_diff_free(struct profile_diff *diff);
-
-#endif

@@ -1,7 +1,6 @@
 /* Epochs of a store that are read together, and the events that they have: the head of every report
  * on profiles. Everything is copied from the store. */
-#ifndef CULPRIT_QUERY_PROFILE_SET_H
-#define CULPRIT_QUERY_PROFILE_SET_H
+#pragma once
 
 #include "store/store.h"
 #include "util/arena.h"
@@ -53,5 +52,3 @@ const char *profile_set_shared(const struct profile_set *set, size_t member);
 bool profile_process_is(const struct store_process *process, const char *name);
 /* Whether a path is the one named, or ends in it. */
 bool profile_path_is(const char *path, const char *name);
-
-#endif

@@ -6,8 +6,7 @@
  * Names are looked up as late as they can be: of a week of 500 images only those are opened that
  * can have one of the rows asked for. Images of one path are one, whatever their build; where only
  * base names count, also those of one base name, so that a rebuilt program compares. */
-#ifndef CULPRIT_QUERY_PROFILE_TABLE_H
-#define CULPRIT_QUERY_PROFILE_TABLE_H
+#pragma once
 
 #include "program/program.h"
 #include "query/profile_set.h"
@@ -90,5 +89,3 @@ struct profile_image {
 };
 size_t profile_table_image_count(const struct profile_table *table);
 struct profile_image profile_table_image(const struct profile_table *table, size_t index);
-
-#endif

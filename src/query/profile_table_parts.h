@@ -1,7 +1,6 @@
 /* Inside of this room: a table of profiles while it is made. profile_table.c adds profiles and
  * decides which images are read, image_rows.c makes the rows of an image. */
-#ifndef CULPRIT_QUERY_PROFILE_TABLE_PARTS_H
-#define CULPRIT_QUERY_PROFILE_TABLE_PARTS_H
+#pragma once
 
 #include "query/profile_table.h"
 
@@ -81,5 +80,3 @@ struct profile_table {
 double *table_values(struct profile_table *table);
 /* Adds the rows of an image, whose values were read. */
 bool table_resolve_group(struct profile_table *table, uint32_t group, struct error *error);
-
-#endif

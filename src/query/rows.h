@@ -1,6 +1,5 @@
 /* The cycles of a simulation by function, line, instruction or image: the costliest as rows. */
-#ifndef CULPRIT_QUERY_ROWS_H
-#define CULPRIT_QUERY_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,5 +85,3 @@ bool rows_build(enum report_by by, uint32_t top, const struct simulation *simula
 /* Row `index` < count, with its names, text and stack. */
 void rows_get(const struct report_rows *rows, uint32_t index, struct report_row *row);
 void rows_free(struct report_rows *rows);
-
-#endif

@@ -1,6 +1,5 @@
 /* How much procedures differ between sets of samples (DCPI §3.3, Fig. 3). */
-#ifndef CULPRIT_QUERY_VARIANCE_H
-#define CULPRIT_QUERY_VARIANCE_H
+#pragma once
 
 #include "query/profile_table.h"
 
@@ -34,5 +33,3 @@ struct variances {
  * of memory. variances_free() either way. */
 bool variances_find(struct variances *variances, size_t top);
 void variances_free(struct variances *variances);
-
-#endif

@@ -1,8 +1,7 @@
 /* The beginning of a run stands for itself. Caches and predictors are cold there, which vectors do
  * not show: slices of the beginning take several times as long as later ones that execute the same
  * code. */
-#ifndef CULPRIT_REGION_APART_H
-#define CULPRIT_REGION_APART_H
+#pragma once
 
 #include "region/points.h"
 
@@ -11,5 +10,3 @@
  * order of their first slice. For region_split(), after region_choose(). */
 bool region_set_apart(const struct projection *slices, uint32_t count, struct region_choice *choice,
                       struct error *error);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * In a file they are SimPoint's text, plain or compressed by gzip: a line `T:id:count :id:count
  * ...` for each slice; lines that begin otherwise say nothing. Ids count from 1. */
-#ifndef CULPRIT_REGION_BBV_H
-#define CULPRIT_REGION_BBV_H
+#pragma once
 
 #include "util/stream.h"
 
@@ -71,5 +70,3 @@ bool bbv_writer_block(struct bbv_writer *writer, uint32_t block, uint64_t count,
 bool bbv_writer_end(struct bbv_writer *writer, struct error *error);
 /* May be called on a writer that is all zero or closed. */
 bool bbv_writer_close(struct bbv_writer *writer, struct error *error);
-
-#endif

@@ -6,8 +6,7 @@
  * two exceptions: where the part of long and looping code in all instructions falls to a small one
  * at once, a live slice may end a little later; and in a trace with addresses the emulator may have
  * cut very long blocks where it would not without. */
-#ifndef CULPRIT_REGION_BBV_PROFILE_H
-#define CULPRIT_REGION_BBV_PROFILE_H
+#pragma once
 
 #include "region/execution_counts.h"
 #include "trace/trace.h"
@@ -48,5 +47,3 @@ void bbv_profile_result_free(struct bbv_profile_result *result);
 
 /* "gzip.bb" -> "gzip.bb.slices", "gzip.bb.gz" -> "gzip.bb.slices"; to be freed. */
 char *bbv_slices_path(const char *path);
-
-#endif

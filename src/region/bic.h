@@ -1,8 +1,7 @@
 /* How well a clustering explains the slices for the number of its parameters: the Bayesian
  * Information Criterion of spherical Gaussians of one common variance (Pelleg and Moore 2000), in
  * the maximum-likelihood form that SimPoint 3.2 computes. */
-#ifndef CULPRIT_REGION_BIC_H
-#define CULPRIT_REGION_BIC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@
  * higher, the better. */
 double bic_score(size_t count, uint32_t dimensions, uint32_t clusters, double distortion,
                  const double *shares);
-
-#endif

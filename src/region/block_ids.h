@@ -1,8 +1,7 @@
 /* Ids of blocks that are the same for all runs of a program: two blocks are one when image (build
  * id and path), offset and number of instructions are (PinPoints §4.4, "bbmerge"). Those of the
  * first run stay as they are, so far as its blocks are different. */
-#ifndef CULPRIT_REGION_BLOCK_IDS_H
-#define CULPRIT_REGION_BLOCK_IDS_H
+#pragma once
 
 #include "region/slices.h"
 #include "util/hash_index.h"
@@ -19,5 +18,3 @@ struct block_ids {
 bool block_ids_add(struct block_ids *blocks, const struct slice_table *table, uint32_t *ids,
                    struct error *error);
 void block_ids_free(struct block_ids *blocks);
-
-#endif

@@ -1,8 +1,7 @@
 /* Lists of regions as a simulation needs them: of one run, or of several that were merged when
  * their regions were chosen (PinPoints §4.4), and what stands for regions that were not captured.
  */
-#ifndef CULPRIT_REGION_CAPTURED_H
-#define CULPRIT_REGION_CAPTURED_H
+#pragma once
 
 #include "region/regions.h"
 
@@ -31,5 +30,3 @@ bool region_list_do_without(struct region_list *list, const char *path, struct r
  * of every merged run that has regions; programs of one architecture. */
 bool region_lists_are_whole(const struct region_list *lists, const char *const *paths,
                             uint32_t count, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* From basic block vectors to a list of regions: the whole way in one call, and its last step by
  * itself. */
-#ifndef CULPRIT_REGION_CHOOSE_H
-#define CULPRIT_REGION_CHOOSE_H
+#pragma once
 
 #include "region/profiled_runs.h"
 #include "region/regions.h"
@@ -27,5 +26,3 @@ bool region_list_choose(struct region_list *list, const char *vectors,
 bool region_list_build(struct region_list *list, const struct profiled_runs *profile, uint32_t run,
                        const struct region_point *points, uint32_t count, const char *method,
                        struct error *error);
-
-#endif

@@ -6,8 +6,7 @@
  * instructions; its exact place is kept, and no slice reaches from one program into the next that
  * exec put in its place. Only the first thread is profiled; that a run has more, or children, is
  * reported. */
-#ifndef CULPRIT_REGION_CHUNK_PROFILE_H
-#define CULPRIT_REGION_CHUNK_PROFILE_H
+#pragma once
 
 #include "region/projection.h"
 #include "region/slices.h"
@@ -45,5 +44,3 @@ bool chunk_profile_reached(const struct chunk_profile *profile, uint32_t thread,
 /* Completes the last slice. What is handed out is the profile's, and final: the same every time. */
 bool chunk_profile_finish(struct chunk_profile *profile, const struct projection **slices,
                           const struct slice_table **table, struct error *error);
-
-#endif

@@ -4,8 +4,7 @@
  *     process,thread,first,instructions,cycles,NAME,...
  *     0,0,0,10000003,5210044,120944,...
  */
-#ifndef CULPRIT_REGION_COSTS_H
-#define CULPRIT_REGION_COSTS_H
+#pragma once
 
 #include "region/profiled_runs.h"
 
@@ -30,5 +29,3 @@ void region_costs_free(struct region_costs *costs);
 double region_costs_cpi(const struct region_costs *costs, const struct projection *slices,
                         size_t slice);
 double region_costs_total_cpi(const struct region_costs *costs, const struct projection *slices);
-
-#endif

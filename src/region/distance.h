@@ -1,6 +1,5 @@
 /* The squared distance of two points, in one order of additions everywhere. */
-#ifndef CULPRIT_REGION_DISTANCE_H
-#define CULPRIT_REGION_DISTANCE_H
+#pragma once
 
 #include "region/lanes.h"
 
@@ -17,5 +16,3 @@ static inline __attribute__((always_inline)) float distance2(const float *a, con
     }
     return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
-
-#endif

@@ -4,8 +4,7 @@
  * A block of code is entered as a whole; one that was left before its end counts for the
  * instructions that came before. An edge leads from the last instruction of a block that was
  * executed to the first of the next. */
-#ifndef CULPRIT_REGION_EXECUTION_COUNTS_H
-#define CULPRIT_REGION_EXECUTION_COUNTS_H
+#pragma once
 
 #include "region/profile_code.h"
 #include "util/error.h"
@@ -45,5 +44,3 @@ void execution_counts_free(struct execution_counts *counts);
 /* Comma-separated values or, if `path` ends in ".json", one JSON object; see culprit-bbv(1). */
 bool execution_counts_write(const struct execution_counts *counts, const struct profile_code *code,
                             const char *command, const char *path, struct error *error);
-
-#endif

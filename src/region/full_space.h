@@ -1,8 +1,7 @@
 /* Distances of slices from the centroids of their clusters before projection, where vectors have an
  * element for each basic block. The projection keeps distances only nearly, and a slice that it
  * puts near the centroid need not be near it. */
-#ifndef CULPRIT_REGION_FULL_SPACE_H
-#define CULPRIT_REGION_FULL_SPACE_H
+#pragma once
 
 #include "region/points.h"
 #include "region/profiled_runs.h"
@@ -14,5 +13,3 @@
  * read once only. */
 bool full_space_distances(const struct profiled_runs *runs, const struct region_choice *choice,
                           double *distances2, struct error *error);
-
-#endif

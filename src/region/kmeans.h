@@ -1,8 +1,7 @@
 /* k-means: slices into k clusters, so that the sum of squared distances to the centroids of their
  * clusters, weighted by instructions, is as low as moving one slice at a time to the nearest
  * centroid gets it (Lloyd's algorithm, run to convergence). */
-#ifndef CULPRIT_REGION_KMEANS_H
-#define CULPRIT_REGION_KMEANS_H
+#pragma once
 
 #include "region/projection.h"
 
@@ -66,5 +65,3 @@ void kmeans_run(struct kmeans *kmeans, uint32_t count, float *centroids);
 /* Squared distance of a slice from centroid `cluster`. */
 float kmeans_distance2(const struct kmeans *kmeans, size_t slice, const float *centroids,
                        uint32_t cluster);
-
-#endif

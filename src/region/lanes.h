@@ -1,7 +1,6 @@
 /* Eight numbers at once, in plain GNU C: the compiler takes what registers the function may use,
  * and every machine computes the same, lane by lane. */
-#ifndef CULPRIT_REGION_LANES_H
-#define CULPRIT_REGION_LANES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,6 +16,4 @@ typedef uint32_t bit_lanes
 #define MULTIVERSION __attribute__((target_clones("avx2", "default")))
 #else
 #define MULTIVERSION
-#endif
-
 #endif

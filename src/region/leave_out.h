@@ -1,7 +1,6 @@
 /* Regions of a choice that could not be captured, since the run went another way and they were not
  * found in it. Others take over what they stood for. */
-#ifndef CULPRIT_REGION_LEAVE_OUT_H
-#define CULPRIT_REGION_LEAVE_OUT_H
+#pragma once
 
 #include "region/points.h"
 
@@ -22,5 +21,3 @@ struct region_loss region_loss_of(const struct projection *slices,
  * change, and weights: those of lost points become 0. At least one point must be left. */
 void region_leave_out(const struct projection *slices, const uint32_t *clusters, const bool *lost,
                       struct region_choice *choice);
-
-#endif

@@ -1,7 +1,6 @@
 /* k-means as it is written in books: the explanation of kmeans.c, and the reference that tests hold
  * it to. */
-#ifndef CULPRIT_REGION_LLOYD_H
-#define CULPRIT_REGION_LLOYD_H
+#pragma once
 
 #include "region/projection.h"
 
@@ -11,5 +10,3 @@
  * centroid. */
 uint32_t lloyd(const struct projection *slices, uint32_t count, uint32_t max_passes,
                float *centroids, uint32_t *labels, struct error *error);
-
-#endif

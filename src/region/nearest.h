@@ -1,6 +1,5 @@
 /* The two nearest centroids of some points at once, a point in each lane. */
-#ifndef CULPRIT_REGION_NEAREST_H
-#define CULPRIT_REGION_NEAREST_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ struct nearest {
 
 /* `lanes` as nearest_lanes() says; each lane is computed alike, whatever their number. */
 void nearest_search(const struct nearest_query *query, uint32_t lanes, struct nearest *found);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which slices the bounds of k-means leave open. */
-#ifndef CULPRIT_REGION_OPEN_SLICES_H
-#define CULPRIT_REGION_OPEN_SLICES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ struct slice_bounds {
 /* Writes the numbers of those of the first `count` slices that may move, in order, into
  * open[count]; returns how many. */
 size_t open_slices(const struct slice_bounds *bounds, size_t count, uint32_t *open);
-
-#endif

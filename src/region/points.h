@@ -1,7 +1,6 @@
 /* Representative slices of a run and their weights: SimPoint's choice (Sherwood et al. 2002;
  * Hamerly et al. 2005; PinPoints §2.1; paper C §6.1). */
-#ifndef CULPRIT_REGION_POINTS_H
-#define CULPRIT_REGION_POINTS_H
+#pragma once
 
 #include "region/kmeans.h"
 
@@ -59,5 +58,3 @@ bool region_points_write(const struct region_point *points, uint32_t count,
  * within 1 %. */
 bool region_points_read(struct region_point **points, uint32_t *count, const char *simpoints_path,
                         const char *weights_path, struct error *error);
-
-#endif

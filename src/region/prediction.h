@@ -1,7 +1,6 @@
 /* How well chosen slices stand for a run whose every slice's costs are known: nothing is simulated,
  * and no cold start is in it (PinPoints §3.3, step 1; paper C §6). */
-#ifndef CULPRIT_REGION_PREDICTION_H
-#define CULPRIT_REGION_PREDICTION_H
+#pragma once
 
 #include "region/costs.h"
 #include "region/selection.h"
@@ -39,5 +38,3 @@ bool prediction_make(struct prediction *prediction, const struct region_costs *c
                      const struct projection *slices, const struct region_choice *choice,
                      uint32_t draws, uint64_t seed, struct error *error);
 void prediction_free(struct prediction *prediction);
-
-#endif

@@ -1,7 +1,6 @@
 /* The code of a run, as its profile numbers it: blocks of all processes get ids from 1, in the
  * order in which they are met; the same block (file, place, bytes) in several processes is one. */
-#ifndef CULPRIT_REGION_PROFILE_CODE_H
-#define CULPRIT_REGION_PROFILE_CODE_H
+#pragma once
 
 #include "region/slices.h"
 #include "trace/item.h"
@@ -70,5 +69,3 @@ const struct profile_site *profile_code_site(struct profile_code *code, uint32_t
 /* Offsets of the instructions of a block within it, and with one more its size. Returns how many
  * instructions could be told apart; `starts` has room for one more than the block has. */
 uint32_t profile_code_starts(const struct profile_code *code, uint32_t id, uint32_t *starts);
-
-#endif

@@ -1,8 +1,7 @@
 /* What regions are chosen from: the slices of one run or of several, as points and as places in the
  * runs. A file of vectors that has a table beside it (slices.h) knows threads and markers;
  * SimPoint's and exp-bbv's files have none, and are taken as one thread without markers. */
-#ifndef CULPRIT_REGION_PROFILED_RUNS_H
-#define CULPRIT_REGION_PROFILED_RUNS_H
+#pragma once
 
 #include "region/block_ids.h"
 #include "region/projection.h"
@@ -60,5 +59,3 @@ bool profiled_runs_read_again(const struct profiled_runs *profile,
 uint64_t profiled_runs_instructions(const struct profiled_runs *profile);
 /* Whether slice b goes on where slice a ends. */
 bool profiled_runs_adjacent(const struct run_slice *a, const struct run_slice *b);
-
-#endif

@@ -1,6 +1,5 @@
 /* Inside of this room: the slices of a run while it is profiled (bbv_profile.h). */
-#ifndef CULPRIT_REGION_PROFILED_SLICES_H
-#define CULPRIT_REGION_PROFILED_SLICES_H
+#pragma once
 
 #include "region/bbv_profile.h"
 #include "region/slice_files.h"
@@ -57,5 +56,3 @@ bool slice_end(struct profile *profile, struct profiled *thread);
 bool profile_write_code(struct profile *profile, uint32_t id);
 /* The thread executes nothing more. */
 bool profiled_end(struct profile *profile, struct profiled *thread);
-
-#endif

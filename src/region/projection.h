@@ -2,8 +2,7 @@
  * matrix of independent numbers between −1 and 1 (PinPoints §2.1; 15 dimensions are SimPoint's
  * choice). Distances between slices are kept in proportion, nearly; of a slice only its point and
  * its length stay in memory, 72 bytes at 15 dimensions, however many blocks it had. */
-#ifndef CULPRIT_REGION_PROJECTION_H
-#define CULPRIT_REGION_PROJECTION_H
+#pragma once
 
 #include "region/bbv.h"
 
@@ -31,5 +30,3 @@ bool projection_read(struct projection *projection, const char *path, struct err
  * shortens `count` of the projection when all are where they belong. */
 void projection_merge(struct projection *projection, size_t to, size_t from, size_t count);
 void projection_free(struct projection *projection);
-
-#endif

@@ -1,7 +1,6 @@
 /* Inside of the region room: the columns of a list of regions, which regions_read.c and
  * regions_write.c share. See regions.h. */
-#ifndef CULPRIT_REGION_REGION_COLUMNS_H
-#define CULPRIT_REGION_REGION_COLUMNS_H
+#pragma once
 
 enum region_column {
     COMMENT,
@@ -25,5 +24,3 @@ enum region_column {
 };
 
 extern const char *const region_columns[COLUMNS];
-
-#endif

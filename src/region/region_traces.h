@@ -1,7 +1,6 @@
 /* The traces of a list's regions: captures them from one run of the command
  * (trace/region_capture.h) and enters into the list where each is. */
-#ifndef CULPRIT_REGION_REGION_TRACES_H
-#define CULPRIT_REGION_REGION_TRACES_H
+#pragma once
 
 #include "region/regions.h"
 #include "trace/region_capture.h"
@@ -41,5 +40,3 @@ bool region_traces_start(struct region_traces *traces, struct region_list *list,
 bool region_traces_run(struct region_traces *traces, struct error *error);
 /* Waits for the command; frees everything but the list. */
 void region_traces_close(struct region_traces *traces);
-
-#endif

@@ -26,8 +26,7 @@
  * that is empty: the profile had no file of slices, so that the region cannot be found in a run.
  * The columns of a trace are empty for a region that was not captured. Numbers are decimal but
  * offsets. Comments of other words say nothing. */
-#ifndef CULPRIT_REGION_REGIONS_H
-#define CULPRIT_REGION_REGIONS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -103,5 +102,3 @@ uint32_t region_list_ordinal(const struct region_list *list, const struct region
 
 /* Index of the image, added when it is new; UINT32_MAX: out of memory. */
 uint32_t region_list_image(struct region_list *list, const struct region_image *image);
-
-#endif

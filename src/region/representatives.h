@@ -1,8 +1,7 @@
 /* Which slice of each cluster stands for it: the one nearest to the centroid, however distances
  * were measured (PinPoints §2.1; in SimPoint and paper C §6.1 they are those of the projected
  * points). */
-#ifndef CULPRIT_REGION_REPRESENTATIVES_H
-#define CULPRIT_REGION_REPRESENTATIVES_H
+#pragma once
 
 #include "region/points.h"
 
@@ -14,5 +13,3 @@
  * of memory. */
 bool representatives_take(const struct projection *slices, const double *distances2, double early,
                           struct region_choice *choice);
-
-#endif

@@ -1,6 +1,5 @@
 /* How unlike the slices of one cluster are: whether one region can stand for them. */
-#ifndef CULPRIT_REGION_SCATTER_H
-#define CULPRIT_REGION_SCATTER_H
+#pragma once
 
 #include "region/points.h"
 
@@ -14,5 +13,3 @@
  * or out of memory. */
 double *region_scatter(const struct projection *slices, const struct region_choice *choice,
                        uint32_t *count);
-
-#endif

@@ -1,7 +1,6 @@
 /* Which slices stand for all: SimPoint's choice, or as many drawn at random or at even distances,
  * to compare it with (PinPoints §4.5, Figs 13 and 14). */
-#ifndef CULPRIT_REGION_SELECTION_H
-#define CULPRIT_REGION_SELECTION_H
+#pragma once
 
 #include "region/profiled_runs.h"
 #include "region/split.h"
@@ -37,5 +36,3 @@ bool selection_choose(const struct profiled_runs *runs, const struct selection_s
  * weight of each is its share of the instructions of those drawn. Fills points[count], by place. */
 bool selection_draw(const struct projection *slices, enum selection_method method, uint32_t count,
                     uint64_t seed, struct region_point *points, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* Writes slices of several threads, as they end, into the two files that have them thread by
  * thread: those of thread 0 at once; the others wait in a temporary file. */
-#ifndef CULPRIT_REGION_SLICE_FILES_H
-#define CULPRIT_REGION_SLICE_FILES_H
+#pragma once
 
 #include <stdio.h>
 #include <time.h>
@@ -38,5 +37,3 @@ bool slice_files_put(struct slice_files *files, const struct slice_place *place,
                      const struct slice_entry *entries, size_t count, struct error *error);
 /* Writes what waits, and closes. May be called on files that are all zero or closed. */
 bool slice_files_close(struct slice_files *files, bool complete, struct error *error);
-
-#endif

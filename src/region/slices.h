@@ -23,8 +23,7 @@
  * Slices are in the order of the vectors, one each: thread by thread, these by number, and within a
  * thread as they were executed, without overlap. In paths and commands a backslash is written
  * "\\", the end of a line "\n". */
-#ifndef CULPRIT_REGION_SLICES_H
-#define CULPRIT_REGION_SLICES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -126,5 +125,3 @@ bool slice_writer_slice(struct slice_writer *writer, const struct slice_place *s
                         struct error *error);
 /* `complete`: the run was seen to its end. May be called on a writer that is all zero or closed. */
 bool slice_writer_close(struct slice_writer *writer, bool complete, struct error *error);
-
-#endif

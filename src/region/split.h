@@ -1,8 +1,7 @@
 /* More regions than clusters: vectors do not show what data do to the time that code takes, so
  * slices of a cluster may differ, and one of them tells neither what they take together nor how far
  * they differ. */
-#ifndef CULPRIT_REGION_SPLIT_H
-#define CULPRIT_REGION_SPLIT_H
+#pragma once
 
 #include "region/points.h"
 
@@ -14,5 +13,3 @@
  * The same on every machine. */
 bool region_split(const struct projection *slices, uint32_t most, uint64_t seed,
                   struct region_choice *choice, struct error *error);
-
-#endif

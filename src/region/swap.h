@@ -2,8 +2,7 @@
  * shared by two centroids and two clouds by one. So two near clusters are made one, and the
  * centroid that this frees goes where slices are far from theirs; the outcome is kept when its
  * distortion is lower. */
-#ifndef CULPRIT_REGION_SWAP_H
-#define CULPRIT_REGION_SWAP_H
+#pragma once
 
 #include "region/kmeans.h"
 
@@ -12,5 +11,3 @@
  * `scratch` is as large as `centroids`. False: out of memory, nothing is lost. */
 bool swap_clusters(struct kmeans *kmeans, uint32_t count, uint32_t attempts, float *centroids,
                    float *scratch, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SimPoint's settings judged by recorded costs (paper C §6.2, §6.3): how far the predicted CPI is
  * off, and how many instructions there are to simulate for it. */
-#ifndef CULPRIT_REGION_SWEEP_H
-#define CULPRIT_REGION_SWEEP_H
+#pragma once
 
 #include "region/choose.h"
 #include "region/costs.h"
@@ -61,5 +60,3 @@ bool sweep_make(struct sweep *sweep, const struct sweep_settings *settings,
                 void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
                 struct error *error);
 void sweep_free(struct sweep *sweep);
-
-#endif

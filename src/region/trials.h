@@ -6,8 +6,7 @@
  * runs or more the last begins from what the others found, merged; these then have two fifths of
  * the iterations, and only the best of them has the rest. With few slices, swaps are tried to
  * improve the best (swap.h). */
-#ifndef CULPRIT_REGION_TRIALS_H
-#define CULPRIT_REGION_TRIALS_H
+#pragma once
 
 #include "region/points.h"
 #include "region/ward.h"
@@ -45,5 +44,3 @@ bool trials_search(struct trials *trials, uint32_t max_clusters, double threshol
 /* Points, labels and distortion of *choice for so many clusters. */
 bool trials_take(struct trials *trials, uint32_t clusters, struct region_choice *choice,
                  struct error *error);
-
-#endif

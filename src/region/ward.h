@@ -2,8 +2,7 @@
  * clusters, and those two are merged, again and again, that raise the distortion least (Ward 1963).
  * Where slices are no separate clouds this begins better than any drawing of slices; small clouds
  * may be missed. */
-#ifndef CULPRIT_REGION_WARD_H
-#define CULPRIT_REGION_WARD_H
+#pragma once
 
 #include "region/kmeans.h"
 
@@ -35,5 +34,3 @@ void ward_free(struct ward *ward);
 /* Centroids after all merges but clusters − 1, 1 ≤ clusters ≤ count: [clusters][stride]. */
 bool ward_centroids(const struct ward *ward, uint32_t clusters, float *centroids,
                     struct error *error);
-
-#endif

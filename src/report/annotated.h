@@ -1,7 +1,6 @@
 /* A procedure annotated: its code from the file, its values from the store, a machine to compare
  * with, the analysis. */
-#ifndef CULPRIT_REPORT_ANNOTATED_H
-#define CULPRIT_REPORT_ANNOTATED_H
+#pragma once
 
 #include "machine/choice.h"
 #include "query/procedure_choice.h"
@@ -54,5 +53,3 @@ void annotate_settings_free(struct annotate_settings *settings);
 bool annotate(struct annotated *annotated, struct annotate_settings *settings,
               const struct procedure_choice *choice, struct error *error);
 void annotated_free(struct annotated *annotated);
-
-#endif

@@ -3,8 +3,7 @@
  *     procedure_profile ──► analyze_procedure() ──► annotation_build() ──► text, JSON, picture
  *
  * The annotation refers to everything it was built from, which outlives it. */
-#ifndef CULPRIT_REPORT_ANNOTATION_H
-#define CULPRIT_REPORT_ANNOTATION_H
+#pragma once
 
 #include <jansson.h>
 
@@ -139,5 +138,3 @@ void annotation_insn_text(const struct annotation *annotation, uint32_t insn, ch
 double annotation_true_cycles(const struct annotation *annotation, enum stall_cause cause);
 
 void annotation_text_summary(const struct annotation *annotation, const struct page *page);
-
-#endif

@@ -4,8 +4,7 @@
  *     breakdowns of programs ──► breakdown_report_choose() ──► breakdown_text()
  *                                                          ├──► breakdown_json()
  *                                                          └──► breakdown_svg()  */
-#ifndef CULPRIT_REPORT_BREAKDOWN_REPORT_H
-#define CULPRIT_REPORT_BREAKDOWN_REPORT_H
+#pragma once
 
 #include "graph/breakdown.h"
 #include "region/captured.h"
@@ -115,5 +114,3 @@ void breakdown_text(const struct breakdown_report *report, const struct page *pa
 bool breakdown_json(const struct breakdown_report *report, FILE *file, struct error *error);
 /* Stacked bars, one for each program and way, negative parts below the axis. */
 void breakdown_svg(const struct breakdown_report *report, FILE *out);
-
-#endif

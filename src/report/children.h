@@ -1,6 +1,5 @@
 /* The processes that the command started: what share of the processor time they had. */
-#ifndef CULPRIT_REPORT_CHILDREN_H
-#define CULPRIT_REPORT_CHILDREN_H
+#pragma once
 
 #include "report/report.h"
 #include "trace/trace.h"
@@ -8,5 +7,3 @@
 /* For the report's second line, where the first process was simulated; of children that were not
  * followed, with a note on how it was measured. Where children had no time, nothing. */
 void children_tell(struct report *report, const struct trace *trace);
-
-#endif

@@ -3,8 +3,7 @@
  *
  *     simulation + code + profiles ──► comparison_build() ──► comparison_text()
  *                                                         └──► comparison_json()  */
-#ifndef CULPRIT_REPORT_COMPARISON_H
-#define CULPRIT_REPORT_COMPARISON_H
+#pragma once
 
 #include "attribute/commit_summary.h"
 #include "attribute/profile_error.h"
@@ -89,5 +88,3 @@ bool comparison_add_worth(struct comparison *comparison);
 
 void comparison_text(const struct comparison *comparison, const struct page *page);
 bool comparison_json(const struct comparison *comparison, FILE *file, struct error *error);
-
-#endif

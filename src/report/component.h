@@ -2,8 +2,7 @@
  * component, that of its dominant event: the one that costs most when several meet, in the order of
  * the enumeration below. A cycle without any event is `execute`: instructions committed, or the
  * oldest waited for the plain latency of an operation. */
-#ifndef CULPRIT_REPORT_COMPONENT_H
-#define CULPRIT_REPORT_COMPONENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ const char *component_events(enum component component);      /* "FL-EX, FL-MO" *
 
 /* Cycles of a stack, by component (units). */
 void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]);
-
-#endif

@@ -1,6 +1,5 @@
 /* What `culprit contend` tells. */
-#ifndef CULPRIT_REPORT_CONTEND_REPORT_H
-#define CULPRIT_REPORT_CONTEND_REPORT_H
+#pragma once
 
 #include "model/contend.h"
 #include "report/report.h"
@@ -37,5 +36,3 @@ static inline const struct contend_program *contend_checked(const struct contend
                                                             uint32_t program) {
     return report->check ? &report->check->programs[program] : NULL;
 }
-
-#endif

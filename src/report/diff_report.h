@@ -1,6 +1,5 @@
 /* Two profiles side by side: what `culprit diff` tells. */
-#ifndef CULPRIT_REPORT_DIFF_REPORT_H
-#define CULPRIT_REPORT_DIFF_REPORT_H
+#pragma once
 
 #include "query/profile_diff.h"
 #include "report/report.h"
@@ -20,5 +19,3 @@ void diff_report_free(struct diff_report *report);
 
 void diff_report_text(const struct diff_report *report, const struct page *page);
 bool diff_report_json(const struct diff_report *report, FILE *file, struct error *error);
-
-#endif

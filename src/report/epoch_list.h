@@ -1,6 +1,5 @@
 /* The epochs of a store, as text or as JSON. */
-#ifndef CULPRIT_REPORT_EPOCH_LIST_H
-#define CULPRIT_REPORT_EPOCH_LIST_H
+#pragma once
 
 #include <stdio.h>
 
@@ -15,5 +14,3 @@ struct epoch_list {
 };
 
 bool epoch_list_print(const struct epoch_list *wanted, FILE *out, struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* Where the nodes of a directed graph go in a picture, and the way of its edges: by layers
  * (Sugiyama, Tagawa and Toda 1981). Edges lead down, but for those that close cycles. Made for some
  * hundred nodes. */
-#ifndef CULPRIT_REPORT_GRAPH_LAYOUT_H
-#define CULPRIT_REPORT_GRAPH_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ bool graph_layout_make(struct graph_layout *layout, struct error *error);
 /* The same, with parts that no edge connects in rows of about that width, that of node 0 first. */
 bool graph_layout_pack(struct graph_layout *layout, double width, struct error *error);
 void graph_layout_free(struct graph_layout *layout);
-
-#endif

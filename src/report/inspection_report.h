@@ -3,8 +3,7 @@
  *
  *     struct inspection + struct code ──► inspection_report_build() ──► inspection_text()
  *                                                                  └──► inspection_json()  */
-#ifndef CULPRIT_REPORT_INSPECTION_REPORT_H
-#define CULPRIT_REPORT_INSPECTION_REPORT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -73,5 +72,3 @@ void inspection_place_cells(const struct inspection_report *report, uint32_t ins
 
 /* Adds the parts to an object (docs/json.md). */
 void inspection_json(const struct inspection_report *report, json_t *object);
-
-#endif

@@ -1,6 +1,5 @@
 /* How far the stack of a run that was estimated from regions may be off (simulate/estimate.h). */
-#ifndef CULPRIT_REPORT_INTERVAL_H
-#define CULPRIT_REPORT_INTERVAL_H
+#pragma once
 
 #include "report/report.h"
 
@@ -17,5 +16,3 @@ struct stack_figure figure_of_state(enum commit_state state);
 double interval_of_cycles(const struct simulation *simulation, const struct stack_figure *figure);
 /* The same of its share of all cycles, as a ratio of two estimates (Cochran 1977 §6.4): 0 to 1. */
 double interval_of_share(const struct simulation *simulation, const struct stack_figure *figure);
-
-#endif

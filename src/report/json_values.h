@@ -2,8 +2,7 @@
  * of memory) is NULL, which jansson's *_new functions and json_pack pass on as failure of the
  * whole.
  */
-#ifndef CULPRIT_REPORT_JSON_VALUES_H
-#define CULPRIT_REPORT_JSON_VALUES_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ bool json_write(json_t *object, FILE *file, struct error *error);
 /* The same, with the report's notes and next command as its last members. */
 bool json_write_report(json_t *object, const struct report *report, FILE *file,
                        struct error *error);
-
-#endif

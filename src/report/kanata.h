@@ -8,8 +8,7 @@
  *   Cm  complete, waiting to commit
  * An arrow leads from each µop to those that wait for its result. A µop that was squashed ends in a
  * flush. */
-#ifndef CULPRIT_REPORT_KANATA_H
-#define CULPRIT_REPORT_KANATA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ uint64_t kanata_count(const struct kanata *kanata);
 
 /* False when memory ran out while collecting, or on a write error. */
 bool kanata_write(struct kanata *kanata, const struct code *code, FILE *file, struct error *error);
-
-#endif

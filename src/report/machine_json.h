@@ -1,6 +1,5 @@
 /* A machine as one JSON object: sections are objects, keys those of machine files. */
-#ifndef CULPRIT_REPORT_MACHINE_JSON_H
-#define CULPRIT_REPORT_MACHINE_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,5 +8,3 @@
 #include "util/error.h"
 
 bool machine_json(const struct machine *machine, FILE *file, struct error *error);
-
-#endif

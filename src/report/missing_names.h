@@ -1,7 +1,6 @@
 /* Which files of a profile have no function names, and the command that brings them: told in the
  * same words by every verb. */
-#ifndef CULPRIT_REPORT_MISSING_NAMES_H
-#define CULPRIT_REPORT_MISSING_NAMES_H
+#pragma once
 
 #include "program/program.h"
 #include "report/report.h"
@@ -20,5 +19,3 @@ bool missing_names_note(struct report *report, const struct program *program,
 /* The same of the files of a simulation's code. */
 bool missing_names_note_code(struct report *report, const struct code *code,
                              struct program *program);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A report fits its page: text wraps at words, a line that must stay one is cut, a table leaves
  * out its least columns and shortens names (table.h). */
-#ifndef CULPRIT_REPORT_PAGE_H
-#define CULPRIT_REPORT_PAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,5 +44,3 @@ void page_heading(const struct page *page, const char *heading, const char *rest
  * none. */
 void page_wrap(const struct page *page, const char *text, const char *command, const char *first,
                const char *margin);
-
-#endif

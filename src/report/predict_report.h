@@ -1,6 +1,5 @@
 /* What `culprit predict` tells (hybrid analytical model). */
-#ifndef CULPRIT_REPORT_PREDICT_REPORT_H
-#define CULPRIT_REPORT_PREDICT_REPORT_H
+#pragma once
 
 #include "model/predict_regions.h"
 #include "model/predict_sweep.h"
@@ -46,5 +45,3 @@ double predict_mean_error(const struct predict_report *report, uint32_t method);
 struct method_text {
     char s[160];
 } predict_method_text(const struct predict_method *method, bool prefetching);
-
-#endif

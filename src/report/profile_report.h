@@ -1,7 +1,6 @@
 /* What `culprit top` tells (DCPI §3.1, Fig. 1): rows of profiles with their samples or cycles, one
  * pair of columns for each event. */
-#ifndef CULPRIT_REPORT_PROFILE_REPORT_H
-#define CULPRIT_REPORT_PROFILE_REPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -62,5 +61,3 @@ json_t *profile_event_json(const struct profile_event *event, double total);
 /* The row's members of a JSON object: image, offset, and by the kind of row procedure, file and
  * line, process, epoch. */
 json_t *profile_row_json(const struct profile_row *row, enum profile_by by);
-
-#endif

@@ -1,6 +1,5 @@
 /* What `culprit record` tells: the summary of a recording. */
-#ifndef CULPRIT_REPORT_RECORDING_H
-#define CULPRIT_REPORT_RECORDING_H
+#pragma once
 
 #include <stdio.h>
 
@@ -10,5 +9,3 @@
 bool recording_text(const struct recording *recording, const char *store, FILE *file,
                     struct error *error);
 bool recording_json(const struct recording *recording, FILE *file, struct error *error);
-
-#endif

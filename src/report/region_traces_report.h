@@ -1,6 +1,5 @@
 /* What `culprit trace --regions` tells. */
-#ifndef CULPRIT_REPORT_REGION_TRACES_REPORT_H
-#define CULPRIT_REPORT_REGION_TRACES_REPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -14,5 +13,3 @@ void region_traces_text(const struct region_traces *traces, const char *list, bo
                         FILE *file);
 bool region_traces_json(const struct region_traces *traces, const char *list, bool partial,
                         FILE *file, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* What `culprit regions` tells: the regions, what their choice rests on, and a picture of the
  * phases over time. */
-#ifndef CULPRIT_REPORT_REGIONS_H
-#define CULPRIT_REPORT_REGIONS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -49,5 +48,3 @@ void sweep_svg(const struct sweep *sweep, size_t input_count, FILE *out);
 /* A lane for each cluster, or with many threads a band for each of them, along the instructions of
  * the thread; regions are marked. Of `run`. Of a choice without labels only regions are drawn. */
 void phases_svg(const struct regions_report *report, uint32_t run, FILE *out);
-
-#endif

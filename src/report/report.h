@@ -6,8 +6,7 @@
  *
  * The report refers to the simulation, program and code it was built from; those must outlive it.
  */
-#ifndef CULPRIT_REPORT_REPORT_H
-#define CULPRIT_REPORT_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -109,5 +108,3 @@ void report_text_words(const struct page *page);
 /* Its tables: functions, lines or images; instructions (text/rows.c). */
 void report_text_rows(const struct report *report, const struct page *page);
 void report_text_instructions(const struct report *report, const struct page *page);
-
-#endif

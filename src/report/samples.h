@@ -1,6 +1,5 @@
 /* The samples in a file, one after the other, as perf script shows perf's. */
-#ifndef CULPRIT_REPORT_SAMPLES_H
-#define CULPRIT_REPORT_SAMPLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,5 +9,3 @@
 /* `path` "-": standard input. Of a damaged file what could be read is printed, and false returned;
  * whether `out` took it is for the caller to see. */
 bool samples_print(const char *path, bool json, FILE *out, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* What `culprit icost --sensitivity` tells (interaction-cost paper Fig. 3). */
-#ifndef CULPRIT_REPORT_SENSITIVITY_REPORT_H
-#define CULPRIT_REPORT_SENSITIVITY_REPORT_H
+#pragma once
 
 #include "report/report.h"
 #include "simulate/sensitivity.h"
@@ -18,5 +17,3 @@ void sensitivity_text(const struct sensitivity_report *report, const struct page
 bool sensitivity_json(const struct sensitivity_report *report, FILE *file, struct error *error);
 /* Speedup against the first parameter, a line for each value of the second. */
 void sensitivity_svg(const struct sensitivity_report *report, FILE *out);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Names of C++, Rust ("alloc::vec::Vec<T,A>::push"), Go ("net/http.(*conn).serve") and places
  * ("libc.so.6+0x98e2f", "ld.so, no function"), whose image is cut and whose end is kept. */
-#ifndef CULPRIT_REPORT_SHORT_NAME_H
-#define CULPRIT_REPORT_SHORT_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ bool short_names(const char **names, size_t count, unsigned columns, struct aren
 
 /* Behind the name of a file: all its code that lies in no known function. */
 extern const char short_name_outside[];
-
-#endif

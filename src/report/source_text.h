@@ -1,6 +1,5 @@
 /* Lines of source files, as they are on this machine now. */
-#ifndef CULPRIT_REPORT_SOURCE_TEXT_H
-#define CULPRIT_REPORT_SOURCE_TEXT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ void source_text_free(struct source_text *text);
  * NULL: the file cannot be read, is larger than 16 MiB, or has no such line. Lives until the next
  * call. */
 const char *source_text_line(struct source_text *text, const char *name, uint32_t line);
-
-#endif

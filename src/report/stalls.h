@@ -1,6 +1,5 @@
 /* The true causes of the stalls of cores in order (core/stall_causes.h), by cause. */
-#ifndef CULPRIT_REPORT_STALLS_H
-#define CULPRIT_REPORT_STALLS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -13,5 +12,3 @@
 void stalls_text(const struct simulation *simulation, const struct page *page);
 /* Cycles by stall_cause_key(); null when no core was in order. */
 json_t *stalls_json(const struct simulation *simulation);
-
-#endif

@@ -1,6 +1,5 @@
 /* What pictures share: a head, text that is safe to put in, colours that differ. */
-#ifndef CULPRIT_REPORT_SVG_H
-#define CULPRIT_REPORT_SVG_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -29,5 +28,3 @@ struct svg_colour svg_colour(uint32_t number);
 /* The distance between the marks of an axis from 0 to `most`: 1, 2 or 5 times a power of ten, so
  * that there are about `count`. */
 double svg_step(double most, int count);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Widths are those that the first TABLE_MEASURED rows need; a longer table is printed while it is
  * filled, so that one of a million instructions takes no more memory. */
-#ifndef CULPRIT_REPORT_TABLE_H
-#define CULPRIT_REPORT_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ bool table_fits(const struct table *table);
 void table_print(struct table *table);
 /* The same, and frees the table. */
 void table_end(struct table *table);
-
-#endif

@@ -1,6 +1,5 @@
 /* What `culprit throughput` tells: one chip, or many (search). */
-#ifndef CULPRIT_REPORT_THROUGHPUT_REPORT_H
-#define CULPRIT_REPORT_THROUGHPUT_REPORT_H
+#pragma once
 
 #include "model/throughput.h"
 #include "model/throughput_check.h"
@@ -60,5 +59,3 @@ double throughput_mean_error(const struct throughput_report *report, enum throug
 
 /* How many times longer simulation took than profiles and models; NAN when one took no time. */
 double throughput_speedup(const struct throughput_report *report);
-
-#endif

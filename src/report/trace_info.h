@@ -1,6 +1,5 @@
 /* What a trace file holds, counted without decoding its instructions. */
-#ifndef CULPRIT_REPORT_TRACE_INFO_H
-#define CULPRIT_REPORT_TRACE_INFO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,5 +8,3 @@
 
 /* Of a damaged trace, what could be read is printed, and false returned. */
 bool trace_info(const char *path, bool json, FILE *file, struct error *error);
-
-#endif

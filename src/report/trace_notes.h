@@ -1,6 +1,5 @@
 /* Notes that reports of several verbs have in common. */
-#ifndef CULPRIT_REPORT_TRACE_NOTES_H
-#define CULPRIT_REPORT_TRACE_NOTES_H
+#pragma once
 
 #include "region/captured.h"
 #include "report/report.h"
@@ -19,5 +18,3 @@ void note_lost_regions(struct report *report, const char *list, const struct reg
 
 /* That a program's trace breaks off, or broke off when its profile was `saved`. */
 void note_cut(struct report *report, const char *path, bool saved);
-
-#endif

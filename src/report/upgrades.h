@@ -1,7 +1,6 @@
 /* What upgrades of the machine would save of a run, as the hybrid analytical model says, where long
  * data misses cost enough: part of the report of `explain`, beside what_if.h. */
-#ifndef CULPRIT_REPORT_UPGRADES_H
-#define CULPRIT_REPORT_UPGRADES_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -13,5 +12,3 @@
 void upgrades_text(const struct report *report, const struct page *page);
 /* A new value, null when nothing is known (docs/json.md); NULL: out of memory. */
 json_t *upgrades_json(const struct report *report);
-
-#endif

@@ -1,7 +1,6 @@
 /* What `culprit validate` tells: the error of an estimate from regions, and the share that each
  * step on the way to it has. */
-#ifndef CULPRIT_REPORT_VALIDATION_H
-#define CULPRIT_REPORT_VALIDATION_H
+#pragma once
 
 #include "report/report.h"
 #include "simulate/validation.h"
@@ -40,5 +39,3 @@ const struct validation_trial *validation_verdict(const struct validation *valid
 
 void validation_text(const struct validation_report *report, const struct page *page);
 bool validation_json(const struct validation_report *report, FILE *file, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* How much procedures differ between sets of samples: what `culprit variance` tells (DCPI §3.3,
  * Fig. 3). */
-#ifndef CULPRIT_REPORT_VARIANCE_REPORT_H
-#define CULPRIT_REPORT_VARIANCE_REPORT_H
+#pragma once
 
 #include "query/profile_set.h"
 #include "query/variance.h"
@@ -22,5 +21,3 @@ void variance_report_free(struct variance_report *report);
 
 void variance_report_text(const struct variance_report *report, const struct page *page);
 bool variance_report_json(const struct variance_report *report, FILE *file, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* What would be saved if a cause were gone entirely: what each costs and interacts with most
  * (interaction-cost paper), and the places that hold it. Part of the report of `explain`. */
-#ifndef CULPRIT_REPORT_WHAT_IF_H
-#define CULPRIT_REPORT_WHAT_IF_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -47,5 +46,3 @@ bool what_if_find_places(struct what_if *what_if, const struct simulation *simul
 void what_if_text(const struct what_if *what_if, const struct page *page);
 /* A new value, null when nothing was measured (docs/json.md); NULL: out of memory. */
 json_t *what_if_json(const struct what_if *what_if);
-
-#endif

@@ -1,6 +1,5 @@
 /* The bytes of a sample file as its writer and reader share them; docs/sample-format.md. */
-#ifndef CULPRIT_SAMPLES_FORMAT_H
-#define CULPRIT_SAMPLES_FORMAT_H
+#pragma once
 
 #include "samples/samples.h"
 #include "util/little_endian.h"
@@ -39,5 +38,3 @@ void sample_pack(const struct sample_header *header, const struct sample *sample
 /* NULL, or what is wrong with it. */
 const char *sample_unpack(const struct sample_header *header, const uint8_t *bytes,
                           struct sample *sample);
-
-#endif

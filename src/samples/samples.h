@@ -14,8 +14,7 @@
  *     struct sample_reader *reader = sample_reader_open("gzip.samples", &error);
  *     while ((status = sample_reader_next(reader, &sample, &error)) > 0) ...
  *     sample_reader_close(reader); */
-#ifndef CULPRIT_SAMPLES_SAMPLES_H
-#define CULPRIT_SAMPLES_SAMPLES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -98,5 +97,3 @@ bool sample_reader_is_cut(const struct sample_reader *reader);
 /* Where an address of a process lies, as far as the file has been read; false: not known. */
 bool sample_reader_place(const struct sample_reader *reader, uint32_t process, uint64_t address,
                          struct sample_place *place);
-
-#endif

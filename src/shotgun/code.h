@@ -1,8 +1,7 @@
 /* The program's binary as a shotgun profiler reads it: what software knows of an instruction on a
  * machine without measuring it (interaction-cost paper Table V, marked S). It is a copy of the
  * trace's code, which outlives the trace. */
-#ifndef CULPRIT_SHOTGUN_CODE_H
-#define CULPRIT_SHOTGUN_CODE_H
+#pragma once
 
 #include <assert.h>
 
@@ -59,5 +58,3 @@ struct static_uop {
 };
 struct static_uop shotgun_static_uop(const struct shotgun_code *copy, const struct machine *machine,
                                      uint32_t number, uint32_t uop_index);
-
-#endif

@@ -13,8 +13,7 @@
  * the chosen samples; but where a sample was taken with other bits of its own than the signature
  * sample has there, misses and mispredictions are what those bits say, as if there were no sample:
  * rare events have few samples, and would be lost. */
-#ifndef CULPRIT_SHOTGUN_CONSTRUCT_H
-#define CULPRIT_SHOTGUN_CONSTRUCT_H
+#pragma once
 
 #include "shotgun/code.h"
 #include "shotgun/database.h"
@@ -76,5 +75,3 @@ void shotgun_constructor_free(struct shotgun_constructor *constructor);
  * NULL: out of memory. Design 1 constructs nothing, see struct shotgun_truth. */
 const struct shotgun_fragment *shotgun_construct(struct shotgun_constructor *constructor,
                                                  size_t skeleton);
-
-#endif

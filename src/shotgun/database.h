@@ -6,8 +6,7 @@
  *
  * Beside it is what was really executed (struct shotgun_truth), for validation: nothing that
  * constructs a fragment looks at it. */
-#ifndef CULPRIT_SHOTGUN_DATABASE_H
-#define CULPRIT_SHOTGUN_DATABASE_H
+#pragma once
 
 #include <assert.h>
 #include <stdbool.h>
@@ -133,5 +132,3 @@ bool shotgun_add_skeleton(struct shotgun_database *database, uint32_t start, con
 static inline const uint64_t *shotgun_bits(const struct shotgun_database *database, size_t number) {
     return database->bits + number * signature_words(database->options.length);
 }
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Hostile files are refused with one error that names the byte; memory is bounded by the file's own
  * size. */
-#ifndef CULPRIT_SHOTGUN_FILE_H
-#define CULPRIT_SHOTGUN_FILE_H
+#pragma once
 
 #include "shotgun/code.h"
 #include "shotgun/database.h"
@@ -33,5 +32,3 @@ struct shotgun_file {
 /* shotgun_file_free() either way. */
 bool shotgun_read(const char *path, struct shotgun_file *file, struct error *error);
 void shotgun_file_free(struct shotgun_file *file);
-
-#endif

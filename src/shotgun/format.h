@@ -1,6 +1,5 @@
 /* The bytes of a file of samples as its writer and reader share them; docs/shotgun-format.md. */
-#ifndef CULPRIT_SHOTGUN_FORMAT_H
-#define CULPRIT_SHOTGUN_FORMAT_H
+#pragma once
 
 #include "shotgun/file.h"
 #include "util/little_endian.h"
@@ -37,5 +36,3 @@ uint32_t shotgun_pack(const struct shotgun_sample *sample, const struct shotgun_
 /* Reads one of at most `size` bytes; *taken of them. NULL, or what is wrong with it. */
 const char *shotgun_unpack(const uint8_t *bytes, uint32_t size, struct shotgun_sample *sample,
                            struct shotgun_uop uops[SHOTGUN_INSN_UOPS], uint32_t *taken);
-
-#endif

@@ -5,8 +5,7 @@
  * instruction, of the same kind and with the same two bits: the one whose neighbours' signatures
  * are most alike. Where code is executed for the first time and every other instruction misses the
  * cache, that one did as well. */
-#ifndef CULPRIT_SHOTGUN_INFER_H
-#define CULPRIT_SHOTGUN_INFER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -42,5 +41,3 @@ struct inferred_events {
 };
 struct inferred_events shotgun_infer(const struct shotgun_inference *inference, uint32_t insn,
                                      uint64_t context, uint64_t there, uint64_t *random);
-
-#endif

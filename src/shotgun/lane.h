@@ -1,6 +1,5 @@
 /* A core under shotgun profiling (a lane): builds its graph from life records and samples it. */
-#ifndef CULPRIT_SHOTGUN_LANE_H
-#define CULPRIT_SHOTGUN_LANE_H
+#pragma once
 
 #include "shotgun/database.h"
 #include "tap/places.h"
@@ -17,5 +16,3 @@ void shotgun_lane_free(struct shotgun_lane *lane);
 
 /* For a tap worker that wants TAP_LIFE: the context is the lane. */
 bool shotgun_lane_consume(void *context, const struct tap_buffer *buffer, struct error *error);
-
-#endif

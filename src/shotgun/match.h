@@ -1,6 +1,5 @@
 /* The detailed samples of each instruction, and which of them fits best. */
-#ifndef CULPRIT_SHOTGUN_MATCH_H
-#define CULPRIT_SHOTGUN_MATCH_H
+#pragma once
 
 #include "shotgun/database.h"
 
@@ -37,5 +36,3 @@ static inline bool shotgun_unsettled(const struct shotgun_index *index, uint32_t
 
 /* The sample of the instruction that is always the same one. NULL: there is none. */
 const struct shotgun_sample *shotgun_only(const struct shotgun_index *index, uint32_t insn);
-
-#endif

@@ -1,8 +1,7 @@
 /* The sampling hardware of a shotgun profiler on one core (interaction-cost paper §5.4 and Fig.
  * 6a): takes every µop that commits and hands detailed and signature samples to a database, the
  * instructions chosen at random. At most one sample of each kind is under way at a time. */
-#ifndef CULPRIT_SHOTGUN_SAMPLER_H
-#define CULPRIT_SHOTGUN_SAMPLER_H
+#pragma once
 
 #include "shotgun/database.h"
 #include "tap/places.h"
@@ -21,5 +20,3 @@ void shotgun_sampler_free(struct shotgun_sampler *sampler);
  * of a graph builder (graph/build.h). */
 bool shotgun_sampler_take(struct shotgun_sampler *sampler, const struct graph_uop *uops,
                           uint32_t count, bool first, struct error *error);
-
-#endif

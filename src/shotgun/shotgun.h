@@ -5,8 +5,7 @@
  *     observer = {shotgun_attach, shotgun_detach, shotgun_learn, shotgun}    the cores run
  *     shotgun_breakdown(shotgun, &request, &breakdown, &statistics, &error)  as often as wanted
  *     shotgun_free(shotgun); */
-#ifndef CULPRIT_SHOTGUN_SHOTGUN_H
-#define CULPRIT_SHOTGUN_SHOTGUN_H
+#pragma once
 
 #include "graph/breakdown.h"
 #include "shotgun/construct.h"
@@ -70,5 +69,3 @@ struct shotgun_statistics {
 bool shotgun_breakdown(struct shotgun *shotgun, const struct shotgun_request *request,
                        struct breakdown *breakdown, struct shotgun_statistics *statistics,
                        struct error *error);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * A detailed sample carries the bits of the ten instructions before it, its own, and of the ten
  * behind it: 63 bits, those of the oldest lowest. */
-#ifndef CULPRIT_SHOTGUN_SIGNATURE_H
-#define CULPRIT_SHOTGUN_SIGNATURE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -105,5 +104,3 @@ static inline uint64_t signature_context(const uint64_t *words, uint32_t insns, 
 static inline unsigned context_match(uint64_t a, uint64_t b, uint64_t there) {
     return (unsigned)__builtin_popcountll(~(a ^ b) & there);
 }
-
-#endif

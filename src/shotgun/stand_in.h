@@ -2,8 +2,7 @@
  * executed and misses much, is discarded more often than other code, and would count too little. So
  * the complete sample that is most like a discarded signature sample stands in for it: the one in
  * which each value of bits 1 and 2 is most nearly as frequent. */
-#ifndef CULPRIT_SHOTGUN_STAND_IN_H
-#define CULPRIT_SHOTGUN_STAND_IN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ struct signature_profile signature_profile_of(const uint64_t *words, uint32_t in
  * The weights sum to `count` if any is complete. */
 void shotgun_weigh(const struct signature_profile *profiles, const bool *complete, size_t count,
                    uint32_t *weights);
-
-#endif

@@ -1,11 +1,8 @@
 /* Constructed fragments against the paths that were executed. */
-#ifndef CULPRIT_SHOTGUN_VALIDATE_H
-#define CULPRIT_SHOTGUN_VALIDATE_H
+#pragma once
 
 #include "shotgun/shotgun.h"
 
 /* Counts what became of a fragment; `path`: static instructions that were executed, or NULL. */
 void shotgun_count(struct shotgun_statistics *statistics, const struct shotgun_fragment *fragment,
                    const uint32_t *path);
-
-#endif

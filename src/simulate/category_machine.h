@@ -1,7 +1,6 @@
 /* Categories of a user's own as changes of the machine that is simulated, where there is one: what
  * is taken away of all parts of a standard category, translation, and operations. */
-#ifndef CULPRIT_SIMULATE_CATEGORY_MACHINE_H
-#define CULPRIT_SIMULATE_CATEGORY_MACHINE_H
+#pragma once
 
 #include "graph/category.h"
 #include "machine/machine.h"
@@ -13,5 +12,3 @@ bool category_machine_knows(const struct categories *categories, struct error *e
  * to be added to what is idealised. */
 void category_machine_apply(const struct categories *categories, uint32_t set,
                             struct machine *machine, uint32_t *ideal);
-
-#endif

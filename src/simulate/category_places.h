@@ -5,8 +5,7 @@
  * where none is called just that, by the end of its name (program/function_name.h); a
  * source line, FILE:LINE, with as many of the last folders of FILE as wanted; or an address or a
  * range of them, 0x401000 or 0x401000-0x401020, as the instructions were first executed at. */
-#ifndef CULPRIT_SIMULATE_CATEGORY_PLACES_H
-#define CULPRIT_SIMULATE_CATEGORY_PLACES_H
+#pragma once
 
 #include <signal.h>
 
@@ -32,5 +31,3 @@ bool category_places_met(const struct category_places *places, struct error *err
 bool category_places_tell(const struct category_places *places,
                           bool (*tell)(void *context, const char *text), void *context);
 void category_places_free(struct category_places *places);
-
-#endif

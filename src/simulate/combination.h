@@ -6,8 +6,7 @@
  * cycles, cells to cycles × CYCLE_UNITS, executions to instructions, threads to both. Parts of a
  * sum are rounded so that each running total is right to less than one (its fraction is passed on
  * to the next part), what is no sum of parts to the nearest. */
-#ifndef CULPRIT_SIMULATE_COMBINATION_H
-#define CULPRIT_SIMULATE_COMBINATION_H
+#pragma once
 
 #include "simulate/simulate.h"
 
@@ -31,5 +30,3 @@ bool combination_add(struct combination *combination, struct simulation *part,
  * calls simulation_free either way. */
 bool combination_finish(struct combination *combination, uint64_t instructions,
                         const uint32_t *order, struct simulation *result, struct error *error);
-
-#endif

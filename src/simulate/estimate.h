@@ -19,8 +19,7 @@
  * one has it: of seven programs in eight it was at most 0.22 % (docs/results/cold-start.md, 100
  * million instructions of warm-up). That does not include caches which too short a warm-up left
  * colder. */
-#ifndef CULPRIT_SIMULATE_ESTIMATE_H
-#define CULPRIT_SIMULATE_ESTIMATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ double region_cycles(const struct region_sample *sample, const void *nothing);
  * itself alone. −1: not known, no cluster has two regions. */
 double estimate_interval(const struct region_sample *samples, size_t count, region_figure *figure,
                          const void *context);
-
-#endif

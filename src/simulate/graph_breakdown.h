@@ -1,8 +1,7 @@
 /* Measures a breakdown while a run is simulated: each core's dependence graph is built behind the
  * simulation and evaluated with every set of categories idealised. Inside of the simulate room; the
  * result is struct simulation's. */
-#ifndef CULPRIT_SIMULATE_GRAPH_BREAKDOWN_H
-#define CULPRIT_SIMULATE_GRAPH_BREAKDOWN_H
+#pragma once
 
 #include "simulate/simulate.h"
 
@@ -27,5 +26,3 @@ void graph_lane_collect(struct graph_lane *lane, uint64_t weight);
  * not everything was simulated or looked at, what was stands for simulation->cycles. */
 bool graph_breakdown_finish(const struct graph_breakdown *graph, struct simulation *simulation,
                             struct error *error);
-
-#endif

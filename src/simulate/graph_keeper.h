@@ -5,8 +5,7 @@
  *     graph_keeper_observer(keeper)       one of simulation_options.observers
  *     graph_keeper_fragments(keeper)      after the simulation, also an interrupted one
  */
-#ifndef CULPRIT_SIMULATE_GRAPH_KEEPER_H
-#define CULPRIT_SIMULATE_GRAPH_KEEPER_H
+#pragma once
 
 #include "graph/fragments.h"
 #include "simulate/simulate.h"
@@ -19,5 +18,3 @@ struct simulation_observer graph_keeper_observer(struct graph_keeper *keeper);
 /* After the simulation, also an interrupted one. */
 const struct graph_fragments *graph_keeper_fragments(const struct graph_keeper *keeper);
 void graph_keeper_free(struct graph_keeper *keeper);
-
-#endif

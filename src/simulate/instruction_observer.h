@@ -1,7 +1,6 @@
 /* Whoever wants the instructions themselves that cores simulate, as cores get them, and not what
  * the taps show of them: the analytical models, which know no cycles. */
-#ifndef CULPRIT_SIMULATE_INSTRUCTION_OBSERVER_H
-#define CULPRIT_SIMULATE_INSTRUCTION_OBSERVER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ struct instruction_observer {
     void *context;
     double weight; /* of all that is seen, times what the schedule gives it */
 };
-
-#endif

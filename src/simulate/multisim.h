@@ -1,8 +1,7 @@
 /* One trace through many different cores: with sets of idealisations, and on machines that differ.
  * The reference for interaction costs (interaction-cost paper §3 FAQ and §6.1), and of sensitivity
  * studies (§4.3). Nothing is attributed; only cycles are counted, as simulation_run() would. */
-#ifndef CULPRIT_SIMULATE_MULTISIM_H
-#define CULPRIT_SIMULATE_MULTISIM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ struct multisim_options {
 
 bool multisim(const struct multisim_options *options, struct multisim_run *runs, uint32_t count,
               struct error *error);
-
-#endif

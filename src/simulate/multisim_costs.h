@@ -7,8 +7,7 @@
  * smaller error. The draw is systematic, so the error is told by the residuals of the ratio, of
  * each cell less those of the one before (Wolter 2007 §8.2, estimator v2). Cells that stand for
  * themselves alone add nothing. */
-#ifndef CULPRIT_SIMULATE_MULTISIM_COSTS_H
-#define CULPRIT_SIMULATE_MULTISIM_COSTS_H
+#pragma once
 
 #include "attribute/pics.h"
 #include "graph/breakdown.h"
@@ -75,5 +74,3 @@ struct multisim_cost sampled_multisim_icost(const struct sampled_multisim_result
 bool sampled_multisim_breakdown(const struct sampled_multisim_result *result,
                                 const struct multisim_run_cycles *run, struct breakdown *breakdown,
                                 struct error *error);
-
-#endif

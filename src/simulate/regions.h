@@ -8,8 +8,7 @@
  * predictors (simulate/warming.h). Regions are taken in the order in which they were added, by
  * `jobs` threads at once; the result does not depend on how many. Memory: that of `jobs`
  * simulations and of the sum. */
-#ifndef CULPRIT_SIMULATE_REGIONS_H
-#define CULPRIT_SIMULATE_REGIONS_H
+#pragma once
 
 #include "program/code_symbol.h"
 #include "region/regions.h"
@@ -114,5 +113,3 @@ uint64_t region_list_work(const struct region_list *list, uint64_t warm);
  * region without a trace. */
 bool region_run_add_list(struct region_run *run, const struct region_list *list, const char *path,
                          uint64_t warm, struct error *error);
-
-#endif

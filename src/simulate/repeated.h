@@ -2,8 +2,7 @@
  * of few instructions is read once and held in memory for all who run it; of any other each runner
  * reads the file, anew whenever it begins again. So memory does not grow with the trace; a runner
  * of a small program takes some 800 KB. */
-#ifndef CULPRIT_SIMULATE_REPEATED_H
-#define CULPRIT_SIMULATE_REPEATED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ void runner_free(struct runner *runner);
  * next ones the first again. Both are good until the next call. */
 bool runner_next(struct runner *runner, const struct code **code, struct trace_batch *batch,
                  bool *ends, struct error *error);
-
-#endif

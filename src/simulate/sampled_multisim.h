@@ -6,8 +6,7 @@
  * again from the caches, TLBs and predictors that the core has where it begins: as it is, with each
  * category idealised, and with some of the pairs, which take turns. The first
  * instructions of each thread, and of the run, are all drawn; the more there are, the fewer. */
-#ifndef CULPRIT_SIMULATE_SAMPLED_MULTISIM_H
-#define CULPRIT_SIMULATE_SAMPLED_MULTISIM_H
+#pragma once
 
 #include "simulate/instruction_observer.h"
 #include "simulate/multisim_costs.h"
@@ -39,5 +38,3 @@ struct instruction_observer sampled_multisim_observer(struct sampled_multisim *m
 
 /* After the simulation, also an interrupted one. */
 struct sampled_multisim_result sampled_multisim_result(const struct sampled_multisim *multisim);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * A region of a run instead (sampling_region): instructions before it are skipped and warmed, it is
  * simulated, and that is all. */
-#ifndef CULPRIT_SIMULATE_SAMPLING_H
-#define CULPRIT_SIMULATE_SAMPLING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,5 +80,3 @@ uint64_t sampling_windows(const struct sampling_spread *spread);
 /* Half of the 95 % confidence interval of the total (weighted) cycles, in cycles. 0 when everything
  * was simulated; −1 when there are too few windows to say (fewer than two at every level). */
 double sampling_interval(const struct sampling_spread *spread);
-
-#endif

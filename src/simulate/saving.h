@@ -6,8 +6,7 @@
  * A run is one session. One that is put together from parts, such as regions, has a session for
  * each first, in a store of its own, as it was simulated, with the weight that makes it stand for
  * its part of the run, which may change until all are known; saving_finish() adds them up. */
-#ifndef CULPRIT_SIMULATE_SAVING_H
-#define CULPRIT_SIMULATE_SAVING_H
+#pragma once
 
 #include "simulate/regions.h"
 #include "simulate/simulate.h"
@@ -53,5 +52,3 @@ void saving_finish(struct saving *saving);
 
 /* Frees what the struct holds, not the stores. */
 void saving_free(struct saving *saving);
-
-#endif

@@ -1,7 +1,6 @@
 /* Which instructions of a trace file to look at: --skip, --limit, --from and --thread, with the
  * same meaning that they have for a live capture (trace/trace.h), applied to batches. */
-#ifndef CULPRIT_SIMULATE_SELECTION_H
-#define CULPRIT_SIMULATE_SELECTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ struct trace_batch batch_slice(const struct trace_batch *batch, uint32_t begin, 
  * then. Those that faulted do not count (DYN_FAULT); one that does at the end is not taken in. */
 uint32_t batch_count(const struct trace_batch *batch, uint32_t begin, uint64_t insns,
                      uint32_t *counted);
-
-#endif

@@ -5,8 +5,7 @@
  *     sensitivity_build(&study, &machine, ideal, &error)          makes the runs
  *     multisim(&options, study.runs, study.run_count, &error)
  */
-#ifndef CULPRIT_SIMULATE_SENSITIVITY_H
-#define CULPRIT_SIMULATE_SENSITIVITY_H
+#pragma once
 
 #include "simulate/multisim.h"
 
@@ -42,5 +41,3 @@ uint32_t sensitivity_seconds(const struct sensitivity *study);
 /* By how much faster that is than with the first parameter's first value, both with the same value
  * of the second: 0.25 is 25 % (Fig. 3). NAN: not known. */
 double sensitivity_speedup(const struct sensitivity *study, uint32_t first, uint32_t second);
-
-#endif

@@ -1,8 +1,7 @@
 /* Runs programs side by side on the chip of a machine (core/multithreaded/chip.h): a trace file per
  * hardware thread, begun again at its end, until every one has run to its end once. A program is
  * run alone by leaving the other threads idle. */
-#ifndef CULPRIT_SIMULATE_SHARING_H
-#define CULPRIT_SIMULATE_SHARING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ struct sharing_result {
 bool sharing_run(const struct sharing_options *options, struct sharing_result *result,
                  struct error *error);
 void sharing_free(struct sharing_result *result);
-
-#endif

@@ -7,8 +7,7 @@
  * with the others; cycles are summed over threads. A thread's core is freed when the thread ends,
  * so memory does not grow with the length of the run. Everything here is deterministic but for
  * `seconds` and the interleaving of guest threads. */
-#ifndef CULPRIT_SIMULATE_SIMULATE_H
-#define CULPRIT_SIMULATE_SIMULATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -154,5 +153,3 @@ void simulation_free(struct simulation *simulation);
 /* Half of the 95 % interval of `cycles`, in cycles, from regions and windows that were sampled
  * (estimate.h, sampling.h). 0: everything was simulated; −1: not known. */
 double simulation_interval(const struct simulation *simulation);
-
-#endif

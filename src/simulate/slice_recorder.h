@@ -1,7 +1,6 @@
 /* The slice that a core is in, and an Oracle and a golden reference of that core alone, so that
  * what it gained in the slice can be told from what others did. */
-#ifndef CULPRIT_SIMULATE_SLICE_RECORDER_H
-#define CULPRIT_SIMULATE_SLICE_RECORDER_H
+#pragma once
 
 #include "simulate/slicing.h"
 #include "util/error.h"
@@ -32,5 +31,3 @@ bool slice_recorder_move(struct slice_recorder *recorder, struct oracle_result *
                          struct pics *oracle, struct pics *golden);
 
 void oracle_result_add(struct oracle_result *total, const struct oracle_result *more);
-
-#endif

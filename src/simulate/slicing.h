@@ -4,8 +4,7 @@
  * A slice ends at an exact position in its thread (instructions executed, those that faulted not
  * counted). There the pipeline runs empty, so that every cycle, miss and instruction belongs to one
  * slice: their sums are the run's. */
-#ifndef CULPRIT_SIMULATE_SLICING_H
-#define CULPRIT_SIMULATE_SLICING_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ struct slice_record {
 /* Columns: process, thread, first, instructions, cycles; the commit states, in cycles; units_ and
  * each part; branch_misses, l1i_misses and so on. Does not check for errors of the file. */
 void slice_records_write(const struct slice_record *records, size_t count, FILE *file);
-
-#endif

@@ -8,8 +8,7 @@
  * weighted; what differs is the error of having chosen them to stand for the rest. alone: each
  * region simulated by itself after a warm-up, weighted; what differs from `within` is the effect of
  * the cold start, and from `whole` the error in all. */
-#ifndef CULPRIT_SIMULATE_VALIDATION_H
-#define CULPRIT_SIMULATE_VALIDATION_H
+#pragma once
 
 #include "region/regions.h"
 #include "simulate/simulate.h"
@@ -91,5 +90,3 @@ void validation_free(struct validation *validation);
 
 /* The relative error of a figure; 0 when both are 0. */
 double validation_error(double estimate, double truth);
-
-#endif

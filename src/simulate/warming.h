@@ -2,8 +2,7 @@
  * executed before: of the most of it only when each line was accessed last (memory/stamps.h), from
  * which caches and TLBs are rebuilt; the instructions just before the region are shown to them, and
  * to the branch predictors, one by one. */
-#ifndef CULPRIT_SIMULATE_WARMING_H
-#define CULPRIT_SIMULATE_WARMING_H
+#pragma once
 
 #include "core/core.h"
 #include "trace/trace.h"
@@ -30,5 +29,3 @@ struct warming {
  * when stopped or on failure. */
 bool warming_run(struct trace *trace, const struct warming *warming, struct core_learned *before,
                  struct core_learned *at_start, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* What a run attaches to the taps of its cores besides Oracle and the golden reference: profilers
  * and the summary of commits. Inside of the simulate room. */
-#ifndef CULPRIT_SIMULATE_WORKERS_H
-#define CULPRIT_SIMULATE_WORKERS_H
+#pragma once
 
 #include "simulate/simulate.h"
 #include "tap/tap.h"
@@ -23,5 +22,3 @@ void workers_detach(struct workers *workers, struct attached *attached);
 
 /* Hands the results over to the simulation, which owns them from then on. */
 bool workers_finish(struct workers *workers, struct simulation *simulation, struct error *error);
-
-#endif

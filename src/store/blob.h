@@ -2,8 +2,7 @@
  * numbers, compressed where that pays, with a checksum. Blobs may be hostile: decoding checks every
  * bound, and allocates at most BLOB_EXPANSION times the size of the blob and the structs for what
  * is in it. */
-#ifndef CULPRIT_STORE_BLOB_H
-#define CULPRIT_STORE_BLOB_H
+#pragma once
 
 #include <zstd.h>
 
@@ -35,5 +34,3 @@ bool blob_encode_symbols(struct blob_codec *codec, const struct code_symbol *sym
                          struct error *error);
 bool blob_decode_symbols(struct blob_codec *codec, const uint8_t *blob, size_t size,
                          struct code_symbol **symbols, size_t *count, struct error *error);
-
-#endif

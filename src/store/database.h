@@ -1,7 +1,6 @@
 /* What the files of this room share: the connection to SQLite, its statements, transactions, and
  * errors that say what to do. */
-#ifndef CULPRIT_STORE_DATABASE_H
-#define CULPRIT_STORE_DATABASE_H
+#pragma once
 
 #include <sqlite3.h>
 #include <time.h>
@@ -141,5 +140,3 @@ bool profiles_check(struct store *store, struct error *error);
 bool session_erase(struct store *store, int64_t session, struct error *error);
 /* Removes images, with their symbols, that no profile refers to. */
 bool images_sweep(struct store *store, struct error *error);
-
-#endif

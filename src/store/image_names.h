@@ -2,8 +2,7 @@
  * line and inlined calls. The image's file tells, if it is there with the same build id; where it
  * names no procedure, and for all that is no file, the symbols that the store keeps do: of the
  * kernel, of modules, of JIT code, of what was imported from another machine. */
-#ifndef CULPRIT_STORE_IMAGE_NAMES_H
-#define CULPRIT_STORE_IMAGE_NAMES_H
+#pragma once
 
 #include "program/program.h"
 #include "store/store.h"
@@ -31,5 +30,3 @@ uint32_t image_names_file(struct image_names *names, const struct store_image *i
 /* Why an image that was asked for has no names, as one line; NULL: all well, or there is nothing
  * to say. */
 const char *image_names_note(struct image_names *names, const struct store_image *image);
-
-#endif

@@ -1,6 +1,5 @@
 /* The tables, and how those of older versions become those of today. */
-#ifndef CULPRIT_STORE_SCHEMA_H
-#define CULPRIT_STORE_SCHEMA_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -27,5 +26,3 @@ enum schema_state schema_state(const struct schema *schema, sqlite3 *database, i
 /* Brings it up to date in one transaction, also when other processes try the same. Not SQLITE_OK:
  * SQLite's error, and nothing has changed. */
 int schema_upgrade(const struct schema *schema, sqlite3 *database);
-
-#endif

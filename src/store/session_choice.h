@@ -1,6 +1,5 @@
 /* Which sessions of a store a list names. */
-#ifndef CULPRIT_STORE_SESSION_CHOICE_H
-#define CULPRIT_STORE_SESSION_CHOICE_H
+#pragma once
 
 #include "store/store.h"
 
@@ -9,5 +8,3 @@
  * name no session at all is an error. */
 bool store_choose_sessions(struct store *store, const char *const *lists, size_t list_count,
                            int64_t **sessions, size_t *count, struct error *error);
-
-#endif

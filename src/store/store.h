@@ -9,8 +9,7 @@
  * Values of several profiles may be added: counts of samples, or of cycles in 1/840. One thread at
  * a time may use a struct store; each process opens its own. Errors name the file. A damaged
  * database is an error, never a crash: blobs are decoded with all bounds checked. */
-#ifndef CULPRIT_STORE_STORE_H
-#define CULPRIT_STORE_STORE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -229,5 +228,3 @@ bool store_is_damaged(const char *path);
 
 /* Reads everything; the first thing found wrong is the error. */
 bool store_check(struct store *store, struct error *error);
-
-#endif

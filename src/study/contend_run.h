@@ -1,7 +1,6 @@
 /* What programs that share a cache do to each other: each profiled alone, then by the model
  * (model/contend.h), and simulated beside each other when asked for. */
-#ifndef CULPRIT_STUDY_CONTEND_RUN_H
-#define CULPRIT_STUDY_CONTEND_RUN_H
+#pragma once
 
 #include "model/contend.h"
 #include "study/localities.h"
@@ -21,5 +20,3 @@ struct contend_run {
 /* contend_run_free() either way. */
 bool contend_run_go(struct contend_run *run, struct error *error);
 void contend_run_free(struct contend_run *run);
-
-#endif

@@ -20,8 +20,7 @@
  * An interval that comes out wide is made narrower with more regions, in one more run.
  *
  * A trace file is read as often as need be in place of runs. */
-#ifndef CULPRIT_STUDY_EXPLANATION_H
-#define CULPRIT_STUDY_EXPLANATION_H
+#pragma once
 
 #include "machine/choice.h"
 #include "simulate/saving.h"
@@ -86,5 +85,3 @@ struct forecasting_result explanation_forecast(const struct explanation *run);
 
 /* For the report: how the run was explained; NULL: there is nothing to say. */
 const char *explanation_note(const struct explanation *run, unsigned number);
-
-#endif

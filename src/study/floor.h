@@ -1,8 +1,7 @@
 /* `profilers --floor`: how many samples it takes is known only when the run is (K, see
  * attribute/profile_error.h), so the run is simulated twice; a command is captured to a file first,
  * as it can run but once. */
-#ifndef CULPRIT_STUDY_FLOOR_H
-#define CULPRIT_STUDY_FLOOR_H
+#pragma once
 
 #include "simulate/simulate.h"
 #include "study/study.h"
@@ -16,5 +15,3 @@ char *floor_capture(struct watch *watch, const struct capture_options *options, 
  * have this floor (share, > 0) of the error of cycle stacks by instruction; 0 with an error. */
 uint64_t floor_period(struct trace *trace, const struct simulation_options *options, double floor,
                       struct error *error);
-
-#endif

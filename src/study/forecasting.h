@@ -5,8 +5,7 @@
  *     options.instructions = forecasting.observers, options.instruction_observer_count likewise
  *     forecasting_end(&forecasting, &result)     adds to it; result may be NULL
  */
-#ifndef CULPRIT_STUDY_FORECASTING_H
-#define CULPRIT_STUDY_FORECASTING_H
+#pragma once
 
 #include "model/forecast.h"
 #include "simulate/sampled_multisim.h"
@@ -31,5 +30,3 @@ bool forecasting_start(struct forecasting *forecasting, const struct machine *ma
 /* After the simulation. */
 void forecasting_end(struct forecasting *forecasting, struct forecasting_result *result);
 void forecasting_sum(struct forecasting_result *sum, const struct forecasting_result *more);
-
-#endif

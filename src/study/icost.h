@@ -9,8 +9,7 @@
  *
  * What was done when a signal comes is there: a breakdown that lacks sets is whole in those it has.
  */
-#ifndef CULPRIT_STUDY_ICOST_H
-#define CULPRIT_STUDY_ICOST_H
+#pragma once
 
 #include "graph/breakdown.h"
 #include "graph/category.h"
@@ -111,5 +110,3 @@ bool icost_regions(const struct icost_study_request *request, const struct machi
                    struct icost_regions *regions, const struct machine **machine,
                    struct error *error);
 void icost_regions_free(struct icost_regions *regions);
-
-#endif

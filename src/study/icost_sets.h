@@ -1,6 +1,5 @@
 /* Sets of categories that `culprit icost` simulates anew, the reference of its graph. */
-#ifndef CULPRIT_STUDY_ICOST_SETS_H
-#define CULPRIT_STUDY_ICOST_SETS_H
+#pragma once
 
 #include "graph/breakdown.h"
 #include "graph/category.h"
@@ -41,5 +40,3 @@ struct icost_again {
 bool icost_simulate_sets(const struct icost_again *again, const struct breakdown *graph,
                          const uint32_t *sets, uint32_t count, struct breakdown *breakdown,
                          uint32_t *done, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a study runs or reads. */
-#ifndef CULPRIT_STUDY_INPUT_H
-#define CULPRIT_STUDY_INPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ struct selection input_selection(const struct input_options *input);
 /* The error of a study in which nothing was selected that could be `done`: "simulated"; false. */
 bool input_nothing(const struct watch *watch, const struct input_options *input,
                    const struct trace *trace, const char *done, struct error *error);
-
-#endif

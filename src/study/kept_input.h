@@ -3,8 +3,7 @@
  * A regular file is read again from where it stood. A pipe or socket is copied, while the first run
  * reads it, into a temporary file without a name; for that it is read ahead of the command by what
  * a pipe holds. A terminal cannot be read again: the second run finds it at its end. */
-#ifndef CULPRIT_STUDY_KEPT_INPUT_H
-#define CULPRIT_STUDY_KEPT_INPUT_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ bool kept_input_end(struct kept_input *input, struct error *error);
 int kept_input_again(const struct kept_input *input, struct error *error);
 /* All zero, or started. */
 void kept_input_free(struct kept_input *input);
-
-#endif

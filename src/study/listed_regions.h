@@ -1,7 +1,6 @@
 /* The regions of a list that were captured, or of one list of each merged run, simulated side by
  * side as an estimate of the whole. */
-#ifndef CULPRIT_STUDY_LISTED_REGIONS_H
-#define CULPRIT_STUDY_LISTED_REGIONS_H
+#pragma once
 
 #include "region/captured.h"
 #include "simulate/regions.h"
@@ -36,5 +35,3 @@ bool listed_regions_simulate(struct listed_regions *regions, struct watch *watch
                              const struct machine *machine, uint32_t ideal, struct saving *saving,
                              struct error *error);
 void listed_regions_free(struct listed_regions *regions);
-
-#endif

@@ -1,7 +1,6 @@
 /* What `contend` and `throughput` run side by side: programs, each a trace, which is profiled when
  * it is asked for, or a profile saved by `contend --profile`. A word NAME*4 is four copies. */
-#ifndef CULPRIT_STUDY_LOCALITIES_H
-#define CULPRIT_STUDY_LOCALITIES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,5 +79,3 @@ bool locality_run(const struct locality_run_request *request, struct trace **tra
  * level. */
 struct cache_shape cache_shape_of(const struct machine_cache *cache);
 const struct machine_cache *machine_shared_cache(const struct machine *machine);
-
-#endif

@@ -1,7 +1,6 @@
 /* Standard output and error of a command's second run: of the same kind as the first run's, since
  * programs look (a terminal, /dev/null, anything else), but nobody sees it. */
-#ifndef CULPRIT_STUDY_MUTED_OUTPUT_H
-#define CULPRIT_STUDY_MUTED_OUTPUT_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -19,5 +18,3 @@ struct muted_output {
 bool muted_output_open(struct muted_output *output, struct error *error);
 /* All zero, or opened. */
 void muted_output_close(struct muted_output *output);
-
-#endif

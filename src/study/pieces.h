@@ -1,7 +1,6 @@
 /* Pieces of the dependence graph of a run, kept while it is simulated, and what they tell: critical
  * path, slack, loads. */
-#ifndef CULPRIT_STUDY_PIECES_H
-#define CULPRIT_STUDY_PIECES_H
+#pragma once
 
 #include "graph/inspect.h"
 #include "simulate/simulate.h"
@@ -27,5 +26,3 @@ struct simulation_observer pieces_observer(struct pieces *pieces);
 /* After the simulation, also an interrupted one. */
 bool pieces_inspect(struct pieces *pieces, struct error *error);
 void pieces_free(struct pieces *pieces);
-
-#endif

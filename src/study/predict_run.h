@@ -1,6 +1,5 @@
 /* Long misses of a run, or of its regions, predicted by the hybrid model (model/predict.h). */
-#ifndef CULPRIT_STUDY_PREDICT_RUN_H
-#define CULPRIT_STUDY_PREDICT_RUN_H
+#pragma once
 
 #include "model/predict_regions.h"
 #include "region/captured.h"
@@ -27,5 +26,3 @@ bool predict_run_go(struct predict_run *run, int *exec_status, struct error *err
 /* Its command. */
 const char *predict_run_program(const struct predict_run *run);
 void predict_run_free(struct predict_run *run);
-
-#endif

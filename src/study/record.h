@@ -1,6 +1,5 @@
 /* Samples of a command, or of a process that runs, saved as an epoch of the profile database. */
-#ifndef CULPRIT_STUDY_RECORD_H
-#define CULPRIT_STUDY_RECORD_H
+#pragma once
 
 #include "live/recording.h"
 #include "study/study.h"
@@ -20,5 +19,3 @@ struct recording_request {
  * be collected is saved, and told in *recording (session 0: nothing was saved), also on failure. */
 bool record_run(const struct recording_request *request, struct recording *recording,
                 int *exec_status, struct error *error);
-
-#endif

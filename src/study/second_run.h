@@ -1,7 +1,6 @@
 /* The second run of a command that was profiled: regions are chosen, captured and simulated. See
  * study/explain.h. */
-#ifndef CULPRIT_STUDY_SECOND_RUN_H
-#define CULPRIT_STUDY_SECOND_RUN_H
+#pragma once
 
 #include "region/chunk_profile.h"
 #include "region/leave_out.h"
@@ -50,5 +49,3 @@ bool second_run(const struct second_run_request *request, struct second_run_resu
                 struct error *error);
 /* May be called again after second_run_free(), with another number of regions. */
 void second_run_free(struct second_run_result *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* A command or trace, simulated in one pass. */
-#ifndef CULPRIT_STUDY_SIMULATED_RUN_H
-#define CULPRIT_STUDY_SIMULATED_RUN_H
+#pragma once
 
 #include "machine/choice.h"
 #include "simulate/simulate.h"
@@ -38,5 +37,3 @@ bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error 
 /* Of the command, once its trace has been read. */
 struct trace_exit simulated_run_exit(const struct simulated_run *run);
 void simulated_run_free(struct simulated_run *run);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A watch is how a study is ended early, by a signal, and how it shows how far it is. It belongs to
  * whoever begins the study; one at a time may be under way in it. */
-#ifndef CULPRIT_STUDY_STUDY_H
-#define CULPRIT_STUDY_STUDY_H
+#pragma once
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -54,5 +53,3 @@ void watch_progress(void *context, uint64_t done);
 void watch_progress_of(void *context, uint64_t done, uint64_t total);
 void watch_capture(void *context, const struct capture_result *sofar);
 void watch_region_capture(void *context, const struct region_capture_progress *sofar);
-
-#endif

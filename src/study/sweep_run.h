@@ -1,6 +1,5 @@
 /* All settings of a sweep (region/sweep.h) over files of vectors with their costs. */
-#ifndef CULPRIT_STUDY_SWEEP_RUN_H
-#define CULPRIT_STUDY_SWEEP_RUN_H
+#pragma once
 
 #include "region/sweep.h"
 #include "study/study.h"
@@ -21,5 +20,3 @@ struct sweep_run {
 /* sweep_run_free() either way. */
 bool sweep_run_go(struct sweep_run *run, struct error *error);
 void sweep_run_free(struct sweep_run *run);
-
-#endif

@@ -1,7 +1,6 @@
 /* Temporary files, below $TMPDIR or /tmp: a folder for the files of one run of culprit, or a trace.
  */
-#ifndef CULPRIT_STUDY_TEMPORARY_H
-#define CULPRIT_STUDY_TEMPORARY_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -38,5 +37,3 @@ void temporary_abandon(const struct temporaries *temporaries);
 
 /* Frees the names; what there is still stays. */
 void temporaries_free(struct temporaries *temporaries);
-
-#endif

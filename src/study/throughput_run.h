@@ -1,8 +1,7 @@
 /* Instructions per cycle of chips whose cores interleave threads: programs profiled alone, then by
  * the models (model/throughput.h), of one chip or of a space of them, and simulated when asked for.
  */
-#ifndef CULPRIT_STUDY_THROUGHPUT_RUN_H
-#define CULPRIT_STUDY_THROUGHPUT_RUN_H
+#pragma once
 
 #include "model/throughput_check.h"
 #include "model/throughput_search.h"
@@ -27,5 +26,3 @@ struct throughput_run {
 /* throughput_run_free() either way. */
 bool throughput_run_go(struct throughput_run *run, struct error *error);
 void throughput_run_free(struct throughput_run *run);
-
-#endif

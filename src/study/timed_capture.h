@@ -1,7 +1,6 @@
 /* --for TIME: a server must not wait while it is simulated, or its clients would. It is captured to
  * a temporary file first, for that time, and simulated from there. */
-#ifndef CULPRIT_STUDY_TIMED_CAPTURE_H
-#define CULPRIT_STUDY_TIMED_CAPTURE_H
+#pragma once
 
 #include "study/study.h"
 
@@ -14,5 +13,3 @@ struct timed_capture {
 /* False with *exec_status as trace_capture(). */
 bool timed_capture(struct watch *watch, const struct capture_options *options,
                    struct timed_capture *capture, int *exec_status, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* A run that may be read more than once: a trace file, or a command or pipe whose trace
  * is kept in a temporary file while it is read for the first time. */
-#ifndef CULPRIT_STUDY_TRACE_INPUT_H
-#define CULPRIT_STUDY_TRACE_INPUT_H
+#pragma once
 
 #include "simulate/selection.h"
 #include "study/input.h"
@@ -35,5 +34,3 @@ void trace_input_close(struct trace_input *input);
 
 /* Its command, or the file that it comes from as a short name for a column; the caller's. */
 char *trace_input_label(const struct input_options *options, uint32_t number);
-
-#endif

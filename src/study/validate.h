@@ -1,8 +1,7 @@
 /* What `validate -- COMMAND` compares: a trace of the whole run, regions chosen from it, and the
  * same regions captured from a second run by their markers. All lies in a folder of its own, which
  * goes away again. */
-#ifndef CULPRIT_STUDY_VALIDATE_H
-#define CULPRIT_STUDY_VALIDATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ struct validate_simulation {
  * that is an error. validation_free() either way. */
 bool validate_simulate(const struct validate_simulation *simulation, const struct region_list *list,
                        struct validation *validation, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* The index of a buffer, made when the first worker asks for it. Inside of src/tap/. */
-#ifndef CULPRIT_TAP_INDEX_H
-#define CULPRIT_TAP_INDEX_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,5 +21,3 @@ void shared_index_end(struct shared_index *shared);
 static inline void shared_index_forget(struct shared_index *shared) {
     atomic_store_explicit(&shared->made, false, memory_order_relaxed);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The life of one µop, of which the dependence graph, detailed samples and the pipeline view are
  * made. All cycles are absolute. */
-#ifndef CULPRIT_TAP_LIFE_H
-#define CULPRIT_TAP_LIFE_H
+#pragma once
 
 #include "isa/insn.h"
 #include "tap/tap.h"
@@ -142,5 +141,3 @@ static inline void life_unpack(const struct packed_life *packed, struct life *li
     for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
         life->producer[i] = packed->producer[i] ? packed->uop - packed->producer[i] : UINT64_MAX;
 }
-
-#endif

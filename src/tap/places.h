@@ -1,8 +1,7 @@
 /* What workers know of static instructions: a table whose rows never move. The thread that reads
  * the trace adds instructions before they are simulated; workers read those that their records
  * name. */
-#ifndef CULPRIT_TAP_PLACES_H
-#define CULPRIT_TAP_PLACES_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -44,5 +43,3 @@ bool places_learn(struct places *places, const struct code *code, struct error *
 static inline const struct place *place_of(const struct places *places, uint32_t insn) {
     return &places->chunks[insn >> PLACES_SHIFT][insn & ((1u << PLACES_SHIFT) - 1)];
 }
-
-#endif

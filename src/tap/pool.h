@@ -1,7 +1,6 @@
 /* What the taps of a run share: buffers, statistics, and the first failure of a worker. Inside of
  * src/tap/. */
-#ifndef CULPRIT_TAP_POOL_H
-#define CULPRIT_TAP_POOL_H
+#pragma once
 
 #include "tap/tap.h"
 
@@ -21,5 +20,3 @@ void pool_give_back(struct tap_bus *bus, struct tap_buffer *buffer);
 void pool_fail(struct tap_bus *bus, const struct error *error);
 /* False, with the first failure, if a worker failed. */
 bool pool_good(struct tap_bus *bus, struct error *error);
-
-#endif

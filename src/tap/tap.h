@@ -6,8 +6,7 @@
  *
  * Cycles between two COMMIT records belong to no commit: they are Stalled, Flushed or Drained
  * (paper A §2.2), and the later record says how many of them the ROB was empty for. */
-#ifndef CULPRIT_TAP_TAP_H
-#define CULPRIT_TAP_TAP_H
+#pragma once
 
 #include <assert.h>
 #include <stdbool.h>
@@ -275,5 +274,3 @@ struct tap_buffer *tap_exchange(struct tap *tap, const struct tap_state *state,
                                 struct error *error);
 bool tap_flush(struct tap *tap, const struct tap_state *state, struct tap_buffer **buffer,
                struct error *error);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Every block carries what makes its next execution quick to decode: a template of its dynamic
  * instructions, the pattern of memory events it had last time, and its last two successors. */
-#ifndef CULPRIT_TRACE_CODE_H
-#define CULPRIT_TRACE_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,5 +105,3 @@ uint32_t code_table_clock_call(struct code_table *table, uint32_t insn);
 
 /* Room for `count` patterns of a block, whose old ones are lost. False when out of memory. */
 bool code_table_reserve_pattern(struct code_table *table, struct code_block *block, uint32_t count);
-
-#endif

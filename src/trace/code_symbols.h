@@ -1,8 +1,7 @@
 /* Gives anonymous code the names that its program gave it. What lies in a symbol becomes code of an
  * image of its own, "[anon]" with the symbol's name, at its offset in the symbol: the same function
  * is the same code wherever a run had put it. */
-#ifndef CULPRIT_TRACE_CODE_SYMBOLS_H
-#define CULPRIT_TRACE_CODE_SYMBOLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@
  * memory. */
 bool code_name_symbols(struct code *code, size_t *image_capacity, const uint32_t *owners,
                        uint32_t process, const struct code_symbol *symbols, size_t count);
-
-#endif

@@ -5,8 +5,7 @@
  *     uint32_t *numbers = malloc(code->insn_count * sizeof *numbers);
  *     code_union_add(all, code, numbers, &error)       code->insns[i] is insns[numbers[i]] of all
  *     code_union_sort(all, order, &error)              ... and now insns[order[numbers[i]]] */
-#ifndef CULPRIT_TRACE_CODE_UNION_H
-#define CULPRIT_TRACE_CODE_UNION_H
+#pragma once
 
 #include "program/code_symbol.h"
 #include "trace/dynamic.h"
@@ -34,5 +33,3 @@ const struct code *code_union_code(const struct code_union *all);
  * is the same whatever order it was added in. `order`, of insn_count, tells the new numbers. No
  * more may be added. */
 bool code_union_sort(struct code_union *all, uint32_t *order, struct error *error);
-
-#endif

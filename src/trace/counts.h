@@ -14,8 +14,7 @@
  * control flow passes one: a block that ends in a backward jump or call, or in an indirect one that
  * is not a return. (In a cycle some transfer must lead backwards; a return leads behind its call.)
  * Long blocks are watched too: what lies between two watched blocks stays short. */
-#ifndef CULPRIT_TRACE_COUNTS_H
-#define CULPRIT_TRACE_COUNTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -130,5 +129,3 @@ static inline bool counts_leads_back(enum isa isa, const uint8_t *bytes, size_t 
     return isa == ISA_X86_64 ? counts_x86_leads_back(bytes, size)
                              : counts_riscv64_leads_back(bytes, size);
 }
-
-#endif

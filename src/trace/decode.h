@@ -6,8 +6,7 @@
  *
  * The last block of a thread is held back until what follows it is known, across chunks.
  * Sequence numbers count the instructions handed out, beginning with 0 for each thread. */
-#ifndef CULPRIT_TRACE_DECODE_H
-#define CULPRIT_TRACE_DECODE_H
+#pragma once
 
 #include "trace/item.h"
 #include "trace/notes.h"
@@ -44,5 +43,3 @@ struct code_table;
 const struct code_table *decoder_table(const struct decoder *decoder);
 const struct code *decoder_code(const struct decoder *decoder);
 uint32_t decoder_thread_count(const struct decoder *decoder);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A dynamic instruction is 16 bytes and names its static instruction; its successor is the next
  * entry of the same thread. Sequence numbers are implicit: the n-th instruction of a thread. */
-#ifndef CULPRIT_TRACE_DYNAMIC_H
-#define CULPRIT_TRACE_DYNAMIC_H
+#pragma once
 
 #include <assert.h>
 #include <stdbool.h>
@@ -89,5 +88,3 @@ struct memory_access {
     uint8_t reserved;
 };
 static_assert(sizeof(struct memory_access) == 16, "the window holds thousands of these");
-
-#endif

@@ -1,6 +1,5 @@
 /* Executions of blocks to dynamic instructions and memory accesses, in a batch of fixed size. */
-#ifndef CULPRIT_TRACE_EMIT_H
-#define CULPRIT_TRACE_EMIT_H
+#pragma once
 
 #include "trace/code.h"
 #include "trace/trace.h"
@@ -26,5 +25,3 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
  * capture counted for the blocks before it to *entered. */
 uint32_t emit_plain(struct emitter *emitter, const struct process_blocks *process,
                     const uint64_t *events, uint32_t event_count, uint32_t at, uint64_t *entered);
-
-#endif

@@ -7,8 +7,7 @@
  *   EVENT_STORE  47:0 address. Wide accesses arrive in pieces; the decoder joins them.
  *   EVENT_MARK   61:56 mark | 55:0 payload
  */
-#ifndef CULPRIT_TRACE_EVENT_H
-#define CULPRIT_TRACE_EVENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -71,5 +70,3 @@ static inline unsigned event_mark_kind(uint64_t event) {
 static inline uint64_t event_payload(uint64_t event) {
     return event & 0xffffffffffffff;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * execution was. An event becomes a two-bit class and as many bytes as its distance from the
  * prediction needs, most often none. Predictions live on from chunk to chunk until they are reset;
  * both sides must see the same chunks in the same order. */
-#ifndef CULPRIT_TRACE_EVENT_CODE_H
-#define CULPRIT_TRACE_EVENT_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ bool event_encode(struct event_predictor *predictor, uint32_t block_count, const
 /* The reverse; `coded` is followed by EVENT_CODE_SLACK readable bytes. Safe on any bytes. */
 bool event_decode(struct event_predictor *predictor, uint32_t block_count, const uint8_t *coded,
                   size_t coded_size, uint64_t *events, size_t event_count, struct error *error);
-
-#endif

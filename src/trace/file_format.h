@@ -1,7 +1,6 @@
 /* The .ctrace file as its writer and reader share it; docs/trace-format.md is the specification.
  * All numbers are little-endian. */
-#ifndef CULPRIT_TRACE_FILE_FORMAT_H
-#define CULPRIT_TRACE_FILE_FORMAT_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -45,5 +44,3 @@ enum data_flags {
     DATA_RESET = 1 << 0,     /* predictions are reset before this chunk */
     DATA_COMPRESSED = 1 << 1 /* the coded events are one zstd frame */
 };
-
-#endif

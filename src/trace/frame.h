@@ -8,8 +8,7 @@
  *   - between two blocks, the frame of a signal, which begins with what FXSAVE or XSAVE stores.
  *
  * Both come behind all accesses that the block made itself. */
-#ifndef CULPRIT_TRACE_FRAME_H
-#define CULPRIT_TRACE_FRAME_H
+#pragma once
 
 #include "trace/code.h"
 
@@ -22,5 +21,3 @@ struct foreign_events {
 /* `events` are those that follow the event of `block`, up to the next block. */
 struct foreign_events foreign_events(const struct code_table *table, const struct code_block *block,
                                      const uint64_t *events, size_t count);
-
-#endif

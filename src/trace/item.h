@@ -7,8 +7,7 @@
  * Order: a PROCESS before anything of that process; an IMAGE before CODE that lies in it; a CODE
  * before DATA that enters its block; THREAD_END after the last DATA of a thread; SYMBOLS after the
  * last DATA of a process; a MARKER before the DATA that its position lies in. */
-#ifndef CULPRIT_TRACE_ITEM_H
-#define CULPRIT_TRACE_ITEM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -159,5 +158,3 @@ uint64_t file_writer_bytes(const struct file_writer *writer);
 /* Writes the index and closes; the file is readable without it too. `*bytes` (may be NULL) is the
  * file's final size. Frees the writer whatever it returns. */
 bool file_writer_close(struct file_writer *writer, uint64_t *bytes, struct error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Joins the pieces in which wide accesses arrive, and matches accesses with operands. */
-#ifndef CULPRIT_TRACE_JOINER_H
-#define CULPRIT_TRACE_JOINER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ enum join joiner_add(struct joiner *joiner, uint64_t event);
 /* Gives the last access the extent of all elements of a rep instruction (MARK_SPAN). False: no
  * room. */
 bool joiner_span(struct joiner *joiner, uint64_t payload);
-
-#endif

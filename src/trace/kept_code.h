@@ -1,6 +1,5 @@
 /* Blocks of a process as they were defined, by number, with their bytes. */
-#ifndef CULPRIT_TRACE_KEPT_CODE_H
-#define CULPRIT_TRACE_KEPT_CODE_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,5 +51,3 @@ static inline void kept_code_free(struct kept_code *code) {
     free(code->blocks);
     free(code->bytes);
 }
-
-#endif

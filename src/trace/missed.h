@@ -1,8 +1,7 @@
 /* Instructions that blocks did not execute though they were entered, because others before them in
  * the block raised signals: by block, of which there are few. Inline, for the plugin and the
  * readers of what it counts share no library. */
-#ifndef CULPRIT_TRACE_MISSED_H
-#define CULPRIT_TRACE_MISSED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ static inline bool missed_add(struct missed_blocks *missed, uint32_t block, uint
     missed->items[i].insns += insns;
     return true;
 }
-
-#endif

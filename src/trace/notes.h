@@ -1,7 +1,6 @@
 /* Notes: one-line warnings collected on the way, for the end of a report. The same line is kept
  * once; after NOTES_MAX lines further ones are dropped, so hostile input cannot fill memory. */
-#ifndef CULPRIT_TRACE_NOTES_H
-#define CULPRIT_TRACE_NOTES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ struct notes {
 /* Control characters become '?'. Out of memory drops the note. */
 void notes_add(struct notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void notes_free(struct notes *notes);
-
-#endif

@@ -1,7 +1,6 @@
 /* How the execution of a block ended: how many of its instructions completed, and how control went
  * on to the next block. */
-#ifndef CULPRIT_TRACE_OUTCOME_H
-#define CULPRIT_TRACE_OUTCOME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ struct outcome outcome_judge(struct code_table *table, bool addresses, struct co
  * remembers the pair. Fills in the branch's static target when it is first seen. */
 bool block_reaches(struct code_table *table, struct code_block *block,
                    const struct code_block *next, uint16_t *flags);
-
-#endif

@@ -4,8 +4,7 @@
  * holds the name of a temporary file, say, it is the one of the same executable and fork. A process
  * that has not called exec counts as its forker does, and the first process is always the first of
  * the list: its arguments may differ. */
-#ifndef CULPRIT_TRACE_PROCESS_MATCH_H
-#define CULPRIT_TRACE_PROCESS_MATCH_H
+#pragma once
 
 #include "trace/item.h"
 
@@ -26,5 +25,3 @@ bool process_match_init(struct process_match *match, const struct capture_proces
  * with their numbers ascending, so that the forker came before. */
 uint32_t process_match_add(struct process_match *match, const struct item_process *process);
 void process_match_free(struct process_match *match);
-
-#endif

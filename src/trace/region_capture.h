@@ -16,8 +16,7 @@
  *     bool good = capture && region_capture_run(capture, &error);
  *     ... what is complete is so, also when not good ...
  *     region_capture_close(capture); */
-#ifndef CULPRIT_TRACE_REGION_CAPTURE_H
-#define CULPRIT_TRACE_REGION_CAPTURE_H
+#pragma once
 
 #include "program/code_symbol.h"
 #include "trace/trace.h"
@@ -120,5 +119,3 @@ const struct code_symbol *region_capture_symbols(const struct region_capture *ca
                                                  size_t *count);
 /* Waits for the command. May be called with NULL. */
 void region_capture_close(struct region_capture *capture);
-
-#endif

@@ -1,7 +1,6 @@
 /* Inside of this room: a capture of regions. region_capture_start.c begins and ends it,
  * region_capture.c reads its items. */
-#ifndef CULPRIT_TRACE_REGION_CAPTURE_PARTS_H
-#define CULPRIT_TRACE_REGION_CAPTURE_PARTS_H
+#pragma once
 
 #include "trace/region_capture.h"
 
@@ -44,5 +43,3 @@ struct region_capture {
 /* The error is set. Always false. */
 bool region_capture_out_of_memory(struct error *error);
 bool region_capture_changed(const char *path, struct error *error);
-
-#endif

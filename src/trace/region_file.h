@@ -1,7 +1,6 @@
 /* Regions of a trace file, each into a trace of its own: where they are is known, so that no marker
  * has to be found. */
-#ifndef CULPRIT_TRACE_REGION_FILE_H
-#define CULPRIT_TRACE_REGION_FILE_H
+#pragma once
 
 #include "trace/region_capture.h"
 
@@ -10,5 +9,3 @@
 struct region_capture *region_capture_file(const struct region_capture_options *options,
                                            struct capture_region *regions, size_t count,
                                            const char *path, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* Regions from any source of items, which tells of the markers itself: what region_capture_start()
  * is made of, and how tests feed it by hand. */
-#ifndef CULPRIT_TRACE_REGION_SOURCE_H
-#define CULPRIT_TRACE_REGION_SOURCE_H
+#pragma once
 
 #include "trace/item.h"
 #include "trace/region_capture.h"
@@ -11,5 +10,3 @@
 struct region_capture *region_capture_from(const struct region_capture_options *options,
                                            struct capture_region *regions, size_t count,
                                            const struct item_source *source, struct error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* Which chunks of a thread belong into the traces of which regions, decided from what is known when
  * a chunk comes: the markers that were reached up to its end, and where the others are expected.
  * No input or output here. */
-#ifndef CULPRIT_TRACE_REGION_WINDOWS_H
-#define CULPRIT_TRACE_REGION_WINDOWS_H
+#pragma once
 
 #include "trace/region_capture.h"
 
@@ -66,5 +65,3 @@ void region_windows_fail(struct region_windows *windows, size_t number, const ch
 static inline bool region_is_finished(const struct capture_region *region) {
     return region->state == REGION_COMPLETE || region->state == REGION_FAILED;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Definitions of the processes that regions lie in, kept while the capture runs; and the trace of
  * one region, which takes from them what it needs, numbered anew. */
-#ifndef CULPRIT_TRACE_REGION_WRITER_H
-#define CULPRIT_TRACE_REGION_WRITER_H
+#pragma once
 
 #include "trace/kept_code.h"
 
@@ -72,5 +71,3 @@ bool region_writer_close(struct region_writer *writer, const char *note, bool th
                          uint64_t *bytes, struct error *error);
 /* Removes the trace; may be called on a writer that is all zero or closed. */
 void region_writer_discard(struct region_writer *writer);
-
-#endif

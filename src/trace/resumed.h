@@ -1,6 +1,5 @@
 /* A source that begins with what was kept of another in a file and goes on with that one. */
-#ifndef CULPRIT_TRACE_RESUMED_H
-#define CULPRIT_TRACE_RESUMED_H
+#pragma once
 
 #include "trace/item.h"
 
@@ -8,5 +7,3 @@
  */
 bool resumed_source_open(const char *path, const struct item_source *rest, bool drained,
                          struct trace_exit exit, struct item_source *source, struct error *error);
-
-#endif

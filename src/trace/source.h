@@ -1,12 +1,9 @@
 /* A trace from any source of items: what trace_open() and trace_capture() are made of, and how
  * tests feed a decoder by hand. */
-#ifndef CULPRIT_TRACE_SOURCE_H
-#define CULPRIT_TRACE_SOURCE_H
+#pragma once
 
 #include "trace/item.h"
 #include "trace/trace.h"
 
 /* Takes over the source (closes it also on failure). Reads up to its HEADER. */
 struct trace *trace_from_source(const struct item_source *source, struct error *error);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Hostile input: every failure is one error naming file and offset. Memory is bounded by the static
  * code, the number of live threads and fixed buffers, never by the length of the trace. */
-#ifndef CULPRIT_TRACE_TRACE_H
-#define CULPRIT_TRACE_TRACE_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -262,5 +261,3 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
  * with success. */
 bool trace_check(const char *path, void (*progress)(void *context, uint64_t instructions),
                  void *context, const volatile sig_atomic_t *stop, struct error *error);
-
-#endif

@@ -4,8 +4,7 @@
  *     char *name = arena_copy(&arena, text, strlen(text));
  *     arena_free(&arena);
  */
-#ifndef CULPRIT_UTIL_ARENA_H
-#define CULPRIT_UTIL_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ char *arena_copy(struct arena *arena, const char *bytes, size_t length);
 
 /* Frees everything; the arena is empty again. */
 void arena_free(struct arena *arena);
-
-#endif

@@ -4,8 +4,7 @@
  *     if (!array_room(points, capacity, count + 1)) ... out of memory
  *     points[count++] = ...;
  */
-#ifndef CULPRIT_UTIL_ARRAY_H
-#define CULPRIT_UTIL_ARRAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ static inline bool array_reserve_zeroed(void **items, size_t *capacity, size_t n
         memset((char *)*items + had * item_size, 0, (*capacity - had) * item_size);
     return true;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Clocks. All are safe in a signal handler. */
-#ifndef CULPRIT_UTIL_CLOCK_H
-#define CULPRIT_UTIL_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -29,5 +28,3 @@ static inline double clock_monotonic(void) {
 static inline int64_t clock_since_1970(void) {
     return clock_nanoseconds(CLOCK_REALTIME);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A count as people write it: a whole number, with K, M, G or T for thousands, millions ... */
-#ifndef CULPRIT_UTIL_COUNT_H
-#define CULPRIT_UTIL_COUNT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -8,5 +7,3 @@ enum count_reading { COUNT_READ, COUNT_TOO_LARGE, COUNT_NONE };
 
 /* *end tells where what is no part of the count begins. */
 enum count_reading count_read(const char *text, uint64_t *count, const char **end);
-
-#endif

@@ -1,8 +1,7 @@
 /* Comma-separated values (RFC 4180), one record at a time. A field that contains a comma, a quote
  * or a line end stands in quotes, its quotes doubled. A line that begins with '#' is a comment.
  * Empty lines say nothing. */
-#ifndef CULPRIT_UTIL_CSV_H
-#define CULPRIT_UTIL_CSV_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ bool csv_number(const struct csv *csv, uint32_t field, const char *name, double 
 void csv_put(FILE *out, const char *field);
 /* A number with as many digits as it takes to read back the same. */
 void csv_put_number(FILE *out, double value);
-
-#endif

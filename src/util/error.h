@@ -1,8 +1,7 @@
 /* Errors travel as return values: a function that can fail takes a `struct error *` as its last
  * argument and returns false (or NULL, or -1). The message is one line that says what failed, on
  * which input, and what to do; only src/cmd/ prints it. */
-#ifndef CULPRIT_UTIL_ERROR_H
-#define CULPRIT_UTIL_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,6 +29,4 @@ bool error_prefix(struct error *error, const char *format, ...)
 #define error_set(...)    (error_set(__VA_ARGS__), false)
 #define error_errno(...)  (error_errno(__VA_ARGS__), false)
 #define error_prefix(...) (error_prefix(__VA_ARGS__), false)
-#endif
-
 #endif

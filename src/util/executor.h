@@ -1,7 +1,6 @@
 /* A thread that runs jobs in the order in which they were submitted: how a later stage of the
  * pipeline gets a processor of its own. */
-#ifndef CULPRIT_UTIL_EXECUTOR_H
-#define CULPRIT_UTIL_EXECUTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ void executor_wait(struct executor *executor, uint64_t ticket);
 
 /* Whether it has run: what it wrote is then visible to the caller. */
 bool executor_has_run(struct executor *executor, uint64_t ticket);
-
-#endif

@@ -1,6 +1,5 @@
 /* Names of files that follow from those of others. */
-#ifndef CULPRIT_UTIL_FILE_NAME_H
-#define CULPRIT_UTIL_FILE_NAME_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -18,5 +17,3 @@ void file_remove_regular(const char *path);
  * -> "gzip.bb". False when that makes no file name. */
 bool file_name_from(const char *from, const char *drop, const char *ending,
                     char name[NAME_MAX + 1]);
-
-#endif

@@ -7,8 +7,7 @@
  *         if (same_key(&items[i], key))
  *             return &items[i];
  */
-#ifndef CULPRIT_UTIL_HASH_INDEX_H
-#define CULPRIT_UTIL_HASH_INDEX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ static inline uint64_t hash_number(uint64_t number) {
 static inline uint64_t hash_pair(uint64_t first, uint64_t second) {
     return hash_number(first ^ hash_number(second + UINT64_C(0x9e3779b97f4a7c15)));
 }
-
-#endif

@@ -6,8 +6,7 @@
  *     puts(intern_text(&names, number));
  *     intern_free(&names);
  */
-#ifndef CULPRIT_UTIL_INTERN_H
-#define CULPRIT_UTIL_INTERN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ void intern_free(struct intern *intern);
 static inline const char *intern_text(const struct intern *intern, uint32_t number) {
     return intern->items[number].bytes;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* 64-bit keys numbered from 0 in order of appearance: what belongs to a key lies in arrays of the
  * caller, by its number. */
-#ifndef CULPRIT_UTIL_KEY_NUMBERS_H
-#define CULPRIT_UTIL_KEY_NUMBERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ struct key_numbers { /* all zero: empty */
 uint32_t key_numbers_add(struct key_numbers *numbers, uint64_t key);
 
 void key_numbers_free(struct key_numbers *numbers); /* empty again */
-
-#endif

@@ -1,6 +1,5 @@
 /* Numbers of the file formats, least significant byte first. */
-#ifndef CULPRIT_UTIL_LITTLE_ENDIAN_H
-#define CULPRIT_UTIL_LITTLE_ENDIAN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ static inline uint32_t get_u32(const uint8_t *at) {
 static inline uint64_t get_u64(const uint8_t *at) {
     return get_u32(at) | (uint64_t)get_u32(at + 4) << 32;
 }
-
-#endif

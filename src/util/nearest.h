@@ -1,6 +1,5 @@
 /* What was meant by a word that is not known. */
-#ifndef CULPRIT_UTIL_NEAREST_H
-#define CULPRIT_UTIL_NEAREST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@
  * none is near: a third of its characters and one more. Words of up to 31 characters; NULL
  * candidates are skipped. */
 const char *nearest_word(const char *word, const char *const *candidates, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* Sorted arrays: what functions for qsort() return, and finding by halves. */
-#ifndef CULPRIT_UTIL_ORDER_H
-#define CULPRIT_UTIL_ORDER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@
         }                                                                                          \
         low_;                                                                                      \
     })
-
-#endif

@@ -1,6 +1,5 @@
 /* Powers of two: what tables and rings that are indexed by a mask have as sizes. */
-#ifndef CULPRIT_UTIL_POWER_OF_TWO_H
-#define CULPRIT_UTIL_POWER_OF_TWO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ static inline uint32_t power_of_two_from(uint64_t least) {
         power *= 2;
     return power;
 }
-
-#endif

@@ -9,8 +9,7 @@
  * It is the caller, in src/cmd/, that passes the stream; rooms report numbers through callbacks.
  * Not for use by two threads at once. Nothing is allocated: a progress that is never finished leaks
  * nothing. */
-#ifndef CULPRIT_UTIL_PROGRESS_H
-#define CULPRIT_UTIL_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ void progress_finish(struct progress *progress);
  * first), without line end. Pure; progress_update() prints it. */
 void progress_line(const struct progress *progress, double seconds, unsigned columns, char *buffer,
                    size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* Numbers that look random and are the same on every machine. */
-#ifndef CULPRIT_UTIL_RANDOM_H
-#define CULPRIT_UTIL_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ static inline uint64_t random_next(uint64_t *state) {
 static inline double random_fraction(uint64_t *state) {
     return (double)(random_next(state) >> 11) * 0x1p-53;
 }
-
-#endif

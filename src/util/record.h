@@ -1,8 +1,7 @@
 /* The records that files of traces and of samples are made of: a head of RECORD_HEAD_BYTES, which
  * holds type and payload size (32 bits each) and the checksum of these and of the payload (64),
  * then the payload. */
-#ifndef CULPRIT_UTIL_RECORD_H
-#define CULPRIT_UTIL_RECORD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ uint64_t record_checksum(const uint8_t *head, const uint8_t *payload, size_t siz
 
 /* Writes the head of a record whose payload of `size` bytes stands behind it. */
 void record_seal(uint8_t *record, uint32_t type, uint32_t size);
-
-#endif

@@ -7,8 +7,7 @@
  *     while ((status = record_reader_next(&reader, &error)) > 0)
  *         ... reader.type, reader.size, reader.payload ...
  *     record_reader_close(&reader); */
-#ifndef CULPRIT_UTIL_RECORD_READER_H
-#define CULPRIT_UTIL_RECORD_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -54,5 +53,3 @@ char *record_reader_text(const struct record_reader *reader, uint32_t at, uint32
 bool record_reader_damaged(const struct record_reader *reader, struct error *error,
                            const char *what);
 bool record_reader_out_of_memory(const struct record_reader *reader, struct error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* A file that grows while it is written: a trace, readable as far as it goes whenever the writer
  * dies. Used from one thread at a time. */
-#ifndef CULPRIT_UTIL_STREAM_H
-#define CULPRIT_UTIL_STREAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ static inline char *put_text(char *to, const char *text) {
     memcpy(to, text, length);
     return to + length;
 }
-
-#endif

@@ -8,8 +8,7 @@
  * character. Whatever comes from a file (symbol and path names) is printed through text_fit() or
  * text_clean(), which replace control characters and malformed bytes by '?': a hostile name cannot
  * steer the terminal. */
-#ifndef CULPRIT_UTIL_TEXT_H
-#define CULPRIT_UTIL_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,5 +80,3 @@ unsigned text_terminal_columns(FILE *stream);
 /* Whether to print colour on `stream`: a terminal that is not "dumb", and NO_COLOR is not set (or
  * is empty, see no-color.org). */
 bool text_use_colour(FILE *stream);
-
-#endif

@@ -1,6 +1,5 @@
 /* Whoever waits for something that takes long: is told how far it is, and may end it early. */
-#ifndef CULPRIT_UTIL_WATCHER_H
-#define CULPRIT_UTIL_WATCHER_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -19,5 +18,3 @@ static inline void watcher_tell(const struct watcher *watcher, uint64_t done) {
 static inline bool watcher_stops(const struct watcher *watcher) {
     return watcher->stop && *watcher->stop;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* What the fuzz targets share: a promise that holds in every build, and an input as a file that a
  * reader can open by its path. */
-#ifndef CULPRIT_TESTS_FUZZ_INPUT_H
-#define CULPRIT_TESTS_FUZZ_INPUT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ static inline void seal_records(uint8_t *bytes, size_t size, size_t at) {
         at += RECORD_HEAD_BYTES + payload;
     }
 }
-
-#endif

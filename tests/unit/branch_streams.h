@@ -1,6 +1,5 @@
 /* Predictors of small machines and streams of branches for them. */
-#ifndef CULPRIT_TESTS_BRANCH_STREAMS_H
-#define CULPRIT_TESTS_BRANCH_STREAMS_H
+#pragma once
 
 #include <string.h>
 
@@ -41,5 +40,3 @@ static inline uint64_t random_next(uint64_t *state) { /* Marsaglia's xorshift */
     *state ^= *state >> 7;
     return *state ^= *state << 17;
 }
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Of each program the first line of code comes from memory: it is looked up in cycle 0 and there in
  * 10, when the first instruction issues. */
-#ifndef CULPRIT_TESTS_CHIP_FIXTURE_H
-#define CULPRIT_TESTS_CHIP_FIXTURE_H
+#pragma once
 
 #include "../core_fixture.h"
 #include "core/core.h"
@@ -142,5 +141,3 @@ static inline void feeder_end(struct chip_feeder *feeder) {
         if (feeder->programs[i])
             program_fixture_free(feeder->programs[i]);
 }
-
-#endif

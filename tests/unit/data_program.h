@@ -1,7 +1,6 @@
 /* Hand-made programs for tests of the hybrid model: a list of loads, stores and operations on
  * numbered registers, each of one µop, with the addresses they access. */
-#ifndef CULPRIT_TESTS_DATA_PROGRAM_H
-#define CULPRIT_TESTS_DATA_PROGRAM_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -145,5 +144,3 @@ static inline struct hybrid_result evaluate(const struct hybrid_config *config,
     hybrid_free(hybrid);
     return result;
 }
-
-#endif

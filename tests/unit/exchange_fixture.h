@@ -1,7 +1,6 @@
 /* A folder with a store and a file, a session filled by hand, and what a store holds as text: for
  * tests of exchange/. */
-#ifndef CULPRIT_TESTS_EXCHANGE_FIXTURE_H
-#define CULPRIT_TESTS_EXCHANGE_FIXTURE_H
+#pragma once
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -251,5 +250,3 @@ static inline void export_to_file(const struct fixture *fixture, int64_t session
         fail_msg("%s", error.message);
     assert_int_equal(fclose(file), 0);
 }
-
-#endif

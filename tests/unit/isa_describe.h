@@ -4,8 +4,7 @@
  *   µops  load t0 <- [rax rbx] | int_alu t1 CF FLAGS <- rcx t0 | store [rax rbx] = t1
  *
  * Registers stand in the order of struct insn and struct uop. */
-#ifndef CULPRIT_TESTS_ISA_DESCRIBE_H
-#define CULPRIT_TESTS_ISA_DESCRIBE_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -199,5 +198,3 @@ static inline void check_uops(enum isa isa, const struct insn_case *rows, size_t
 
 #define CHECK_INSNS(isa, rows) check_insns(isa, rows, sizeof rows / sizeof *rows)
 #define CHECK_UOPS(isa, rows)  check_uops(isa, rows, sizeof rows / sizeof *rows)
-
-#endif

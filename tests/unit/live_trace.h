@@ -1,7 +1,6 @@
 /* A command under capture, without input and with its output discarded; cmocka must be included
  * before. */
-#ifndef CULPRIT_TESTS_UNIT_LIVE_TRACE_H
-#define CULPRIT_TESTS_UNIT_LIVE_TRACE_H
+#pragma once
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,5 +20,3 @@ static inline struct trace *live_trace(const char *const *command) {
         fail_msg("%s", error.message);
     return trace;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A machine made of files, for tests of what reads /proc and /sys. */
-#ifndef CULPRIT_TESTS_LIVE_TREE_H
-#define CULPRIT_TESTS_LIVE_TREE_H
+#pragma once
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -114,5 +113,3 @@ static inline struct live_file_key live_tree_key(const char *path) {
     return (struct live_file_key){
         .device = (uint64_t)major(found.st_dev) << 32 | minor(found.st_dev), .inode = found.st_ino};
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* A trace file of two threads that take turns, chunk by chunk, in a loop of four instructions, of
  * which the first loads. */
-#ifndef CULPRIT_TESTS_LOOP_TRACE_H
-#define CULPRIT_TESTS_LOOP_TRACE_H
+#pragma once
 
 #include "trace_script.h"
 
@@ -58,5 +57,3 @@ static inline void write_loop_trace(char path[TEMPORARY_BYTES], const char *test
     assert_true(trace_keep_end(trace, &error));
     trace_close(trace);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Machine files for tests: a directory of their own, removed with what is in it. */
-#ifndef CULPRIT_TESTS_MACHINE_FILES_H
-#define CULPRIT_TESTS_MACHINE_FILES_H
+#pragma once
 
 #include <dirent.h>
 #include <stdio.h>
@@ -54,5 +53,3 @@ static inline const char *load_error(const char *path) {
     assert_null(strpbrk(error.message, "\n\r"));
     return error.message;
 }
-
-#endif

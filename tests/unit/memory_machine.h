@@ -1,7 +1,6 @@
 /* The machine of the memory tests: tiny caches with round latencies, so that cycles can be worked
  * out by hand. Not built by the Makefile as a test of its own. */
-#ifndef CULPRIT_TESTS_MEMORY_MACHINE_H
-#define CULPRIT_TESTS_MEMORY_MACHINE_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,5 +72,3 @@ static inline struct memory_statistics statistics_of(const struct memory *memory
     } while (0)
 
 enum { MISSED_ALL = MEMORY_MISSED_L1 | MEMORY_MISSED_LLC };
-
-#endif

@@ -1,6 +1,5 @@
 /* All profilers side by side as one worker of a tap, and what a core showed, cut otherwise. */
-#ifndef CULPRIT_TESTS_PROFILE_FIXTURE_H
-#define CULPRIT_TESTS_PROFILE_FIXTURE_H
+#pragma once
 
 #include "attribute/profiler.h"
 #include "core_fixture.h"
@@ -237,5 +236,3 @@ static inline struct machine random_machine(void) {
         .present = true, .size = 2048, .ways = 2, .line = 64, .latency = 1, .mshrs = 2};
     return machine;
 }
-
-#endif

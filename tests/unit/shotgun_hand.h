@@ -1,6 +1,5 @@
 /* Samples made by hand of programs made by hand, and fragments constructed from them. */
-#ifndef CULPRIT_TESTS_SHOTGUN_HAND_H
-#define CULPRIT_TESTS_SHOTGUN_HAND_H
+#pragma once
 
 #include "core_fixture.h"
 #include "shotgun/construct.h"
@@ -75,5 +74,3 @@ static inline void assert_path(const struct shotgun_fragment *fragment, const ui
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(fragment->path[i], path[i]);
 }
-
-#endif

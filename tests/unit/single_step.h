@@ -1,6 +1,5 @@
 /* Reference for instruction counts: runs a program one instruction at a time with ptrace. */
-#ifndef CULPRIT_TESTS_SINGLE_STEP_H
-#define CULPRIT_TESTS_SINGLE_STEP_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,5 +60,3 @@ static inline uint64_t single_step(const char *program, int *status) {
             count++;
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A store in a folder of its own, and short ways to fill it. */
-#ifndef CULPRIT_TESTS_STORE_FIXTURE_H
-#define CULPRIT_TESTS_STORE_FIXTURE_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -132,5 +131,3 @@ static inline void assert_holds(struct store *store, const char *expected) {
     GOOD(store_each_profile(store, NULL, dump_profile, &dump, &error));
     assert_string_equal(dump.text, expected);
 }
-
-#endif

@@ -3,8 +3,7 @@
  *     struct tap_script *script = tap_script_new();
  *     script_record(script, TAP_COMMIT, 4, TAP_DRAINED, 3, UOPS(tap_uop(0, 0, TAP_UOP_LAST)));
  *     worker.consume(worker.context, &script->buffer, &error) */
-#ifndef CULPRIT_TESTS_TAP_SCRIPT_H
-#define CULPRIT_TESTS_TAP_SCRIPT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,5 +70,3 @@ static inline void script_next_buffer(struct tap_script *script) {
         buffer->records[kind] = 0;
     shared_index_forget(&script->index);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A hand-made source of items for tests of the trace room: items are appended, then read once. */
-#ifndef CULPRIT_TESTS_TRACE_SCRIPT_H
-#define CULPRIT_TESTS_TRACE_SCRIPT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -177,5 +176,3 @@ static inline int render_trace(struct trace *trace, char *text, size_t size, str
     }
     return status;
 }
-
-#endif

@@ -10,8 +10,7 @@
  *       |  fetch buffer       |  input               |
  *       next to issue         next to fetch          of what was pushed
  */
-#ifndef CULPRIT_CORE_INORDER_INORDER_H
-#define CULPRIT_CORE_INORDER_INORDER_H
+#pragma once
 
 #include <assert.h>
 
@@ -157,5 +156,3 @@ void inorder_write(struct inorder *core);
 bool inorder_run(struct inorder *core, bool all, struct error *error);
 /* Shows the last cycle's group on the tap. */
 void inorder_show(struct inorder *core);
-
-#endif

@@ -34,8 +34,7 @@
  * the L1D that an access touches.
  *
  * Cycles are numbered from 1; what the first instructions need is looked up in cycle 0. */
-#ifndef CULPRIT_CORE_MULTITHREADED_CHIP_H
-#define CULPRIT_CORE_MULTITHREADED_CHIP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -103,5 +102,3 @@ void chip_thread_first(const struct chip *chip, uint32_t thread,
                        struct chip_thread_statistics *statistics);
 void chip_thread_all(const struct chip *chip, uint32_t thread,
                      struct chip_thread_statistics *statistics);
-
-#endif

@@ -12,8 +12,7 @@
  * What does not depend on time is settled at chip_push(): branches meet their predictor, lines of
  * code and penalties are known, and runs of instructions that only take a cycle each are one turn
  * with a count. */
-#ifndef CULPRIT_CORE_MULTITHREADED_MULTITHREADED_H
-#define CULPRIT_CORE_MULTITHREADED_MULTITHREADED_H
+#pragma once
 
 #include <assert.h>
 
@@ -126,5 +125,3 @@ void chip_core_answer(struct chip *chip, struct chip_core *core, uint64_t there,
 
 /* Serves the core's request. No other core has an earlier one. */
 void shared_serve(struct chip *chip, struct chip_core *core);
-
-#endif

@@ -1,8 +1,7 @@
 /* How long a thread of a chip waits for what suspends it, when no other thread is in its way:
  * cycles beyond the one that every turn to issue takes. chip.h has the rules; these are the sums,
  * in one place for the chip and for models of it. */
-#ifndef CULPRIT_CORE_MULTITHREADED_PENALTIES_H
-#define CULPRIT_CORE_MULTITHREADED_PENALTIES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -56,5 +55,3 @@ static inline uint64_t chip_lines(const struct memory_access *access, uint32_t l
     uint64_t offset = access->address & ((1u << line_shift) - 1);
     return ((offset + access->size_bytes - 1) >> line_shift) + 1;
 }
-
-#endif

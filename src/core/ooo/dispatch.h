@@ -1,7 +1,6 @@
 /* Dispatch, in order: a µop enters the reorder buffer, its issue queue and the load or store queue
  * in the first cycle in which all have room. */
-#ifndef CULPRIT_CORE_OOO_DISPATCH_H
-#define CULPRIT_CORE_OOO_DISPATCH_H
+#pragma once
 
 #include "core/ooo/loads_stores.h"
 
@@ -101,5 +100,3 @@ STAGE bool dispatch_stage(struct ooo *core, struct standing *now, const struct w
     *held = bound.by;
     return true;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * branches, by the room behind fetch, and cut by instruction cache and TLB misses. A mispredicted
  * branch stops fetch until it has executed; a flushing instruction, a system call or a signal until
  * it has committed (what a real core fetches, and squashes, meanwhile is not modelled). */
-#ifndef CULPRIT_CORE_OOO_FETCH_H
-#define CULPRIT_CORE_OOO_FETCH_H
+#pragma once
 
 #include "core/ooo/loads_stores.h"
 
@@ -114,5 +113,3 @@ static inline void redirect_fetch(const struct ooo *core, struct standing *now, 
     }
     close_packet(now);
 }
-
-#endif

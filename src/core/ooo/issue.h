@@ -4,8 +4,7 @@
  *
  * The slots of cycles to come lie in a ring. A cycle is over when a µop dispatches in it or later:
  * what issued in it has left its queue, and its slots are free for a cycle far ahead. */
-#ifndef CULPRIT_CORE_OOO_ISSUE_H
-#define CULPRIT_CORE_OOO_ISSUE_H
+#pragma once
 
 #include "core/ooo/ooo.h"
 
@@ -109,5 +108,3 @@ static inline uint64_t take_unit(struct ooo *core, const struct uop_kind *is, ui
         }
     return cycle;
 }
-
-#endif

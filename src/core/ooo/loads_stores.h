@@ -12,8 +12,7 @@
  * A store leaves the queue, in order, once it has committed and its line is owned. It is written
  * when a µop dispatches after that cycle, or something waits for it, so that the cache meets the
  * accesses of loads and stores nearly in the order of cycles. */
-#ifndef CULPRIT_CORE_OOO_LOADS_STORES_H
-#define CULPRIT_CORE_OOO_LOADS_STORES_H
+#pragma once
 
 #include "core/ooo/issue.h"
 #include "tap/life.h"
@@ -180,5 +179,3 @@ STAGE void execute_load(struct ooo *core, uint64_t at, const struct stream_uop *
         kept->l1_latency = low16(core->load_latency);
     }
 }
-
-#endif

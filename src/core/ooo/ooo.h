@@ -22,8 +22,7 @@
  * What depends on program order alone is done ahead, by the thread that pushes input: µops, fusion
  * and branch prediction (predecode.c), into a stream of µops; timing takes them from there and may
  * run on a thread of its own. */
-#ifndef CULPRIT_CORE_OOO_OOO_H
-#define CULPRIT_CORE_OOO_OOO_H
+#pragma once
 
 #include "core/cores.h"
 #include "util/executor.h"
@@ -461,5 +460,3 @@ static inline struct window window_at(const struct ooo *core, uint64_t sequence)
 static inline struct store_entry *store_at(struct ooo *core, uint64_t number) {
     return &core->stores[number & core->store_mask];
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Where the rows of a layout are: each kind of node has a ring of rows, in which the row of a µop
  * is reached by its distance from the µop at hand. Inside of graph/lanes/. */
-#ifndef CULPRIT_GRAPH_LANES_LAYOUT_H
-#define CULPRIT_GRAPH_LANES_LAYOUT_H
+#pragma once
 
 #include "graph/lanes/step.h"
 
@@ -38,5 +37,3 @@ static inline void lanes_move_on(struct lanes_layout *layout) {
         at[i] = next - ((lanes_offsets)(next == end[i]) & size[i]);
     }
 }
-
-#endif

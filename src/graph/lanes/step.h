@@ -31,8 +31,7 @@
  * become LANES_NARROW_NEVER. That is exact while no difference that matters is too large, which the
  * kernel checks before each step. Where one is, the group becomes wide, at least for a while
  * (graph/lanes/width.c). */
-#ifndef CULPRIT_GRAPH_LANES_STEP_H
-#define CULPRIT_GRAPH_LANES_STEP_H
+#pragma once
 
 #include "graph/evaluate.h"
 #include "graph/lanes.h"
@@ -231,5 +230,3 @@ void lanes_decoder_begin(struct lanes_decoder *decoder); /* a fragment */
 void lanes_fill_weights(const struct lanes_decoder *decoder, struct lanes_group *group);
 /* Whether steps of this machine's own latencies are far from LANES_NARROW_STEP. */
 bool lanes_machine_is_narrow(const struct graph_machine *machine);
-
-#endif

@@ -1,7 +1,6 @@
 /* Rows of the weights that a category can change: one for each weight and set of categories that
  * has come up, the same row in all groups. Inside of graph/lanes/lanes.c. */
-#ifndef CULPRIT_GRAPH_LANES_WEIGHTS_H
-#define CULPRIT_GRAPH_LANES_WEIGHTS_H
+#pragma once
 
 #include "graph/lanes/step.h"
 
@@ -41,5 +40,3 @@ uint32_t lanes_weight_of(struct lanes_weights *weights, unsigned part, uint32_t 
 /* The row of masks: all bits set where none of those categories removes the part, 0 where one
  * does. */
 uint32_t lanes_keep_of(struct lanes_weights *weights, unsigned part, uint32_t insn);
-
-#endif

@@ -1,7 +1,6 @@
 /* What is told once of a process and of a file: name and parent; path and build id. Everything that
  * can be learned of a short-lived process only while it runs. */
-#ifndef CULPRIT_LIVE_BPF_ANNOUNCE_H
-#define CULPRIT_LIVE_BPF_ANNOUNCE_H
+#pragma once
 
 #include "kernel_types.h"
 #include "table.h"
@@ -161,5 +160,3 @@ static __always_inline bool announce_file(void *context, struct task_struct *tas
         size = 0;
     return announce(record, __builtin_offsetof(struct announced_file, names) + size);
 }
-
-#endif

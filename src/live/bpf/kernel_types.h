@@ -1,7 +1,6 @@
 /* The few members of the kernel's structures that the BPF program reads. Their offsets, sizes and
  * presence are filled in from the running kernel's BTF when the program is loaded. */
-#ifndef CULPRIT_LIVE_BPF_KERNEL_TYPES_H
-#define CULPRIT_LIVE_BPF_KERNEL_TYPES_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -119,5 +118,3 @@ struct task_struct {
     struct fs_struct *fs;
     __u64 self_exec_id;
 } KERNEL_TYPE;
-
-#endif

@@ -6,8 +6,7 @@
  * it may be read under RCU, which an interrupt is, and what was read is taken when the mapping
  * found still surrounds the address afterwards. Whatever else is found, also a tree of a shape not
  * known here, leads to bpf_find_vma(). */
-#ifndef CULPRIT_LIVE_BPF_MAPPING_H
-#define CULPRIT_LIVE_BPF_MAPPING_H
+#pragma once
 
 #include "kernel_types.h"
 
@@ -138,5 +137,3 @@ static __always_inline bool find_mapping(struct task_struct *task, struct mm_str
     *searched += mapping->found;
     return mapping->found;
 }
-
-#endif

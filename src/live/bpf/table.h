@@ -7,8 +7,7 @@
  * that give way go to the overflow array of the half. Map of buckets: [half][processor][bucket];
  * of places: [half][processor][bucket][way]; of overflow: [half][processor][n]; of states:
  * [processor]. */
-#ifndef CULPRIT_LIVE_BPF_TABLE_H
-#define CULPRIT_LIVE_BPF_TABLE_H
+#pragma once
 
 #include <linux/types.h>
 
@@ -93,5 +92,3 @@ struct announced_file {
     __u32 reserved;
     char names[PATH_NAMES_BYTES];
 };
-
-#endif

@@ -6,8 +6,7 @@
  *     tracers_attach, tracers_learn, tracers_detach                  while cores run
  *     tracers_close(tracers, code, &error)                           what was recorded is there
  */
-#ifndef CULPRIT_TAP_TRACERS_TRACER_H
-#define CULPRIT_TAP_TRACERS_TRACER_H
+#pragma once
 
 #include "machine/machine.h"
 #include "tap/places.h"
@@ -78,5 +77,3 @@ void tracers_free(struct tracers *tracers);
  * more. */
 const char *tracers_missed(const struct tracers *tracers, uint32_t *next, const char **kind,
                            const char **path);
-
-#endif

@@ -4,8 +4,7 @@
  * marker: the n-th time that the instruction at an address commits. The worker sees the records
  * from the first one in or after which the start comes true, up to but not including the first one
  * in or after which the stop does. A commit group is not divided. */
-#ifndef CULPRIT_TAP_TRACERS_TRIGGER_H
-#define CULPRIT_TAP_TRACERS_TRIGGER_H
+#pragma once
 
 #include "tap/places.h"
 #include "tap/tap.h"
@@ -33,5 +32,3 @@ void gate_free(struct gate *gate);
 void gate_tell(const struct gate *gate, bool *started, bool *stopped);
 /* The worker to add to the tap instead of the inner one. */
 struct tap_worker gate_worker(struct gate *gate);
-
-#endif

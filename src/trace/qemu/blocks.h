@@ -1,7 +1,6 @@
 /* The block definitions of one process, kept because a fork child runs on with its parent's
  * blocks under its own process number. */
-#ifndef CULPRIT_TRACE_QEMU_BLOCKS_H
-#define CULPRIT_TRACE_QEMU_BLOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ const struct kept_block *blocks_find(const struct block_table *table, uint32_t n
 const struct image_mapping *blocks_mapping(const struct block_table *table, uint32_t image,
                                            uint64_t address, bool *announced);
 bool blocks_announce(struct block_table *table, const struct image_mapping *mapping);
-
-#endif

@@ -1,8 +1,7 @@
 /* What the files of the consumer share, all in culprit's process: capture.c (start, items out,
  * end), queue.c (items that wait), lives.c (which processes live), records.c (what the plugin
  * reports), chunks.c (events), reached.c (markers, between events). */
-#ifndef CULPRIT_TRACE_QEMU_CAPTURE_H
-#define CULPRIT_TRACE_QEMU_CAPTURE_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -202,5 +201,3 @@ void chunks_harvest(struct capture *capture, uint32_t slot);
 bool chunks_pending(const struct capture *capture, uint32_t slot);
 /* Queues what is new up to the cut, without the block that the thread was in. */
 void chunks_cut(struct capture *capture, uint32_t slot, const struct ring_cut *cut);
-
-#endif

@@ -6,8 +6,7 @@
  * -cpu: the default CPU lacks AVX2; with ERMS glibc's string functions use `rep`, which the
  * emulator runs a hundred times slower. Variables that the emulator or its dynamic linker would
  * read (LD_*, QEMU_*) reach the guest only. */
-#ifndef CULPRIT_TRACE_QEMU_EMULATOR_H
-#define CULPRIT_TRACE_QEMU_EMULATOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -77,5 +76,3 @@ static inline void emulator_command_free(struct emulator_command *command) {
     free(command->arguments);
     free(command->environment);
 }
-
-#endif

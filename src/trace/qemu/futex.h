@@ -1,6 +1,5 @@
 /* Futexes on memory shared between processes. */
-#ifndef CULPRIT_TRACE_QEMU_FUTEX_H
-#define CULPRIT_TRACE_QEMU_FUTEX_H
+#pragma once
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -20,5 +19,3 @@ static inline bool futex_wait(_Atomic uint32_t *word, uint32_t seen, long nanose
 static inline void futex_wake(_Atomic uint32_t *word) {
     syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
-
-#endif

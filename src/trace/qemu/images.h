@@ -1,6 +1,5 @@
 /* Which files the guest has mapped: numbers them by path and build id, reads /proc/PID/maps. */
-#ifndef CULPRIT_TRACE_QEMU_IMAGES_H
-#define CULPRIT_TRACE_QEMU_IMAGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ struct image_mapping {
 bool images_find(struct images *images, pid_t pid, uint64_t address, uint64_t guest_base,
                  struct image_mapping *mapping);
 void images_free(struct images *images);
-
-#endif

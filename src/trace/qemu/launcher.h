@@ -1,6 +1,5 @@
 /* Finds what is needed to run a command under the emulator, and starts it. */
-#ifndef CULPRIT_TRACE_QEMU_LAUNCHER_H
-#define CULPRIT_TRACE_QEMU_LAUNCHER_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -26,5 +25,3 @@ bool launch_prepare(const struct capture_options *options, struct launch *launch
 bool launch_start(const struct capture_options *options, const struct launch *launch,
                   const struct ring_control *control, pid_t *pid, struct error *error);
 void launch_free(struct launch *launch);
-
-#endif

@@ -1,7 +1,6 @@
 /* Markers in culprit's process: given to the plugin at the start, and translated back when a thread
  * reaches one. */
-#ifndef CULPRIT_TRACE_QEMU_MARKERS_H
-#define CULPRIT_TRACE_QEMU_MARKERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ void markers_free(struct markers *markers);
 
 /* `image` of the sites in a mapping (of no file: image NULL), or RING_UNMARKED. */
 uint32_t markers_image(const struct markers *markers, const struct image *image);
-
-#endif

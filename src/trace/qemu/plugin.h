@@ -1,6 +1,5 @@
 /* What the files of the plugin share. See plugin.c for how it works. */
-#ifndef CULPRIT_TRACE_QEMU_PLUGIN_H
-#define CULPRIT_TRACE_QEMU_PLUGIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -241,5 +240,3 @@ struct exec_call {
 void exec_follow(unsigned vcpu, const struct exec_call *call);
 
 #pragma GCC visibility pop
-
-#endif

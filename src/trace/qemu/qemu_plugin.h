@@ -1,8 +1,7 @@
 /* The part of QEMU's plugin interface (version 1, as QEMU 7.2 has it) that culprit uses; Debian
  * does not package the header, the interface is stable. Every function is exported by the emulator
  * that loads the plugin. Reference: QEMU documentation, "QEMU TCG Plugins". */
-#ifndef CULPRIT_TRACE_QEMU_PLUGIN_API_H
-#define CULPRIT_TRACE_QEMU_PLUGIN_API_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 const char *qemu_plugin_path_to_binary(void);
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
-
-#endif

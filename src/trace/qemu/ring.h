@@ -22,8 +22,7 @@
  *
  * Sleeping is by futex: the consumer on `doorbell`, producers on `released` or on their `replies`.
  */
-#ifndef CULPRIT_TRACE_QEMU_RING_H
-#define CULPRIT_TRACE_QEMU_RING_H
+#pragma once
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -283,5 +282,3 @@ static inline void ring_settle_share(struct ring_control *control, struct ring_c
 static inline uint64_t *ring_chunk_events(struct ring_chunk *chunk) {
     return (uint64_t *)((uint8_t *)chunk + RING_CHUNK_HEADER);
 }
-
-#endif

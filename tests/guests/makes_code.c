@@ -1,4 +1,5 @@
-/* makes_code SECONDS [quiet]: generates a loop at run time and executes it; lists it in
+/* makes_code SECONDS [quiet]: generates a loop at run time and executes it for so long, but eight
+ * times at least: 16 million instructions however slow the machine is. Lists it in
  * /tmp/perf-PID.map unless quiet, and removes nothing. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ int main(int argc, char **argv) {
         fflush(stdout);
     }
     clock_t end = clock() + (clock_t)(atof(argv[1]) * CLOCKS_PER_SEC);
-    while (clock() < end)
+    for (int calls = 0; calls < 8 || clock() < end; calls++)
         ((void (*)(int))code)(1000000);
     return 0;
 }

@@ -182,7 +182,9 @@ static bool find(struct fetching *fetching) {
 }
 
 static uint32_t lines_ahead(const struct machine_cache *cache) {
-    return cache->prefetcher == PREFETCH_NONE ? 0 : cache->prefetch_degree;
+    const uint32_t first = cache->prefetcher == PREFETCH_NONE ? 0 : cache->prefetch_degree;
+    const uint32_t second = cache->second_prefetcher == PREFETCH_NONE ? 0 : cache->second_degree;
+    return first > second ? first : second;
 }
 
 /* Without LRU replacement, only one line of a set is certain to stay. */

@@ -24,7 +24,7 @@ enum {
 static struct machine_cache only_hits(struct machine_cache cache) {
     cache.size = cache.line;
     cache.ways = 1;
-    cache.prefetcher = PREFETCH_NONE;
+    machine_without_prefetchers(&cache);
     return cache;
 }
 

@@ -86,7 +86,7 @@ static bool registers_may_lack(const struct cfg *cfg, const struct machine *mach
     const struct machine_cache *l1d = &machine->l1d;
     if (l1d->mshrs == 0)
         return false;
-    if (!machine->core.in_order || l1d->prefetcher != PREFETCH_NONE)
+    if (!machine->core.in_order || machine_prefetches(l1d))
         return true;
     uint32_t lines = lines_of_access(&cfg->insns[insn].insn);
     return lines * (outstanding + 1) + 1 > l1d->mshrs;

@@ -121,11 +121,10 @@ static bool check_caches(const struct machine *machine, struct error *error) {
                                             &machine->llc};
     if (!machine->l1d.present)
         return error_set(error, "[l1d] size = 0: a machine needs a first-level data cache");
-    if (machine_prefetchers[machine->l1i.prefetcher].by_instruction)
-        return error_set(error,
-                         "[l1i] prefetcher = %s: instruction fetch has no strides; allowed: none, "
-                         "next_line, on_miss, tagged",
-                         machine_prefetchers[machine->l1i.prefetcher].word);
+    if (machine_prefetchers[machine->l1i.prefetcher].by_instruction ||
+        machine_prefetchers[machine->l1i.second_prefetcher].by_instruction)
+        return error_set(error, "[l1i] prefetcher or second_prefetcher = stride: instruction fetch "
+                                "has no strides; choose another");
     int inner = 1;
     for (int i = 0; i < 4; i++) {
         if (!check_cache(names[i], caches[i], error))
@@ -210,7 +209,7 @@ static bool check_chip_cache(const char *name, const struct machine_cache *cache
                              struct error *error) {
     if (!cache->present)
         return error_set(error, "[%s] size = 0: a chip's core needs it", name);
-    if (cache->replacement != REPLACE_LRU || cache->prefetcher != PREFETCH_NONE)
+    if (cache->replacement != REPLACE_LRU || machine_prefetches(cache))
         return error_set(error, "[%s] of a chip: replacement must be lru and prefetcher none",
                          name);
     if (cache->line > page)

@@ -63,11 +63,18 @@ struct machine_cache {
                          from the access of the L1 to data at the core, when it hits there */
     uint32_t mshrs;   /* lines in flight; 0: unlimited */
     enum replacement_kind replacement;
-    enum prefetcher_kind prefetcher;
-    uint32_t prefetch_degree; /* lines ahead per trigger, ≥ 1 */
-    bool free_pending_hits;   /* a hit on a line on its way counts as any other hit (Chen 2009
-                                 Fig. 2.4) */
+    enum prefetcher_kind prefetcher, second_prefetcher;
+    uint32_t prefetch_degree, second_degree; /* lines ahead per trigger, ≥ 1 */
+    bool free_pending_hits; /* a hit on a line on its way counts as any other hit (Chen 2009
+                               Fig. 2.4) */
 };
+
+static inline bool machine_prefetches(const struct machine_cache *cache) {
+    return cache->prefetcher != PREFETCH_NONE || cache->second_prefetcher != PREFETCH_NONE;
+}
+static inline void machine_without_prefetchers(struct machine_cache *cache) {
+    cache->prefetcher = cache->second_prefetcher = PREFETCH_NONE;
+}
 
 /* [itlb] [dtlb] [l2tlb] */
 struct machine_tlb {

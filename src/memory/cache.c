@@ -8,6 +8,14 @@
 
 #include "util/power_of_two.h"
 
+static void add_prefetcher(struct cache *cache, enum prefetcher_kind kind, uint32_t degree) {
+    if (kind == PREFETCH_NONE)
+        return;
+    struct prefetcher *prefetcher = &cache->prefetchers[cache->prefetcher_count++];
+    prefetcher_init(prefetcher, kind, degree);
+    cache->trains_on_hits |= prefetcher->by_instruction;
+}
+
 bool cache_new(struct cache *cache, const struct machine_cache *machine, const char *name,
                enum memory_level level, struct error *error) {
     const uint64_t set_bytes = (uint64_t)machine->ways * machine->line;
@@ -44,7 +52,8 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     cache->random = 0x9e3779b97f4a7c15u;
     cache->mshrs = machine->mshrs;
     cache->flight_slots = CACHE_FIRST_FLIGHTS;
-    prefetcher_init(&cache->prefetcher, machine->prefetcher, machine->prefetch_degree);
+    add_prefetcher(cache, machine->prefetcher, machine->prefetch_degree);
+    add_prefetcher(cache, machine->second_prefetcher, machine->second_degree);
 
     cache->tags = calloc(sets * machine->ways, sizeof *cache->tags);
     cache->notes = calloc(sets * machine->ways, sizeof *cache->notes);
@@ -87,7 +96,10 @@ void cache_restart(struct cache *cache) {
     clear_words(cache->notes, (cache->set_mask + 1) * cache->ways);
     memset(cache->flights, 0, cache->flight_slots * sizeof *cache->flights);
     holds_clear(&cache->mshr_holds);
-    prefetcher_init(&cache->prefetcher, cache->prefetcher.kind, cache->prefetcher.degree);
+    for (uint32_t i = 0; i < cache->prefetcher_count; i++) {
+        struct prefetcher *prefetcher = &cache->prefetchers[i];
+        prefetcher_init(prefetcher, prefetcher->kind, prefetcher->degree);
+    }
 }
 
 /* Likewise copies words: pages of zeros are not read in full where they are to be written. */
@@ -115,7 +127,7 @@ void cache_copy(struct cache *cache, const struct cache *from) {
     memcpy(cache->hints, from->hints, sizeof cache->hints);
     cache->uses = from->uses;
     cache->random = from->random;
-    cache->prefetcher = from->prefetcher;
+    memcpy(cache->prefetchers, from->prefetchers, sizeof cache->prefetchers);
 }
 
 void cache_copy_lines(struct cache *cache, const struct cache *other) {

@@ -32,7 +32,7 @@ enum {
     TAG_PREFETCHED = 1 << 2, /* fetched by a prefetch of this level and not used since */
     TAG_PENDING = 1 << 3
 };
-enum { CACHE_HINTS = 2048 };
+enum { CACHE_HINTS = 2048, CACHE_PREFETCHERS = 2 };
 enum { CACHE_MIN_LINE = 16, CACHE_MAX_LINE = 4096, CACHE_MAX_WAYS = 1024, CACHE_MAX_MSHRS = 4096 };
 static_assert((int)TAG_PENDING < (int)CACHE_MIN_LINE, "flags fit below the shortest line address");
 
@@ -78,7 +78,9 @@ struct cache {
     struct holds mshr_holds;
     struct flight *flights; /* CACHE_MAX_FLIGHTS slots, of which flight_slots are in use */
     uint32_t flight_slots, flight_cursor;
-    struct prefetcher prefetcher;
+    struct prefetcher prefetchers[CACHE_PREFETCHERS];
+    uint32_t prefetcher_count;
+    bool trains_on_hits;        /* a prefetcher learns from every access of an instruction */
     uint8_t hints[CACHE_HINTS]; /* ways, modulo 256 */
 };
 

@@ -99,18 +99,19 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
     cache_launch(cache, index, flight, memory->now);
 }
 
-struct prefetch_walk prefetch_lines(struct cache *cache, const struct request *request, bool missed,
-                                    bool first_use) {
+struct prefetch_walk prefetch_lines(const struct cache *cache, struct prefetcher *prefetcher,
+                                    const struct request *request, bool missed, bool first_use) {
     const struct prefetch_trigger trigger = {.address = request->address,
                                              .line_bytes = (uint32_t)cache->line_mask + 1,
                                              .insn = request->insn,
                                              .missed = missed,
                                              .first_use = first_use};
-    const int64_t step = prefetch_step(&cache->prefetcher, &trigger);
+    const int64_t step = prefetch_step(prefetcher, &trigger);
     return (struct prefetch_walk){.step = step,
                                   .from = request->address,
                                   .address = request->address,
-                                  .left = step ? cache->prefetcher.degree : 0};
+                                  .left = step ? prefetcher->degree : 0,
+                                  .in_page = prefetcher->in_page};
 }
 
 /* Stops at the end of the address space; some prefetchers stop at the end of the page. */
@@ -122,7 +123,7 @@ bool prefetch_next(const struct memory *memory, const struct cache *cache,
         walk->left--;
         walk->address += (uint64_t)walk->step;
         if ((walk->address > before) != (walk->step > 0) ||
-            (cache->prefetcher.in_page && (walk->address ^ walk->from) & page))
+            (walk->in_page && (walk->address ^ walk->from) & page))
             return false;
         if ((walk->address ^ before) & ~cache->line_mask &&
             cache_find(cache, walk->address) == CACHE_NONE)
@@ -131,25 +132,36 @@ bool prefetch_next(const struct memory *memory, const struct cache *cache,
     return false;
 }
 
-/* Fetches what the level's prefetcher asks for, as long as MSHRs are free. */
-uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
-                        bool missed, bool first_use) {
-    struct prefetch_walk walk = prefetch_lines(cache, request, missed, first_use);
+/* Fetches the lines of a walk, as long as MSHRs are free. Returns the shares of the fills. */
+static uint64_t fetch_ahead(struct memory *memory, struct cache *cache, struct prefetch_walk *walk,
+                            const struct request *wanted) {
+    struct request prefetch = *wanted;
     uint64_t shares = 0;
-    struct request prefetch = *request;
-    prefetch.prefetch = true;
-    prefetch.flight = missed ? FLIGHT_COUNTED : FLIGHT_ADDED;
-    prefetch.store = false;
-    prefetch.translation = 0;
-    while (prefetch_next(memory, cache, &walk)) {
+    while (prefetch_next(memory, cache, walk)) {
         struct answer answer;
-        if (!request->functional &&
+        if (!prefetch.functional &&
             holds_free_at(&cache->mshr_holds, prefetch.cycle + cache->detect, 1) == 0)
             break;
-        prefetch.address = walk.address;
-        cache->statistics.prefetches += !request->functional;
+        prefetch.address = walk->address;
+        cache->statistics.prefetches += !prefetch.functional;
         level_fill(memory, cache, &prefetch, &answer);
         shares += answer.share;
+    }
+    return shares;
+}
+
+uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
+                        bool missed, bool first_use) {
+    struct request wanted = *request;
+    uint64_t shares = 0;
+    wanted.prefetch = true;
+    wanted.flight = missed ? FLIGHT_COUNTED : FLIGHT_ADDED;
+    wanted.store = false;
+    wanted.translation = 0;
+    for (uint32_t i = 0; i < cache->prefetcher_count; i++) {
+        struct prefetch_walk walk =
+            prefetch_lines(cache, &cache->prefetchers[i], request, missed, first_use);
+        shares += fetch_ahead(memory, cache, &walk, &wanted);
     }
     return shares;
 }
@@ -205,7 +217,7 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
         cache->statistics.pending_hits += answer->pending && !missed;
         cache->statistics.useful_prefetches += first_use;
     }
-    if (cache->prefetcher.kind != PREFETCH_NONE) {
+    if (cache->prefetcher_count) {
         const uint64_t shares = level_prefetch(memory, cache, request, missed, first_use);
         answer->share += missed ? shares : 0;
     }

@@ -73,14 +73,14 @@ size_t level_keep(struct memory *memory, struct cache *cache, const struct reque
 void level_fill(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer);
 
-/* Lets the prefetcher of a level answer a read; `request` as it was asked. Returns the shares of
+/* Lets the prefetchers of a level answer a read; `request` as it was asked. Returns the shares of
  * its fills. */
 uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
                         bool missed, bool first_use);
 
-/* The lines that a level's prefetcher asks for in answer to a read, and the level does not have:
+/* The lines that a prefetcher of a level asks for in answer to a read, and the level does not have:
  *
- *     struct prefetch_walk walk = prefetch_lines(cache, request, missed, first_use);
+ *     struct prefetch_walk walk = prefetch_lines(cache, prefetcher, request, missed, first_use);
  *     while (prefetch_next(memory, cache, &walk))
  *         ... walk.address ...
  */
@@ -89,9 +89,10 @@ struct prefetch_walk {
     uint64_t from; /* address of the read */
     uint64_t address;
     uint32_t left; /* steps */
+    bool in_page;  /* stops at the end of the page */
 };
-struct prefetch_walk prefetch_lines(struct cache *cache, const struct request *request, bool missed,
-                                    bool first_use);
+struct prefetch_walk prefetch_lines(const struct cache *cache, struct prefetcher *prefetcher,
+                                    const struct request *request, bool missed, bool first_use);
 bool prefetch_next(const struct memory *memory, const struct cache *cache,
                    struct prefetch_walk *walk);
 

@@ -270,7 +270,7 @@ static void read_data(struct memory *memory, const struct request *access, uint3
     if (access->store)
         l1d->tags[index] |= TAG_DIRTY;
     l1_hit(l1d, &memory->dtlb, access->cycle, cache_fetched_by(l1d, index), result);
-    if (l1d->prefetcher.by_instruction)
+    if (l1d->trains_on_hits)
         train(memory, access);
 }
 
@@ -335,7 +335,7 @@ bool memory_load_hits(struct memory *memory, uint64_t cycle, uint64_t address, u
         return false;
     if (bringer)
         *bringer = cache_fetched_by(&memory->l1d, index);
-    if (memory->l1d.prefetcher.by_instruction) {
+    if (memory->l1d.trains_on_hits) {
         const struct request access = data_request(cycle, address, sequence, insn, false);
         train(memory, &access);
     }
@@ -348,7 +348,7 @@ bool memory_store_hits(struct memory *memory, uint64_t cycle, uint64_t address, 
     if (index == CACHE_NONE)
         return false;
     memory->l1d.tags[index] |= TAG_DIRTY;
-    if (memory->l1d.prefetcher.by_instruction) {
+    if (memory->l1d.trains_on_hits) {
         const struct request access = data_request(cycle, address, sequence, insn, false);
         train(memory, &access);
     }
@@ -427,7 +427,7 @@ void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_byt
     if (index != CACHE_NONE) {
         if (store)
             l1d->tags[index] |= TAG_DIRTY;
-        if (l1d->prefetcher.by_instruction)
+        if (l1d->trains_on_hits)
             level_prefetch(memory, l1d, &access, false, false);
         return;
     }

@@ -22,12 +22,22 @@ struct stride_entry {
     uint8_t state;
 };
 
+/* The stream prefetcher's streams (stream.c). */
+enum { STREAMS = 32, STREAM_BYTES = 4096, STREAM_KNOWN = 2 };
+struct stream {
+    uint64_t region_plus_one; /* address / STREAM_BYTES; 0: empty */
+    uint32_t last;            /* offset in the region of the last line */
+    int8_t direction;         /* 1 ascending, -1 descending, 0: not known yet */
+    uint8_t steps;            /* so far in that direction, STREAM_KNOWN at most */
+};
+
 struct prefetcher {
     enum prefetcher_kind kind;
     bool in_page, by_instruction; /* of its row */
     uint32_t degree;              /* lines or strides ahead per trigger */
     union {
         struct stride_entry stride[STRIDE_SETS][STRIDE_WAYS]; /* most recently used first */
+        struct stream streams[STREAMS];                       /* likewise */
     };
 };
 

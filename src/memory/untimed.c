@@ -39,22 +39,31 @@ static void note_along(struct untimed_result *result, uint64_t note) {
     result->events |= UNTIMED_ALONG | (note & NOTE_PREFETCHED ? UNTIMED_ALONG_PREFETCHED : 0);
 }
 
-/* Lets the prefetcher of a level answer a read. */
-static void prefetch(struct memory *memory, struct cache *cache, const struct wish *wish,
-                     bool missed, bool first_use) {
-    struct prefetch_walk walk = prefetch_lines(cache, &wish->request, missed, first_use);
+/* Fetches the lines of a walk, which answers a read. */
+static void fetch_ahead(struct memory *memory, struct cache *cache, const struct wish *wish,
+                        struct prefetch_walk *walk) {
     struct wish next = *wish;
     next.demand = false;
     next.trigger = cache == &memory->l1d ? UNTIMED_TRIGGERED : UNTIMED_BEYOND;
     next.request.prefetch = true;
     next.request.store = false;
-    while (prefetch_next(memory, cache, &walk)) {
-        next.request.address = walk.address;
+    while (prefetch_next(memory, cache, walk)) {
+        next.request.address = walk->address;
         fill(memory, cache, &next);
         if (next.note >> NOTE_SHIFT == next.request.sequence + 1)
             next.result->events |= next.trigger;
         else if (cache == &memory->l1d)
             note_along(next.result, next.note);
+    }
+}
+
+/* Lets the prefetchers of a level answer a read. */
+static void prefetch(struct memory *memory, struct cache *cache, const struct wish *wish,
+                     bool missed, bool first_use) {
+    for (uint32_t i = 0; i < cache->prefetcher_count; i++) {
+        struct prefetch_walk walk =
+            prefetch_lines(cache, &cache->prefetchers[i], &wish->request, missed, first_use);
+        fetch_ahead(memory, cache, wish, &walk);
     }
 }
 
@@ -70,7 +79,7 @@ static void read_level(struct memory *memory, struct cache *cache, struct wish *
         if (wish->demand)
             cache->notes[index] |= NOTE_USED;
     }
-    if (cache->prefetcher.kind != PREFETCH_NONE)
+    if (cache->prefetcher_count)
         prefetch(memory, cache, wish, missed, first_use);
 }
 
@@ -117,8 +126,7 @@ void memory_untimed(struct memory *memory, uint64_t address, uint32_t size_bytes
     const uint64_t wanted = (address & ~l1d->line_mask) | TAG_VALID;
     const size_t index = cache_set(l1d, address) + *cache_hint(l1d, address);
     if ((l1d->tags[index] & ~(uint64_t)TAG_DIRTY) == wanted && l1d->notes[index] & NOTE_USED &&
-        (address & l1d->line_mask) + size_bytes - 1 <= l1d->line_mask &&
-        !l1d->prefetcher.by_instruction) {
+        (address & l1d->line_mask) + size_bytes - 1 <= l1d->line_mask && !l1d->trains_on_hits) {
         cache_touch(l1d, index);
         l1d->tags[index] |= store ? TAG_DIRTY : 0;
         *result = (struct untimed_result){

@@ -23,7 +23,7 @@ static bool new_private(struct locality_data *data, const struct machine *machin
     if (inner) {
         struct machine_cache plain = *inner;
         plain.replacement = REPLACE_LRU;
-        plain.prefetcher = PREFETCH_NONE;
+        machine_without_prefetchers(&plain);
         if (!cache_new(&data->inner, &plain, "l2", LEVEL_L2, error))
             return false;
     }

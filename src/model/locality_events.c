@@ -19,7 +19,7 @@ bool event_counter_new(struct event_counter *counter, const struct machine *mach
                                .line = NO_LINE};
     struct machine_cache l1i = machine->l1i;
     l1i.replacement = REPLACE_LRU;
-    l1i.prefetcher = PREFETCH_NONE;
+    machine_without_prefetchers(&l1i);
     if (l1i.present) {
         counter->line_shift = (uint32_t)__builtin_ctz(l1i.line);
         if (!cache_new(&counter->l1i, &l1i, "l1i", LEVEL_L1, error))

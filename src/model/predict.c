@@ -89,9 +89,9 @@ static uint32_t hit_latency(const struct machine *machine) {
 }
 
 static bool prefetches(const struct machine *machine) {
-    return machine->l1d.prefetcher != PREFETCH_NONE ||
-           (machine->l2.present && machine->l2.prefetcher != PREFETCH_NONE) ||
-           (machine->llc.present && machine->llc.prefetcher != PREFETCH_NONE);
+    return machine_prefetches(&machine->l1d) ||
+           (machine->l2.present && machine_prefetches(&machine->l2)) ||
+           (machine->llc.present && machine_prefetches(&machine->llc));
 }
 
 bool predict_config(const struct machine *machine, const struct predict_method *method,
@@ -126,7 +126,8 @@ bool predict_config(const struct machine *machine, const struct predict_method *
 /* ---- passes ---- */
 
 static bool same_prefetcher(const struct machine_cache *a, const struct machine_cache *b) {
-    return a->prefetcher == b->prefetcher && a->prefetch_degree == b->prefetch_degree;
+    return a->prefetcher == b->prefetcher && a->prefetch_degree == b->prefetch_degree &&
+           a->second_prefetcher == b->second_prefetcher && a->second_degree == b->second_degree;
 }
 
 static struct pass *pass_of(struct predict_run *run, const struct machine *machine) {

@@ -118,8 +118,11 @@ static bool set_value(struct machine *machine, enum predict_axis axis, const cha
         machine->l2.mshrs = machine->llc.mshrs = 0;
     if (axis == AXIS_LATENCY)
         machine->dram.banked = false;
-    if (axis == AXIS_PREFETCH)
-        machine->l2.prefetcher = machine->llc.prefetcher = PREFETCH_NONE;
+    if (axis == AXIS_PREFETCH) {
+        machine->l1d.second_prefetcher = PREFETCH_NONE;
+        machine_without_prefetchers(&machine->l2);
+        machine_without_prefetchers(&machine->llc);
+    }
     return true;
 }
 

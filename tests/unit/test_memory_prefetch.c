@@ -316,6 +316,95 @@ static void software_prefetch(void **state) {
     memory_free(memory);
 }
 
+/* Lines 0 and 1 of a region make one step, line 2 the second: then lines 3 and 4 are fetched. The
+ * use of line 3 fetches line 5. Reads that go down turn the stream, and need two steps again. */
+static void stream_runs_ahead(void **state) {
+    (void)state;
+    struct memory *memory = prefetching(PREFETCH_STREAM, 2);
+    load(memory, 1000, 0x10000);
+    load(memory, 2000, 0x10040);
+    load(memory, 2500, 0x10048); /* the same line: no step */
+    assert_false(has(memory, 0x10080));
+    load(memory, 3000, 0x10080);
+    assert_true(has(memory, 0x100c0) && has(memory, 0x10100));
+    assert_false(has(memory, 0x10140));
+    assert_access(load(memory, 4000, 0x100c0), 4004, LEVEL_L1, MEMORY_PREFETCHED);
+    assert_true(has(memory, 0x10140));
+    /* In another region, down: 0x20fc0 begins, 0x20f40 steps, 0x20e00 steps. */
+    load(memory, 5000, 0x20fc0);
+    load(memory, 6000, 0x20f40);
+    assert_false(has(memory, 0x20f00));
+    load(memory, 7000, 0x20e00);
+    assert_true(has(memory, 0x20dc0) && has(memory, 0x20d80));
+    /* The first region's is still known; upwards at its end, not into the next region. */
+    load(memory, 8000, 0x10fc0);
+    assert_false(has(memory, 0x11000));
+    /* It turns: one step down is not enough. */
+    load(memory, 9000, 0x10f00);
+    assert_false(has(memory, 0x10ec0));
+    load(memory, 10000, 0x10e80);
+    assert_true(has(memory, 0x10e40));
+    memory_free(memory);
+}
+
+/* 32 regions are known; the 33rd takes the place of the one read least recently. */
+static void streams_are_few(void **state) {
+    (void)state;
+    struct prefetcher prefetcher;
+    struct prefetch_trigger trigger = {.line_bytes = 64, .insn = NO_INSN, .missed = true};
+    prefetcher_init(&prefetcher, PREFETCH_STREAM, 1);
+    for (unsigned line = 0; line < 2; line++)
+        for (uint64_t region = 0; region < 33; region++) {
+            trigger.address = region * STREAM_BYTES + line * 64;
+            assert_int_equal(prefetch_step(&prefetcher, &trigger), 0);
+        }
+    /* In turn, each had gone when it was read again: line 1 began it. Of the last 32, line 2 is the
+     * first step and line 3 the second. */
+    for (uint64_t region = 1; region < 33; region++) {
+        trigger.address = region * STREAM_BYTES + 128;
+        assert_int_equal(prefetch_step(&prefetcher, &trigger), 0);
+        trigger.address += 64;
+        assert_int_equal(prefetch_step(&prefetcher, &trigger), 64);
+    }
+}
+
+/* On a miss, the other line of the aligned pair; not on the use of what was fetched. */
+static void adjacent_completes_a_pair(void **state) {
+    (void)state;
+    struct memory *memory = prefetching(PREFETCH_ADJACENT, 1);
+    load(memory, 1000, 0x10040);
+    assert_true(has(memory, 0x10000));
+    assert_false(has(memory, 0x10080));
+    assert_access(load(memory, 2000, 0x10000), 2004, LEVEL_L1, MEMORY_PREFETCHED);
+    load(memory, 3000, 0x20080);
+    assert_true(has(memory, 0x200c0));
+    assert_false(has(memory, 0x20040) || has(memory, 0x20100));
+    assert_int_equal(statistics_of(memory).l1d.prefetches, 2);
+    memory_free(memory);
+}
+
+/* Two prefetchers of one cache see the same accesses. The third line up is the stream's second step
+ * (three lines ahead: 0x100c0 and on), and completes its pair (0x100c0 as well: fetched once). */
+static void two_prefetchers(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l1d.size = 8192;
+    machine.l1d.prefetcher = PREFETCH_ADJACENT;
+    machine.l1d.second_prefetcher = PREFETCH_STREAM;
+    machine.l1d.second_degree = 3;
+    struct memory *memory = new_memory(&machine, 0);
+    load(memory, 1000, 0x10000);
+    assert_true(has(memory, 0x10040));
+    load(memory, 2000, 0x10040);
+    assert_false(has(memory, 0x10080));
+    load(memory, 3000, 0x10080);
+    assert_true(has(memory, 0x100c0) && has(memory, 0x10100) && has(memory, 0x10140));
+    assert_false(has(memory, 0x10180));
+    assert_int_equal(statistics_of(memory).l1d.prefetches, 4);
+    assert_int_equal(statistics_of(memory).dram_reads, 6);
+    memory_free(memory);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(next_line_follows_misses),
                                        cmocka_unit_test(late_prefetch_is_a_pending_hit),
@@ -329,6 +418,10 @@ int main(void) {
                                        cmocka_unit_test(stride_table_is_four_way_lru),
                                        cmocka_unit_test(stride_prefetches),
                                        cmocka_unit_test(software_prefetch),
+                                       cmocka_unit_test(stream_runs_ahead),
+                                       cmocka_unit_test(streams_are_few),
+                                       cmocka_unit_test(adjacent_completes_a_pair),
+                                       cmocka_unit_test(two_prefetchers),
                                        cmocka_unit_test(warming_prefetches),
                                        cmocka_unit_test(warming_teaches_strides),
                                        cmocka_unit_test(warming_by_software_prefetch)};

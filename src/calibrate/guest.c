@@ -1,0 +1,157 @@
+/* Two segments: code, read and executed; and behind it what is written: the call's context, the
+ * stack, and the data, each on a boundary of 2 MiB, so that addresses within caches and pages are
+ * those that they have natively. Of data, what is zero takes no room in the file. */
+#include "calibrate/guest.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CODE_AT UINT64_C(0x10000000)
+enum { SEGMENTS = 2 };
+
+static uint64_t round_up(uint64_t n, uint64_t to) {
+    return (n + to - 1) / to * to;
+}
+
+/* ---- where things lie ---- */
+
+struct layout {
+    const struct host_kernel *const *kernels;
+    uint64_t *data; /* address of each kernel's */
+    size_t count;
+    uint64_t written_at; /* beginning of the second segment: context, stack, data */
+    uint64_t end;
+};
+
+/* Addresses of data from `from` on, as many kernels as have room. */
+static void place_data(struct layout *layout, size_t count, uint64_t from) {
+    const struct host_data *last = NULL;
+    uint64_t last_at = 0, next = from;
+    layout->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct host_data *data = layout->kernels[i]->data;
+        if (data && data != last) {
+            last = data;
+            last_at = round_up(next, HOST_HUGE_PAGE);
+            next = last_at + data->size;
+        }
+        if (i && next - from > HOST_MOST_DATA)
+            return;
+        layout->data[i] = data ? last_at : 0;
+        layout->end = next;
+        layout->count = i + 1;
+    }
+}
+
+/* ---- the code ---- */
+
+static void put_driver(struct assembler *code, const struct host_kernel *const *kernels,
+                       size_t count, struct label *labels) {
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t n = kernels[i]->iterations, warm = kernels[i]->warm;
+        for (unsigned run = 0; run < GUEST_RUNS; run++) {
+            const uint64_t length = run ? n << (run % 2 == 0) : warm ? warm : n;
+            ASSEMBLE(code, MOV, REG(RDI), IMMEDIATE((int64_t)length));
+            assembler_branch(code, ZYDIS_MNEMONIC_CALL, &labels[i]);
+        }
+    }
+    ASSEMBLE(code, MOV, REG(EAX), IMMEDIATE(SYS_exit_group));
+    ASSEMBLE(code, XOR, REG(EDI), REG(EDI));
+    assembler_put(code, ZYDIS_MNEMONIC_SYSCALL, NULL, 0);
+}
+
+static size_t code_bytes(const struct layout *layout, size_t count) {
+    size_t bytes = 64 * GUEST_RUNS * count + HOST_PAGE;
+    for (size_t i = 0; i < count; i++)
+        bytes += round_up(layout->kernels[i]->code_size, HOST_PAGE) + 3 * (size_t)HOST_PAGE;
+    return bytes;
+}
+
+static void put_code(struct assembler *code, const struct layout *layout, struct label *labels,
+                     uint64_t *driver_end) {
+    put_driver(code, layout->kernels, layout->count, labels);
+    *driver_end = CODE_AT + code->size;
+    for (size_t i = 0; i < layout->count; i++) {
+        assembler_align(code, HOST_PAGE);
+        assembler_bind(code, &labels[i]);
+        host_wrap(code, layout->kernels[i], layout->written_at, layout->data[i],
+                  layout->written_at + HOST_PAGE + HOST_STACK);
+    }
+}
+
+/* ---- the file ---- */
+
+static void put_headers(uint8_t *file, uint64_t code_size, const struct layout *layout) {
+    const Elf64_Ehdr header = {
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_type = ET_EXEC,
+        .e_machine = EM_X86_64,
+        .e_version = EV_CURRENT,
+        .e_entry = CODE_AT,
+        .e_phoff = sizeof header,
+        .e_ehsize = sizeof header,
+        .e_phentsize = sizeof(Elf64_Phdr),
+        .e_phnum = SEGMENTS};
+    const uint64_t written = layout->end - layout->written_at;
+    const Elf64_Phdr segments[SEGMENTS] = {
+        {PT_LOAD, PF_R | PF_X, HOST_PAGE, CODE_AT, CODE_AT, code_size, code_size, HOST_PAGE},
+        {PT_LOAD, PF_R | PF_W, HOST_PAGE + layout->written_at - CODE_AT, layout->written_at,
+         layout->written_at, written, written, HOST_PAGE}};
+    memcpy(file, &header, sizeof header);
+    memcpy(file + sizeof header, segments, sizeof segments);
+}
+
+static bool write_file(struct guest *guest, const struct assembler *code,
+                       const struct layout *layout, struct error *error) {
+    const uint64_t bytes = HOST_PAGE + layout->end - CODE_AT;
+    guest->file = memfd_create("culprit-kernels", MFD_CLOEXEC);
+    if (guest->file < 0 || ftruncate(guest->file, (off_t)bytes) || fchmod(guest->file, 0700))
+        return error_errno(error, "cannot make a program of the kernels in memory");
+    snprintf(guest->path, sizeof guest->path, "/proc/%ld/fd/%d", (long)getpid(), guest->file);
+    uint8_t *file = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, guest->file, 0);
+    if (file == MAP_FAILED)
+        return error_errno(error, "cannot make a program of the kernels in memory");
+    put_headers(file, code->size, layout);
+    memcpy(file + HOST_PAGE, code->code, code->size);
+    for (size_t i = 0; i < layout->count; i++) {
+        const struct host_data *data = layout->kernels[i]->data;
+        if (data && !(i && data == layout->kernels[i - 1]->data))
+            host_data_fill(data, file + HOST_PAGE + (layout->data[i] - CODE_AT), layout->data[i]);
+    }
+    munmap(file, bytes);
+    return true;
+}
+
+bool guest_make(struct guest *guest, const struct host_kernel *const *kernels, size_t count,
+                struct error *error) {
+    struct assembler code = {0};
+    struct layout layout = {.kernels = kernels, .data = calloc(count, sizeof *layout.data)};
+    struct label *labels = calloc(count, sizeof *labels);
+    *guest = (struct guest){.file = -1};
+    bool good = layout.data && labels;
+    if (good) {
+        layout.written_at = CODE_AT + round_up(code_bytes(&layout, count), HOST_HUGE_PAGE);
+        layout.end = layout.written_at + HOST_PAGE + HOST_STACK;
+        place_data(&layout, count, layout.end);
+        put_code(&code, &layout, labels, &guest->driver_end);
+        guest->kernels = layout.count;
+        good = assembler_finish(&code, error) && write_file(guest, &code, &layout, error);
+    } else {
+        error_set(error, "out of memory for a program of %zu kernels", count);
+    }
+    assembler_free(&code);
+    free(layout.data);
+    free(labels);
+    return good;
+}
+
+void guest_close(struct guest *guest) {
+    if (guest->file >= 0)
+        close(guest->file);
+}

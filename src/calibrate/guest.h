@@ -1,0 +1,30 @@
+/* Inside of the calibrate room: kernels as a program of their own, static and without a library,
+ * that runs each of them GUEST_RUNS times, once to warm up and in pairs of n and 2 n
+ * iterations:
+ *
+ *     call kernel 0 (warm)      driver
+ *     call kernel 0 (n)
+ *     call kernel 0 (2 n)       twice more these two
+ *     call kernel 1 (warm) ...
+ *     exit_group(0)
+ *     kernel 0, kernel 1 ...    each with the call around it (host_wrap())
+ *
+ * Where the program goes from its driver to a kernel a run begins, and where it comes back it ends:
+ * no other mark is needed. */
+#pragma once
+
+#include "host/kernel.h"
+
+enum { GUEST_PAIRS = 3, GUEST_RUNS = 1 + 2 * GUEST_PAIRS };
+
+struct guest {
+    int file;            /* in memory: the ELF file */
+    char path[64];       /* by which other processes find it, as long as it is open */
+    uint64_t driver_end; /* instructions of the driver lie below it, those of kernels do not */
+    size_t kernels;      /* that it runs, the first of the list; fewer than all when their data
+                            are too large together */
+};
+
+bool guest_make(struct guest *guest, const struct host_kernel *const *kernels, size_t count,
+                struct error *error);
+void guest_close(struct guest *guest);

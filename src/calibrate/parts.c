@@ -1,0 +1,6 @@
+#include "calibrate/parts.h"
+
+const struct calibrate_part *const calibrate_parts[] = {
+    &calibrate_width,
+    NULL,
+};

@@ -1,0 +1,38 @@
+#include "host/native.h"
+
+#include "host/child.h"
+#include "host/clock.h"
+
+#if defined __x86_64__
+
+static bool measure(struct host_meter *meter, const struct host_kernel *const *kernels,
+                    size_t count, struct host_result *results, struct error *error) {
+    struct clock_effort effort = meter->quick ? (struct clock_effort){9, 40, 0.01, 0.1}
+                                              : (struct clock_effort){25, 200, 0.004, 0.3};
+    const struct host_child_options options = {
+        .seconds = 10, .watcher = meter->watcher, .done = meter->done};
+    for (size_t i = 0; i < count; i++)
+        host_meter_admits(meter, kernels[i], &results[i]);
+    const bool good =
+        host_child_run(kernels, count, &options, clock_measure, &effort, results, error);
+    meter->done += count;
+    return good;
+}
+
+bool host_native_meter(struct host_meter *meter, bool quick, const struct watcher *watcher,
+                       struct error *error) {
+    (void)error;
+    *meter = (struct host_meter){
+        .measure = measure, .features = host_features(), .quick = quick, .watcher = *watcher};
+    return true;
+}
+
+#else
+
+bool host_native_meter(struct host_meter *meter, bool quick, const struct watcher *watcher,
+                       struct error *error) {
+    (void)meter, (void)quick, (void)watcher;
+    return error_set(error, "only x86-64 processors can be calibrated");
+}
+
+#endif

@@ -1,9 +1,19 @@
 /* Any bytes as instructions of both architectures: what decodes obeys the promises of insn.h,
- * cracks into µops and prints. */
+ * cracks into µops and prints; the text of its form is read back as that form. */
 #include <assert.h>
 #include <string.h>
 
+#include "isa/form.h"
 #include "isa/insn.h"
+
+static void check_form(enum isa isa, const uint8_t *bytes, size_t size, bool decoded) {
+    const insn_form form = insn_form_of(isa, bytes, size);
+    assert((form != FORM_NONE) == (decoded && isa == ISA_X86_64));
+    char text[FORM_TEXT_SIZE];
+    const char *end;
+    form_text(form, text);
+    assert(form == FORM_NONE || (form_parse(text, &end) == form && !*end));
+}
 
 static void check_registers(const uint8_t *registers, unsigned count, unsigned most) {
     assert(count <= most);
@@ -16,7 +26,9 @@ static void check(enum isa isa, const uint8_t *bytes, size_t size) {
     size_t length = insn_text(isa, bytes, size, 0x401000, text, sizeof text);
     assert(strlen(text) == (length < sizeof text ? length : sizeof text - 1));
     struct insn insn;
-    if (!insn_decode(isa, bytes, size, &insn))
+    const bool decoded = insn_decode(isa, bytes, size, &insn);
+    check_form(isa, bytes, size, decoded);
+    if (!decoded)
         return;
     assert(insn.length > 0 && insn.length <= size && insn.length <= INSN_MAX_LENGTH);
     assert(insn.operation < OP_COUNT && insn.branch <= BRANCH_RETURN);

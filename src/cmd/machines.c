@@ -119,7 +119,10 @@ static bool show(struct job *job, struct error *error) {
         name = path;
     if (!machine_load(name, &machine, error))
         return false;
-    if (job->action == ACTION_CHECK)
+    if (job->action == ACTION_CHECK && machine.form_count)
+        printf("%s: good (machine %s, %u forms of %s)\n", job->machine, machine.name,
+               machine.form_count, machine.forms_file);
+    else if (job->action == ACTION_CHECK)
         printf("%s: good (machine %s)\n", job->machine, machine.name);
     else if (job->verb.output.json)
         return machine_json(&machine, stdout, error);

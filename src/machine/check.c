@@ -52,6 +52,9 @@ static bool check_execution(const struct machine *machine, struct error *error) 
         if (pool->queue >= machine->queue_count)
             return error_set(error, "[pool.%s] queue: index %u of %u", pool->name, pool->queue,
                              machine->queue_count);
+        if (pool->shares[0] && machine->core.in_order)
+            return error_set(error, "[pool.%s] shares = %s: in order, a pool has units of its own",
+                             pool->name, pool->shares);
     }
     for (int operation = OP_NOP + 1; operation < OP_COUNT; operation++) {
         const struct machine_class *class = &machine->classes[operation];

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "machine/ports.h"
 #include "util/nearest.h"
 
 static const char NAME_LETTERS[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -262,6 +263,11 @@ bool draft_settle(const struct draft *draft, struct machine *machine, struct err
     if (!settle_queues(draft, &settled, error) || !settle_pools(draft, &settled, error) ||
         !settle_classes(draft, &settled, error))
         return false;
+    if (!ports_settle(&settled, error))
+        return false;
+    for (uint32_t i = 0; i < settled.form_ports_count; i++)
+        if (!ports_move(&draft->machine, &settled, &settled.form_ports[i], error))
+            return false;
     settle_clock(&settled);
     settle_cache("l1i", &settled.l1i, &settled);
     settle_cache("l1d", &settled.l1d, &settled);

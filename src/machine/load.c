@@ -14,14 +14,16 @@
 
 #include "machine/draft.h"
 #include "machine/find.h"
+#include "machine/forms.h"
 #include "machine/machine.h"
 #include "util/file_name.h"
 
 enum {
-    MAX_FILE = 64 << 10, /* bytes */
-    MAX_LINE = 190,      /* bytes; inih's own buffer is 200 */
-    MAX_DEPTH = 8,       /* machines in a chain of bases, the first included */
-    MAX_KEYS = 512       /* set in one file */
+    MAX_FILE = 64 << 10,  /* bytes */
+    MAX_LINE = 190,       /* bytes; inih's own buffer is 200 */
+    KEY_FORMS_SIZE = 151, /* bytes of the value of `forms`, with its end */
+    MAX_DEPTH = 8,        /* machines in a chain of bases, the first included */
+    MAX_KEYS = 512        /* set in one file */
 };
 
 struct file {
@@ -75,6 +77,15 @@ static int open_base_path(const struct file *file, const char *folder, const cha
     return descriptor;
 }
 
+/* The folder of the file that is read. */
+static const char *folder_of(const struct file *file, char directory[PATH_MAX]) {
+    snprintf(directory, PATH_MAX, "%s", file->path);
+    char *slash = strrchr(directory, '/');
+    if (slash)
+        *slash = 0;
+    return slash ? directory : ".";
+}
+
 static bool load_base(struct file *file, const char *name) {
     if (file->field_count)
         return error_set(file->error, "base = %.60s: must come before every other key", name);
@@ -82,11 +93,7 @@ static bool load_base(struct file *file, const char *name) {
         return error_set(file->error, "base = %.60s: more than %d machines in a chain of bases",
                          name, MAX_DEPTH);
     char path[PATH_MAX], directory[PATH_MAX];
-    snprintf(directory, sizeof directory, "%s", file->path);
-    char *slash = strrchr(directory, '/');
-    if (slash)
-        *slash = 0;
-    const char *beside = slash ? directory : ".";
+    const char *beside = folder_of(file, directory);
     int descriptor = find_is_path(name)
                          ? open_base_path(file, beside, name, path)
                          : find_open(name, beside, in_chain, file, path, sizeof path, file->error);
@@ -124,6 +131,12 @@ static bool set_key(struct file *file, const char *section, const char *name, co
     if (!*section && !strcmp(name, "base"))
         return load_base(file, value);
     const void *field;
+    char directory[PATH_MAX], table[sizeof file->draft->machine.forms_file];
+    if (!*section && !strcmp(name, "forms")) {
+        if (!forms_resolve(value, folder_of(file, directory), table, KEY_FORMS_SIZE, file->error))
+            return false;
+        value = table;
+    }
     if (!draft_set(file->draft, section, name, value, &field, file->error))
         return false;
     for (size_t i = 0; i < file->field_count; i++)
@@ -265,7 +278,8 @@ bool machine_load(const char *name, struct machine *machine, struct error *error
         draft_init(draft);
         loaded = load_file(descriptor, path, NULL, draft, error);
         if (loaded) {
-            loaded = draft_settle(draft, machine, error) && machine_check(machine, error);
+            loaded = draft_settle(draft, machine, error) && machine_check(machine, error) &&
+                     forms_load(machine, error);
             if (!loaded)
                 error_prefix(error, "%.200s", path);
         }
@@ -290,8 +304,12 @@ bool machine_set(struct machine *machine, const char *assignment, struct error *
     struct draft draft;
     draft_from(&draft, machine);
     const void *field;
-    bool set = draft_set(&draft, section, name, value, &field, error) &&
-               draft_settle(&draft, machine, error);
+    const bool forms = !*section && !strcmp(name, "forms");
+    char table[sizeof draft.machine.forms_file];
+    if (forms && !forms_resolve(value, ".", table, KEY_FORMS_SIZE, error))
+        return error_prefix(error, "%s", assignment);
+    bool set = draft_set(&draft, section, name, forms ? table : value, &field, error) &&
+               draft_settle(&draft, machine, error) && (!forms || forms_load(machine, error));
     if (!set)
         make_printable(error);
     return set;

@@ -5,16 +5,25 @@
  * declared once, in machine.def, from which parsing, checking, defaults and printing follow.
  * `base = NAME` (before every other key) inherits every key of another machine; a derived machine
  * removes a queue with entries = 0, a pool with units = 0.
- * Latencies are in core cycles, sizes in bytes unless the name says otherwise. */
+ * Latencies are in core cycles, sizes in bytes unless the name says otherwise.
+ *
+ * `forms = FILE` names a table of instruction forms (docs/forms-format.md): what it lists has the
+ * latency, throughput and ports it says in place of those of its class. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "isa/form.h"
 #include "isa/insn.h"
 #include "util/error.h"
 
 enum { MACHINE_MAX_QUEUES = 4, MACHINE_MAX_POOLS = 12 };
+
+/* Ports: some of the units of pools that one queue feeds. A pool's first unit is bit 0. */
+struct machine_ports {
+    uint16_t units[MACHINE_MAX_POOLS]; /* by pool; all 0: none */
+};
 
 /* [queue.NAME]: an issue queue (scheduler). */
 struct machine_queue {
@@ -26,8 +35,10 @@ struct machine_queue {
 /* [pool.NAME]: functional units of one kind, fed by one queue. */
 struct machine_pool {
     char name[16];
-    uint32_t queue; /* index; written by name in the file */
-    uint32_t units; /* started per cycle when pipelined */
+    uint32_t queue;  /* index; written by name in the file */
+    uint32_t units;  /* started per cycle when pipelined */
+    char shares[64]; /* "alu0+alu3": it has no units of its own but these of other pools; "" */
+    struct machine_ports shared; /* the same */
 };
 
 /* [class.OPERATION]: where µops of an operation class execute. */
@@ -35,6 +46,23 @@ struct machine_class {
     uint32_t pool;     /* index; by name in the file. OP_NOP has none */
     uint32_t latency;  /* issue to result, cycles; of loads: address generation, before the cache */
     uint32_t interval; /* cycles a unit is busy: 1 pipelined, = latency not pipelined */
+};
+
+/* A line of the table of forms. What it does not say is as the form's class says. */
+enum {
+    MACHINE_MAX_FORMS = 2048,
+    MACHINE_MAX_FORM_PORTS = 48,
+    FORM_MOST_UOPS = 64,
+    FORM_UNKNOWN = UINT16_MAX
+};
+struct machine_form {
+    insn_form form;
+    float throughput;         /* cycles per instruction, of independent ones; < 0: not said */
+    uint16_t latency;         /* cycles from data to the result; FORM_UNKNOWN: not said */
+    uint16_t address_latency; /* from the address to the result, a hit in the L1; FORM_UNKNOWN */
+    uint16_t flag_latency;    /* from data to the flags; FORM_UNKNOWN: as to the result */
+    uint8_t ports;            /* number in form_ports + 1; 0: not said */
+    uint8_t uops;             /* places that it takes at dispatch; 0: not said */
 };
 
 enum prefetcher_kind {
@@ -160,7 +188,8 @@ struct machine_core {
     bool eliminate_moves; /* register copies and zero idioms need no functional unit */
     bool vdso; /* what the kernel's vDSO serves (OP_CLOCK) is an operation of its class; else a
                   system call as any */
-    bool group_issue; /* in order: a packet issues wholly before the next one */
+    bool group_issue;    /* in order: a packet issues wholly before the next one */
+    char store_data[64]; /* "fp0+fp1": units that take the data of a store; "": it needs none */
 };
 
 /* [chip]: cores of several hardware threads (core/multithreaded/chip.h). One core of one thread is
@@ -189,6 +218,12 @@ struct machine {
     uint32_t page_size; /* bytes */
     struct machine_dram dram;
     struct machine_chip chip;
+    struct machine_ports store_data; /* core.store_data */
+    char forms_file[160]; /* "": none. With a '/' its path, else a name in the directories
+                             that machines are looked for in */
+    uint32_t form_count, form_ports_count;
+    struct machine_form forms[MACHINE_MAX_FORMS]; /* in the order of their numbers */
+    struct machine_ports form_ports[MACHINE_MAX_FORM_PORTS];
 };
 
 /* Whether it has more than one hardware thread. What simulates a thread alone would not be right
@@ -204,6 +239,25 @@ static inline uint16_t machine_insn_flags(const struct machine_core *core, unsig
     bool served = operation == OP_CLOCK && core->vdso;
     return served ? (uint16_t)((flags & ~INSN_SYSCALL) | INSN_FENCE_LOAD) : flags;
 }
+
+/* What its table says of a form; NULL: nothing. */
+static inline const struct machine_form *machine_form_of(const struct machine *machine,
+                                                         insn_form form) {
+    uint32_t low = 0, high = machine->form_count;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (machine->forms[middle].form < form)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < machine->form_count && machine->forms[low].form == form ? &machine->forms[low]
+                                                                         : NULL;
+}
+
+/* Reads a table of forms for this machine, in place of the one it had; errors name `path`. */
+bool machine_forms_read(struct machine *machine, const char *path, const char *text, size_t size,
+                        struct error *error);
 
 /* Loads a machine by name (searched in the directories of $CULPRIT_MACHINES, then in machines/
  * beside the build/ the executable is in, then in the installed share directory) or, when `name`

@@ -6,9 +6,11 @@
 #include "machine/key.h"
 #include "machine/machine.h"
 
+enum { LONG_TEXT = 40 }; /* with its meaning it might be longer than a line may be */
+
 static void print_key(FILE *file, const struct key *key, const char *value) {
     const char *unit = key->type == KEY_TEXT ? "" : key->unit;
-    if (!strcmp(key->name, "description")) {
+    if (!strcmp(key->name, "description") || (key->type == KEY_TEXT && strlen(value) > LONG_TEXT)) {
         fprintf(file, "%s = %s\n", key->name, value);
         return;
     }

@@ -1,0 +1,144 @@
+/* A word is first looked for among the names of pools, so that a pool "alu1" is not taken for unit
+ * 1 of "alu". */
+#include "machine/ports.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/key.h"
+
+uint32_t ports_first_pool(const struct machine_ports *ports) {
+    uint32_t pool = 0;
+    while (pool < MACHINE_MAX_POOLS && !ports->units[pool])
+        pool++;
+    return pool;
+}
+
+static uint32_t find_pool(const struct machine *machine, const char *name) {
+    uint32_t pool = 0;
+    while (pool < machine->pool_count && strcmp(machine->pools[pool].name, name) != 0)
+        pool++;
+    return pool;
+}
+
+static bool error_pool(const struct machine *machine, const char *word, struct error *error) {
+    char list[256] = "";
+    size_t length = 0;
+    for (uint32_t i = 0; i < machine->pool_count && length < sizeof list; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "",
+                                   machine->pools[i].name);
+    return error_set(error, "%.20s: no such pool or unit; pools: %s (alu1: the second unit of alu)",
+                     word, list);
+}
+
+static void add_pool(const struct machine *machine, uint32_t number, struct machine_ports *ports) {
+    const struct machine_pool *pool = &machine->pools[number];
+    if (pool->shares[0])
+        for (uint32_t i = 0; i < MACHINE_MAX_POOLS; i++)
+            ports->units[i] |= pool->shared.units[i];
+    else
+        ports->units[number] |= (uint16_t)((1u << pool->units) - 1);
+}
+
+/* Adds the units that one word names. */
+static bool add_word(const struct machine *machine, const char *word, struct machine_ports *ports,
+                     struct error *error) {
+    char name[NAME_SIZE];
+    const size_t length = strlen(word);
+    uint32_t pool = find_pool(machine, word);
+    if (pool < machine->pool_count) {
+        add_pool(machine, pool, ports);
+        return true;
+    }
+    size_t stem = length;
+    while (stem && word[stem - 1] >= '0' && word[stem - 1] <= '9')
+        stem--;
+    if (stem == 0 || stem == length || length - stem > 2)
+        return error_pool(machine, word, error);
+    snprintf(name, sizeof name, "%.*s", (int)stem, word);
+    pool = find_pool(machine, name);
+    const uint32_t unit = (uint32_t)atoi(word + stem);
+    if (pool == machine->pool_count || machine->pools[pool].shares[0] ||
+        unit >= machine->pools[pool].units)
+        return error_pool(machine, word, error);
+    ports->units[pool] |= (uint16_t)(1u << unit);
+    return true;
+}
+
+bool ports_parse(const struct machine *machine, const char *text, struct machine_ports *ports,
+                 struct error *error) {
+    memset(ports, 0, sizeof *ports);
+    for (const char *at = text;;) {
+        char word[NAME_SIZE + 2];
+        const size_t length = strcspn(at, "+");
+        if (length == 0 || length >= sizeof word)
+            return error_set(error,
+                             "%.40s: not ports; they are pools or units of pools, as alu or "
+                             "alu0+alu3",
+                             text);
+        memcpy(word, at, length);
+        word[length] = 0;
+        if (!add_word(machine, word, ports, error))
+            return false;
+        at += length;
+        if (!*at)
+            break;
+        at++;
+    }
+    const uint32_t first = ports_first_pool(ports);
+    if (first == MACHINE_MAX_POOLS)
+        return error_set(error, "%.40s: has no units of its own", text);
+    const uint32_t queue = machine->pools[first].queue;
+    for (uint32_t i = 0; i < machine->pool_count; i++)
+        if (ports->units[i] && machine->pools[i].queue != queue)
+            return error_set(error, "%.40s: units of two queues, %s and %s", text,
+                             machine->queues[queue].name,
+                             machine->queues[machine->pools[i].queue].name);
+    return true;
+}
+
+static bool settle_shared(struct machine *machine, struct machine_pool *pool, struct error *error) {
+    struct machine_ports shared;
+    if (!ports_parse(machine, pool->shares, &shared, error))
+        return error_prefix(error, "[pool.%s] shares", pool->name);
+    pool->units = 0;
+    for (uint32_t i = 0; i < machine->pool_count; i++)
+        pool->units += (uint32_t)__builtin_popcount(shared.units[i]);
+    if (machine->pools[ports_first_pool(&shared)].queue != pool->queue)
+        return error_set(error, "[pool.%s] shares = %s: units of another queue than its own",
+                         pool->name, pool->shares);
+    pool->shared = shared;
+    return true;
+}
+
+bool ports_settle(struct machine *machine, struct error *error) {
+    for (uint32_t i = 0; i < machine->pool_count; i++)
+        memset(&machine->pools[i].shared, 0, sizeof machine->pools[i].shared);
+    for (uint32_t i = 0; i < machine->pool_count; i++)
+        if (machine->pools[i].shares[0] && !settle_shared(machine, &machine->pools[i], error))
+            return false;
+    memset(&machine->store_data, 0, sizeof machine->store_data);
+    return !machine->core.store_data[0] ||
+           ports_parse(machine, machine->core.store_data, &machine->store_data, error) ||
+           error_prefix(error, "[core] store_data");
+}
+
+bool ports_move(const struct machine *from, const struct machine *machine,
+                struct machine_ports *ports, struct error *error) {
+    struct machine_ports moved = {{0}};
+    for (uint32_t i = 0; i < from->pool_count; i++) {
+        if (!ports->units[i])
+            continue;
+        const uint32_t pool = find_pool(machine, from->pools[i].name);
+        if (pool == machine->pool_count || machine->pools[pool].shares[0] ||
+            ports->units[i] >> machine->pools[pool].units)
+            return error_set(error,
+                             "the forms of %.60s use units of pool %s that the machine does not "
+                             "have; without them: forms =",
+                             machine->forms_file, from->pools[i].name);
+        moved.units[pool] = ports->units[i];
+    }
+    *ports = moved;
+    return true;
+}

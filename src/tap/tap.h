@@ -75,10 +75,15 @@ static inline uint64_t tap_header(unsigned kind, unsigned flags, unsigned n, uin
     return kind | flags << 3 | n << 8 | empty << 16 | delta << 40;
 }
 
+/* Whether a header takes three words. */
+static inline bool tap_is_wide(uint64_t empty, uint64_t delta) {
+    return delta > TAP_FIELD_MAX || empty > TAP_FIELD_MAX;
+}
+
 /* Writes a header of one word or three. Returns the word behind it. */
 static inline uint64_t *tap_put_header(uint64_t *word, unsigned kind, unsigned flags, unsigned n,
                                        uint64_t empty, uint64_t delta) {
-    if (delta <= TAP_FIELD_MAX && empty <= TAP_FIELD_MAX) {
+    if (!tap_is_wide(empty, delta)) {
         *word++ = tap_header(kind, flags, n, empty, delta);
     } else {
         *word++ = tap_header(kind, flags | TAP_WIDE, n, 0, 0);

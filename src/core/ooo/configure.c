@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum { UNLIMITED = 255, WINDOW_TIMES = 20 };
+#define QUEUE_FULL UINT64_C(0x8000) /* a full queue's occupancy; no queue is larger */
 
 static void widen_window(struct ooo *core) {
     struct machine_core *machine = &core->machine;
@@ -44,6 +45,20 @@ static void shorten_operations(struct ooo *core, bool one_cycle) {
     }
 }
 
+static struct unit unit_for(const struct ooo *core, const struct machine_class *class) {
+    const uint32_t latency = class->latency, least = core->machine.issue_wakeup;
+    const struct machine_pool *pool = &core->pools[class->pool];
+    return (struct unit){.latency = latency,
+                         .wake = latency && latency < least ? least : latency,
+                         .interval = class->interval ? class->interval : 1,
+                         .queue = (uint8_t)pool->queue,
+                         .pool = (uint8_t) class->pool,
+                         .queue_issues = low16(core->queues[pool->queue].issue),
+                         .pool_units = low16(pool->units),
+                         .place = UINT64_C(1) << 16 * pool->queue,
+                         .full = QUEUE_FULL << 16 * pool->queue};
+}
+
 void configure(struct ooo *core, const struct machine *machine) {
     core->machine = machine->core;
     core->queue_count = machine->queue_count;
@@ -74,20 +89,12 @@ void configure(struct ooo *core, const struct machine *machine) {
     core->limited = core->machine.outstanding_branches ? U_BRANCH_ENTRY : 0;
     core->zero_latencies = core->ideal & (IDEAL_SHALU | IDEAL_LGALU);
     core->packet_limit = core->machine.fetch_target_queue;
-    for (uint32_t pool = 0; pool < core->pool_count; pool++)
-        core->pool_units[pool] = low16(core->pools[pool].units);
-    for (uint32_t queue = 0; queue < core->queue_count; queue++) {
-        core->queue_issues[queue] = low16(core->queues[queue].issue);
-        core->queue_entries[queue] = core->queues[queue].entries;
-    }
-    for (unsigned operation = 0; operation < OP_COUNT; operation++) {
-        const struct machine_class *class = &core->classes[operation];
-        const uint32_t latency = class->latency, least = core->machine.issue_wakeup;
-        core->timing[operation] =
-            (struct timing){.latency = latency,
-                            .wake = latency && latency < least ? least : latency,
-                            .interval = class->interval ? class->interval : 1};
-    }
+    for (uint32_t queue = 0; queue < core->queue_count; queue++)
+        core->no_occupancy |= (QUEUE_FULL - lesser(core->queues[queue].entries, QUEUE_FULL))
+                              << 16 * queue;
+    core->occupancy = core->no_occupancy;
+    for (unsigned operation = 0; operation < OP_COUNT; operation++)
+        core->units[operation] = unit_for(core, &core->classes[operation]);
     /* µops on their way through the front end, and the buffer behind it. */
     core->fetch_capacity = core->machine.fetch_buffer + 2 * INSN_MAX_UOPS +
                            core->machine.frontend_depth * core->machine.dispatch_width;

@@ -24,7 +24,7 @@ STAGE void bound_by_held(const struct ooo *core, const struct standing *now, str
 
 /* Serialising instructions and fences. */
 STAGE void bound_by_order(const struct standing *now, uint32_t flags, struct bound *bound) {
-    if (__builtin_expect((now->order_hold <= bound->cycle) & !(flags & U_SERIAL), 1))
+    if (__builtin_expect(now->order_hold <= bound->cycle && !(flags & U_SERIAL), 1))
         return;
     bound_by(bound, now->serial_hold, DISPATCH_SERIALISING);
     if (flags & U_SERIAL)
@@ -33,34 +33,18 @@ STAGE void bound_by_order(const struct standing *now, uint32_t flags, struct bou
         bound_by(bound, now->load_hold, DISPATCH_SERIALISING);
 }
 
-/* The first cycle from this one on in which an entry of the issue queue is free: its µops leave
- * when they issue, out of order. */
-static __attribute__((noinline)) uint64_t wait_for_queue(struct ooo *core, uint64_t cycle,
-                                                         uint32_t queue) {
-    while ((core->occupancy >> 16 * queue & UINT16_MAX) >= core->queue_entries[queue])
-        leave_until(core, ++cycle);
-    return cycle;
-}
-
-/* The same for one more unresolved branch: they leave when they execute. */
-static __attribute__((noinline)) uint64_t wait_for_branches(struct ooo *core, uint64_t cycle) {
-    while (core->branches >= core->branches_available)
-        leave_until(core, ++cycle);
-    return cycle;
-}
-
 /* The cycle in which the µop enters; it takes its place in its queue. False, and nothing is taken:
  * that is not before `end`. */
-STAGE bool dispatch_stage(struct ooo *core, struct standing *now, const struct window *window,
-                          const struct stream_uop *stream, uint64_t end, struct uop_cycles *uop,
-                          enum dispatch_block *held) {
+STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
+                          const struct stream_uop *stream, uint32_t flags, uint64_t end,
+                          struct uop_cycles *uop, enum dispatch_block *held) {
     const struct machine_core *machine = &core->machine;
-    const uint32_t flags = stream->is.flags;
+    const uint64_t place = place_of(core, at);
     /* In order, so many a cycle, when it is through the front end. */
     const uint64_t delivered = later(later(uop->fetch + machine->frontend_depth, now->dispatch),
-                                     window->dispatch[-(int64_t)machine->dispatch_width] + 1);
+                                     core->earlier.dispatch[place] + 1);
     struct bound bound = {delivered, DISPATCH_FREE};
-    bound_by(&bound, window->commit[-(int64_t)machine->rob], DISPATCH_ROB);
+    bound_by(&bound, core->earlier.rob[place], DISPATCH_ROB);
     bound_by_order(now, flags, &bound);
     const uint32_t held_flags = flags & core->limited;
     if (held_flags & U_INT_REGISTER)
@@ -84,19 +68,18 @@ STAGE bool dispatch_stage(struct ooo *core, struct standing *now, const struct w
     const bool branch = flags & core->limited & U_BRANCH_ENTRY;
     if (branch && core->branches >= core->branches_available)
         bound_by(&bound, wait_for_branches(core, bound.cycle), DISPATCH_BRANCHES);
-    const uint32_t queue = stream->is.queue;
-    if (queue != NO_QUEUE) {
-        if ((core->occupancy >> 16 * queue & UINT16_MAX) >= core->queue_entries[queue])
-            bound_by(&bound, wait_for_queue(core, bound.cycle, queue), DISPATCH_QUEUE);
-        if (bound.cycle >= end)
-            return false;
-        core->occupancy += UINT64_C(1) << 16 * queue;
-        core->branches += branch;
-    } else if (bound.cycle >= end) {
+    const struct unit *unit = unit_of(core, stream);
+    const bool queued = !(flags & U_ELIMINATED);
+    if (queued && core->occupancy & unit->full)
+        bound_by(&bound, wait_for_queue(core, bound.cycle, unit), DISPATCH_QUEUE);
+    if (bound.cycle >= end)
         return false;
+    if (queued) {
+        core->occupancy += unit->place;
+        core->branches += branch;
     }
     uop->dispatch = now->dispatch = bound.cycle;
-    *window->dispatch = bound.cycle;
+    core->dispatch[place] = bound.cycle;
     *held = bound.by;
     return true;
 }

@@ -6,26 +6,27 @@
 
 #include "core/ooo/loads_stores.h"
 
-/* The open packet, if there is one, takes no more µops. */
-static inline void close_packet(struct standing *now) {
-    now->packet += now->packet_uops != 0;
-    now->packet_uops = 0;
-    now->packet_open = false;
+/* The open packet, if there is one, takes no more µops: its last is the last that committed. */
+static inline void close_packet(struct ooo *core, struct standing *now) {
+    core->packet_commit[now->packet & core->mask] = now->commit;
+    now->packet += now->packet_filled;
+    now->packet_filled = false;
+    now->packet_room = 0;
 }
 
 /* A packet of its own cycle: after the one before, when fetch may go on, when there is room in the
  * fetch buffer and in the fetch target queue, which keeps a packet until its last µop commits. */
 STAGE void open_packet(struct ooo *core, struct standing *now, uint64_t room) {
-    const bool empty = now->packet_open && now->packet_uops == 0;
-    close_packet(now);
+    const bool empty = now->packet_room && !now->packet_filled;
+    close_packet(core, now);
     uint64_t cycle = later(later(now->packet_cycle + 1, now->fetch_resume), room);
     if (core->packet_limit && now->packet >= core->packet_limit)
         cycle = later(cycle, core->packet_commit[(now->packet - core->packet_limit) & core->mask]);
-    now->packet_open = true;
     now->packet_cycle = cycle;
+    now->packet_room = cycle + 1;
+    now->packet_ends = now->packet_insns = now->packet_taken = 0;
     drain_until(core, cycle);
     memory_advance(core->memory, cycle); /* nothing to come is earlier */
-    now->packet_insns = now->block_insns = now->packet_taken = 0;
     now->delay_cache = (empty ? now->delay_cache : 0) + now->next_delay_cache;
     now->delay_tlb = (empty ? now->delay_tlb : 0) + now->next_delay_tlb;
     now->next_delay_cache = now->next_delay_tlb = 0;
@@ -64,9 +65,9 @@ STAGE void fetch_line(struct ooo *core, struct standing *now, uint64_t at, uint6
 
 /* The lines that an instruction begins and ends in, where the one before did not. */
 STAGE void fetch_lines(struct ooo *core, struct standing *now, uint64_t at,
-                       const struct stream_uop *stream, uint64_t room, struct uop_cycles *uop) {
-    const struct prepared_uop *prepared = prepared_at(core, stream->static_uop);
-    const uint32_t flags = stream->is.flags;
+                       const struct stream_uop *stream, uint32_t flags, uint64_t room,
+                       struct uop_cycles *uop) {
+    const struct prepared_uop *prepared = stream->operands;
     const uint64_t begin = prepared->insn_address;
     const uint64_t last = flags & U_FUSED ? stream->address : begin + prepared->insn_length - 1;
     if (flags & U_NEW_LINE)
@@ -76,26 +77,25 @@ STAGE void fetch_lines(struct ooo *core, struct standing *now, uint64_t at,
 }
 
 /* The cycle in which the µop is fetched. */
-STAGE void fetch_stage(struct ooo *core, struct standing *now, const struct window *window,
-                       uint64_t at, const struct stream_uop *stream, struct uop_cycles *uop) {
-    const uint32_t flags = stream->is.flags;
-    const bool first = flags & U_FIRST;
-    const uint64_t room = window->dispatch[-(int64_t)core->fetch_capacity];
-    const bool full = (first & (now->packet_insns == core->machine.fetch_width)) |
-                      (((flags & U_NEW_BLOCK) != 0) & (now->block_insns != 0));
-    if (!now->packet_open | (room > now->packet_cycle) | full)
+STAGE void fetch_stage(struct ooo *core, struct standing *now, uint64_t at,
+                       const struct stream_uop *stream, uint32_t flags, struct uop_cycles *uop) {
+    const uint64_t room = core->earlier.fetch[place_of(core, at)];
+    if (room >= now->packet_room || flags & now->packet_ends)
         open_packet(core, now, room);
     if (flags & (U_NEW_LINE | U_CROSSES_LINE))
-        fetch_lines(core, now, at, stream, room, uop);
-    now->insns += first;
-    now->packet_insns += first;
-    now->block_insns += first;
-    now->packet_uops++;
+        fetch_lines(core, now, at, stream, flags, room, uop);
+    if (flags & U_FIRST) {
+        now->insns++;
+        now->packet_insns++;
+        now->packet_ends =
+            U_NEW_BLOCK | (now->packet_insns == core->machine.fetch_width ? U_FIRST : 0);
+    }
+    now->packet_filled = true;
     uop->fetch = now->packet_cycle;
 }
 
 /* What a branch or a flushing instruction does to what is fetched behind it. */
-static inline void redirect_fetch(const struct ooo *core, struct standing *now, uint32_t flags,
+static inline void redirect_fetch(struct ooo *core, struct standing *now, uint32_t flags,
                                   const struct uop_cycles *uop) {
     const struct machine_core *machine = &core->machine;
     if (flags & U_FLUSH)
@@ -108,8 +108,8 @@ static inline void redirect_fetch(const struct ooo *core, struct standing *now, 
     else if (core->taken_bubble)
         now->fetch_resume = now->packet_cycle + 1 + core->taken_bubble;
     else if (++now->packet_taken < machine->taken_branches) {
-        now->block_insns = 0; /* and goes on in another block */
+        now->packet_ends &= ~(uint32_t)U_NEW_BLOCK; /* and goes on in another block */
         return;
     }
-    close_packet(now);
+    close_packet(core, now);
 }

@@ -1,16 +1,26 @@
-/* Issues so far ahead that the ring of slots does not reach: behind long chains of misses, where
- * there is no press of µops. They are noted apart, and take their slots when they come near. */
+/* What issue does seldom: it sweeps the cycles that are over, waits for a queue that is full, takes
+ * a unit for several cycles, and keeps those issues apart that the ring of slots does not reach:
+ * behind long chains of misses, where there is no press of µops. They take their slots when they
+ * come near. */
 #include "core/ooo/issue.h"
 
-void issue_far(struct ooo *core, uint64_t cycle, const struct uop_kind *is) {
-    if (core->far_count == core->far_capacity)
-        return; /* cannot be: it holds as many as may be in flight */
-    core->far[core->far_count++] = (struct far_issue){
-        cycle, is->queue, is->pool, (is->flags & core->limited & U_BRANCH_ENTRY) != 0};
-    core->far_earliest = lesser(core->far_earliest, cycle);
+/* ---- beyond the ring ---- */
+
+void plan_sweep(struct ooo *core) {
+    const uint64_t near = later(core->far_earliest, SLOT_CYCLES / 2) - SLOT_CYCLES / 2 + 1;
+    core->sweep_at = lesser(core->swept + SWEEP_CYCLES, near);
 }
 
-void refile_far(struct ooo *core) {
+static void issue_far(struct ooo *core, uint64_t cycle, const struct unit *unit, bool branch) {
+    if (core->far_count == core->far_capacity)
+        return; /* cannot be: it holds as many as may be in flight */
+    core->far[core->far_count++] = (struct far_issue){cycle, unit->queue, unit->pool, branch};
+    core->far_earliest = lesser(core->far_earliest, cycle);
+    plan_sweep(core);
+}
+
+/* Those whose cycle has come near take their slots. */
+static void refile_far(struct ooo *core) {
     uint32_t kept = 0;
     core->far_earliest = UNKNOWN;
     for (uint32_t i = 0; i < core->far_count; i++) {
@@ -18,7 +28,7 @@ void refile_far(struct ooo *core) {
         if (far.cycle <= core->left) { /* dispatch has gone on past it at a bound */
             core->occupancy -= UINT64_C(1) << 16 * far.queue;
             core->branches -= far.branch;
-        } else if (far.cycle < core->left + SLOT_CYCLES) {
+        } else if (far.cycle < core->left + AHEAD_CYCLES) {
             struct issue_slots *slots = slots_at(core, far.cycle);
             slots->queue[far.queue]++;
             slots->pool[far.pool]++;
@@ -33,16 +43,104 @@ void refile_far(struct ooo *core) {
     core->far_count = kept;
 }
 
-void clear_slots(struct ooo *core) {
+/* ---- cycles that are over ---- */
+
+/* The cycle is over: what issued in it has left. */
+static void leave(struct ooo *core, uint64_t cycle) {
+    struct issue_slots *slots = slots_at(core, cycle);
+    uint64_t left;
+    memcpy(&left, slots->queue, sizeof left);
+    core->occupancy -= left;
+    *slots = (struct issue_slots){.queue = {0}};
+    if (core->branch_slots) {
+        core->branches -= core->branch_slots[cycle % SLOT_CYCLES];
+        core->branch_slots[cycle % SLOT_CYCLES] = 0;
+    }
+}
+
+void sweep(struct ooo *core) {
+    for (uint64_t at = core->swept + 1; at <= core->left; at = (at | 63) + 1) {
+        uint64_t *word = &core->slot_bits[at % SLOT_CYCLES / 64];
+        const uint64_t start = at & ~UINT64_C(63), last = lesser(at | 63, core->left);
+        uint64_t over = *word & ~UINT64_C(0) >> (63 - last % 64);
+        *word ^= over;
+        for (; over; over &= over - 1)
+            leave(core, start + (uint32_t)__builtin_ctzll(over));
+    }
+    core->swept = core->left;
+    if (core->far_earliest < core->left + SLOT_CYCLES / 2)
+        refile_far(core);
+    plan_sweep(core);
+}
+
+/* The next cycle in which something issues and so may leave; or one before it. */
+static uint64_t next_issue(const struct ooo *core, uint64_t after) {
+    const uint64_t at = after + 1;
+    const uint64_t ahead = core->slot_bits[at % SLOT_CYCLES / 64] >> at % 64;
+    return ahead ? at + (uint32_t)__builtin_ctzll(ahead) : at | 63;
+}
+
+static uint64_t sweep_until(struct ooo *core, uint64_t cycle) {
+    core->left = cycle;
+    sweep(core);
+    return cycle;
+}
+
+uint64_t wait_for_queue(struct ooo *core, uint64_t cycle, const struct unit *unit) {
+    sweep_until(core, cycle);
+    while (core->occupancy & unit->full)
+        cycle = sweep_until(core, next_issue(core, cycle));
+    return cycle;
+}
+
+uint64_t wait_for_branches(struct ooo *core, uint64_t cycle) {
+    sweep_until(core, cycle);
+    while (core->branches >= core->branches_available)
+        cycle = sweep_until(core, next_issue(core, cycle));
+    return cycle;
+}
+
+void clear_slots(struct ooo *core, uint64_t cycle) {
     for (uint32_t word = 0; word < SLOT_CYCLES / 64; word++) {
         for (uint64_t left = core->slot_bits[word]; left; left &= left - 1) {
-            const uint32_t cycle = word * 64 + (uint32_t)__builtin_ctzll(left);
-            core->slots[cycle] = (struct issue_slots){.queue = {0}};
+            const uint32_t at = word * 64 + (uint32_t)__builtin_ctzll(left);
+            core->slots[at] = (struct issue_slots){.queue = {0}};
             if (core->branch_slots)
-                core->branch_slots[cycle] = 0;
+                core->branch_slots[at] = 0;
         }
         core->slot_bits[word] = 0;
     }
-    core->occupancy = core->branches = core->far_count = 0;
+    core->left = core->swept = later(core->left, cycle);
+    core->occupancy = core->no_occupancy;
+    core->branches = core->far_count = 0;
     core->far_earliest = UNKNOWN;
+    plan_sweep(core);
+}
+
+/* ---- several cycles ---- */
+
+static bool unit_is_free(struct ooo *core, uint64_t cycle, const struct unit *unit) {
+    for (uint32_t k = 0; k < unit->interval; k++)
+        if (slots_at(core, cycle + k)->pool[unit->pool] >= unit->pool_units)
+            return false;
+    return true;
+}
+
+uint64_t take_slots(struct ooo *core, const struct unit *unit, bool branch, uint64_t ready) {
+    const uint64_t end = core->left + AHEAD_CYCLES - unit->interval;
+    for (uint64_t cycle = ready; cycle < end; cycle++) {
+        if (slots_at(core, cycle)->queue[unit->queue] >= unit->queue_issues ||
+            !unit_is_free(core, cycle, unit))
+            continue;
+        slots_at(core, cycle)->queue[unit->queue]++;
+        for (uint32_t k = 0; k < unit->interval; k++) {
+            slots_at(core, cycle + k)->pool[unit->pool]++;
+            mark_slots(core, cycle + k);
+        }
+        if (branch)
+            core->branch_slots[cycle % SLOT_CYCLES]++;
+        return cycle;
+    }
+    issue_far(core, later(ready, end), unit, branch);
+    return later(ready, end);
 }

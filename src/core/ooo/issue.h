@@ -3,12 +3,16 @@
  * its queue and a unit of its pool left. A unit that is not pipelined is taken for several cycles.
  *
  * The slots of cycles to come lie in a ring. A cycle is over when a µop dispatches in it or later:
- * what issued in it has left its queue, and its slots are free for a cycle far ahead. */
+ * what issued in it has left its queue. That is looked at when a queue seems full, and often enough
+ * that the slots are free for a cycle far ahead. */
 #pragma once
 
 #include "core/ooo/ooo.h"
 
 #include <string.h>
+
+/* So many cycles at most are over and not swept, and so far ahead are slots given out. */
+enum { SWEEP_CYCLES = 256, AHEAD_CYCLES = SLOT_CYCLES - 2 * SWEEP_CYCLES };
 
 static inline struct issue_slots *slots_at(struct ooo *core, uint64_t cycle) {
     return &core->slots[cycle % SLOT_CYCLES];
@@ -18,91 +22,64 @@ static inline void mark_slots(struct ooo *core, uint64_t cycle) {
     core->slot_bits[cycle % SLOT_CYCLES / 64] |= UINT64_C(1) << cycle % 64;
 }
 
-/* The cycle is over: what issued in it has left. */
-STAGE void leave(struct ooo *core, uint64_t cycle) {
-    struct issue_slots *slots = slots_at(core, cycle);
-    uint64_t left;
-    memcpy(&left, slots->queue, sizeof left);
-    core->occupancy -= left;
-    memset(slots, 0, sizeof *slots);
-    if (core->branch_slots) {
-        core->branches -= core->branch_slots[cycle % SLOT_CYCLES];
-        core->branch_slots[cycle % SLOT_CYCLES] = 0;
-    }
-}
+/* What issued in the cycles that are over has left: `occupancy` and `branches` are exact
+ * (issue.c). */
+void sweep(struct ooo *core);
+/* The next one: soon, and when a far issue comes within half a ring. */
+void plan_sweep(struct ooo *core);
 
-/* Far issues whose cycle has come near take their slots (issue.c). */
-void refile_far(struct ooo *core);
-
-/* All slots are free, all queues are empty (issue.c). */
-void clear_slots(struct ooo *core);
+/* All cycles up to this one are over, all slots free, all queues empty (issue.c). */
+void clear_slots(struct ooo *core, uint64_t cycle);
 
 /* All cycles up to this one are over. */
 STAGE void leave_until(struct ooo *core, uint64_t cycle) {
-    if (cycle <= core->left)
-        return;
-    uint64_t at = core->left + 1;
-    while (at <= cycle) {
-        uint64_t *word = &core->slot_bits[at % SLOT_CYCLES / 64];
-        const uint64_t ahead = *word >> at % 64;
-        const uint64_t next = ahead ? at + (uint32_t)__builtin_ctzll(ahead) : (at | 63) + 1;
-        if (next > cycle)
-            break;
-        at = next;
-        if (ahead) {
-            *word &= ~(UINT64_C(1) << at % 64);
-            leave(core, at++);
-        }
-    }
-    core->left = cycle;
-    if (__builtin_expect(core->far_earliest < core->left + SLOT_CYCLES / 2, 0))
-        refile_far(core);
+    core->left = later(core->left, cycle);
+    if (__builtin_expect(core->left >= core->sweep_at, 0))
+        sweep(core);
 }
 
-/* Notes an issue beyond the ring; it takes no slots until it comes near. */
-void issue_far(struct ooo *core, uint64_t cycle, const struct uop_kind *is);
+/* The first cycle from this one on in which an entry of the µop's issue queue is free: its µops
+ * leave when they issue, out of order (issue.c). */
+uint64_t wait_for_queue(struct ooo *core, uint64_t cycle, const struct unit *unit);
 
-static inline bool unit_is_free(struct ooo *core, uint64_t cycle, uint32_t pool,
-                                uint32_t interval) {
-    for (uint32_t k = 0; k < interval; k++)
-        if (slots_at(core, cycle + k)->pool[pool] >= core->pool_units[pool])
-            return false;
-    return true;
-}
+/* The same for one more unresolved branch: they leave when they execute. */
+uint64_t wait_for_branches(struct ooo *core, uint64_t cycle);
+
+/* Takes a unit that is not pipelined, or issues beyond the ring, which takes no slots until it
+ * comes near (issue.c). */
+uint64_t take_slots(struct ooo *core, const struct unit *unit, bool branch, uint64_t ready);
 
 /* The first cycle from `ready` on in which the µop can issue, its slot and unit taken. */
-STAGE uint64_t take_slot(struct ooo *core, const struct uop_kind *is, uint64_t ready) {
-    const uint32_t interval = core->timing[is->operation].interval;
-    const uint32_t width = core->queue_issues[is->queue], units = core->pool_units[is->pool];
-    const uint64_t end = core->left + SLOT_CYCLES - interval;
+STAGE uint64_t take_slot(struct ooo *core, const struct unit *unit, uint32_t flags,
+                         uint64_t ready) {
+    const bool branch = flags & core->limited & U_BRANCH_ENTRY; /* one more resolves */
+    const uint64_t end = core->left + AHEAD_CYCLES;
     uint64_t cycle = ready;
-    for (; cycle < end; cycle++) {
+    if (__builtin_expect((flags & U_LONG) != 0, 0))
+        return take_slots(core, unit, branch, ready);
+    for (;; cycle++) {
         struct issue_slots *slots = slots_at(core, cycle);
-        if (slots->queue[is->queue] >= width || slots->pool[is->pool] >= units ||
-            (__builtin_expect(interval > 1, 0) && !unit_is_free(core, cycle, is->pool, interval)))
+        if (__builtin_expect(cycle >= end, 0))
+            return take_slots(core, unit, branch, cycle);
+        if (slots->queue[unit->queue] >= unit->queue_issues ||
+            slots->pool[unit->pool] >= unit->pool_units)
             continue;
-        slots->queue[is->queue]++;
-        slots->pool[is->pool]++;
+        slots->queue[unit->queue]++;
+        slots->pool[unit->pool]++;
         mark_slots(core, cycle);
-        for (uint32_t k = 1; k < interval; k++) {
-            slots_at(core, cycle + k)->pool[is->pool]++;
-            mark_slots(core, cycle + k);
-        }
-        if (is->flags & core->limited & U_BRANCH_ENTRY)
+        if (branch)
             core->branch_slots[cycle % SLOT_CYCLES]++;
         return cycle;
     }
-    issue_far(core, cycle, is);
-    return cycle;
 }
 
 /* A µop that has left its queue goes to a unit again: the first cycle from this one on with a free
  * one. */
-static inline uint64_t take_unit(struct ooo *core, const struct uop_kind *is, uint64_t cycle) {
-    const uint64_t first = later(cycle, core->left + 1), end = core->left + SLOT_CYCLES;
+static inline uint64_t take_unit(struct ooo *core, const struct unit *unit, uint64_t cycle) {
+    const uint64_t first = later(cycle, core->left + 1), end = core->left + AHEAD_CYCLES;
     for (uint64_t at = first; at < end; at++)
-        if (slots_at(core, at)->pool[is->pool] < core->pool_units[is->pool]) {
-            slots_at(core, at)->pool[is->pool]++;
+        if (slots_at(core, at)->pool[unit->pool] < unit->pool_units) {
+            slots_at(core, at)->pool[unit->pool]++;
             mark_slots(core, at);
             return at;
         }

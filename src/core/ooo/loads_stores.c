@@ -102,12 +102,12 @@ uint64_t wait_for_store(struct ooo *core, const struct store_met *met, uint64_t 
     return later(ready, release);
 }
 
-static void forward(struct ooo *core, uint64_t at, const struct uop_kind *is,
+static void forward(struct ooo *core, uint64_t at, const struct unit *unit,
                     const struct store_met *met, struct uop_cycles *uop, struct kept_life *kept) {
     const struct store_entry *store = store_at(core, met->number);
     const uint32_t address_latency = core->classes[OP_LOAD].latency;
     if (store->complete > uop->issue + address_latency) /* its data are not there: once more */
-        uop->issue = take_unit(core, is, later(store->complete - address_latency, store->known));
+        uop->issue = take_unit(core, unit, later(store->complete - address_latency, store->known));
     const uint64_t start = later(store->complete, uop->issue + address_latency);
     uop->complete = uop->wake = start + forward_latency(core, met);
     core->statistics.forwarded++;
@@ -132,7 +132,7 @@ static uint64_t access_memory(struct ooo *core, uint64_t at, const struct stream
         const uint64_t address = i ? access->address : stream->address;
         const uint32_t size = i ? access->size_bytes : stream->size_bytes;
         struct memory_result result;
-        if (stream->is.flags & U_PREFETCH) {
+        if (stream->flags & U_PREFETCH) {
             memory_prefetch(core->memory, cycle, address, at, stream->insn);
             continue;
         }
@@ -161,15 +161,16 @@ static uint64_t access_memory(struct ooo *core, uint64_t at, const struct stream
 void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop *stream,
                           const struct store_met *met, struct uop_cycles *uop,
                           struct kept_life *kept) {
+    const struct unit *unit = unit_of(core, stream);
     for (;;) {
         const bool meets = met->number != UNKNOWN && in_queue(core, met->number, uop->issue);
         const bool passes = meets && store_at(core, met->number)->issue > uop->issue;
         if (meets && !passes && forwards(core, met)) {
-            forward(core, at, &stream->is, met, uop, kept);
+            forward(core, at, unit, met, uop, kept);
             return;
         }
         if (meets && !passes) { /* until the cache has it */
-            uop->issue = take_unit(core, &stream->is, release_of(core, met->number));
+            uop->issue = take_unit(core, unit, release_of(core, met->number));
             uop->psv |= PSV_ST_FW;
         }
         const uint64_t retry = access_memory(core, at, stream, uop, kept);
@@ -180,6 +181,6 @@ void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop
         }
         if (kept)
             kept->mshr_wait += (uint32_t)(retry - uop->issue);
-        uop->issue = take_unit(core, &stream->is, retry);
+        uop->issue = take_unit(core, unit, retry);
     }
 }

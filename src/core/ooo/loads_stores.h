@@ -167,7 +167,7 @@ STAGE void execute_load(struct ooo *core, uint64_t at, const struct stream_uop *
                         struct uop_cycles *uop, struct kept_life *kept) {
     static const struct store_met NONE = {UNKNOWN, false};
     uint64_t bringer;
-    if (stream->access_count != 1 || stream->is.flags & U_PREFETCH ||
+    if (stream->access_count != 1 || stream->flags & U_PREFETCH ||
         !memory_load_hits(core->memory, uop->issue, stream->address, stream->size_bytes, at,
                           stream->insn, kept ? &bringer : NULL)) {
         execute_slow_load(core, at, stream, &NONE, uop, kept);

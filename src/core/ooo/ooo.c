@@ -1,5 +1,5 @@
 /* Set-up, and the hand-over from the input side to timing. */
-#include "core/ooo/ooo.h"
+#include "core/ooo/issue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +23,11 @@ static bool allocate_rings(struct ooo *core) {
     const size_t window = 2 * in_flight + WINDOW_STRIDE;
     bool room = (core->dispatch = calloc(window, sizeof *core->dispatch)) != NULL;
     room &= (core->commit = calloc(window, sizeof *core->commit)) != NULL;
+    if (room)
+        core->earlier = (struct earlier){.fetch = core->dispatch - core->fetch_capacity,
+                                         .dispatch = core->dispatch - core->machine.dispatch_width,
+                                         .rob = core->commit - core->machine.rob,
+                                         .commit = core->commit - core->machine.commit_width};
     for (unsigned kind = 0; kind < HELD_KINDS; kind++)
         room &= (core->held[kind] = calloc(ring, sizeof *core->held[kind])) != NULL;
     room &= (core->packet_commit = calloc(ring, sizeof *core->packet_commit)) != NULL;
@@ -110,7 +115,7 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
     }
     begin_group_words(core);
     core->last_begin = core->last_end = UNKNOWN;
-    core->fused_operands = UINT32_MAX;
+    plan_sweep(core);
     core->far_earliest = core->end_of_time = core->drain_due = UNKNOWN;
     for (uint32_t reg = 0; reg < RENAME_COUNT; reg++)
         core->registers.writer[reg] = -(uint64_t)ORDER_MAX - 1; /* nobody in reach, ever */

@@ -55,6 +55,8 @@ enum ooo_flags {
     U_LOAD_ENTRY = 1 << 18,   /* of the load queue, until commit */
     U_HELD = 7 << 16,         /* any of these */
     U_BRANCH_ENTRY = 1 << 19, /* of the unresolved branches, until it has executed */
+    U_MANY = 1 << 14,         /* more than two sources or destinations */
+    U_LONG = 1 << 15,         /* takes a unit for more than a cycle */
     U_PREFETCH = 1 << 29,
     U_ELIMINATED = 1 << 30, /* needs no functional unit */
     U_MOVE = 1 << 20,       /* eliminated copy: its destination is its source */
@@ -66,6 +68,8 @@ enum ooo_flags {
     U_NEW_BLOCK = 1 << 26,    /* begins in another aligned fetch block than the one before */
     U_LATE = 1 << 27,         /* branch whose target fetch learns only at decode */
 
+    /* What a plain µop may have: a cycle at one unit. */
+    U_PLAIN = U_LAST | U_REPEATED | U_INT_REGISTER | U_FIRST | U_NEW_BLOCK | U_MANY,
     U_PLACE = U_NEW_LINE | U_CROSSES_LINE | U_NEW_BLOCK,        /* only with U_FIRST */
     U_ENDS_PACKET = U_MISPREDICTED | U_FLUSH | U_LATE | U_TAKEN /* perhaps */
 };
@@ -93,16 +97,6 @@ static_assert(U_LAST == (int)LIFE_LAST && U_LOAD == (int)LIFE_LOAD && U_STORE ==
                   !(U_LIFE & (LIFE_DISPATCHED | LIFE_COMPLETED | LIFE_FLUSHED | LIFE_COVERED)),
               "so do those of lives");
 
-/* What a µop is. */
-struct uop_kind {
-    uint32_t flags; /* enum ooo_flags */
-    uint8_t index;  /* within its instruction */
-    uint8_t operation;
-    uint8_t queue; /* issue queue; NO_QUEUE: issues nowhere */
-    uint8_t pool;
-};
-enum { NO_QUEUE = MACHINE_MAX_QUEUES };
-
 /* What a µop may hold from dispatch to commit. */
 enum held_kind { HELD_INT, HELD_FP, HELD_LOAD, HELD_KINDS };
 
@@ -112,17 +106,18 @@ static_assert(RENAME_COUNT <= UINT8_MAX, "operands are bytes");
 
 /* A static µop on this machine, made and numbered when it is first executed. */
 struct prepared_uop {
-    struct uop_kind is;
+    uint32_t flags;    /* enum ooo_flags */
+    uint8_t index;     /* within its instruction */
+    uint8_t operation; /* enum operation */
+    uint8_t memory;    /* load or store: index into the instruction's memory operands, or 255 */
+    uint8_t insn_length;
     uint64_t insn_address;
     uint8_t source[UOP_MAX_SOURCES], destination[UOP_MAX_DESTINATIONS]; /* unused: RENAME_* */
     uint8_t data; /* OP_STORE: register stored; RENAME_READ_NONE */
-    uint8_t insn_length;
-    uint8_t memory; /* load or store: index into the instruction's memory operands, or 255 */
-    uint8_t many;   /* more than two sources or destinations */
-    uint8_t reserved[4];
+    uint8_t reserved[7];
 };
 static_assert(sizeof(struct prepared_uop) == 32, "two to a cache line");
-enum { PREPARED_SHIFT = 12, PREPARED_CHUNK = 1 << PREPARED_SHIFT, PREPARED_CHUNKS = 1 << 14 };
+enum { PREPARED_CHUNK = 1 << 12, PREPARED_CHUNKS = 1 << 14 };
 
 /* A static instruction on this machine, as predecode has it. */
 enum known_traits {
@@ -130,23 +125,22 @@ enum known_traits {
     KNOWN_FUSING_BRANCH = 1 << 1 /* one µop */
 };
 struct known_insn {
-    const struct prepared_uop *uops; /* its first; NULL: was not executed so far */
-    uint32_t first_uop; /* its number in `prepared`; its others follow, in the same chunk */
+    const struct prepared_uop *uops; /* its first, the others follow; NULL: not executed so far */
     uint8_t uop_count;
     uint8_t branch; /* enum branch_kind */
     uint8_t traits; /* enum known_traits; most instructions have none */
-    uint8_t reserved;
 };
 static_assert(sizeof(struct known_insn) == 16, "read once per instruction");
 
 /* A µop on its way to fetch (predecode.c). */
 struct stream_uop {
-    struct uop_kind is;
+    uint32_t flags; /* enum ooo_flags */
     uint32_t insn;
-    uint32_t static_uop; /* whose operands it has: for a fused branch the compare's */
+    const struct prepared_uop *operands; /* whose it has: for a fused branch the compare */
     uint64_t address;    /* of its first memory access; of a fused branch its last byte */
     uint16_t size_bytes; /* of its first memory access */
-    uint16_t access_count;
+    uint8_t access_count;
+    uint8_t operation;
     uint32_t access; /* more than one access: low bits of their first index in `gathers` */
 };
 static_assert(sizeof(struct stream_uop) == 32, "two to a cache line");
@@ -191,6 +185,16 @@ struct far_issue {
     uint8_t queue, pool, branch;
 };
 
+/* Where µops of an operation go, and how long they take. */
+struct unit {
+    uint32_t latency, wake; /* cycles from issue to the result, and to the issue of consumers */
+    uint32_t interval;      /* cycles that a unit is taken */
+    uint8_t queue, pool;
+    uint16_t queue_issues; /* µops that the queue may issue in a cycle */
+    uint16_t pool_units;
+    uint64_t place, full; /* of `occupancy`: one place of the queue, and set when it is full */
+};
+
 /* The cycles of one µop. */
 struct uop_cycles {
     uint64_t fetch, dispatch, ready, issue;
@@ -202,10 +206,6 @@ struct uop_cycles {
     uint64_t passed_store;
 };
 
-/* Cycles of the µops, at the one that is taken: [-1] is that of the one before. */
-struct window {
-    uint64_t *dispatch, *commit;
-};
 enum { WINDOW_STRIDE = 2048 };
 
 /* Where the core stands: behind the last µop. Squashed work takes it back to what it was. The loop
@@ -214,10 +214,12 @@ struct standing {
     /* fetch: the packet that µops join as long as it is open */
     uint64_t packet; /* number */
     uint64_t packet_cycle, fetch_resume;
-    uint32_t packet_uops, packet_insns, block_insns, packet_taken;
+    uint64_t packet_room; /* room from this cycle on comes too late for it; 0: none is open */
+    uint32_t packet_ends; /* flags of a µop that it does not take */
+    uint32_t packet_insns, packet_taken;
     uint32_t delay_cache, delay_tlb;           /* cycles that the packet waited for lines */
     uint32_t next_delay_cache, next_delay_tlb; /* that the next one does */
-    bool packet_open;
+    bool packet_filled;                        /* it has µops */
     uint64_t insns, fused; /* instructions begun, a fused pair as one; and such pairs */
     /* dispatch */
     uint64_t dispatch;               /* of the last µop */
@@ -264,13 +266,8 @@ struct ooo {
     struct machine_queue queues[MACHINE_MAX_QUEUES];
     struct machine_pool pools[MACHINE_MAX_POOLS];
     struct machine_class classes[OP_COUNT];
-    uint16_t pool_units[MACHINE_MAX_POOLS];
-    uint16_t queue_issues[MACHINE_MAX_QUEUES]; /* µops a queue may issue in a cycle */
-    uint32_t queue_entries[MACHINE_MAX_QUEUES];
-    struct timing {
-        uint32_t latency, wake; /* cycles from issue to the result, and to the issue of consumers */
-        uint32_t interval;      /* cycles that a unit is taken */
-    } timing[OP_COUNT];
+    struct unit units[OP_COUNT];
+    uint64_t no_occupancy; /* `occupancy` when all queues are empty */
     uint32_t load_latency; /* of a load that hits, its address generation included */
     uint32_t l1i_latency, l1d_latency, btb_miss_penalty, taken_bubble;
     uint32_t fetch_line_shift;
@@ -309,8 +306,8 @@ struct ooo {
     struct memory_access *waiting_accesses;
     size_t waiting_capacity;
     bool is_waiting;
-    uint64_t rep_piece;      /* of a repeated instruction that the chunk had no room for */
-    uint32_t fused_operands; /* µop of a compare whose branch comes next; UINT32_MAX: none */
+    uint64_t rep_piece; /* of a repeated instruction that the chunk had no room for */
+    const struct prepared_uop *fused_operands; /* of a compare whose branch comes next; or NULL */
     uint32_t fused_places;
     uint64_t last_begin, last_end; /* first and last byte of the instruction before */
 
@@ -334,6 +331,12 @@ struct ooo {
     /* Cycles by µop, from `origin` on: those of the µops that may be in flight before the next one,
      * room for WINDOW_STRIDE more, and for as many as may be squashed behind them. */
     uint64_t *dispatch, *commit;
+    struct earlier {              /* the same, of µops before */
+        const uint64_t *fetch;    /* dispatch: so many as are between fetch and dispatch */
+        const uint64_t *dispatch; /* so many as dispatch in a cycle */
+        const uint64_t *rob;      /* commit: so many as the reorder buffer holds */
+        const uint64_t *commit;   /* so many as commit in a cycle */
+    } earlier;
     uint64_t origin, window;    /* so many before the next one when they have just moved down */
     uint64_t *held[HELD_KINDS]; /* commits of those who held one, by how many held one before */
     uint64_t *packet_commit;    /* by packet: of its last µop */
@@ -342,13 +345,14 @@ struct ooo {
     uint64_t end_of_time;          /* squashed work: the cycle of the flush; else UNKNOWN */
     uint64_t first_squashed_store; /* and the number of its first store */
 
-    /* issue; cycles up to `left` are over, and cleared */
+    /* issue; cycles up to `left` are over, and those up to `swept` cleared */
     struct issue_slots slots[SLOT_CYCLES];
     uint64_t slot_bits[SLOT_CYCLES / 64]; /* set: something issues in that cycle */
     uint16_t *branch_slots;               /* those that resolve, of a limited number */
-    uint64_t left;
-    uint64_t occupancy; /* µops in each queue, 16 bits each */
-    uint32_t branches;  /* unresolved */
+    uint64_t left, swept, sweep_at;       /* when `left` comes to that: swept once more */
+    uint64_t occupancy; /* µops in each queue after `swept`, 16 bits each, the highest of which is
+                           set when it is full */
+    uint32_t branches;  /* unresolved after `swept` */
     struct far_issue *far;
     uint32_t far_count, far_capacity;
     uint64_t far_earliest;
@@ -447,15 +451,15 @@ static inline bool chunk_is_full(const struct ooo *core) {
     return core->produced - core->chunk_start >= CHUNK_UOPS ||
            core->gather_end - core->gather_start >= CHUNK_UOPS;
 }
-static inline struct prepared_uop *prepared_at(const struct ooo *core, uint32_t static_uop) {
-    return &core->prepared[static_uop >> PREPARED_SHIFT][static_uop % PREPARED_CHUNK];
-}
 static inline const struct stream_uop *stream_at(const struct ooo *core, uint64_t sequence) {
     return &core->stream[sequence & core->stream_mask];
 }
-static inline struct window window_at(const struct ooo *core, uint64_t sequence) {
-    const uint64_t at = sequence - core->origin;
-    return (struct window){core->dispatch + at, core->commit + at};
+static inline const struct unit *unit_of(const struct ooo *core, const struct stream_uop *uop) {
+    return &core->units[uop->operation];
+}
+/* Where the cycles of a µop are. */
+static inline uint64_t place_of(const struct ooo *core, uint64_t sequence) {
+    return sequence - core->origin;
 }
 static inline struct store_entry *store_at(struct ooo *core, uint64_t number) {
     return &core->stores[number & core->store_mask];

@@ -30,7 +30,7 @@ static uint32_t first_access(const struct input *input, uint8_t operand, bool st
 static void set_accesses(struct ooo *core, struct stream_uop *uop, const struct input *input,
                          uint8_t operand) {
     uint32_t count = input->insn->memory_count;
-    bool store = uop->is.flags & U_STORE;
+    bool store = uop->flags & U_STORE;
     uint32_t i = first_access(input, operand, store);
     if (i == count)
         i = first_access(input, operand, store = !store);
@@ -46,7 +46,7 @@ static void set_accesses(struct ooo *core, struct stream_uop *uop, const struct 
             continue;
         if (uop->access_count == 1 && access->address == uop->address + size) {
             size += access->size_bytes;
-        } else if (uop->is.flags & U_LOAD && uop->access_count < GATHER_MAX) {
+        } else if (uop->flags & U_LOAD && uop->access_count < GATHER_MAX) {
             if (uop->access_count == 1)
                 core->gathers[core->gather_end++ & core->gather_mask] =
                     (struct memory_access){.address = uop->address, .size_bytes = (uint32_t)size};
@@ -105,26 +105,27 @@ static uint64_t rep_pieces(const struct input *input, uint32_t *bytes) {
 
 /* The µop at a place of the stream, without accesses. `places`: more flags. */
 static inline struct stream_uop *put(struct ooo *core, uint64_t at,
-                                     const struct prepared_uop *prepared, uint32_t static_uop,
-                                     uint32_t insn, uint32_t places) {
+                                     const struct prepared_uop *prepared, uint32_t insn,
+                                     uint32_t places) {
     struct stream_uop *uop = &core->stream[at & core->stream_mask];
-    uop->is = prepared->is;
-    uop->is.flags |= places;
+    uop->flags = prepared->flags | places;
     uop->insn = insn;
-    uop->static_uop = static_uop;
+    uop->operands = prepared;
     uop->access_count = 0;
+    uop->operation = prepared->operation;
     return uop;
 }
 
-static inline struct stream_uop *emit(struct ooo *core, uint32_t static_uop, uint32_t insn) {
-    return put(core, core->produced++, prepared_at(core, static_uop), static_uop, insn, 0);
+static inline struct stream_uop *emit(struct ooo *core, const struct prepared_uop *prepared,
+                                      uint32_t insn) {
+    return put(core, core->produced++, prepared, insn, 0);
 }
 
-static inline struct stream_uop *emit_plain(struct ooo *core, uint32_t static_uop,
+static inline struct stream_uop *emit_plain(struct ooo *core, const struct prepared_uop *prepared,
                                             const struct input *input) {
-    struct stream_uop *uop = emit(core, static_uop, input->insn->insn);
-    if (uop->is.flags & (U_LOAD | U_STORE))
-        set_accesses(core, uop, input, prepared_at(core, static_uop)->memory);
+    struct stream_uop *uop = emit(core, prepared, input->insn->insn);
+    if (uop->flags & (U_LOAD | U_STORE))
+        set_accesses(core, uop, input, prepared->memory);
     return uop;
 }
 
@@ -134,14 +135,13 @@ static struct stream_uop *emit_piece(struct ooo *core, const struct known_insn *
                                      uint32_t bytes) {
     struct stream_uop *uop = NULL;
     for (uint32_t i = 0; i < insn->uop_count; i++) {
-        uint32_t static_uop = insn->first_uop + i;
-        uop = emit(core, static_uop, input->insn->insn);
-        if (uop->is.flags & (U_LOAD | U_STORE))
-            set_piece(uop, input, prepared_at(core, static_uop)->memory, piece, bytes);
+        uop = emit(core, &insn->uops[i], input->insn->insn);
+        if (uop->flags & (U_LOAD | U_STORE))
+            set_piece(uop, input, insn->uops[i].memory, piece, bytes);
         if (piece > 0)
-            uop->is.flags &= ~(uint32_t)(U_FIRST | U_PLACE);
-        if (piece + 1 < pieces && uop->is.flags & U_LAST)
-            uop->is.flags = (uop->is.flags & ~(uint32_t)U_LAST) | U_REPEATED;
+            uop->flags &= ~(uint32_t)(U_FIRST | U_PLACE);
+        if (piece + 1 < pieces && uop->flags & U_LAST)
+            uop->flags = (uop->flags & ~(uint32_t)U_LAST) | U_REPEATED;
     }
     return uop;
 }
@@ -195,30 +195,30 @@ static inline bool fuses(const struct ooo *core, const struct known_insn *insn,
 static void start_fused(struct ooo *core, const struct known_insn *compare,
                         const struct input *input) {
     uint64_t first = core->produced;
-    uint32_t last = compare->first_uop + compare->uop_count - 1u;
+    const struct prepared_uop *last = compare->uops + compare->uop_count - 1;
     uint32_t places = place_flags(core, compare);
-    for (uint32_t static_uop = compare->first_uop; static_uop < last; static_uop++)
-        emit_plain(core, static_uop, input);
+    for (const struct prepared_uop *uop = compare->uops; uop < last; uop++)
+        emit_plain(core, uop, input);
     core->fused_operands = last;
     core->fused_places = places;
     if (core->produced != first) { /* its load goes first */
-        core->stream[first & core->stream_mask].is.flags |= places;
+        core->stream[first & core->stream_mask].flags |= places;
         core->fused_places = 0;
     }
 }
 
 static void finish_fused(struct ooo *core, const struct known_insn *branch,
                          struct stream_uop *uop) {
-    uint32_t operands = core->fused_operands, places = place_flags(core, branch);
-    uint32_t flags = prepared_at(core, operands)->is.flags;
-    uop->static_uop = operands;
+    const uint32_t places = place_flags(core, branch), flags = core->fused_operands->flags;
+    uop->operands = core->fused_operands;
     uop->address = core->last_end;
-    uop->is.flags |= U_FUSED | (flags & (U_INT_REGISTER | U_FP_REGISTER | U_CROSSES_LINE));
+    uop->flags &= ~(uint32_t)U_MANY;
+    uop->flags |= U_FUSED | (flags & (U_INT_REGISTER | U_FP_REGISTER | U_CROSSES_LINE | U_MANY));
     if (flags & U_FIRST) /* the pair begins here */
-        uop->is.flags |= core->fused_places | (places & ~(uint32_t)U_NEW_BLOCK);
+        uop->flags |= core->fused_places | (places & ~(uint32_t)U_NEW_BLOCK);
     else
-        uop->is.flags &= ~(uint32_t)(U_FIRST | U_PLACE);
-    core->fused_operands = UINT32_MAX;
+        uop->flags &= ~(uint32_t)(U_FIRST | U_PLACE);
+    core->fused_operands = NULL;
 }
 
 /* As many pieces of a repeated instruction as there is room for, the first in any case; the last of
@@ -234,7 +234,7 @@ static struct stream_uop *emit_repeated(struct ooo *core, const struct known_ins
             return NULL;
         last = emit_piece(core, insn, input, core->rep_piece, pieces, bytes);
         if (core->rep_piece == 0)
-            core->stream[first & core->stream_mask].is.flags |= place_flags(core, insn);
+            core->stream[first & core->stream_mask].flags |= place_flags(core, insn);
     } while (++core->rep_piece < pieces);
     core->rep_piece = 0;
     return last;
@@ -249,25 +249,24 @@ static bool predecode(struct ooo *core, const struct input *input,
         return true;
     uint64_t first = core->produced;
     struct stream_uop *last = NULL;
-    if (core->fused_operands != UINT32_MAX) {
-        last = emit(core, insn->first_uop, dynamic->insn);
+    if (core->fused_operands) {
+        last = emit(core, insn->uops, dynamic->insn);
         finish_fused(core, insn, last);
     } else if (fuses(core, insn, dynamic, next)) {
         start_fused(core, insn, input);
         return true;
     } else if (!(dynamic->flags & DYN_REP)) {
-        uint32_t end = insn->first_uop + insn->uop_count;
-        for (uint32_t static_uop = insn->first_uop; static_uop < end; static_uop++)
-            last = emit_plain(core, static_uop, input);
-        core->stream[first & core->stream_mask].is.flags |= place_flags(core, insn);
+        for (uint32_t i = 0; i < insn->uop_count; i++)
+            last = emit_plain(core, &insn->uops[i], input);
+        core->stream[first & core->stream_mask].flags |= place_flags(core, insn);
     } else if (!(last = emit_repeated(core, insn, input))) {
         return false;
     }
     assert(last); /* an instruction has one µop at least */
     if (insn->branch != BRANCH_NONE)
-        last->is.flags |= branch_flags(core, insn, dynamic, next);
+        last->flags |= branch_flags(core, insn, dynamic, next);
     if (dynamic->flags & DYN_SIGNAL)
-        last->is.flags |= U_FLUSH;
+        last->flags |= U_FLUSH;
     return true;
 }
 
@@ -280,7 +279,7 @@ bool predecode_step(struct ooo *core, const struct input *input, const struct dy
 /* Neither fuses nor is fused with what comes before it. */
 static bool stands_alone(const struct ooo *core, const struct known_insn *insn,
                          const struct dynamic_insn *dynamic) {
-    return core->fused_operands == UINT32_MAX && !fuses(core, insn, dynamic, dynamic + 1);
+    return !core->fused_operands && !fuses(core, insn, dynamic, dynamic + 1);
 }
 
 static inline bool is_simple(const struct ooo *core, const struct known_insn *insn,
@@ -298,8 +297,7 @@ static inline void set_only_access(struct stream_uop *uop, const struct memory_a
     uop->access_count = own;
 }
 
-/* The next `count` µops of the instruction, of one access at most, from static µop `static_uop` on;
- * returns the last. */
+/* The first `count` µops of the instruction, of one access at most; returns the last. */
 static inline struct stream_uop *emit_uops(struct ooo *core, const struct known_insn *insn,
                                            uint32_t count, uint32_t places,
                                            const struct dynamic_insn *dynamic,
@@ -307,13 +305,12 @@ static inline struct stream_uop *emit_uops(struct ooo *core, const struct known_
                                            uint32_t first_access) {
     uint64_t at = core->produced;
     const struct prepared_uop *prepared = insn->uops;
-    uint32_t static_uop = insn->first_uop;
     uint32_t accessed = dynamic->memory_count; /* at most one */
     const struct memory_access *access = accesses + ((dynamic->memory - first_access) & -accessed);
     struct stream_uop *uop;
     for (;;) {
-        uop = put(core, at++, prepared, static_uop++, dynamic->insn, places);
-        bool takes = (prepared->is.flags & (U_LOAD | U_STORE)) != 0;
+        uop = put(core, at++, prepared, dynamic->insn, places);
+        bool takes = (prepared->flags & (U_LOAD | U_STORE)) != 0;
         set_only_access(uop, access, accessed & takes & (access->operand == prepared->memory));
         if (--count == 0)
             break;
@@ -327,7 +324,7 @@ static inline struct stream_uop *emit_uops(struct ooo *core, const struct known_
 /* Whether the instruction fuses with the next, and both are as simple as others. */
 static inline bool is_simple_pair(const struct ooo *core, const struct known_insn *insn,
                                   const struct dynamic_insn *dynamic) {
-    return core->fused_operands == UINT32_MAX && !(dynamic->memory_count & ~1u) &&
+    return !core->fused_operands && !(dynamic->memory_count & ~1u) &&
            fuses(core, insn, dynamic, dynamic + 1) && !(dynamic[1].flags & ~(unsigned)DYN_TAKEN);
 }
 
@@ -338,13 +335,13 @@ static inline struct stream_uop *emit_pair(struct ooo *core, const struct known_
                                            const struct memory_access *accesses,
                                            uint32_t first_access) {
     const uint32_t before = compare->uop_count - 1u;
-    core->fused_operands = compare->first_uop + before;
+    core->fused_operands = &compare->uops[before];
     core->fused_places = place_flags(core, compare);
     if (before) { /* its load goes first */
         emit_uops(core, compare, before, core->fused_places, dynamic, accesses, first_access);
         core->fused_places = 0;
     }
-    struct stream_uop *uop = emit(core, branch->first_uop, dynamic[1].insn);
+    struct stream_uop *uop = emit(core, branch->uops, dynamic[1].insn);
     finish_fused(core, branch, uop);
     return uop;
 }
@@ -381,7 +378,7 @@ uint32_t predecode_run(struct ooo *core, const struct dynamic_insn *insns, uint3
             break;
         }
         if (insn->branch != BRANCH_NONE)
-            last->is.flags |= branch_flags(core, insn, dynamic, dynamic + 1);
+            last->flags |= branch_flags(core, insn, dynamic, dynamic + 1);
     }
     return (uint32_t)(dynamic - insns);
 }

@@ -31,6 +31,10 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
         flags |= U_WAIT_HEAD;
     if (insn->flags & INSN_PREFETCH)
         flags |= U_PREFETCH;
+    if (uop->source_count > 2 || uop->destination_count > 2)
+        flags |= U_MANY;
+    if (core->units[uop->operation].interval > 1)
+        flags |= U_LONG;
     if (uop->operation == OP_NOP)
         flags |= U_ELIMINATED;
     if (core->machine.eliminate_moves && insn->uop_count == 1 &&
@@ -47,7 +51,7 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
 }
 
 static struct known_insn know(const struct ooo *core, const struct static_insn *insn,
-                              uint32_t first) {
+                              const struct prepared_uop *uops) {
     const struct uop *last = &core->code->uops[insn->first_uop + insn->uop_count - 1u];
     uint8_t traits = 0;
     /* A store in the compare's place (add [mem], 1) does not fuse. */
@@ -57,48 +61,44 @@ static struct known_insn know(const struct ooo *core, const struct static_insn *
     if (core->machine.fuse_compare_branch && insn->flags & INSN_FUSES_WITH_FLAGS &&
         insn->uop_count == 1)
         traits |= KNOWN_FUSING_BRANCH;
-    return (struct known_insn){.uops = prepared_at(core, first),
-                               .first_uop = first,
+    return (struct known_insn){.uops = uops,
                                .uop_count = insn->uop_count,
                                .branch = last->flags & UOP_BRANCH ? insn->branch : BRANCH_NONE,
                                .traits = traits};
 }
 
-/* Room for an instruction's µops, which lie in one chunk. */
-static bool make_room(struct ooo *core, uint32_t count, struct error *error) {
+/* Room for an instruction's µops, which lie in one chunk; or NULL. */
+static struct prepared_uop *make_room(struct ooo *core, uint32_t count, struct error *error) {
     if (core->prepared_count % PREPARED_CHUNK + count > PREPARED_CHUNK)
         core->prepared_count += PREPARED_CHUNK - core->prepared_count % PREPARED_CHUNK;
-    uint32_t chunk = core->prepared_count >> PREPARED_SHIFT;
+    const uint32_t chunk = core->prepared_count / PREPARED_CHUNK;
     if (chunk >= PREPARED_CHUNKS)
-        return error_set(error, "the program has more than %u static µops",
-                         PREPARED_CHUNKS << PREPARED_SHIFT);
+        return error_null(error, "the program has more than %u static µops",
+                          PREPARED_CHUNKS * PREPARED_CHUNK);
     if (!core->prepared[chunk] &&
         !(core->prepared[chunk] = calloc(PREPARED_CHUNK, sizeof *core->prepared[chunk])))
-        return error_set(error, "out of memory for static µops");
-    return true;
+        return error_null(error, "out of memory for static µops");
+    return core->prepared[chunk] + core->prepared_count % PREPARED_CHUNK;
 }
 
 /* The instruction as this machine has it, made when it is first executed. */
 bool prepare(struct ooo *core, uint32_t insn_number, struct error *error) {
     const struct static_insn *insn = &core->code->insns[insn_number];
-    if (!make_room(core, insn->uop_count, error))
+    struct prepared_uop *uops = make_room(core, insn->uop_count, error);
+    if (!uops)
         return false;
     for (uint32_t k = 0; k < insn->uop_count; k++) {
         const struct uop *uop = &core->code->uops[insn->first_uop + k];
         uint32_t flags = prepare_flags(core, insn, uop, k == 0);
-        uint32_t pool = core->classes[uop->operation].pool;
-        struct prepared_uop *prepared = prepared_at(core, core->prepared_count + k);
+        struct prepared_uop *prepared = &uops[k];
         *prepared = (struct prepared_uop){
-            .is = {.flags = flags,
-                   .index = (uint8_t)k,
-                   .operation = uop->operation,
-                   .pool = (uint8_t)pool,
-                   .queue = flags & U_ELIMINATED ? NO_QUEUE : (uint8_t)core->pools[pool].queue},
+            .flags = flags,
+            .index = (uint8_t)k,
+            .operation = uop->operation,
             .insn_address = insn->address,
             .data = flags & U_STORE && uop->data != REG_NONE ? uop->data : RENAME_READ_NONE,
             .insn_length = insn->length,
             .memory = uop->memory,
-            .many = uop->source_count > 2 || uop->destination_count > 2,
         };
         for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
             prepared->source[i] = i < uop->source_count ? uop->source[i] : RENAME_READ_NONE;
@@ -106,7 +106,7 @@ bool prepare(struct ooo *core, uint32_t insn_number, struct error *error) {
             prepared->destination[i] =
                 i < uop->destination_count ? uop->destination[i] : RENAME_WRITE_NONE;
     }
-    core->known[insn_number] = know(core, insn, core->prepared_count);
+    core->known[insn_number] = know(core, insn, uops);
     core->prepared_count += insn->uop_count;
     return true;
 }

@@ -46,7 +46,8 @@ void begin_group_words(struct ooo *core) {
 }
 
 /* The record, which ends before `end`, is in the buffer. */
-static void account(struct ooo *core, const struct waiting_record *record, const uint64_t *end) {
+static inline void account(struct ooo *core, const struct waiting_record *record,
+                           const uint64_t *end) {
     struct tap_buffer *buffer = core->buffer;
     struct tap_state *state = &core->tap_state;
     buffer->records[record->kind]++;
@@ -76,8 +77,8 @@ static void account(struct ooo *core, const struct waiting_record *record, const
     begin_group_words(core);
 }
 
-static uint64_t *put_header(const struct ooo *core, uint64_t *word,
-                            const struct waiting_record *record) {
+static inline uint64_t *put_header(const struct ooo *core, uint64_t *word,
+                                   const struct waiting_record *record) {
     return tap_put_header(word, record->kind, record->flags, record->count, record->empty,
                           record->cycle - core->tap_state.cycle);
 }
@@ -101,13 +102,10 @@ static void put_group(struct ooo *core, const struct waiting_record *group) {
     struct tap_buffer *buffer = core->buffer;
     if (!buffer)
         return;
-    uint64_t header[3];
-    const uint64_t length = (uint64_t)(put_header(core, header, group) - header);
     uint64_t *word = buffer->words + buffer->used;
-    if (length > 1)
-        memmove(word + length, word + 1, group->count * sizeof *word);
-    memcpy(word, header, length * sizeof *word);
-    account(core, group, word + length + group->count);
+    if (tap_is_wide(group->empty, group->cycle - core->tap_state.cycle))
+        memmove(word + 3, word + 1, group->count * sizeof *word);
+    account(core, group, put_header(core, word, group) + group->count);
 }
 
 /* ---- in the order of cycles ---- */
@@ -162,7 +160,7 @@ void end_group(struct ooo *core) {
     struct waiting_record *group = &core->group;
     if (!group->count)
         return;
-    const uint64_t entered = *window_at(core, group->first).dispatch;
+    const uint64_t entered = core->dispatch[place_of(core, group->first)];
     group->empty = entered > core->last_close ? entered - core->last_close : 0;
     group->flags = core->empty_reason;
     core->empty_reason =

@@ -10,19 +10,21 @@
 
 /* What an operand that is not there reads is never written: cycle 0. */
 STAGE uint64_t operands_ready(const struct registers *registers,
-                              const struct prepared_uop *operands, uint64_t soonest) {
+                              const struct prepared_uop *operands, uint32_t flags,
+                              uint64_t soonest) {
     uint64_t ready = later(
         soonest, later(registers->wake[operands->source[0]], registers->wake[operands->source[1]]));
-    if (operands->many)
+    if (flags & U_MANY)
         for (uint32_t i = 2; i < UOP_MAX_SOURCES; i++)
             ready = later(ready, registers->wake[operands->source[i]]);
     return ready;
 }
 
-STAGE void write_result(uint64_t *of, const struct prepared_uop *operands, uint64_t value) {
+STAGE void write_result(uint64_t *of, const struct prepared_uop *operands, uint32_t flags,
+                        uint64_t value) {
     of[operands->destination[0]] = value;
     of[operands->destination[1]] = value;
-    if (operands->many)
+    if (flags & U_MANY)
         for (uint32_t i = 2; i < UOP_MAX_DESTINATIONS; i++)
             of[operands->destination[i]] = value;
 }
@@ -43,11 +45,12 @@ STAGE void rename_result(struct ooo *core, const struct prepared_uop *operands, 
         rename_move(registers, operands);
         return;
     }
-    write_result(registers->wake, operands, uop->wake);
+    write_result(registers->wake, operands, flags, uop->wake);
     if (__builtin_expect(core->zero_latencies, 0))
-        write_result(registers->issue, operands, flags & U_ELIMINATED ? uop->dispatch : uop->issue);
+        write_result(registers->issue, operands, flags,
+                     flags & U_ELIMINATED ? uop->dispatch : uop->issue);
     if (lives)
-        write_result(registers->writer, operands, at);
+        write_result(registers->writer, operands, flags, at);
 }
 
 /* A µop that waits to be the oldest, and for all stores before it to have left: it may go in the
@@ -75,7 +78,7 @@ static inline void note_producers(const struct registers *registers,
 
 /* Issue and execution of a load. */
 STAGE void run_load(struct ooo *core, const struct standing *now, uint64_t at,
-                    const struct stream_uop *stream, struct uop_cycles *uop,
+                    const struct stream_uop *stream, uint32_t flags, struct uop_cycles *uop,
                     struct packed_life *life) {
     struct store_met met = {UNKNOWN, false};
     struct kept_life *kept = life ? &life->kept : NULL;
@@ -93,7 +96,7 @@ STAGE void run_load(struct ooo *core, const struct standing *now, uint64_t at,
         uop->ready = wait_for_store(core, &met, uop->ready, &psv);
         uop->psv = psv;
     }
-    uop->issue = take_slot(core, &stream->is, uop->ready);
+    uop->issue = take_slot(core, unit_of(core, stream), flags, uop->ready);
     if (kept)
         kept->unit_wait = (uint32_t)(uop->issue - uop->ready);
     if (uop->issue >= core->end_of_time) /* squashed before */
@@ -106,9 +109,9 @@ STAGE void run_load(struct ooo *core, const struct standing *now, uint64_t at,
 
 /* Ready, issue, complete. */
 STAGE void execute(struct ooo *core, struct standing *now, uint64_t at,
-                   const struct stream_uop *stream, const struct prepared_uop *operands,
-                   struct uop_cycles *uop, struct packed_life *life) {
-    const uint32_t flags = stream->is.flags;
+                   const struct stream_uop *stream, uint32_t flags, struct uop_cycles *uop,
+                   struct packed_life *life) {
+    const struct prepared_uop *operands = stream->operands;
     if (flags & U_ELIMINATED) {
         uop->ready = uop->issue = uop->complete = uop->dispatch;
         if (flags & U_WAIT_HEAD)
@@ -116,39 +119,38 @@ STAGE void execute(struct ooo *core, struct standing *now, uint64_t at,
         uop->wake = uop->complete;
         return;
     }
-    uop->ready =
-        operands_ready(&core->registers, operands, uop->dispatch + core->machine.dispatch_to_issue);
+    uop->ready = operands_ready(&core->registers, operands, flags,
+                                uop->dispatch + core->machine.dispatch_to_issue);
     if (__builtin_expect((flags & U_WAIT_HEAD) != 0, 0))
         uop->ready = ready_at_head(core, now, uop->ready);
     if (flags & (U_LOAD | U_STORE))
         drain_until(core, uop->dispatch);
     if (flags & U_LOAD) {
-        run_load(core, now, at, stream, uop, life);
+        run_load(core, now, at, stream, flags, uop, life);
         return;
     }
-    uop->issue = take_slot(core, &stream->is, uop->ready);
+    const struct unit *unit = unit_of(core, stream);
+    uop->issue = take_slot(core, unit, flags, uop->ready);
     if (life)
         life->kept.unit_wait = (uint32_t)(uop->issue - uop->ready);
     if (flags & U_STORE) {
         execute_store(core, now, at, stream, operands->data, uop, life ? &life->kept : NULL);
         return;
     }
-    const struct timing timing = core->timing[stream->is.operation];
-    uop->complete = uop->issue + timing.latency;
-    uop->wake = uop->issue + timing.wake;
+    uop->complete = uop->issue + unit->latency;
+    uop->wake = uop->issue + unit->wake;
 }
 
 /* In order, so many a cycle, each a few cycles after its result is there. */
-STAGE void commit_stage(struct ooo *core, struct standing *now, const struct window *window,
-                        uint32_t flags, struct uop_cycles *uop) {
-    const uint64_t before = window->commit[-(int64_t)core->machine.commit_width] + 1;
+STAGE void commit_stage(struct ooo *core, struct standing *now, uint64_t at, uint32_t flags,
+                        struct uop_cycles *uop) {
+    const uint64_t place = place_of(core, at), before = core->earlier.commit[place] + 1;
     const uint64_t done = uop->complete + core->machine.complete_to_commit;
     const uint64_t commit = later(later(done, now->commit), before);
     assert(uop->fetch + core->machine.frontend_depth <= uop->dispatch);
     assert(uop->dispatch <= uop->complete && uop->complete < commit && now->commit <= commit);
     uop->commit = now->commit = commit;
-    *window->commit = commit;
-    core->packet_commit[now->packet & core->mask] = commit;
+    core->commit[place] = commit;
     core->held[HELD_INT][now->held[HELD_INT] & core->mask] = commit;
     now->held[HELD_INT] += (flags & U_INT_REGISTER) != 0;
     if (flags & U_FP_REGISTER)
@@ -177,10 +179,10 @@ STAGE void begin_life(const struct ooo *core, const struct standing *now, uint64
     *life = (struct packed_life){.uop = at,
                                  .insn_number = now->insns - 1,
                                  .insn = stream->insn,
-                                 .uop_index = stream->is.index,
-                                 .operation = stream->is.operation,
-                                 .flags = stream->is.flags & U_LIFE};
-    note_producers(&core->registers, operands, stream->is.flags, at, life);
+                                 .uop_index = stream->flags & U_FUSED ? 0 : operands->index,
+                                 .operation = stream->operation,
+                                 .flags = stream->flags & U_LIFE};
+    note_producers(&core->registers, operands, stream->flags, at, life);
 }
 
 /* What the write met of the store whose queue entry this one took. */
@@ -224,8 +226,7 @@ static void take_back(struct ooo *core, const struct standing *before,
     core->registers = *registers;
     core->committed_stores = before->stores;
     find_drain_due(core);
-    leave_until(core, cycle);
-    clear_slots(core); /* nothing older issues any more */
+    clear_slots(core, cycle); /* nothing older issues any more */
 }
 
 /* What became of a squashed µop until the flush. */
@@ -259,33 +260,33 @@ static void run_squashed(struct ooo *core, uint64_t first, uint64_t flush) {
     bool dispatching = true;
     for (uint64_t at = first + 1; at < core->available; at++) {
         const struct stream_uop *stream = stream_at(core, at);
-        const struct prepared_uop *operands = prepared_at(core, stream->static_uop);
-        const struct window window = window_at(core, at);
-        const uint32_t flags = stream->is.flags;
+        const struct prepared_uop *operands = stream->operands;
+        const uint32_t flags = stream->flags;
         struct uop_cycles uop = {.psv = front_psv(flags)};
         struct packed_life life;
         enum dispatch_block held = DISPATCH_FREE;
-        if (now->fetch_resume >= flush && !now->packet_open)
+        if (now->fetch_resume >= flush && !now->packet_room)
             return;
         if (!dispatching && at > first + core->fetch_capacity)
             return; /* no room behind fetch */
         if (flags & U_WAIT_HEAD)
             return;
-        fetch_stage(core, now, &window, at, stream, &uop);
+        fetch_stage(core, now, at, stream, flags, &uop);
         if (uop.fetch >= flush)
             return;
         if (core->merge)
             note_fetch(core, at, uop.fetch);
         if (core->lives)
             begin_life(core, now, at, stream, operands, &life);
-        dispatching = dispatching && dispatch_stage(core, now, &window, stream, flush, &uop, &held);
+        dispatching =
+            dispatching && dispatch_stage(core, now, at, stream, flags, flush, &uop, &held);
         if (dispatching) {
             if (core->merge)
                 note_dispatch(core, at, uop.dispatch);
-            execute(core, now, at, stream, operands, &uop, core->lives ? &life : NULL);
+            execute(core, now, at, stream, flags, &uop, core->lives ? &life : NULL);
             rename_result(core, operands, flags, at, &uop, core->lives != NULL);
             uop.commit = flush;
-            commit_stage(core, now, &window, flags, &uop);
+            commit_stage(core, now, at, flags, &uop);
         }
         if (core->lives) {
             end_life(core, now, &uop, flush, &life);
@@ -307,12 +308,12 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
                                                       const struct uop_cycles *load,
                                                       struct packed_life *life) {
     const struct stream_uop *stream = stream_at(core, at);
-    const struct prepared_uop *operands = prepared_at(core, stream->static_uop);
+    const struct prepared_uop *operands = stream->operands;
     const uint64_t flush = core->now.commit + 1;
     const struct registers registers = core->registers;
     struct standing before = core->now;
     struct uop_cycles squashed = *load;
-    before.insns -= (stream->is.flags & U_FIRST) != 0;
+    before.insns -= (stream->flags & U_FIRST) != 0;
     if (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE)
         wait_from_now_on(core, stream->insn, store_at(core, load->passed_store)->issue);
     core->statistics.ordering_violations++;
@@ -324,20 +325,19 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
         squash_life(&squashed, flush, true, life);
         keep_squashed(core, life);
     }
-    rename_result(core, operands, stream->is.flags, at, load, core->lives != NULL);
+    rename_result(core, operands, stream->flags, at, load, core->lives != NULL);
     core->now.commit = flush;
-    const struct window window = window_at(core, at);
-    commit_stage(core, &core->now, &window, stream->is.flags, &squashed);
+    commit_stage(core, &core->now, at, stream->flags, &squashed);
     core->end_of_time = flush;
     core->first_squashed_store = before.stores;
     run_squashed(core, at, flush);
     core->end_of_time = UNKNOWN;
-    const uint64_t word = tap_uop(stream->insn, squashed.psv, stream->is.flags & U_TAP);
+    const uint64_t word = tap_uop(stream->insn, squashed.psv, stream->flags & U_TAP);
     flush_record(core, flush, at, word,
                  load->dispatch > core->last_close ? load->dispatch - core->last_close : 0);
     take_back(core, &before, &registers, flush);
-    close_packet(&core->now);
     core->now.commit = flush;
+    close_packet(core, &core->now);
     core->now.fetch_resume = flush + core->machine.violation_penalty;
     core->now.next_delay_cache = core->now.next_delay_tlb = 0;
 }
@@ -346,8 +346,7 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
 
 /* The µop joins those that commit in its cycle. */
 STAGE void show_commit(struct ooo *core, uint64_t at, const struct stream_uop *stream,
-                       const struct uop_cycles *uop, bool shown) {
-    const uint32_t flags = stream->is.flags;
+                       uint32_t flags, const struct uop_cycles *uop, bool shown) {
     if (uop->commit != core->group.cycle) {
         end_group(core);
         core->group =
@@ -364,33 +363,30 @@ STAGE void show_commit(struct ooo *core, uint64_t at, const struct stream_uop *s
 }
 
 /* `shown`: fetch and dispatch are on the tap, too. */
-STAGE void take_uop(struct ooo *core, struct standing *now, const struct window *window,
-                    uint64_t at, bool lives, bool shown) {
-    const struct stream_uop *stream = stream_at(core, at);
-    const struct prepared_uop *operands = prepared_at(core, stream->static_uop);
-    const uint32_t flags = stream->is.flags;
+STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at,
+                    const struct stream_uop *stream, uint32_t flags, bool lives, bool shown) {
+    const struct prepared_uop *operands = stream->operands;
     struct packed_life *life = lives ? &core->lives[at & core->record_mask] : NULL;
     struct uop_cycles uop;
     uint16_t carried = 0;
     for (;;) {
         enum dispatch_block held = DISPATCH_FREE;
-        uop.psv = carried;
-        if (__builtin_expect(flags & (U_FLUSH | U_MISPREDICTED), 0))
-            uop.psv |= front_psv(flags);
+        uop.psv = carried | front_psv(flags);
         uop.violated = false;
-        fetch_stage(core, now, window, at, stream, &uop);
+        fetch_stage(core, now, at, stream, flags, &uop);
         if (lives)
             begin_life(core, now, at, stream, operands, life);
-        const bool entered = dispatch_stage(core, now, window, stream, UNKNOWN, &uop, &held);
+        const bool entered = dispatch_stage(core, now, at, stream, flags, UNKNOWN, &uop, &held);
         assert(entered); /* sooner or later */
-        (void)entered;
+        if (!entered)
+            __builtin_unreachable();
         if (lives)
             life->kept.dispatch_block = (uint8_t)held;
         if (shown) {
             note_fetch(core, at, uop.fetch);
             note_dispatch(core, at, uop.dispatch);
         }
-        execute(core, now, at, stream, operands, &uop, life);
+        execute(core, now, at, stream, flags, &uop, life);
         if (__builtin_expect(!uop.violated, 1))
             break;
         const struct uop_cycles load = uop;
@@ -400,8 +396,8 @@ STAGE void take_uop(struct ooo *core, struct standing *now, const struct window 
         carried = PSV_FL_MO | (uop.psv & (PSV_DR_L1 | PSV_DR_TLB));
     }
     rename_result(core, operands, flags, at, &uop, lives);
-    commit_stage(core, now, window, flags, &uop);
-    show_commit(core, at, stream, &uop, shown);
+    commit_stage(core, now, at, flags, &uop);
+    show_commit(core, at, stream, flags, &uop, shown);
     if (lives)
         end_life(core, now, &uop, uop.commit, life);
     if (flags & U_ENDS_PACKET) {
@@ -413,14 +409,31 @@ STAGE void take_uop(struct ooo *core, struct standing *now, const struct window 
         show_until(core, now->packet_cycle);
 }
 
+/* The same of most µops, of which it is known what they have not: the stages are shorter. */
+STAGE void take_short(struct ooo *core, struct standing *now, uint64_t at,
+                      const struct stream_uop *stream) {
+    const uint32_t flags = stream->flags;
+    const uint32_t load = U_LOAD | U_LOAD_ENTRY, branch = U_BRANCH | U_BRANCH_ENTRY;
+    const uint32_t resolved = branch | U_TAKEN | U_FUSED;
+    if (!(flags & ~(uint32_t)U_PLAIN))
+        take_uop(core, now, at, stream, flags & U_PLAIN, false, false);
+    else if (!(flags & ~(U_PLAIN | load)) && flags & U_LOAD)
+        take_uop(core, now, at, stream, (flags & U_PLAIN) | load, false, false);
+    else if (!(flags & ~(U_PLAIN | resolved)) && flags & U_BRANCH)
+        take_uop(core, now, at, stream, (flags & (U_PLAIN | resolved)) | branch, false, false);
+    else
+        take_uop(core, now, at, stream, flags, false, false);
+}
+
 /* The µops up to `end`. */
 STAGE void take_uops(struct ooo *core, uint64_t end, bool lives, bool shown) {
     struct standing now = core->now;
-    struct window window = window_at(core, core->next);
     for (uint64_t at = core->next; at < end; at++) {
-        take_uop(core, &now, &window, at, lives, shown);
-        window.dispatch++;
-        window.commit++;
+        const struct stream_uop *stream = stream_at(core, at);
+        if (lives || shown)
+            take_uop(core, &now, at, stream, stream->flags, lives, shown);
+        else
+            take_short(core, &now, at, stream);
     }
     core->next = end;
     core->now = now;
@@ -464,6 +477,6 @@ void run_timing(struct ooo *core, bool all) {
     end_group(core);
     show_until(core, UNKNOWN);
     drain_until(core, core->now.commit);
-    close_packet(&core->now);
+    close_packet(core, &core->now);
     core->now.fetch_resume = later(core->now.fetch_resume, core->now.commit + 1);
 }

@@ -165,6 +165,13 @@ static bool check_memory(const struct machine *machine, struct error *error) {
         return false;
     if (!is_power_of_two(machine->page_size))
         return error_set(error, "[tlb] page_size = %u: must be a power of two", machine->page_size);
+    if (machine->walk_level && machine->page_size > 1 << 21)
+        return error_set(error,
+                         "[tlb] page_size = %u: at most 2M with walk_level, or a table would "
+                         "cover more than 1 GiB",
+                         machine->page_size);
+    if (machine->walk_level == 2 && !machine->l2.present)
+        return error_set(error, "[tlb] walk_level = 2: there is no L2; allowed: 0, 1");
     const struct machine_dram *dram = &machine->dram;
     if (dram->banked && (!is_power_of_two(dram->row) || !is_power_of_two(dram->banks) ||
                          !is_power_of_two(dram->ranks)))

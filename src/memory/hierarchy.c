@@ -217,50 +217,8 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
         cache->statistics.pending_hits += answer->pending && !missed;
         cache->statistics.useful_prefetches += first_use;
     }
-    if (cache->prefetcher_count) {
+    if (cache->prefetcher_count && !request->walk) {
         const uint64_t shares = level_prefetch(memory, cache, request, missed, first_use);
         answer->share += missed ? shares : 0;
     }
-}
-
-/* Cycles from a first-level miss until the translation is known. */
-static uint64_t second_level(struct memory *memory, uint64_t cycle, uint64_t address,
-                             bool functional) {
-    struct tlb *tlb = &memory->l2tlb;
-    if (tlb->entries == 0 && memory->second_tlb)
-        return cycle + tlb->latency; /* perfect */
-    if (tlb->entries == 0) {
-        memory->page_walks += !functional;
-        return cycle + memory->page_walk;
-    }
-    const uint32_t entry = tlb_use(tlb, address);
-    uint64_t ready = cycle + tlb->latency;
-    if (entry != TLB_NONE)
-        return tlb_ready(tlb, entry, cycle + tlb->latency + memory->page_walk) > ready
-                   ? tlb->items[entry].ready
-                   : ready;
-    memory->page_walks += !functional;
-    ready += memory->page_walk;
-    tlb_insert(tlb, address, functional ? 0 : ready);
-    return ready;
-}
-
-uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint64_t address,
-                   bool functional, bool *missed) {
-    *missed = false;
-    if (tlb_quick_hit(tlb, address, cycle))
-        return 0;
-    const uint32_t entry = tlb_use(tlb, address);
-    uint64_t ready;
-    if (entry != TLB_NONE) {
-        ready = tlb_ready(tlb, entry, cycle + memory->l2tlb.latency + memory->page_walk);
-        if (ready <= cycle)
-            return 0;
-    } else {
-        tlb->misses += !functional;
-        ready = second_level(memory, cycle, address, functional);
-        tlb_insert(tlb, address, functional ? 0 : ready);
-    }
-    *missed = true;
-    return ready > cycle ? (uint32_t)(ready - cycle) : 0;
 }

@@ -11,13 +11,22 @@
 
 enum { MEMORY_MAX_LINES = 64 }; /* of one access; what is beyond is not touched */
 
+/* What walks the page tables (translate.c). */
+struct walker {
+    struct cache *reads;  /* level through which it reads entries; NULL: it reads none */
+    struct tlb directory; /* page-directory cache; without items it always has the entry */
+    struct holds busy;    /* walks under way */
+    uint32_t cycles;      /* of a walk beside its reads */
+};
+
 struct memory {
     struct cache l1i, l1d, l2, llc; /* an absent one has no tags */
     struct tlb itlb, dtlb, l2tlb;
     bool second_tlb;
     struct dram dram;
     uint32_t ideal, always; /* enum memory_ideal; those that the machine itself asks for */
-    uint32_t page_walk, page_size;
+    struct walker walker;
+    uint32_t page_size;
     uint64_t page_walks;
     bool in_program_order; /* `now` is told (memory_advance) */
     uint64_t now; /* cycle of the last call that was not a settled hit: none to come is earlier */
@@ -42,6 +51,7 @@ struct request {
     bool prefetch;   /* by the prefetcher of the level asked; levels beyond see a read like any */
     uint8_t flight;  /* enum flight_kind, of the fill of the level asked */
     bool functional; /* warming: completes at once, outside time, counted nowhere */
+    bool walk;       /* by a page walk: prefetchers do not see it */
 };
 
 struct answer {
@@ -120,6 +130,10 @@ static inline uint64_t nth_line(const struct cache *l1, uint64_t address, uint32
  * size, else to DRAM. That is not a use there and delays no access, but takes DRAM bandwidth. */
 void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
                       const struct request *request);
+
+/* False: `error`, and walker_free() frees what there is. */
+bool walker_new(struct memory *memory, const struct machine *machine, struct error *error);
+void walker_free(struct walker *walker);
 
 /* Cycles that translation adds to an access at `cycle`; *missed when the first-level TLB had no
  * entry, or one whose walk is not over. Counts misses; accesses are the caller's to count, once per

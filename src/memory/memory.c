@@ -43,11 +43,11 @@ static bool new_tlbs(struct memory *memory, const struct machine *machine, struc
         return error_set(error, "page_size = %u: must be a power of two of at least %d",
                          machine->page_size, CACHE_MAX_LINE);
     memory->page_size = machine->page_size;
-    memory->page_walk = machine->page_walk;
     memory->second_tlb = machine->l2tlb.entries || machine->l2tlb.latency;
     return tlb_new(&memory->itlb, &machine->itlb, machine->page_size, "itlb", error) &&
            tlb_new(&memory->dtlb, &machine->dtlb, machine->page_size, "dtlb", error) &&
-           tlb_new(&memory->l2tlb, &machine->l2tlb, machine->page_size, "l2tlb", error);
+           tlb_new(&memory->l2tlb, &machine->l2tlb, machine->page_size, "l2tlb", error) &&
+           walker_new(memory, machine, error);
 }
 
 static const struct cache *last_level(const struct memory *memory) {
@@ -75,7 +75,8 @@ static void set_now(struct memory *memory, uint64_t cycle) {
 
 void memory_in_program_order(struct memory *memory) {
     struct holds *holds[] = {&memory->l1i.mshr_holds, &memory->l1d.mshr_holds,
-                             &memory->l2.mshr_holds, &memory->llc.mshr_holds, &memory->dram.slots};
+                             &memory->l2.mshr_holds,  &memory->llc.mshr_holds,
+                             &memory->dram.slots,     &memory->walker.busy};
     memory->in_program_order = true;
     for (unsigned i = 0; i < sizeof holds / sizeof *holds; i++)
         holds[i]->any_order = true;
@@ -114,6 +115,7 @@ void memory_free(struct memory *memory) {
     tlb_free(&memory->itlb);
     tlb_free(&memory->dtlb);
     tlb_free(&memory->l2tlb);
+    walker_free(&memory->walker);
     dram_free(&memory->dram);
     free(memory);
 }
@@ -126,6 +128,7 @@ void memory_copy(struct memory *memory, const struct memory *from) {
     tlb_copy(&memory->itlb, &from->itlb);
     tlb_copy(&memory->dtlb, &from->dtlb);
     tlb_copy(&memory->l2tlb, &from->l2tlb);
+    tlb_copy(&memory->walker.directory, &from->walker.directory);
     dram_copy(&memory->dram, &from->dram);
 }
 
@@ -137,6 +140,8 @@ void memory_restart(struct memory *memory) {
     tlb_restart(&memory->itlb);
     tlb_restart(&memory->dtlb);
     tlb_restart(&memory->l2tlb);
+    tlb_restart(&memory->walker.directory);
+    holds_clear(&memory->walker.busy);
     dram_restart(&memory->dram);
     memory->now = 0;
 }
@@ -492,5 +497,6 @@ bool memory_consistent(const struct memory *memory) {
         if (caches[cache]->tags && !cache_consistent(caches[cache], memory->now))
             return false;
     return tlb_consistent(&memory->itlb) && tlb_consistent(&memory->dtlb) &&
-           tlb_consistent(&memory->l2tlb) && dram_consistent(&memory->dram);
+           tlb_consistent(&memory->l2tlb) && tlb_consistent(&memory->walker.directory) &&
+           dram_consistent(&memory->dram);
 }

@@ -54,10 +54,11 @@ enum memory_ideal {
     MEMORY_IDEAL_LONG = 1 << 2   /* a last-level data miss takes last-level hit latency (dlong) */
 };
 
-/* NULL on failure (out of memory: absurd sizes are refused by machine_check). */
 /* Accesses come in program order, at any cycle from the one of memory_advance() on. */
 void memory_in_program_order(struct memory *memory);
 void memory_advance(struct memory *memory, uint64_t cycle);
+
+/* NULL on failure (out of memory: absurd sizes are refused by machine_check). */
 struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct error *error);
 void memory_free(struct memory *memory);
 
@@ -160,7 +161,8 @@ void memory_untimed_prefetch(struct memory *memory, uint64_t address, uint64_t n
 void memory_untimed_from(struct memory *memory, const struct memory *other);
 
 /* Timed accesses only, warming is not counted. An access that crosses lines counts once per line.
- * Levels beyond the L1 count every read that reaches them, prefetches of inner levels included. */
+ * Levels beyond the L1 count every read that reaches them, prefetches of inner levels and reads of
+ * page walks included. */
 struct cache_statistics {
     uint64_t accesses;
     uint64_t misses;            /* primary: a fill was started for an access */

@@ -60,7 +60,7 @@ uint32_t tlb_use(struct tlb *tlb, uint64_t address) {
     return entry;
 }
 
-void tlb_insert(struct tlb *tlb, uint64_t address, uint64_t ready) {
+void tlb_insert(struct tlb *tlb, uint64_t address, uint64_t asked, uint64_t ready) {
     const uint64_t page = address >> tlb->page_shift;
     const uint32_t set = ((uint32_t)page & tlb->set_mask) * tlb->ways;
     uint32_t victim = set;
@@ -70,7 +70,7 @@ void tlb_insert(struct tlb *tlb, uint64_t address, uint64_t ready) {
         victim = used < least ? entry : victim;
         least = used < least ? used : least;
     }
-    tlb->items[victim] = (struct tlb_entry){page + 1, ready, ++tlb->uses};
+    tlb->items[victim] = (struct tlb_entry){page + 1, ready, ready - asked, ++tlb->uses};
     *tlb_hint(tlb, page) = (uint16_t)victim;
 }
 

@@ -16,8 +16,9 @@ enum { TLB_HINTS = 256, TLB_MAX_ENTRIES = 65536 };
 
 struct tlb_entry {
     uint64_t page_plus_one; /* 0: empty */
-    uint64_t ready;
-    uint64_t used; /* when it was used last, in uses of this TLB; 0: never */
+    uint64_t ready;         /* cycle from which the translation is known */
+    uint64_t took;          /* cycles from the access that asked for it until then */
+    uint64_t used;          /* when it was used last, in uses of this TLB; 0: never */
 };
 
 struct tlb {
@@ -39,17 +40,19 @@ void tlb_copy(struct tlb *tlb, const struct tlb *from);
 /* Entry of an address, noting its use; TLB_NONE when it has none. */
 uint32_t tlb_use(struct tlb *tlb, uint64_t address);
 
-/* Puts an address that has no entry in place of the least recently used entry of its set. */
-void tlb_insert(struct tlb *tlb, uint64_t address, uint64_t ready);
+/* Puts an address that has no entry in place of the least recently used entry of its set. It was
+ * asked for in cycle `asked`, and is known from `ready` on. */
+void tlb_insert(struct tlb *tlb, uint64_t address, uint64_t asked, uint64_t ready);
 
 bool tlb_consistent(const struct tlb *tlb);
 
-/* The cycle from which an entry's translation is known. One that an access at a later cycle asked
- * for (in program order) is known at `latest`, by which this access would have it by itself. */
-static inline uint64_t tlb_ready(struct tlb *tlb, uint32_t entry, uint64_t latest) {
-    if (tlb->items[entry].ready > latest)
-        tlb->items[entry].ready = latest;
-    return tlb->items[entry].ready;
+/* The cycle from which an entry's translation is known. In program order, an access at a later
+ * cycle may have asked for it: then it is asked for in this cycle, and known that much earlier. */
+static inline uint64_t tlb_ready(struct tlb *tlb, uint32_t index, uint64_t cycle) {
+    struct tlb_entry *entry = &tlb->items[index];
+    if (entry->ready > cycle + entry->took)
+        entry->ready = cycle + entry->took;
+    return entry->ready;
 }
 
 static inline uint16_t *tlb_hint(struct tlb *tlb, uint64_t page) {

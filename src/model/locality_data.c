@@ -112,7 +112,7 @@ static inline uint64_t translate(struct locality_data *data, uint64_t address, u
         else if (!tlb_quick_hit(&data->dtlb, address, UINT64_MAX) &&
                  tlb_use(&data->dtlb, address) == TLB_NONE) {
             data->dtlb_misses++;
-            tlb_insert(&data->dtlb, address, 0);
+            tlb_insert(&data->dtlb, address, 0, 0);
         }
     }
     return address + data->frame;

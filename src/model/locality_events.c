@@ -97,7 +97,7 @@ static void translate(struct event_counter *counter, uint64_t address) {
     if (!tlb_quick_hit(&counter->itlb, address, UINT64_MAX) &&
         tlb_use(&counter->itlb, address) == TLB_NONE) {
         counter->counts.itlb_misses++;
-        tlb_insert(&counter->itlb, address, 0);
+        tlb_insert(&counter->itlb, address, 0, 0);
     }
 }
 

@@ -137,13 +137,98 @@ static void lru_of_many_entries(void **state) {
         const bool expected = order[place] == page;
         assert_int_equal(tlb_use(&tlb, page << 12) != TLB_NONE, expected);
         if (!expected)
-            tlb_insert(&tlb, page << 12, 0);
+            tlb_insert(&tlb, page << 12, 0, 0);
         for (; place > 0; place--)
             order[place] = order[place - 1];
         order[0] = page;
     }
     assert_true(tlb_consistent(&tlb));
     tlb_free(&tlb);
+}
+
+/* As tlb_machine(), but walks of 10 cycles read tables through the L2, one at a time, and the
+ * page-directory cache has one entry. */
+static struct machine walking_machine(void) {
+    struct machine machine = tlb_machine();
+    machine.page_walk = 10;
+    machine.walk_level = 2;
+    machine.directory_entries = 1;
+    machine.walkers = 1;
+    return machine;
+}
+
+enum { PAGE_TABLE_SET = 0x80 }; /* data is read here in its page: other sets than the tables' */
+static uint32_t walk_of(struct memory *memory, uint64_t cycle, uint64_t page) {
+    return load(memory, cycle, page * 4096 + PAGE_TABLE_SET).tlb_cycles;
+}
+
+/* Each walk asked for at c begins when the second level has missed, at c + 7, and reads from c + 17
+ * on. An entry comes from the L2 in 12 cycles, from DRAM in 140. */
+static void walks_read_tables(void **state) {
+    (void)state;
+    struct machine machine = walking_machine();
+    machine.l2.prefetcher = PREFETCH_NEXT_LINE;
+    struct memory *memory = new_memory(&machine, 0);
+    /* Directory and table from DRAM: 17 + 140 + 140. */
+    assert_int_equal(walk_of(memory, 1000, 1), 297);
+    /* The directory is known, pages 0 to 7 share a line of the table: 17 + 12. */
+    assert_int_equal(walk_of(memory, 2000, 2), 29);
+    /* The next line of the table, which the prefetcher did not fetch: it sees no walks. */
+    assert_int_equal(walk_of(memory, 3000, 8), 157);
+    /* Another table: its directory entry is beside the first, 17 + 12 + 140. */
+    assert_int_equal(walk_of(memory, 4000, 512), 169);
+    /* Back: the directory cache has one entry, 17 + 12 + 140; the line of pages 16 to 23. */
+    assert_int_equal(walk_of(memory, 5000, 16), 169);
+    assert_int_equal(statistics_of(memory).page_walks, 5);
+    assert_true(memory_consistent(memory));
+    memory_free(memory);
+}
+
+/* A second walk waits for the first, and reads from there on. */
+static void walks_wait_for_a_walker(void **state) {
+    (void)state;
+    struct machine machine = walking_machine();
+    struct memory *memory = new_memory(&machine, 0);
+    assert_int_equal(walk_of(memory, 1000, 1), 297); /* from 1007 to 1297 */
+    assert_int_equal(walk_of(memory, 2000, 8), 157); /* from 2007 to 2157 */
+    /* Begins at 2157 and ends at 2157 + 10 + 140. */
+    assert_int_equal(walk_of(memory, 2010, 16), 2307 - 2010);
+    memory_free(memory);
+    machine.walkers = 2;
+    memory = new_memory(&machine, 0);
+    assert_int_equal(walk_of(memory, 1000, 1), 297);
+    assert_int_equal(walk_of(memory, 2000, 8), 157);
+    assert_int_equal(walk_of(memory, 2010, 16), 157);
+    memory_free(memory);
+}
+
+/* In program order, a younger access may come first: the walk is then its own, that much earlier,
+ * however long it takes. */
+static void younger_access_walks_earlier(void **state) {
+    (void)state;
+    struct machine machine = walking_machine();
+    struct memory *memory = new_memory(&machine, 0);
+    memory_in_program_order(memory);
+    assert_int_equal(walk_of(memory, 2000, 1), 297);
+    assert_int_equal(walk_of(memory, 1500, 1), 297);
+    assert_int_equal(walk_of(memory, 1600, 1), 197);
+    memory_free(memory);
+}
+
+/* Warming reads tables too: the page's entry is in the L2 afterwards. Through the L1D: 17 + 4. */
+static void warming_reads_tables(void **state) {
+    (void)state;
+    struct machine machine = walking_machine();
+    struct memory *memory = new_memory(&machine, 0);
+    memory_warm_load(memory, 0x1080, 8, 0, false);
+    assert_int_equal(walk_of(memory, 1000, 2), 29);
+    assert_int_equal(statistics_of(memory).page_walks, 1);
+    memory_free(memory);
+    machine.walk_level = 1;
+    memory = new_memory(&machine, 0);
+    memory_warm_load(memory, 0x1080, 8, 0, false);
+    assert_int_equal(walk_of(memory, 1000, 2), 21);
+    memory_free(memory);
 }
 
 int main(void) {
@@ -153,6 +238,10 @@ int main(void) {
                                        cmocka_unit_test(second_level_absent_or_perfect),
                                        cmocka_unit_test(split_over_two_pages),
                                        cmocka_unit_test(retry_leaves_the_tlb_alone),
-                                       cmocka_unit_test(lru_of_many_entries)};
+                                       cmocka_unit_test(lru_of_many_entries),
+                                       cmocka_unit_test(walks_read_tables),
+                                       cmocka_unit_test(walks_wait_for_a_walker),
+                                       cmocka_unit_test(younger_access_walks_earlier),
+                                       cmocka_unit_test(warming_reads_tables)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

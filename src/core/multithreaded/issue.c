@@ -86,7 +86,7 @@ static bool translated(struct tlb *tlb, struct hardware_thread *thread, uint64_t
     thread->walked = false;
     if (tlb_quick_hit(tlb, own, NEVER) || tlb_use(tlb, own) != TLB_NONE || walked)
         return true;
-    tlb_insert(tlb, own, 0);
+    tlb_insert(tlb, own, 0, 0);
     thread->walked = true;
     return false;
 }

@@ -1,0 +1,126 @@
+/* Translation of an address: first-level TLB, second level, page walk.
+ *
+ * A walk takes page_walk cycles by itself. With tlb.walk_level it then reads the page's entry of
+ * the last table through the caches from that level on, as loads do, so that its latency is that of
+ * the level which has the entry. Eight entries share a line of 64 bytes: neighbouring pages share
+ * their reads. The entry of the directory above, which covers 512 pages, is read before it unless
+ * the page-directory cache has it. Higher tables are taken to be known: an entry there covers 1
+ * GiB.
+ *
+ * Tables are contiguous by page number, at addresses that no program has. */
+#include "memory/hierarchy.h"
+
+#define TABLE_ADDRESS     (UINT64_C(1) << 63)
+#define DIRECTORY_ADDRESS (UINT64_C(3) << 62)
+enum { ENTRY_BYTES = 8, TABLE_SHIFT = 9 /* 512 entries in a table */ };
+
+bool walker_new(struct memory *memory, const struct machine *machine, struct error *error) {
+    struct walker *walker = &memory->walker;
+    const struct machine_tlb directory = {.entries = machine->directory_entries};
+    walker->cycles = machine->page_walk;
+    if (!holds_new(&walker->busy, machine->walkers))
+        return error_set(error, "out of memory for %u page walkers", machine->walkers);
+    if (!machine->walk_level)
+        return true;
+    walker->reads = machine->walk_level == 2 && machine->l2.present ? &memory->l2 : &memory->l1d;
+    return tlb_new(&walker->directory, &directory, machine->page_size << TABLE_SHIFT,
+                   "page-directory cache", error);
+}
+
+void walker_free(struct walker *walker) {
+    holds_free(&walker->busy);
+    tlb_free(&walker->directory);
+}
+
+/* Keeps a translation that was asked for in `cycle`. */
+static void keep(struct tlb *tlb, uint64_t address, uint64_t cycle, uint64_t ready,
+                 bool functional) {
+    tlb_insert(tlb, address, functional ? 0 : cycle, functional ? 0 : ready);
+}
+
+/* The cycle at which an entry of a table is there. */
+static uint64_t read_entry(struct memory *memory, uint64_t cycle, uint64_t table, uint64_t number,
+                           bool functional) {
+    const struct request request = {.asked = cycle,
+                                    .cycle = cycle,
+                                    .address = table + number * ENTRY_BYTES,
+                                    .sequence = UINT64_MAX,
+                                    .insn = NO_INSN,
+                                    .data = true,
+                                    .walk = true,
+                                    .functional = functional};
+    struct answer answer;
+    level_read(memory, memory->walker.reads, &request, &answer);
+    return answer.ready;
+}
+
+/* The cycle at which the page-directory cache has the directory's entry. */
+static uint64_t find_directory(struct memory *memory, uint64_t cycle, uint64_t address,
+                               uint64_t page, bool functional) {
+    struct tlb *directory = &memory->walker.directory;
+    if (!directory->items)
+        return cycle;
+    const uint32_t entry = tlb_use(directory, address);
+    if (entry != TLB_NONE) {
+        const uint64_t ready = tlb_ready(directory, entry, cycle);
+        return ready > cycle ? ready : cycle;
+    }
+    const uint64_t ready =
+        read_entry(memory, cycle, DIRECTORY_ADDRESS, page >> TABLE_SHIFT, functional);
+    keep(directory, address, cycle, ready, functional);
+    return ready;
+}
+
+/* The cycle at which a walk that is asked for at `cycle` ends. */
+static uint64_t walk(struct memory *memory, uint64_t cycle, uint64_t address, bool functional) {
+    struct walker *walker = &memory->walker;
+    const uint64_t page = address / memory->page_size;
+    const uint64_t begin = functional ? cycle : holds_first_free(&walker->busy, cycle);
+    uint64_t ready = begin + walker->cycles;
+    if (walker->reads) {
+        ready = find_directory(memory, ready, address, page, functional);
+        ready = read_entry(memory, ready, TABLE_ADDRESS, page, functional);
+    }
+    if (functional)
+        return ready;
+    holds_take(&walker->busy, begin, ready, memory->now);
+    memory->page_walks++;
+    return ready;
+}
+
+/* The cycle at which a translation that the first level does not have is known. */
+static uint64_t second_level(struct memory *memory, uint64_t cycle, uint64_t address,
+                             bool functional) {
+    struct tlb *tlb = &memory->l2tlb;
+    const uint64_t looked_up = cycle + tlb->latency;
+    if (tlb->entries == 0)
+        return memory->second_tlb ? looked_up : walk(memory, cycle, address, functional);
+    const uint32_t entry = tlb_use(tlb, address);
+    if (entry != TLB_NONE) {
+        const uint64_t ready = tlb_ready(tlb, entry, cycle);
+        return ready > looked_up ? ready : looked_up;
+    }
+    const uint64_t ready = walk(memory, looked_up, address, functional);
+    keep(tlb, address, cycle, ready, functional);
+    return ready;
+}
+
+uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint64_t address,
+                   bool functional, bool *missed) {
+    *missed = false;
+    if (tlb_quick_hit(tlb, address, cycle))
+        return 0;
+    const uint32_t entry = tlb_use(tlb, address);
+    uint64_t ready;
+    if (entry != TLB_NONE) {
+        ready = tlb_ready(tlb, entry, cycle);
+        if (ready <= cycle)
+            return 0;
+    } else {
+        tlb->misses += !functional;
+        ready = second_level(memory, cycle, address, functional);
+        keep(tlb, address, cycle, ready, functional);
+    }
+    *missed = true;
+    return ready > cycle ? (uint32_t)(ready - cycle) : 0;
+}

@@ -4,7 +4,7 @@
  * width it is that holds them back depends on what else they need: no-ops and eliminated moves need
  * nothing, so dispatch and commit bound them; additions also need a unit each. Their number in a
  * loop is so large that the loop's own two instructions hardly count, and they are counted with the
- * others (Fog, microarchitecture.pdf; Abel and Reineke, uops.info, ASPLOS 2019). */
+ * others (Fog, microarchitecture.pdf; Abel and Reineke 2019). */
 #include <math.h>
 
 #include "calibrate/parts.h"

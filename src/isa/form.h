@@ -1,6 +1,6 @@
 /* Instruction forms: what distinguishes instructions of x86-64 whose timing may differ. A form is a
- * mnemonic with the kinds and widths of its operands, as in the tables of uops.info (Abel &
- * Reineke, ASPLOS 2019): "add r64, r64", "vpaddd ymm, ymm, m256", "shl r32, cl", "lea r64,
+ * mnemonic with the kinds and widths of its operands, as in the tables of uops.info (Abel and
+ * Reineke 2019): "add r64, r64", "vpaddd ymm, ymm, m256", "shl r32, cl", "lea r64,
  * [b+i*s+d]".
  *
  * In memory a form is one number, which hot code compares; files and reports have its text. Numbers

@@ -113,5 +113,6 @@ bool calibration_run(struct calibration *calibration, const struct calibrate_par
 
 void calibration_free(struct calibration *calibration) {
     free(calibration->findings);
+    form_table_free(&calibration->forms);
     *calibration = (struct calibration){0};
 }

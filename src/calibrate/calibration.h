@@ -16,6 +16,7 @@
  *     kernel_list_free(&list); */
 #pragma once
 
+#include "calibrate/form_table.h"
 #include "host/meter.h"
 
 /* ---- kernels of a sweep ---- */
@@ -70,6 +71,7 @@ struct calibration {
     struct finding *findings;
     size_t count, capacity;
     bool out_of_memory;
+    struct form_table forms; /* of the part of that name; freed with it */
 };
 /* True: at least one kernel was measured, and it was not told to stop. */
 bool calibration_measure(struct calibration *calibration, struct kernel_list *list,

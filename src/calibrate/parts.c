@@ -2,5 +2,6 @@
 
 const struct calibrate_part *const calibrate_parts[] = {
     &calibrate_width,
+    &calibrate_forms,
     NULL,
 };

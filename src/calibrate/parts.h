@@ -4,4 +4,4 @@
 
 #include "calibrate/calibration.h"
 
-extern const struct calibrate_part calibrate_width;
+extern const struct calibrate_part calibrate_width, calibrate_forms;

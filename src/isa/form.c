@@ -1,7 +1,7 @@
 /* The number of a form holds, from the lowest bit: the mnemonic (11 bits, of Zydis), the kinds of
  * its operands in the order of their text (6 bits each), prefix and mask (2 bits each). Hidden
  * operands follow from the mnemonic and are left out; a mask is no operand of its own. */
-#include "isa/form.h"
+#include "isa/form_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,106 +12,62 @@ enum { MNEMONIC_BITS = 11, KIND_BITS = 6, PREFIX_AT = 41, MASK_AT = 43 };
 static_assert(ZYDIS_MNEMONIC_MAX_VALUE < 1 << MNEMONIC_BITS, "mnemonics fit");
 static_assert(MNEMONIC_BITS + FORM_OPERANDS * KIND_BITS <= PREFIX_AT, "operands fit");
 
-enum kind {
-    KIND_NONE,
-    KIND_R8,
-    KIND_R16,
-    KIND_R32,
-    KIND_R64,
-    KIND_MM,
-    KIND_XMM,
-    KIND_YMM,
-    KIND_ZMM,
-    KIND_K,
-    KIND_ST,
-    KIND_TMM,
-    KIND_BND,
-    KIND_SR,
-    KIND_CR,
-    KIND_DR,
-    KIND_I8,
-    KIND_I16,
-    KIND_I32,
-    KIND_I64,
-    KIND_ONE,
-    KIND_CL,
-    KIND_REL,
-    KIND_M,
-    KIND_M8,
-    KIND_M16,
-    KIND_M32,
-    KIND_M64,
-    KIND_M80,
-    KIND_M128,
-    KIND_M256,
-    KIND_M512,
-    KIND_M16_BROADCAST,
-    KIND_M32_BROADCAST,
-    KIND_M64_BROADCAST,
-    KIND_VMX,
-    KIND_VMY,
-    KIND_VMZ,
-    KIND_ADDRESS, /* and the bits of enum address_part */
-    KIND_COUNT = KIND_ADDRESS + 16
-};
-enum address_part { PART_DISPLACEMENT = 1, PART_BASE = 2, PART_INDEX = 4, PART_SCALE = 8 };
-static_assert(KIND_COUNT <= 1 << KIND_BITS, "kinds fit");
+static_assert(FORM_COUNT <= 1 << KIND_BITS, "kinds fit");
 
-static const char *const WORDS[KIND_COUNT] = {
-    [KIND_R8] = "r8",
-    [KIND_R16] = "r16",
-    [KIND_R32] = "r32",
-    [KIND_R64] = "r64",
-    [KIND_MM] = "mm",
-    [KIND_XMM] = "xmm",
-    [KIND_YMM] = "ymm",
-    [KIND_ZMM] = "zmm",
-    [KIND_K] = "k",
-    [KIND_ST] = "st",
-    [KIND_TMM] = "tmm",
-    [KIND_BND] = "bnd",
-    [KIND_SR] = "sr",
-    [KIND_CR] = "cr",
-    [KIND_DR] = "dr",
-    [KIND_I8] = "i8",
-    [KIND_I16] = "i16",
-    [KIND_I32] = "i32",
-    [KIND_I64] = "i64",
-    [KIND_ONE] = "1",
-    [KIND_CL] = "cl",
-    [KIND_REL] = "rel",
-    [KIND_M] = "m",
-    [KIND_M8] = "m8",
-    [KIND_M16] = "m16",
-    [KIND_M32] = "m32",
-    [KIND_M64] = "m64",
-    [KIND_M80] = "m80",
-    [KIND_M128] = "m128",
-    [KIND_M256] = "m256",
-    [KIND_M512] = "m512",
-    [KIND_M16_BROADCAST] = "m16bcst",
-    [KIND_M32_BROADCAST] = "m32bcst",
-    [KIND_M64_BROADCAST] = "m64bcst",
-    [KIND_VMX] = "vmx",
-    [KIND_VMY] = "vmy",
-    [KIND_VMZ] = "vmz",
-    [KIND_ADDRESS + PART_DISPLACEMENT] = "[d]",
-    [KIND_ADDRESS + PART_BASE] = "[b]",
-    [KIND_ADDRESS + PART_BASE + PART_DISPLACEMENT] = "[b+d]",
-    [KIND_ADDRESS + PART_INDEX] = "[i]",
-    [KIND_ADDRESS + PART_INDEX + PART_DISPLACEMENT] = "[i+d]",
-    [KIND_ADDRESS + PART_INDEX + PART_BASE] = "[b+i]",
-    [KIND_ADDRESS + PART_INDEX + PART_BASE + PART_DISPLACEMENT] = "[b+i+d]",
-    [KIND_ADDRESS + PART_INDEX + PART_SCALE] = "[i*s]",
-    [KIND_ADDRESS + PART_INDEX + PART_SCALE + PART_DISPLACEMENT] = "[i*s+d]",
-    [KIND_ADDRESS + PART_INDEX + PART_SCALE + PART_BASE] = "[b+i*s]",
-    [KIND_ADDRESS + PART_INDEX + PART_SCALE + PART_BASE + PART_DISPLACEMENT] = "[b+i*s+d]",
+static const char *const WORDS[FORM_COUNT] = {
+    [FORM_R8] = "r8",
+    [FORM_R16] = "r16",
+    [FORM_R32] = "r32",
+    [FORM_R64] = "r64",
+    [FORM_MM] = "mm",
+    [FORM_XMM] = "xmm",
+    [FORM_YMM] = "ymm",
+    [FORM_ZMM] = "zmm",
+    [FORM_K] = "k",
+    [FORM_ST] = "st",
+    [FORM_TMM] = "tmm",
+    [FORM_BND] = "bnd",
+    [FORM_SR] = "sr",
+    [FORM_CR] = "cr",
+    [FORM_DR] = "dr",
+    [FORM_I8] = "i8",
+    [FORM_I16] = "i16",
+    [FORM_I32] = "i32",
+    [FORM_I64] = "i64",
+    [FORM_ONE] = "1",
+    [FORM_CL] = "cl",
+    [FORM_REL] = "rel",
+    [FORM_M] = "m",
+    [FORM_M8] = "m8",
+    [FORM_M16] = "m16",
+    [FORM_M32] = "m32",
+    [FORM_M64] = "m64",
+    [FORM_M80] = "m80",
+    [FORM_M128] = "m128",
+    [FORM_M256] = "m256",
+    [FORM_M512] = "m512",
+    [FORM_M16_BROADCAST] = "m16bcst",
+    [FORM_M32_BROADCAST] = "m32bcst",
+    [FORM_M64_BROADCAST] = "m64bcst",
+    [FORM_VMX] = "vmx",
+    [FORM_VMY] = "vmy",
+    [FORM_VMZ] = "vmz",
+    [FORM_ADDRESS + FORM_PART_DISPLACEMENT] = "[d]",
+    [FORM_ADDRESS + FORM_PART_BASE] = "[b]",
+    [FORM_ADDRESS + FORM_PART_BASE + FORM_PART_DISPLACEMENT] = "[b+d]",
+    [FORM_ADDRESS + FORM_PART_INDEX] = "[i]",
+    [FORM_ADDRESS + FORM_PART_INDEX + FORM_PART_DISPLACEMENT] = "[i+d]",
+    [FORM_ADDRESS + FORM_PART_INDEX + FORM_PART_BASE] = "[b+i]",
+    [FORM_ADDRESS + FORM_PART_INDEX + FORM_PART_BASE + FORM_PART_DISPLACEMENT] = "[b+i+d]",
+    [FORM_ADDRESS + FORM_PART_INDEX + FORM_PART_SCALE] = "[i*s]",
+    [FORM_ADDRESS + FORM_PART_INDEX + FORM_PART_SCALE + FORM_PART_DISPLACEMENT] = "[i*s+d]",
+    [FORM_ADDRESS + FORM_PART_INDEX + FORM_PART_SCALE + FORM_PART_BASE] = "[b+i*s]",
+    [FORM_ADDRESS + FORM_PART_INDEX + FORM_PART_SCALE + FORM_PART_BASE + FORM_PART_DISPLACEMENT] =
+        "[b+i*s+d]",
 };
 
-enum { PREFIX_NONE, PREFIX_LOCK, PREFIX_REP, PREFIX_REPNE, PREFIX_COUNT };
-static const char *const PREFIXES[PREFIX_COUNT] = {"", "lock", "rep", "repne"};
-enum { MASK_NONE, MASK_MERGING, MASK_ZEROING, MASK_COUNT };
-static const char *const MASKS[MASK_COUNT] = {"", "{k}", "{k}{z}"};
+static const char *const PREFIXES[FORM_PREFIX_COUNT] = {"", "lock", "rep", "repne"};
+static const char *const MASKS[FORM_MASK_COUNT] = {"", "{k}", "{k}{z}"};
 
 static insn_form with_kind(insn_form form, unsigned at, unsigned kind) {
     return form | (insn_form)kind << (MNEMONIC_BITS + KIND_BITS * at);
@@ -121,6 +77,17 @@ static unsigned kind_at(insn_form form, unsigned at) {
     return form >> (MNEMONIC_BITS + KIND_BITS * at) & ((1u << KIND_BITS) - 1);
 }
 
+struct form_parts form_parts(insn_form form) {
+    struct form_parts parts = {.mnemonic = form & ((1u << MNEMONIC_BITS) - 1),
+                               .prefix = form >> PREFIX_AT & 3,
+                               .mask = form >> MASK_AT & 3};
+    while (parts.operand_count < FORM_OPERANDS && kind_at(form, parts.operand_count)) {
+        parts.operands[parts.operand_count] = (uint8_t)kind_at(form, parts.operand_count);
+        parts.operand_count++;
+    }
+    return parts;
+}
+
 /* ---- of an instruction ---- */
 
 static unsigned register_kind(const ZydisDecodedOperand *operand, bool first) {
@@ -128,51 +95,51 @@ static unsigned register_kind(const ZydisDecodedOperand *operand, bool first) {
     case ZYDIS_REGCLASS_GPR8:
         return operand->visibility == ZYDIS_OPERAND_VISIBILITY_IMPLICIT && !first &&
                        operand->reg.value == ZYDIS_REGISTER_CL
-                   ? KIND_CL
-                   : KIND_R8;
+                   ? FORM_CL
+                   : FORM_R8;
     case ZYDIS_REGCLASS_GPR16:
-        return KIND_R16;
+        return FORM_R16;
     case ZYDIS_REGCLASS_GPR32:
-        return KIND_R32;
+        return FORM_R32;
     case ZYDIS_REGCLASS_GPR64:
-        return KIND_R64;
+        return FORM_R64;
     case ZYDIS_REGCLASS_MMX:
-        return KIND_MM;
+        return FORM_MM;
     case ZYDIS_REGCLASS_XMM:
-        return KIND_XMM;
+        return FORM_XMM;
     case ZYDIS_REGCLASS_YMM:
-        return KIND_YMM;
+        return FORM_YMM;
     case ZYDIS_REGCLASS_ZMM:
-        return KIND_ZMM;
+        return FORM_ZMM;
     case ZYDIS_REGCLASS_MASK:
-        return KIND_K;
+        return FORM_K;
     case ZYDIS_REGCLASS_X87:
-        return KIND_ST;
+        return FORM_ST;
     case ZYDIS_REGCLASS_TMM:
-        return KIND_TMM;
+        return FORM_TMM;
     case ZYDIS_REGCLASS_BOUND:
-        return KIND_BND;
+        return FORM_BND;
     case ZYDIS_REGCLASS_SEGMENT:
-        return KIND_SR;
+        return FORM_SR;
     case ZYDIS_REGCLASS_CONTROL:
-        return KIND_CR;
+        return FORM_CR;
     case ZYDIS_REGCLASS_DEBUG:
-        return KIND_DR;
+        return FORM_DR;
     default:
-        return KIND_NONE;
+        return FORM_NO_OPERAND;
     }
 }
 
 static unsigned width_kind(unsigned bits) {
     static const struct {
         unsigned bits;
-        enum kind kind;
-    } widths[] = {{8, KIND_M8},   {16, KIND_M16},   {32, KIND_M32},   {64, KIND_M64},
-                  {80, KIND_M80}, {128, KIND_M128}, {256, KIND_M256}, {512, KIND_M512}};
+        enum form_kind kind;
+    } widths[] = {{8, FORM_M8},   {16, FORM_M16},   {32, FORM_M32},   {64, FORM_M64},
+                  {80, FORM_M80}, {128, FORM_M128}, {256, FORM_M256}, {512, FORM_M512}};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
         if (widths[i].bits == bits)
             return widths[i].kind;
-    return KIND_M;
+    return FORM_M;
 }
 
 static unsigned address_kind(const ZydisDecodedOperandMem *memory) {
@@ -180,8 +147,9 @@ static unsigned address_kind(const ZydisDecodedOperandMem *memory) {
                       memory->base != ZYDIS_REGISTER_EIP;
     const bool index = memory->index != ZYDIS_REGISTER_NONE;
     const bool displacement = memory->disp.value != 0 || (!base && !index);
-    return KIND_ADDRESS + (displacement ? PART_DISPLACEMENT : 0) + (base ? PART_BASE : 0) +
-           (index ? PART_INDEX : 0) + (index && memory->scale > 1 ? PART_SCALE : 0);
+    return FORM_ADDRESS + (displacement ? FORM_PART_DISPLACEMENT : 0) +
+           (base ? FORM_PART_BASE : 0) + (index ? FORM_PART_INDEX : 0) +
+           (index && memory->scale > 1 ? FORM_PART_SCALE : 0);
 }
 
 static unsigned memory_kind(const ZydisDecodedInstruction *insn,
@@ -191,33 +159,33 @@ static unsigned memory_kind(const ZydisDecodedInstruction *insn,
     if (operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
         switch (ZydisRegisterGetClass(operand->mem.index)) {
         case ZYDIS_REGCLASS_XMM:
-            return KIND_VMX;
+            return FORM_VMX;
         case ZYDIS_REGCLASS_YMM:
-            return KIND_VMY;
+            return FORM_VMY;
         default:
-            return KIND_VMZ;
+            return FORM_VMZ;
         }
     if (insn->avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID && !insn->avx.broadcast.is_static)
         switch (operand->element_size) {
         case 16:
-            return KIND_M16_BROADCAST;
+            return FORM_M16_BROADCAST;
         case 32:
-            return KIND_M32_BROADCAST;
+            return FORM_M32_BROADCAST;
         default:
-            return KIND_M64_BROADCAST;
+            return FORM_M64_BROADCAST;
         }
     return width_kind(operand->size);
 }
 
 static unsigned immediate_kind(const ZydisDecodedOperand *operand) {
     if (operand->imm.is_relative)
-        return KIND_REL;
+        return FORM_REL;
     if (operand->visibility == ZYDIS_OPERAND_VISIBILITY_IMPLICIT)
-        return KIND_ONE;
-    return operand->size <= 8    ? KIND_I8
-           : operand->size <= 16 ? KIND_I16
-           : operand->size <= 32 ? KIND_I32
-                                 : KIND_I64;
+        return FORM_ONE;
+    return operand->size <= 8    ? FORM_I8
+           : operand->size <= 16 ? FORM_I16
+           : operand->size <= 32 ? FORM_I32
+                                 : FORM_I64;
 }
 
 insn_form insn_form_of(enum isa isa, const uint8_t *bytes, size_t size) {
@@ -229,7 +197,7 @@ insn_form insn_form_of(enum isa isa, const uint8_t *bytes, size_t size) {
     unsigned count = 0;
     for (unsigned i = 0; i < insn->operand_count_visible && count < FORM_OPERANDS; i++) {
         const ZydisDecodedOperand *operand = &view.operand[i];
-        unsigned kind = KIND_NONE;
+        unsigned kind = FORM_NO_OPERAND;
         if (operand->encoding == ZYDIS_OPERAND_ENCODING_MASK)
             continue;
         if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
@@ -238,20 +206,20 @@ insn_form insn_form_of(enum isa isa, const uint8_t *bytes, size_t size) {
             kind = memory_kind(insn, operand);
         else if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
             kind = immediate_kind(operand);
-        if (kind != KIND_NONE)
+        if (kind != FORM_NO_OPERAND)
             form = with_kind(form, count++, kind);
     }
     const ZydisInstructionAttributes attributes = insn->attributes;
-    const unsigned prefix = attributes & ZYDIS_ATTRIB_HAS_LOCK ? PREFIX_LOCK
+    const unsigned prefix = attributes & ZYDIS_ATTRIB_HAS_LOCK ? FORM_PREFIX_LOCK
                             : attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE)
-                                ? PREFIX_REP
-                            : attributes & ZYDIS_ATTRIB_HAS_REPNE ? PREFIX_REPNE
-                                                                  : PREFIX_NONE;
-    const unsigned mask = insn->avx.mask.mode <= ZYDIS_MASK_MODE_DISABLED ? MASK_NONE
+                                ? FORM_PREFIX_REP
+                            : attributes & ZYDIS_ATTRIB_HAS_REPNE ? FORM_PREFIX_REPNE
+                                                                  : FORM_PREFIX_NONE;
+    const unsigned mask = insn->avx.mask.mode <= ZYDIS_MASK_MODE_DISABLED ? FORM_MASK_NONE
                           : insn->avx.mask.mode == ZYDIS_MASK_MODE_ZEROING ||
                                   insn->avx.mask.mode == ZYDIS_MASK_MODE_CONTROL_ZEROING
-                              ? MASK_ZEROING
-                              : MASK_MERGING;
+                              ? FORM_MASK_ZEROING
+                              : FORM_MASK_MERGING;
     return form | (insn_form)prefix << PREFIX_AT | (insn_form)mask << MASK_AT;
 }
 
@@ -263,12 +231,12 @@ void form_text(insn_form form, char text[FORM_TEXT_SIZE]) {
     const unsigned prefix = form >> PREFIX_AT & 3, mask = form >> MASK_AT & 3;
     size_t length = 0;
     text[0] = 0;
-    if (form == FORM_NONE || !mnemonic || mask >= MASK_COUNT)
+    if (form == FORM_NONE || !mnemonic || mask >= FORM_MASK_COUNT)
         return;
     length = (size_t)snprintf(text, FORM_TEXT_SIZE, "%s%s%s", PREFIXES[prefix], prefix ? " " : "",
                               mnemonic);
     for (unsigned i = 0; i < FORM_OPERANDS && length < FORM_TEXT_SIZE; i++) {
-        const char *word = kind_at(form, i) < KIND_COUNT ? WORDS[kind_at(form, i)] : NULL;
+        const char *word = kind_at(form, i) < FORM_COUNT ? WORDS[kind_at(form, i)] : NULL;
         if (!word)
             break;
         length += (size_t)snprintf(text + length, FORM_TEXT_SIZE - length, "%s%s%s", i ? ", " : " ",
@@ -312,15 +280,16 @@ static unsigned find_mnemonic(struct word word) {
 
 /* The kind that a word says, of an operand at this place. */
 static unsigned find_kind(struct word word, unsigned at) {
-    for (unsigned kind = KIND_NONE + 1; kind < KIND_COUNT; kind++)
+    for (unsigned kind = FORM_NO_OPERAND + 1; kind < FORM_COUNT; kind++)
         if (WORDS[kind] && word_is(word, WORDS[kind]))
-            return at == 0 && kind == KIND_ONE ? KIND_NONE : kind; /* alone it is another field */
-    return KIND_NONE;
+            return at == 0 && kind == FORM_ONE ? FORM_NO_OPERAND
+                                               : kind; /* alone it is another field */
+    return FORM_NO_OPERAND;
 }
 
 /* Takes the mask off the end of a word. */
 static unsigned split_mask(struct word *word) {
-    for (unsigned mask = MASK_COUNT - 1; mask > MASK_NONE; mask--) {
+    for (unsigned mask = FORM_MASK_COUNT - 1; mask > FORM_MASK_NONE; mask--) {
         const size_t length = strlen(MASKS[mask]);
         if (word->length > length &&
             memcmp(word->text + word->length - length, MASKS[mask], length) == 0) {
@@ -328,13 +297,13 @@ static unsigned split_mask(struct word *word) {
             return mask;
         }
     }
-    return MASK_NONE;
+    return FORM_MASK_NONE;
 }
 
 insn_form form_parse(const char *text, const char **end) {
     struct word word = next_word(text);
     insn_form form = FORM_NONE;
-    for (unsigned prefix = PREFIX_LOCK; prefix < PREFIX_COUNT; prefix++)
+    for (unsigned prefix = FORM_PREFIX_LOCK; prefix < FORM_PREFIX_COUNT; prefix++)
         if (word_is(word, PREFIXES[prefix])) {
             form |= (insn_form)prefix << PREFIX_AT;
             word = next_word(word.text + word.length);
@@ -348,11 +317,11 @@ insn_form form_parse(const char *text, const char **end) {
     *end = word.text + word.length;
     for (unsigned at = 0; at < FORM_OPERANDS; at++) {
         word = next_word(*end);
-        const unsigned mask = at == 0 ? split_mask(&word) : MASK_NONE;
+        const unsigned mask = at == 0 ? split_mask(&word) : FORM_MASK_NONE;
         const unsigned kind = find_kind(word, at);
-        if (kind == KIND_NONE && at == 0)
+        if (kind == FORM_NO_OPERAND && at == 0)
             return form; /* none */
-        if (kind == KIND_NONE) {
+        if (kind == FORM_NO_OPERAND) {
             *end = word.text;
             return FORM_NONE;
         }

@@ -1,0 +1,461 @@
+/* Registers:
+ *
+ *     rbx r8 r9 r10 r11 r12   results, in turn          r13 rdi   constants, 1
+ *     rsi                     the address of a chain    r14       that of others
+ *     rbp                     the stack pointer         rax rdx rcx   for hidden operands
+ *     vectors 0 to 11         results, in turn          12 to 14  constants
+ *
+ * A division then has a divisor of 1 and a dividend of 57 bits. Numbers in vectors and memory are
+ * 1 as the form's elements are wide; there are no subnormal ones. */
+#include "calibrate/form_kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+
+enum {
+    COPIES = 24,
+    RAX = 0,
+    RCX = 1,
+    RDX = 2,
+    RBX = 3,
+    RSP = 4,
+    RSI = 6,
+    RDI = 7,
+    R8 = 8,
+    R11 = 11,
+    R13 = 13,
+    R14 = 14,
+    FLOATS_AT = 0, /* of the data: floats of 1, doubles of 1, integers of 1; and what is written */
+    DOUBLES_AT = 1024,
+    ONES_AT = 2048,
+    WRITTEN_AT = 4096,
+    DATA_BYTES = 8192,
+    STACK_ROOM = 4096
+};
+
+static const uint8_t RESULTS[] = {RBX, R8, 9, 10, R11, 12};
+enum { GENERAL_RESULTS = sizeof RESULTS, VECTOR_RESULTS = 12 };
+
+/* ---- data ---- */
+
+static const float FLOATS[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const double DOUBLES[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+static const uint64_t ONES[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+static const struct host_fill FILLS[] = {
+    {.kind = HOST_FILL_BYTES, .offset = FLOATS_AT, .size = sizeof FLOATS, .bytes = FLOATS},
+    {.kind = HOST_FILL_BYTES, .offset = DOUBLES_AT, .size = sizeof DOUBLES, .bytes = DOUBLES},
+    {.kind = HOST_FILL_BYTES, .offset = ONES_AT, .size = sizeof ONES, .bytes = ONES},
+};
+static const struct host_data DATA = {
+    .size = DATA_BYTES, .fills = FILLS, .fill_count = sizeof FILLS / sizeof *FILLS};
+
+/* Where what an instruction reads lies: integers for those that divide by it, else numbers as wide
+ * as its elements. */
+static int32_t data_for(insn_form form) {
+    const char *name = ZydisMnemonicGetString((ZydisMnemonic)form_parts(form).mnemonic);
+    const size_t length = strlen(name);
+    if (!strcmp(name, "div") || !strcmp(name, "idiv"))
+        return ONES_AT;
+    const char *end = name + (length > 2 ? length - 2 : 0);
+    return !strcmp(end, "pd") || !strcmp(end, "sd") || strstr(name, "sd2") || strstr(name, "pd2")
+               ? DOUBLES_AT
+               : FLOATS_AT;
+}
+
+/* ---- around the copies ---- */
+
+struct making {
+    struct assembler *code;
+    insn_form form;
+    const struct form_uses *uses;
+    int32_t data;
+};
+
+static bool uses_vectors(const struct form_uses *uses) {
+    for (unsigned i = 0; i < uses->count; i++)
+        if (form_kind_is_vector(uses->operands[i].kind))
+            return true;
+    return false;
+}
+
+/* In the width that the form has, and by VEX unless it is a legacy instruction: mixing the two
+ * costs. */
+static void fill_vectors(const struct making *making) {
+    unsigned kind = FORM_XMM;
+    for (unsigned i = 0; i < making->uses->count; i++)
+        if (form_kind_is_vector(making->uses->operands[i].kind) &&
+            making->uses->operands[i].kind > kind)
+            kind = making->uses->operands[i].kind;
+    const unsigned bits = 128u << (kind - FORM_XMM);
+    for (unsigned number = 0; number < 16; number++) {
+        const ZydisEncoderOperand operands[] = {
+            operand_register(form_register(kind, number)),
+            operand_memory(ZYDIS_REGISTER_R14, ZYDIS_REGISTER_NONE, 0,
+                           making->data == ONES_AT ? FLOATS_AT : making->data, bits)};
+        assembler_put(making->code,
+                      making->uses->legacy ? ZYDIS_MNEMONIC_MOVUPS : ZYDIS_MNEMONIC_VMOVUPS,
+                      operands, 2);
+    }
+}
+
+static void set_registers(const struct making *making) {
+    struct assembler *code = making->code;
+    ASSEMBLE(code, MOV, REG(RAX), IMMEDIATE(0x0123456701234567));
+    for (unsigned i = 0; i < GENERAL_RESULTS; i++) {
+        const ZydisEncoderOperand operands[] = {operand_register(ZYDIS_REGISTER_RAX + RESULTS[i]),
+                                                REG(RAX)};
+        assembler_put(code, ZYDIS_MNEMONIC_MOV, operands, 2);
+    }
+    ASSEMBLE(code, MOV, REG(R13), IMMEDIATE(1));
+    ASSEMBLE(code, MOV, REG(RDI), IMMEDIATE(1));
+    ASSEMBLE(code, MOV, REG(RCX), IMMEDIATE(3));
+    ASSEMBLE(code, XOR, REG(EDX), REG(EDX));
+    ASSEMBLE(code, MOV, REG(RSI), REG(R14));
+    ASSEMBLE(code, LEA, REG(RBP), MEMORY(RSP, -STACK_ROOM, 64));
+    ASSEMBLE(code, MOV, REG(RSP), REG(RBP));
+    if (form_parts(making->form).mask)
+        ASSEMBLE(code, KXNORW, REG(K1), REG(K1), REG(K1));
+    if (uses_vectors(making->uses))
+        fill_vectors(making);
+}
+
+/* A kernel begins, and its probe is noted. */
+static struct making begin(struct kernel_list *kernels, struct form_probes *probes,
+                           const struct form_probe *probe, insn_form form,
+                           const struct form_uses *uses) {
+    struct making making = {
+        kernel_list_add(
+            kernels, &(struct host_kernel){.data = &DATA, .iterations = 30, .features = HOST_AVX}),
+        form, uses, data_for(form)};
+    if (uses->legacy || !uses_vectors(uses))
+        kernels->kernels[kernels->count - 1].features = 0;
+    if (!array_room(probes->items, probes->capacity, probes->count + 1)) {
+        probes->out_of_memory = true;
+    } else {
+        probes->items[probes->count] = *probe;
+        probes->items[probes->count++].kernel = kernels->count - 1;
+    }
+    set_registers(&making);
+    return making;
+}
+
+static void end(const struct making *making, struct label *loop) {
+    if (making->uses->writes & 1u << RSP)
+        ASSEMBLE(making->code, MOV, REG(RSP), REG(RBP));
+    host_loop_end(making->code, loop);
+}
+
+/* ---- choices of registers ---- */
+
+static uint8_t result_of(unsigned kind, unsigned turn) {
+    return form_kind_is_vector(kind) ? (uint8_t)(turn % VECTOR_RESULTS)
+                                     : RESULTS[turn % GENERAL_RESULTS];
+}
+
+/* Constants in what is read alone, results in turn in what is written. */
+static struct form_choice choice_for(const struct making *making, unsigned turn) {
+    struct form_choice choice = {.base = R14, .index = R13, .displacement = making->data};
+    unsigned general = 0, vector = 0, written = 0;
+    for (unsigned i = 0; i < making->uses->count; i++) {
+        const struct form_use *use = &making->uses->operands[i];
+        if (use->writes && form_kind_is_memory(use->kind))
+            choice.displacement = WRITTEN_AT + (int32_t)(turn % COPIES) * 64;
+        else if (use->writes)
+            choice.operand[i] = result_of(use->kind, turn + 3 * written++);
+        else if (form_kind_is_vector(use->kind))
+            choice.operand[i] = (uint8_t)(12 + vector++ % 3);
+        else if (form_kind_is_general(use->kind))
+            choice.operand[i] = general++ ? RDI : R13;
+        else if (use->kind >= FORM_ADDRESS)
+            choice.base = RDI;
+    }
+    return choice;
+}
+
+/* ---- throughput ---- */
+
+static void free_of_others(const struct making *making) {
+    const struct form_uses *uses = making->uses;
+    struct assembler *code = making->code;
+    if (uses->reads & uses->writes & 1u << RAX)
+        ASSEMBLE(code, MOV, REG(RAX), REG(RBX));
+    if (uses->reads & uses->writes & 1u << RDX)
+        ASSEMBLE(code, XOR, REG(EDX), REG(EDX));
+    else if (uses->flags & FORM_WRITES_FLAGS)
+        ASSEMBLE(code, TEST, REG(R13), REG(R13));
+}
+
+static bool waits_for_others(const struct form_uses *uses) {
+    const bool flags = uses->flags & FORM_WRITES_FLAGS &&
+                       (uses->flags & FORM_READS_FLAGS || !(uses->flags & FORM_WRITES_ALL_FLAGS));
+    return uses->reads & uses->writes & ~(1u << RSP) || flags;
+}
+
+static void add_copies(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
+                       insn_form form, const struct form_uses *uses, bool freed) {
+    const struct form_probe probe = {
+        .form = number, .kind = freed ? PROBE_FREED : PROBE_THROUGHPUT, .copies = COPIES};
+    const struct making making = begin(kernels, probes, &probe, form, uses);
+    struct label loop = host_loop_begin(making.code);
+    for (unsigned turn = 0; turn < COPIES; turn++) {
+        const struct form_choice choice = choice_for(&making, turn);
+        if (freed)
+            free_of_others(&making);
+        form_put(making.code, form, &choice);
+    }
+    end(&making, &loop);
+}
+
+/* ---- chains ---- */
+
+static void move_to_vector(const struct making *making, unsigned vector, unsigned general) {
+    const ZydisEncoderOperand operands[] = {operand_register(ZYDIS_REGISTER_XMM0 + vector),
+                                            operand_register(ZYDIS_REGISTER_RAX + general)};
+    assembler_put(making->code, making->uses->legacy ? ZYDIS_MNEMONIC_MOVQ : ZYDIS_MNEMONIC_VMOVQ,
+                  operands, 2);
+}
+
+static void move_to_general(const struct making *making, unsigned general, unsigned vector) {
+    const ZydisEncoderOperand operands[] = {operand_register(ZYDIS_REGISTER_RAX + general),
+                                            operand_register(ZYDIS_REGISTER_XMM0 + vector)};
+    assembler_put(making->code, making->uses->legacy ? ZYDIS_MNEMONIC_MOVQ : ZYDIS_MNEMONIC_VMOVQ,
+                  operands, 2);
+}
+
+/* `to` keeps its value and needs `from`: two cycles. */
+static void depend(const struct making *making, unsigned to, unsigned from) {
+    const ZydisEncoderOperand operands[] = {operand_register(ZYDIS_REGISTER_RAX + to),
+                                            operand_register(ZYDIS_REGISTER_RAX + from)};
+    assembler_put(making->code, ZYDIS_MNEMONIC_XOR, operands, 2);
+    assembler_put(making->code, ZYDIS_MNEMONIC_XOR, operands, 2);
+}
+
+/* A general register that needs the flags: one cycle. */
+static void take_flags(const struct making *making, unsigned to) {
+    const ZydisEncoderOperand operands[] = {operand_register(ZYDIS_REGISTER_RAX + to), REG(R13)};
+    assembler_put(making->code,
+                  making->uses->zero_flag ? ZYDIS_MNEMONIC_CMOVZ : ZYDIS_MNEMONIC_CMOVB, operands,
+                  2);
+}
+
+static bool same_file(unsigned one, unsigned other) {
+    return (form_kind_is_general(one) && form_kind_is_general(other)) ||
+           (form_kind_is_vector(one) && form_kind_is_vector(other));
+}
+
+/* From an operand in a register to one in a register. */
+static void add_pair(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
+                     insn_form form, const struct form_uses *uses, uint8_t from, uint8_t to) {
+    const unsigned read = uses->operands[from].kind, written = uses->operands[to].kind;
+    const bool crosses = !same_file(read, written);
+    const struct form_probe probe = {.form = number,
+                                     .kind = PROBE_DATA,
+                                     .from = from,
+                                     .to = to,
+                                     .transfers = crosses,
+                                     .copies = COPIES};
+    const struct making making = begin(kernels, probes, &probe, form, uses);
+    struct label loop = host_loop_begin(making.code);
+    for (unsigned turn = 0; turn < COPIES; turn++) {
+        struct form_choice choice = choice_for(&making, 0);
+        if (from == to) {
+            choice.operand[to] = result_of(written, 0);
+        } else if (crosses) {
+            choice.operand[from] = result_of(read, 1);
+            choice.operand[to] = result_of(written, 2);
+        } else {
+            choice.operand[from] = result_of(read, turn % 2);
+            choice.operand[to] = result_of(written, (turn + 1) % 2);
+        }
+        form_put(making.code, form, &choice);
+        if (crosses && form_kind_is_vector(read))
+            move_to_vector(&making, choice.operand[from], choice.operand[to]);
+        else if (crosses)
+            move_to_general(&making, choice.operand[from], choice.operand[to]);
+    }
+    end(&making, &loop);
+}
+
+/* From a part of lea's address to the result. */
+static void add_address_part(struct kernel_list *kernels, struct form_probes *probes,
+                             uint32_t number, insn_form form, const struct form_uses *uses,
+                             bool index) {
+    const struct form_probe probe = {
+        .form = number, .kind = PROBE_DATA, .from = 1, .to = 0, .copies = COPIES};
+    const struct making making = begin(kernels, probes, &probe, form, uses);
+    struct label loop = host_loop_begin(making.code);
+    for (unsigned turn = 0; turn < COPIES; turn++) {
+        struct form_choice choice = choice_for(&making, 0);
+        choice.operand[0] = RESULTS[(turn + 1) % 2];
+        *(index ? &choice.index : &choice.base) = RESULTS[turn % 2];
+        form_put(making.code, form, &choice);
+    }
+    end(&making, &loop);
+}
+
+/* From a hidden register to the same or another one, or from the flags to an operand. */
+static void add_hidden(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
+                       insn_form form, const struct form_uses *uses) {
+    const unsigned from = (unsigned)__builtin_ctz(uses->reads | 1u << 16);
+    const unsigned to = (unsigned)__builtin_ctz(uses->writes | 1u << 16);
+    const bool itself = uses->reads & uses->writes;
+    const struct form_probe probe = {.form = number,
+                                     .kind = PROBE_DATA,
+                                     .from = PROBE_HIDDEN,
+                                     .to = PROBE_HIDDEN,
+                                     .partners = itself ? 0 : 2,
+                                     .copies = COPIES};
+    const struct making making = begin(kernels, probes, &probe, form, uses);
+    struct label loop = host_loop_begin(making.code);
+    for (unsigned turn = 0; turn < COPIES; turn++) {
+        const struct form_choice choice = choice_for(&making, turn);
+        form_put(making.code, form, &choice);
+        if (!itself)
+            depend(&making, from, to);
+    }
+    end(&making, &loop);
+}
+
+static void add_from_flags(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
+                           insn_form form, const struct form_uses *uses, uint8_t to) {
+    const struct form_probe probe = {.form = number,
+                                     .kind = PROBE_DATA,
+                                     .from = PROBE_HIDDEN,
+                                     .to = to,
+                                     .partners = 1,
+                                     .copies = COPIES};
+    const struct making making = begin(kernels, probes, &probe, form, uses);
+    struct label loop = host_loop_begin(making.code);
+    for (unsigned turn = 0; turn < COPIES; turn++) {
+        const struct form_choice choice = choice_for(&making, 0);
+        const ZydisRegister result = form_register(FORM_R64, choice.operand[to]);
+        form_put(making.code, form, &choice);
+        ASSEMBLE(making.code, TEST, operand_register(result), operand_register(result));
+    }
+    end(&making, &loop);
+}
+
+/* From an operand in a register to the flags. */
+static void add_to_flags(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
+                         insn_form form, const struct form_uses *uses, uint8_t from) {
+    const bool vector = form_kind_is_vector(uses->operands[from].kind);
+    const struct form_probe probe = {.form = number,
+                                     .kind = PROBE_FLAGS,
+                                     .from = from,
+                                     .to = PROBE_HIDDEN,
+                                     .partners = 1,
+                                     .transfers = vector,
+                                     .copies = COPIES};
+    const struct making making = begin(kernels, probes, &probe, form, uses);
+    struct label loop = host_loop_begin(making.code);
+    for (unsigned turn = 0; turn < COPIES; turn++) {
+        struct form_choice choice = choice_for(&making, 0);
+        choice.operand[from] = result_of(uses->operands[from].kind, 0);
+        form_put(making.code, form, &choice);
+        take_flags(&making, vector ? R11 : choice.operand[from]);
+        if (vector)
+            move_to_vector(&making, choice.operand[from], R11);
+    }
+    end(&making, &loop);
+}
+
+/* From the address of what is read to the result, or to the flags. */
+static void add_from_address(struct kernel_list *kernels, struct form_probes *probes,
+                             uint32_t number, insn_form form, const struct form_uses *uses,
+                             uint8_t to) {
+    const bool flags = to == PROBE_HIDDEN;
+    const bool vector = !flags && form_kind_is_vector(uses->operands[to].kind);
+    const struct form_probe probe = {.form = number,
+                                     .kind = PROBE_ADDRESS,
+                                     .to = to,
+                                     .partners = flags ? 3 : 2,
+                                     .transfers = vector,
+                                     .copies = COPIES};
+    const struct making making = begin(kernels, probes, &probe, form, uses);
+    struct label loop = host_loop_begin(making.code);
+    for (unsigned turn = 0; turn < COPIES; turn++) {
+        struct form_choice choice = choice_for(&making, 0);
+        unsigned result = flags ? R11 : choice.operand[to];
+        choice.base = RSI;
+        form_put(making.code, form, &choice);
+        if (flags)
+            take_flags(&making, result);
+        if (vector) {
+            move_to_general(&making, R11, result);
+            result = R11;
+        }
+        depend(&making, RSI, result);
+    }
+    end(&making, &loop);
+}
+
+/* ---- a form ---- */
+
+static bool in_register(unsigned kind) {
+    return form_kind_is_general(kind) || form_kind_is_vector(kind);
+}
+
+static void add_to_operand(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
+                           insn_form form, const struct form_uses *uses, uint8_t to) {
+    for (uint8_t from = 0; from < uses->count; from++) {
+        const struct form_use *use = &uses->operands[from];
+        if (use->reads && in_register(use->kind))
+            add_pair(kernels, probes, number, form, uses, from, to);
+        else if (use->kind > FORM_ADDRESS) {
+            if ((use->kind - FORM_ADDRESS) & FORM_PART_BASE)
+                add_address_part(kernels, probes, number, form, uses, false);
+            if ((use->kind - FORM_ADDRESS) & FORM_PART_INDEX)
+                add_address_part(kernels, probes, number, form, uses, true);
+        } else if (form_kind_is_memory(use->kind) && use->reads && !use->writes) {
+            add_from_address(kernels, probes, number, form, uses, to);
+        }
+    }
+    if (uses->flags & FORM_READS_FLAGS && form_kind_is_general(uses->operands[to].kind))
+        add_from_flags(kernels, probes, number, form, uses, to);
+}
+
+static void add_to_all_flags(struct kernel_list *kernels, struct form_probes *probes,
+                             uint32_t number, insn_form form, const struct form_uses *uses) {
+    bool writes_register = false;
+    for (uint8_t i = 0; i < uses->count; i++)
+        writes_register |= uses->operands[i].writes;
+    for (uint8_t from = 0; from < uses->count; from++) {
+        const struct form_use *use = &uses->operands[from];
+        if (use->reads && in_register(use->kind))
+            add_to_flags(kernels, probes, number, form, uses, from);
+        else if (form_kind_is_memory(use->kind) && use->reads && !writes_register)
+            add_from_address(kernels, probes, number, form, uses, PROBE_HIDDEN);
+    }
+}
+
+void form_kernels_add(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
+                      insn_form form, const struct form_uses *uses) {
+    add_copies(kernels, probes, number, form, uses, false);
+    if (waits_for_others(uses))
+        add_copies(kernels, probes, number, form, uses, true);
+    for (uint8_t to = 0; to < uses->count; to++)
+        if (uses->operands[to].writes && in_register(uses->operands[to].kind))
+            add_to_operand(kernels, probes, number, form, uses, to);
+    if (uses->reads & ~(1u << RSP) && uses->writes & ~(1u << RSP) && !uses->hidden_memory)
+        add_hidden(kernels, probes, number, form, uses);
+    if (uses->flags & FORM_WRITES_FLAGS)
+        add_to_all_flags(kernels, probes, number, form, uses);
+}
+
+void form_kernels_transfer(struct kernel_list *kernels, struct form_probes *probes) {
+    const struct form_probe probe = {.kind = PROBE_TRANSFER, .copies = COPIES};
+    const struct form_uses uses = {.legacy = true};
+    const struct making making = begin(kernels, probes, &probe, FORM_NONE, &uses);
+    struct label loop = host_loop_begin(making.code);
+    for (unsigned turn = 0; turn < COPIES; turn++) {
+        move_to_vector(&making, 0, RBX);
+        move_to_general(&making, RBX, 0);
+    }
+    end(&making, &loop);
+}
+
+double form_probe_cycles(const struct form_probe *probe, double cycles, double transfer) {
+    return cycles / probe->copies - probe->partners - probe->transfers * transfer;
+}

@@ -1,193 +1,71 @@
 /* Classes of work by mnemonic. There are some 1600 mnemonics, but their names are systematic: a
  * vector instruction is told by the start of its name once the VEX "v" is dropped, so one short
- * table of prefixes, most specific first, covers SSE to AVX-512. Exceptions are switches over
- * mnemonics. */
+ * table of prefixes, most specific first, covers SSE to AVX-512. Exceptions are lists
+ * of mnemonics. */
 #include "isa/x86_64_operation.h"
 
 #include <string.h>
 
+/* Mnemonics that share a meaning; V(): also with the "v" of VEX and EVEX. */
+struct mnemonics {
+    uint16_t meaning;
+    uint16_t list[36]; /* ends with ZYDIS_MNEMONIC_INVALID, which is 0 */
+};
+#define M(name) ZYDIS_MNEMONIC_##name
+#define V(name) M(name), M(V##name)
+
+static const struct mnemonics TRAITS[] = {
+    {TRAIT_MOVE,
+     {M(MOV), V(MOVAPD), V(MOVAPS), V(MOVDQA), V(MOVDQU), V(MOVUPD), V(MOVUPS), M(VMOVDQA32),
+      M(VMOVDQA64), M(VMOVDQU16), M(VMOVDQU32), M(VMOVDQU64), M(VMOVDQU8)}},
+    {TRAIT_ZERO_IDIOM,
+     {M(XOR),     M(SUB),     V(PXOR),   V(XORPD),  V(XORPS),   V(PANDN),   V(ANDNPD),
+      V(ANDNPS),  V(PSUBB),   V(PSUBD),  V(PSUBQ),  V(PSUBW),   V(PCMPGTB), V(PCMPGTD),
+      V(PCMPGTQ), V(PCMPGTW), M(VPXORD), M(VPXORQ), M(VPANDND), M(VPANDNQ)}},
+    {TRAIT_ONES_IDIOM, {V(PCMPEQB), V(PCMPEQD), V(PCMPEQQ), V(PCMPEQW)}},
+    {TRAIT_SAVES_STATE | TRAIT_WRITES_FP_CONTROL,
+     {M(FXRSTOR), M(FXRSTOR64), M(XRSTOR), M(XRSTOR64), M(XRSTORS), M(XRSTORS64)}},
+    {TRAIT_SAVES_STATE | TRAIT_READS_FP_CONTROL,
+     {M(FXSAVE), M(FXSAVE64), M(XSAVE), M(XSAVE64), M(XSAVEC), M(XSAVEC64), M(XSAVEOPT),
+      M(XSAVEOPT64), M(XSAVES), M(XSAVES64)}},
+    {TRAIT_READS_FP_CONTROL, {M(FNSTCW), M(FNSTENV), M(FNSTSW), V(STMXCSR)}},
+    {TRAIT_READS_FP_CONTROL | TRAIT_WRITES_FP_CONTROL, {M(FNSAVE)}},
+    {TRAIT_WRITES_FP_CONTROL,
+     {M(FCOM), M(FCOMP), M(FCOMPP), M(FICOM), M(FICOMP), M(FLDCW), M(FLDENV), M(FNCLEX), M(FNINIT),
+      M(FPREM), M(FPREM1), M(FRSTOR), M(FTST), M(FUCOM), M(FUCOMP), M(FUCOMPP), M(FXAM),
+      V(LDMXCSR)}},
+};
+
+static const struct mnemonics FLAGS[] = {
+    {INSN_NOP, {M(NOP), M(FNOP), M(ENDBR32), M(ENDBR64)}},
+    {INSN_SERIALISING,
+     {M(CPUID), M(IRET), M(IRETD), M(IRETQ), M(SERIALIZE), M(XSETBV), M(WRMSR), M(INVD), M(WBINVD),
+      M(INVLPG), M(RSM), M(SYSRET)}},
+    {INSN_FENCE_LOAD, {M(LFENCE)}},
+    {INSN_FENCE_STORE, {M(SFENCE)}},
+    {INSN_FENCE_LOAD | INSN_FENCE_STORE, {M(MFENCE)}},
+    {INSN_SYSCALL, {M(SYSCALL), M(SYSENTER), M(INT)}},
+    {INSN_TRAP, {M(INT1), M(INT3), M(UD0), M(UD1), M(UD2), M(HLT)}},
+    {INSN_SETS_FLAGS_FOR_FUSION, {M(CMP), M(TEST), M(ADD), M(SUB), M(AND), M(INC), M(DEC)}},
+    {INSN_FUSES_WITH_FLAGS,
+     {M(JB), M(JBE), M(JL), M(JLE), M(JNB), M(JNBE), M(JNL), M(JNLE), M(JNO), M(JNP), M(JNS),
+      M(JNZ), M(JO), M(JP), M(JS), M(JZ)}},
+};
+
+static uint16_t meaning_of(ZydisMnemonic mnemonic, const struct mnemonics *rows, size_t count) {
+    for (const struct mnemonics *row = rows; row < rows + count; row++)
+        for (const uint16_t *other = row->list; *other; other++)
+            if (*other == mnemonic)
+                return row->meaning;
+    return 0;
+}
+
 unsigned x86_64_traits(ZydisMnemonic mnemonic) {
-    switch (mnemonic) {
-    case ZYDIS_MNEMONIC_MOV:
-    case ZYDIS_MNEMONIC_MOVAPD:
-    case ZYDIS_MNEMONIC_MOVAPS:
-    case ZYDIS_MNEMONIC_MOVDQA:
-    case ZYDIS_MNEMONIC_MOVDQU:
-    case ZYDIS_MNEMONIC_MOVUPD:
-    case ZYDIS_MNEMONIC_MOVUPS:
-    case ZYDIS_MNEMONIC_VMOVAPD:
-    case ZYDIS_MNEMONIC_VMOVAPS:
-    case ZYDIS_MNEMONIC_VMOVDQA:
-    case ZYDIS_MNEMONIC_VMOVDQA32:
-    case ZYDIS_MNEMONIC_VMOVDQA64:
-    case ZYDIS_MNEMONIC_VMOVDQU:
-    case ZYDIS_MNEMONIC_VMOVDQU16:
-    case ZYDIS_MNEMONIC_VMOVDQU32:
-    case ZYDIS_MNEMONIC_VMOVDQU64:
-    case ZYDIS_MNEMONIC_VMOVDQU8:
-    case ZYDIS_MNEMONIC_VMOVUPD:
-    case ZYDIS_MNEMONIC_VMOVUPS:
-        return TRAIT_MOVE;
-    case ZYDIS_MNEMONIC_XOR:
-    case ZYDIS_MNEMONIC_SUB:
-    case ZYDIS_MNEMONIC_PXOR:
-    case ZYDIS_MNEMONIC_XORPD:
-    case ZYDIS_MNEMONIC_XORPS:
-    case ZYDIS_MNEMONIC_PANDN:
-    case ZYDIS_MNEMONIC_ANDNPD:
-    case ZYDIS_MNEMONIC_ANDNPS:
-    case ZYDIS_MNEMONIC_PSUBB:
-    case ZYDIS_MNEMONIC_PSUBD:
-    case ZYDIS_MNEMONIC_PSUBQ:
-    case ZYDIS_MNEMONIC_PSUBW:
-    case ZYDIS_MNEMONIC_PCMPGTB:
-    case ZYDIS_MNEMONIC_PCMPGTD:
-    case ZYDIS_MNEMONIC_PCMPGTQ:
-    case ZYDIS_MNEMONIC_PCMPGTW:
-    case ZYDIS_MNEMONIC_VPXOR:
-    case ZYDIS_MNEMONIC_VPXORD:
-    case ZYDIS_MNEMONIC_VPXORQ:
-    case ZYDIS_MNEMONIC_VXORPD:
-    case ZYDIS_MNEMONIC_VXORPS:
-    case ZYDIS_MNEMONIC_VPANDN:
-    case ZYDIS_MNEMONIC_VPANDND:
-    case ZYDIS_MNEMONIC_VPANDNQ:
-    case ZYDIS_MNEMONIC_VANDNPD:
-    case ZYDIS_MNEMONIC_VANDNPS:
-    case ZYDIS_MNEMONIC_VPSUBB:
-    case ZYDIS_MNEMONIC_VPSUBD:
-    case ZYDIS_MNEMONIC_VPSUBQ:
-    case ZYDIS_MNEMONIC_VPSUBW:
-    case ZYDIS_MNEMONIC_VPCMPGTB:
-    case ZYDIS_MNEMONIC_VPCMPGTD:
-    case ZYDIS_MNEMONIC_VPCMPGTQ:
-    case ZYDIS_MNEMONIC_VPCMPGTW:
-        return TRAIT_ZERO_IDIOM;
-    case ZYDIS_MNEMONIC_PCMPEQB:
-    case ZYDIS_MNEMONIC_PCMPEQD:
-    case ZYDIS_MNEMONIC_PCMPEQQ:
-    case ZYDIS_MNEMONIC_PCMPEQW:
-    case ZYDIS_MNEMONIC_VPCMPEQB:
-    case ZYDIS_MNEMONIC_VPCMPEQD:
-    case ZYDIS_MNEMONIC_VPCMPEQQ:
-    case ZYDIS_MNEMONIC_VPCMPEQW:
-        return TRAIT_ONES_IDIOM;
-    case ZYDIS_MNEMONIC_FXRSTOR:
-    case ZYDIS_MNEMONIC_FXRSTOR64:
-    case ZYDIS_MNEMONIC_XRSTOR:
-    case ZYDIS_MNEMONIC_XRSTOR64:
-    case ZYDIS_MNEMONIC_XRSTORS:
-    case ZYDIS_MNEMONIC_XRSTORS64:
-        return TRAIT_SAVES_STATE | TRAIT_WRITES_FP_CONTROL;
-    case ZYDIS_MNEMONIC_FXSAVE:
-    case ZYDIS_MNEMONIC_FXSAVE64:
-    case ZYDIS_MNEMONIC_XSAVE:
-    case ZYDIS_MNEMONIC_XSAVE64:
-    case ZYDIS_MNEMONIC_XSAVEC:
-    case ZYDIS_MNEMONIC_XSAVEC64:
-    case ZYDIS_MNEMONIC_XSAVEOPT:
-    case ZYDIS_MNEMONIC_XSAVEOPT64:
-    case ZYDIS_MNEMONIC_XSAVES:
-    case ZYDIS_MNEMONIC_XSAVES64:
-        return TRAIT_SAVES_STATE | TRAIT_READS_FP_CONTROL;
-    case ZYDIS_MNEMONIC_FNSTCW:
-    case ZYDIS_MNEMONIC_FNSTENV:
-    case ZYDIS_MNEMONIC_FNSTSW:
-    case ZYDIS_MNEMONIC_STMXCSR:
-    case ZYDIS_MNEMONIC_VSTMXCSR:
-        return TRAIT_READS_FP_CONTROL;
-    case ZYDIS_MNEMONIC_FNSAVE:
-        return TRAIT_READS_FP_CONTROL | TRAIT_WRITES_FP_CONTROL;
-    case ZYDIS_MNEMONIC_FCOM:
-    case ZYDIS_MNEMONIC_FCOMP:
-    case ZYDIS_MNEMONIC_FCOMPP:
-    case ZYDIS_MNEMONIC_FICOM:
-    case ZYDIS_MNEMONIC_FICOMP:
-    case ZYDIS_MNEMONIC_FLDCW:
-    case ZYDIS_MNEMONIC_FLDENV:
-    case ZYDIS_MNEMONIC_FNCLEX:
-    case ZYDIS_MNEMONIC_FNINIT:
-    case ZYDIS_MNEMONIC_FPREM:
-    case ZYDIS_MNEMONIC_FPREM1:
-    case ZYDIS_MNEMONIC_FRSTOR:
-    case ZYDIS_MNEMONIC_FTST:
-    case ZYDIS_MNEMONIC_FUCOM:
-    case ZYDIS_MNEMONIC_FUCOMP:
-    case ZYDIS_MNEMONIC_FUCOMPP:
-    case ZYDIS_MNEMONIC_FXAM:
-    case ZYDIS_MNEMONIC_LDMXCSR:
-    case ZYDIS_MNEMONIC_VLDMXCSR:
-        return TRAIT_WRITES_FP_CONTROL;
-    default:
-        return 0;
-    }
+    return meaning_of(mnemonic, TRAITS, sizeof TRAITS / sizeof *TRAITS);
 }
 
 uint16_t x86_64_flags(ZydisMnemonic mnemonic) {
-    switch (mnemonic) {
-    case ZYDIS_MNEMONIC_NOP:
-    case ZYDIS_MNEMONIC_FNOP:
-    case ZYDIS_MNEMONIC_ENDBR32:
-    case ZYDIS_MNEMONIC_ENDBR64:
-        return INSN_NOP;
-    case ZYDIS_MNEMONIC_CPUID:
-    case ZYDIS_MNEMONIC_IRET:
-    case ZYDIS_MNEMONIC_IRETD:
-    case ZYDIS_MNEMONIC_IRETQ:
-    case ZYDIS_MNEMONIC_SERIALIZE:
-    case ZYDIS_MNEMONIC_XSETBV:
-    case ZYDIS_MNEMONIC_WRMSR:
-    case ZYDIS_MNEMONIC_INVD:
-    case ZYDIS_MNEMONIC_WBINVD:
-    case ZYDIS_MNEMONIC_INVLPG:
-    case ZYDIS_MNEMONIC_RSM:
-    case ZYDIS_MNEMONIC_SYSRET:
-        return INSN_SERIALISING;
-    case ZYDIS_MNEMONIC_LFENCE:
-        return INSN_FENCE_LOAD;
-    case ZYDIS_MNEMONIC_SFENCE:
-        return INSN_FENCE_STORE;
-    case ZYDIS_MNEMONIC_MFENCE:
-        return INSN_FENCE_LOAD | INSN_FENCE_STORE;
-    case ZYDIS_MNEMONIC_SYSCALL:
-    case ZYDIS_MNEMONIC_SYSENTER:
-    case ZYDIS_MNEMONIC_INT:
-        return INSN_SYSCALL;
-    case ZYDIS_MNEMONIC_INT1:
-    case ZYDIS_MNEMONIC_INT3:
-    case ZYDIS_MNEMONIC_UD0:
-    case ZYDIS_MNEMONIC_UD1:
-    case ZYDIS_MNEMONIC_UD2:
-    case ZYDIS_MNEMONIC_HLT:
-        return INSN_TRAP;
-    case ZYDIS_MNEMONIC_CMP:
-    case ZYDIS_MNEMONIC_TEST:
-    case ZYDIS_MNEMONIC_ADD:
-    case ZYDIS_MNEMONIC_SUB:
-    case ZYDIS_MNEMONIC_AND:
-    case ZYDIS_MNEMONIC_INC:
-    case ZYDIS_MNEMONIC_DEC:
-        return INSN_SETS_FLAGS_FOR_FUSION;
-    case ZYDIS_MNEMONIC_JB:
-    case ZYDIS_MNEMONIC_JBE:
-    case ZYDIS_MNEMONIC_JL:
-    case ZYDIS_MNEMONIC_JLE:
-    case ZYDIS_MNEMONIC_JNB:
-    case ZYDIS_MNEMONIC_JNBE:
-    case ZYDIS_MNEMONIC_JNL:
-    case ZYDIS_MNEMONIC_JNLE:
-    case ZYDIS_MNEMONIC_JNO:
-    case ZYDIS_MNEMONIC_JNP:
-    case ZYDIS_MNEMONIC_JNS:
-    case ZYDIS_MNEMONIC_JNZ:
-    case ZYDIS_MNEMONIC_JO:
-    case ZYDIS_MNEMONIC_JP:
-    case ZYDIS_MNEMONIC_JS:
-    case ZYDIS_MNEMONIC_JZ:
-        return INSN_FUSES_WITH_FLAGS;
-    default:
-        return 0;
-    }
+    return meaning_of(mnemonic, FLAGS, sizeof FLAGS / sizeof *FLAGS);
 }
 
 struct prefix {
@@ -261,108 +139,37 @@ static const struct prefix COPY_PREFIXES[] = {
     {"pmaskmov", OP_LOAD},   {"prefetch", OP_LOAD}, {"movnt", OP_LOAD},
 };
 
-static bool is_vector(const ZydisDecodedInstruction *zydis) {
-    switch (zydis->meta.isa_ext) {
-    case ZYDIS_ISA_EXT_AES:
-    case ZYDIS_ISA_EXT_AMD3DNOW:
-    case ZYDIS_ISA_EXT_AVX:
-    case ZYDIS_ISA_EXT_AVX2:
-    case ZYDIS_ISA_EXT_AVX2GATHER:
-    case ZYDIS_ISA_EXT_AVX512EVEX:
-    case ZYDIS_ISA_EXT_AVX512VEX:
-    case ZYDIS_ISA_EXT_AVXAES:
-    case ZYDIS_ISA_EXT_AVX_VNNI:
-    case ZYDIS_ISA_EXT_F16C:
-    case ZYDIS_ISA_EXT_FMA:
-    case ZYDIS_ISA_EXT_FMA4:
-    case ZYDIS_ISA_EXT_GFNI:
-    case ZYDIS_ISA_EXT_MMX:
-    case ZYDIS_ISA_EXT_PCLMULQDQ:
-    case ZYDIS_ISA_EXT_SHA:
-    case ZYDIS_ISA_EXT_SSE:
-    case ZYDIS_ISA_EXT_SSE2:
-    case ZYDIS_ISA_EXT_SSE3:
-    case ZYDIS_ISA_EXT_SSE4:
-    case ZYDIS_ISA_EXT_SSE4A:
-    case ZYDIS_ISA_EXT_SSSE3:
-    case ZYDIS_ISA_EXT_VAES:
-    case ZYDIS_ISA_EXT_VPCLMULQDQ:
-    case ZYDIS_ISA_EXT_XOP:
-        return true;
-    default:
-        return false;
-    }
-}
+#define EXTENSION(name) [ZYDIS_ISA_EXT_##name] = true
+#define MNEMONIC(name)  [ZYDIS_MNEMONIC_##name] = true
+#define CATEGORY(name)  [ZYDIS_CATEGORY_##name] = true
 
-/* System instructions and the other microcoded ones. */
-static bool is_system(const ZydisDecodedInstruction *zydis) {
-    switch (zydis->mnemonic) {
-    case ZYDIS_MNEMONIC_RDTSC:
-    case ZYDIS_MNEMONIC_CPUID:
-    case ZYDIS_MNEMONIC_PAUSE:
-    case ZYDIS_MNEMONIC_LFENCE:
-    case ZYDIS_MNEMONIC_MFENCE:
-    case ZYDIS_MNEMONIC_SFENCE:
-    case ZYDIS_MNEMONIC_LDMXCSR:
-    case ZYDIS_MNEMONIC_STMXCSR:
-    case ZYDIS_MNEMONIC_VLDMXCSR:
-    case ZYDIS_MNEMONIC_VSTMXCSR:
-    case ZYDIS_MNEMONIC_FXSAVE:
-    case ZYDIS_MNEMONIC_FXSAVE64:
-    case ZYDIS_MNEMONIC_FXRSTOR:
-    case ZYDIS_MNEMONIC_FXRSTOR64:
-    case ZYDIS_MNEMONIC_POPF:
-    case ZYDIS_MNEMONIC_POPFQ:
-    case ZYDIS_MNEMONIC_ENTER:
-    case ZYDIS_MNEMONIC_EMMS:
-    case ZYDIS_MNEMONIC_MONITOR:
-    case ZYDIS_MNEMONIC_MWAIT:
-    case ZYDIS_MNEMONIC_CLFLUSH:
-    case ZYDIS_MNEMONIC_XGETBV:
-    case ZYDIS_MNEMONIC_XSETBV:
-        return true;
-    default:
-        break;
-    }
-    switch (zydis->meta.category) {
-    case ZYDIS_CATEGORY_AMX_TILE:
-    case ZYDIS_CATEGORY_CLFLUSHOPT:
-    case ZYDIS_CATEGORY_CLWB:
-    case ZYDIS_CATEGORY_CLZERO:
-    case ZYDIS_CATEGORY_ENQCMD:
-    case ZYDIS_CATEGORY_HRESET:
-    case ZYDIS_CATEGORY_INTERRUPT:
-    case ZYDIS_CATEGORY_IO:
-    case ZYDIS_CATEGORY_IOSTRINGOP:
-    case ZYDIS_CATEGORY_KEYLOCKER:
-    case ZYDIS_CATEGORY_KEYLOCKER_WIDE:
-    case ZYDIS_CATEGORY_PADLOCK:
-    case ZYDIS_CATEGORY_PCONFIG:
-    case ZYDIS_CATEGORY_PKU:
-    case ZYDIS_CATEGORY_PT:
-    case ZYDIS_CATEGORY_RDPID:
-    case ZYDIS_CATEGORY_RDPRU:
-    case ZYDIS_CATEGORY_RDRAND:
-    case ZYDIS_CATEGORY_RDSEED:
-    case ZYDIS_CATEGORY_RDWRFSGS:
-    case ZYDIS_CATEGORY_SEGOP:
-    case ZYDIS_CATEGORY_SERIALIZE:
-    case ZYDIS_CATEGORY_SGX:
-    case ZYDIS_CATEGORY_SMAP:
-    case ZYDIS_CATEGORY_SYSCALL:
-    case ZYDIS_CATEGORY_SYSRET:
-    case ZYDIS_CATEGORY_SYSTEM:
-    case ZYDIS_CATEGORY_TSX_LDTRK:
-    case ZYDIS_CATEGORY_UINTR:
-    case ZYDIS_CATEGORY_VTX:
-    case ZYDIS_CATEGORY_WAITPKG:
-    case ZYDIS_CATEGORY_XSAVE:
-    case ZYDIS_CATEGORY_XSAVEOPT:
-        return true;
-    default:
-        return false;
-    }
-}
+static const bool IS_VECTOR[ZYDIS_ISA_EXT_MAX_VALUE + 1] = {
+    EXTENSION(AES),        EXTENSION(AMD3DNOW),   EXTENSION(AVX),       EXTENSION(AVX2),
+    EXTENSION(AVX2GATHER), EXTENSION(AVX512EVEX), EXTENSION(AVX512VEX), EXTENSION(AVXAES),
+    EXTENSION(AVX_VNNI),   EXTENSION(F16C),       EXTENSION(FMA),       EXTENSION(FMA4),
+    EXTENSION(GFNI),       EXTENSION(MMX),        EXTENSION(PCLMULQDQ), EXTENSION(SHA),
+    EXTENSION(SSE),        EXTENSION(SSE2),       EXTENSION(SSE3),      EXTENSION(SSE4),
+    EXTENSION(SSE4A),      EXTENSION(SSSE3),      EXTENSION(VAES),      EXTENSION(VPCLMULQDQ),
+    EXTENSION(XOP)};
+
+/* System instructions and the other microcoded ones: single ones, and whole categories. */
+static const bool SYSTEM_ALONE[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
+    MNEMONIC(RDTSC),    MNEMONIC(CPUID),     MNEMONIC(PAUSE),   MNEMONIC(LFENCE),
+    MNEMONIC(MFENCE),   MNEMONIC(SFENCE),    MNEMONIC(LDMXCSR), MNEMONIC(STMXCSR),
+    MNEMONIC(VLDMXCSR), MNEMONIC(VSTMXCSR),  MNEMONIC(FXSAVE),  MNEMONIC(FXSAVE64),
+    MNEMONIC(FXRSTOR),  MNEMONIC(FXRSTOR64), MNEMONIC(POPF),    MNEMONIC(POPFQ),
+    MNEMONIC(ENTER),    MNEMONIC(EMMS),      MNEMONIC(MONITOR), MNEMONIC(MWAIT),
+    MNEMONIC(CLFLUSH),  MNEMONIC(XGETBV),    MNEMONIC(XSETBV)};
+static const bool SYSTEM[ZYDIS_CATEGORY_MAX_VALUE + 1] = {
+    CATEGORY(AMX_TILE),      CATEGORY(CLFLUSHOPT), CATEGORY(CLWB),      CATEGORY(CLZERO),
+    CATEGORY(ENQCMD),        CATEGORY(HRESET),     CATEGORY(INTERRUPT), CATEGORY(IO),
+    CATEGORY(IOSTRINGOP),    CATEGORY(KEYLOCKER),  CATEGORY(PADLOCK),   CATEGORY(PCONFIG),
+    CATEGORY(PKU),           CATEGORY(PT),         CATEGORY(RDPID),     CATEGORY(RDPRU),
+    CATEGORY(RDRAND),        CATEGORY(RDSEED),     CATEGORY(RDWRFSGS),  CATEGORY(SEGOP),
+    CATEGORY(SERIALIZE),     CATEGORY(SGX),        CATEGORY(SMAP),      CATEGORY(SYSCALL),
+    CATEGORY(SYSRET),        CATEGORY(SYSTEM),     CATEGORY(TSX_LDTRK), CATEGORY(UINTR),
+    CATEGORY(VTX),           CATEGORY(WAITPKG),    CATEGORY(XSAVE),     CATEGORY(XSAVEOPT),
+    CATEGORY(KEYLOCKER_WIDE)};
 
 static enum operation integer_operation(ZydisMnemonic mnemonic) {
     switch (mnemonic) {
@@ -399,10 +206,10 @@ enum operation x86_64_operation(const ZydisDecodedInstruction *zydis, const stru
         return OP_NOP;
     if (insn->branch != BRANCH_NONE)
         return OP_BRANCH;
-    if (is_system(zydis) || (insn->flags & INSN_TRAP))
+    if (SYSTEM_ALONE[zydis->mnemonic] || SYSTEM[zydis->meta.category] || (insn->flags & INSN_TRAP))
         return OP_SYSTEM;
     const char *name = ZydisMnemonicGetString(zydis->mnemonic);
-    bool vector = is_vector(zydis), load = false, store = false;
+    bool vector = IS_VECTOR[zydis->meta.isa_ext], load = false, store = false;
     if (vector && name[0] == 'v')
         name++;
     for (unsigned i = 0; i < insn->memory_count; i++) {

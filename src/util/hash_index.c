@@ -1,7 +1,6 @@
 #include "util/hash_index.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { FIRST_SLOTS = 64 };
 
@@ -35,12 +34,6 @@ bool hash_index_add(struct hash_index *index, uint64_t hash, uint32_t number) {
     enter(index, (struct hash_slot){.hash = (uint32_t)hash, .number = number + 1});
     index->count++;
     return true;
-}
-
-void hash_index_clear(struct hash_index *index) {
-    if (index->slots)
-        memset(index->slots, 0, (index->mask + 1) * sizeof *index->slots);
-    index->count = 0;
 }
 
 void hash_index_free(struct hash_index *index) {

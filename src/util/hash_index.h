@@ -43,8 +43,7 @@ static inline uint32_t hash_index_next(const struct hash_index *index, uint64_t 
 bool hash_index_reserve(struct hash_index *index, size_t count);
 /* Enters an item. False: out of memory, never where room was reserved. */
 bool hash_index_add(struct hash_index *index, uint64_t hash, uint32_t number);
-void hash_index_clear(struct hash_index *index); /* keeps its memory */
-void hash_index_free(struct hash_index *index);  /* empty again */
+void hash_index_free(struct hash_index *index); /* empty again */
 
 static inline size_t hash_index_bytes(const struct hash_index *index) {
     return index->slots ? (index->mask + 1) * sizeof *index->slots : 0;

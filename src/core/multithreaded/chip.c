@@ -5,12 +5,6 @@
 
 #include "core/multithreaded/multithreaded.h"
 
-const char *const suspension_names[SUSPENSIONS] = {
-    [SUSPENDED_LONG] = "long operation",  [SUSPENDED_L2_HIT] = "L2 hit",
-    [SUSPENDED_L2_MISS] = "L2 miss",      [SUSPENDED_FETCH] = "instruction fetch",
-    [SUSPENDED_TRANSLATION] = "TLB miss", [SUSPENDED_BRANCH] = "branch",
-    [SUSPENDED_SYSTEM] = "system"};
-
 static bool core_new_private(const struct machine *machine, struct chip_core *core,
                              struct error *error) {
     return cache_new(&core->l1i, &machine->l1i, "l1i", LEVEL_L1, error) &&

@@ -54,7 +54,6 @@ enum suspension {
     SUSPENDED_SYSTEM, /* flushing instruction, system call */
     SUSPENSIONS
 };
-extern const char *const suspension_names[SUSPENSIONS];
 
 struct chip_thread_statistics {
     uint64_t instructions;

@@ -53,7 +53,8 @@ static const struct entry VERBS[] = {
     {NULL, "bbv", "profile a command slice by slice; count what it executes", &verb_bbv},
     {"Which parts of a long run stand for all of it?", "regions",
      "choose regions from basic block vectors; compare and sweep ways to choose", &verb_regions},
-    {NULL, "validate", "how far an estimate from regions is off, and which step is to blame",
+    {NULL, "validate",
+     "how far an estimate from regions is off, or a simulated machine from this one",
      &verb_validate},
 };
 enum { VERB_COUNT = sizeof VERBS / sizeof *VERBS };

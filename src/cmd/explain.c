@@ -9,7 +9,7 @@
  * instruction is much like it. */
 enum { REGIONS = 160, REGIONS_MOST = 10000 };
 
-static void begin(void *verb) {
+void explain_begin(void *verb) {
     struct explain *explain = verb;
     run_begin(&explain->run);
     explain->run.study.options.sampling = sampling_default();
@@ -78,7 +78,7 @@ static void check(struct argp_state *state, void *request) {
 static const struct option_part PARTS[] = {RUN_PARTS, {0}};
 
 static const struct command_line LINE = {
-    .own = {.options = OPTIONS, .begin = begin, .end = check},
+    .own = {.options = OPTIONS, .begin = explain_begin, .end = check},
     .parts = PARTS,
     .arguments = "[--] COMMAND...\nTRACE.ctrace",
     .help = "Explains where the cycles of a command, or a trace, go: functions, source lines and "

@@ -21,7 +21,12 @@ struct explain {
     const struct code *code;
 };
 
+/* Before options are parsed. */
+void explain_begin(void *explain);
+
 /* Steps of an explanation that may take a second run. */
 bool explain_run(void *explain, struct error *error);
 bool explain_report(void *explain, struct error *error);
+/* The report, not yet written, in explain->run.report; the profile is saved. */
+bool explain_build(struct explain *explain, struct error *error);
 void explain_free(void *verb);

@@ -75,14 +75,12 @@ bool explain_run(void *verb, struct error *error) {
     return true;
 }
 
-bool explain_report(void *verb, struct error *error) {
-    struct explain *explain = verb;
+bool explain_build(struct explain *explain, struct error *error) {
     struct run *run = &explain->run;
     const struct trace *trace = explain->trace;
     const char *text;
     if (explain->kind != EXPLANATION_DONE)
-        return run_report_begin(run, explanation_note(explain->explanation, 0), error) &&
-               run_report_write(run, error);
+        return run_report_begin(run, explanation_note(explain->explanation, 0), error);
     const struct forecasting_result forecast = explanation_forecast(explain->explanation);
     if (!run_report_build(run, &explain->simulation, explain->code, trace_command(trace),
                           run->verb.ended_by || trace_is_cut(trace), &forecast, error))
@@ -91,7 +89,12 @@ bool explain_report(void *verb, struct error *error) {
         report_note(&run->report, "%s", text);
     run_note_trace(run, explain->code, trace);
     run_save_finish(run, &run->report);
-    return run_report_write(run, error);
+    return true;
+}
+
+bool explain_report(void *verb, struct error *error) {
+    struct explain *explain = verb;
+    return explain_build(explain, error) && run_report_write(&explain->run, error);
 }
 
 void explain_free(void *verb) {

@@ -5,61 +5,43 @@
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/next.h"
-#include "cmd/verb.h"
+#include "cmd/validate.h"
 #include "region/bbv_profile.h"
 #include "region/kmeans.h"
-#include "report/validation.h"
-#include "study/validate.h"
 #include "trace/region_capture.h"
 
-enum { MAX_WARM_UPS = VALIDATION_MAX_TRIALS - 1 };
-
-struct job {
-    struct verb_run verb;
-    struct machine_options machine;
-    const char *list, *full; /* NULL: a command is run */
-    struct validate_run_request request;
-    uint64_t warm_ups[MAX_WARM_UPS];
-    uint32_t warm_up_count, jobs;
-
-    struct machine_choice machines;
-    struct region_list regions;
-    struct validate_run run;
-    struct validation validation;
-    struct validation_report report;
-};
-
 static void begin(void *verb) {
-    struct job *job = verb;
+    struct validate_job *job = verb;
     const uint64_t warm_ups[] = {1000000, 10000000, REGION_DEFAULT_WARM_UP};
     memcpy(job->warm_ups, warm_ups, sizeof warm_ups);
     job->warm_up_count = 3;
     job->request = (struct validate_run_request){
         .watch = &verb_watch, .slice = 10000000, .max_regions = 30, .repeatable = true, .seed = 1};
+    validate_host_begin(&job->host);
 }
 
 /* ---- options ---- */
 
 static void take_warm_ups(struct argp_state *state, void *given, char *value) {
-    struct job *job = given;
+    struct validate_job *job = given;
     char *list = strdup(value), *rest = list, *word;
     job->warm_up_count = 0;
     while (rest && (word = strsep(&rest, ","))) {
-        if (job->warm_up_count == MAX_WARM_UPS)
-            options_fail(state, "--warm-up %s: at most %d lengths", value, MAX_WARM_UPS);
+        if (job->warm_up_count == VALIDATE_MAX_WARM_UPS)
+            options_fail(state, "--warm-up %s: at most %d lengths", value, VALIDATE_MAX_WARM_UPS);
         job->warm_ups[job->warm_up_count++] =
             !strcmp(word, "all") ? UINT64_MAX : options_count(state, "--warm-up", word);
     }
     free(list);
 }
 
-#define REQUEST struct job
+#define REQUEST struct validate_job
 static const struct option_row OPTIONS[] = {
     HEADING(1, "What to validate:"),
     COUNT("size", "N", request.slice, "Choose among slices of N instructions (default 10M)",
-          .least = BBV_PROFILE_MIN_SIZE),
+          .least = BBV_PROFILE_MIN_SIZE, GIVEN(regions_given)),
     COUNT("max-clusters", "N", request.max_regions, "Choose at most N regions (default 30)",
-          .least = 1, .most = KMEANS_MAX_CLUSTERS),
+          .least = 1, .most = KMEANS_MAX_CLUSTERS, GIVEN(regions_given)),
     LIMIT_ROW(request.limit, "The first N instructions are the whole run"),
     STOP_ROW(request.stop),
     RERUN_ROW(request.rerun),
@@ -70,13 +52,22 @@ static const struct option_row OPTIONS[] = {
          "With a list of regions: a trace of the whole run that they are of"),
     TAKE("warm-up", "N[,N...]", take_warm_ups,
          "Simulate regions alone after so many instructions of warm-up each (default 1M,10M,100M; "
-         "'all': everything before them, as 'sim --regions' does by default)"),
+         "'all': everything before them, as 'sim --regions' does by default)",
+         GIVEN(regions_given)),
     JOBS_ROW(jobs, "regions"),
+    HEADING(5, "Against this very machine:"),
+    FLAG("host", host.wanted,
+         "Compare the explanation of a command with what it takes here: user time in cycles of the "
+         "measured clock, by procedure from live samples"),
+    COUNT("runs", "N", host.runs, "Measure N runs, and N more with samples (default 5)", .least = 1,
+          .most = HOST_RUNS_MOST, GIVEN(host.given)),
+    COUNT("top", "N", host.top, "Rows of the table of procedures (default 10; 0: all)",
+          GIVEN(host.given)),
     {0}};
 
 /* A list by its ending, unless it follows "--"; else the command begins here. */
 static bool take_argument(struct argp_state *state, void *given, char *value) {
-    struct job *job = given;
+    struct validate_job *job = given;
     size_t length = strlen(value);
     if (!options_quoted(state) && length > 4 && !strcmp(value + length - 4, ".csv")) {
         if (job->list)
@@ -90,9 +81,25 @@ static bool take_argument(struct argp_state *state, void *given, char *value) {
     return true;
 }
 
+/* Natively a command runs to its end, and no regions are chosen before it is explained. */
+static void check_host(struct argp_state *state, const struct validate_job *job) {
+    if (job->host.given && !job->host.wanted)
+        options_fail(state, "--runs, --top: only with --host");
+    if (!job->host.wanted)
+        return;
+    if (job->list || job->full || !job->request.command)
+        options_fail(state, "--host: which command? (culprit validate --host [OPTION...] -- "
+                            "COMMAND...)");
+    if (job->request.limit || job->regions_given || job->jobs)
+        options_fail(state, "--host: without --limit, --size, --max-clusters, --warm-up and "
+                            "--jobs: the whole run is measured, and simulated as 'culprit "
+                            "explain' does");
+}
+
 /* What is captured warms with the longest of the lengths. */
 static void check(struct argp_state *state, void *given) {
-    struct job *job = given;
+    struct validate_job *job = given;
+    check_host(state, job);
     if (job->list && !job->full)
         options_fail(state, "%s: and a trace of the whole run? (--full TRACE.ctrace)", job->list);
     if (!job->list && (!job->request.command || job->full))
@@ -109,21 +116,25 @@ static void check(struct argp_state *state, void *given) {
     }
 }
 
-static const struct option_part PARTS[] = {{&machine_group, offsetof(struct job, machine)},
-                                           {&report_group, offsetof(struct job, verb.output)},
-                                           {0}};
+static const struct option_part PARTS[] = {
+    {&machine_group, offsetof(struct validate_job, machine)},
+    {&report_group, offsetof(struct validate_job, verb.output)},
+    {0}};
 
 static const struct command_line LINE = {
     .own = {.options = OPTIONS, .begin = begin, .argument = take_argument, .end = check},
     .parts = PARTS,
-    .arguments = "[--] COMMAND...\nLIST.csv --full TRACE.ctrace",
-    .help = "Tells how far an estimate from regions is off, and which step is to blame: the choice "
-            "of the regions, finding them again in another run, or the cold start of each."
-            "\vExample:\n  culprit validate --limit 100M --size 1M -- gzip -9 -c /bin/bash > "
-            "/dev/null\n\n"
-            "The command is captured and simulated as a whole, which takes as long as 'culprit "
-            "sim' does, and run a second time to find the regions again (unless it changes files "
-            "and the like; the second time its output goes nowhere)."};
+    .arguments = "[--] COMMAND...\n--host [--] COMMAND...\nLIST.csv --full TRACE.ctrace",
+    .help =
+        "Tells how far an estimate from regions is off, and which step is to blame: the choice "
+        "of the regions, finding them again in another run, or the cold start of each. Or, with "
+        "--host, how far the simulation is from this very machine, and in which procedures."
+        "\vExample:\n  culprit validate --limit 100M --size 1M -- gzip -9 -c /bin/bash > "
+        "/dev/null\n  culprit validate --host -- gzip -9 -c /usr/bin/perl > /dev/null\n\n"
+        "The command is captured and simulated as a whole, which takes as long as 'culprit "
+        "sim' does, and run a second time to find the regions again (unless it changes files "
+        "and the like; the second time its output goes nowhere). With --host it is explained "
+        "first, then run 5 times natively, and 5 times with samples."};
 
 /* ---- the steps ---- */
 
@@ -132,7 +143,7 @@ static bool is_large(double error) {
 }
 
 /* Once more with another option; or, when all is well, the command explained. */
-static char *next_of_command(const struct job *job, double choice, bool cold) {
+static char *next_of_command(const struct validate_job *job, double choice, bool cold) {
     char *const *command = job->request.command;
     if (cold)
         return next_in_place("--warm-up 100M,300M", command, job->verb.argc, job->verb.words);
@@ -151,7 +162,7 @@ static char *next_of_command(const struct job *job, double choice, bool cold) {
 }
 
 /* What would lower the error most; of a list its next use. */
-static char *next_step(const struct job *job) {
+static char *next_step(const struct validate_job *job) {
     const struct validation *validation = &job->validation;
     const struct validation_trial *verdict = validation_verdict(validation);
     double choice = validation_cpi_error(&validation->within, &validation->whole);
@@ -173,7 +184,7 @@ static char *next_step(const struct job *job) {
 }
 
 static bool write_report(void *verb, struct error *error) {
-    struct job *job = verb;
+    struct validate_job *job = verb;
     struct validation_report *report = &job->report;
     const struct validate_run *run = &job->run;
     report->validation = &job->validation;
@@ -195,14 +206,14 @@ static bool write_report(void *verb, struct error *error) {
 }
 
 static bool prepare(void *verb, struct error *error) {
-    struct job *job = verb;
+    struct validate_job *job = verb;
     return machine_choice_load(&job->machines, &job->machine, error) &&
            verb_open_report(&job->verb, error);
 }
 
 /* The list and the full trace are from files or from the command. */
 static bool run(void *verb, struct error *error) {
-    struct job *job = verb;
+    struct validate_job *job = verb;
     const struct machine **machine = &job->report.report.machine;
     if (job->list
             ? !region_list_read(&job->regions, job->list, error)
@@ -226,16 +237,21 @@ static bool run(void *verb, struct error *error) {
 }
 
 static void clean_up(void *verb) {
-    struct job *job = verb;
+    struct validate_job *job = verb;
     report_free(&job->report.report);
     validation_free(&job->validation);
     region_list_free(&job->regions);
     validate_run_free(&job->run);
 }
 
+static const struct verb *choose(void *verb) {
+    return ((struct validate_job *)verb)->host.wanted ? &verb_validate_host : &verb_validate;
+}
+
 const struct verb verb_validate = {.line = &LINE,
-                                   .size = sizeof(struct job),
-                                   .command = offsetof(struct job, request.command),
+                                   .size = sizeof(struct validate_job),
+                                   .command = offsetof(struct validate_job, request.command),
+                                   .choose = choose,
                                    .prepare = prepare,
                                    .run = run,
                                    .report = write_report,

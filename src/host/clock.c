@@ -10,7 +10,7 @@ static const double CLOCK_AGREEMENT = 0.01, CLOCK_DOUBT = 0.05;
 
 /* Ticks that a run takes at least: the counter's steps (about 20 ns with its own cost) are then no
  * more than a thousandth; and it is short against the time between two interrupts. */
-enum { RUN_TICKS = 30000, CHAIN_ADDS = 100, CHAIN_ROUNDS = 150 };
+enum { RUN_TICKS = 30000, CHAIN_ROUNDS = 150 };
 
 /* By insertion: qsort() may ask the system how much memory there is, which the child may not. */
 static void sort(double *samples, unsigned count) {
@@ -56,7 +56,7 @@ static uint64_t ticks(void (*run)(uint64_t), uint64_t iterations, int64_t *proce
     "add %1, %0\nadd %1, %0\nadd %1, %0\nadd %1, %0\nadd %1, %0\n"
 
 /* Registers, not constants, are added: some processors add those while they rename. */
-static void chain(uint64_t rounds) {
+void clock_chain(uint64_t rounds) {
     uint64_t sum = 0, one = 1;
     for (; rounds; rounds--)
         __asm__ volatile(ADD_10 ADD_10 ADD_10 ADD_10 ADD_10 ADD_10 ADD_10 ADD_10 ADD_10 ADD_10
@@ -66,9 +66,9 @@ static void chain(uint64_t rounds) {
 
 /* Ticks of one addition. */
 static double unit(int64_t *processor) {
-    const uint64_t once = ticks(chain, CHAIN_ROUNDS, processor);
-    const uint64_t twice = ticks(chain, 2 * CHAIN_ROUNDS, processor);
-    return ((double)twice - (double)once) / ((double)CHAIN_ROUNDS * CHAIN_ADDS);
+    const uint64_t once = ticks(clock_chain, CHAIN_ROUNDS, processor);
+    const uint64_t twice = ticks(clock_chain, 2 * CHAIN_ROUNDS, processor);
+    return ((double)twice - (double)once) / ((double)CHAIN_ROUNDS * CLOCK_CHAIN_ADDS);
 }
 
 /* Iterations that take long enough; the kernel is warm behind this. */

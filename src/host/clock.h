@@ -26,6 +26,10 @@ enum { CLOCK_MOST = 400 };
 /* Fills in the result of a kernel. `context` is a struct clock_effort. */
 void clock_measure(void *context, const struct host_placed *placed, struct host_result *result);
 
+/* The chain: 100 additions, each waiting for the one before, so many times over. */
+enum { CLOCK_CHAIN_ADDS = 100 };
+void clock_chain(uint64_t rounds);
+
 /* The median of samples, which are sorted, and half of the interval that holds that of all of them
  * with 95 % probability, from their order alone. count at least 1; spread is infinite below 6. */
 double clock_median(double *samples, unsigned count, double *spread);

@@ -8,10 +8,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static __attribute__((noreturn)) void become(char *const *words, int go, int refused) {
+#include "util/descriptors.h"
+
+static void take_descriptors(const int descriptors[3]) {
+    for (int i = 0; i < 3; i++)
+        if (descriptors[i] && dup2(descriptors[i], i) < 0)
+            _exit(1);
+    descriptors_mute_inherited();
+}
+
+static __attribute__((noreturn)) void become(char *const *words, const int *descriptors, int go,
+                                             int refused) {
     char ready;
     if (read(go, &ready, 1) != 1)
         _exit(0);
+    if (descriptors)
+        take_descriptors(descriptors);
     /* What this program ignores would stay ignored. */
     signal(SIGPIPE, SIG_DFL);
     execvp(words[0], words);
@@ -21,7 +33,8 @@ static __attribute__((noreturn)) void become(char *const *words, int go, int ref
     _exit(0);
 }
 
-bool command_start(struct command *command, char *const *words, struct error *error) {
+bool command_start(struct command *command, char *const *words, const int descriptors[3],
+                   struct error *error) {
     int go[2], refused[2];
     *command = (struct command){.pid = -1, .process = -1, .go = -1, .refused = -1};
     if (pipe2(go, O_CLOEXEC) != 0)
@@ -34,7 +47,7 @@ bool command_start(struct command *command, char *const *words, struct error *er
     command->pid = fork();
     if (command->pid == 0) {
         close(go[1]);
-        become(words, go[0], refused[1]);
+        become(words, descriptors, go[0], refused[1]);
     }
     int number = errno;
     close(go[0]);

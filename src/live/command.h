@@ -11,8 +11,10 @@ struct command {
     int go, refused;
 };
 
-/* The command is found in PATH; its descriptors are the caller's. */
-bool command_start(struct command *command, char *const *words, struct error *error);
+/* The command is found in PATH. Its standard streams are these descriptors (0, and NULL for all
+ * three: the caller's), and others that it could write to then go nowhere. */
+bool command_start(struct command *command, char *const *words, const int descriptors[3],
+                   struct error *error);
 
 /* Lets it run. False: it cannot; *missing: there is no such program (errno says what is wrong). */
 bool command_go(struct command *command, bool *missing, struct error *error);

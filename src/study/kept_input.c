@@ -57,10 +57,45 @@ static void *copy(void *context) {
     return NULL;
 }
 
+/* A descriptor; −1 with an error. */
+static int open_copy(struct error *error) {
+    const int file = open(temporary_parent(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file < 0)
+        error_errno(error, "no temporary file to keep standard input in (set TMPDIR)");
+    return file;
+}
+
+static bool is_pipe(void) {
+    struct stat status;
+    return fstat(STDIN_FILENO, &status) == 0 &&
+           (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
+/* False with errno. */
+static bool copy_all(int file) {
+    char buffer[BUFFER];
+    ssize_t size;
+    while ((size = read(STDIN_FILENO, buffer, sizeof buffer)) != 0)
+        if (size > 0 ? !write_all(file, buffer, (size_t)size) : errno != EINTR)
+            return false;
+    return lseek(file, 0, SEEK_SET) == 0 && dup2(file, STDIN_FILENO) == STDIN_FILENO;
+}
+
+bool kept_input_read_all(struct error *error) {
+    if (!is_pipe())
+        return true;
+    const int file = open_copy(error);
+    if (file < 0)
+        return false;
+    const bool good = copy_all(file) || error_errno(error, "cannot keep standard input");
+    close(file);
+    return good;
+}
+
 static bool start_copy(struct kept_input *input, struct error *error) {
     int ends[2];
-    if ((input->file = open(temporary_parent(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) < 0)
-        return error_errno(error, "no temporary file to keep standard input in (set TMPDIR)");
+    if ((input->file = open_copy(error)) < 0)
+        return false;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return error_errno(error, "cannot keep standard input");
     input->first = ends[0];
@@ -77,9 +112,7 @@ bool kept_input_start(struct kept_input *input, struct error *error) {
         return true; /* closed: for the second run, too */
     if (S_ISREG(status.st_mode))
         input->offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
-    if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))
-        return start_copy(input, error);
-    return true;
+    return !is_pipe() || start_copy(input, error);
 }
 
 bool kept_input_end(struct kept_input *input, struct error *error) {

@@ -22,6 +22,11 @@ struct kept_input {
     int failure; /* errno of the copy; 0: none */
 };
 
+/* For a command that is run more often than that: reads a pipe or socket to its end, into a
+ * temporary file that takes its place as culprit's own standard input. Before the first run; then
+ * what follows finds a regular file. */
+bool kept_input_read_all(struct error *error);
+
 /* Before the first run. */
 bool kept_input_start(struct kept_input *input, struct error *error);
 /* The first run has ended. False: not all that it read is kept. */

@@ -34,8 +34,9 @@ struct record_run {
 /* The kernel too where that is permitted. */
 static bool choose_events(const struct recording_request *request, struct recording *recording,
                           struct error *error) {
-    return live_events_choose(request->events, request->rate, true, recording->events,
-                              &recording->event_count, error) ||
+    return (!request->user_only &&
+            live_events_choose(request->events, request->rate, true, recording->events,
+                               &recording->event_count, error)) ||
            live_events_choose(request->events, request->rate, false, recording->events,
                               &recording->event_count, error);
 }
@@ -178,7 +179,7 @@ static bool start(struct record_run *run, int *exec_status, struct error *error)
     const struct live_sink sink = resolver_sink(run->resolver);
     pid_t process = request->pid;
     if (request->command) {
-        if (!command_start(&run->command, request->command, error))
+        if (!command_start(&run->command, request->command, request->descriptors, error))
             return false;
         process = run->command.pid;
     } else {

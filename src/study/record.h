@@ -6,8 +6,10 @@
 
 struct recording_request {
     struct watch *watch;
-    char **command; /* NULL: `pid` */
+    char **command;         /* NULL: `pid` */
+    const int *descriptors; /* its standard streams, as of command_start(); NULL: the caller's */
     pid_t pid;
+    bool user_only;     /* no samples of the kernel, even where that is permitted */
     const char *store;  /* NULL: the default one */
     const char *events; /* NULL: what the machine has (live_events_choose) */
     double rate;        /* samples per second and processor */

@@ -206,11 +206,15 @@ struct trace *trace_again(struct trace *trace, const char *path, struct error *e
     double *seconds = calloc((size_t)count + 1, sizeof *seconds);
     for (uint32_t i = 0; seconds && i < count; i++)
         seconds[i] = trace->processes[i].seconds;
+    struct trace_effect effect = trace->effect;
+    trace->effect.what = NULL;
     trace_close(trace);
     if (!(trace = trace_from_source(&source, error))) {
         free(seconds);
+        free(effect.what);
         return NULL;
     }
+    trace->effect = effect;
     trace->seconds = seconds; /* which no file keeps */
     trace->seconds_count = seconds ? count : 0;
     return trace;

@@ -1,0 +1,174 @@
+/* The command is explained as `culprit explain` does, with its own streams; its profile goes to a
+ * store of its own, with the samples of the runs that follow. */
+#include "cmd/validate.h"
+
+#include <stdlib.h>
+
+#include "cmd/interrupt.h"
+#include "cmd/next.h"
+
+void validate_host_begin(struct validate_host *host) {
+    host->runs = 5;
+    host->top = 10;
+    explain_begin(&host->explain);
+}
+
+/* ---- steps ---- */
+
+/* What `explain` would have been asked. */
+static void ask(struct validate_job *job) {
+    struct explain *explain = &job->host.explain;
+    struct run *run = &explain->run;
+    run->verb.argc = job->verb.argc;
+    run->verb.argv = job->verb.argv;
+    run->verb.command = job->verb.command;
+    run->verb.failed = job->verb.failed;
+    run->machine = job->machine;
+    run->input.command = (char **)job->request.command;
+    run->input.thread = -1;
+    run->input.follow = true;
+    run->input.repeatable = job->request.repeatable;
+    run->input.seed = job->request.seed;
+    run->save_options = (struct save_options){true, job->host.store};
+    explain->rerun = job->request.rerun;
+}
+
+static bool prepare(void *verb, struct error *error) {
+    struct validate_job *job = verb;
+    struct validate_host *host = &job->host;
+    struct run *run = &host->explain.run;
+    if (!(host->folder = temporary_folder(&verb_watch.temporaries, error)))
+        return false;
+    if (asprintf(&host->store, "%s/profiles.db", host->folder) < 0) {
+        host->store = NULL;
+        return error_set(error, "out of memory");
+    }
+    ask(job);
+    return machine_choice_load(&run->machines, &run->machine, error) &&
+           verb_open_report(&job->verb, error) && save_open(&run->save, &run->save_options, error);
+}
+
+/* The trace of the first run, which tells what the command changed. */
+static const struct trace *first_trace(const struct explain *explain) {
+    return explain->trace ? explain->trace : explain->run.study.trace;
+}
+
+static bool may_repeat(const struct validate_job *job, struct error *error) {
+    const struct trace_effect *effect = trace_effect(first_trace(&job->host.explain));
+    return !effect || job->request.rerun ||
+           error_set(error,
+                     "the command cannot be repeated (%s), so it was not measured; --rerun does",
+                     effect->what);
+}
+
+static bool explain(struct validate_job *job, struct error *error) {
+    struct run *run = &job->host.explain.run;
+    const bool good =
+        explain_run(&job->host.explain, error) && explain_build(&job->host.explain, error);
+    job->verb.failed = run->verb.failed;
+    job->verb.exit = run->verb.exit;
+    job->verb.ended_by = run->verb.ended_by;
+    if (good && run->verb.late.message[0])
+        *error = run->verb.late;
+    return good && !run->verb.late.message[0] && may_repeat(job, error);
+}
+
+static bool measure(struct validate_job *job, struct error *error) {
+    struct validate_host *host = &job->host;
+    const struct host_runs_request request = {.watch = &verb_watch,
+                                              .command = (char **)job->request.command,
+                                              .input = &host->input,
+                                              .runs = host->runs,
+                                              .store = host->store};
+    return host_runs_go(&host->measured, &request, &job->verb.failed, error);
+}
+
+static bool match(struct validate_job *job, struct error *error) {
+    struct validate_host *host = &job->host;
+    const struct run *run = &host->explain.run;
+    const struct host_runs *measured = &host->measured;
+    if (!measured->session_count || measured->unsampled[0])
+        return true;
+    if (!(measured->runs[measured->least].cycles > 0))
+        return error_set(error, "the command is too short to be measured");
+    if (!matched_profile_read(&host->matched, run->save.saving.store, measured->sessions,
+                              measured->session_count, measured->runs[measured->least].cycles,
+                              run->save.saving.session, run->program, error))
+        return false;
+    host->report.matched = &host->matched;
+    return true;
+}
+
+static bool run(void *verb, struct error *error) {
+    struct validate_job *job = verb;
+    struct error unmatched;
+    if (!kept_input_read_all(error) || !kept_input_start(&job->host.input, error) ||
+        !explain(job, error) || !measure(job, error))
+        return false;
+    if (!match(job, &unmatched))
+        snprintf(job->host.measured.unsampled, sizeof job->host.measured.unsampled, "%.390s",
+                 unmatched.message);
+    job->verb.measured = true;
+    return true;
+}
+
+/* ---- report ---- */
+
+/* The command explained, with the options that it was compared with. */
+static char *next_step(const struct validate_job *job) {
+    char *next = NULL;
+    size_t size;
+    FILE *file = open_memstream(&next, &size);
+    if (!file)
+        return NULL;
+    fputs("culprit explain", file);
+    text_put_option(file, "machine", job->machine.machine);
+    for (uint32_t i = 0; i < job->machine.setting_count; i++)
+        text_put_option(file, "set", job->machine.settings[i]);
+    fputs(" --", file);
+    for (char *const *word = job->request.command; *word; word++) {
+        putc(' ', file);
+        text_put_word(file, *word);
+    }
+    if (fclose(file) == 0)
+        return next;
+    free(next);
+    return NULL;
+}
+
+static bool write_report(void *verb, struct error *error) {
+    struct validate_job *job = verb;
+    struct validate_host *host = &job->host;
+    struct host_report *report = &host->report;
+    const struct report *explained = &host->explain.run.report;
+    report->report.verb = "validate";
+    report->report.program = explained->program;
+    report->report.machine = explained->machine;
+    report->report.ideal = explained->ideal;
+    report->report.partial = verb_watch.signal || explained->partial;
+    report->simulation = explained->simulation;
+    report->runs = &host->measured;
+    report->top = host->top;
+    if (!host_report_add_worth(report))
+        return error_set(error, "out of memory for the report");
+    report->report.next = next_step(job);
+    const struct page page = page_of(job->verb.files.report.file);
+    if (job->verb.output.json)
+        return host_report_json(report, page.file, error);
+    host_report_text(report, &page);
+    return true;
+}
+
+static void clean_up(void *verb) {
+    struct validate_job *job = verb;
+    struct validate_host *host = &job->host;
+    report_free(&host->report.report);
+    matched_profile_free(&host->matched);
+    explain_free(&host->explain);
+    kept_input_free(&host->input);
+    temporary_remove(&verb_watch.temporaries, host->folder);
+    free(host->store);
+}
+
+const struct verb verb_validate_host = {
+    .prepare = prepare, .run = run, .report = write_report, .free = clean_up};

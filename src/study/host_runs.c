@@ -1,0 +1,143 @@
+/* The clock is measured in turn with the runs: what it was before and after one is that run's. */
+#include "study/host_runs.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "host/frequency.h"
+#include "live/command.h"
+#include "study/muted_output.h"
+
+enum { SIGNAL_MS = 100 };
+#define SAMPLES_PER_SECOND 5200 /* as `record` takes */
+
+struct streams {
+    struct muted_output output;
+    int descriptors[3];
+};
+
+static bool streams_open(struct streams *streams, const struct kept_input *input,
+                         struct error *error) {
+    if ((streams->descriptors[0] = kept_input_again(input, error)) < 0 ||
+        !muted_output_open(&streams->output, error))
+        return false;
+    streams->descriptors[1] = streams->output.files[0];
+    streams->descriptors[2] = streams->output.files[1];
+    return true;
+}
+
+static void streams_close(struct streams *streams) {
+    muted_output_close(&streams->output);
+    if (streams->descriptors[0] > 0)
+        close(streams->descriptors[0]);
+}
+
+static double seconds_of(struct timeval time) {
+    return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
+}
+
+/* ---- timed ---- */
+
+/* Passes a signal on once; where the kernel has no descriptor of processes, only the end is waited
+ * for. */
+static void await_end(const struct command *command, const struct watch *watch) {
+    bool forwarded = false;
+    struct pollfd ended = {command->process, POLLIN, 0};
+    while (command->process >= 0 && poll(&ended, 1, SIGNAL_MS) <= 0) {
+        if (watch->signal && !forwarded)
+            kill(command->pid, watch->signal);
+        forwarded = watch->signal;
+    }
+}
+
+static bool run_once(const struct host_runs_request *request, const int descriptors[3],
+                     struct rusage *used, int *status, int *exec_status, struct error *error) {
+    struct command command;
+    bool missing = false;
+    if (!command_start(&command, request->command, descriptors, error))
+        return false;
+    bool good = command_go(&command, &missing, error);
+    if (good) {
+        await_end(&command, request->watch);
+        while (wait4(command.pid, status, 0, used) < 0 && errno == EINTR)
+            continue;
+    } else {
+        *exec_status = missing ? 127 : 126;
+        error_prefix(error, "%s", request->command[0]);
+    }
+    command_close(&command);
+    return good;
+}
+
+static bool time_run(struct host_runs *runs, const struct host_runs_request *request, double *clock,
+                     int *exec_status, struct error *error) {
+    struct streams streams = {0};
+    struct rusage used = {0};
+    double after;
+    bool good = streams_open(&streams, request->input, error) &&
+                run_once(request, streams.descriptors, &used, &runs->status, exec_status, error) &&
+                host_frequency(&after, error);
+    streams_close(&streams);
+    if (!good || request->watch->signal)
+        return good;
+    const double mean = 0.5 * (*clock + after);
+    const struct host_run run = {.user = seconds_of(used.ru_utime),
+                                 .system = seconds_of(used.ru_stime),
+                                 .clock = mean,
+                                 .cycles = mean * seconds_of(used.ru_utime),
+                                 .faults = (uint64_t)(used.ru_minflt + used.ru_majflt)};
+    if (!runs->count || run.cycles < runs->runs[runs->least].cycles)
+        runs->least = runs->count;
+    runs->runs[runs->count++] = run;
+    *clock = after;
+    return true;
+}
+
+/* ---- sampled ---- */
+
+static bool sample_run(struct host_runs *runs, const struct host_runs_request *request,
+                       struct error *error) {
+    struct streams streams = {0};
+    struct recording recording = {0};
+    int ignored;
+    bool good = streams_open(&streams, request->input, error);
+    const struct recording_request sampled = {.watch = request->watch,
+                                              .command = request->command,
+                                              .descriptors = streams.descriptors,
+                                              .user_only = true,
+                                              .store = request->store,
+                                              .rate = SAMPLES_PER_SECOND};
+    good = good && record_run(&sampled, &recording, &ignored, error);
+    streams_close(&streams);
+    if (recording.session)
+        runs->sessions[runs->session_count++] = recording.session;
+    runs->event = recording.events[0];
+    return good;
+}
+
+bool host_runs_go(struct host_runs *runs, const struct host_runs_request *request, int *exec_status,
+                  struct error *error) {
+    struct error unsampled;
+    double clock;
+    bool good = host_frequency(&clock, error);
+    watch_begin(request->watch, "measuring", "runs", 2 * request->runs);
+    for (uint32_t i = 0; good && i < request->runs && !request->watch->signal; i++) {
+        good = time_run(runs, request, &clock, exec_status, error);
+        watch_progress(request->watch, i + 1);
+    }
+    for (uint32_t i = 0; good && i < request->runs && !request->watch->signal; i++) {
+        if (!sample_run(runs, request, &unsampled)) {
+            snprintf(runs->unsampled, sizeof runs->unsampled, "%.390s", unsampled.message);
+            break;
+        }
+        watch_progress(request->watch, request->runs + i + 1);
+    }
+    watch_end(request->watch);
+    return good && (runs->count || error_set(error, "interrupted before a run was measured"));
+}

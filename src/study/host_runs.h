@@ -1,0 +1,39 @@
+/* A command measured on this very machine: run several times and timed, and as many times again
+ * with samples, which cost time themselves. Its output goes nowhere. */
+#pragma once
+
+#include "study/kept_input.h"
+#include "study/record.h"
+
+enum { HOST_RUNS_MOST = 100 };
+
+struct host_runs_request {
+    struct watch *watch;
+    char **command;
+    const struct kept_input *input; /* that each run reads */
+    uint32_t runs;                  /* of each kind, 1 to HOST_RUNS_MOST */
+    const char *store;              /* for samples */
+};
+
+/* Processor time of the command and the children that it waited for. */
+struct host_run {
+    double user, system; /* seconds */
+    double clock;        /* cycles per second of dependent adds, right before and after */
+    double cycles;       /* user × clock */
+    uint64_t faults;     /* pages */
+};
+
+struct host_runs {
+    struct host_run runs[HOST_RUNS_MOST];
+    uint32_t count, least; /* timed; that of the fewest cycles */
+    int64_t sessions[HOST_RUNS_MOST];
+    size_t session_count;    /* 0: there are no samples */
+    struct live_event event; /* that was sampled */
+    char unsampled[400];     /* why not; empty: all is well */
+    int status;              /* of the last run, as of waitpid() */
+};
+
+/* *exec_status as of record_run(). An interrupt between runs is no error: fewer are made, but
+ * none at all is. What cannot be sampled is told in `unsampled`. */
+bool host_runs_go(struct host_runs *runs, const struct host_runs_request *request, int *exec_status,
+                  struct error *error);

@@ -1,0 +1,86 @@
+# culprit validate --host: what a command takes here beside its simulation. How fast this machine is,
+# and how near the two are, is no part of it.
+. tests/e2e/lib.sh
+
+report=$scratch/report.json
+seq 40000 | awk '{ print ($1 * 7919) % 40009, $1 }' >"$scratch/numbers"
+samples() { perf_paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null) && [ "$perf_paranoid" -le 2 ]; }
+
+compared() {
+    run validate --host --machine zen4 --runs 2 --top 0 --json --output "$report" -- \
+        sort -n "$scratch/numbers" >"$scratch/sorted" && same_file "$scratch/sorted" <(sort -n "$scratch/numbers") &&
+        told 'r["verb"] == "validate" and r["reference"] == "host" and r["machine"] == "zen4"' \
+            'not r["partial"] and len(r["runs"]) == 2' \
+            'r["measured"]["cycles"] == min(run["cycles"] for run in r["runs"])' \
+            'all(abs(run["cycles"] / (run["user_seconds"] * run["clock_ghz"] * 1e9 + 1e-9) - 1) < 1e-6 for run in r["runs"])' \
+            'all(run["page_faults"] > 0 and run["clock_ghz"] > 0.1 for run in r["runs"])' \
+            'r["cycles"] > r["instructions"] / 8' \
+            'abs(r["cycles"] / r["measured"]["cycles"] - 1 - r["cycles_error"]) < 1e-6' \
+            '(r["by_procedure"] is None) == (r["not_sampled"] is not None)' \
+            'r["next"].startswith("culprit explain --machine zen4 -- sort -n ")'
+}
+check "a command is explained, measured and compared" compared
+
+sums() {
+    told_names='p = r["by_procedure"]; rows = p["procedures"]
+difference = lambda row: abs(row["predicted_cycles"] - row["measured_cycles"])' \
+        told 'len(rows) == p["procedure_count"]' \
+        'abs(sum(row["samples"] for row in rows) - p["samples"]) < 0.5' \
+        'abs(sum(row["measured_cycles"] for row in rows) / r["measured"]["cycles"] - 1) < 1e-6' \
+        'abs(sum(row["predicted_cycles"] for row in rows) / r["cycles"] - 1) < 0.01' \
+        '[difference(row) for row in rows] == sorted(map(difference, rows), reverse=True)' \
+        'p["rank_correlation"] is None or -1.000001 <= p["rank_correlation"] <= 1.000001' \
+        'p["ranked"] == min(10, sum(row["samples"] > 0 for row in rows))'
+}
+if samples; then
+    check "cycles of procedures sum to those of the command" sums
+else
+    skip "cycles of procedures sum to those of the command" "kernel.perf_event_paranoid permits no samples"
+fi
+
+# The third run of a pipe would find nothing if it were not kept.
+standard_input() {
+    run validate --host --machine zen4 --runs 1 --output "$scratch/text" -- sort -n \
+        < <(cat "$scratch/numbers") >"$scratch/sorted" &&
+        same_file "$scratch/sorted" <(sort -n "$scratch/numbers") && fits_100 "$scratch/text" &&
+        cat "$scratch/text" && grep -q "^measured: .* cycles, .* in user mode at .* GHz: the least of 1 run" "$scratch/text" &&
+        grep -q "^predicted: .* cycles on machine zen4: [+-]" "$scratch/text" &&
+        grep -q "^not compared: .* in the kernel" "$scratch/text" && grep -q "^next: culprit explain" "$scratch/text"
+}
+check "a pipe is kept for all runs, and the text tells both sides" standard_input
+
+# Each run that is measured reads what the emulated one did.
+counts_runs() {
+    printf '' >"$scratch/log"
+    run validate --host --rerun --machine zen4 --runs 2 --output /dev/null -- \
+        sh -c 'wc -c >>"$1"; exit 3' sh "$scratch/log" < <(cat "$scratch/numbers")
+    [ $? = 3 ] && sort "$scratch/log" | uniq -c && cat "$scratch/log" &&
+        [ "$(sort -u "$scratch/log")" = "$(wc -c <"$scratch/numbers")" ] && [ "$(wc -l <"$scratch/log")" -ge 3 ]
+}
+check "with --rerun also what changes the world, and its exit status stays" counts_runs
+
+once() {
+    printf '' >"$scratch/log"
+    fails_with 125 "the command cannot be repeated .* so it was not measured; --rerun does" \
+        run validate --host --machine zen4 -- sh -c 'echo once >>"$1"' sh "$scratch/log" &&
+        [ "$(cat "$scratch/log")" = once ]
+}
+check "a command that changes the world is run once and not measured" once
+
+check "a command that is not there: 127" fails_with 127 "no-such-program" \
+    run validate --host --machine zen4 -- /no-such-program
+check "options of regions are refused" fails_with 125 "without --limit, --size" \
+    run validate --host --limit 1M -- true
+check "options of --host alone are refused" fails_with 125 "only with --host" \
+    run validate --runs 3 -- true
+check "a list is refused" fails_with 2 "which command" run validate --host a.csv --full b.ctrace
+
+leaves_nothing() {
+    mkdir "$scratch/temporary"
+    TMPDIR=$scratch/temporary run validate --host --machine zen4 --runs 1 --output /dev/null -- \
+        cat "$scratch/numbers" >/dev/null &&
+        [ -z "$(ls -A "$scratch/temporary")" ]
+}
+check "nothing is left behind" leaves_nothing
+
+finish

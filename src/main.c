@@ -46,6 +46,7 @@ static const struct entry VERBS[] = {
     {NULL, "throughput",
      "instructions per cycle of chips whose cores interleave threads, by models", &verb_throughput},
     {NULL, "machines", "list, show and check machine descriptions", &verb_machines},
+    {NULL, "calibrate", "measure this processor; write a machine file of it", &verb_calibrate},
     {"How far are profilers from the truth?", "profilers",
      "run every profiler over one simulation, against what every cycle says", &verb_profilers},
     {NULL, "samples", "show the samples of TIP or TEA that sim --tap wrote", &verb_samples},

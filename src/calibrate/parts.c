@@ -2,6 +2,10 @@
 
 const struct calibrate_part *const calibrate_parts[] = {
     &calibrate_width,
+    &calibrate_rename,
+    &calibrate_forwarding,
+    &calibrate_branch,
+    &calibrate_window,
     &calibrate_forms,
     NULL,
 };

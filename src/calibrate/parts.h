@@ -5,3 +5,7 @@
 #include "calibrate/calibration.h"
 
 extern const struct calibrate_part calibrate_width, calibrate_forms;
+extern const struct calibrate_part calibrate_window;
+extern const struct calibrate_part calibrate_rename;
+extern const struct calibrate_part calibrate_forwarding;
+extern const struct calibrate_part calibrate_branch;

@@ -151,6 +151,7 @@ static bool filter_calls(void) {
         PASS_IF(SYS_brk),
         PASS_IF(SYS_mprotect),
         PASS_IF(SYS_madvise),
+        PASS_IF(SYS_clock_gettime),
         PASS_IF(SYS_setitimer),
         PASS_IF(SYS_sigaltstack),
         PASS_IF(SYS_rt_sigreturn),

@@ -5,12 +5,13 @@
 #include "util/clock.h"
 
 /* Two chains of a repetition that differ by more do not count. Of medians whose interval is wider
- * than CLOCK_DOUBT of them, nothing is said. */
+ * than CLOCK_DOUBT of them, or four times what a kernel wants, nothing is said. */
 static const double CLOCK_AGREEMENT = 0.01, CLOCK_DOUBT = 0.05;
 
-/* Ticks that a run takes at least: the counter's steps (about 20 ns with its own cost) are then no
- * more than a thousandth; and it is short against the time between two interrupts. */
-enum { RUN_TICKS = 30000, CHAIN_ROUNDS = 150 };
+/* Ticks that a run takes at least: some 2 µs, so that the counter's steps are a few thousandths of
+ * it at most, and interrupts, which load makes frequent, meet few runs. Many repetitions do the
+ * rest: with ten times as long runs nearly nothing could be measured beside a load of 20. */
+enum { RUN_TICKS = 5000, CHAIN_ROUNDS = 50 };
 
 /* By insertion: qsort() may ask the system how much memory there is, which the child may not. */
 static void sort(double *samples, unsigned count) {
@@ -77,7 +78,7 @@ static uint64_t enough_iterations(const struct host_placed *placed, double until
     uint64_t iterations = kernel->iterations;
     int64_t processor = -1;
     placed->run(kernel->warm ? kernel->warm : iterations);
-    while (ticks(placed->run, iterations, &processor) < RUN_TICKS && clock_monotonic() < until)
+    while (ticks(placed->run, iterations, &processor) < RUN_TICKS && clock_processor() < until)
         iterations *= 2;
     return iterations;
 }
@@ -97,27 +98,29 @@ static bool repeat(const struct host_placed *placed, uint64_t iterations, double
 
 void clock_measure(void *context, const struct host_placed *placed, struct host_result *result) {
     const struct clock_effort *effort = context;
-    const double until = clock_monotonic() + effort->seconds;
+    const bool rough = placed->kernel->precision > 0;
+    const double until = clock_processor() + effort->seconds / (rough ? 4 : 1);
+    const double doubt = fmax(CLOCK_DOUBT, 4 * placed->kernel->precision);
+    const double precision = fmax(effort->precision, placed->kernel->precision);
     const uint64_t iterations = enough_iterations(placed, until);
     double samples[CLOCK_MOST], spread = INFINITY, median = NAN;
     unsigned count = 0;
-    while (count < effort->most && (clock_monotonic() < until || !count)) {
+    while (count < effort->most && (clock_processor() < until || !count)) {
         if (repeat(placed, iterations, &samples[count]))
             count++;
-        else if (clock_monotonic() > until)
+        else if (clock_processor() > until)
             break;
         if (count < effort->least || count % 8)
             continue;
         median = clock_median(samples, count, &spread);
-        if (spread <= effort->precision * fabs(median))
+        if (spread <= precision * fabs(median))
             break;
     }
     if (count)
         median = clock_median(samples, count, &spread);
     result->cycles = median;
     result->spread = spread;
-    result->state =
-        spread <= fmax(CLOCK_DOUBT * fabs(median), 0.02) ? HOST_MEASURED : HOST_UNSTABLE;
+    result->state = spread <= fmax(doubt * fabs(median), 0.02) ? HOST_MEASURED : HOST_UNSTABLE;
 }
 
 #endif

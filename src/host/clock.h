@@ -19,7 +19,7 @@
 struct clock_effort {
     unsigned least, most; /* repetitions that count; at most CLOCK_MOST */
     double precision;     /* half of the interval by the median that is narrow enough */
-    double seconds;       /* at most, of each kernel */
+    double seconds;       /* of processor time, at most, of each kernel */
 };
 enum { CLOCK_MOST = 400 };
 

@@ -56,6 +56,8 @@ struct host_kernel {
                             to 10,000 instructions are a good length */
     uint64_t warm;       /* iterations before anything is measured; 0: as `iterations` */
     uint32_t features;   /* that the processor must have (enum host_feature) */
+    double precision;    /* share of the cycles that is precise enough; 0: the meter's own, a few
+                            thousandths */
 };
 
 /* Whether sizes and fills are within their limits; the error says what is not. */

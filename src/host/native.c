@@ -7,8 +7,8 @@
 
 static bool measure(struct host_meter *meter, const struct host_kernel *const *kernels,
                     size_t count, struct host_result *results, struct error *error) {
-    struct clock_effort effort = meter->quick ? (struct clock_effort){9, 40, 0.01, 0.1}
-                                              : (struct clock_effort){25, 200, 0.004, 0.3};
+    struct clock_effort effort = meter->quick ? (struct clock_effort){11, 200, 0.01, 0.05}
+                                              : (struct clock_effort){25, 400, 0.004, 0.2};
     const struct host_child_options options = {
         .seconds = 10, .watcher = meter->watcher, .done = meter->done};
     for (size_t i = 0; i < count; i++)

@@ -1,0 +1,156 @@
+/* Branches: what a misprediction costs, and how many calls the return stack holds (Fog,
+ * microarchitecture.pdf; Milenkovic, Milenkovic and Kulick 2004).
+ *
+ * Penalty: a branch on bits of a table, random ones, of which half are mispredicted, against the
+ * same code on zeros. A bit is loaded before the branch on the one before it, so that it is
+ * there when its own branch comes, and that executes as soon as it is dispatched.
+ *
+ * Return stack: functions that call each other to a depth d. Each calls the next from one of two
+ * places, by a bit that is random for each time around and the same for all depths; so what returns
+ * and has lost its place in the stack is mispredicted, half of the time. The first depth that costs
+ * by so much more than the one before it is beyond the stack. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calibrate/parts.h"
+#include "calibrate/step.h"
+#include "util/random.h"
+
+enum {
+    BYTES = 4 << 20,
+    CURSOR = 0,
+    TABLE = 64,
+    DEEPEST = 72,
+    SHALLOWEST = 2,
+    DEPTHS = DEEPEST,
+    BRANCHES = 8
+};
+
+/* r12 walks the table, of BYTES from TABLE on; where it is stays in the data. */
+static void begin_walk(struct assembler *code) {
+    ASSEMBLE(code, MOV, REG(R12), MEMORY(R14, CURSOR, 64));
+}
+static void step_walk(struct assembler *code, ZydisRegister to) {
+    const ZydisEncoderOperand load[] = {
+        operand_register(to), operand_memory(ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R12, 1, TABLE, 8)};
+    ASSEMBLE(code, INC, REG(R12));
+    ASSEMBLE(code, AND, REG(R12D), IMMEDIATE(BYTES - 1));
+    assembler_put(code, ZYDIS_MNEMONIC_MOVZX, load, 2);
+}
+static void end_walk(struct assembler *code) {
+    ASSEMBLE(code, MOV, MEMORY(R14, CURSOR, 64), REG(R12));
+}
+
+/* Two branches, each on what was loaded before the other one. They go past a no-op.
+ */
+static void put_penalty(struct assembler *code) {
+    static const ZydisRegister BITS[] = {ZYDIS_REGISTER_EBX, ZYDIS_REGISTER_EBP};
+    begin_walk(code);
+    struct label loop = host_loop_begin(code);
+    for (unsigned i = 0; i < BRANCHES; i++) {
+        struct label next = {0};
+        step_walk(code, BITS[i % 2]);
+        ASSEMBLE(code, TEST, operand_register(BITS[1 - i % 2]), operand_register(BITS[1 - i % 2]));
+        assembler_branch(code, ZYDIS_MNEMONIC_JNZ, &next);
+        assembler_nops(code, 1);
+        assembler_bind(code, &next);
+    }
+    host_loop_end(code, &loop);
+    end_walk(code);
+}
+
+static void put_calls(struct assembler *code, unsigned depth) {
+    struct label functions[DEEPEST + 1] = {{0}}, end = {0};
+    begin_walk(code);
+    struct label loop = host_loop_begin(code);
+    step_walk(code, ZYDIS_REGISTER_EBX);
+    assembler_branch(code, ZYDIS_MNEMONIC_CALL, &functions[0]);
+    host_loop_end(code, &loop);
+    end_walk(code);
+    assembler_branch(code, ZYDIS_MNEMONIC_JMP, &end);
+    for (unsigned i = 0; i < depth; i++) {
+        struct label second = {0}, back = {0};
+        assembler_align(code, 64);
+        assembler_bind(code, &functions[i]);
+        if (i + 1 < depth) {
+            ASSEMBLE(code, TEST, REG(EBX), REG(EBX));
+            assembler_branch(code, ZYDIS_MNEMONIC_JNZ, &second);
+            assembler_branch(code, ZYDIS_MNEMONIC_CALL, &functions[i + 1]);
+            assembler_branch(code, ZYDIS_MNEMONIC_JMP, &back);
+            assembler_bind(code, &second);
+            assembler_branch(code, ZYDIS_MNEMONIC_CALL, &functions[i + 1]);
+            assembler_bind(code, &back);
+        }
+        assembler_put(code, ZYDIS_MNEMONIC_RET, NULL, 0);
+    }
+    assembler_bind(code, &end);
+}
+
+static uint8_t *random_bits(void) {
+    uint8_t *bits = malloc(BYTES);
+    uint64_t state = 1;
+    for (size_t i = 0; bits && i < BYTES; i++)
+        bits[i] = random_next(&state) & 1;
+    return bits;
+}
+
+static void find_stack(struct calibration *calibration, const struct host_result *results,
+                       double penalty) {
+    struct finding stack = {.key = "branch.ras_entries", .what = "return stack", .unit = "calls"};
+    struct step_point points[DEPTHS];
+    size_t count = 0;
+    unsigned below, above;
+    for (unsigned i = 1; i < DEPTHS - SHALLOWEST; i++) {
+        const bool good =
+            results[i].state == HOST_MEASURED && results[i - 1].state == HOST_MEASURED;
+        points[count++] = (struct step_point){
+            SHALLOWEST + i, good ? results[i].cycles - results[i - 1].cycles : NAN};
+    }
+    if (step_find(points, count, penalty / 4, &below, &above)) {
+        stack.value = below;
+        stack.spread = (above - below - 1) / 2.0;
+    } else {
+        stack.state = FINDING_UNKNOWN;
+        snprintf(stack.note, sizeof stack.note, "no depth up to %d costs more than the one before",
+                 DEEPEST - 1);
+    }
+    calibration_found(calibration, &stack);
+}
+
+static bool run(struct calibration *calibration, struct error *error) {
+    uint8_t *bits = random_bits();
+    if (!bits)
+        return error_set(error, "out of memory for random branches");
+    const struct host_fill fill = {
+        .kind = HOST_FILL_BYTES, .offset = TABLE, .size = BYTES, .bytes = bits};
+    const struct host_data zeros = {.size = BYTES + TABLE};
+    const struct host_data data = {.size = BYTES + TABLE, .fills = &fill, .fill_count = 1};
+    struct kernel_list list = {0};
+    put_penalty(kernel_list_add(
+        &list, &(struct host_kernel){.data = &zeros, .iterations = 250, .precision = 0.01}));
+    put_penalty(kernel_list_add(
+        &list, &(struct host_kernel){.data = &data, .iterations = 250, .precision = 0.01}));
+    for (unsigned depth = SHALLOWEST; depth < DEPTHS; depth++)
+        put_calls(
+            kernel_list_add(
+                &list, &(struct host_kernel){.data = &data, .iterations = 100, .precision = 0.01}),
+            depth);
+    const bool good = calibration_measure(calibration, &list, error);
+    if (good) {
+        struct finding penalty = {.what = "misprediction", .unit = "cycles"};
+        if (finding_rests_on(&penalty, list.results, 2)) {
+            penalty.value = 2 * (list.results[1].cycles - list.results[0].cycles) / BRANCHES;
+            penalty.spread *= 2.0 / BRANCHES;
+        }
+        calibration_found(calibration, &penalty);
+        find_stack(calibration, list.results + 2, penalty.value);
+    }
+    kernel_list_free(&list);
+    free(bits);
+    return good;
+}
+
+static const char *const KEYS[] = {"branch.ras_entries", NULL};
+const struct calibrate_part calibrate_branch = {
+    .name = "branch", .measures = "misprediction, return stack", .keys = KEYS, .run = run};

@@ -1,0 +1,237 @@
+/* What the core holds in flight: reorder buffer, load queue, store queue, registers, schedulers.
+ *
+ * Two loads that miss all caches, of chases that know nothing of each other, with N fillers between
+ * them, and N more before the next pair (Wong 2013):
+ *
+ *     load a = [a]; N fillers; load b = [b]; N fillers
+ *
+ * As long as the second load enters the core while the first one waits, both wait at once, and the
+ * pair takes one latency. When the fillers have taken the last of what they need, the second load
+ * enters only after the first is there: two latencies. To make up for what the fillers take by
+ * themselves, and for pages that the processor does not remember, the pair is compared with one
+ * whose second load waits for the first one's result: the share goes from a half to 1.
+ *
+ * The first N that does not overlap, the step, is found in three sweeps, each within the last one's
+ * step. What the fillers take tells what it is the size of:
+ *
+ *     no-ops            the reorder buffer: a, N no-ops and b are in it, N + 2
+ *     additions         integer registers: a, N and b write one each; the architecture's 16 besides
+ *     vector additions  vector registers: N write one each; the architecture's 32 besides
+ *     loads             load queue: a, N and b, N + 2
+ *     stores            store queue: N
+ *     tests of a, and b itself, wait in a scheduler: N + 1. Vector additions of a wait in that of
+ *                       vectors, and so does the move of a to a vector register: N + 1 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calibrate/parts.h"
+#include "calibrate/step.h"
+
+enum {
+    CHASE_BYTES = 48 << 20, /* of each chase: together more than the caches of a core hold */
+    APART = 128,            /* bytes: lines that are not fetched together */
+    CURSORS = 2 << 20,      /* bytes before the chases, where they are continued; fillers' data */
+    FILLER_DATA = 1024,     /* offset */
+    SWEEP = 26,             /* points */
+    SMALLEST = 6,
+    LARGEST = 1100
+};
+static const double LEAST_STEP = 0.15; /* of the share */
+
+static const struct host_fill FILLS[] = {
+    {.kind = HOST_FILL_CHASE, .offset = CURSORS, .size = CHASE_BYTES, .stride = APART, .seed = 1},
+    {.kind = HOST_FILL_CHASE,
+     .offset = CURSORS + CHASE_BYTES,
+     .size = CHASE_BYTES,
+     .stride = APART,
+     .seed = 2},
+    {.kind = HOST_FILL_ADDRESS, .offset = 0, .target = CURSORS},
+    {.kind = HOST_FILL_ADDRESS, .offset = 8, .target = CURSORS + CHASE_BYTES}};
+static const struct host_data DATA = {
+    .size = CURSORS + 2 * CHASE_BYTES, .huge_pages = true, .fills = FILLS, .fill_count = 4};
+
+enum filler { NOP, ADD, VECTOR_ADD, LOAD, STORE, WAITING, WAITING_VECTOR, FILLERS };
+static const struct resource {
+    const char *key, *what;
+    int besides; /* its size is the first N that does not overlap, and so many */
+} RESOURCES[FILLERS] = {[NOP] = {"core.rob", "reorder buffer", 1},
+                        [ADD] = {"core.int_registers", "integer registers", 1 + 16},
+                        [VECTOR_ADD] = {"core.fp_registers", "vector registers", -1 + 32},
+                        [LOAD] = {"core.load_queue", "load queue", 1},
+                        [STORE] = {"core.store_queue", "store queue", -1},
+                        [WAITING] = {NULL, "integer scheduler", 0},
+                        [WAITING_VECTOR] = {NULL, "vector scheduler", 0}};
+
+/* Registers: rcx and rdx chase, rbx is 0; fillers write rsi, rdi, r8 to r13, xmm1 to xmm8. */
+static void put_filler(struct assembler *code, enum filler filler, ZydisRegister chase,
+                       unsigned i) {
+    const ZydisEncoderOperand integer = operand_register(ZYDIS_REGISTER_RSI + i % 8);
+    const ZydisEncoderOperand vector = operand_register(ZYDIS_REGISTER_XMM1 + i % 8);
+    switch (filler) {
+    case ADD:
+        ASSEMBLE(code, ADD, integer, IMMEDIATE(1));
+        break;
+    case VECTOR_ADD:
+        ASSEMBLE(code, PADDD, vector, REG(XMM9));
+        break;
+    case LOAD:
+        ASSEMBLE(code, MOV, integer, MEMORY(R14, FILLER_DATA, 64));
+        break;
+    case STORE:
+        ASSEMBLE(code, MOV, MEMORY(R14, FILLER_DATA, 64), REG(RBP));
+        break;
+    case WAITING:
+        ASSEMBLE(code, TEST, operand_register(chase), operand_register(chase));
+        break;
+    case WAITING_VECTOR:
+        ASSEMBLE(code, PADDD, vector, REG(XMM0));
+        break;
+    default:
+        assembler_nops(code, 1);
+    }
+}
+
+/* `overlaps`: no load waits for the one before it. */
+static void add_kernel(struct kernel_list *list, enum filler filler, unsigned n, bool overlaps) {
+    const struct host_kernel kernel = {.data = &DATA, .iterations = 24, .precision = 0.03};
+    struct assembler *code = kernel_list_add(list, &kernel);
+    ASSEMBLE(code, MOV, REG(RCX), MEMORY(R14, 0, 64));
+    ASSEMBLE(code, MOV, REG(RDX), MEMORY(R14, 8, 64));
+    struct label loop = host_loop_begin(code);
+    for (unsigned half = 0; half < 2; half++) {
+        const ZydisRegister chase = half ? ZYDIS_REGISTER_RDX : ZYDIS_REGISTER_RCX;
+        const ZydisRegister other = half ? ZYDIS_REGISTER_RCX : ZYDIS_REGISTER_RDX;
+        if (!overlaps) {
+            ASSEMBLE(code, MOV, REG(RBX), operand_register(other));
+            ASSEMBLE(code, AND, REG(RBX), IMMEDIATE(0));
+        }
+        ASSEMBLE(code, MOV, operand_register(chase),
+                 operand_memory(chase, ZYDIS_REGISTER_RBX, 1, 0, 64));
+        if (filler == WAITING_VECTOR)
+            ASSEMBLE(code, MOVQ, REG(XMM0), operand_register(chase));
+        for (unsigned i = 0; i < n; i++)
+            put_filler(code, filler, chase, i);
+    }
+    host_loop_end(code, &loop);
+    ASSEMBLE(code, MOV, MEMORY(R14, 0, 64), REG(RCX));
+    ASSEMBLE(code, MOV, MEMORY(R14, 8, 64), REG(RDX));
+}
+
+static double share(const struct host_result *pair) {
+    const bool good = pair[0].state == HOST_MEASURED && pair[1].state == HOST_MEASURED;
+    return good && pair[1].cycles > 0 ? pair[0].cycles / pair[1].cycles : NAN;
+}
+
+/* Numbers from `from` to `to`, both included, by equal factors or equal steps. */
+static size_t spread_out(struct step_point points[SWEEP], unsigned from, unsigned to,
+                         bool factors) {
+    size_t count = 0;
+    for (unsigned i = 0; i < SWEEP; i++) {
+        const double part = (double)i / (SWEEP - 1);
+        const unsigned n = (unsigned)lround(factors ? from * pow((double)to / from, part)
+                                                    : from + part * (to - from));
+        if (!count || n > points[count - 1].n)
+            points[count++] = (struct step_point){.n = n, .y = NAN};
+    }
+    return count;
+}
+
+/* The sweeps of one kind of fillers. */
+struct search {
+    struct step_point points[SWEEP];
+    size_t count;
+    unsigned below, above; /* the step lies between them */
+    bool ends, found;
+};
+
+/* The next sweep: the first from end to end, others around the step, with as much on either side of
+ * it, which shows the levels. */
+static void begin_sweep(struct search *search, bool first) {
+    const unsigned width = search->above - search->below;
+    const unsigned margin = first ? 0 : width > SWEEP / 2 ? width / 2 : 8;
+    const unsigned from = search->below > SMALLEST + margin ? search->below - margin : SMALLEST;
+    search->count = spread_out(search->points, from, search->above + margin, first);
+}
+
+static void end_sweep(struct search *search, bool first) {
+    const unsigned width = search->above - search->below;
+    search->found =
+        step_find(search->points, search->count, LEAST_STEP, &search->below, &search->above) &&
+        (first || search->above - search->below <= width);
+    search->ends = !search->found || search->above - search->below == 1 ||
+                   (!first && search->above - search->below == width);
+}
+
+/* All searches that go on, in one list: what a start costs is paid once. */
+static bool sweep_all(struct calibration *calibration, struct search searches[FILLERS], bool first,
+                      struct error *error) {
+    struct kernel_list list = {0};
+    for (unsigned filler = 0; filler < FILLERS; filler++) {
+        struct search *search = &searches[filler];
+        if (search->ends)
+            continue;
+        begin_sweep(search, first);
+        for (size_t i = 0; i < search->count; i++)
+            for (unsigned overlaps = 2; overlaps-- > 0;)
+                add_kernel(&list, filler, search->points[i].n, overlaps);
+    }
+    const bool good = calibration_measure(calibration, &list, error);
+    const struct host_result *pair = list.results;
+    for (unsigned filler = 0; good && filler < FILLERS; filler++) {
+        struct search *search = &searches[filler];
+        if (search->ends)
+            continue;
+        for (size_t i = 0; i < search->count; i++, pair += 2)
+            search->points[i].y = share(pair);
+        end_sweep(search, first);
+    }
+    kernel_list_free(&list);
+    return good;
+}
+
+static bool all_end(const struct search searches[FILLERS]) {
+    for (unsigned filler = 0; filler < FILLERS; filler++)
+        if (!searches[filler].ends)
+            return false;
+    return true;
+}
+
+static void conclude(struct calibration *calibration, enum filler filler,
+                     const struct search *search) {
+    const struct resource *resource = &RESOURCES[filler];
+    struct finding finding = {.key = resource->key,
+                              .what = resource->what,
+                              .unit = "µops",
+                              .value = (double)search->above + resource->besides,
+                              .spread = (search->above - search->below - 1) / 2.0};
+    if (!search->found) {
+        finding.state = FINDING_UNKNOWN;
+        snprintf(finding.note, sizeof finding.note, "no clear step up to %d", LARGEST);
+    } else if (filler != NOP &&
+               search->above + 2 >= calibration_value(calibration, "core.rob", INFINITY)) {
+        finding.state = FINDING_UNKNOWN;
+        snprintf(finding.note, sizeof finding.note, "the reorder buffer is full before");
+    }
+    calibration_found(calibration, &finding);
+}
+
+static bool run(struct calibration *calibration, struct error *error) {
+    struct search searches[FILLERS];
+    for (unsigned filler = 0; filler < FILLERS; filler++)
+        searches[filler] = (struct search){.below = SMALLEST, .above = LARGEST};
+    for (bool first = true; !all_end(searches) && !calibration_stops(calibration); first = false)
+        if (!sweep_all(calibration, searches, first, error))
+            return false;
+    for (unsigned filler = 0; filler < FILLERS; filler++)
+        conclude(calibration, filler, &searches[filler]);
+    return true;
+}
+
+static const char *const KEYS[] = {"core.rob",        "core.int_registers", "core.fp_registers",
+                                   "core.load_queue", "core.store_queue",   NULL};
+const struct calibrate_part calibrate_window = {
+    .name = "window",
+    .measures = "reorder buffer, load and store queue, registers, schedulers",
+    .keys = KEYS,
+    .run = run};

@@ -1,0 +1,108 @@
+/* culprit calibrate: measures this processor, and writes a machine file of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/machine_file.h"
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+#include "cmd/verb.h"
+#include "host/nearest.h"
+#include "report/calibration_report.h"
+#include "study/calibrate.h"
+
+struct job {
+    struct verb_run verb;
+    const char *file, *simulated; /* NULL: none */
+    struct calibrate_run run;
+    struct machine published;
+    struct output output; /* the machine file */
+};
+
+static void take_part(struct argp_state *state, void *given, char *value) {
+    struct job *job = given;
+    const struct calibrate_part *part = calibrate_part_find(value);
+    char names[400] = "";
+    for (const struct calibrate_part *const *next = calibrate_parts; *next; next++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "",
+                 (*next)->name);
+    if (!part)
+        options_fail(state, "--only %s: there is no such part (there are %s)", value, names);
+    if (job->run.part_count == CALIBRATE_PARTS)
+        options_fail(state, "--only %s: one part too many", value);
+    job->run.parts[job->run.part_count++] = part;
+}
+
+#define REQUEST struct job
+static const struct option_row OPTIONS[] = {
+    TEXT("output", "FILE", file,
+         "Write a machine file there: what was measured, and the published figures of the nearest "
+         "machine for the rest; each line says which",
+         .letter = 'o', .not_again = true),
+    TAKE("only", "PART", take_part, "Measure only this part; may be repeated"),
+    FLAG("quick", run.quick, "Fewer repetitions"),
+    TEXT("simulated", "MACHINE", simulated,
+         "Measure a simulated machine in place of this processor: its description is read back"),
+    FLAG("json", verb.output.json, "One JSON object (docs/json.md) in place of the text"),
+    {0}};
+
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS},
+    .help =
+        "Measures this processor by small pieces of code, whose time it takes in turn with that of "
+        "a chain of additions, one cycle each: no counters and no privileges are needed. What "
+        "other load disturbs is said to be unknown.\v"
+        "Example:\n"
+        "  culprit calibrate --quick --only width --only rename -o host.ini\n"};
+
+static bool prepare(void *verb, struct error *error) {
+    struct job *job = verb;
+    const struct host_processor processor = host_processor();
+    const char *nearest = job->simulated ? job->simulated : host_nearest_machine(&processor);
+    job->run.watch = &verb_watch;
+    if (!machine_load(nearest, &job->published, error))
+        return false;
+    job->run.published = &job->published;
+    job->run.simulated_machine = job->simulated ? &job->published : NULL;
+    return calibrate_run_prepare(&job->run, error) &&
+           (!job->file || output_open(&job->output, "--output", job->file, stdout, error));
+}
+
+static bool run(void *verb, struct error *error) {
+    struct job *job = verb;
+    const bool good = calibrate_run_go(&job->run, error);
+    job->verb.measured = job->run.calibration.count > 0;
+    return good;
+}
+
+static bool write_machine(struct job *job, struct error *error) {
+    char description[160];
+    snprintf(description, sizeof description, "%.60s, %s, calibrated%s",
+             job->simulated ? job->published.name : job->run.processor.model,
+             job->simulated ? "simulated" : "this processor", job->run.partial ? " in part" : "");
+    return calibration_write(&job->run.calibration, &job->published, description, job->output.file,
+                             error) &&
+           output_close(&job->output, error);
+}
+
+static bool write_report(void *verb, struct error *error) {
+    struct job *job = verb;
+    if (job->file && !write_machine(job, error))
+        return false;
+    if (job->verb.output.json)
+        return calibration_json(&job->run, stdout, error) && verb_flush("the report", error);
+    calibration_text(&job->run, stdout);
+    return verb_flush("the report", error);
+}
+
+static void clean_up(void *verb) {
+    struct job *job = verb;
+    output_discard(&job->output);
+    calibrate_run_free(&job->run);
+}
+
+const struct verb verb_calibrate = {.line = &LINE,
+                                    .size = sizeof(struct job),
+                                    .prepare = prepare,
+                                    .run = run,
+                                    .report = write_report,
+                                    .free = clean_up};

@@ -1,0 +1,58 @@
+/* A calibration as text. */
+#include <string.h>
+
+#include "calibrate/machine_file.h"
+#include "report/calibration_report.h"
+
+static void put_value(const struct finding *finding, FILE *file) {
+    char text[MACHINE_VALUE];
+    if (finding->state != FINDING_MEASURED)
+        snprintf(text, sizeof text, "%s",
+                 finding->state == FINDING_UNKNOWN ? "unknown" : "not there");
+    else if (finding->word)
+        snprintf(text, sizeof text, "%s", finding->word);
+    else
+        snprintf(text, sizeof text, "%.4g", finding->value);
+    fprintf(file, "%10s", text);
+    if (finding->state == FINDING_MEASURED && finding->spread > 0)
+        snprintf(text, sizeof text, "+- %.2g", finding->spread);
+    else
+        *text = '\0';
+    fprintf(file, " %-9s", text);
+}
+
+static void put_finding(const struct calibrate_run *run, const struct finding *finding,
+                        FILE *file) {
+    char published[MACHINE_VALUE];
+    fprintf(file, "  %-38.38s", finding->what);
+    put_value(finding, file);
+    fprintf(file, " %-10s", finding->state == FINDING_MEASURED ? finding->unit : "");
+    if (finding->key && run->published && machine_value(run->published, finding->key, published))
+        fprintf(file, "%10.10s", published);
+    else if (finding->key)
+        fprintf(file, "%10s", "-");
+    fputc('\n', file);
+    if (*finding->note)
+        fprintf(file, "      %s\n", finding->note);
+}
+
+void calibration_text(const struct calibrate_run *run, FILE *file) {
+    const struct calibration *calibration = &run->calibration;
+    if (run->simulated_machine)
+        fprintf(file, "culprit calibrate: %s, simulated", run->simulated_machine->name);
+    else
+        fprintf(file, "culprit calibrate: %s, family %u, model %u", run->processor.model,
+                run->processor.family, run->processor.model_number);
+    fprintf(file, " (%u of %u parts, %.1f s)%s\n\n", run->parts_run, run->part_count, run->seconds,
+            run->partial ? ", partial: it was interrupted" : "");
+    fprintf(file, "  %-38s%10s %-9s %-10s%10.10s\n", "", "measured", "", "",
+            run->published ? run->published->name : "");
+    const char *part = "";
+    for (size_t i = 0; i < calibration->count; i++) {
+        const struct finding *finding = &calibration->findings[i];
+        if (strcmp(part, finding->part))
+            fprintf(file, "%s: %s\n", finding->part, calibrate_part_find(finding->part)->measures);
+        part = finding->part;
+        put_finding(run, finding, file);
+    }
+}

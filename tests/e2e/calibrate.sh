@@ -1,0 +1,61 @@
+# culprit calibrate: a simulated machine is read back, machine files, what is refused.
+. tests/e2e/lib.sh
+
+file=$scratch/host.ini
+
+# value WHAT: of the finding, from the JSON report.
+value() {
+    python3 -c 'import json, sys
+for finding in json.load(open(sys.argv[1]))["findings"]:
+    if finding["what"] == sys.argv[2]:
+        print(finding.get("value", finding["state"]))' "$scratch/report.json" "$1"
+}
+
+# A machine unlike any that is shipped, so that no figure can be the base's.
+reads_back() {
+    { echo 'base = zen4'; echo '[core]'; echo 'dispatch_width = 5'; echo 'store_forward = 9'
+      echo 'eliminate_moves = no'; echo '[branch]'; echo 'ras_entries = 24'; } >"$scratch/odd.ini"
+    run calibrate --simulated "$scratch/odd.ini" --only width --only rename --only forwarding \
+        --only branch --json >"$scratch/report.json" || return 1
+    test "$(value 'dispatch width')" = 5.0 && test "$(value 'store to load')" = 9.0 &&
+        test "$(value 'moves take no time')" = no &&
+        test "$(value 'compare and branch are one µop')" = yes &&
+        test "$(value 'return stack')" = 24.0 || { cat "$scratch/report.json"; return 1; }
+    # 8 from fetch to dispatch, 3 from execution to fetch, 1 to issue, 1 to execute
+    python3 -c 'import sys; sys.exit(abs(float(sys.argv[1]) - 13) > 1)' "$(value misprediction)"
+}
+
+writes_a_machine() {
+    run calibrate --simulated boom-tip --only width -o "$file" >"$scratch/text" &&
+        run machines check "$file" && grep -q '^dispatch_width .* ; measured$' "$file" &&
+        grep -q '^rob .* ; published (boom-tip)$' "$file" &&
+        grep -qE '^ +dispatch width +4 +µops +4$' "$scratch/text"
+}
+
+# Whatever the load is, it ends well: what is disturbed is unknown.
+this_processor() {
+    run calibrate --quick --only width --json >"$scratch/report.json" &&
+        test -n "$(value additions)" && test "$(value 'dispatch width')" != 0.0
+}
+
+fails_with() {
+    local message=$1
+    shift
+    run calibrate "$@" >"$scratch/out" 2>&1
+    test $? != 0 && grep -qF -- "$message" "$scratch/out" || { cat "$scratch/out"; return 1; }
+}
+
+if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
+    check "a simulated machine is read back" reads_back
+    check "a machine file says what was measured" writes_a_machine
+fi
+if [ "$(uname -m)" = x86_64 ]; then
+    check "this processor is measured, or unknown" this_processor
+else
+    check "another processor than x86-64 is refused in a line" \
+        fails_with "only x86-64 processors can be calibrated"
+fi
+check "an unknown part is refused, with those there are" fails_with "width, rename" --only nothing
+check "a chip of many threads is refused" fails_with "has several threads" --simulated niagara
+
+finish

@@ -17,7 +17,7 @@ export CULPRIT="$PWD/$build/culprit" CULPRIT_BUILD="$PWD/$build"
 export WORKLOADS="$PWD/build/workloads"
 export CMOCKA_MESSAGE_OUTPUT=TAP
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0}
-unset CULPRIT_MACHINES NO_COLOR
+unset CULPRIT_MACHINE CULPRIT_MACHINES XDG_CONFIG_HOME NO_COLOR
 
 files=()
 jobs=${JOBS:-$(nproc)}

@@ -15,7 +15,8 @@ import tempfile
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 KEPT = os.path.join(ROOT, "build", "experiments")
 CULPRIT = os.path.join(ROOT, os.environ.get("CULPRIT", "build/culprit"))
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/", "PYTHONHASHSEED": "0"}
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/", "PYTHONHASHSEED": "0",
+               "CULPRIT_MACHINE": "zen4"}
 
 
 def workload(name, isa="riscv64"):

@@ -7,7 +7,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/verb.h"
+#include "machine/default.h"
 #include "machine/machine.h"
+#include "report/json_values.h"
 #include "report/machine_json.h"
 #include "report/profile_report.h"
 #include "report/table.h"
@@ -74,6 +76,50 @@ static void add_row(struct table *table, const char *name, const struct machine 
     table_cell(table, machine->description);
 }
 
+/* ---- which are the defaults ---- */
+
+/* What is simulated on this host when no machine is named, by architecture. */
+struct defaults {
+    struct machine machines[ISA_COUNT];
+};
+
+static const char *const ISA_NAMES[ISA_COUNT] = {
+    [ISA_X86_64] = "x86-64", [ISA_RISCV64] = "riscv64"};
+
+static bool read_defaults(struct defaults *defaults, struct error *error) {
+    struct processor processor;
+    processor_read(&processor);
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        struct machine_default chosen;
+        if (!machine_default_of((enum isa)isa, &processor, &chosen, error) ||
+            !machine_load(chosen.name, &defaults->machines[isa], error))
+            return false;
+        defaults->machines[isa].chosen = chosen.reason;
+    }
+    return true;
+}
+
+static json_t *defaults_object(const struct defaults *defaults) {
+    json_t *object = json_object();
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        const struct machine *machine = &defaults->machines[isa];
+        json_object_set_new(object, ISA_NAMES[isa],
+                            json_pack("{s:o, s:o}", "machine", json_text(machine->name),
+                                      "machine_chosen", json_chosen(machine)));
+    }
+    return object;
+}
+
+static void print_defaults(const struct defaults *defaults, const struct page *page) {
+    fputc('\n', page->file);
+    page_print(page, "without --machine, on this host:");
+    for (int isa = 0; isa < ISA_COUNT; isa++)
+        page_print(page, "  %s programs: %s; %s", ISA_NAMES[isa], defaults->machines[isa].name,
+                   defaults->machines[isa].chosen.why);
+}
+
+/* ---- the verb ---- */
+
 /* One that cannot be read is told at once, and the others are listed. */
 static bool list(struct job *job, struct error *error) {
     const bool json = job->verb.output.json;
@@ -99,11 +145,23 @@ static bool list(struct job *job, struct error *error) {
         free(*name);
     }
     free(names);
+    struct defaults defaults;
+    const bool known = read_defaults(&defaults, error);
+    if (!known) {
+        print_error(error);
+        error->message[0] = 0;
+        good = false;
+    }
     if (json) {
-        good &= json_write(json_pack("{s:O}", "machines", array), stdout, error);
+        good &= json_write(json_pack("{s:O, s:o}", "machines", array, "defaults",
+                                     known ? defaults_object(&defaults) : json_null()),
+                           stdout, error);
     } else {
         table_print(table);
-        puts("\nnext: culprit machines show zen4");
+        if (known)
+            print_defaults(&defaults, &page);
+        printf("\nnext: culprit machines show %s\n",
+               known ? defaults.machines[ISA_X86_64].name : "zen4");
     }
     json_decref(array);
     table_free(table);

@@ -149,7 +149,9 @@ struct simulated_on {
 #define REQUEST struct simulated_on
 static const struct option_row MACHINE_OPTIONS[] = {
     HEADING(2, "On which machine:"),
-    MACHINE_ROWS(machine, "zen4 for x86-64, boom-tea for riscv64"),
+    MACHINE_ROWS(
+        machine,
+        "of this host's processor, see culprit-machines(1); boom-tea for riscv64 programs"),
     TAKE("ideal", "LIST", take_ideal,
          "Idealise, separated by commas: imiss (instruction misses hit), dmiss (data misses hit), "
          "dl1 (L1 data latency 0), shalu (one-cycle operations take 0), lgalu (longer ones take "

@@ -4,8 +4,7 @@
 
 #include <stddef.h>
 
-static const char *const DEFAULT_MACHINES[ISA_COUNT] = {
-    [ISA_X86_64] = "zen4", [ISA_RISCV64] = "boom-tea"};
+#include "machine/default.h"
 
 static bool one_thread(const struct machine *machine, struct error *error) {
     return !machine_is_chip(machine) ||
@@ -27,18 +26,44 @@ static void load(const struct machine_options *options, const char *name,
         candidate->good = one_thread(&candidate->machine, &candidate->error);
 }
 
+static void copy_to_all(struct machine_candidate candidates[ISA_COUNT]) {
+    for (int isa = 1; isa < ISA_COUNT; isa++)
+        candidates[isa] = candidates[0];
+}
+
+/* What the user chose beforehand must load; so that a fault in it is told before a command starts.
+ */
+static bool load_defaults(struct machine_candidate candidates[ISA_COUNT],
+                          const struct machine_options *options, struct error *error) {
+    struct processor processor;
+    struct machine_default chosen;
+    processor_read(&processor);
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        struct machine_candidate *candidate = &candidates[isa];
+        if (!machine_default_of((enum isa)isa, &processor, &chosen, error))
+            return false;
+        load(options, chosen.name, candidate);
+        candidate->machine.chosen = chosen.reason;
+        if (!candidate->good && chosen.reason.by == MACHINE_BY_CALIBRATION) {
+            *error = candidate->error;
+            return false;
+        }
+    }
+    return true;
+}
+
 bool machine_choice_load(struct machine_choice *choice, const struct machine_options *options,
                          struct error *error) {
     struct machine_candidate *candidates = choice->candidates;
     bool any = false;
-    for (int isa = 0; isa < ISA_COUNT; isa++) {
-        const char *name = options->machine ? options->machine : DEFAULT_MACHINES[isa];
-        if (isa > 0 && options->machine)
-            candidates[isa] = candidates[0];
-        else
-            load(options, name, &candidates[isa]);
-        any |= candidates[isa].good;
+    if (options->machine) {
+        load(options, options->machine, &candidates[0]);
+        copy_to_all(candidates);
+    } else if (!load_defaults(candidates, options, error)) {
+        return false;
     }
+    for (int isa = 0; isa < ISA_COUNT; isa++)
+        any |= candidates[isa].good;
     if (!any)
         *error = candidates[0].error;
     return any;

@@ -1,5 +1,5 @@
-/* The machine that a verb simulates: the one asked for, or the default of the program's
- * architecture, which is known only when the trace begins. */
+/* The machine that a verb simulates: the one asked for, or the default (machine/default.h) for the
+ * program's architecture, which is known only when the trace begins. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@ enum { MACHINE_MOST_SETTINGS = 64 };
 
 struct machine_options {
     bool chips;          /* set before parsing: machines of several threads are accepted */
-    const char *machine; /* NULL: by the program's architecture */
+    const char *machine; /* NULL: the default */
     const char *settings[MACHINE_MOST_SETTINGS];
     uint32_t setting_count;
     uint32_t ideal;

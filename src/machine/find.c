@@ -1,6 +1,7 @@
 /* Machines are files NAME.ini in, best first: the directories of $CULPRIT_MACHINES (separated by
  * ':'), machines/ beside the build/ directory the executable is in, share/culprit/machines of the
- * prefix whose bin/ it is in. */
+ * prefix whose bin/ it is in, the user's own, of which only files that are his and that not all may
+ * write are read. */
 #include "machine/find.h"
 
 #include <dirent.h>
@@ -33,18 +34,27 @@ static bool executable_directory(char directory[PATH_MAX]) {
     return true;
 }
 
-bool find_directories(bool (*visit)(const char *directory, void *context), void *context) {
+bool find_own_directory(char directory[PATH_MAX]) {
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int length = PATH_MAX;
+    if (config && *config == '/')
+        length = snprintf(directory, PATH_MAX, "%s/culprit", config);
+    else if (home && *home)
+        length = snprintf(directory, PATH_MAX, "%s/.config/culprit", home);
+    return length < PATH_MAX;
+}
+
+const char *find_distrust(int file) {
+    struct stat status;
+    if (fstat(file, &status) != 0)
+        return strerror(errno);
+    return status.st_uid != geteuid()   ? "another user's"
+           : (status.st_mode & S_IWOTH) ? "writable by all"
+                                        : NULL;
+}
+
+static bool find_in_installed(bool (*visit)(const char *directory, void *context), void *context) {
     char directory[PATH_MAX + 32], executable[PATH_MAX];
-    const char *list = getenv("CULPRIT_MACHINES");
-    while (list && *list) {
-        size_t length = strcspn(list, ":");
-        if (length && length < PATH_MAX) {
-            snprintf(directory, sizeof directory, "%.*s", (int)length, list);
-            if (visit(directory, context))
-                return true;
-        }
-        list += length + (list[length] == ':');
-    }
     if (!executable_directory(executable))
         return false;
     snprintf(directory, sizeof directory, "%s/", executable);
@@ -58,6 +68,22 @@ bool find_directories(bool (*visit)(const char *directory, void *context), void 
     }
     snprintf(directory, sizeof directory, "%s/../share/culprit/machines", executable);
     return visit(directory, context);
+}
+
+bool find_directories(bool (*visit)(const char *directory, void *context), void *context) {
+    char directory[PATH_MAX];
+    const char *list = getenv("CULPRIT_MACHINES");
+    while (list && *list) {
+        size_t length = strcspn(list, ":");
+        if (length && length < PATH_MAX) {
+            snprintf(directory, sizeof directory, "%.*s", (int)length, list);
+            if (visit(directory, context))
+                return true;
+        }
+        list += length + (list[length] == ':');
+    }
+    return find_in_installed(visit, context) ||
+           (find_own_directory(directory) && visit(directory, context));
 }
 
 bool find_is_path(const char *name) {
@@ -74,9 +100,15 @@ struct search {
     char *path;
     size_t path_size;
     int file;
-    int refused; /* errno of a file that exists and could not be opened */
+    int refused;          /* errno of a file that exists and could not be opened */
+    const char *distrust; /* why one was opened and is not read */
     bool skipped;
 };
+
+static bool is_own(const char *directory) {
+    char own[PATH_MAX];
+    return find_own_directory(own) && !strcmp(own, directory);
+}
 
 static bool open_in(const char *directory, void *context) {
     struct search *search = context;
@@ -85,9 +117,14 @@ static bool open_in(const char *directory, void *context) {
         return false;
     search->file = open(search->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (search->file < 0) {
-        if (errno != ENOENT && errno != ENOTDIR)
+        if (errno != ENOENT && errno != ENOTDIR && !is_own(directory))
             search->refused = errno;
         return search->refused != 0;
+    }
+    if (is_own(directory) && (search->distrust = find_distrust(search->file))) {
+        close(search->file);
+        search->file = -1;
+        return true;
     }
     struct stat status;
     if (search->skip && !fstat(search->file, &status) && search->skip(&status, search->context)) {
@@ -124,7 +161,12 @@ static bool error_not_found(const char *name, struct error *error) {
 int find_open(const char *name, const char *beside,
               bool (*skip)(const struct stat *status, void *context), void *context, char *path,
               size_t path_size, struct error *error) {
-    struct search search = {name, skip, context, path, path_size, -1, 0, false};
+    struct search search = {.name = name,
+                            .skip = skip,
+                            .context = context,
+                            .path = path,
+                            .path_size = path_size,
+                            .file = -1};
     if (*name && name[0] != '.') {
         if (!(beside && open_in(beside, &search)))
             find_directories(open_in, &search);
@@ -132,6 +174,8 @@ int find_open(const char *name, const char *beside,
     if (search.refused) {
         errno = search.refused;
         error_errno(error, "%.200s", path);
+    } else if (search.distrust) {
+        error_set(error, "%.200s is not read: it is %s", path, search.distrust);
     } else if (search.file < 0 && search.skipped) {
         error_set(error, "machine %.60s would be its own base", name);
     } else if (search.file < 0) {

@@ -1,10 +1,19 @@
 /* Inside of the machine room: where machines are found. */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "util/error.h"
+
+/* The user's own machines: $XDG_CONFIG_HOME/culprit, without it ~/.config/culprit. False: there is
+ * no such place, or its path is too long. */
+bool find_own_directory(char directory[PATH_MAX]);
+
+/* Why a file of that directory is not to be read: it is another user's, or all may write it. NULL:
+ * it may be read. */
+const char *find_distrust(int file);
 
 /* Calls `visit` with each directory machines are searched in, best first, until it returns true.
  * Returns whether it did. */

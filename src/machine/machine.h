@@ -200,6 +200,22 @@ struct machine_chip {
     uint32_t bank_interval;  /* cycles from one request that a bank takes to the next */
 };
 
+/* How a machine was chosen. */
+enum machine_by {
+    MACHINE_BY_NAME,         /* it was named: --machine, or what is read names it */
+    MACHINE_BY_ENVIRONMENT,  /* $CULPRIT_MACHINE */
+    MACHINE_BY_CALIBRATION,  /* the user's own description of this host */
+    MACHINE_BY_PROCESSOR,    /* it describes this host's core */
+    MACHINE_BY_NEAREST,      /* of those that are shipped the nearest to it */
+    MACHINE_BY_ARCHITECTURE, /* the default for programs of that architecture */
+    MACHINE_BY_COUNT
+};
+
+struct machine_choice_reason {
+    enum machine_by by;
+    char why[400]; /* "describes this processor, AMD Zen 5 (...)"; of one by name "" */
+};
+
 struct machine {
     char name[64];
     char description[256];
@@ -225,6 +241,7 @@ struct machine {
     uint32_t form_count, form_ports_count;
     struct machine_form forms[MACHINE_MAX_FORMS]; /* in the order of their numbers */
     struct machine_ports form_ports[MACHINE_MAX_FORM_PORTS];
+    struct machine_choice_reason chosen; /* no key of a file */
 };
 
 /* Whether it has more than one hardware thread. What simulates a thread alone would not be right
@@ -261,9 +278,9 @@ bool machine_forms_read(struct machine *machine, const char *path, const char *t
                         struct error *error);
 
 /* Loads a machine by name (searched in the directories of $CULPRIT_MACHINES, then in machines/
- * beside the build/ the executable is in, then in the installed share directory) or, when `name`
- * contains a '/' or ends in .ini, from that file. Errors name file, line, key, value and what is
- * allowed. */
+ * beside the build/ the executable is in, then in the installed share directory, then in the user's
+ * own, $XDG_CONFIG_HOME/culprit) or, when `name` contains a '/' or ends in .ini, from that file.
+ * Errors name file, line, key, value and what is allowed. */
 bool machine_load(const char *name, struct machine *machine, struct error *error);
 
 /* Changes one key: "core.rob=64", "dram.latency=100". For --set and tests. */

@@ -13,6 +13,7 @@
 #include "attribute/attribute.h"
 #include "util/error.h"
 
+struct machine;
 struct report;
 
 /* Names come from files: whatever is no text is replaced, as JSON must be UTF-8. NULL: null. */
@@ -23,6 +24,8 @@ json_t *json_count(uint64_t count);
 /* 0, which stands for what is not known: null. */
 json_t *json_known(uint64_t count);
 json_t *json_texts(const char *const *texts, size_t count);
+/* How the machine was chosen: `by` and `why`; null when it was named. */
+json_t *json_chosen(const struct machine *machine);
 /* The names of the causes that are idealised. */
 json_t *json_ideal(uint32_t ideal);
 /* Cycles by commit state. */

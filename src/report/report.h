@@ -94,6 +94,8 @@ bool report_add_limits(struct report *report);
 void report_text_head(const struct report *report, const struct page *page);
 /* What share the children had, where any had one. */
 void report_text_children(const struct report *report, const struct page *page);
+/* Why this machine, when none was named. */
+void report_text_chosen(const struct machine *machine, const struct page *page);
 /* Which causes are idealised; nothing where none is. */
 void report_text_ideal(const struct report *report, const struct page *page);
 void report_text_foot(const struct report *report, const struct page *page);

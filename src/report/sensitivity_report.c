@@ -65,6 +65,7 @@ void sensitivity_text(const struct sensitivity_report *report, const struct page
              first->keys);
     page_clip(page, line, page->columns);
     fputc('\n', file);
+    report_text_chosen(report->report.machine, page);
     print_grid(study, false, "cycles", page);
     snprintf(speedup, sizeof speedup, "speedup against the first, %.100s", first->values[0]);
     print_grid(study, true, speedup, page);
@@ -106,8 +107,9 @@ static json_t *runs_array(const struct sensitivity *study) {
 bool sensitivity_json(const struct sensitivity_report *report, FILE *file, struct error *error) {
     const struct report *head = &report->report;
     json_t *object =
-        json_pack("{s:s, s:o, s:o, s:f, s:o, s:b, s:I, s:o, s:o}", "verb", head->verb, "program",
-                  json_text(head->program), "machine", json_text(head->machine->name), "clock_ghz",
+        json_pack("{s:s, s:o, s:o, s:o, s:f, s:o, s:b, s:I, s:o, s:o}", "verb", head->verb,
+                  "program", json_text(head->program), "machine", json_text(head->machine->name),
+                  "machine_chosen", json_chosen(head->machine), "clock_ghz",
                   head->machine->clock_ghz, "ideal", json_ideal(head->ideal), "partial",
                   (int)head->partial, "instructions", (json_int_t)report->instructions,
                   "parameters", parameters_array(report->study), "runs", runs_array(report->study));

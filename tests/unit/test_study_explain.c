@@ -77,9 +77,9 @@ static void observe(void *context, const struct progress *progress) {
 }
 
 static void begin(struct run *run, const char *trace) {
-    const struct machine_options by_architecture = {0};
+    const struct machine_options options = {.machine = "zen4"};
     *run = (struct run){.watch = {.observe = observe, .context = run}};
-    if (!machine_choice_load(&run->machines, &by_architecture, &run->error))
+    if (!machine_choice_load(&run->machines, &options, &run->error))
         fail_msg("%s", run->error.message);
     run->request = (struct explanation_request){.watch = &run->watch,
                                                 .capture = &run->capture,

@@ -38,7 +38,7 @@ static void regions_are_found_again_and_simulated(void **state) {
     (void)state;
     static struct watch watch;
     static struct machine_choice machines;
-    const struct machine_options by_architecture = {0};
+    const struct machine_options options = {.machine = "zen4"};
     const uint64_t warm_ups[] = {SLICE, UINT64_MAX};
     const struct validate_run_request request = request_of(&watch);
     struct region_list list = {0};
@@ -46,7 +46,7 @@ static void regions_are_found_again_and_simulated(void **state) {
     struct validation validation = {0};
     struct error error = {0};
     int status = 0;
-    if (!machine_choice_load(&machines, &by_architecture, &error) ||
+    if (!machine_choice_load(&machines, &options, &error) ||
         !validate_run_go(&run, &request, &list, &status, &error))
         fail_msg("%s", error.message);
     assert_string_equal(run.kept, "");

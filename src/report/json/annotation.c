@@ -237,15 +237,17 @@ json_t *annotation_json(const struct annotation *annotation) {
     const struct procedure_profile *profile = input->profile;
     bool known = annotation->executed > 0;
     return json_pack(
-        "{s:o, s:o, s:I, s:I, s:I, s:s, s:o, s:s, s:b, s:s, s:f, s:f, s:f, s:f, s:o, s:o, s:o, "
+        "{s:o, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:s, s:b, s:s, s:f, s:f, s:f, s:f, s:o, s:o, "
+        "s:o, "
         "s:o, s:o, s:o, s:o, s:o, s:o}",
         "procedure", json_text(input->name), "image", json_text(input->image), "offset",
         (json_int_t)input->extent->offset, "address", (json_int_t)input->code->address, "size",
         (json_int_t)input->code->size, "isa", input->code->isa == ISA_X86_64 ? "x86-64" : "riscv64",
-        "machine", json_text(input->machine->name), "view", view_name(input->view), "own_machine",
-        input->own_machine, "executions", input->exact ? "counted" : "estimated", "value",
-        profile->sum, "share", profile->total > 0 ? profile->sum / profile->total : 0, "cycles",
-        profile->sum_cycles, "period_cycles", profile->period, "best_cpi",
+        "machine", json_text(input->machine->name), "machine_chosen", json_chosen(input->machine),
+        "view", view_name(input->view), "own_machine", input->own_machine, "executions",
+        input->exact ? "counted" : "estimated", "value", profile->sum, "share",
+        profile->total > 0 ? profile->sum / profile->total : 0, "cycles", profile->sum_cycles,
+        "period_cycles", profile->period, "best_cpi",
         known ? json_real(annotation->best / annotation->executed) : json_null(), "cpi",
         known ? json_real(annotation->cycles / annotation->executed) : json_null(), "flags",
         flags_json(&input->analysis->cfg), "summary", summary_json(annotation), "blocks",

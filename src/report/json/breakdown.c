@@ -134,10 +134,10 @@ static json_t *categories_array(const struct breakdown_report *report) {
 static json_t *whole_object(const struct breakdown_report *report) {
     const struct report *head = &report->report;
     json_t *object =
-        json_pack("{s:s, s:o, s:f, s:o, s:b, s:o, s:o}", "verb", head->verb, "machine",
-                  json_text(head->machine->name), "clock_ghz", head->machine->clock_ghz, "ideal",
-                  json_ideal(head->ideal), "partial", (int)head->partial, "categories",
-                  categories_array(report), "focus",
+        json_pack("{s:s, s:o, s:o, s:f, s:o, s:b, s:o, s:o}", "verb", head->verb, "machine",
+                  json_text(head->machine->name), "machine_chosen", json_chosen(head->machine),
+                  "clock_ghz", head->machine->clock_ghz, "ideal", json_ideal(head->ideal),
+                  "partial", (int)head->partial, "categories", categories_array(report), "focus",
                   json_text(breakdown_shown(&report->programs[0])->names[report->focus]));
     json_t *programs = json_array();
     for (uint32_t i = 0; report->program_count > 1 && i < report->program_count; i++)

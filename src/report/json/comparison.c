@@ -178,12 +178,13 @@ static json_t *comparison_object(const struct comparison *comparison) {
         json_array_append_new(profiles,
                               profiler_object(&comparison->rows[i], comparison->report.machine));
     return json_pack(
-        "{s:o, s:o, s:o, s:f, s:b, s:I, s:I, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, "
+        "{s:o, s:o, s:o, s:o, s:f, s:b, s:I, s:I, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, "
+        "s:o, "
         "s:I, s:I, s:o, s:o, s:I, s:o}",
         "verb", json_text(report->verb), "program", json_text(report->program), "machine",
-        json_text(report->machine->name), "clock_ghz", report->machine->clock_ghz, "partial",
-        report->partial, "instructions", (json_int_t)simulation->instructions, "cycles",
-        (json_int_t)simulation->cycles, "cpi",
+        json_text(report->machine->name), "machine_chosen", json_chosen(report->machine),
+        "clock_ghz", report->machine->clock_ghz, "partial", report->partial, "instructions",
+        (json_int_t)simulation->instructions, "cycles", (json_int_t)simulation->cycles, "cpi",
         simulation->instructions ? (double)simulation->cycles / (double)simulation->instructions
                                  : 0.0,
         "seconds", simulation->seconds, "profilers", profiles, "spread",

@@ -227,13 +227,15 @@ static void put_rows(struct writer *writer, const char *key, const struct report
 static json_t *head_object(const struct report *report) {
     const struct simulation *simulation = report->simulation;
     return json_pack(
-        "{s:o, s:o, s:o, s:f, s:o, s:b, s:I, s:I, s:f, s:I, s:I, s:f, s:f, s:o, s:o, s:i, s:I, "
+        "{s:o, s:o, s:o, s:o, s:f, s:o, s:b, s:I, s:I, s:f, s:I, s:I, s:f, s:f, s:o, s:o, s:i, "
+        "s:I, "
         "s:o, "
         "s:o, s:o}",
         "verb", json_text(report->verb), "program", json_text(report->program), "machine",
-        json_text(report->machine->name), "clock_ghz", report->machine->clock_ghz, "ideal",
-        json_ideal(report->ideal), "partial", report->partial, "instructions",
-        (json_int_t)simulation->instructions, "cycles", (json_int_t)simulation->cycles, "cpi",
+        json_text(report->machine->name), "machine_chosen", json_chosen(report->machine),
+        "clock_ghz", report->machine->clock_ghz, "ideal", json_ideal(report->ideal), "partial",
+        report->partial, "instructions", (json_int_t)simulation->instructions, "cycles",
+        (json_int_t)simulation->cycles, "cpi",
         ratio((double)simulation->cycles, (double)simulation->instructions),
         "instructions_executed", (json_int_t)simulation->executed, "instructions_simulated",
         (json_int_t)simulation->simulated, "seconds", simulation->seconds,

@@ -81,16 +81,17 @@ static json_t *hardware_object(const struct hardware_reference *hardware) {
 bool validation_json(const struct validation_report *report, FILE *file, struct error *error) {
     const struct validation *validation = report->validation;
     json_t *object = json_pack(
-        "{s:o, s:o, s:o, s:f, s:b, s:I, s:I, s:I, s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "{s:o, s:o, s:o, s:o, s:f, s:b, s:I, s:I, s:I, s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
         "verb", json_text(report->report.verb), "program", json_text(report->report.program),
-        "machine", json_text(report->report.machine->name), "clock_ghz",
-        report->report.machine->clock_ghz, "partial", report->report.partial, "instructions",
-        (json_int_t)validation->instructions, "cycles", (json_int_t)validation->cycles,
-        "instructions_in_regions", (json_int_t)validation->simulated, "method",
-        json_text(validation->list->method), "reference", "simulation", "seconds",
-        validation->seconds, "hardware", hardware_object(&report->hardware), "choice",
-        choice_object(validation), "markers", markers_object(report), "markers_not_tried",
-        json_text(report->markers_kept), "cold_start", trials_array(validation), "regions",
-        regions_array(validation));
+        "machine", json_text(report->report.machine->name), "machine_chosen",
+        json_chosen(report->report.machine), "clock_ghz", report->report.machine->clock_ghz,
+        "partial", report->report.partial, "instructions", (json_int_t)validation->instructions,
+        "cycles", (json_int_t)validation->cycles, "instructions_in_regions",
+        (json_int_t)validation->simulated, "method", json_text(validation->list->method),
+        "reference", "simulation", "seconds", validation->seconds, "hardware",
+        hardware_object(&report->hardware), "choice", choice_object(validation), "markers",
+        markers_object(report), "markers_not_tried", json_text(report->markers_kept), "cold_start",
+        trials_array(validation), "regions", regions_array(validation));
     return json_write_report(object, &report->report, file, error);
 }

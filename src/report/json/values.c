@@ -11,6 +11,18 @@ json_t *json_text(const char *text) {
     return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
 }
 
+json_t *json_chosen(const struct machine *machine) {
+    static const char *const BY[MACHINE_BY_COUNT] = {[MACHINE_BY_ENVIRONMENT] = "environment",
+                                                     [MACHINE_BY_CALIBRATION] = "calibration",
+                                                     [MACHINE_BY_PROCESSOR] = "processor",
+                                                     [MACHINE_BY_NEAREST] = "nearest",
+                                                     [MACHINE_BY_ARCHITECTURE] = "architecture"};
+    const struct machine_choice_reason *chosen = &machine->chosen;
+    return chosen->by == MACHINE_BY_NAME
+               ? json_null()
+               : json_pack("{s:s, s:o}", "by", BY[chosen->by], "why", json_text(chosen->why));
+}
+
 json_t *json_number(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }

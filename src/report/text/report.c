@@ -48,6 +48,11 @@ static void print_machine(const struct report *report, const struct page *page) 
                text_quantity(ratio((double)simulation->executed, simulation->seconds)).s);
 }
 
+void report_text_chosen(const struct machine *machine, const struct page *page) {
+    if (machine->chosen.by != MACHINE_BY_NAME)
+        page_print(page, "  by default: %s", machine->chosen.why);
+}
+
 void report_text_ideal(const struct report *report, const struct page *page) {
     if (!report->ideal)
         return;
@@ -72,6 +77,7 @@ void report_text_head(const struct report *report, const struct page *page) {
                text_count(simulation->instructions).s, text_plural(simulation->instructions),
                text_count(simulation->cycles).s, text_plural(simulation->cycles), cpi, interval);
     print_machine(report, page);
+    report_text_chosen(report->machine, page);
     report_text_ideal(report, page);
 }
 

@@ -1,0 +1,104 @@
+/* $CULPRIT_MACHINE stands for the host's processor, so it is the default for the programs that it
+ * is a fair model of (`isa` of its file), and others have theirs. */
+#include "machine/default.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "machine/find.h"
+
+static const char *const FIXED[ISA_COUNT] = {[ISA_X86_64] = "zen4", [ISA_RISCV64] = "boom-tea"};
+static const char *const ISA_NAMES[ISA_COUNT] = {
+    [ISA_X86_64] = "x86-64", [ISA_RISCV64] = "riscv64"};
+
+static void set(struct machine_default *machine, const char *name, enum machine_by by,
+                const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void set(struct machine_default *machine, const char *name, enum machine_by by,
+                const char *format, ...) {
+    struct machine_choice_reason *reason = &machine->reason;
+    const size_t before = strlen(reason->why);
+    snprintf(machine->name, sizeof machine->name, "%s", name);
+    reason->by = by;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason->why + before, sizeof reason->why - before, format, arguments);
+    va_end(arguments);
+}
+
+bool machine_host_file(char path[PATH_MAX]) {
+    char directory[PATH_MAX];
+    return find_own_directory(directory) &&
+           snprintf(path, PATH_MAX, "%s/host.ini", directory) < PATH_MAX;
+}
+
+/* Whether programs of `isa` have the machine of $CULPRIT_MACHINE; false with an error, too. */
+static bool by_environment(enum isa isa, struct machine_default *machine, struct error *error) {
+    const char *name = getenv("CULPRIT_MACHINE");
+    struct machine named;
+    if (!name || !*name)
+        return false;
+    if (strlen(name) >= sizeof machine->name)
+        return error_set(error, "CULPRIT_MACHINE: the path is too long");
+    if (!machine_load(name, &named, error))
+        return error_prefix(error, "CULPRIT_MACHINE");
+    if (strcmp(named.isa, "any") != 0 && strcmp(named.isa, ISA_NAMES[isa]) != 0)
+        return false;
+    set(machine, name, MACHINE_BY_ENVIRONMENT, "CULPRIT_MACHINE names it");
+    return true;
+}
+
+/* One that may not be read is passed over, which the reason tells. */
+static bool by_calibration(struct machine_default *machine) {
+    char path[PATH_MAX];
+    if (!machine_host_file(path))
+        return false;
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const char *distrust = file >= 0                             ? find_distrust(file)
+                           : errno == ENOENT || errno == ENOTDIR ? ""
+                                                                 : strerror(errno);
+    if (file >= 0)
+        close(file);
+    if (!distrust)
+        set(machine, path, MACHINE_BY_CALIBRATION, "%.200s describes this host", path);
+    else if (*distrust)
+        snprintf(machine->reason.why, sizeof machine->reason.why, "%.200s is not read (%s); ", path,
+                 distrust);
+    return !distrust;
+}
+
+static void by_processor(const struct processor *processor, struct machine_default *machine) {
+    const struct processor_row *row = processor_find(processor);
+    if (row)
+        set(machine, row->machine, row->described ? MACHINE_BY_PROCESSOR : MACHINE_BY_NEAREST,
+            "%s this processor, %s (family %02Xh, model %02Xh)",
+            row->described ? "it describes" : "the nearest to", row->core, processor->family,
+            processor->model);
+    else if (*processor->vendor)
+        set(machine, FIXED[ISA_X86_64], MACHINE_BY_ARCHITECTURE,
+            "no machine is near this processor, %s family %02Xh, model %02Xh", processor->vendor,
+            processor->family, processor->model);
+    else
+        set(machine, FIXED[ISA_X86_64], MACHINE_BY_ARCHITECTURE,
+            "the default for %s programs on other processors", ISA_NAMES[ISA_X86_64]);
+}
+
+bool machine_default_of(enum isa isa, const struct processor *processor,
+                        struct machine_default *machine, struct error *error) {
+    error->message[0] = machine->reason.why[0] = 0;
+    if (by_environment(isa, machine, error))
+        return true;
+    if (error->message[0])
+        return false;
+    if (isa != ISA_X86_64)
+        set(machine, FIXED[isa], MACHINE_BY_ARCHITECTURE, "the default for %s programs",
+            ISA_NAMES[isa]);
+    else if (!by_calibration(machine))
+        by_processor(processor, machine);
+    return true;
+}

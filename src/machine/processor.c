@@ -1,0 +1,47 @@
+/* Family and model are encoded as in AMD's manual 24594 and Intel's SDM, CPUID leaf 1: the extended
+ * family is added to family Fh, the extended model is the upper digit of the model (on Intel of
+ * families 6 and Fh; others have none). */
+#include "machine/processor.h"
+
+#include <string.h>
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+const struct processor_row PROCESSORS[] = {
+#define PROCESSOR(vendor, family, first, last, core, machine, describes)                           \
+    {vendor, family, first, last, core, machine, describes},
+#include "machine/processors.def"
+#undef PROCESSOR
+};
+
+const size_t PROCESSOR_COUNT = sizeof PROCESSORS / sizeof *PROCESSORS;
+
+void processor_read(struct processor *processor) {
+    memset(processor, 0, sizeof *processor);
+#ifdef __x86_64__
+    uint32_t highest, signature, b, c, d;
+    if (!__get_cpuid(0, &highest, &b, &c, &d))
+        return;
+    memcpy(processor->vendor, &b, 4);
+    memcpy(processor->vendor + 4, &d, 4);
+    memcpy(processor->vendor + 8, &c, 4);
+    if (!__get_cpuid(1, &signature, &b, &c, &d))
+        return;
+    processor->family = signature >> 8 & 0xf;
+    processor->model = (signature >> 4 & 0xf) | (signature >> 12 & 0xf0);
+    if (processor->family == 0xf)
+        processor->family += signature >> 20 & 0xff;
+#endif
+}
+
+const struct processor_row *processor_find(const struct processor *processor) {
+    for (size_t i = 0; i < PROCESSOR_COUNT; i++) {
+        const struct processor_row *row = &PROCESSORS[i];
+        if (!strcmp(row->vendor, processor->vendor) && row->family == processor->family &&
+            row->first_model <= processor->model && processor->model <= row->last_model)
+            return row;
+    }
+    return NULL;
+}

@@ -1,0 +1,30 @@
+/* The processor that culprit runs on, and which shipped machine stands for a processor. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* As CPUID tells it: family and model with their extended parts. */
+struct processor {
+    char vendor[13]; /* "AuthenticAMD"; "": not told, as on other architectures */
+    uint32_t family, model;
+};
+
+/* A row of processors.def. */
+struct processor_row {
+    const char *vendor;
+    uint32_t family, first_model, last_model;
+    const char *core;    /* its name, "AMD Zen 5" */
+    const char *machine; /* name of a shipped one */
+    bool described;      /* by that machine; else it is the nearest */
+};
+
+extern const struct processor_row PROCESSORS[];
+extern const size_t PROCESSOR_COUNT;
+
+/* This host's. */
+void processor_read(struct processor *processor);
+
+/* Its row; NULL: not known. */
+const struct processor_row *processor_find(const struct processor *processor);

@@ -1,0 +1,75 @@
+# Without --machine: whose description is simulated, and what the reports say of it.
+. tests/e2e/lib.sh
+
+unset CULPRIT_MACHINE
+export XDG_CONFIG_HOME=$scratch/config
+host=$XDG_CONFIG_HOME/culprit/host.ini
+mkdir -p "$XDG_CONFIG_HOME/culprit"
+report=$scratch/report.json
+program=$WORKLOADS/x86_64/branchy
+
+simulated() {
+    run sim --limit 20k "$@" --json --output "$report" -- "$program" >/dev/null 2>"$scratch/said"
+}
+
+of_this_processor() {
+    rm -f "$host"
+    simulated && told 'r["machine_chosen"]["by"] in ("processor", "nearest", "architecture")' \
+        'r["machine"] in ("zen3", "zen4", "zen5", "icelake-server", "sapphire-rapids")' &&
+        [ "$(run machines --json | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["defaults"]["x86-64"]["machine"])')" = \
+            "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["machine"])' "$report")" ]
+}
+says_so_in_text() {
+    run sim --limit 20k -- "$program" 2>"$scratch/text" >/dev/null &&
+        grep -A1 '^machine ' "$scratch/text" | grep -qE '^  by default: (it describes|the nearest to|no machine is near|the default for)'
+}
+check "the default is a description of this processor or the nearest" of_this_processor
+check "the text says which and why" says_so_in_text
+
+calibrated() {
+    printf 'base = zen3\n[core]\nrob = 200\n' >"$host"
+    simulated && told 'r["machine"] == "host"' 'r["machine_chosen"]["by"] == "calibration"' \
+        "r[\"machine_chosen\"][\"why\"] == \"$host describes this host\"" &&
+        run icost --limit 20k --json --output "$report" -- "$program" >/dev/null 2>&1 &&
+        told 'r["machine"] == "host"' 'r["machine_chosen"]["by"] == "calibration"' &&
+        run machines | grep -qF "x86-64 programs: host; $host describes this host"
+}
+named() {
+    simulated --machine host && told 'r["machine"] == "host"' 'r["machine_chosen"] is None' &&
+        simulated --machine zen4 && told 'r["machine"] == "zen4"' 'r["machine_chosen"] is None' &&
+        ! grep -q "by default" "$scratch/said"
+}
+all_may_write_it() {
+    chmod o+w "$host" && simulated && told 'r["machine"] != "host"' \
+        "r[\"machine_chosen\"][\"why\"].startswith(\"$host is not read (writable by all); \")" &&
+        run sim --limit 20k -- "$program" 2>"$scratch/text" >/dev/null &&
+        [ "$(tr -s '\n ' ' ' <"$scratch/text" | grep -co 'is not read (writable by all);')" = 1 ] &&
+        fails_with 125 "host.ini is not read: it is writable by all" run sim --machine host -- "$program"
+}
+faulty() {
+    rm -f "$host" && printf '[core]\nrob = x\n' >"$host" &&
+        fails_with 125 'host\.ini:2: \[core\] rob' run explain -- touch "$scratch/touched" &&
+        [ ! -e "$scratch/touched" ]
+}
+by_variable() {
+    CULPRIT_MACHINE=icelake-server simulated && told 'r["machine"] == "icelake-server"' \
+        'r["machine_chosen"] == {"by": "environment", "why": "CULPRIT_MACHINE names it"}' &&
+        CULPRIT_MACHINE=nomachine fails_with 125 "CULPRIT_MACHINE: no machine nomachine" run sim -- "$program"
+}
+check "the user's description of the host comes first" calibrated
+check "a machine that is named needs no reason" named
+check "a description that all may write is not read, in one line" all_may_write_it
+check "a fault in it is told before the command starts" faulty
+check "CULPRIT_MACHINE comes before all" by_variable
+
+of_riscv64() {
+    printf 'base = zen3\n' >"$host"
+    run sim --limit 20k --json --output "$report" -- "$WORKLOADS/riscv64/branchy" >/dev/null 2>&1 &&
+        told 'r["machine"] == "boom-tea"' 'r["machine_chosen"]["by"] == "architecture"'
+}
+skip_without riscv64-workloads "riscv64 programs have the same default everywhere" ||
+    check "riscv64 programs have the same default everywhere" of_riscv64
+
+finish

@@ -3,7 +3,7 @@
 . tests/e2e/lib.sh
 
 report=$scratch/report.json
-seq 40000 | awk '{ print ($1 * 7919) % 40009, $1 }' >"$scratch/numbers"
+seq 4000 | awk '{ print ($1 * 7919) % 40009, $1 }' >"$scratch/numbers"
 samples() { perf_paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null) && [ "$perf_paranoid" -le 2 ]; }
 
 compared() {

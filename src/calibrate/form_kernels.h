@@ -4,7 +4,7 @@
  * Latency is that of a chain: each instruction needs what the one before made. Where the result is
  * of another kind than the operand it is brought there by partners, whose latency is known or, of
  * moves between the register files, half of the way there and back. Throughput is that of copies
- * which need nothing of each other (Abel and Reineke, uops.info, ASPLOS 2019). */
+ * which need nothing of each other (Abel and Reineke 2019). */
 #pragma once
 
 #include "calibrate/calibration.h"

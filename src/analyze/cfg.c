@@ -6,6 +6,7 @@
 
 #include "analyze/explore.h"
 #include "analyze/loops.h"
+#include "util/array.h"
 
 static const char *const EDGE_KIND_NAMES[] = {
     [EDGE_ENTRY] = "entry",          [EDGE_FALL] = "fall through",     [EDGE_TAKEN] = "taken",
@@ -38,10 +39,7 @@ static void mark_leaders(struct exploration *found) {
 }
 
 static uint32_t count_leaders(const struct exploration *found) {
-    uint32_t count = 0;
-    for (size_t i = 0; i < found->insn_count; i++)
-        count += found->insns[i].leads;
-    return count;
+    return sum_over(uint32_t, i, found->insn_count, found->insns[i].leads);
 }
 
 /* Copies the instructions of a block that begins at `insn`. */

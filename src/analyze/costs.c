@@ -1,5 +1,7 @@
 #include "analyze/costs.h"
 
+#include "util/array.h"
+
 static double memory_latency(const struct machine *machine) {
     const struct machine_dram *dram = &machine->dram;
     if (!dram->banked)
@@ -13,10 +15,10 @@ static bool contended(const struct machine *machine) {
     const struct machine_cache *outer[] = {&machine->l2, &machine->llc};
     uint64_t wanted = (uint64_t)machine->l1d.mshrs + machine->l1i.mshrs;
     bool unlimited = machine->l1d.mshrs == 0 || machine->l1i.mshrs == 0;
-    for (unsigned i = 0; i < 2; i++)
-        if (outer[i]->present && outer[i]->mshrs && (unlimited || outer[i]->mshrs < wanted))
-            return true;
-    return machine->dram.banked;
+    return any_where(i, 2,
+                     outer[i]->present && outer[i]->mshrs &&
+                         (unlimited || outer[i]->mshrs < wanted)) ||
+           machine->dram.banked;
 }
 
 static double fill(const struct machine *machine) {

@@ -211,10 +211,7 @@ static void add_fed(struct search *search, const struct feed *feed, struct fetch
 
 /* ---- those that are left ---- */
 
-static int compare(const void *a, const void *b) {
-    const struct culprit *x = a, *y = b;
-    return ascending(x->cause, y->cause) ?: ascending(x->blamed, y->blamed);
-}
+ORDER(compare, struct culprit, ascending(a->cause, b->cause) ?: ascending(a->blamed, b->blamed))
 
 /* Merges candidates into one for each cause and instruction to blame. */
 static void merge(struct culprits *culprits, size_t first) {

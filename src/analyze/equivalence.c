@@ -8,6 +8,7 @@
 
 #include "analyze/brackets.h"
 #include "analyze/components.h"
+#include "util/array.h"
 
 void equivalence_free(struct equivalence *equivalence) {
     free(equivalence->block_class);
@@ -50,9 +51,8 @@ static void mark_joined(const struct components *components, const struct cfg *c
 
 static bool add_outer(struct equivalence *equivalence, const struct components *components,
                       const uint8_t *joined) {
-    uint32_t lacking = 0;
-    for (uint32_t c = 0; c < components->count; c++)
-        lacking += !(joined[c] & ENTERED) + !(joined[c] & LEFT);
+    uint32_t lacking =
+        sum_over(uint32_t, c, components->count, !(joined[c] & ENTERED) + !(joined[c] & LEFT));
     equivalence->outer = malloc((lacking + (size_t)1) * sizeof *equivalence->outer);
     equivalence->outer_class = malloc((lacking + (size_t)1) * sizeof *equivalence->outer_class);
     if (!equivalence->outer || !equivalence->outer_class)

@@ -5,17 +5,12 @@
 #include "util/order.h"
 
 bool feeding_add(struct feeding *feeding, uint32_t insn, enum feed_kind kind, uint32_t maker) {
-    if (!array_room(feeding->feeds, feeding->capacity, feeding->count + 1))
-        return false;
-    feeding->feeds[feeding->count++] = (struct feed){insn, maker, (uint8_t)kind};
-    return true;
+    return array_push(feeding->feeds, feeding->capacity, feeding->count,
+                      (struct feed){insn, maker, (uint8_t)kind});
 }
 
-static int compare_feeds(const void *a, const void *b) {
-    const struct feed *x = a, *y = b;
-    return ascending(x->insn, y->insn) ?: ascending(x->kind, y->kind) ?:
-           ascending(x->maker, y->maker);
-}
+ORDER(compare_feeds, struct feed, ascending(a->insn, b->insn) ?: ascending(a->kind, b->kind) ?:
+           ascending(a->maker, b->maker))
 
 static void sort_feeds(struct feeding *feeding, uint32_t insn_count) {
     size_t kept = 0;

@@ -185,10 +185,8 @@ static struct rest rest_of(const struct flow *flow, uint32_t node) {
     return rest;
 }
 
-static int compare_rests(const void *a, const void *b) {
-    const struct rest *x = a, *y = b;
-    return ascending(x->executions, y->executions) ?: ascending(x->node, y->node);
-}
+ORDER(compare_rests, struct rest,
+      ascending(a->executions, b->executions) ?: ascending(a->node, b->node))
 
 /* Shares it evenly, as if every way to share were as likely: each of n has a mean of 1/n and a
  * variance of (n − 1) / (n² (n + 1)) of the whole. */

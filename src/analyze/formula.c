@@ -255,10 +255,7 @@ void formula_bound(struct formula *formula, const struct expression *comparison,
     formula->bounds[formula->bound_count++] = (struct bound){root, comparison->width, limit};
 }
 
-static int compare_limits(const void *left, const void *right) {
-    const struct bound *a = left, *b = right;
-    return ascending(a->limit, b->limit);
-}
+ORDER(compare_limits, struct bound, ascending(a->limit, b->limit))
 
 void formula_find_index(struct formula *formula) {
     struct bound bounds[FORMULA_BOUNDS];

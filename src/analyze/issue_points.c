@@ -89,10 +89,8 @@ static bool is_of_chance(const struct points *of, const struct cluster *cluster)
     return cluster->squares <= limit * cluster->rate * of->period;
 }
 
-static int compare_ratios(const void *a, const void *b) {
-    const struct issue_point *x = a, *y = b;
-    return ascending(ratio(x), ratio(y)) ?: ascending(x->insn, y->insn);
-}
+ORDER(compare_ratios, struct issue_point,
+      ascending(ratio(a), ratio(b)) ?: ascending(a->insn, b->insn))
 
 /* The longest sequence of points from `begin` on that may differ by chance, up to the first that
  * may not; with `innocent`, suspects are passed over. */

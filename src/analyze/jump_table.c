@@ -411,10 +411,7 @@ static bool resolve(struct search *search, struct formula *formula, uint32_t ins
 
 /* ---- the door ---- */
 
-static int compare_offsets(const void *left, const void *right) {
-    const uint32_t *a = left, *b = right;
-    return ascending(*a, *b);
-}
+ORDER(compare_offsets, uint32_t, ascending(*a, *b))
 
 static void sort_targets(struct jump_targets *targets) {
     size_t kept = 0;

@@ -193,10 +193,7 @@ static void flow(struct finder *finder, uint32_t resource, struct range made, st
             finder->owed[i] |= RESOURCE(resource);
 }
 
-static int compare_passages(const void *a, const void *b) {
-    const struct passage *x = a, *y = b;
-    return ascending(x->resource, y->resource);
-}
+ORDER(compare_passages, struct passage, ascending(a->resource, b->resource))
 
 static void sort_passages(struct passages *passages) {
     if (passages->count)
@@ -219,10 +216,7 @@ static void flow_all(struct finder *finder) {
 
 /* Whether it prefetches: any number of prefetches may be on their way, as nobody waits for them. */
 static bool prefetches(const struct cfg *cfg) {
-    for (uint32_t i = 0; i < cfg->insn_count; i++)
-        if (cfg->insns[i].insn.flags & INSN_PREFETCH)
-            return true;
-    return false;
+    return any_where(i, cfg->insn_count, cfg->insns[i].insn.flags & INSN_PREFETCH);
 }
 
 static void count_outstanding(struct finder *finder) {

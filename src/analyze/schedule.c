@@ -146,11 +146,8 @@ static double share_of(const struct weights *weights, const double *executions, 
     return (weights->alike ? 1 : weight_of(executions, edge) + weights->others) / weights->all;
 }
 
-static int compare_stalls(const void *a, const void *b) {
-    const struct static_stall *x = a, *y = b;
-    return ascending(x->insn, y->insn) ?: ascending(x->cause, y->cause) ?:
-           ascending(x->culprit, y->culprit);
-}
+ORDER(compare_stalls, struct static_stall, ascending(a->insn, b->insn) ?: ascending(a->cause, b->cause) ?:
+           ascending(a->culprit, b->culprit))
 
 /* Sorts the stalls from `first` on, and merges those that differ in cycles alone. */
 static void merge_stalls(struct schedule *schedule, size_t first) {

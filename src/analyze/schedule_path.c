@@ -7,9 +7,7 @@
 #include "util/array.h"
 
 static double block_heat(const struct cfg_block *block, const double *cycles) {
-    double sum = 0;
-    for (uint32_t i = 0; i < block->insn_count; i++)
-        sum += cycles[block->first_insn + i];
+    double sum = sum_over(double, i, block->insn_count, cycles[block->first_insn + i]);
     return block->insn_count ? sum / block->insn_count : 0;
 }
 
@@ -85,9 +83,9 @@ void ways_free(struct ways *ways) {
 }
 
 static bool add_step(struct path *path, uint32_t block, uint32_t edge, bool measured) {
-    if (!array_room(path->steps, path->capacity, path->count + 1))
+    if (!array_push(path->steps, path->capacity, path->count,
+                    (struct path_step){block, edge, measured}))
         return false;
-    path->steps[path->count++] = (struct path_step){block, edge, measured};
     path->executions += measured;
     return true;
 }

@@ -207,10 +207,7 @@ static bool add_stall(struct stall_list *list, size_t first, struct static_stall
             return true;
         }
     }
-    if (!array_room(list->items, list->capacity, list->count + 1))
-        return false;
-    list->items[list->count++] = stall;
-    return true;
+    return array_push(list->items, list->capacity, list->count, stall);
 }
 
 /* The instruction of the graph, whether it was context or measured. */

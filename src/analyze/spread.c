@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 bool makers_add(struct makers *makers, uint32_t maker) {
     if (makers->count > SPREAD_MAKERS)
         return false;
@@ -19,10 +21,7 @@ bool block_jumps_anywhere(const struct cfg *cfg, uint32_t number) {
     if (!(cfg->flags & CFG_MISSING_EDGES) ||
         cfg->insns[block->first_insn + block->insn_count - 1].insn.branch != BRANCH_INDIRECT)
         return false;
-    for (uint32_t i = 0; i < block->out_count; i++)
-        if (cfg->edges[block->first_out + i].kind == EDGE_TABLE)
-            return false;
-    return true;
+    return !any_where(i, block->out_count, cfg->edges[block->first_out + i].kind == EDGE_TABLE);
 }
 
 bool spread_new(struct spread *spread, const struct cfg *cfg) {

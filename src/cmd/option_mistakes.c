@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/option_parsing.h"
+#include "util/array.h"
 #include "util/nearest.h"
 
 /* The long options of a verb. */
@@ -33,10 +34,7 @@ static size_t list_beginning(const struct names *names, const char *beginning, c
 }
 
 static bool is_name(const struct names *names, const char *name) {
-    for (size_t i = 0; i < names->count; i++)
-        if (!strcmp(names->names[i], name))
-            return true;
-    return false;
+    return any_where(i, names->count, !strcmp(names->names[i], name));
 }
 
 /* --for and --on-signal where a run is not captured that way; NULL: another option. */

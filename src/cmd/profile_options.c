@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 #define REQUEST struct row_options
 static const struct option_row OPTIONS[] = {
     HEADING(2, "Which rows:"),
@@ -114,12 +116,12 @@ static bool fill_table(struct compare *compare, struct error *error) {
     compare->table = compare->program ? profile_table_new(&wanted, compare->program) : NULL;
     if (!compare->table)
         return error_set(error, "out of memory for the profile");
-    for (size_t i = 0; i < sets->count; i++)
-        if (!profile_table_add_set(compare->table, &sets->sets[i], &sets->events[i], i, error))
-            return false;
-    return profile_table_finish(compare->table, 0, error) &&
-           (profile_table_count(compare->table) ||
-            error_set(error, "none of the sets has such samples"));
+    return all_where(
+               i, sets->count,
+               profile_table_add_set(compare->table, &sets->sets[i], &sets->events[i], i, error)) &&
+           (profile_table_finish(compare->table, 0, error) &&
+            (profile_table_count(compare->table) ||
+             error_set(error, "none of the sets has such samples")));
 }
 
 bool compare_prepare(void *verb, struct error *error) {

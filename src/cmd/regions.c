@@ -9,6 +9,7 @@
 #include "cmd/next.h"
 #include "cmd/regions_request.h"
 #include "report/profile_report.h"
+#include "util/array.h"
 #include "util/text.h"
 
 /* ---- the choice ---- */
@@ -49,13 +50,13 @@ static bool choose(struct regions_request *request, struct error *error) {
 }
 
 static bool predict(struct regions_request *request, struct error *error) {
-    for (uint32_t i = 0; i < request->cost_count; i++)
-        if (!region_costs_add(&request->run_costs, &request->runs, i, request->costs[i], error))
-            return false;
-    return !request->cost_count ||
-           prediction_make(&request->prediction, &request->run_costs, &request->runs.points,
-                           &request->choice, request->draws, request->settings.selection.draw,
-                           error);
+    return all_where(i, request->cost_count,
+                     region_costs_add(&request->run_costs, &request->runs, i, request->costs[i],
+                                      error)) &&
+           (!request->cost_count ||
+            prediction_make(&request->prediction, &request->run_costs, &request->runs.points,
+                            &request->choice, request->draws, request->settings.selection.draw,
+                            error));
 }
 
 /* ---- what is written ---- */

@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/profile_options.h"
 #include "report/profile_report.h"
+#include "util/array.h"
 #include "util/text.h"
 
 struct job {
@@ -62,10 +63,9 @@ static bool choose_events(struct job *job, struct error *error) {
 
 static bool fill_table(struct job *job, struct profile_table *table, struct error *error) {
     const struct profile_report *report = &job->report;
-    for (size_t i = 0; i < report->event_count; i++)
-        if (!profile_table_add_set(table, report->set, report->events[i], i, error))
-            return false;
-    return profile_table_finish(table, job->run.verb.output.top, error) &&
+    return all_where(i, report->event_count,
+                     profile_table_add_set(table, report->set, report->events[i], i, error)) &&
+           profile_table_finish(table, job->run.verb.output.top, error) &&
            profile_table_any(table, report->set, error);
 }
 

@@ -178,11 +178,8 @@ bool stall_causes_move(struct stall_causes *to, struct stall_causes *from, uint6
     return !to->failed;
 }
 
-static int compare(const void *a, const void *b) {
-    const struct stall_cell *x = a, *y = b;
-    return ascending(x->insn, y->insn) ?: ascending(x->cause, y->cause) ?:
-           ascending(x->culprit, y->culprit);
-}
+ORDER(compare, struct stall_cell, ascending(a->insn, b->insn) ?: ascending(a->cause, b->cause) ?:
+           ascending(a->culprit, b->culprit))
 
 struct stall_cell *stall_causes_cells(const struct stall_causes *causes, size_t *count) {
     struct stall_cell *cells = causes->failed ? NULL : malloc((causes->used + 1) * sizeof *cells);

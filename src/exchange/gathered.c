@@ -127,10 +127,7 @@ uint64_t gathered_place_of_name(const char *name) {
 
 /* ---- symbols ---- */
 
-static int by_start(const void *a, const void *b) {
-    const struct code_symbol *left = a, *right = b;
-    return ascending(left->start, right->start) ?: strcmp(left->name, right->name);
-}
+ORDER(by_start, struct code_symbol, ascending(a->start, b->start) ?: strcmp(a->name, b->name))
 
 /* Joins neighbours of one name, which are pieces of one procedure, and cuts what reaches into the
  * next. Returns how many are left. */

@@ -39,10 +39,8 @@ static bool add_string(struct pprof_tables *tables, const struct pprof_field *fi
 }
 
 static bool add_type(struct pprof_tables *tables, const Pprof__ValueType *type) {
-    if (!array_room(tables->types, tables->type_capacity, tables->type_count + 1))
-        return false;
-    tables->types[tables->type_count++] = (struct pprof_type){type->type, type->unit};
-    return true;
+    return array_push(tables->types, tables->type_capacity, tables->type_count,
+                      (struct pprof_type){type->type, type->unit});
 }
 
 static bool add_mapping(struct pprof_tables *tables, const Pprof__Mapping *mapping) {

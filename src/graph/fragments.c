@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 struct stream {
     struct graph_fragments *fragments;
     struct stream *next;
@@ -156,8 +158,5 @@ uint64_t graph_fragments_seen(const struct graph_fragments *fragments) {
 }
 
 uint64_t graph_fragments_kept(const struct graph_fragments *fragments) {
-    uint64_t kept = 0;
-    for (uint32_t i = 0; i < fragments->used; i++)
-        kept += fragments->blocks[i]->count;
-    return kept;
+    return sum_over(uint64_t, i, fragments->used, fragments->blocks[i]->count);
 }

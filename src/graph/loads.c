@@ -8,6 +8,7 @@
 
 #include "graph/icost.h"
 #include "graph/insn_rows.h"
+#include "util/array.h"
 #include "util/order.h"
 
 /* ---- which loads ---- */
@@ -42,20 +43,12 @@ void load_tally_free(struct load_tally *tally) {
     *tally = (struct load_tally){0};
 }
 
-static int by_path(const void *left, const void *right) {
-    const struct load_cost *a = left, *b = right;
-    return descending(a->path, b->path) ?: ascending(a->insn, b->insn);
-}
+ORDER(by_path, struct load_cost, descending(a->path, b->path) ?: ascending(a->insn, b->insn))
 
-static int by_wait(const void *left, const void *right) {
-    const struct load_cost *a = left, *b = right;
-    return descending(a->tally.wait, b->tally.wait) ?: ascending(a->insn, b->insn);
-}
+ORDER(by_wait, struct load_cost,
+      descending(a->tally.wait, b->tally.wait) ?: ascending(a->insn, b->insn))
 
-static int by_cost(const void *left, const void *right) {
-    const struct load_cost *a = left, *b = right;
-    return descending(a->cost, b->cost) ?: by_wait(left, right);
-}
+ORDER(by_cost, struct load_cost, descending(a->cost, b->cost) ?: by_wait(a, b))
 
 /* Moves `most` of `count` loads, or all, to the front: half of them the first by `order`, then
  * those that waited longest. Returns how many. */
@@ -176,10 +169,7 @@ static void measure_pairs(const struct measure *measure) {
 }
 
 static bool contains(const struct load_cost *loads, uint32_t count, uint32_t insn) {
-    for (uint32_t i = 0; i < count; i++)
-        if (loads[i].insn == insn)
-            return true;
-    return false;
+    return any_where(i, count, loads[i].insn == insn);
 }
 
 static void choose_pairs(struct load_costs *costs) {

@@ -3,6 +3,7 @@
 
 #include "isa/expression.h"
 #include "isa/insn.h"
+#include "util/array.h"
 
 /* Each is insn_decode or insn_text for one ISA. Decoders receive a zeroed insn and may leave it in
  * any state when they fail. Text writers return 0 for bytes that do not decode. */
@@ -21,10 +22,7 @@ void riscv64_expression(const uint8_t *bytes, size_t size, uint64_t address,
                         struct expression *expression);
 
 static inline bool register_list_has(const uint8_t *list, unsigned count, uint8_t reg) {
-    for (unsigned i = 0; i < count; i++)
-        if (list[i] == reg)
-            return true;
-    return false;
+    return any_where(i, count, list[i] == reg);
 }
 
 /* Append unless there already, REG_NONE, or the list is full: the few instructions that name more
@@ -43,10 +41,8 @@ static inline void insn_add_destination(struct insn *insn, uint8_t reg) {
 
 /* True when reg forms the address of a memory operand. */
 static inline bool insn_addresses_by(const struct insn *insn, uint8_t reg) {
-    for (unsigned i = 0; i < insn->memory_count; i++)
-        if (insn->memory[i].base == reg || insn->memory[i].index == reg)
-            return true;
-    return false;
+    return any_where(i, insn->memory_count,
+                     insn->memory[i].base == reg || insn->memory[i].index == reg);
 }
 
 /* Appends the registers that form addresses, after all data sources have been added. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "isa/isa_internal.h"
+#include "util/array.h"
 
 enum { RSP = 4, RSI = 6, RDI = 7 };
 
@@ -72,10 +73,7 @@ static bool computes_in_fp(const struct insn *insn) {
     for (unsigned i = 0; i < insn->source_count; i++)
         if (register_is_fp(insn->source[i]))
             return true;
-    for (unsigned i = 0; i < insn->destination_count; i++)
-        if (register_is_fp(insn->destination[i]))
-            return true;
-    return false;
+    return any_where(i, insn->destination_count, register_is_fp(insn->destination[i]));
 }
 
 /* Sources read as data: source[0] when it is shared with an address, then all that form none. */
@@ -152,10 +150,8 @@ static bool moves_stack_pointer(const struct insn *insn) {
         insn->operation != OP_SYSTEM &&
         !(insn->operation == OP_LOAD && insn->destination_count > 1))
         return false;
-    for (unsigned i = 0; i < insn->memory_count; i++)
-        if (insn->memory[i].base == RSP && insn->memory[i].index == REG_NONE)
-            return true;
-    return false;
+    return any_where(i, insn->memory_count,
+                     insn->memory[i].base == RSP && insn->memory[i].index == REG_NONE);
 }
 
 /* leave: rsp = rbp + 8, rbp = [rbp]. */

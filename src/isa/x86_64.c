@@ -10,6 +10,7 @@
 #include "isa/isa_internal.h"
 #include "isa/x86_64_operation.h"
 #include "isa/x86_64_view.h"
+#include "util/array.h"
 
 enum {
     RAX = 0,
@@ -242,10 +243,7 @@ static bool copies_register(const struct zydis_view *view) {
 }
 
 static bool writes_memory(const struct insn *insn) {
-    for (unsigned i = 0; i < insn->memory_count; i++)
-        if (insn->memory[i].is_store)
-            return true;
-    return false;
+    return any_where(i, insn->memory_count, insn->memory[i].is_store);
 }
 
 static void set_flags(const struct zydis_view *view, struct insn *insn) {

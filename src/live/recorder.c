@@ -147,10 +147,8 @@ static int open_on_processor(struct recorder *recorder, pid_t thread, int proces
 }
 
 static bool open_thread(struct recorder *recorder, pid_t thread, struct error *error) {
-    for (size_t processor = 0; processor < recorder->processors; processor++)
-        if (open_on_processor(recorder, thread, (int)processor, error) < 0)
-            return false;
-    return true;
+    return !any_where(processor, recorder->processors,
+                      open_on_processor(recorder, thread, (int)processor, error) < 0);
 }
 
 struct threads {
@@ -159,10 +157,7 @@ struct threads {
 };
 
 static bool is_known(const struct threads *threads, pid_t id) {
-    for (size_t i = 0; i < threads->count; i++)
-        if (threads->ids[i] == id)
-            return true;
-    return false;
+    return any_where(i, threads->count, threads->ids[i] == id);
 }
 
 /* Opens events on threads that have none yet. 1: there were any; 0: none; −1 with an error. */
@@ -202,10 +197,7 @@ static bool open_process(struct recorder *recorder, pid_t process, struct error 
     return any >= 0;
 }
 
-static int by_id(const void *one, const void *other) {
-    const struct counter *a = one, *b = other;
-    return ascending(a->id, b->id);
-}
+ORDER(by_id, struct counter, ascending(a->id, b->id))
 
 /* Each event on each processor takes a descriptor. */
 static void raise_descriptor_limit(void) {
@@ -299,10 +291,8 @@ static bool visit(void *context, const uint8_t *bytes, size_t size, struct error
 }
 
 static bool deliver_until(struct recorder *recorder, uint64_t until, struct error *error) {
-    for (size_t i = 0; i < recorder->ring_count; i++)
-        if (!perf_ring_read(&recorder->rings[i], error))
-            return false;
-    return perf_rings_merge(recorder->rings, recorder->ring_count, until, visit, recorder, error);
+    return all_where(i, recorder->ring_count, perf_ring_read(&recorder->rings[i], error)) &&
+           perf_rings_merge(recorder->rings, recorder->ring_count, until, visit, recorder, error);
 }
 
 /* Only the events that we opened can be told, not those that children inherited. Each time costs

@@ -246,11 +246,8 @@ static bool place_entries(struct save *save, struct error *error) {
     return true;
 }
 
-static int by_profile(const void *one, const void *other) {
-    const struct saved_entry *a = one, *b = other;
-    return ascending(a->process, b->process) ?: ascending(a->image, b->image) ?:
-           ascending(a->event, b->event) ?: ascending(a->offset, b->offset);
-}
+ORDER(by_profile, struct saved_entry, ascending(a->process, b->process) ?: ascending(a->image, b->image) ?:
+           ascending(a->event, b->event) ?: ascending(a->offset, b->offset))
 
 static bool same_profile(const struct saved_entry *one, const struct saved_entry *other) {
     return one->process == other->process && one->image == other->image &&
@@ -405,12 +402,10 @@ static void release(struct save *save) {
 static bool write_all(struct save *save, struct error *error) {
     if (!place_entries(save, error) || !add_profiles(save, error) || !add_overflow(save, error))
         return false;
-    for (uint32_t i = 0; i < save->image_count; i++)
-        if ((save->images[i].has_symbols ||
-             (save->images[i].kernel_image != KERNEL_MAP_NONE && !save->kernel.hidden)) &&
-            !add_symbols(save, i, error))
-            return false;
-    return true;
+    return !any_where(i, save->image_count,
+                      (save->images[i].has_symbols ||
+                       (save->images[i].kernel_image != KERNEL_MAP_NONE && !save->kernel.hidden)) &&
+                          !add_symbols(save, i, error));
 }
 
 /* What has been saved is forgotten, whether or not there is memory to tidy up. */

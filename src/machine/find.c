@@ -152,9 +152,7 @@ static bool error_not_found(const char *name, struct error *error) {
               "machines by CULPRIT_MACHINES)",
               name, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "",
               count ? list : "none found");
-    for (size_t i = 0; i < count; i++)
-        free(names[i]);
-    free(names);
+    array_free_each(names, count);
     return false;
 }
 
@@ -234,9 +232,7 @@ char **machine_list(struct error *error) {
     struct listing listing = {0};
     find_directories(list_directory, &listing);
     if (listing.failed || !array_room(listing.names, listing.capacity, 1)) {
-        for (size_t i = 0; i < listing.count; i++)
-            free(listing.names[i]);
-        free(listing.names);
+        array_free_each(listing.names, listing.count);
         return error_null(error, "list of machines: out of memory");
     }
     if (listing.count)

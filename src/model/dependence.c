@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "util/array.h"
+
 enum { MIN_EVENTS = 8192, SHOW_EVENTS = 2048, MAX_STORED_WORDS = 8 };
 
 bool dependence_new(struct dependence *dependence, uint32_t window, uint32_t reach,
@@ -67,10 +69,7 @@ static const struct data_event *in_window(const struct dependence *dependence, u
 }
 
 static bool waits_for(const struct data_event *event, uint32_t back) {
-    for (uint32_t i = 0; i < event->producer_count; i++)
-        if (event->producers[i] == back)
-            return true;
-    return false;
+    return any_where(i, event->producer_count, event->producers[i] == back);
 }
 
 /* Whether one of the two makes the other superfluous: 1 the first, 2 the second, 0 neither. */

@@ -12,6 +12,7 @@
 #include "model/data_trace.h"
 #include "model/hybrid.h"
 #include "model/predict.h"
+#include "util/array.h"
 
 enum { CONFIGS = 1 + UPGRADES_MOST }; /* the machine as it is, and its upgrades */
 
@@ -205,10 +206,8 @@ static bool attach(void *context, void **state, struct error *error) {
 static bool look(const struct forecast *forecast, const struct code *code,
                  const struct trace_batch *piece, struct error *error) {
     const struct core_input input = core_input_of(code, piece);
-    for (uint32_t i = 0; i < forecast->pass_count; i++)
-        if (!data_trace_add(forecast->passes[i].data, &input, error))
-            return false;
-    return true;
+    return all_where(i, forecast->pass_count,
+                     data_trace_add(forecast->passes[i].data, &input, error));
 }
 
 /* Windows begin and end with pieces. */

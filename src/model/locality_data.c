@@ -5,6 +5,7 @@
 #include "core/multithreaded/penalties.h"
 #include "memory/frame.h"
 #include "model/series.h"
+#include "util/array.h"
 
 /* ---- private levels ---- */
 
@@ -123,10 +124,7 @@ static bool use_line(struct locality_data *data, uint64_t address, uint64_t time
     const uint32_t depth = circular_add(&data->l1d, physical, time);
     if (depth == 0 || (depth > data->l1d.shape.ways && !miss(data, physical, time)))
         return false;
-    for (uint32_t k = 0; k < data->crowded_count; k++)
-        if (!crowded_l1_add(&data->crowded[k], physical, time))
-            return false;
-    return true;
+    return all_where(k, data->crowded_count, crowded_l1_add(&data->crowded[k], physical, time));
 }
 
 /* ---- its pace ---- */

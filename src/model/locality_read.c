@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "model/locality.h"
+#include "util/array.h"
 #include "util/power_of_two.h"
 #include "util/text.h"
 
@@ -138,9 +139,7 @@ static bool read_touched(const json_t *list, struct locality_level *level) {
         if (!get_reals(json_array_get(list, i), level->points, 1, level->touched[i]))
             return false;
     for (uint32_t k = 0; k < level->points; k++) {
-        double sum = 0;
-        for (uint32_t i = 0; i < level->shape.ways; i++)
-            sum += level->touched[i][k];
+        double sum = sum_over(double, i, level->shape.ways, level->touched[i][k]);
         if (fabs(sum - (level->sets[k] > 0)) > 1e-10)
             return false;
     }

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/array.h"
+
 /* q(i, k), k of i suspended threads wake, from q(i − 1, k): the i-th wakes or does not. */
 static void add_suspended(double *wakes, uint32_t suspended, double wake, double stay) {
     wakes[suspended] = wakes[suspended - 1] * wake;
@@ -16,10 +18,7 @@ static void add_suspended(double *wakes, uint32_t suspended, double wake, double
 }
 
 __attribute__((unused)) static double sum_of(const double *row, uint32_t states) {
-    double sum = 0;
-    for (uint32_t j = 0; j < states; j++)
-        sum += row[j];
-    return sum;
+    return sum_over(double, j, states, row[j]);
 }
 
 void markov_transitions(uint32_t threads, double p, double latency, double *matrix) {
@@ -46,9 +45,7 @@ void markov_transitions(uint32_t threads, double p, double latency, double *matr
 void markov_steady_state(double *matrix, uint32_t states, double *probability) {
     uint32_t first = 0; /* nothing leads from here on to those before */
     for (uint32_t k = states; k-- > 1;) {
-        double leaves = 0;
-        for (uint32_t j = 0; j < k; j++)
-            leaves += matrix[k * states + j];
+        double leaves = sum_over(double, j, k, matrix[k * states + j]);
         if (leaves == 0) {
             first = k;
             break;
@@ -76,8 +73,5 @@ double markov_throughput(uint32_t threads, double p, double latency) {
     double probability[MARKOV_MAX_THREADS + 1];
     markov_transitions(threads, p, latency, matrix);
     markov_steady_state(matrix, threads + 1, probability);
-    double issues = 0;
-    for (uint32_t i = 0; i < threads; i++)
-        issues += probability[i];
-    return issues;
+    return sum_over(double, i, threads, probability[i]);
 }

@@ -10,8 +10,5 @@ void pace_free(struct pace *pace) {
 }
 
 bool pace_end_interval(struct pace *pace, double clock) {
-    if (!array_room(pace->clock, pace->capacity, pace->count + 1))
-        return false;
-    pace->clock[pace->count++] = clock;
-    return true;
+    return array_push(pace->clock, pace->capacity, pace->count, clock);
 }

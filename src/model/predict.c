@@ -11,6 +11,7 @@
 #include "core/core.h"
 #include "model/hybrid_split.h"
 #include "model/predict_check.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/executor.h"
 
@@ -194,10 +195,8 @@ static bool lane_start(const struct predict_run *run, struct lane *lane, struct 
         return true;
     if (!(lane->pairs = calloc(options->machine_count, sizeof *lane->pairs)))
         return error_set(error, "out of memory for the cores of a thread");
-    for (uint32_t i = 0; i < options->machine_count; i++)
-        if (!check_pair_new(&lane->pairs[i], &options->machines[i], run->executors, error))
-            return false;
-    return true;
+    return all_where(i, options->machine_count,
+                     check_pair_new(&lane->pairs[i], &options->machines[i], run->executors, error));
 }
 
 static struct lane *lane_of(struct predict_run *run, uint32_t thread, struct error *error) {

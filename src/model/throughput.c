@@ -8,6 +8,7 @@
 #include "core/multithreaded/penalties.h"
 #include "model/markov.h"
 #include "model/mean_value.h"
+#include "util/array.h"
 
 const char *const throughput_model_names[THROUGHPUT_MODELS] = {
     [THROUGHPUT_SUM_OF_CYCLES] = "sum of cycles",
@@ -96,10 +97,7 @@ static void find_stalls(const struct model *model, struct member *member) {
 
 /* Cycles per instruction: the CPI alone is these and its turns to issue. */
 static double waiting(const struct member *member) {
-    double cycles = 0;
-    for (uint32_t cause = 0; cause < SUSPENSIONS; cause++)
-        cycles += member->thread.stalls[cause].cycles;
-    return cycles;
+    return sum_over(double, cause, SUSPENSIONS, member->thread.stalls[cause].cycles);
 }
 
 double throughput_latency(const struct throughput_stall *stalls, uint32_t count,

@@ -13,10 +13,7 @@
 
 enum { PIECE_BYTES = 1 << 16, POINTER_BYTES = 8, RISCV_RELATIVE = 3 };
 
-static int compare(const void *left, const void *right) {
-    const struct relocation *a = left, *b = right;
-    return ascending(a->address, b->address);
-}
+ORDER(compare, struct relocation, ascending(a->address, b->address))
 
 static bool is_relative(const struct elf_image *image, uint64_t type) {
     switch (image->header.e_machine) {

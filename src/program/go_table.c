@@ -128,14 +128,14 @@ bool go_table_functions(const struct go_table *table, const struct elf_image *im
         room -= length < room ? length : room;
         if (!name || !limit || end <= start || end > limit)
             continue;
-        if (!array_room(list->items, list->capacity, list->count + 1))
+        if (!array_push(list->items, list->capacity, list->count,
+                        (struct function){.start = start,
+                                          .end = end,
+                                          .symbol = name,
+                                          .type = STT_FUNC,
+                                          .binding = STB_GLOBAL,
+                                          .sized = true}))
             return false;
-        list->items[list->count++] = (struct function){.start = start,
-                                                       .end = end,
-                                                       .symbol = name,
-                                                       .type = STT_FUNC,
-                                                       .binding = STB_GLOBAL,
-                                                       .sized = true};
     }
     return true;
 }

@@ -18,10 +18,7 @@ struct slot_list {
     size_t count, capacity;
 };
 
-static int slot_compare(const void *left, const void *right) {
-    const struct slot *a = left, *b = right;
-    return ascending(a->address, b->address);
-}
+ORDER(slot_compare, struct slot, ascending(a->address, b->address))
 
 /* The name of the function that starts at an address; `list` is sorted, best name first. */
 static const char *symbol_at(const struct function_list *list, size_t count, uint64_t address) {
@@ -56,9 +53,9 @@ static bool read_relocations(struct slot_list *slots, const struct elf_image *im
             name = elf_strptr(image->elf, symbol_header.sh_link, symbol.st_name);
         if (!name || !name[0])
             continue;
-        if (!array_room(slots->items, slots->capacity, slots->count + 1))
+        if (!array_push(slots->items, slots->capacity, slots->count,
+                        (struct slot){relocation.r_offset, name}))
             return false;
-        slots->items[slots->count++] = (struct slot){relocation.r_offset, name};
     }
     return true;
 }
@@ -112,14 +109,14 @@ static bool read_entries(struct function_list *list, const struct elf_image *ima
                          : NULL;
         if (!slot)
             continue;
-        if (!array_room(list->items, list->capacity, list->count + 1))
+        if (!array_push(list->items, list->capacity, list->count,
+                        (struct function){.start = address,
+                                          .end = address + step,
+                                          .symbol = slot->symbol,
+                                          .type = STT_FUNC,
+                                          .sized = true,
+                                          .linkage = true}))
             return false;
-        list->items[list->count++] = (struct function){.start = address,
-                                                       .end = address + step,
-                                                       .symbol = slot->symbol,
-                                                       .type = STT_FUNC,
-                                                       .sized = true,
-                                                       .linkage = true};
     }
     return true;
 }

@@ -80,10 +80,8 @@ static bool is_file_path(const char *path) {
 }
 
 static bool any_named(const struct function_table *table) {
-    for (size_t i = 0; i < table->list.count; i++)
-        if (table->list.items[i].symbol && !table->list.items[i].linkage)
-            return true;
-    return false;
+    return any_where(i, table->list.count,
+                     table->list.items[i].symbol && !table->list.items[i].linkage);
 }
 
 /* Reads the functions of an image whose file is open, from wherever its symbols are. */

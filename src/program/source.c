@@ -138,10 +138,8 @@ static bool add_row(struct unit *unit, uint64_t address, uint32_t file, uint32_t
     }
     if (last && last->file == file && last->line == line)
         return true;
-    if (!array_room(unit->rows, unit->row_capacity, unit->row_count + 1))
-        return false;
-    unit->rows[unit->row_count++] = (struct row){address, file, line};
-    return true;
+    return array_push(unit->rows, unit->row_capacity, unit->row_count,
+                      (struct row){address, file, line});
 }
 
 static void load_rows(struct unit *unit, Dwarf_Die *die) {

@@ -7,11 +7,8 @@
 
 #include "util/order.h"
 
-static int span_compare(const void *left, const void *right) {
-    const struct span *a = left, *b = right;
-    return ascending(a->start, b->start) ?: descending(a->end, b->end) ?:
-           ascending(a->value, b->value);
-}
+ORDER(span_compare, struct span, ascending(a->start, b->start) ?: descending(a->end, b->end) ?:
+           ascending(a->value, b->value))
 
 static void span_emit(struct span_table *table, uint64_t start, uint64_t end, uint32_t value) {
     if (start >= end)

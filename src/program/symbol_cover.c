@@ -28,10 +28,8 @@ struct ranked {
     size_t rank; /* when it was added */
 };
 
-static int by_start(const void *one, const void *other) {
-    const struct ranked *a = one, *b = other;
-    return ascending(a->symbol.start, b->symbol.start) ?: ascending(a->rank, b->rank);
-}
+ORDER(by_start, struct ranked,
+      ascending(a->symbol.start, b->symbol.start) ?: ascending(a->rank, b->rank))
 
 static bool overlap(const struct code_symbol *first, const struct code_symbol *second) {
     return second->start - first->start < first->size;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/file_name.h"
 
 enum { LINE_BYTES = PATH_MAX + 2, NAME_BYTES = 256 };
@@ -274,10 +275,7 @@ static void put_quoted(FILE *file, const char *path) {
 }
 
 static bool named_before(const struct owner *owners, size_t index) {
-    for (size_t i = 0; i < index; i++)
-        if (!strcmp(owners[i].package, owners[index].package))
-            return true;
-    return false;
+    return any_where(i, index, !strcmp(owners[i].package, owners[index].package));
 }
 
 static void advise_debian(const struct symbol_system *system,

@@ -172,9 +172,8 @@ bool function_read_unwind(struct function_list *list, const struct elf_image *im
         struct function function;
         if (!readable || !read_range(&entry.fde, encoding, image, address, data->d_buf, &function))
             continue;
-        if (!array_room(list->items, list->capacity, list->count + 1))
+        if (!array_push(list->items, list->capacity, list->count, function))
             return false;
-        list->items[list->count++] = function;
     }
     return true;
 }

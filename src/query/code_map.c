@@ -13,11 +13,8 @@ struct place {
     uint32_t image, insn;
 };
 
-static int by_place(const void *left, const void *right) {
-    const struct place *a = left, *b = right;
-    return ascending(a->image, b->image) ?: ascending(a->offset, b->offset) ?:
-           ascending(a->insn, b->insn);
-}
+ORDER(by_place, struct place, ascending(a->image, b->image) ?: ascending(a->offset, b->offset) ?:
+           ascending(a->insn, b->insn))
 
 /* The first place at or after (image, offset). */
 static size_t find_place(const struct place *places, size_t count, uint32_t image,

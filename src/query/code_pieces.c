@@ -14,11 +14,8 @@ struct place {
     uint32_t image, insn;
 };
 
-static int by_place(const void *left, const void *right) {
-    const struct place *a = left, *b = right;
-    return ascending(a->image, b->image) ?: ascending(a->start, b->start) ?:
-           ascending(a->end, b->end);
-}
+ORDER(by_place, struct place, ascending(a->image, b->image) ?: ascending(a->start, b->start) ?:
+           ascending(a->end, b->end))
 
 static bool is_nameless(const struct code *code, uint32_t image) {
     return image < code->image_count && code->images[image].kind == CODE_IMAGE_ANONYMOUS &&
@@ -119,9 +116,7 @@ static bool join(struct code_pieces *pieces, const struct code *code, const stru
 
 bool code_pieces_build(struct code_pieces *pieces, const struct code *code) {
     *pieces = (struct code_pieces){0};
-    size_t count = 0;
-    for (uint32_t i = 0; i < code->insn_count; i++)
-        count += is_nameless(code, code->insns[i].image);
+    size_t count = sum_over(size_t, i, code->insn_count, is_nameless(code, code->insns[i].image));
     if (!count)
         return true;
     struct place *places = malloc(count * sizeof *places);

@@ -91,10 +91,10 @@ size_t function_walk_step(struct function_walk *walk, uint32_t image, uint64_t o
     function_walk_locate(walk, image, offset, &location);
     walk->present = find_function(walk, &location);
     if (walk->present == walk->count) {
-        if (!array_room(walk->functions, walk->capacity, walk->count + 1))
+        if (!array_push(
+                walk->functions, walk->capacity, walk->count,
+                (struct walked_function){location.function, location.function_offset, image}))
             return SIZE_MAX;
-        walk->functions[walk->count++] =
-            (struct walked_function){location.function, location.function_offset, image};
         if (!location.function_size)
             walk->uncovered = walk->present;
     }

@@ -99,10 +99,7 @@ struct site {
     uint32_t number;
 };
 
-static int by_offset(const void *left, const void *right) {
-    const struct site *a = left, *b = right;
-    return ascending(a->offset, b->offset);
-}
+ORDER(by_offset, struct site, ascending(a->offset, b->offset))
 
 static bool walk_sites(struct walk *walk, const struct site *sites, size_t count,
                        struct error *error) {

@@ -70,16 +70,13 @@ static bool add_build(void *context, const struct store_profile *profile) {
             choosing->builds[i].total += total;
             return true;
         }
-    if (!array_room(choosing->builds, choosing->build_capacity, choosing->build_count + 1))
-        return out_of_memory(choosing->error);
-    choosing->builds[choosing->build_count++] = (struct build){profile->image, total};
-    return true;
+    return array_push(choosing->builds, choosing->build_capacity, choosing->build_count,
+                      (struct build){profile->image, total}) ||
+           out_of_memory(choosing->error);
 }
 
-static int by_total(const void *left, const void *right) {
-    const struct build *a = left, *b = right;
-    return descending(a->total, b->total) ?: ascending(a->image->id, b->image->id);
-}
+ORDER(by_total, struct build,
+      descending(a->total, b->total) ?: ascending(a->image->id, b->image->id))
 
 static bool read_builds(struct choosing *choosing) {
     const struct store_filter filter = {.sessions = choosing->set->sessions,

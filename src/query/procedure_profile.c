@@ -67,11 +67,11 @@ static bool add_parts(struct reading *reading, const struct store_profile *store
         const struct store_value *value = &stored->values[i];
         if (value->offset - extent->offset >= extent->size)
             return true;
-        if (!array_room(profile->parts, reading->part_capacity, profile->part_count + 1))
+        if (!array_push(profile->parts, reading->part_capacity, profile->part_count,
+                        (struct signature_part){(uint32_t)(value->offset - extent->offset),
+                                                value->signature & (PSV_COMBINATIONS - 1),
+                                                scale * (double)value->value}))
             return false;
-        profile->parts[profile->part_count++] = (struct signature_part){
-            (uint32_t)(value->offset - extent->offset), value->signature & (PSV_COMBINATIONS - 1),
-            scale * (double)value->value};
     }
     return true;
 }
@@ -116,16 +116,10 @@ static bool add_profile(struct reading *reading, const struct store_profile *sto
 
 /* ---- the whole ---- */
 
-static int by_place(const void *left, const void *right) {
-    const struct signature_part *a = left, *b = right;
-    return ascending(a->offset, b->offset) ?: ascending(a->psv, b->psv);
-}
+ORDER(by_place, struct signature_part, ascending(a->offset, b->offset) ?: ascending(a->psv, b->psv))
 
-static int by_cycles(const void *left, const void *right) {
-    const struct signature_part *a = left, *b = right;
-    return ascending(a->offset, b->offset) ?: descending(a->cycles, b->cycles) ?:
-           ascending(a->psv, b->psv);
-}
+ORDER(by_cycles, struct signature_part, ascending(a->offset, b->offset) ?: descending(a->cycles, b->cycles) ?:
+           ascending(a->psv, b->psv))
 
 /* Parts of several processes and epochs become one for each place and signature. */
 static void order_parts(struct procedure_profile *profile) {

@@ -23,10 +23,7 @@ static const char *copy(struct profile_set *set, const char *text) {
 }
 
 static bool is_wanted(const struct reading *reading, int64_t session) {
-    for (size_t i = 0; i < reading->wanted_count; i++)
-        if (reading->wanted[i] == session)
-            return true;
-    return false;
+    return any_where(i, reading->wanted_count, reading->wanted[i] == session);
 }
 
 /* ---- names ---- */

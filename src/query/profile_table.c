@@ -257,9 +257,8 @@ bool profile_table_add(struct profile_table *table, struct store *store, const i
         .filter = {.sessions = sessions, .session_count = session_count, .event = event},
         .scale = scale,
         .column = column};
-    if (!array_room(table->additions, table->addition_capacity, table->addition_count + 1))
+    if (!array_push(table->additions, table->addition_capacity, table->addition_count, addition))
         return error_set(error, "out of memory for the profile");
-    table->additions[table->addition_count++] = addition;
     return read_addition(table, &addition, false, error);
 }
 
@@ -336,10 +335,7 @@ struct rank {
     uint32_t group;
 };
 
-static int by_value(const void *left, const void *right) {
-    const struct rank *a = left, *b = right;
-    return descending(a->value, b->value) ?: ascending(a->group, b->group);
-}
+ORDER(by_value, struct rank, descending(a->value, b->value) ?: ascending(a->group, b->group))
 
 /* The `top` largest values so far, largest first. */
 struct leaders {
@@ -365,10 +361,8 @@ static bool read_batch(struct profile_table *table, const struct rank *ranks, si
                        struct error *error) {
     for (size_t i = 0; i < count; i++)
         table->groups[ranks[i].group].wanted = true;
-    for (size_t i = 0; i < table->addition_count; i++)
-        if (!read_addition(table, &table->additions[i], true, error))
-            return false;
-    return true;
+    return all_where(i, table->addition_count,
+                     read_addition(table, &table->additions[i], true, error));
 }
 
 /* They are no longer needed. */

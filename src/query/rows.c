@@ -83,19 +83,13 @@ static bool make_sites(struct builder *builder) {
     return true;
 }
 
-static int by_place(const void *left, const void *right) {
-    const struct site *a = left, *b = right;
-    return ascending(a->image, b->image) ?: ascending(a->offset, b->offset) ?:
-           ascending(a->insn, b->insn);
-}
+ORDER(by_place, struct site, ascending(a->image, b->image) ?: ascending(a->offset, b->offset) ?:
+           ascending(a->insn, b->insn))
 
 /* Lines that are known first, then the others by place. */
-static int by_line(const void *left, const void *right) {
-    const struct site *a = left, *b = right;
-    return ascending(a->image, b->image) ?: descending(!!a->file, !!b->file) ?:
+ORDER(by_line, struct site, ascending(a->image, b->image) ?: descending(!!a->file, !!b->file) ?:
            (a->file ? strcmp(a->file, b->file) : 0) ?: ascending(a->line, b->line) ?:
-           by_place(left, right);
-}
+           by_place(a, b))
 
 /* ---- groups ---- */
 
@@ -240,10 +234,7 @@ static bool list_members(struct builder *builder) {
 }
 
 /* Groups are in the order of images and offsets, and so are their first members: ties keep it. */
-static int by_cost(const void *left, const void *right) {
-    const struct group *a = left, *b = right;
-    return descending(a->units, b->units) ?: ascending(a->first, b->first);
-}
+ORDER(by_cost, struct group, descending(a->units, b->units) ?: ascending(a->first, b->first))
 
 static void take_costliest(struct builder *builder, uint32_t top) {
     struct report_rows *rows = builder->rows;
@@ -261,10 +252,7 @@ static void take_costliest(struct builder *builder, uint32_t top) {
 
 /* ---- one row ---- */
 
-static int by_units(const void *left, const void *right) {
-    const struct stack_part *a = left, *b = right;
-    return descending(a->units, b->units) ?: ascending(a->psv, b->psv);
-}
+ORDER(by_units, struct stack_part, descending(a->units, b->units) ?: ascending(a->psv, b->psv))
 
 void stack_fill(struct stack *stack, const uint64_t units[PSV_COMBINATIONS]) {
     stack->count = 0;

@@ -23,11 +23,8 @@ void variance_of(const double *values, size_t count, struct variance *variance) 
         variance->sum > 0 ? (variance->maximum - variance->minimum) / variance->sum : 0;
 }
 
-static int by_range(const void *left, const void *right) {
-    const struct variance_row *a = left, *b = right;
-    return descending(a->variance.range, b->variance.range) ?:
-           descending(a->variance.sum, b->variance.sum) ?: ascending(a->row, b->row);
-}
+ORDER(by_range, struct variance_row, descending(a->variance.range, b->variance.range) ?:
+           descending(a->variance.sum, b->variance.sum) ?: ascending(a->row, b->row))
 
 bool variances_find(struct variances *variances, size_t top) {
     const size_t all = profile_table_count(variances->table), sets = variances->set_count;

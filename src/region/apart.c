@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "region/distance.h"
+#include "util/array.h"
 
 enum { NONE = UINT32_MAX };
 
@@ -32,10 +33,7 @@ static struct region_point *point_of(const struct region_choice *choice, uint32_
 }
 
 static double instructions_of(const struct projection *slices) {
-    double all = 0;
-    for (size_t i = 0; i < slices->count; i++)
-        all += (double)slices->instructions[i];
-    return all;
+    return sum_over(double, i, slices->count, (double)slices->instructions[i]);
 }
 
 /* Those before it are apart. */

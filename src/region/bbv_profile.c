@@ -41,9 +41,7 @@ static void note(struct bbv_profile_result *result, const char *format, ...) {
 }
 
 void bbv_profile_result_free(struct bbv_profile_result *result) {
-    for (size_t i = 0; i < result->note_count; i++)
-        free(result->notes[i]);
-    free(result->notes);
+    array_free_each(result->notes, result->note_count);
     free(result->effect.what);
     result->effect.what = NULL;
     result->notes = NULL;

@@ -171,9 +171,8 @@ static bool end_slice(struct chunk_profile *profile, struct error *error) {
         profile->executions[block] = 0;
     }
     struct slice_table *table = &profile->table;
-    if (!array_room(table->slices, table->slice_capacity, table->slice_count + 1))
+    if (!array_push(table->slices, table->slice_capacity, table->slice_count, profile->open))
         return error_set(error, "out of memory for %zu slices", table->slice_count);
-    table->slices[table->slice_count++] = profile->open;
     profile->open.instructions = 0;
     return bbv_set_slice(&profile->vector, error) &&
            projection_add(&profile->projection, &profile->vector, 0, error);

@@ -122,11 +122,8 @@ static int compare_points(const struct point *a, const struct point *b) {
     return ascending(a->image, b->image) ?: ascending(a->offset, b->offset);
 }
 
-static int compare_executed(const void *left, const void *right) {
-    const struct executed *a = left, *b = right;
-    return compare_points(&a->at, &b->at) ?: compare_points(&a->to, &b->to) ?:
-           ascending(a->kind, b->kind);
-}
+ORDER(compare_executed, struct executed, compare_points(&a->at, &b->at) ?: compare_points(&a->to, &b->to) ?:
+           ascending(a->kind, b->kind))
 
 struct list {
     struct executed *items;
@@ -147,10 +144,7 @@ static void settle(struct list *list) {
 }
 
 static bool add(struct list *list, const struct executed *item) {
-    if (!array_room(list->items, list->capacity, list->count + 1))
-        return false;
-    list->items[list->count++] = *item;
-    return true;
+    return array_push(list->items, list->capacity, list->count, *item);
 }
 
 static struct point point_in(const struct profile_block *block, uint32_t distance) {

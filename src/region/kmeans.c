@@ -18,6 +18,7 @@
 #include "region/distance.h"
 #include "region/nearest.h"
 #include "region/open_slices.h"
+#include "util/array.h"
 
 #define SLACK 0x1p-14f /* a distance is the root of a sum of up to 1024 squares */
 
@@ -45,9 +46,7 @@ bool kmeans_init(struct kmeans *kmeans, const struct projection *slices, uint32_
         kmeans_free(kmeans);
         return error_set(error, "out of memory for clusters of %zu slices", n);
     }
-    double total = 0;
-    for (size_t i = 0; i < n; i++)
-        total += (double)slices->instructions[i];
+    double total = sum_over(double, i, n, (double)slices->instructions[i]);
     for (size_t i = 0; i < n; i++)
         kmeans->weights[i] = (double)slices->instructions[i] * ((double)n / total);
     return true;

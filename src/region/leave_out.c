@@ -5,15 +5,14 @@
 #include <float.h>
 
 #include "region/distance.h"
+#include "util/array.h"
 
 enum { NONE = UINT32_MAX };
 
 static bool is_left(const struct region_choice *choice, const uint32_t *clusters, const bool *lost,
                     uint32_t cluster) {
-    for (uint32_t i = 0; i < choice->point_count; i++)
-        if (!lost[i] && clusters[choice->points[i].slice] == cluster)
-            return true;
-    return false;
+    return any_where(i, choice->point_count,
+                     !lost[i] && clusters[choice->points[i].slice] == cluster);
 }
 
 static uint32_t point_of(const struct region_choice *choice, size_t slice) {

@@ -56,10 +56,9 @@ static bool take_line(struct entries *entries, const char *line, double most, st
     if (end == second || *second != ' ' || end[strspn(end, " \t\r\n")] || cluster >= UINT32_MAX ||
         strchr(second, '-'))
         return error_set(error, "no cluster number behind it");
-    if (!array_room(entries->items, entries->capacity, entries->count + 1))
-        return error_set(error, "out of memory");
-    entries->items[entries->count++] = (struct entry){.value = value, .cluster = (uint32_t)cluster};
-    return true;
+    return array_push(entries->items, entries->capacity, entries->count,
+                      (struct entry){.value = value, .cluster = (uint32_t)cluster}) ||
+           error_set(error, "out of memory");
 }
 
 /* The entries of a file, by cluster, each once. */

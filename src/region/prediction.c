@@ -4,14 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/array.h"
 #include "util/order.h"
 
 double prediction_cpi(const struct region_costs *costs, const struct projection *slices,
                       const struct region_point *points, uint32_t count) {
-    double sum = 0;
-    for (uint32_t i = 0; i < count; i++)
-        sum += points[i].weight * region_costs_cpi(costs, slices, points[i].slice);
-    return sum;
+    return sum_over(double, i, count,
+                    region_costs_cpi(costs, slices, points[i].slice) * points[i].weight);
 }
 
 static void predict(struct prediction *prediction, const struct projection *slices,

@@ -46,10 +46,9 @@ bool profile_code_image(struct profile_code *code, const struct item_image *item
 bool profile_code_process(struct profile_code *code, uint32_t number, struct error *error) {
     if (number != code->process_count)
         return error_set(error, "process %" PRIu32 " comes out of order", number);
-    if (!array_room(code->processes, code->process_capacity, code->process_count + 1))
-        return error_set(error, "out of memory for the profile");
-    code->processes[code->process_count++] = (struct profile_process){0};
-    return true;
+    return array_push(code->processes, code->process_capacity, code->process_count,
+                      (struct profile_process){0}) ||
+           error_set(error, "out of memory for the profile");
 }
 
 /* ---- blocks ---- */
@@ -189,9 +188,8 @@ const struct profile_site *profile_code_site(struct profile_code *code, uint32_t
         uint32_t candidate = (uint32_t)site->seen + 1;
         if (!contains(code, candidate, site))
             continue;
-        if (!array_room(site->ids, site->capacity, site->count + 1))
+        if (!array_push(site->ids, site->capacity, site->count, candidate))
             return NULL;
-        site->ids[site->count++] = candidate;
     }
     return site;
 }

@@ -33,10 +33,7 @@ void profiled_runs_free(struct profiled_runs *profile) {
 }
 
 uint64_t profiled_runs_instructions(const struct profiled_runs *profile) {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < profile->run_count; i++)
-        sum += profile->runs[i].instructions;
-    return sum;
+    return sum_over(uint64_t, i, profile->run_count, profile->runs[i].instructions);
 }
 
 /* ---- a run ---- */
@@ -215,10 +212,8 @@ bool profiled_runs_read_again(const struct profiled_runs *profile,
                               bool (*take)(void *context, size_t slice, const struct bbv_set *set,
                                            struct error *error),
                               void *context, struct error *error) {
-    for (size_t i = 0; i < profile->run_count; i++)
-        if (!read_run_again(profile, &profile->runs[i], take, context, error))
-            return false;
-    return true;
+    return all_where(i, profile->run_count,
+                     read_run_again(profile, &profile->runs[i], take, context, error));
 }
 
 /* ---- merging ---- */

@@ -52,9 +52,8 @@ bool slice_add(struct profile *profile, struct profiled *thread, uint32_t id, ui
         return false;
     uint64_t *within = thread->within + id - 1;
     if (!*within) {
-        if (!array_room(thread->touched, thread->touched_capacity, thread->touched_count + 1))
+        if (!array_push(thread->touched, thread->touched_capacity, thread->touched_count, id))
             return profile_out_of_memory(profile);
-        thread->touched[thread->touched_count++] = id;
     }
     uint32_t insn_count = profile_code_at(&profile->code, id)->place.insn_count;
     if (__builtin_mul_overflow(times, insn_count, &insns) ||

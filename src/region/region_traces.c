@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 static const char *file_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -88,10 +90,7 @@ static void on_progress(void *context, const struct region_capture_progress *sof
 }
 
 static bool has_children(const struct region_list *list) {
-    for (size_t i = 0; i < list->region_count; i++)
-        if (list->regions[i].process)
-            return true;
-    return false;
+    return any_where(i, list->region_count, list->regions[i].process);
 }
 
 bool region_traces_start(struct region_traces *traces, struct region_list *list,
@@ -125,9 +124,7 @@ bool region_traces_run(struct region_traces *traces, struct error *error) {
 
 void region_traces_close(struct region_traces *traces) {
     region_capture_close(traces->capture);
-    for (size_t i = 0; traces->paths && i < traces->list->region_count; i++)
-        free(traces->paths[i]);
-    free(traces->paths);
+    array_free_each(traces->paths, traces->list->region_count);
     free(traces->images);
     free(traces->processes);
     free(traces->regions);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 uint32_t region_list_image(struct region_list *list, const struct region_image *image) {
     return region_images_find(&list->images, &list->image_count, &list->image_capacity, image);
 }
@@ -58,10 +60,7 @@ uint32_t region_list_ordinal(const struct region_list *list, const struct region
 /* ---- regions ---- */
 
 double region_list_weights(const struct region_list *list) {
-    double sum = 0;
-    for (size_t i = 0; i < list->region_count; i++)
-        sum += list->regions[i].weight;
-    return sum;
+    return sum_over(double, i, list->region_count, list->regions[i].weight);
 }
 
 uint64_t region_list_stands_for(const struct region_list *list) {

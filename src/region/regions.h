@@ -84,8 +84,7 @@ bool region_list_read_merged(struct region_list *list, const char *path, struct 
 double region_list_weights(const struct region_list *list);
 /* Instructions that the list's regions stand for: the run's, or their part of all merged runs'. */
 uint64_t region_list_stands_for(const struct region_list *list);
-bool region_list_write(const struct region_list *list, const char *path, struct error *error);
-/* The same, without an eye on what `out` makes of it. */
+/* Without an eye on what `out` makes of it. */
 void region_list_print(const struct region_list *list, FILE *out);
 void region_list_free(struct region_list *list);
 

@@ -102,10 +102,8 @@ static bool take_thread(struct reader *reader, const char *text, struct error *e
         !take_word(&text, &thread.ordinal) || thread.process >= list->process_count)
         return csv_error(&reader->csv, error,
                          "not '# thread: NUMBER PROCESS ORDINAL' with a process named before");
-    if (!array_room(list->threads, list->thread_capacity, list->thread_count + 1))
-        return csv_error(&reader->csv, error, "out of memory");
-    list->threads[list->thread_count++] = thread;
-    return true;
+    return array_push(list->threads, list->thread_capacity, list->thread_count, thread) ||
+           csv_error(&reader->csv, error, "out of memory");
 }
 
 static bool take_merged(struct reader *reader, const char *text, struct error *error) {

@@ -111,13 +111,3 @@ void region_list_print(const struct region_list *list, FILE *out) {
     for (size_t i = 0; i < list->region_count; i++)
         put_region(out, list, &list->regions[i], captured);
 }
-
-bool region_list_write(const struct region_list *list, const char *path, struct error *error) {
-    FILE *out = fopen(path, "we");
-    if (!out)
-        return error_errno(error, "%s: cannot write", path);
-    region_list_print(list, out);
-    bool failed = ferror(out);
-    failed |= fclose(out) != 0;
-    return !failed || error_errno(error, "%s: cannot write", path);
-}

@@ -6,6 +6,7 @@
 
 #include "region/full_space.h"
 #include "region/representatives.h"
+#include "util/array.h"
 #include "util/order.h"
 #include "util/random.h"
 
@@ -37,9 +38,7 @@ bool selection_draw(const struct projection *slices, enum selection_method metho
     if (count == 0 || count > slices->count)
         return error_set(error, "cannot draw %u of %zu slices", count, slices->count);
     (method == SELECT_RANDOM ? draw_random : draw_systematic)(slices->count, count, seed, points);
-    double total = 0;
-    for (uint32_t i = 0; i < count; i++)
-        total += (double)slices->instructions[points[i].slice];
+    double total = sum_over(double, i, count, (double)slices->instructions[points[i].slice]);
     for (uint32_t i = 0; i < count; i++) {
         points[i].cluster = i;
         points[i].whole = 0; /* all slices are one cluster, of which they are drawn */
@@ -50,10 +49,8 @@ bool selection_draw(const struct projection *slices, enum selection_method metho
 
 /* ---- coverage ---- */
 
-static int heavier(const void *a, const void *b) {
-    const struct region_point *x = a, *y = b;
-    return descending(x->weight, y->weight) ?: ascending(x->cluster, y->cluster);
-}
+ORDER(heavier, struct region_point,
+      descending(a->weight, b->weight) ?: ascending(a->cluster, b->cluster))
 
 static int by_cluster(const void *a, const void *b) {
     uint32_t x = ((const struct region_point *)a)->cluster;

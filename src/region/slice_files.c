@@ -18,10 +18,10 @@ static bool write_slice(struct slice_files *files, const struct slice_place *pla
                         const struct slice_entry *entries, size_t count, struct error *error) {
     if (!bbv_writer_begin(&files->vectors, error))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (!bbv_writer_block(&files->vectors, entries[i].id, entries[i].instructions, error))
-            return false;
-    return bbv_writer_end(&files->vectors, error) &&
+    return all_where(
+               i, count,
+               bbv_writer_block(&files->vectors, entries[i].id, entries[i].instructions, error)) &&
+           bbv_writer_end(&files->vectors, error) &&
            slice_writer_slice(&files->table, place, error);
 }
 
@@ -40,19 +40,16 @@ bool slice_files_put(struct slice_files *files, const struct slice_place *place,
         return write_slice(files, place, entries, count, error) && flush_now_and_then(files, error);
     if (!files->temporary && !(files->temporary = tmpfile()))
         return error_errno(error, "cannot make a temporary file");
-    if (!array_room(files->waiting, files->waiting_capacity, files->waiting_count + 1))
+    if (!array_push(files->waiting, files->waiting_capacity, files->waiting_count,
+                    (struct waiting_slice){*place, files->temporary_entries, count}))
         return error_set(error, "out of memory for the profile");
-    files->waiting[files->waiting_count++] =
-        (struct waiting_slice){*place, files->temporary_entries, count};
     files->temporary_entries += count;
     return fwrite(entries, sizeof *entries, count, files->temporary) == count ||
            error_errno(error, "cannot write a temporary file");
 }
 
-static int compare_waiting(const void *left, const void *right) {
-    const struct waiting_slice *a = left, *b = right;
-    return ascending(a->place.thread, b->place.thread) ?: ascending(a->at, b->at);
-}
+ORDER(compare_waiting, struct waiting_slice,
+      ascending(a->place.thread, b->place.thread) ?: ascending(a->at, b->at))
 
 static bool write_waiting(struct slice_files *files, struct error *error) {
     if (files->waiting_count)

@@ -256,10 +256,8 @@ static bool add_thread(struct reading *reading, char *rest) {
         thread.process >= table->process_count || !parse_number(rest, 10, UINT32_MAX, &ordinal))
         return refuse(reading, "not thread NUMBER PROCESS ORDINAL with a process named before");
     thread.ordinal = (uint32_t)ordinal;
-    if (!array_room(table->threads, table->thread_capacity, table->thread_count + 1))
-        return refuse(reading, "out of memory");
-    table->threads[table->thread_count++] = thread;
-    return true;
+    return array_push(table->threads, table->thread_capacity, table->thread_count, thread) ||
+           refuse(reading, "out of memory");
 }
 
 static bool add_block(struct reading *reading, char *rest) {
@@ -274,10 +272,8 @@ static bool add_block(struct reading *reading, char *rest) {
         return refuse(reading, "not block ID IMAGE|- OFFSET INSTRUCTIONS with the next id and an "
                                "image named before");
     block.insn_count = (uint32_t)insn_count;
-    if (!array_room(table->blocks, table->block_capacity, table->block_count + 1))
-        return refuse(reading, "out of memory");
-    table->blocks[table->block_count++] = block;
-    return true;
+    return array_push(table->blocks, table->block_capacity, table->block_count, block) ||
+           refuse(reading, "out of memory");
 }
 
 static bool add_slice(struct reading *reading, char *rest) {
@@ -304,10 +300,8 @@ static bool add_slice(struct reading *reading, char *rest) {
     }
     if (table->slice_count == BBV_MAX_SLICES)
         return refuse(reading, "too many slices: take longer ones");
-    if (!array_room(table->slices, table->slice_capacity, table->slice_count + 1))
-        return refuse(reading, "out of memory");
-    table->slices[table->slice_count++] = slice;
-    return true;
+    return array_push(table->slices, table->slice_capacity, table->slice_count, slice) ||
+           refuse(reading, "out of memory");
 }
 
 static bool read_end(struct reading *reading, const char *rest) {

@@ -18,10 +18,8 @@ struct cluster {
     uint32_t number;
 };
 
-static int by_distortion(const void *a, const void *b) {
-    const struct cluster *x = a, *y = b;
-    return descending(x->distortion, y->distortion) ?: ascending(x->number, y->number);
-}
+ORDER(by_distortion, struct cluster,
+      descending(a->distortion, b->distortion) ?: ascending(a->number, b->number))
 
 /* The clusters as they are, those of most distortion first. */
 static void measure(const struct kmeans *kmeans, uint32_t count, const float *centroids,

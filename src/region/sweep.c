@@ -9,6 +9,7 @@
 
 #include "region/prediction.h"
 #include "region/trials.h"
+#include "util/array.h"
 
 const char *const SWEEP_NAMES[SWEEP_KINDS] = {"max_clusters", "dimensions", "threshold",
                                               "coverage"};
@@ -169,10 +170,9 @@ static bool sweep_input(struct job *job, const struct sweep_input *input, struct
     if (!sweep_subset(job, input, dimensions, 1, grid->values, grid->count, &at, error))
         return false;
     grid = &settings->others[SWEEP_COVERAGE];
-    for (size_t i = 0; i < grid->count; i++)
-        if (!sweep_subset(job, input, dimensions, grid->values[i], &threshold, 1, &at, error))
-            return false;
-    return true;
+    return all_where(
+        i, grid->count,
+        sweep_subset(job, input, dimensions, grid->values[i], &threshold, 1, &at, error));
 }
 
 /* ---- what comes of it ---- */

@@ -33,15 +33,11 @@ static double entries_of(const struct annotation *annotation, const struct cfg_b
     return entries;
 }
 
-static int by_cycles(const void *left, const void *right) {
-    const struct annotation_loop *a = left, *b = right;
-    return descending(a->cycles, b->cycles) ?: ascending(a->head, b->head);
-}
+ORDER(by_cycles, struct annotation_loop,
+      descending(a->cycles, b->cycles) ?: ascending(a->head, b->head))
 
-static int by_depth(const void *left, const void *right) {
-    const struct annotation_loop *a = left, *b = right;
-    return descending(a->depth, b->depth) ?: ascending(a->head, b->head);
-}
+ORDER(by_depth, struct annotation_loop,
+      descending(a->depth, b->depth) ?: ascending(a->head, b->head))
 
 static void list_heads(struct annotation *annotation) {
     const struct cfg *cfg = graph_of(annotation);

@@ -5,6 +5,7 @@
 
 #include "report/breakdown_report.h"
 #include "report/trace_notes.h"
+#include "util/array.h"
 #include "util/text.h"
 
 /* ---- the profiler's samples ---- */
@@ -15,9 +16,7 @@ static struct text percent(uint64_t part, uint64_t of) {
 
 static bool note_samples(struct report *report, const struct breakdown_samples *samples,
                          const struct shotgun_statistics *statistics, const char *of) {
-    uint64_t insns = 0;
-    for (int i = 0; i < SHOTGUN_NOTHING; i++)
-        insns += statistics->sources[i];
+    uint64_t insns = sum_over(uint64_t, i, SHOTGUN_NOTHING, statistics->sources[i]);
     uint64_t complete = statistics->outcomes[SHOTGUN_COMPLETE];
     if (samples->perfect)
         return report_note(report,
@@ -37,9 +36,7 @@ static bool note_samples(struct report *report, const struct breakdown_samples *
 /* Against the paths that were executed, which the simulation knows. */
 static bool note_paths(struct report *report, const struct shotgun_statistics *statistics,
                        const char *of) {
-    uint64_t tried = 0;
-    for (int i = 0; i < SHOTGUN_OUTCOMES; i++)
-        tried += statistics->outcomes[i];
+    uint64_t tried = sum_over(uint64_t, i, SHOTGUN_OUTCOMES, statistics->outcomes[i]);
     if (!statistics->validated)
         return true;
     if (tried == statistics->outcomes[SHOTGUN_COMPLETE] && statistics->errant == 0)

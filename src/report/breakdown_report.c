@@ -84,10 +84,7 @@ struct ranked {
     double size;
 };
 
-static int largest_first(const void *left, const void *right) {
-    const struct ranked *a = left, *b = right;
-    return descending(a->size, b->size) ?: ascending(a->set, b->set);
-}
+ORDER(largest_first, struct ranked, descending(a->size, b->size) ?: ascending(a->set, b->set))
 
 struct choice {
     struct breakdown_report *report;

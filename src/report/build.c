@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "util/array.h"
 
 static bool build_stack(const struct simulation *simulation, struct stack *stack) {
     uint64_t units[PSV_COMBINATIONS] = {0};
@@ -50,9 +51,7 @@ void report_free(struct report *report) {
     rows_free(&report->functions);
     rows_free(&report->instructions);
     rows_free(&report->grouped);
-    for (uint32_t i = 0; i < report->note_count; i++)
-        free(report->notes[i]);
-    free(report->notes);
+    array_free_each(report->notes, report->note_count);
     free(report->note_commands);
     free(report->next);
     free(report->children.name);

@@ -157,11 +157,8 @@ static bool correlate(struct builder *builder) {
 /* ---- functions ---- */
 
 /* Ties in order of place, as functions are numbered. */
-static int by_cost(const void *left, const void *right) {
-    const struct function_commits *a = left, *b = right;
-    return descending(a->units, b->units) ?: strcmp(a->image, b->image) ?:
-           ascending(a->offset, b->offset);
-}
+ORDER(by_cost, struct function_commits, descending(a->units, b->units) ?: strcmp(a->image, b->image) ?:
+           ascending(a->offset, b->offset))
 
 static bool sum_functions(struct builder *builder) {
     const struct simulation *simulation = builder->simulation;
@@ -226,10 +223,7 @@ static bool describe(struct builder *builder, uint32_t number, struct compared_i
     return row->shares;
 }
 
-static int by_units(const void *left, const void *right) {
-    const struct pics_cell *a = left, *b = right;
-    return descending(a->units, b->units) ?: ascending(a->insn, b->insn);
-}
+ORDER(by_units, struct pics_cell, descending(a->units, b->units) ?: ascending(a->insn, b->insn))
 
 static bool list_insns(struct builder *builder) {
     struct comparison *comparison = builder->comparison;

@@ -8,6 +8,7 @@
 #include "attribute/attribute.h"
 #include "report/profile_report.h"
 #include "report/table.h"
+#include "util/array.h"
 #include "util/text.h"
 
 struct list {
@@ -28,10 +29,7 @@ struct held {
 };
 
 static bool is_listed(const struct list *list, int64_t epoch) {
-    for (size_t i = 0; i < list->epoch_count; i++)
-        if (list->epochs[i] == epoch)
-            return true;
-    return !list->epochs;
+    return any_where(i, list->epoch_count, list->epochs[i] == epoch) || !list->epochs;
 }
 
 /* Of an epoch that has not ended, until it was last saved. */

@@ -15,10 +15,7 @@ struct ranked {
     uint32_t insn;
 };
 
-static int by_key(const void *left, const void *right) {
-    const struct ranked *a = left, *b = right;
-    return descending(a->key, b->key) ?: ascending(a->insn, b->insn);
-}
+ORDER(by_key, struct ranked, descending(a->key, b->key) ?: ascending(a->insn, b->insn))
 
 /* Keeps the `top` largest. */
 static bool rank(struct ranked *ranked, size_t count, uint32_t top, struct insn_rows *rows) {

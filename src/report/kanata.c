@@ -93,15 +93,9 @@ struct event {
     int8_t ends; /* the stage that this event ends; −1: none */
 };
 
-static int by_fetch(const void *left, const void *right) {
-    const struct life *a = left, *b = right;
-    return ascending(a->fetch, b->fetch) ?: ascending(a->uop, b->uop);
-}
+ORDER(by_fetch, struct life, ascending(a->fetch, b->fetch) ?: ascending(a->uop, b->uop))
 
-static int by_cycle(const void *left, const void *right) {
-    const struct event *a = left, *b = right;
-    return ascending(a->cycle, b->cycle) ?: ascending(a->row, b->row) ?: a->step - b->step;
-}
+ORDER(by_cycle, struct event, ascending(a->cycle, b->cycle) ?: ascending(a->row, b->row) ?: a->step - b->step)
 
 /* The events of one µop; returns how many. A stage that lasts no cycle is left out, and so are
  * those that a squashed µop did not reach. */

@@ -11,10 +11,8 @@
 enum { FILES_MAX = 5 };
 static const double LEAST_SHARE = 0.01;
 
-static int by_share(const void *left, const void *right) {
-    const struct missing_names *a = left, *b = right;
-    return descending(a->share, b->share) ?: ascending(a->image, b->image);
-}
+ORDER(by_share, struct missing_names,
+      descending(a->share, b->share) ?: ascending(a->image, b->image))
 
 /* How the names are had. */
 static bool note_advice(struct report *report, const char *const *paths, size_t count) {

@@ -5,15 +5,14 @@
 
 #include "region/captured.h"
 #include "report/json_values.h"
+#include "util/array.h"
 #include "util/text.h"
 
 enum { SHOWN = 40 }; /* regions in the table */
 
 size_t region_traces_complete(const struct region_traces *traces) {
-    size_t count = 0;
-    for (size_t i = 0; i < traces->list->region_count; i++)
-        count += traces->regions[i].state == REGION_COMPLETE;
-    return count;
+    return sum_over(size_t, i, traces->list->region_count,
+                    traces->regions[i].state == REGION_COMPLETE);
 }
 
 static uint64_t region_size(const struct capture_region *region) {

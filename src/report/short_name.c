@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/order.h"
 #include "util/text.h"
 
 const char short_name_outside[] = ", no function";
@@ -216,15 +217,9 @@ static bool shorten(struct shortened *item, unsigned columns, struct arena *aren
 
 /* ---- telling names apart ---- */
 
-static int by_shown(const void *left, const void *right) {
-    const struct shortened *a = left, *b = right;
-    return strcmp(a->shown, b->shown) ?: strcmp(a->name, b->name);
-}
+ORDER(by_shown, struct shortened, strcmp(a->shown, b->shown) ?: strcmp(a->name, b->name))
 
-static int by_key(const void *left, const void *right) {
-    const struct shortened *a = left, *b = right;
-    return strcmp(a->key, b->key) ?: strcmp(a->name, b->name);
-}
+ORDER(by_key, struct shortened, strcmp(a->key, b->key) ?: strcmp(a->name, b->name))
 
 /* Names without parameters, where these already differ, else the whole. In order. */
 static void choose_keys(struct shortened *items, size_t count) {

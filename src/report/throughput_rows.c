@@ -3,12 +3,11 @@
 #include <stdlib.h>
 
 #include "report/throughput_report.h"
+#include "util/array.h"
 
 static bool alike(const struct throughput_core *a, const struct throughput_core *b) {
-    for (int model = 0; model < THROUGHPUT_MODELS; model++)
-        if (a->ipc[model] != b->ipc[model])
-            return false;
-    return a->p == b->p && a->latency == b->latency;
+    return !any_where(model, THROUGHPUT_MODELS, a->ipc[model] != b->ipc[model]) && a->p == b->p &&
+           a->latency == b->latency;
 }
 
 static bool same_programs(const struct throughput_report *report, uint32_t a, uint32_t b) {

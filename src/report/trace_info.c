@@ -226,9 +226,7 @@ bool trace_info(const char *path, bool json, FILE *file, struct error *error) {
     }
     free(counted.command);
     free(counted.host);
-    for (uint32_t i = 0; i < counted.images; i++)
-        free(counted.paths[i]);
-    free(counted.paths);
+    array_free_each(counted.paths, counted.images);
     free(counted.threads);
     json_decref(counted.notes);
     return good;

@@ -3,22 +3,21 @@
 #include <inttypes.h>
 
 #include "report/report.h"
+#include "util/array.h"
 #include "util/text.h"
 
 /* A thread that goes on in another program after exec counts once. */
 static bool goes_on(const struct simulation *simulation, uint32_t number) {
     const struct simulation_thread *thread = &simulation->threads[number];
-    for (uint32_t i = 0; i < number; i++)
-        if (simulation->threads[i].cycles && simulation->threads[i].process == thread->process)
-            return false;
-    return thread->goes_on;
+    return !any_where(i, number,
+                      simulation->threads[i].cycles &&
+                          simulation->threads[i].process == thread->process) &&
+           thread->goes_on;
 }
 
 static uint32_t threads_simulated(const struct simulation *simulation) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < simulation->thread_count; i++)
-        count += simulation->threads[i].cycles > 0 && !goes_on(simulation, i);
-    return count;
+    return sum_over(uint32_t, i, simulation->thread_count,
+                    simulation->threads[i].cycles > 0 && !goes_on(simulation, i));
 }
 
 static bool sampling_worth(struct report *report) {

@@ -177,10 +177,9 @@ static bool append(struct shotgun_constructor *constructor, struct static_uop *u
     if (!array_room(fragment->uops, fragment->uop_capacity, fragment->uop_count + 1))
         return false;
     if (uop->graph.flags & GRAPH_STORE) {
-        if (!array_room(constructor->stores, constructor->store_capacity,
-                        constructor->store_count + 1))
+        if (!array_push(constructor->stores, constructor->store_capacity, constructor->store_count,
+                        fragment->uop_count))
             return false;
-        constructor->stores[constructor->store_count++] = fragment->uop_count;
     }
     graph_structure_add(constructor->structure, &uop->graph, uop->traits);
     fragment->uops[fragment->uop_count++] = uop->graph;

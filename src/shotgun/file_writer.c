@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "shotgun/format.h"
+#include "util/array.h"
 #include "util/stream.h"
 
 struct writer {
@@ -40,9 +41,7 @@ static uint32_t text_size(const char *text) {
 /* The size of all settings: a list that was cut would describe another machine. */
 static bool settings_size(const struct shotgun_header *header, uint32_t *size,
                           struct error *error) {
-    size_t sum = 0;
-    for (uint32_t i = 0; i < header->setting_count; i++)
-        sum += strlen(header->settings[i]) + 1;
+    size_t sum = sum_over(size_t, i, header->setting_count, strlen(header->settings[i]) + 1);
     *size = (uint32_t)sum;
     return sum <= SHOTGUN_TEXT_MAX ||
            error_set(error,

@@ -139,10 +139,8 @@ static bool keep_graph(struct shotgun_sampler *sampler, const struct graph_uop *
     struct stretch *stretch = &sampler->stretch;
     if (!stretch->under_way || !sampler->truth || !sampler->database->options.perfect)
         return true;
-    if (!array_room(stretch->graph, stretch->graph_capacity, stretch->graph_count + 1))
-        return error_set(error, "out of memory for a fragment of the graph");
-    stretch->graph[stretch->graph_count++] = *uop;
-    return true;
+    return array_push(stretch->graph, stretch->graph_capacity, stretch->graph_count, *uop) ||
+           error_set(error, "out of memory for a fragment of the graph");
 }
 
 static bool finish_stretch(struct shotgun_sampler *sampler, uint32_t insn, unsigned signature,
@@ -236,8 +234,5 @@ bool shotgun_sampler_take(struct shotgun_sampler *sampler, const struct graph_uo
                           uint32_t count, bool first, struct error *error) {
     if (first)
         lose(sampler);
-    for (uint32_t i = 0; i < count; i++)
-        if (!take(sampler, &uops[i], error))
-            return false;
-    return true;
+    return all_where(i, count, take(sampler, &uops[i], error));
 }

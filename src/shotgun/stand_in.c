@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "util/array.h"
+
 struct signature_profile signature_profile_of(const uint64_t *words, uint32_t insns) {
     struct signature_profile profile = {{0}};
     for (uint32_t i = 0; i < insns; i++)
@@ -11,10 +13,8 @@ struct signature_profile signature_profile_of(const uint64_t *words, uint32_t in
 }
 
 static uint64_t difference(const struct signature_profile *a, const struct signature_profile *b) {
-    uint64_t sum = 0;
-    for (int i = 0; i < SIGNATURE_VALUES; i++)
-        sum += (uint64_t)llabs((long long)a->insns[i] - (long long)b->insns[i]);
-    return sum;
+    return sum_over(uint64_t, i, SIGNATURE_VALUES,
+                    (uint64_t)llabs((long long)a->insns[i] - (long long)b->insns[i]));
 }
 
 void shotgun_weigh(const struct signature_profile *profiles, const bool *complete, size_t count,

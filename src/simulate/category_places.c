@@ -139,11 +139,9 @@ static bool is_there(struct place *place, const struct static_insn *insn,
         return insn->address >= place->from && insn->address <= place->to;
     if (is_function(place, location->function) || is_line(place, location->file, location->line))
         return true;
-    for (uint32_t i = 0; i < location->inline_count; i++)
-        if (is_function(place, location->inlined[i].function) ||
-            is_line(place, location->inlined[i].file, location->inlined[i].line))
-            return true;
-    return false;
+    return any_where(i, location->inline_count,
+                     is_function(place, location->inlined[i].function) ||
+                         is_line(place, location->inlined[i].file, location->inlined[i].line));
 }
 
 static bool see_function(void *context, const struct program_function *function) {

@@ -199,10 +199,7 @@ bool combination_add(struct combination *combination, struct simulation *part,
     return add_breakdown(&sum->breakdown, &part->breakdown, error);
 }
 
-static int by_insn(const void *left, const void *right) {
-    const struct pics_cell *a = left, *b = right;
-    return ascending(a->insn, b->insn) ?: ascending(a->psv, b->psv);
-}
+ORDER(by_insn, struct pics_cell, ascending(a->insn, b->insn) ?: ascending(a->psv, b->psv))
 
 /* In the order of the new numbers. */
 static bool renumber(struct simulation *result, const uint32_t *order) {

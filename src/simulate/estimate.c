@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "simulate/simulate.h"
+#include "util/array.h"
 #include "util/student.h"
 
 /* Regions of one cluster, or of several together. */
@@ -31,10 +32,7 @@ double region_cycles(const struct region_sample *sample, const void *nothing) {
 }
 
 static bool is_first(const struct estimate *estimate, size_t number) {
-    for (size_t i = 0; i < number; i++)
-        if (estimate->samples[i].cluster == estimate->samples[number].cluster)
-            return false;
-    return true;
+    return !any_where(i, number, estimate->samples[i].cluster == estimate->samples[number].cluster);
 }
 
 static struct spread spread_of(const struct estimate *estimate, uint32_t cluster) {

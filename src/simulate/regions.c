@@ -488,10 +488,7 @@ bool region_run_wait(struct region_run *run, struct error *error) {
 }
 
 static uint32_t count_done(const struct region_run *run) {
-    uint32_t done = 0;
-    for (size_t i = 0; i < run->task_count; i++)
-        done += run->tasks[i]->done;
-    return done;
+    return sum_over(uint32_t, i, run->task_count, run->tasks[i]->done);
 }
 
 /* The regions that were kept. */

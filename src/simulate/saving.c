@@ -17,11 +17,8 @@ struct cell {
     struct store_value value;
 };
 
-static int by_place(const void *left, const void *right) {
-    const struct cell *a = left, *b = right;
-    return ascending(a->image, b->image) ?: ascending(a->value.offset, b->value.offset) ?:
-           ascending(a->value.signature, b->value.signature);
-}
+ORDER(by_place, struct cell, ascending(a->image, b->image) ?: ascending(a->value.offset, b->value.offset) ?:
+           ascending(a->value.signature, b->value.signature))
 
 /* One after the other as the store wants them; how many are left when those of one place are one.
  */

@@ -6,10 +6,8 @@
 
 #include "util/order.h"
 
-static int by_place(const void *left, const void *right) {
-    const struct slice_end *a = left, *b = right;
-    return ascending(a->thread, b->thread) ?: ascending(a->position, b->position);
-}
+ORDER(by_place, struct slice_end,
+      ascending(a->thread, b->thread) ?: ascending(a->position, b->position))
 
 size_t slice_ends_sort(struct slice_end *ends, size_t count) {
     size_t kept = 0;

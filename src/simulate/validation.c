@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "simulate/regions.h"
+#include "util/array.h"
 
 static double ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0;
@@ -45,10 +46,7 @@ static void add_metrics(struct metrics *sum, const struct metrics *metrics, doub
 }
 
 static double weight_sum(const struct region_list *list) {
-    double sum = 0;
-    for (size_t i = 0; i < list->region_count; i++)
-        sum += list->regions[i].weight;
-    return sum;
+    return sum_over(double, i, list->region_count, list->regions[i].weight);
 }
 
 /* ---- the full run ---- */

@@ -245,10 +245,7 @@ static bool get_symbols(struct bytes *columns, struct code_symbol *symbols, size
             return false;
         symbols[i].start = start;
     }
-    for (size_t i = 0; i < count; i++)
-        if (!get_number(columns, &symbols[i].size))
-            return false;
-    return true;
+    return all_where(i, count, get_number(columns, &symbols[i].size));
 }
 
 /* The names, copied behind the symbols. */

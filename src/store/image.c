@@ -98,14 +98,6 @@ const struct store_image *stored_image(struct store *store, int64_t id, struct e
     return image;
 }
 
-bool store_get_image(struct store *store, int64_t id, struct store_image *image,
-                     struct error *error) {
-    const struct store_image *stored = stored_image(store, id, error);
-    if (stored)
-        *image = *stored;
-    return stored != NULL;
-}
-
 bool store_image(struct store *store, const struct store_image *image, int64_t *id,
                  struct error *error) {
     if (image->build_id_size > BUILD_ID_MAX)

@@ -57,11 +57,10 @@ bool session_erase(struct store *store, int64_t session, struct error *error) {
     static const char *const STEPS[] = {
         "DELETE FROM profile WHERE session = ?1", "DELETE FROM process WHERE session = ?1",
         "DELETE FROM event WHERE session = ?1", "DELETE FROM session WHERE id = ?1"};
-    for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++)
-        if (!database_execute(store, STEPS[i], session, error))
-            return false;
-    return sqlite3_changes(store->database) == 1 ||
-           error_set(error, "%s: there is no session %lld", store->path, (long long)session);
+    return all_where(i, sizeof STEPS / sizeof *STEPS,
+                     database_execute(store, STEPS[i], session, error)) &&
+           (sqlite3_changes(store->database) == 1 ||
+            error_set(error, "%s: there is no session %lld", store->path, (long long)session));
 }
 
 bool store_weigh_session(struct store *store, int64_t session, double weight, struct error *error) {
@@ -207,10 +206,7 @@ struct session_entry *session_list_find(struct store *store, struct session_list
 bool session_wanted(const struct store_filter *filter, int64_t session) {
     if (!filter || !filter->sessions)
         return true;
-    for (size_t i = 0; i < filter->session_count; i++)
-        if (filter->sessions[i] == session)
-            return true;
-    return false;
+    return any_where(i, filter->session_count, filter->sessions[i] == session);
 }
 
 bool store_each_session(struct store *store, store_session_visitor *visit, void *context,

@@ -140,8 +140,6 @@ bool store_set_symbols(struct store *store, int64_t image, const struct code_sym
 bool store_get_symbols(struct store *store, int64_t image, struct code_symbol **symbols,
                        size_t *count, struct error *error);
 void store_free_symbols(struct code_symbol *symbols, size_t count);
-bool store_get_image(struct store *store, int64_t id, struct store_image *image,
-                     struct error *error); /* strings live until the store is closed */
 
 struct store_process {
     int64_t id;

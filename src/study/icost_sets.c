@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "simulate/category_machine.h"
+#include "util/array.h"
 
 /* ---- which sets ---- */
 
@@ -16,10 +17,7 @@ struct check {
 };
 
 static bool has(const struct check *check, uint32_t set) {
-    for (uint32_t i = 0; i < check->count; i++)
-        if (check->sets[i] == set)
-            return true;
-    return false;
+    return any_where(i, check->count, check->sets[i] == set);
 }
 
 /* A set with all its subsets, if there is room. */

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util/array.h"
+
 /* How many processes and threads there are in the lists so far. */
 struct counted {
     uint32_t processes, threads;
@@ -72,9 +74,8 @@ bool listed_regions_simulate(struct listed_regions *regions, struct watch *watch
                                                .watcher = watcher_of(watch),
                                                .keep = saving ? saving_keep_region : NULL,
                                                .keep_context = saving};
-    uint64_t work = 0;
-    for (uint32_t i = 0; i < request->list_count; i++)
-        work += region_list_work(&regions->lists[i], request->warm_up);
+    uint64_t work = sum_over(uint64_t, i, request->list_count,
+                             region_list_work(&regions->lists[i], request->warm_up));
     watch_begin(watch, "simulating", "instructions", work);
     bool good = (regions->run = region_run_new(&options, error)) && add_lists(regions, error) &&
                 region_run_finish(regions->run, regions->instructions, &regions->simulation, error);

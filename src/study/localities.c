@@ -83,10 +83,7 @@ bool locality_inputs_list(struct locality_inputs *inputs, const char *const *wor
                           struct error *error) {
     size_t capacity = 0;
     *inputs = (struct locality_inputs){0};
-    for (uint32_t i = 0; i < count; i++)
-        if (!add_word(inputs, words[i], &capacity, error))
-            return false;
-    return true;
+    return all_where(i, count, add_word(inputs, words[i], &capacity, error));
 }
 
 void locality_inputs_free(struct locality_inputs *inputs) {
@@ -176,9 +173,7 @@ static char *title_of(const struct locality_inputs *inputs) {
     if (!file)
         return NULL;
     for (uint32_t p = 0; p < inputs->program_count; p++) {
-        uint32_t copies = 0;
-        for (uint32_t t = 0; t < inputs->thread_count; t++)
-            copies += inputs->threads[t] == p;
+        uint32_t copies = sum_over(uint32_t, t, inputs->thread_count, inputs->threads[t] == p);
         fprintf(file, "%s%s", p ? ", " : "", inputs->programs[p].label);
         if (copies > 1)
             fprintf(file, "*%u", copies);

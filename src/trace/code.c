@@ -313,10 +313,9 @@ static bool blocks_equal(const struct code_table *table, const struct code_block
     if (one->address != other->address || one->end != other->end ||
         one->insn_count != other->insn_count)
         return false;
-    for (uint32_t i = 0; i < one->insn_count; i++)
-        if (table->templates[one->template + i].insn != table->templates[other->template + i].insn)
-            return false;
-    return true;
+    return !any_where(i, one->insn_count,
+                      table->templates[one->template + i].insn !=
+                          table->templates[other->template + i].insn);
 }
 
 /* Enters blocks[block_count], whose templates are the last, or finds its equal and drops it. */

@@ -20,10 +20,7 @@ struct named { /* a symbol by its name */
     size_t symbol;
 };
 
-static int by_name(const void *left, const void *right) {
-    const struct named *a = left, *b = right;
-    return strcmp(a->name, b->name) ?: ascending(a->symbol, b->symbol);
-}
+ORDER(by_name, struct named, strcmp(a->name, b->name) ?: ascending(a->symbol, b->symbol))
 
 /* The first symbol of the same name, for each; NULL: out of memory. */
 static size_t *first_of_names(const struct code_symbol *symbols, size_t count) {

@@ -274,11 +274,10 @@ static bool reset_if_due(struct file_writer *writer, const struct item_data *dat
         return true;
     for (int i = 0; i < FILE_PREDICTORS; i++)
         writer->lanes[i].used = false;
-    if (!array_room(writer->index, writer->index_capacity, (size_t)writer->index_count + 1))
-        return out_of_memory(writer, error);
-    writer->index[writer->index_count++] =
-        (struct index_entry){file_writer_bytes(writer), writer->instructions, data->ticket};
-    return true;
+    return array_push(writer->index, writer->index_capacity, writer->index_count,
+                      (struct index_entry){file_writer_bytes(writer), writer->instructions,
+                                           data->ticket}) ||
+           out_of_memory(writer, error);
 }
 
 /* The predictions of a process, reset if they are of another, or too many. */

@@ -4,6 +4,7 @@
 #include "trace/frame.h"
 
 #include "trace/event.h"
+#include "util/array.h"
 
 enum { STATE_ALIGNMENT = 16, STATE_MIN_BYTES = 160 };
 
@@ -20,13 +21,11 @@ static bool is_state_saved(const uint64_t *events, size_t count) {
     uint64_t base = event_address(events[0]);
     if (count < length || base % STATE_ALIGNMENT)
         return false;
-    for (size_t i = 0; i < length; i++)
-        if (event_kind(events[i]) != EVENT_STORE ||
-            event_index(events[i]) != event_index(events[0]) ||
-            event_log2_size(events[i]) != FIRST[i].log2_size ||
-            event_address(events[i]) != base + FIRST[i].offset)
-            return false;
-    return true;
+    return !any_where(i, length,
+                      event_kind(events[i]) != EVENT_STORE ||
+                          event_index(events[i]) != event_index(events[0]) ||
+                          event_log2_size(events[i]) != FIRST[i].log2_size ||
+                          event_address(events[i]) != base + FIRST[i].offset);
 }
 
 /* The instruction may store all that state itself. Zydis does not tell the size that XSAVE has. */
@@ -36,11 +35,9 @@ static bool saves_state(const struct code_table *table, const struct code_block 
         return false;
     const struct insn_operands *operands =
         &table->operands[table->templates[block->template + index].insn];
-    for (int i = 0; i < operands->count; i++)
-        if ((operands->directions[i] & OPERAND_STORE) &&
-            (!operands->size_bytes[i] || operands->size_bytes[i] >= STATE_MIN_BYTES))
-            return true;
-    return false;
+    return any_where(i, operands->count,
+                     (operands->directions[i] & OPERAND_STORE) &&
+                         (!operands->size_bytes[i] || operands->size_bytes[i] >= STATE_MIN_BYTES));
 }
 
 static size_t end_of_accesses(const uint64_t *events, size_t count, size_t at) {

@@ -79,9 +79,8 @@ uint32_t process_match_add(struct process_match *match, const struct item_proces
     if (known != PROCESS_UNKNOWN)
         match->taken[known] = true;
     while (match->known_count <= process->process) {
-        if (!array_room(match->known, match->known_capacity, match->known_count + 1))
+        if (!array_push(match->known, match->known_capacity, match->known_count, PROCESS_UNKNOWN))
             return PROCESS_UNKNOWN;
-        match->known[match->known_count++] = PROCESS_UNKNOWN;
     }
     return match->known[process->process] = known;
 }

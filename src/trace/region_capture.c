@@ -24,10 +24,7 @@ static bool take_header(struct region_capture *capture, const struct item_header
 enum { THREAD_NEW = UINT32_MAX, THREAD_OTHER = UINT32_MAX - 1 };
 
 static bool is_wanted(const struct region_capture *capture, uint32_t process) {
-    for (size_t i = 0; i < capture->windows.count; i++)
-        if (capture->windows.regions[i].process == process)
-            return true;
-    return false;
+    return any_where(i, capture->windows.count, capture->windows.regions[i].process == process);
 }
 
 static bool take_process(struct region_capture *capture, const struct item_process *process,
@@ -347,10 +344,9 @@ static bool is_only(const struct region_capture *capture, uint32_t process) {
     const struct region_windows *windows = &capture->windows;
     if (process >= capture->process_count)
         return false;
-    for (size_t i = 0; i < windows->count; i++)
-        if (windows->regions[i].process != capture->processes[process].number)
-            return false;
-    return windows->count > 0;
+    return !any_where(i, windows->count,
+                      windows->regions[i].process != capture->processes[process].number) &&
+           windows->count > 0;
 }
 
 /* The regions' traces are closed by now. */
@@ -406,10 +402,7 @@ static bool take_item(struct region_capture *capture, const struct item *item,
 /* ---- the run ---- */
 
 static bool has_process(const struct region_capture *capture, uint32_t number) {
-    for (size_t i = 0; i < capture->process_count; i++)
-        if (capture->processes[i].number == number)
-            return true;
-    return false;
+    return any_where(i, capture->process_count, capture->processes[i].number == number);
 }
 
 /* Fails the regions that are not complete. */

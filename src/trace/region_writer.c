@@ -86,9 +86,8 @@ static bool define_image(struct region_writer *writer, uint32_t captured, uint64
     if (writer->mapped[mapping])
         return true;
     if (*number == writer->image_count) {
-        if (!array_room(writer->images, writer->image_capacity, writer->image_count + 1))
+        if (!array_push(writer->images, writer->image_capacity, writer->image_count, captured))
             return out_of_memory(writer, error);
-        writer->images[writer->image_count++] = captured;
     }
     writer->mapped[mapping] = true;
     struct item item = {.kind = ITEM_IMAGE, .image = process->mappings[mapping]};

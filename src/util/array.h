@@ -1,9 +1,9 @@
 /* Growable arrays of plain structs: `items`, `count`, `capacity` kept by the owner.
  *
  *     struct point *points = NULL; size_t count = 0, capacity = 0;
- *     if (!array_room(points, capacity, count + 1)) ... out of memory
- *     points[count++] = ...;
- */
+ *     if (!array_push(points, capacity, count, point)) ... out of memory
+ *
+ * And questions that are put to all items of an array, growable or not. */
 #pragma once
 
 #include <stdbool.h>
@@ -45,3 +45,37 @@ static inline bool array_reserve_zeroed(void **items, size_t *capacity, size_t n
         memset((char *)*items + had * item_size, 0, (*capacity - had) * item_size);
     return true;
 }
+
+/* Appends an item, the last argument. False, and nothing changed, when memory is out. */
+#define array_push(items, capacity, count, ...)                                                    \
+    (array_room(items, capacity, (size_t)(count) + 1) && ((items)[(count)++] = (__VA_ARGS__), true))
+
+/* Frees pointers and then the array that holds them, which may be NULL. */
+#define array_free_each(items, count)                                                              \
+    do {                                                                                           \
+        for (size_t index_ = 0; (items) && index_ < (count); index_++)                             \
+            free((items)[index_]);                                                                 \
+        free(items);                                                                               \
+    } while (0)
+
+/* Whether a condition on `index` is true of any index below `count`; or of all of them. The first
+ * that decides is the last that is looked at.
+ *
+ *     return any_where(i, count, items[i].end > address); */
+#define any_where(index, count, ...)                                                               \
+    ({                                                                                             \
+        size_t index = 0;                                                                          \
+        while (index < (count) && !(__VA_ARGS__))                                                  \
+            index++;                                                                               \
+        index < (count);                                                                           \
+    })
+#define all_where(index, count, ...) (!any_where(index, count, !(__VA_ARGS__)))
+
+/* The sum, in a type, of an expression over all indices below `count`. */
+#define sum_over(type, index, count, ...)                                                          \
+    ({                                                                                             \
+        type sum_ = 0;                                                                             \
+        for (size_t index = 0; index < (count); index++)                                           \
+            sum_ += (__VA_ARGS__);                                                                 \
+        sum_;                                                                                      \
+    })

@@ -41,7 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_list(&list);
         size_t first_size, second_size;
         char *first = printed(&list, &first_size);
-        require(region_list_write(&list, file.path, &error));
+        FILE *out = fopen(file.path, "we");
+        require(out != NULL);
+        region_list_print(&list, out);
+        require(fclose(out) == 0);
         require(region_list_read(&again, file.path, &error));
         char *second = printed(&again, &second_size);
         require(first_size == second_size && memcmp(first, second, first_size) == 0);

@@ -1,5 +1,6 @@
 /* The store: what is added is read back, sums are exact, sessions merge, go and are copied, and a
  * transaction is kept wholly or not at all. */
+#include "store/database.h"
 #include "store_fixture.h"
 
 static void add(struct store *store, int64_t session, int64_t process, int64_t image, int64_t event,
@@ -133,11 +134,12 @@ static void images_and_processes(void **state) {
         assert_string_equal(read[i].name, symbols[i].name);
     }
     store_free_symbols(read, count);
-    GOOD(store_get_image(store, other, &image, &error));
-    assert_int_equal(image.kind, IMAGE_KERNEL);
-    assert_string_equal(image.root, "/proc/42/root");
-    assert_memory_equal(image.build_id, ((uint8_t[]){9, 7}), 2);
-    FAILS("no image 99", store_get_image(store, 99, &image, &error));
+    const struct store_image *stored = stored_image(store, other, &error);
+    assert_non_null(stored);
+    assert_int_equal(stored->kind, IMAGE_KERNEL);
+    assert_string_equal(stored->root, "/proc/42/root");
+    assert_memory_equal(stored->build_id, ((uint8_t[]){9, 7}), 2);
+    FAILS("no image 99", stored_image(store, 99, &error) != NULL);
 }
 
 /* One that fails leaves nothing, even when the caller goes on; the store works afterwards. */
@@ -253,8 +255,7 @@ static void prunes(void **state) {
     GOOD(store_prune(store, 20, 0, &removed, &error));
     assert_int_equal(removed, 2);
     assert_holds(store, "recent/cycles /bin/kept gzip 1:0=1\nnow/cycles /bin/now gzip 1:0=1\n");
-    struct store_image image;
-    FAILS("no image", store_get_image(store, 1, &image, &error));
+    FAILS("no image", stored_image(store, 1, &error) != NULL);
     GOOD(store_prune(store, 0, 1, &removed, &error));
     assert_int_equal(removed, 1);
     assert_holds(store, "now/cycles /bin/now gzip 1:0=1\n");

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "graph/lanes/layout.h"
+#include "util/array.h"
 
 enum { LAYOUTS = CATEGORIES_MAX + 1, HUGE_PAGE = 1 << 21, LATE = 1 << 29 };
 
@@ -99,10 +100,8 @@ static void count_queue(struct lanes_slots *slots, const struct graph_machine *m
 }
 
 static bool fits_level(const struct lanes_slots *slots, enum lanes_level level) {
-    for (uint32_t i = 0; i < slots->counter_count; i++)
-        if (level > LANES_AVX2 && slots->counters[i].bits > LANES_BITS)
-            return false;
-    return true;
+    return !any_where(i, slots->counter_count,
+                      level > LANES_AVX2 && slots->counters[i].bits > LANES_BITS);
 }
 
 /* ---- groups ---- */
@@ -220,11 +219,9 @@ static bool make_evaluations(struct graph_lanes *lanes) {
     lanes->total = calloc(sets, sizeof *lanes->total);
     if (!lanes->evaluations || !lanes->last || !lanes->total)
         return false;
-    for (uint32_t set = 0; set < sets; set++)
-        if (!(lanes->evaluations[set] =
-                  graph_evaluation_new_of(&lanes->machine, &lanes->categories, set)))
-            return false;
-    return true;
+    return all_where(set, sets,
+                     (lanes->evaluations[set] =
+                          graph_evaluation_new_of(&lanes->machine, &lanes->categories, set)));
 }
 
 /* ---- fragments ---- */

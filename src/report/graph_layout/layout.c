@@ -412,11 +412,8 @@ struct port {
     double toward; /* x of where it goes from there */
 };
 
-static int by_side(const void *left, const void *right) {
-    const struct port *a = left, *b = right;
-    return ascending(a->node, b->node) ?: ascending(a->below, b->below) ?:
-           ascending(a->toward, b->toward) ?: ascending(a->edge, b->edge);
-}
+ORDER(by_side, struct port, ascending(a->node, b->node) ?: ascending(a->below, b->below) ?:
+           ascending(a->toward, b->toward) ?: ascending(a->edge, b->edge))
 
 static uint32_t end_point(const struct layout_edge *edge, bool at_upper) {
     return edge->first_point + (at_upper == edge->back ? edge->point_count - 1 : 0);

@@ -5,6 +5,7 @@
 #include "report/comparison.h"
 #include "report/short_name.h"
 #include "report/table.h"
+#include "util/array.h"
 #include "util/text.h"
 
 enum { NAME_BYTES = 4096, COMMIT = 34 };
@@ -68,10 +69,7 @@ static bool any_systematic(const struct comparison *comparison) {
 
 /* Several configurations of one profiler have it in common. */
 static bool is_first_of_profiler(const struct comparison *comparison, uint32_t index) {
-    for (uint32_t i = 0; i < index; i++)
-        if (comparison->rows[i].profiler == comparison->rows[index].profiler)
-            return false;
-    return true;
+    return !any_where(i, index, comparison->rows[i].profiler == comparison->rows[index].profiler);
 }
 
 static void print_systematic(const struct comparison *comparison, const struct page *page) {

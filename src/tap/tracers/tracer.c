@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/array.h"
 #include "util/count.h"
 #include "util/executor.h"
 
@@ -281,11 +282,9 @@ bool tracers_attach(void *context, struct tap_source source, struct tap *tap, vo
     *state = attached;
     attached->source = source;
     struct lane_job job = {.tracers = tracers, .attached = attached, .error = error};
-    for (uint32_t i = 0; i < tracers->count; i++)
-        if (!run_job(&job, begin_lane, i) ||
-            !add_worker(tracers, &tracers->list[i], &attached->lanes[i], tap, error))
-            return false;
-    return true;
+    return !any_where(i, tracers->count,
+                      !run_job(&job, begin_lane, i) ||
+                          !add_worker(tracers, &tracers->list[i], &attached->lanes[i], tap, error));
 }
 
 void tracers_detach(void *context, void *state) {

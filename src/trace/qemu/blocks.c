@@ -67,8 +67,5 @@ const struct image_mapping *blocks_mapping(const struct block_table *table, uint
 }
 
 bool blocks_announce(struct block_table *table, const struct image_mapping *mapping) {
-    if (!array_room(table->mappings, table->mapping_capacity, table->mapping_count + 1))
-        return false;
-    table->mappings[table->mapping_count++] = *mapping;
-    return true;
+    return array_push(table->mappings, table->mapping_capacity, table->mapping_count, *mapping);
 }

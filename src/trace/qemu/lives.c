@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "trace/qemu/made_code.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/text.h"
 
@@ -69,10 +70,10 @@ bool lives_end_dead(struct capture *capture) {
 }
 
 bool lives_any(const struct capture *capture) {
-    for (uint32_t i = 0; i < RING_PROCESSES; i++)
-        if (capture->slots[i].live && (!capture->slots[i].ending || awaits_child(capture, i)))
-            return true;
-    return !capture->child_reaped;
+    return any_where(i, RING_PROCESSES,
+                     capture->slots[i].live &&
+                         (!capture->slots[i].ending || awaits_child(capture, i))) ||
+           !capture->child_reaped;
 }
 
 static void signal_all(const struct capture *capture, int signal) {

@@ -46,10 +46,8 @@ struct entry {
     uint32_t marker;
 };
 
-static int by_site(const void *first, const void *second) {
-    const struct entry *a = first, *b = second;
-    return ascending(a->site.image, b->site.image) ?: ascending(a->site.offset, b->site.offset);
-}
+ORDER(by_site, struct entry,
+      ascending(a->site.image, b->site.image) ?: ascending(a->site.offset, b->site.offset))
 
 static int compare_targets(const struct ring_target *a, const struct ring_target *b) {
     return ascending(a->process, b->process) ?: ascending(a->thread, b->thread) ?:
@@ -57,10 +55,8 @@ static int compare_targets(const struct ring_target *a, const struct ring_target
 }
 
 /* Equal markers are reported in the caller's order. */
-static int by_target(const void *first, const void *second) {
-    const struct entry *a = first, *b = second;
-    return compare_targets(&a->target, &b->target) ?: ascending(a->marker, b->marker);
-}
+ORDER(by_target, struct entry,
+      compare_targets(&a->target, &b->target) ?: ascending(a->marker, b->marker))
 
 static void number_sites(struct ring_control *control, struct entry *entries, size_t count) {
     struct ring_site *sites = ring_sites(control);

@@ -25,6 +25,7 @@
 #include <xxhash.h>
 
 #include "isa/insn.h"
+#include "util/array.h"
 
 enum { GUEST_CLONE_THREAD = 0x10000, OWN_FILES = 1024 };
 
@@ -129,20 +130,14 @@ static bool is_temporary(const char *path) {
 
 static bool is_own(const char *path) {
     uint64_t hash = XXH3_64bits(path, strlen(path));
-    for (uint32_t i = 0; i < own_file_count; i++)
-        if (own_files[i] == hash)
-            return true;
-    return false;
+    return any_where(i, own_file_count, own_files[i] == hash);
 }
 
 /* A write there changes nothing. */
 static bool is_sink(const char *path) {
     static const char *const SINKS[] = {"/dev/null",   "/dev/zero",   "/dev/full", "/dev/tty",
                                         "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"};
-    for (size_t i = 0; i < sizeof SINKS / sizeof *SINKS; i++)
-        if (!strcmp(path, SINKS[i]))
-            return true;
-    return false;
+    return any_where(i, sizeof SINKS / sizeof *SINKS, !strcmp(path, SINKS[i]));
 }
 
 static bool open_changes(const char *path, uint64_t flags) {

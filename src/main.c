@@ -113,9 +113,10 @@ static int help(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    /* glibc's own value, which would otherwise rise to 32 MB with the large arrays that are freed:
-     * so they grow in place (mremap) and go back to the system at once. */
-    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    /* Large arrays grow in place (mremap) and go back to the system at once; those of a core and
+     * its predictors, which come and go, are used again without it. */
+    mallopt(M_MMAP_THRESHOLD, 2 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
     verb_watch.stream = stderr;
     /* Who started us may ignore the ends of children; those of a command would then pass unseen. */
     signal(SIGCHLD, SIG_DFL);

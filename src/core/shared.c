@@ -101,22 +101,36 @@ bool core_learned_new(struct core_learned *learned, const struct machine *machin
     return learned->predictor != NULL;
 }
 
-bool core_learned_copy(struct core_learned *copy, const struct machine *machine, uint32_t ideal,
-                       const struct memory *memory, const struct branch_predictor *predictor,
-                       struct error *error) {
+static bool copy_predictor(struct core_learned *copy, const struct machine *machine,
+                           const struct branch_predictor *predictor, struct error *error) {
     branch_free(copy->predictor);
-    copy->predictor = NULL;
-    if (copy->memory) {
-        memory_restart(copy->memory);
-        memory_idealise(copy->memory, memory_ideal(ideal));
-    } else if (!(copy->memory = memory_new(machine, memory_ideal(ideal), error))) {
-        return false;
-    }
-    memory_copy(copy->memory, memory);
     if ((copy->predictor = branch_copy(predictor, &machine->branch)))
         return true;
     core_learned_free(copy);
     return error_set(error, "branch predictor: out of memory");
+}
+
+bool core_learned_copy(struct core_learned *copy, const struct machine *machine, uint32_t ideal,
+                       const struct memory *memory, const struct branch_predictor *predictor,
+                       struct error *error) {
+    if (copy->memory) {
+        memory_restart(copy->memory);
+        memory_idealise(copy->memory, memory_ideal(ideal));
+    } else if (!(copy->memory = memory_new(machine, memory_ideal(ideal), error))) {
+        core_learned_free(copy);
+        return false;
+    }
+    memory_copy(copy->memory, memory);
+    return copy_predictor(copy, machine, predictor, error);
+}
+
+bool core_learned_copy_again(struct core_learned *copy, const struct machine *machine,
+                             uint32_t ideal, const struct memory *memory,
+                             const struct branch_predictor *predictor, struct error *error) {
+    memory_restart(copy->memory);
+    memory_idealise(copy->memory, memory_ideal(ideal));
+    memory_copy_again(copy->memory, memory);
+    return copy_predictor(copy, machine, predictor, error);
 }
 
 void core_learned_free(struct core_learned *learned) {

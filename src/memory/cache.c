@@ -60,8 +60,9 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     cache->used = calloc(sets * machine->ways, sizeof *cache->used);
     cache->flights = calloc(CACHE_MAX_FLIGHTS, sizeof *cache->flights);
     cache->trees = calloc(machine->replacement == REPLACE_PLRU ? sets : 1, sizeof *cache->trees);
+    cache->blocks = calloc(cache_blocks(cache), sizeof *cache->blocks);
     if (!cache->tags || !cache->notes || !cache->used || !cache->flights || !cache->trees ||
-        !holds_new(&cache->mshr_holds, machine->mshrs))
+        !cache->blocks || !holds_new(&cache->mshr_holds, machine->mshrs))
         return error_set(error, "out of memory for the %s of %llu bytes: choose a smaller one",
                          name, (unsigned long long)machine->size);
     return true;
@@ -71,21 +72,27 @@ void cache_free(struct cache *cache) {
     free(cache->tags);
     free(cache->notes);
     free(cache->used);
+    free(cache->blocks);
     free(cache->flights);
     holds_free(&cache->mshr_holds);
     free(cache->trees);
 }
 
-static const uint64_t NO_WORDS[512]; /* a page of them */
-enum { PAGE_WORDS = sizeof NO_WORDS / sizeof *NO_WORDS };
+/* The lines of a block: the last one may be shorter. */
+struct block {
+    size_t first, count;
+};
+static struct block block_of(const struct cache *cache, size_t number) {
+    const size_t first = number * CACHE_BLOCK, left = (cache->set_mask + 1) * cache->ways - first;
+    return (struct block){first, left < CACHE_BLOCK ? left : (size_t)CACHE_BLOCK};
+}
 
-/* To zeros. Pages that are stay untouched: memory that was never written costs nothing. */
-static void clear_words(uint64_t *words, size_t count) {
-    for (size_t i = 0; i < count; i += PAGE_WORDS) {
-        const size_t page = count - i < PAGE_WORDS ? count - i : (size_t)PAGE_WORDS;
-        if (memcmp(words + i, NO_WORDS, page * sizeof *words) != 0)
-            memset(words + i, 0, page * sizeof *words);
-    }
+static void clear_block(uint64_t *words, struct block block) {
+    memset(words + block.first, 0, block.count * sizeof *words);
+}
+
+static void copy_block(uint64_t *to, const uint64_t *from, struct block block) {
+    memcpy(to + block.first, from + block.first, block.count * sizeof *to);
 }
 
 /* A note says which access fetched a line, and its flight. Accesses and instructions get new
@@ -93,7 +100,9 @@ static void clear_words(uint64_t *words, size_t count) {
 void cache_restart(struct cache *cache) {
     if (!cache->tags)
         return;
-    clear_words(cache->notes, (cache->set_mask + 1) * cache->ways);
+    for (size_t i = 0; i < cache_blocks(cache); i++)
+        if (cache->blocks[i] & BLOCK_CHANGED)
+            clear_block(cache->notes, block_of(cache, i));
     memset(cache->flights, 0, cache->flight_slots * sizeof *cache->flights);
     holds_clear(&cache->mshr_holds);
     for (uint32_t i = 0; i < cache->prefetcher_count; i++) {
@@ -102,28 +111,32 @@ void cache_restart(struct cache *cache) {
     }
 }
 
-/* Likewise copies words: pages of zeros are not read in full where they are to be written. */
-static void copy_words(uint64_t *to, const uint64_t *from, size_t count) {
-    for (size_t i = 0; i < count; i += PAGE_WORDS) {
-        const size_t page = count - i < PAGE_WORDS ? count - i : (size_t)PAGE_WORDS;
-        if (memcmp(from + i, NO_WORDS, page * sizeof *to) != 0)
-            memcpy(to + i, from + i, page * sizeof *to);
-        else
-            clear_words(to + i, page);
+/* Blocks that are empty in both stay as they are: memory that was never written costs nothing. */
+static void copy_blocks(struct cache *cache, const struct cache *from, bool again) {
+    for (size_t i = 0; i < cache_blocks(cache); i++) {
+        const struct block block = block_of(cache, i);
+        if (again && cache->level != LEVEL_L1 && !(cache->blocks[i] & BLOCK_CHANGED))
+            continue;
+        if (from->blocks[i]) {
+            copy_block(cache->tags, from->tags, block);
+            copy_block(cache->used, from->used, block);
+        } else if (cache->blocks[i]) {
+            clear_block(cache->tags, block);
+            clear_block(cache->used, block);
+        }
+        cache->blocks[i] = from->blocks[i] & BLOCK_USED;
     }
 }
 
 /* No flight has the line that its tag calls pending: it is there. The stride prefetcher knows
  * instructions by their static numbers, which are the same. */
-void cache_copy(struct cache *cache, const struct cache *from) {
+void cache_copy(struct cache *cache, const struct cache *from, bool again) {
     if (!cache->tags)
         return;
-    const size_t sets = cache->set_mask + 1, lines = sets * cache->ways;
     assert(cache->set_mask == from->set_mask && cache->ways == from->ways);
-    copy_words(cache->tags, from->tags, lines);
-    copy_words(cache->used, from->used, lines);
+    copy_blocks(cache, from, again);
     if (cache->replacement == REPLACE_PLRU)
-        copy_words(cache->trees, from->trees, sets);
+        memcpy(cache->trees, from->trees, (cache->set_mask + 1) * sizeof *cache->trees);
     memcpy(cache->hints, from->hints, sizeof cache->hints);
     cache->uses = from->uses;
     cache->random = from->random;
@@ -133,12 +146,15 @@ void cache_copy(struct cache *cache, const struct cache *from) {
 void cache_copy_lines(struct cache *cache, const struct cache *other) {
     if (!cache->tags)
         return;
-    const size_t sets = cache->set_mask + 1, lines = sets * cache->ways;
+    const size_t sets = cache->set_mask + 1;
     assert(cache->set_mask == other->set_mask && cache->ways == other->ways);
     cache_restart(cache);
-    for (size_t i = 0; i < lines; i++)
-        cache->tags[i] = other->tags[i] & ~(uint64_t)TAG_PENDING;
-    memcpy(cache->used, other->used, lines * sizeof *cache->used);
+    copy_blocks(cache, other, false);
+    for (size_t i = 0; i < cache_blocks(cache); i++) {
+        const struct block block = block_of(cache, i);
+        for (size_t k = 0; cache->blocks[i] && k < block.count; k++)
+            cache->tags[block.first + k] &= ~(uint64_t)TAG_PENDING;
+    }
     if (cache->replacement == REPLACE_PLRU)
         memcpy(cache->trees, other->trees, sets * sizeof *cache->trees);
     memcpy(cache->hints, other->hints, sizeof cache->hints);
@@ -223,6 +239,7 @@ size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint6
     cache->notes[index] = (fetched_by + 1) << 16;
     *cache_hint(cache, address) = (uint8_t)(index - set);
     cache_touch(cache, index);
+    cache_note_change(cache, index);
     return index;
 }
 

@@ -6,7 +6,8 @@
  *   note  (fetched_by + 1) << 16 | slot of its flight; fetched_by is the access that fetched the
  *         line, fetched_by + 1 = 0: not known
  *   used  LRU: when it was used last, in uses of this cache
- * All-zero memory is an empty cache, so that sets never touched cost no memory.
+ * All-zero memory is an empty cache, so that sets never touched cost no memory. Blocks of lines
+ * that were ever written are known, so that only these are copied and cleared.
  *
  * TAG_PENDING says that the line's fill may be in flight: `flights[slot]` is then its fill if it
  * still names this line and is not over. The flag is dropped at the first touch after the fill, so
@@ -33,6 +34,12 @@ enum {
     TAG_PENDING = 1 << 3
 };
 enum { CACHE_HINTS = 2048, CACHE_PREFETCHERS = 2 };
+/* Of lines in a row, whatever their sets; and what is known of each. */
+enum { CACHE_BLOCK = 64 };
+enum {
+    BLOCK_USED = 1 << 0,   /* a line was put there since all was zero */
+    BLOCK_CHANGED = 1 << 1 /* beyond the L1: something changed since it was copied, or ever */
+};
 enum { CACHE_MIN_LINE = 16, CACHE_MAX_LINE = 4096, CACHE_MAX_WAYS = 1024, CACHE_MAX_MSHRS = 4096 };
 static_assert((int)TAG_PENDING < (int)CACHE_MIN_LINE, "flags fit below the shortest line address");
 
@@ -60,6 +67,7 @@ struct flight {
 struct cache {
     /* Hot: read on every access. */
     uint64_t *tags, *notes, *used;
+    uint8_t *blocks;    /* BLOCK_*, by index / CACHE_BLOCK */
     uint64_t line_mask; /* line size − 1 */
     uint64_t set_mask;
     uint64_t uses;
@@ -91,8 +99,8 @@ void cache_free(struct cache *cache);
 /* See memory_restart(). */
 void cache_restart(struct cache *cache);
 
-/* See memory_copy(). */
-void cache_copy(struct cache *cache, const struct cache *from);
+/* See memory_copy(); `again`: memory_copy_again(). */
+void cache_copy(struct cache *cache, const struct cache *from, bool again);
 
 /* Copies the lines of a cache of the same shape, with their order of use. None is in flight, and
  * which access fetched them is not known. */
@@ -131,6 +139,15 @@ static inline void cache_set_fetched_by(struct cache *cache, size_t index, uint6
 
 static inline uint8_t *cache_hint(struct cache *cache, uint64_t address) {
     return &cache->hints[(address >> cache->line_shift) % CACHE_HINTS];
+}
+
+static inline size_t cache_blocks(const struct cache *cache) {
+    return ((cache->set_mask + 1) * cache->ways + CACHE_BLOCK - 1) / CACHE_BLOCK;
+}
+
+/* Whatever of a line changes, beyond the L1; and when one is put into any cache. */
+static inline void cache_note_change(struct cache *cache, size_t index) {
+    cache->blocks[index / CACHE_BLOCK] = BLOCK_USED | BLOCK_CHANGED;
 }
 
 /* Notes a use for PLRU replacement. */

@@ -16,6 +16,7 @@ void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
         const size_t index = cache_find(level, line);
         if (index != CACHE_NONE) {
             level->tags[index] |= TAG_DIRTY;
+            cache_note_change(level, index);
             return;
         }
         if (level->line_mask == cache->line_mask) {

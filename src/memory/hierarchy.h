@@ -111,6 +111,7 @@ bool prefetch_next(const struct memory *memory, const struct cache *cache,
 static inline bool level_hit(struct cache *cache, size_t index, bool store) {
     const bool first_use = cache->tags[index] & TAG_PREFETCHED;
     cache_touch(cache, index);
+    cache_note_change(cache, index);
     cache->tags[index] &= ~(uint64_t)TAG_PREFETCHED;
     cache->tags[index] |= store ? TAG_DIRTY : 0;
     return first_use;

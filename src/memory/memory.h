@@ -104,6 +104,9 @@ void memory_idealise(struct memory *memory, uint32_t ideal);
  * into a memory of the same machine that is new or was restarted. That keeps its own idealisations
  * and counts. */
 void memory_copy(struct memory *memory, const struct memory *from);
+/* Likewise, quicker: what was copied into `memory` last was `from`, which has not been used since.
+ */
+void memory_copy_again(struct memory *memory, const struct memory *from);
 
 /* Functional warming: updates tags, replacement and TLBs as if each access completed at once.
  * Prefetchers learn and fetch as they do in time, with MSHRs always free. Nothing is counted. */

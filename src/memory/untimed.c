@@ -171,8 +171,12 @@ static void take_lines(struct cache *cache, const struct cache *other) {
     if (!cache->tags)
         return;
     const size_t lines = (cache->set_mask + 1) * cache->ways;
-    for (size_t i = 0; i < lines; i++)
+    for (size_t i = 0; i < lines; i++) {
+        if (!cache->tags[i])
+            continue;
         cache->notes[i] = cache->tags[i] & TAG_PREFETCHED ? NOTE_PREFETCHED : NOTE_USED;
+        cache_note_change(cache, i);
+    }
 }
 
 void memory_untimed_from(struct memory *memory, const struct memory *other) {

@@ -51,7 +51,8 @@ struct region_run {
     struct combination *combination;
     struct core_learned learned; /* by the regions warmed so far, of one program, when chained */
     uint32_t learned_process;
-    uint32_t parts; /* simulations added as such */
+    struct core_learned room; /* of a region that was simulated, for another */
+    uint32_t parts;           /* simulations added as such */
     uint32_t levels;
     struct sampling_spread spread; /* of them */
     pthread_t *threads;
@@ -135,6 +136,26 @@ static bool add_region(struct region_run *run, struct task *task, const struct c
     return good;
 }
 
+/* Memory of caches takes many pages, which are used again. */
+static void give_room(struct region_run *run, struct core_learned *room) {
+    if (!room->memory)
+        return;
+    pthread_mutex_lock(&run->lock);
+    const struct core_learned other = run->room;
+    run->room = *room;
+    pthread_mutex_unlock(&run->lock);
+    *room = other;
+    core_learned_free(room);
+}
+
+static struct core_learned take_room(struct region_run *run) {
+    pthread_mutex_lock(&run->lock);
+    const struct core_learned room = run->room;
+    run->room = (struct core_learned){NULL, NULL};
+    pthread_mutex_unlock(&run->lock);
+    return room;
+}
+
 static bool simulate_trace(struct job *job, struct trace *trace, struct error *error) {
     struct region_run *run = job->run;
     const struct region_trace *region = &job->task->region;
@@ -156,7 +177,7 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
                                          .one_thread = run->crowded};
     struct simulation simulation;
     bool good = simulation_run(trace, &options, &simulation, error);
-    core_learned_free(&job->task->start); /* what is left of it */
+    give_room(run, &job->task->start); /* what is left of it */
     simulation.warmed = region->warm;
     if (good && !simulation.interrupted) {
         uint64_t length = region->end - region->start;
@@ -177,6 +198,7 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
 static bool warm_trace(struct job *job, struct trace *trace, struct error *error) {
     struct region_run *run = job->run;
     const struct region_trace *region = &job->task->region;
+    struct core_learned room = take_room(run);
     const struct warming warming = {.machine = run->options.machine,
                                     .ideal = run->options.ideal,
                                     .start = region->start,
@@ -187,6 +209,7 @@ static bool warm_trace(struct job *job, struct trace *trace, struct error *error
                                                                       : WARMING_TRAINED,
                                     .only = region->only,
                                     .go_on = run->options.chained,
+                                    .room = &room,
                                     .watcher = {tell_progress, job, run->options.watcher.stop}};
     struct core_learned nothing = {NULL, NULL};
     /* Other code and data at the same addresses. */
@@ -197,6 +220,7 @@ static bool warm_trace(struct job *job, struct trace *trace, struct error *error
     bool good = warming_run(trace, &warming, run->options.chained ? &run->learned : &nothing,
                             &job->task->start, error);
     core_learned_free(&nothing);
+    give_room(run, &room);
     return good;
 }
 
@@ -383,6 +407,7 @@ void region_run_free(struct region_run *run) {
     free(run->tasks);
     free(run->threads);
     core_learned_free(&run->learned);
+    core_learned_free(&run->room);
     code_union_free(run->code);
     free(run->symbols);
     arena_free(&run->names);

@@ -164,15 +164,28 @@ static bool push_record(struct core *core, const struct code *code, const struct
     return core_finish(core, error);
 }
 
+/* What a thread's simulations of a cell begin with: what the lane knew where the cell began. */
+struct room {
+    struct core_learned known;
+    bool is_copy; /* of it, but for what a simulation has changed */
+};
+
+static bool renew(struct room *room, const struct sampled_multisim *multisim,
+                  const struct lane *lane, uint32_t ideal, struct error *error) {
+    const bool again = room->is_copy;
+    room->is_copy = true;
+    return (again ? core_learned_copy_again : core_learned_copy)(
+        &room->known, &multisim->machine, ideal, lane->start.memory, lane->start.predictor, error);
+}
+
 /* Cycles of the cell with a set of categories idealised. */
 static bool time_with(const struct sampled_multisim *multisim, const struct lane *lane,
-                      uint32_t set, struct tap *tap, struct core_learned *known, double *cycles,
+                      uint32_t set, struct tap *tap, struct room *room, double *cycles,
                       struct error *error) {
     struct core_statistics statistics;
     const struct core_options options = {
-        .ideal = multisim->ideal | set, .tap = tap, .learned = known};
-    if (!core_learned_copy(known, &multisim->machine, options.ideal, lane->start.memory,
-                           lane->start.predictor, error))
+        .ideal = multisim->ideal | set, .tap = tap, .learned = &room->known};
+    if (!renew(room, multisim, lane, options.ideal, error))
         return false;
     struct core *core = core_new(&multisim->machine, &options, error);
     bool good = core && push_record(core, lane->code, &lane->cell, error);
@@ -180,14 +193,14 @@ static bool time_with(const struct sampled_multisim *multisim, const struct lane
         core_statistics(core, &statistics);
     *cycles = good ? (double)statistics.cycles : 0;
     if (good)
-        core_give(core, known);
+        core_give(core, &room->known);
     core_free(core);
     return good;
 }
 
 /* As it is, with the events that its cycles have. */
 static bool time_as_it_is(const struct sampled_multisim *multisim, const struct lane *lane,
-                          struct core_learned *known, struct multisim_run_cycles *cycles,
+                          struct room *room, struct multisim_run_cycles *cycles,
                           struct error *error) {
     struct tap_bus *bus = tap_bus_new();
     struct golden *golden = golden_new();
@@ -199,7 +212,7 @@ static bool time_as_it_is(const struct sampled_multisim *multisim, const struct 
     if (good) {
         struct tap_worker worker = golden_worker(golden);
         good = tap_add_worker(tap, &worker, error) &&
-               time_with(multisim, lane, 0, tap, known, &all, error) &&
+               time_with(multisim, lane, 0, tap, room, &all, error) &&
                ((cells = pics_cells(golden_profile(golden), &count)) ||
                 error_set(error, "out of memory for what is simulated again"));
     } else {
@@ -237,20 +250,20 @@ static void *run_simulations(void *context) {
     struct cell_runs *runs = context;
     const struct lane *lane = runs->lane;
     const uint32_t *sets = runs->multisim->sets;
-    struct core_learned known = take_room(runs->multisim);
+    struct room room = {.known = take_room(runs->multisim)};
     uint32_t run;
     struct error error;
     bool good = true;
     while (good && (run = atomic_fetch_add(&runs->taken, 1)) < FIRST_PAIR + lane->pairs) {
         if (run == AS_IT_IS)
-            good = time_as_it_is(runs->multisim, lane, &known, &runs->as_it_is, &error);
+            good = time_as_it_is(runs->multisim, lane, &room, &runs->as_it_is, &error);
         else
             good = time_with(runs->multisim, lane,
                              run < FIRST_PAIR ? sets[run - FIRST_CATEGORY]
                                               : sets[pair_of(lane, run - FIRST_PAIR)],
-                             NULL, &known, &runs->with[run], &error);
+                             NULL, &room, &runs->with[run], &error);
     }
-    give_room(runs->multisim, &known);
+    give_room(runs->multisim, &room.known);
     pthread_mutex_lock(&runs->lock);
     if (!good) {
         runs->failed = true;

@@ -23,9 +23,11 @@ struct multisim_draw {
 #define MULTISIM_DRAW                                                                              \
     ((struct multisim_draw){                                                                       \
         .cell = 50000, .beginning = 200000, .in_full = {1000000, 1000000}, .all_pairs = 1})
-/* Of regions, each a simulation by itself, which begins warm: they have no beginnings. */
+/* Of regions, each a simulation by itself, which begins warm: they have no beginnings. Short cells:
+ * what one of them is like the next instructions mostly are too, so that half as many instructions
+ * in as many cells tell nearly as much. */
 #define MULTISIM_DRAW_OF_REGIONS                                                                   \
-    ((struct multisim_draw){.cell = 50000, .in_full = {1000000, 1000000}, .all_pairs = 1})
+    ((struct multisim_draw){.cell = 25000, .in_full = {500000, 500000}, .all_pairs = 1})
 
 struct sampled_multisim;
 /* On cores of this machine, out of order, with these idealised (enum ideal) to begin with. NULL

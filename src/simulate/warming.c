@@ -90,6 +90,10 @@ static bool begin_to_show(struct warming_run *run, struct error *error) {
 
 static bool keep_start(struct warming_run *run, struct error *error) {
     const struct warming *warming = run->warming;
+    if (warming->go_on && warming->room) {
+        *run->at_start = *warming->room;
+        *warming->room = (struct core_learned){NULL, NULL};
+    }
     if (warming->go_on)
         return core_learned_copy(run->at_start, warming->machine, warming->ideal,
                                  core_memory(run->core), core_predictor(run->core), error);

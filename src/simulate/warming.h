@@ -15,13 +15,15 @@ static const uint64_t WARMING_TRAINED = 8000000, WARMING_TRAINED_ON = 1000000;
 /* Of a trace that is at its beginning. In instructions of its one thread. */
 struct warming {
     const struct machine *machine;
-    uint32_t ideal;      /* enum ideal */
-    uint64_t start, end; /* of the region */
-    uint64_t warm;       /* before it, at most; what comes before those does not count */
-    uint64_t trained;    /* of these, the last ones, at most, are shown one by one */
-    int only;            /* thread number; −1: there is one */
-    bool go_on;          /* `before` learns up to the end of the region */
-    struct watcher watcher; /* told the instructions of the trace so far */
+    uint32_t ideal;            /* enum ideal */
+    uint64_t start, end;       /* of the region */
+    uint64_t warm;             /* before it, at most; what comes before those does not count */
+    uint64_t trained;          /* of these, the last ones, at most, are shown one by one */
+    int only;                  /* thread number; −1: there is one */
+    bool go_on;                /* `before` learns up to the end of the region */
+    struct core_learned *room; /* of the same machine, whose memory what is known at the start is
+                                  copied into, with `go_on`; taken over. NULL: there is none */
+    struct watcher watcher;    /* told the instructions of the trace so far */
 };
 
 /* `before`: what is known where the `warm` instructions begin; without memory: nothing. Taken over,

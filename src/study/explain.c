@@ -5,6 +5,7 @@
 #include "study/explain.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,10 @@
 
 enum { NOTES = 5, NOTE_SIZE = 512 };
 
-/* An interval of more than this share of the cycles to both sides is made narrower with so many
- * times the regions, which halves it, for four times the simulation. */
-static const double WIDE = 0.03;
-enum { MORE = 4 };
+/* An interval of more than this share of the cycles to both sides is made narrower with more
+ * regions: as many as bring it to AIM if all of it shrinks with the root of their number, but at
+ * least LEAST_MORE and at most MOST_MORE times as many. */
+static const double WIDE = 0.03, AIM = 0.025, LEAST_MORE = 1.25, MOST_MORE = 4;
 
 struct explanation {
     struct explanation_request request;
@@ -260,8 +261,10 @@ static void note_loss(struct explanation *run) {
          second->why.message, 100 * (double)second->loss.instructions / (double)run->profiled);
 }
 
-/* By this many regions, in one run more. */
-static bool take_regions(struct explanation *run, uint32_t regions, struct error *error) {
+/* By this many regions, in one run more; `again`: what would be saved is known from those of the
+ * run before. */
+static bool take_regions(struct explanation *run, uint32_t regions, bool again,
+                         struct error *error) {
     const struct second_run_request request = {.watch = run->request.watch,
                                                .capture = run->request.capture,
                                                .trace =
@@ -277,6 +280,7 @@ static bool take_regions(struct explanation *run, uint32_t regions, struct error
                                                .warm_up = run->request.warm_up,
                                                .stamped = !run->request.simulate_warm_up,
                                                .regions = regions,
+                                               .forecast_is_known = again,
                                                .sampling = run->request.sampling,
                                                .saving = run->request.saving};
     struct second_run_result *second = &run->second;
@@ -323,23 +327,32 @@ static double too_wide(const struct explanation *run) {
                                                              : 0;
 }
 
+/* Regions, when so many left this share of the cycles open to both sides. */
+static uint32_t enough_regions(uint32_t regions, double half) {
+    const double more = half * half / (AIM * AIM);
+    return (uint32_t)(regions * fmin(MOST_MORE, fmax(LEAST_MORE, more)));
+}
+
 static bool explain_by_regions(struct explanation *run, struct error *error) {
     run->from_kept = run->begins_again && !run->request.trace;
     if (run->from_kept && !trace_keep_end(run->trace, error))
         return false;
-    if (!take_regions(run, run->request.regions, error))
+    if (!take_regions(run, run->request.regions, false, error))
         return false;
     double half = too_wide(run);
     if (half > 0) {
         uint32_t before = run->simulation.regions.count;
+        const struct forecasting_result forecast = run->second.forecast;
         second_run_free(&run->second);
         run->second = (struct second_run_result){0};
         simulation_free(&run->simulation);
         if (run->request.saving)
             saving_undo(run->request.saving);
         run->note_count = 0;
-        if (!take_regions(run, run->request.regions * MORE, error))
+        if (!take_regions(run, enough_regions(run->request.regions, half), true, error))
             return false;
+        if (!run->second.trace)
+            run->second.forecast = forecast;
         note(run, "%" PRIu32 " regions left ± %s %% of the CPI open, so more were taken%s", before,
              text_percent(half, 1).s, run->from_kept ? "" : ", in one more run");
     }

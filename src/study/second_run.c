@@ -236,7 +236,8 @@ static void close_ends(struct second_run *run) {
 
 static struct region_run *new_regions(struct second_run *run, struct error *error) {
     struct forecasting *forecasting = &run->result->forecasting;
-    if (!forecasting_start(forecasting, run->request->machine, run->request->ideal,
+    if (!run->request->forecast_is_known &&
+        !forecasting_start(forecasting, run->request->machine, run->request->ideal,
                            FORECAST_SOME_OF_REGION, MULTISIM_DRAW_OF_REGIONS, error))
         return NULL;
     const struct region_run_options options = {

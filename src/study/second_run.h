@@ -25,6 +25,7 @@ struct second_run_request {
     uint64_t warm_up;               /* before each region */
     bool stamped;                   /* by time stamps, as struct region_trace */
     uint32_t regions;               /* as many, or all slices there are */
+    bool forecast_is_known;         /* regions are only simulated: `forecast` stays empty */
     struct sampling sampling;       /* of a third run, when the second goes another way */
     struct saving *saving;          /* keeps the regions; NULL: nothing does */
 };

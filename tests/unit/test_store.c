@@ -134,6 +134,7 @@ static void images_and_processes(void **state) {
         assert_string_equal(read[i].name, symbols[i].name);
     }
     store_free_symbols(read, count);
+    struct error error;
     const struct store_image *stored = stored_image(store, other, &error);
     assert_non_null(stored);
     assert_int_equal(stored->kind, IMAGE_KERNEL);

@@ -1,0 +1,73 @@
+/* What one memory holds, copied into another again and again: each copy answers as the first. */
+#include "unit/memory_machine.h"
+#include "util/random.h"
+
+enum { BEFORE = 3000, BETWEEN = 400, AFTER = 3000, LINES = 2048 };
+
+/* Loads and stores of random lines, far apart in time: what each is served by. */
+static void use(struct memory *memory, uint64_t cycle, uint64_t seed, unsigned count,
+                unsigned lines, uint8_t *levels) {
+    for (unsigned i = 0; i < count; i++, cycle += 1000) {
+        const uint64_t address = 0x100000 + 64 * (random_next(&seed) % lines);
+        const struct memory_result result =
+            random_next(&seed) % 4 ? load(memory, cycle, address) : store(memory, cycle, address);
+        if (levels)
+            levels[i] = (uint8_t)result.level;
+    }
+}
+
+/* An LLC of 1024 lines, larger than what is used between copies, whose lines lie in few blocks. */
+static struct machine larger_machine(enum replacement_kind replacement) {
+    struct machine machine = small_machine();
+    machine.llc.size = 65536;
+    machine.l1d.replacement = machine.l2.replacement = machine.llc.replacement = replacement;
+    return machine;
+}
+
+static void copied_again_is_as_copied_first(void **state) {
+    (void)state;
+    const enum replacement_kind kinds[] = {REPLACE_LRU, REPLACE_PLRU, REPLACE_RANDOM};
+    for (unsigned k = 0; k < 3; k++) {
+        const struct machine machine = larger_machine(kinds[k]);
+        struct memory *from = new_memory(&machine, 0), *first = new_memory(&machine, 0),
+                      *again = new_memory(&machine, 0);
+        uint8_t expected[AFTER], levels[AFTER];
+        use(from, 0, 1, BEFORE, LINES, NULL);
+        memory_copy(first, from);
+        memory_copy(again, from);
+        for (unsigned time = 0; time < 3; time++) {
+            use(again, 0, 2 + time, BETWEEN, time == 2 ? LINES : 64, NULL);
+            memory_restart(again);
+            memory_copy_again(again, from);
+            assert_true(memory_consistent(again));
+        }
+        use(first, 0, 9, AFTER, LINES, expected);
+        use(again, 0, 9, AFTER, LINES, levels);
+        assert_memory_equal(levels, expected, AFTER);
+        memory_free(from);
+        memory_free(first);
+        memory_free(again);
+    }
+}
+
+/* A copy of an empty memory, into one that held lines, is empty: each line comes from DRAM. */
+static void what_was_held_is_forgotten(void **state) {
+    (void)state;
+    const struct machine machine = larger_machine(REPLACE_LRU);
+    struct memory *empty = new_memory(&machine, 0), *memory = new_memory(&machine, 0);
+    use(memory, 0, 1, BEFORE, LINES, NULL);
+    memory_restart(memory);
+    memory_copy(memory, empty);
+    for (unsigned i = 0; i < LINES; i++)
+        assert_int_equal(load(memory, 1000 * i, 0x100000 + 64 * i).level, LEVEL_DRAM);
+    memory_free(empty);
+    memory_free(memory);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copied_again_is_as_copied_first),
+        cmocka_unit_test(what_was_held_is_forgotten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -82,7 +82,7 @@ enum branch_kind {
 
 enum insn_flags {
     INSN_SERIALISING = 1 << 0, /* dispatches alone, into an empty ROB, and holds back what follows
-                                  until it commits: cpuid, iret, ... */
+                                  until it commits: cpuid, iret, lfence, ... */
     INSN_FLUSHING = 1 << 1,    /* flushes the pipeline when it commits: riscv writes and reads of fp
                                   flags as in BOOM (frflags, fsflags, fscsr, csrrw fcsr...), fence.i */
     INSN_FENCE_LOAD =

@@ -215,7 +215,7 @@ static void strings(void **state) {
 static void fences_and_system(void **state) {
     (void)state;
     static const struct insn_case ROWS[] = {
-        {"0f ae e8", "lfence", "system ->; fence_load"},
+        {"0f ae e8", "lfence", "system ->; serialising fence_load"},
         {"0f ae f0", "mfence", "system ->; fence_load fence_store"},
         {"0f ae f8", "sfence", "system ->; fence_store"},
         {"f0 01 18", "lock add dword ptr [rax], ebx",

@@ -1,6 +1,7 @@
 /* Two segments: code, read and executed; and behind it what is written: the call's context, the
  * stack, and the data, each on a boundary of 2 MiB, so that addresses within caches and pages are
- * those that they have natively. Of data, what is zero takes no room in the file. */
+ * those that they have natively. Of data, what is zero takes no room in the file. Shared pages are
+ * mapped by the program itself, before it runs a kernel, those of all kernels at once. */
 #include "calibrate/guest.h"
 
 #include <elf.h>
@@ -51,6 +52,44 @@ static void place_data(struct layout *layout, size_t count, uint64_t from) {
 
 /* ---- the code ---- */
 
+static void put_call(struct assembler *code, int number) {
+    ASSEMBLE(code, MOV, REG(EAX), IMMEDIATE(number));
+    assembler_put(code, ZYDIS_MNEMONIC_SYSCALL, NULL, 0);
+}
+
+/* r12 is the descriptor of their memory. A page that is there already stays, with the same memory.
+ */
+static void put_pages(struct assembler *code, const struct host_kernel *kernel) {
+    for (size_t i = 0; i < kernel->page_count; i++) {
+        ASSEMBLE(code, MOV, REG(RDI), IMMEDIATE((int64_t)kernel->pages[i]));
+        ASSEMBLE(code, MOV, REG(ESI), IMMEDIATE(HOST_PAGE));
+        ASSEMBLE(code, MOV, REG(EDX), IMMEDIATE(PROT_READ | PROT_WRITE));
+        ASSEMBLE(code, MOV, REG(R10D), IMMEDIATE(MAP_SHARED | MAP_FIXED_NOREPLACE));
+        ASSEMBLE(code, MOV, REG(R8), REG(R12));
+        ASSEMBLE(code, XOR, REG(R9D), REG(R9D));
+        put_call(code, SYS_mmap);
+    }
+}
+
+/* `zeros`: where eight of them are, for the name of the memory. */
+static void put_all_pages(struct assembler *code, const struct host_kernel *const *kernels,
+                          size_t count, uint64_t zeros) {
+    size_t pages = 0;
+    for (size_t i = 0; i < count; i++)
+        pages += kernels[i]->page_count;
+    if (!pages)
+        return;
+    ASSEMBLE(code, MOV, REG(RDI), IMMEDIATE((int64_t)zeros));
+    ASSEMBLE(code, XOR, REG(ESI), REG(ESI));
+    put_call(code, SYS_memfd_create);
+    ASSEMBLE(code, MOV, REG(R12), REG(RAX));
+    ASSEMBLE(code, MOV, REG(RDI), REG(RAX));
+    ASSEMBLE(code, MOV, REG(ESI), IMMEDIATE(HOST_PAGE));
+    put_call(code, SYS_ftruncate);
+    for (size_t i = 0; i < count; i++)
+        put_pages(code, kernels[i]);
+}
+
 static void put_driver(struct assembler *code, const struct host_kernel *const *kernels,
                        size_t count, struct label *labels) {
     for (size_t i = 0; i < count; i++) {
@@ -61,20 +100,21 @@ static void put_driver(struct assembler *code, const struct host_kernel *const *
             assembler_branch(code, ZYDIS_MNEMONIC_CALL, &labels[i]);
         }
     }
-    ASSEMBLE(code, MOV, REG(EAX), IMMEDIATE(SYS_exit_group));
     ASSEMBLE(code, XOR, REG(EDI), REG(EDI));
-    assembler_put(code, ZYDIS_MNEMONIC_SYSCALL, NULL, 0);
+    put_call(code, SYS_exit_group);
 }
 
 static size_t code_bytes(const struct layout *layout, size_t count) {
     size_t bytes = 64 * GUEST_RUNS * count + HOST_PAGE;
     for (size_t i = 0; i < count; i++)
-        bytes += round_up(layout->kernels[i]->code_size, HOST_PAGE) + 3 * (size_t)HOST_PAGE;
+        bytes += round_up(layout->kernels[i]->code_size, HOST_PAGE) + 3 * (size_t)HOST_PAGE +
+                 64 * layout->kernels[i]->page_count;
     return bytes;
 }
 
 static void put_code(struct assembler *code, const struct layout *layout, struct label *labels,
                      uint64_t *driver_end) {
+    put_all_pages(code, layout->kernels, layout->count, layout->written_at);
     put_driver(code, layout->kernels, layout->count, labels);
     *driver_end = CODE_AT + code->size;
     for (size_t i = 0; i < layout->count; i++) {

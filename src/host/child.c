@@ -88,6 +88,8 @@ static void report_signal(int number, siginfo_t *info, void *context) {
     memset(result->failure, 0, sizeof result->failure);
     memcpy(result->failure, name, length);
     if (number == SIGSEGV || number == SIGBUS) {
+        result->faulted = true;
+        result->fault = (uint64_t)(uintptr_t)info->si_addr;
         memcpy(result->failure + length, AT, sizeof AT - 1);
         put_address(result->failure + length + sizeof AT - 1, (uint64_t)(uintptr_t)info->si_addr);
     }
@@ -198,8 +200,9 @@ static void run_kernel(const struct job *job, struct place *place, size_t number
 
 static void be_child(const struct job *job, size_t first) {
     struct place place;
+    const bool placed = place_init(&place); /* before files can have no size */
     limit_resources(job);
-    if (!catch_signals(job->shared) || !place_init(&place)) {
+    if (!catch_signals(job->shared) || !placed) {
         fail(&job->shared->results[first], "its address is taken in this process");
         _exit(1);
     }

@@ -6,10 +6,10 @@
 #include "host/meter.h"
 
 /* Where the child puts things; all below 2 GiB, away from culprit's own. */
-#define HOST_CODE_AT  UINT64_C(0x10000000)
+#define HOST_CODE_AT  HOST_KERNELS_AT
 #define HOST_STACK_AT UINT64_C(0x1fff0000) /* its end, behind which a guard lies */
 #define HOST_DATA_AT  UINT64_C(0x20000000)
-#define HOST_END_AT   UINT64_C(0x70000000)
+#define HOST_END_AT   HOST_KERNELS_END
 
 struct host_child_options {
     double seconds;  /* of processor time, of each kernel with its data; then it is ended */

@@ -28,10 +28,19 @@ static bool fill_fits(const struct host_data *data, const struct host_fill *fill
     return false;
 }
 
+bool host_page_fits(uint64_t page) {
+    return page % HOST_PAGE == 0 && page >= HOST_PAGES_FROM && page < HOST_PAGES_END &&
+           (page < HOST_KERNELS_AT || page >= HOST_KERNELS_END);
+}
+
 bool host_kernel_check(const struct host_kernel *kernel, struct error *error) {
     if (!kernel->code_size || kernel->code_size > HOST_MOST_CODE || !kernel->iterations)
         return error_set(error, "a kernel of %zu bytes and %" PRIu64 " iterations cannot be run",
                          kernel->code_size, kernel->iterations);
+    for (size_t i = 0; i < kernel->page_count; i++)
+        if (i >= HOST_MOST_PAGES || !host_page_fits(kernel->pages[i]))
+            return error_set(error, "shared page %zu of a kernel cannot lie at 0x%" PRIx64, i,
+                             kernel->pages[i]);
     if (!kernel->data)
         return true;
     if (!kernel->data->size || kernel->data->size > HOST_MOST_DATA)

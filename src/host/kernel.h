@@ -21,9 +21,15 @@ enum {
     HOST_PAGE = 4096,
     HOST_STACK = 1 << 16,
     HOST_HUGE_PAGE = 2 << 20,
-    HOST_MOST_CODE = 64 << 20,  /* bytes of a kernel */
-    HOST_MOST_DATA = 1200 << 20 /* bytes of the data of a kernel */
+    HOST_MOST_CODE = 64 << 20,   /* bytes of a kernel */
+    HOST_MOST_DATA = 1200 << 20, /* bytes of the data of a kernel */
+    HOST_MOST_PAGES = 64         /* shared pages of a kernel */
 };
+/* Where shared pages may lie: outside of what a process and the kernels have. */
+#define HOST_PAGES_FROM  UINT64_C(0x10000)
+#define HOST_PAGES_END   UINT64_C(0x7f0000000000)
+#define HOST_KERNELS_AT  UINT64_C(0x10000000)
+#define HOST_KERNELS_END UINT64_C(0x70000000)
 
 enum host_fill_kind {
     HOST_FILL_BYTES,   /* `size` of them from `bytes` */
@@ -52,6 +58,11 @@ struct host_kernel {
     /* NULL: none. Kernels in a row that have the same work on the same bytes, one after the
      * other. */
     const struct host_data *data;
+    /* Addresses of pages that all show the same 4096 bytes of memory, zero when the kernel is
+     * placed (whatever address code makes up, there is memory, and it is in the L1: Chen et al.
+     * 2019 §3). */
+    const uint64_t *pages;
+    size_t page_count;
     uint64_t iterations; /* of a simulated run, and the least of a native one; not 0. Some 1,000
                             to 10,000 instructions are a good length */
     uint64_t warm;       /* iterations before anything is measured; 0: as `iterations` */
@@ -59,6 +70,9 @@ struct host_kernel {
     double precision;    /* share of the cycles that is precise enough; 0: the meter's own, a few
                             thousandths */
 };
+
+/* Whether a shared page can lie there. */
+bool host_page_fits(uint64_t page);
 
 /* Whether sizes and fills are within their limits; the error says what is not. */
 bool host_kernel_check(const struct host_kernel *kernel, struct error *error);

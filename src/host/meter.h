@@ -16,6 +16,8 @@ struct host_result {
     double cycles; /* of one iteration */
     double spread; /* ± cycles: the interval that holds the median of many repetitions with 95 %
                       probability; 0 of a simulated machine */
+    bool faulted;  /* failed: at this address */
+    uint64_t fault;
     char failure[120];
 };
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "host/child.h"
 
@@ -20,7 +21,7 @@ static size_t whole_pages(size_t bytes) {
 
 bool place_init(struct place *place) {
     const size_t all = HOST_END_AT - HOST_CODE_AT;
-    *place = (struct place){0};
+    *place = (struct place){.shared = memfd_create("culprit-page", MFD_CLOEXEC)};
     void *got = mmap(at(HOST_CODE_AT), all, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got != at(HOST_CODE_AT)) {
@@ -30,7 +31,8 @@ bool place_init(struct place *place) {
     }
     place->context =
         mmap(NULL, HOST_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return place->context != MAP_FAILED &&
+    return place->context != MAP_FAILED && place->shared >= 0 &&
+           !ftruncate(place->shared, HOST_PAGE) &&
            map(HOST_STACK_AT - HOST_STACK, HOST_STACK, PROT_READ | PROT_WRITE);
 }
 
@@ -56,12 +58,28 @@ static bool place_data(struct place *place, const struct host_data *data) {
     return true;
 }
 
+static bool place_pages(struct place *place, const struct host_kernel *kernel) {
+    for (size_t i = 0; i < place->page_count; i++)
+        munmap(at(place->pages[i]), HOST_PAGE);
+    place->pages = kernel->pages;
+    for (place->page_count = 0; place->page_count < kernel->page_count; place->page_count++) {
+        void *to = at(kernel->pages[place->page_count]);
+        if (mmap(to, HOST_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+                 place->shared, 0) != to)
+            return false;
+    }
+    if (kernel->page_count)
+        memset(at(kernel->pages[0]), 0, HOST_PAGE);
+    return true;
+}
+
 bool place_kernel(struct place *place, const struct host_kernel *kernel,
                   void (**run)(uint64_t iterations)) {
     struct assembler code = {0};
     struct error error;
     host_wrap(&code, kernel, (uint64_t)(uintptr_t)place->context, HOST_DATA_AT, HOST_STACK_AT);
-    bool good = assembler_finish(&code, &error) && place_data(place, kernel->data);
+    bool good = assembler_finish(&code, &error) && place_data(place, kernel->data) &&
+                place_pages(place, kernel);
     good = good && (!place->code_bytes || map(HOST_CODE_AT, place->code_bytes, PROT_NONE));
     place->code_bytes = whole_pages(code.size);
     good = good && map(HOST_CODE_AT, place->code_bytes, PROT_READ | PROT_WRITE);

@@ -4,6 +4,8 @@
  *     HOST_STACK_AT  its stack, between guards
  *     HOST_DATA_AT   its data; a guard behind them
  *
+ *     its shared pages, wherever they are
+ *
  * What is not used up to HOST_END_AT is reserved and cannot be touched. */
 #pragma once
 
@@ -13,6 +15,9 @@ struct place {
     void *context; /* of the call (host_wrap()), anywhere */
     const struct host_data *data;
     size_t data_bytes, code_bytes; /* mapped */
+    int shared;                    /* the memory of shared pages; a descriptor */
+    const uint64_t *pages;         /* mapped */
+    size_t page_count;
 };
 
 /* False: something else lies there. */

@@ -6,7 +6,9 @@
  *     {"run": "4801d8...", "instructions": 3, "pages": 1, "copies": 100, "failure": null,
  *      "native": {"state": "measured", "cycles": 3.01, "spread": 0.02}, "zen4": {...}}
  *
- * "run": the code as it is measured, without the branch at its end (calibrate/block.h). */
+ * "run": the code as it is measured, without the branch at its end (calibrate/block.h). Natively
+ * each is measured eleven times, at different times, as what else a processor does slows some code
+ * down for a while: the median, if the middle five lie within 5 % of it or 0.03 cycles. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -17,6 +19,7 @@
 
 #include "calibrate/block.h"
 #include "calibrate/simulated.h"
+#include "host/clock.h"
 #include "host/native.h"
 #include "util/array.h"
 
@@ -109,12 +112,51 @@ static bool measure(const struct blocks *blocks, struct host_meter *meter, const
     return good;
 }
 
+enum { PASSES = 11, LEFT_OUT = 3 /* on either side */ };
+static const double MOST_SPREAD = 0.05, LEAST_SPREAD = 0.03;
+
+/* Of what was measured in each pass, the i-th block's. */
+static struct host_result middle(const struct host_result *passes, size_t count, size_t i) {
+    double cycles[PASSES], spread;
+    unsigned good = 0;
+    for (unsigned pass = 0; pass < PASSES; pass++) {
+        const struct host_result *result = &passes[pass * count + i];
+        if (result->state == HOST_MEASURED)
+            cycles[good++] = result->cycles;
+        else if (result->state != HOST_UNSTABLE)
+            return *result;
+    }
+    if (good < PASSES - 2 * LEFT_OUT)
+        return (struct host_result){.state = HOST_UNSTABLE, .cycles = NAN, .spread = NAN};
+    const double median = clock_median(cycles, good, &spread);
+    spread = (cycles[good - 1 - LEFT_OUT] - cycles[LEFT_OUT]) / 2;
+    return (struct host_result){
+        .state = spread <= fmax(MOST_SPREAD * median, LEAST_SPREAD) ? HOST_MEASURED : HOST_UNSTABLE,
+        .cycles = median,
+        .spread = spread};
+}
+
+static bool measure_natively(const struct blocks *blocks, json_t **objects, struct error *error) {
+    const struct watcher nobody = {0};
+    struct host_meter native;
+    struct host_result *passes = calloc(PASSES * blocks->count + 1, sizeof *passes);
+    bool good = passes || error_set(error, "out of memory");
+    good = good && host_native_meter(&native, true, &nobody, error);
+    for (unsigned pass = 0; good && pass < PASSES; pass++)
+        good = blocks_measure(blocks->items, blocks->count, &native, passes + pass * blocks->count,
+                              error);
+    for (size_t i = 0; good && i < blocks->count; i++) {
+        const struct host_result result = middle(passes, blocks->count, i);
+        json_object_set_new(objects[i], "native", result_json(&result));
+    }
+    free(passes);
+    return good;
+}
+
 static bool measure_all(const struct blocks *blocks, char **machines, json_t **objects,
                         struct error *error) {
     const struct watcher nobody = {0};
-    struct host_meter native;
-    if (!host_native_meter(&native, false, &nobody, error) ||
-        !measure(blocks, &native, "native", objects, error))
+    if (!measure_natively(blocks, objects, error))
         return false;
     for (; *machines; machines++) {
         struct machine machine;

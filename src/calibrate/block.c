@@ -1,6 +1,6 @@
 /* The kernel of so many copies:
  *
- *         fill the page; denormals are zero; mm7 = iterations
+ *         fill the pages; denormals are zero; mm7 = iterations
  *     loop:
  *         all registers = BLOCK_VALUE
  *         lfence
@@ -205,12 +205,23 @@ bool block_read(struct block *block, const uint8_t *bytes, size_t size, uint64_t
 
 /* ---- kernels ---- */
 
-static void fill_page(struct assembler *code) {
-    ASSEMBLE(code, MOV, REG(EDI), IMMEDIATE((int64_t)PAGE));
+static void fill_page(struct assembler *code, uint64_t page) {
+    ASSEMBLE(code, MOV, REG(RDI), IMMEDIATE((int64_t)page));
     ASSEMBLE(code, MOV, REG(ECX), IMMEDIATE(HOST_PAGE / 8));
     ASSEMBLE(code, MOV, REG(EAX), IMMEDIATE((int64_t)BLOCK_VALUE));
     static const uint8_t rep_stosq[] = {0xf3, 0x48, 0xab};
     assembler_bytes(code, rep_stosq, sizeof rep_stosq);
+}
+
+/* Memory that several pages show once. */
+static void fill_pages(struct assembler *code, const struct block *block) {
+    bool filled[HOST_FRAMES] = {false};
+    for (size_t i = 0; i < block->page_count; i++) {
+        bool *frame = &filled[host_frame_of(block->pages[i])];
+        if (!*frame)
+            fill_page(code, block->pages[i]);
+        *frame = true;
+    }
 }
 
 static void set_registers(struct assembler *code) {
@@ -226,7 +237,7 @@ static void put_lfence(struct assembler *code) {
 }
 
 static void put_kernel(struct assembler *code, const struct block *block, unsigned copies) {
-    fill_page(code);
+    fill_pages(code, block);
     ASSEMBLE(code, PUSH, IMMEDIATE(MXCSR_NO_DENORMALS));
     ASSEMBLE(code, LDMXCSR, MEMORY(RSP, 0, 32));
     ASSEMBLE(code, MOVQ, REG(MM7), REG(R15));

@@ -1,8 +1,10 @@
 /* A basic block measured by itself, natively or on a simulated machine, by BHive's method (Chen et
  * al. 2019 §3): copies of it run in a row, from registers that all hold BLOCK_VALUE and memory
  * that holds it everywhere. It is an address as well: whatever addresses the block makes of it have
- * memory, all of them the same 4096 bytes, which therefore stay in the L1. Denormal numbers are
- * taken for zero. Two numbers of copies are run, and what more of them cost is the block's.
+ * memory, which stays in the L1, as there is little of it (HOST_FRAMES). The paper has one page of
+ * it; then a load may depend on a store to another address, which processors find late and models
+ * do not know. Denormal numbers are taken for zero. Two numbers of copies are run, and what more of
+ * them cost is the block's.
  *
  * Blocks may be hostile: kernels run in children (host/child.h). */
 #pragma once

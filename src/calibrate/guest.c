@@ -66,7 +66,8 @@ static void put_pages(struct assembler *code, const struct host_kernel *kernel) 
         ASSEMBLE(code, MOV, REG(EDX), IMMEDIATE(PROT_READ | PROT_WRITE));
         ASSEMBLE(code, MOV, REG(R10D), IMMEDIATE(MAP_SHARED | MAP_FIXED_NOREPLACE));
         ASSEMBLE(code, MOV, REG(R8), REG(R12));
-        ASSEMBLE(code, XOR, REG(R9D), REG(R9D));
+        ASSEMBLE(code, MOV, REG(R9D),
+                 IMMEDIATE((int64_t)HOST_PAGE * host_frame_of(kernel->pages[i])));
         put_call(code, SYS_mmap);
     }
 }
@@ -84,7 +85,7 @@ static void put_all_pages(struct assembler *code, const struct host_kernel *cons
     put_call(code, SYS_memfd_create);
     ASSEMBLE(code, MOV, REG(R12), REG(RAX));
     ASSEMBLE(code, MOV, REG(RDI), REG(RAX));
-    ASSEMBLE(code, MOV, REG(ESI), IMMEDIATE(HOST_PAGE));
+    ASSEMBLE(code, MOV, REG(ESI), IMMEDIATE(HOST_FRAMES * HOST_PAGE));
     put_call(code, SYS_ftruncate);
     for (size_t i = 0; i < count; i++)
         put_pages(code, kernels[i]);

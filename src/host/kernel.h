@@ -23,7 +23,8 @@ enum {
     HOST_HUGE_PAGE = 2 << 20,
     HOST_MOST_CODE = 64 << 20,   /* bytes of a kernel */
     HOST_MOST_DATA = 1200 << 20, /* bytes of the data of a kernel */
-    HOST_MOST_PAGES = 64         /* shared pages of a kernel */
+    HOST_MOST_PAGES = 64,        /* shared pages of a kernel */
+    HOST_FRAMES = 7              /* pages of memory that these show; all fit into an L1 of 32 KiB */
 };
 /* Where shared pages may lie: outside of what a process and the kernels have. */
 #define HOST_PAGES_FROM  UINT64_C(0x10000)
@@ -58,9 +59,9 @@ struct host_kernel {
     /* NULL: none. Kernels in a row that have the same work on the same bytes, one after the
      * other. */
     const struct host_data *data;
-    /* Addresses of pages that all show the same 4096 bytes of memory, zero when the kernel is
-     * placed (whatever address code makes up, there is memory, and it is in the L1: Chen et al.
-     * 2019 §3). */
+    /* Addresses of pages that show HOST_FRAMES pages of memory (host_frame_of()), zero when the
+     * kernel is placed: whatever address code makes up, there is memory, and it is in the L1 (Chen
+     * et al. 2019 §3). */
     const uint64_t *pages;
     size_t page_count;
     uint64_t iterations; /* of a simulated run, and the least of a native one; not 0. Some 1,000
@@ -73,6 +74,11 @@ struct host_kernel {
 
 /* Whether a shared page can lie there. */
 bool host_page_fits(uint64_t page);
+/* Which memory a shared page shows, below HOST_FRAMES: neighbours, and pages at a power of two from
+ * each other, different ones. */
+static inline unsigned host_frame_of(uint64_t page) {
+    return (unsigned)(page / HOST_PAGE % HOST_FRAMES);
+}
 
 /* Whether sizes and fills are within their limits; the error says what is not. */
 bool host_kernel_check(const struct host_kernel *kernel, struct error *error);

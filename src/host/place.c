@@ -32,7 +32,7 @@ bool place_init(struct place *place) {
     place->context =
         mmap(NULL, HOST_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return place->context != MAP_FAILED && place->shared >= 0 &&
-           !ftruncate(place->shared, HOST_PAGE) &&
+           !ftruncate(place->shared, HOST_FRAMES * HOST_PAGE) &&
            map(HOST_STACK_AT - HOST_STACK, HOST_STACK, PROT_READ | PROT_WRITE);
 }
 
@@ -63,13 +63,13 @@ static bool place_pages(struct place *place, const struct host_kernel *kernel) {
         munmap(at(place->pages[i]), HOST_PAGE);
     place->pages = kernel->pages;
     for (place->page_count = 0; place->page_count < kernel->page_count; place->page_count++) {
-        void *to = at(kernel->pages[place->page_count]);
+        const uint64_t page = kernel->pages[place->page_count];
+        void *to = at(page);
         if (mmap(to, HOST_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
-                 place->shared, 0) != to)
+                 place->shared, host_frame_of(page) * (off_t)HOST_PAGE) != to)
             return false;
+        memset(to, 0, HOST_PAGE);
     }
-    if (kernel->page_count)
-        memset(at(kernel->pages[0]), 0, HOST_PAGE);
     return true;
 }
 

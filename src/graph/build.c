@@ -37,6 +37,7 @@ struct graph_builder {
     struct graph_sink sink;
     uint32_t fetch_target_queue, syscall_cycles, flush_penalty;
     struct kind kinds[OP_COUNT];
+    bool by_form;      /* what a µop takes depends on its form, too: it is taken from its life */
     uint64_t number;   /* of the next µop, from the beginning of the fragment */
     uint64_t sequence; /* its own */
     struct graph_structure *structure;
@@ -102,16 +103,21 @@ void graph_machine_of(const struct machine *machine, struct graph_machine *graph
     set_mshrs(machine, graph);
 }
 
+/* The category of an operation that takes so long. */
+static uint32_t category_of(unsigned operation, uint32_t latency) {
+    if (operation == OP_LOAD || operation == OP_STORE || operation == OP_SYSTEM ||
+        operation == OP_CLOCK || operation == OP_NOP)
+        return 0;
+    const bool integer = operation == OP_INT_ALU || operation == OP_BRANCH;
+    return integer && latency <= 1 ? GRAPH_SHORT : GRAPH_LONG;
+}
+
 static struct kind kind_of(const struct machine *machine, unsigned operation) {
     const struct machine_class *class = &machine->classes[operation];
-    struct kind kind = {.execution = cycles(class->latency),
-                        .pool = (uint8_t) class->pool,
-                        .slow = class->interval > 1};
-    bool integer = operation == OP_INT_ALU || operation == OP_BRANCH;
-    if (operation != OP_LOAD && operation != OP_STORE && operation != OP_SYSTEM &&
-        operation != OP_CLOCK && operation != OP_NOP)
-        kind.flags = integer && class->latency <= 1 ? GRAPH_SHORT : GRAPH_LONG;
-    return kind;
+    return (struct kind){.flags = category_of(operation, class->latency),
+                         .execution = cycles(class->latency),
+                         .pool = (uint8_t) class->pool,
+                         .slow = class->interval > 1};
 }
 
 struct graph_builder *graph_builder_new(const struct machine *machine, enum isa isa,
@@ -126,6 +132,7 @@ struct graph_builder *graph_builder_new(const struct machine *machine, enum isa 
     builder->flush_penalty = machine->core.flush_penalty;
     for (unsigned operation = 0; operation < OP_COUNT; operation++)
         builder->kinds[operation] = kind_of(machine, operation);
+    builder->by_form = machine->form_count;
     builder->structure = graph_structure_new(machine, isa);
     if (!builder->structure || !positions_new(&builder->packets, builder->fetch_target_queue)) {
         graph_builder_free(builder);
@@ -292,6 +299,38 @@ static inline void set_load(const struct graph_builder *builder, const struct pa
         set_store_wait(builder, life, uop);
 }
 
+/* What the load took beyond address generation and the L1, or the store queue: its form's. */
+static uint32_t late_load(const struct graph_builder *builder, const struct packed_life *life) {
+    const struct graph_machine *graph = &builder->graph;
+    if (!(life->flags & LIFE_FORWARDED)) {
+        const uint32_t hit = graph->load_latency + graph->l1_latency;
+        return life->kept.l1_latency > hit ? life->kept.l1_latency - hit : 0;
+    }
+    if (life->kept.store_back >= RECENT || life->kept.store_back > builder->number)
+        return 0;
+    const struct graph_uop covered = {.flags = life->flags & GRAPH_SAME};
+    const uint32_t start = later(life->kept.issue + graph->load_latency,
+                                 recent(builder, life->kept.store_back)->complete);
+    const uint32_t took = life->complete - start, least = graph_forward_latency(graph, &covered);
+    return is_later(took, least) ? took - least : 0;
+}
+
+/* Of a machine with a table of forms: as the core gave it. */
+static struct kind kind_by_form(const struct graph_builder *builder,
+                                const struct packed_life *life) {
+    struct kind kind = builder->kinds[life->operation];
+    if (life->flags & (LIFE_STORE | LIFE_ELIMINATED))
+        return kind;
+    if (life->flags & LIFE_LOAD) {
+        kind.execution = cycles(kind.execution + late_load(builder, life));
+        return kind;
+    }
+    kind.execution = cycles(life->complete - life->kept.issue);
+    kind.flags = category_of(life->operation, kind.execution);
+    kind.slow = life->flags & LIFE_LONG;
+    return kind;
+}
+
 static inline void set_execution(struct graph_builder *builder, const struct packed_life *life,
                                  const struct kind *kind, struct graph_uop *uop) {
     const struct kept_life *kept = &life->kept;
@@ -351,6 +390,11 @@ static void add(struct graph_builder *builder, const struct packed_life *life,
                 struct graph_uop *uop) {
     const struct kind *kind = &builder->kinds[life->operation];
     uint32_t flags = life->flags & GRAPH_SAME;
+    struct kind by_form;
+    if (builder->by_form) {
+        by_form = kind_by_form(builder, life);
+        kind = &by_form;
+    }
     *uop = (struct graph_uop){.insn = life->insn,
                               .flags = flags & GRAPH_ELIMINATED ? flags : flags | kind->flags,
                               .operation = life->operation,

@@ -79,7 +79,8 @@ struct graph_uop {
         uint16_t write_wait; /* of a store: what the write of the one whose entry it takes took
                                 beyond a cycle */
     };
-    uint16_t execution; /* EP; of loads and stores address generation */
+    uint16_t execution; /* EP; of stores address generation, of loads that and what their form
+                           takes beyond it and the L1 */
     uint16_t walk; /* EP: of a load or store what its translation took beyond the first-level TLB */
     uint16_t miss; /* EP of a load beyond L1 and translation; of PP if pending */
     uint8_t operation; /* enum operation */
@@ -106,7 +107,13 @@ struct graph_machine {
 };
 void graph_machine_of(const struct machine *machine, struct graph_machine *graph);
 
-/* Cycles from address and data to the value that a store forwards to this load. */
+/* What a load's form takes beyond address generation and the L1, or the store queue. */
+static inline uint32_t graph_late(const struct graph_machine *machine,
+                                  const struct graph_uop *load) {
+    return load->execution > machine->load_latency ? load->execution - machine->load_latency : 0;
+}
+
+/* Cycles from address and data to the value that a store forwards to this load, but for these. */
 static inline uint32_t graph_forward_latency(const struct graph_machine *machine,
                                              const struct graph_uop *load) {
     return load->flags & GRAPH_COVERED || machine->forward_latency < machine->l1_latency

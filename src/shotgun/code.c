@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/uop_timing.h"
 #include "shotgun/signature.h"
 #include "util/array.h"
 #include "util/hash_index.h"
@@ -136,8 +137,8 @@ static uint32_t flags_of(const struct machine *machine, const struct static_insn
     return flags;
 }
 
-/* The category of its execution (graph/build.c). */
-static uint32_t category_of(const struct machine *machine, const struct uop *uop, uint32_t flags) {
+/* The category of its execution, which takes so long (graph/build.c). */
+static uint32_t category_of(const struct uop *uop, uint32_t latency, uint32_t flags) {
     if (uop->operation == OP_LOAD)
         return GRAPH_LOAD;
     if (uop->operation == OP_STORE)
@@ -145,7 +146,7 @@ static uint32_t category_of(const struct machine *machine, const struct uop *uop
     if (uop->operation == OP_SYSTEM || uop->operation == OP_CLOCK || flags & GRAPH_ELIMINATED)
         return 0;
     bool integer = uop->operation == OP_INT_ALU || uop->operation == OP_BRANCH;
-    return integer && machine->classes[uop->operation].latency <= 1 ? GRAPH_SHORT : GRAPH_LONG;
+    return integer && latency <= 1 ? GRAPH_SHORT : GRAPH_LONG;
 }
 
 static unsigned traits_of(const struct static_insn *insn, const struct uop *uop, uint32_t flags) {
@@ -167,13 +168,16 @@ struct static_uop shotgun_static_uop(const struct shotgun_code *copy, const stru
     const struct uop *uop = &copy->code.uops[insn->first_uop + uop_index];
     const struct machine_class *class = &machine->classes[uop->operation];
     uint32_t flags = flags_of(machine, insn, uop, uop_index == 0);
-    flags |= category_of(machine, uop, flags);
+    const struct machine_form *form = uop_timing_form(machine, copy->code.isa, insn);
+    const struct uop_timing timing =
+        uop_timing(machine, form, insn, &copy->code.uops[insn->first_uop], uop_index);
+    flags |= category_of(uop, timing.latency, flags);
     return (struct static_uop){
         .graph = {.insn = number,
                   .flags = flags,
                   .operation = uop->operation,
                   .pool = (uint8_t) class->pool,
-                  .execution = class->latency < GRAPH_FAR ? (uint16_t) class->latency : GRAPH_FAR},
+                  .execution = timing.latency < GRAPH_FAR ? (uint16_t)timing.latency : GRAPH_FAR},
         .traits = traits_of(insn, uop, flags),
         .copy = renamed(machine, insn, uop) && copies(insn, uop)};
 }

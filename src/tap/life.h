@@ -59,6 +59,7 @@ enum life_flags {
     LIFE_FLUSHED = 1 << 24,    /* squashed by an ordering violation: it has no commit */
     LIFE_COVERED = 1 << 25,    /* the store of stores_back holds all it reads */
     LIFE_LATE = 1 << 27,       /* branch whose target fetch learned only at decode */
+    LIFE_LONG = 1 << 28,       /* it takes its unit for more than a cycle */
     LIFE_PREFETCH = 1 << 29,   /* load whose result no instruction waits for */
     LIFE_ELIMINATED = 1 << 30, /* needed no functional unit and was not issued */
 };

@@ -1,6 +1,7 @@
 /* The machine that is simulated: the description with its idealisations applied. */
 #include "core/ooo/ooo.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { UNLIMITED = 255, WINDOW_TIMES = 20 };
@@ -29,37 +30,53 @@ static void free_bandwidth(struct ooo *core) {
         core->queues[queue].issue = UINT32_MAX;
     for (uint32_t pool = 0; pool < core->pool_count; pool++)
         core->pools[pool].units = UINT32_MAX;
-    for (unsigned operation = 0; operation < OP_COUNT; operation++)
-        core->classes[operation].interval = 1;
 }
 
-static void shorten_operations(struct ooo *core, bool one_cycle) {
-    for (unsigned operation = 0; operation < OP_COUNT; operation++) {
-        struct machine_class *class = &core->classes[operation];
-        if (operation == OP_LOAD || operation == OP_STORE || operation == OP_SYSTEM ||
-            operation == OP_CLOCK || operation == OP_NOP)
-            continue;
-        bool integer = operation == OP_INT_ALU || operation == OP_BRANCH;
-        if (one_cycle == (integer && class->latency <= 1))
-            class->latency = 0;
-    }
+/* What shalu and lgalu leave of the latency of an operation. */
+static uint32_t ideal_latency(const struct ooo *core, unsigned operation, uint32_t latency) {
+    if (operation == OP_LOAD || operation == OP_STORE || operation == OP_SYSTEM ||
+        operation == OP_CLOCK || operation == OP_NOP)
+        return latency;
+    const bool integer = operation == OP_INT_ALU || operation == OP_BRANCH;
+    return core->ideal & (integer && latency <= 1 ? IDEAL_SHALU : IDEAL_LGALU) ? 0 : latency;
 }
 
-static struct unit unit_for(const struct ooo *core, const struct machine_class *class) {
-    const uint32_t latency = class->latency, least = core->machine.issue_wakeup;
+static struct unit unit_for(const struct ooo *core, unsigned operation, uint32_t latency,
+                            uint32_t interval) {
+    const struct machine_class *class = &core->classes[operation];
     const struct machine_pool *pool = &core->pools[class->pool];
+    const uint32_t l1_latency = core->ideal & IDEAL_DL1 ? 0 : core->l1d_latency;
+    const uint32_t least = core->machine.issue_wakeup;
     return (struct unit){.latency = latency,
-                         .wake = latency && latency < least ? least : latency,
-                         .interval = class->interval ? class->interval : 1,
+                         .wake = operation == OP_LOAD         ? latency + l1_latency
+                                 : latency && latency < least ? least
+                                                              : latency,
+                         .interval = core->ideal & IDEAL_BW || !interval ? 1 : interval,
                          .queue = (uint8_t)pool->queue,
                          .pool = (uint8_t) class->pool,
+                         .operation = (uint8_t)operation,
                          .queue_issues = low16(core->queues[pool->queue].issue),
                          .pool_units = low16(pool->units),
                          .place = UINT64_C(1) << 16 * pool->queue,
                          .full = QUEUE_FULL << 16 * pool->queue};
 }
 
-void configure(struct ooo *core, const struct machine *machine) {
+static bool is_same(const struct unit *a, const struct unit *b) {
+    return a->operation == b->operation && a->latency == b->latency && a->interval == b->interval;
+}
+
+uint32_t unit_row(struct ooo *core, enum operation operation, const struct uop_timing *timing) {
+    const struct unit unit = unit_for(
+        core, operation, ideal_latency(core, operation, timing->latency), timing->interval);
+    uint32_t row = 0;
+    while (row < core->unit_count && !is_same(&core->units[row], &unit))
+        row++;
+    if (row == core->unit_count && row < MOST_UNITS)
+        core->units[core->unit_count++] = unit;
+    return row;
+}
+
+bool configure(struct ooo *core, const struct machine *machine) {
     core->machine = machine->core;
     core->queue_count = machine->queue_count;
     core->pool_count = machine->pool_count;
@@ -79,23 +96,27 @@ void configure(struct ooo *core, const struct machine *machine) {
         widen_window(core);
     if (core->ideal & IDEAL_BW)
         free_bandwidth(core);
-    if (core->ideal & IDEAL_SHALU)
-        shorten_operations(core, true);
-    if (core->ideal & IDEAL_LGALU)
-        shorten_operations(core, false);
-    core->load_latency =
-        core->classes[OP_LOAD].latency + (core->ideal & IDEAL_DL1 ? 0 : core->l1d_latency);
     core->branches_available = core->machine.outstanding_branches;
     core->limited = core->machine.outstanding_branches ? U_BRANCH_ENTRY : 0;
-    core->zero_latencies = core->ideal & (IDEAL_SHALU | IDEAL_LGALU);
+    core->zero_latencies =
+        core->ideal & (IDEAL_SHALU | IDEAL_LGALU) || machine->form_count /* perhaps */;
     core->packet_limit = core->machine.fetch_target_queue;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         core->no_occupancy |= (QUEUE_FULL - lesser(core->queues[queue].entries, QUEUE_FULL))
                               << 16 * queue;
     core->occupancy = core->no_occupancy;
     for (unsigned operation = 0; operation < OP_COUNT; operation++)
-        core->units[operation] = unit_for(core, &core->classes[operation]);
+        core->units[operation] = unit_for(
+            core, operation, ideal_latency(core, operation, machine->classes[operation].latency),
+            machine->classes[operation].interval);
+    core->unit_count = OP_COUNT;
     /* µops on their way through the front end, and the buffer behind it. */
     core->fetch_capacity = core->machine.fetch_buffer + 2 * INSN_MAX_UOPS +
                            core->machine.frontend_depth * core->machine.dispatch_width;
+    if (!machine->form_count)
+        return true;
+    core->with_forms = malloc(sizeof *core->with_forms);
+    if (core->with_forms)
+        *core->with_forms = *machine;
+    return core->with_forms != NULL;
 }

@@ -109,7 +109,7 @@ static void forward(struct ooo *core, uint64_t at, const struct unit *unit,
     if (store->complete > uop->issue + address_latency) /* its data are not there: once more */
         uop->issue = take_unit(core, unit, later(store->complete - address_latency, store->known));
     const uint64_t start = later(store->complete, uop->issue + address_latency);
-    uop->complete = uop->wake = start + forward_latency(core, met);
+    uop->complete = uop->wake = start + forward_latency(core, met) + late_of(core, unit);
     core->statistics.forwarded++;
     if (kept) {
         kept->store_back = (uint32_t)(at - store->uop);
@@ -122,8 +122,7 @@ static void forward(struct ooo *core, uint64_t at, const struct unit *unit,
 static uint64_t access_memory(struct ooo *core, uint64_t at, const struct stream_uop *stream,
                               struct uop_cycles *uop, struct kept_life *kept) {
     const uint64_t cycle = uop->issue, hit = cycle + core->l1d_latency;
-    const uint32_t l1_latency = core->ideal & IDEAL_DL1 ? 0 : core->l1d_latency;
-    const uint32_t address_latency = core->classes[OP_LOAD].latency;
+    const uint32_t latency = unit_of(core, stream)->wake; /* of a hit */
     struct memory_result last = {.bringer = UNKNOWN};
     uint64_t ready = hit;
     for (uint32_t i = 0; i < stream->access_count; i++) {
@@ -145,12 +144,12 @@ static uint64_t access_memory(struct ooo *core, uint64_t at, const struct stream
         ready = later(ready, result.ready);
     }
     const uint64_t beyond_l1 = ready - hit;
-    uop->complete = uop->wake = cycle + address_latency + l1_latency + beyond_l1;
+    uop->complete = uop->wake = cycle + latency + beyond_l1;
     if (kept) {
         kept->brought_by = last.bringer + 1;
         kept->memory_level = last.level;
         kept->memory_events = last.events;
-        kept->l1_latency = low16(address_latency + l1_latency);
+        kept->l1_latency = low16(latency);
         kept->miss_latency = (uint32_t)beyond_l1;
         kept->walk_latency = low16(lesser(last.tlb_cycles, beyond_l1));
         kept->fill = low16(last.fill_cycles);

@@ -118,13 +118,18 @@ static inline bool forwards(const struct ooo *core, const struct store_met *met)
     return met->covers || core->ideal & IDEAL_STFWD;
 }
 
-/* From address and data to the value. What stfwd takes away is a wait: what is forwarded only
- * thanks to it is never later than from the cache. */
+/* From address and data to the value, beside what the load's form takes. What stfwd takes away is
+ * a wait: what is forwarded only thanks to it is never later than from the cache. */
 static inline uint32_t forward_latency(const struct ooo *core, const struct store_met *met) {
     const uint32_t latency = core->machine.store_forward;
     if (core->ideal & IDEAL_DL1)
         return 0;
     return met->covers || latency < core->l1d_latency ? latency : core->l1d_latency;
+}
+
+/* What the load's form takes beyond address generation and L1. */
+static inline uint32_t late_of(const struct ooo *core, const struct unit *unit) {
+    return unit->latency - core->classes[OP_LOAD].latency;
 }
 
 /* Of a load predicted to depend on the store: it does not issue before what it needs is there. */
@@ -173,9 +178,10 @@ STAGE void execute_load(struct ooo *core, uint64_t at, const struct stream_uop *
         execute_slow_load(core, at, stream, &NONE, uop, kept);
         return;
     }
-    uop->complete = uop->wake = uop->issue + core->load_latency;
+    const uint32_t latency = unit_of(core, stream)->wake;
+    uop->complete = uop->wake = uop->issue + latency;
     if (kept) {
         kept->brought_by = bringer + 1;
-        kept->l1_latency = low16(core->load_latency);
+        kept->l1_latency = low16(latency);
     }
 }

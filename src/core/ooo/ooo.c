@@ -73,6 +73,7 @@ static bool allocate_stream(struct ooo *core) {
     const uint32_t gathers =
         power_of_two_from(GATHER_MAX * held + chunks * (CHUNK_UOPS + GATHER_MAX * INSN_MAX_UOPS));
     core->gather_mask = gathers - 1;
+    assert(gathers <= 1 << 24); /* as many bits has an index in a µop */
     return (core->stream = whole_lines(stream, sizeof *core->stream)) != NULL &&
            (core->gathers = calloc(gathers, sizeof *core->gathers)) != NULL;
 }
@@ -94,8 +95,7 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
     core->executor = options->executor;
     core->tap = options->tap;
     core->tap_kinds = core->tap ? tap_kinds(core->tap) : 0;
-    configure(core, machine);
-    if (!allocate(core)) {
+    if (!configure(core, machine) || !allocate(core)) {
         error_set(error, "out of memory for a core with a window of %u µops", core->machine.rob);
         ooo_free(core);
         return NULL;
@@ -171,6 +171,7 @@ void ooo_free(struct ooo *core) {
     free(core->gathers);
     free(core->waiting_accesses);
     free(core->known);
+    free(core->with_forms);
     for (uint32_t chunk = 0; chunk < PREPARED_CHUNKS; chunk++)
         free(core->prepared[chunk]);
     free(core);

@@ -25,6 +25,7 @@
 #pragma once
 
 #include "core/cores.h"
+#include "core/uop_timing.h"
 #include "util/executor.h"
 
 #include <assert.h>
@@ -56,7 +57,7 @@ enum ooo_flags {
     U_HELD = 7 << 16,         /* any of these */
     U_BRANCH_ENTRY = 1 << 19, /* of the unresolved branches, until it has executed */
     U_MANY = 1 << 14,         /* more than two sources or destinations */
-    U_LONG = 1 << 15,         /* takes a unit for more than a cycle */
+    U_LONG = 1 << 28,         /* takes a unit for more than a cycle */
     U_PREFETCH = 1 << 29,
     U_ELIMINATED = 1 << 30, /* needs no functional unit */
     U_MOVE = 1 << 20,       /* eliminated copy: its destination is its source */
@@ -81,7 +82,7 @@ enum {
     U_LIFE = U_LAST | U_LOAD | U_STORE | U_FUSED | U_REPEATED | U_MISPREDICTED | U_FLUSH |
              U_SYSCALL | U_SERIAL | U_SERIAL_END | U_HOLD_LOADS | U_WAIT_HEAD | U_ISSUED |
              U_INT_REGISTER | U_FP_REGISTER | U_BRANCH_ENTRY | U_TAKEN | U_FORWARDED | U_FIRST |
-             U_LATE | U_PREFETCH | U_ELIMINATED
+             U_LATE | U_LONG | U_PREFETCH | U_ELIMINATED
 };
 static_assert(U_LAST == (int)LIFE_LAST && U_LOAD == (int)LIFE_LOAD && U_STORE == (int)LIFE_STORE &&
                   U_FUSED == (int)LIFE_FUSED && U_REPEATED == (int)LIFE_REPEATED &&
@@ -93,7 +94,8 @@ static_assert(U_LAST == (int)LIFE_LAST && U_LOAD == (int)LIFE_LOAD && U_STORE ==
                   U_FP_REGISTER == (int)LIFE_FP_REGISTER && U_BRANCH_ENTRY == (int)LIFE_BRANCH &&
                   U_TAKEN == (int)LIFE_TAKEN && U_FORWARDED == (int)LIFE_FORWARDED &&
                   U_FIRST == (int)LIFE_FIRST && U_LATE == (int)LIFE_LATE &&
-                  U_PREFETCH == (int)LIFE_PREFETCH && U_ELIMINATED == (int)LIFE_ELIMINATED &&
+                  U_LONG == (int)LIFE_LONG && U_PREFETCH == (int)LIFE_PREFETCH &&
+                  U_ELIMINATED == (int)LIFE_ELIMINATED &&
                   !(U_LIFE & (LIFE_DISPATCHED | LIFE_COMPLETED | LIFE_FLUSHED | LIFE_COVERED)),
               "so do those of lives");
 
@@ -113,11 +115,17 @@ struct prepared_uop {
     uint8_t insn_length;
     uint64_t insn_address;
     uint8_t source[UOP_MAX_SOURCES], destination[UOP_MAX_DESTINATIONS]; /* unused: RENAME_* */
-    uint8_t data; /* OP_STORE: register stored; RENAME_READ_NONE */
-    uint8_t reserved[7];
+    uint8_t data;  /* OP_STORE: register stored; RENAME_READ_NONE */
+    uint16_t unit; /* where it executes: its row of `units` */
+    uint8_t reserved[4];
 };
 static_assert(sizeof(struct prepared_uop) == 32, "two to a cache line");
 enum { PREPARED_CHUNK = 1 << 12, PREPARED_CHUNKS = 1 << 14 };
+
+/* Rows of `units`: the first are those of classes, by operation; others come with the instruction
+ * forms of which the machine's table says something else. */
+enum { MOST_UNITS = 2048 };
+static_assert(MOST_UNITS <= UINT16_MAX, "rows are 16 bits");
 
 /* A static instruction on this machine, as predecode has it. */
 enum known_traits {
@@ -139,9 +147,9 @@ struct stream_uop {
     const struct prepared_uop *operands; /* whose it has: for a fused branch the compare */
     uint64_t address;    /* of its first memory access; of a fused branch its last byte */
     uint16_t size_bytes; /* of its first memory access */
-    uint8_t access_count;
-    uint8_t operation;
-    uint32_t access; /* more than one access: low bits of their first index in `gathers` */
+    uint16_t unit;       /* where it executes: its row of `units` */
+    uint32_t access_count : 8;
+    uint32_t access : 24; /* more than one access: low bits of their first index in `gathers` */
 };
 static_assert(sizeof(struct stream_uop) == 32, "two to a cache line");
 
@@ -185,11 +193,13 @@ struct far_issue {
     uint8_t queue, pool, branch;
 };
 
-/* Where µops of an operation go, and how long they take. */
+/* Where µops go, and how long they take. */
 struct unit {
-    uint32_t latency, wake; /* cycles from issue to the result, and to the issue of consumers */
-    uint32_t interval;      /* cycles that a unit is taken */
+    uint32_t latency;  /* cycles from issue to the result; of a load before the L1 */
+    uint32_t wake;     /* to the issue of consumers; of a load to the result, if it hits */
+    uint32_t interval; /* cycles that a unit is taken */
     uint8_t queue, pool;
+    uint8_t operation;     /* enum operation */
     uint16_t queue_issues; /* µops that the queue may issue in a cycle */
     uint16_t pool_units;
     uint64_t place, full; /* of `occupancy`: one place of the queue, and set when it is full */
@@ -266,9 +276,10 @@ struct ooo {
     struct machine_queue queues[MACHINE_MAX_QUEUES];
     struct machine_pool pools[MACHINE_MAX_POOLS];
     struct machine_class classes[OP_COUNT];
-    struct unit units[OP_COUNT];
-    uint64_t no_occupancy; /* `occupancy` when all queues are empty */
-    uint32_t load_latency; /* of a load that hits, its address generation included */
+    struct unit units[MOST_UNITS];
+    uint32_t unit_count; /* the input side's own, as are rows that no µop has been given yet */
+    struct machine *with_forms; /* the machine as described, if it has a table of forms; or NULL */
+    uint64_t no_occupancy;      /* `occupancy` when all queues are empty */
     uint32_t l1i_latency, l1d_latency, btb_miss_penalty, taken_bubble;
     uint32_t fetch_line_shift;
     uint64_t fetch_line_mask, fetch_block_mask; /* of an address: in which it lies */
@@ -277,7 +288,7 @@ struct ooo {
     uint32_t limits[HELD_KINDS]; /* of what is held until commit */
     uint32_t branches_available; /* unresolved ones */
     uint32_t limited;            /* U_HELD and U_BRANCH_ENTRY of what has a limit */
-    bool zero_latencies;         /* idealised: some operations take no time */
+    bool zero_latencies;         /* some operations take no time */
     uint32_t packet_limit;       /* packets in flight; 0: no limit */
     bool isa_known;
 
@@ -409,8 +420,11 @@ bool prepare(struct ooo *core, uint32_t insn_number, struct error *error);
 /* Registers that renaming may hand out: those beyond the architectural state. */
 bool set_registers(struct ooo *core, enum isa isa, struct error *error);
 
-/* The machine with its idealisations (configure.c). */
-void configure(struct ooo *core, const struct machine *machine);
+/* The machine with its idealisations (configure.c). False: out of memory. */
+bool configure(struct ooo *core, const struct machine *machine);
+/* The row of `units` for µops of this operation that take so long on the machine as described, made
+ * if it is new; MOST_UNITS: there is no room. */
+uint32_t unit_row(struct ooo *core, enum operation operation, const struct uop_timing *timing);
 
 /* Hands the stream over to timing as far as it is filled; with `all`, waits until everything has
  * committed (ooo.c). */
@@ -455,7 +469,7 @@ static inline const struct stream_uop *stream_at(const struct ooo *core, uint64_
     return &core->stream[sequence & core->stream_mask];
 }
 static inline const struct unit *unit_of(const struct ooo *core, const struct stream_uop *uop) {
-    return &core->units[uop->operation];
+    return &core->units[uop->unit];
 }
 /* Where the cycles of a µop are. */
 static inline uint64_t place_of(const struct ooo *core, uint64_t sequence) {

@@ -112,7 +112,7 @@ static inline struct stream_uop *put(struct ooo *core, uint64_t at,
     uop->insn = insn;
     uop->operands = prepared;
     uop->access_count = 0;
-    uop->operation = prepared->operation;
+    uop->unit = prepared->unit;
     return uop;
 }
 

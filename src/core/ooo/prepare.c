@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *insn,
-                              const struct uop *uop, bool first) {
+                              const struct uop *uop, uint32_t unit, bool first) {
     bool last = uop->flags & UOP_LAST;
     uint16_t traits = machine_insn_flags(&core->machine, insn->operation, insn->flags);
     uint32_t flags = (last ? U_LAST : 0) | (first ? U_FIRST : 0);
@@ -33,7 +33,7 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
         flags |= U_PREFETCH;
     if (uop->source_count > 2 || uop->destination_count > 2)
         flags |= U_MANY;
-    if (core->units[uop->operation].interval > 1)
+    if (core->units[unit].interval > 1)
         flags |= U_LONG;
     if (uop->operation == OP_NOP)
         flags |= U_ELIMINATED;
@@ -81,20 +81,42 @@ static struct prepared_uop *make_room(struct ooo *core, uint32_t count, struct e
     return core->prepared[chunk] + core->prepared_count % PREPARED_CHUNK;
 }
 
+/* Where the µop executes. MOST_UNITS, and the error: there is no room for more. */
+static uint32_t find_unit(struct ooo *core, const struct machine_form *form,
+                          const struct static_insn *insn, uint32_t number, struct error *error) {
+    const struct uop *uops = &core->code->uops[insn->first_uop];
+    const enum operation operation = uops[number].operation;
+    if (!form)
+        return operation;
+    const struct uop_timing timing = uop_timing(core->with_forms, form, insn, uops, number);
+    const uint32_t unit = unit_row(core, operation, &timing);
+    if (unit == MOST_UNITS)
+        error_set(error,
+                  "the forms of %.60s have more than %u different timings: give fewer of them",
+                  core->with_forms->forms_file, MOST_UNITS);
+    return unit;
+}
+
 /* The instruction as this machine has it, made when it is first executed. */
 bool prepare(struct ooo *core, uint32_t insn_number, struct error *error) {
     const struct static_insn *insn = &core->code->insns[insn_number];
     struct prepared_uop *uops = make_room(core, insn->uop_count, error);
     if (!uops)
         return false;
+    const struct machine_form *form =
+        core->with_forms ? uop_timing_form(core->with_forms, core->code->isa, insn) : NULL;
     for (uint32_t k = 0; k < insn->uop_count; k++) {
         const struct uop *uop = &core->code->uops[insn->first_uop + k];
-        uint32_t flags = prepare_flags(core, insn, uop, k == 0);
+        const uint32_t unit = find_unit(core, form, insn, k, error);
+        if (unit == MOST_UNITS)
+            return false;
+        uint32_t flags = prepare_flags(core, insn, uop, unit, k == 0);
         struct prepared_uop *prepared = &uops[k];
         *prepared = (struct prepared_uop){
             .flags = flags,
             .index = (uint8_t)k,
             .operation = uop->operation,
+            .unit = (uint16_t)unit,
             .insn_address = insn->address,
             .data = flags & U_STORE && uop->data != REG_NONE ? uop->data : RENAME_READ_NONE,
             .insn_length = insn->length,

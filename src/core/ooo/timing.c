@@ -180,7 +180,7 @@ STAGE void begin_life(const struct ooo *core, const struct standing *now, uint64
                                  .insn_number = now->insns - 1,
                                  .insn = stream->insn,
                                  .uop_index = stream->flags & U_FUSED ? 0 : operands->index,
-                                 .operation = stream->operation,
+                                 .operation = unit_of(core, stream)->operation,
                                  .flags = stream->flags & U_LIFE};
     note_producers(&core->registers, operands, stream->flags, at, life);
 }

@@ -335,12 +335,14 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
         step->flags |= STEP_FORWARD | (uop->flags & GRAPH_COVERED ? STEP_COVERED : 0);
         extra->store_commit = store_commit(decoder, layout, uop->store);
         extra->stored = complete_back(decoder, layout, uop->store);
-        extra->forward = lanes_weight_of(&decoder->weights, GRAPH_PART_L1, uop->insn,
-                                         graph_forward_latency(&decoder->machine, uop));
+        const uint32_t late = graph_late(&decoder->machine, uop);
+        extra->forward = lanes_weight(&decoder->weights,
+                                      categories_of(decoder->categories, GRAPH_PART_L1, uop->insn),
+                                      graph_forward_latency(&decoder->machine, uop), late);
         extra->write_keep = uop->flags & GRAPH_FORWARDED
                                 ? lanes_keep_of(&decoder->weights, GRAPH_PART_WRITE, uop->insn)
                                 : (uint32_t)LANES_NOTHING_ROW;
-        extra->address = lanes_weight(&decoder->weights, 0, uop->execution, 0);
+        extra->address = lanes_weight(&decoder->weights, 0, uop->execution - late, 0);
     }
 }
 

@@ -1,0 +1,134 @@
+#include "core/uop_timing.h"
+
+enum { LONGEST_INTERVAL = 1000 };
+
+const struct machine_form *uop_timing_form(const struct machine *machine, enum isa isa,
+                                           const struct static_insn *insn) {
+    if (!machine->form_count)
+        return NULL;
+    const insn_form form = insn_form_of(isa, insn->bytes, insn->length);
+    return form == FORM_NONE ? NULL : machine_form_of(machine, form);
+}
+
+static bool is_memory(const struct uop *uop) {
+    return uop->operation == OP_LOAD || uop->operation == OP_STORE;
+}
+
+/* Whether the µop does what the instruction is for. What else there is loads, stores, or steps the
+ * pointers of a string instruction. */
+static bool computes(const struct static_insn *insn, const struct uop *uop) {
+    const bool moves = insn->operation == OP_LOAD || insn->operation == OP_STORE;
+    return !is_memory(uop) && (moves || uop->operation == insn->operation);
+}
+
+/* Whether the next µop computes with this one's result: a part of an operation of many sources. */
+static bool is_part(const struct static_insn *insn, const struct uop *uops, uint32_t number) {
+    const struct uop *uop = &uops[number], *next = uop + 1;
+    if (number + 1 == insn->uop_count || !computes(insn, next) || uop->destination_count != 1)
+        return false;
+    for (uint32_t i = 0; i < next->source_count; i++)
+        if (next->source[i] == uop->destination[0])
+            return true;
+    return false;
+}
+
+static bool stores(const struct static_insn *insn, const struct uop *uops) {
+    for (uint32_t i = 0; i < insn->uop_count; i++)
+        if (uops[i].operation == OP_STORE)
+            return true;
+    return false;
+}
+
+/* Cycles from data to the result; FORM_UNKNOWN: the line does not say. */
+static uint32_t data_latency(const struct machine_form *form) {
+    return form->latency != FORM_UNKNOWN ? form->latency : form->flag_latency;
+}
+
+/* What the operation takes from its operands to its result, all its parts. */
+static uint32_t operation_latency(const struct machine *machine, const struct machine_form *form,
+                                  const struct static_insn *insn, const struct uop *uops) {
+    uint32_t parts = 0, last = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < insn->uop_count; i++) {
+        if (!computes(insn, &uops[i]))
+            continue;
+        const uint32_t latency = machine->classes[uops[i].operation].latency;
+        any = true;
+        parts += is_part(insn, uops, i) ? latency : 0;
+        last = latency > last ? latency : last;
+    }
+    return !any ? 0 : data_latency(form) != FORM_UNKNOWN ? data_latency(form) : parts + last;
+}
+
+static uint32_t latency_of(const struct machine *machine, const struct machine_form *form,
+                           const struct static_insn *insn, const struct uop *uops,
+                           uint32_t number) {
+    const struct uop *uop = &uops[number];
+    const uint32_t class = machine->classes[uop->operation].latency;
+    if (uop->operation == OP_LOAD) {
+        const uint32_t other =
+            class + machine->l1d.latency + operation_latency(machine, form, insn, uops);
+        const bool longer = form->address_latency != FORM_UNKNOWN && form->address_latency > other;
+        return class + (longer ? form->address_latency - other : 0);
+    }
+    if (!computes(insn, uop) || data_latency(form) == FORM_UNKNOWN || stores(insn, uops) ||
+        is_part(insn, uops, number))
+        return class;
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < number; i++)
+        if (computes(insn, &uops[i]) && is_part(insn, uops, i))
+            before += machine->classes[uops[i].operation].latency;
+    return data_latency(form) > before ? data_latency(form) - before : 0;
+}
+
+/* ---- throughput ---- */
+
+static uint32_t units_of(const struct machine *machine, uint32_t pool) {
+    return machine->pools[pool].units;
+}
+
+/* Cycles per instruction of independent ones if all units were pipelined. */
+static double pipelined(const struct machine *machine, const struct static_insn *insn,
+                        const struct uop *uops) {
+    uint32_t pools[MACHINE_MAX_POOLS] = {0}, queues[MACHINE_MAX_QUEUES] = {0};
+    double most = (double)insn->uop_count / machine->core.dispatch_width;
+    for (uint32_t i = 0; i < insn->uop_count; i++) {
+        if (uops[i].operation == OP_NOP)
+            continue;
+        const uint32_t pool = machine->classes[uops[i].operation].pool;
+        const uint32_t queue = machine->pools[pool].queue;
+        const double of_pool = (double)++pools[pool] / units_of(machine, pool);
+        const double of_queue = (double)++queues[queue] / machine->queues[queue].issue;
+        most = of_pool > most ? of_pool : most;
+        most = of_queue > most ? of_queue : most;
+    }
+    return most;
+}
+
+/* For how many cycles each µop that computes takes its unit. Measured throughputs are off by some
+ * percent: what is less than a quarter more than pipelined units need is taken for these. */
+static uint32_t interval_of(const struct machine *machine, const struct machine_form *form,
+                            const struct static_insn *insn, const struct uop *uops,
+                            uint32_t number) {
+    const uint32_t operation = uops[number].operation;
+    const struct machine_class *class = &machine->classes[operation];
+    if (!computes(insn, &uops[number]) || form->throughput <= 0 || operation == OP_NOP)
+        return class->interval ? class->interval : 1;
+    if (form->throughput < 1.25 * pipelined(machine, insn, uops))
+        return 1;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < insn->uop_count; i++)
+        count += computes(insn, &uops[i]);
+    const double cycles = (double)form->throughput * units_of(machine, class->pool) / count + 0.5;
+    return cycles < 1 ? 1 : cycles < LONGEST_INTERVAL ? (uint32_t)cycles : LONGEST_INTERVAL;
+}
+
+struct uop_timing uop_timing(const struct machine *machine, const struct machine_form *form,
+                             const struct static_insn *insn, const struct uop *uops,
+                             uint32_t number) {
+    const struct machine_class *class = &machine->classes[uops[number].operation];
+    if (!form)
+        return (struct uop_timing){class->latency, class->interval ? class->interval : 1};
+    return (struct uop_timing){latency_of(machine, form, insn, uops, number),
+                               interval_of(machine, form, insn, uops, number)};
+}

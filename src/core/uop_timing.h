@@ -1,0 +1,26 @@
+/* How long a µop executes on a machine: by its class, or by the table of instruction forms
+ * (docs/forms-format.md) where that lists its instruction. */
+#pragma once
+
+#include "machine/machine.h"
+#include "trace/dynamic.h"
+
+struct uop_timing {
+    uint32_t latency; /* cycles from issue to the result; of a load before the L1, of a store to
+                         the address */
+    uint32_t
+        interval; /* cycles that a unit is taken, 1 to 1000; of the class as the machine says */
+};
+
+/* What the machine's table says of the instruction; NULL: nothing. */
+const struct machine_form *uop_timing_form(const struct machine *machine, enum isa isa,
+                                           const struct static_insn *insn);
+
+/* Of µop `number` of an instruction whose µops are `uops`. `form`: its line in the table; NULL: it
+ * has none. The line's latency is that of the µops that compute, unless the result goes to memory;
+ * what an address takes to the result beyond them, a hit in the L1 and the class of loads is added
+ * to loads. The line's throughput says for how long they take a unit, if it is less than units,
+ * queues and dispatch would allow were the units pipelined. */
+struct uop_timing uop_timing(const struct machine *machine, const struct machine_form *form,
+                             const struct static_insn *insn, const struct uop *uops,
+                             uint32_t number);

@@ -1,5 +1,4 @@
 /* culprit annotate: one procedure, instruction by instruction (DCPI's dcpicalc). */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/annotate.h"

@@ -1,6 +1,4 @@
 /* culprit icost: what each cause costs, which causes overlap and which are in series. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/icost.h"

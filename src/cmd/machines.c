@@ -11,7 +11,6 @@
 #include "machine/machine.h"
 #include "report/json_values.h"
 #include "report/machine_json.h"
-#include "report/profile_report.h"
 #include "report/table.h"
 #include "util/text.h"
 

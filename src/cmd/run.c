@@ -2,7 +2,6 @@
  * command starts. The report follows when the command has ended, so that it stands last. */
 #include "cmd/run.h"
 
-#include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/next.h"
 #include "report/missing_names.h"

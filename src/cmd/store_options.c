@@ -1,6 +1,5 @@
 #include "cmd/store_options.h"
 
-#include "cmd/options.h"
 #include "store/session_choice.h"
 
 #define REQUEST struct store_options

@@ -5,7 +5,6 @@
 #include "cmd/profile_options.h"
 #include "report/profile_report.h"
 #include "report/variance_report.h"
-#include "util/text.h"
 
 static const struct option_part PARTS[] = {COMPARE_PARTS, {0}};
 

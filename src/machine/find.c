@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "machine/key.h"
 #include "machine/machine.h"
 #include "util/array.h"
 #include "util/nearest.h"

@@ -4,7 +4,6 @@
 #include "program/elf_image.h"
 
 #include <elfutils/libdwelf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -188,4 +189,29 @@ bool executable_identify(const char *path, struct executable *executable, struct
     bool done = identify_open(path, file, executable, error);
     close(file);
     return done;
+}
+
+bool executable_interpret(const struct executable *script, const char *path, char ***arguments) {
+    const char *first[] = {script->interpreter, script->interpreter_argument, path};
+    size_t count = 0, n = 0;
+    while ((*arguments)[count])
+        count++;
+    char **grown = calloc(count + 4, sizeof *grown);
+    bool good = grown != NULL;
+    for (size_t i = 0; good && i < 3; i++)
+        if (i != 1 || *first[i])
+            good = (grown[n++] = strdup(first[i])) != NULL;
+    if (!good) {
+        for (size_t i = 0; grown && i < n; i++)
+            free(grown[i]);
+        free(grown);
+        return false;
+    }
+    if (count) {
+        free((*arguments)[0]);
+        memcpy(grown + n, *arguments + 1, (count - 1) * sizeof *grown);
+    }
+    free(*arguments);
+    *arguments = grown;
+    return true;
 }

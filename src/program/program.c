@@ -10,7 +10,6 @@
 
 #include "program/contents.h"
 #include "program/debug_file.h"
-#include "program/demangle.h"
 #include "program/elf_image.h"
 #include "program/function.h"
 #include "program/go_table.h"

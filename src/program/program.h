@@ -121,3 +121,8 @@ struct executable {
     bool set_user_id; /* set-user-id or set-group-id bit */
 };
 bool executable_identify(const char *path, struct executable *executable, struct error *error);
+
+/* What a script's interpreter is run with, in place of what the script at `path` was: itself, its
+ * argument if it has one, `path`, and `arguments` after the first. The array and its strings are
+ * from malloc, before and after. False: out of memory, and nothing has changed. */
+bool executable_interpret(const struct executable *script, const char *path, char ***arguments);

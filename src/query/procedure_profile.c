@@ -6,7 +6,6 @@
 #include "attribute/attribute.h"
 #include "tap/tap.h"
 #include "util/array.h"
-#include "util/file_name.h"
 #include "util/order.h"
 
 struct reading {

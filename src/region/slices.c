@@ -4,7 +4,6 @@
  * run was cut. */
 #include "region/slices.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

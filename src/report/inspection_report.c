@@ -4,10 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "report/report.h"
 #include "util/file_name.h"
 #include "util/order.h"
-#include "util/text.h"
 
 /* A static instruction and what it is sorted by. */
 struct ranked {

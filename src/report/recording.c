@@ -1,5 +1,4 @@
 /* The summary of a recording. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 
 #include "memory/stamps.h"
 #include "simulate/selection.h"
-#include "trace/code.h"
 
 struct warming_run {
     const struct warming *warming;

@@ -748,6 +748,17 @@ static void executables_are_identified(void **state) {
     assert_int_equal(executable.kind, EXECUTABLE_SCRIPT);
     assert_string_equal(executable.interpreter, "/bin/sh");
     assert_string_equal(executable.interpreter_argument, "-e -u");
+    char **arguments = calloc(3, sizeof *arguments);
+    arguments[0] = strdup("as it was called");
+    arguments[1] = strdup("file");
+    assert_true(executable_interpret(&executable, "/path/script", &arguments));
+    const char *expected[] = {"/bin/sh", "-e -u", "/path/script", "file"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(arguments[i], expected[i]);
+        free(arguments[i]);
+    }
+    assert_null(arguments[4]);
+    free(arguments);
     write_text("plain", "echo hello\n", 0755);
     assert_true(executable_identify(in_directory("plain"), &executable, &error));
     assert_int_equal(executable.kind, EXECUTABLE_NOT_EXECUTABLE);

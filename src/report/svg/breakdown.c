@@ -5,7 +5,6 @@
 
 #include "report/breakdown_report.h"
 #include "report/svg.h"
-#include "util/text.h"
 
 enum {
     HEIGHT = 420,

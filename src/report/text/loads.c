@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "report/inspection_report.h"
-#include "report/report.h"
 #include "util/text.h"
 
 enum { PAIR_CELL = 8 };

@@ -2,8 +2,6 @@
  * so lanes begin and end there as well, by jobs that wait in its queue like any other. */
 #include "tap/tracers/tracer.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -117,27 +117,6 @@ static bool refuse(int *exec_status, int status) {
     return false;
 }
 
-/* A script puts its interpreter before the arguments. */
-static bool use_interpreter(struct launch *launch, const struct executable *script,
-                            struct error *error) {
-    size_t count = 0, n = 0;
-    while (launch->arguments[count])
-        count++;
-    char **grown = calloc(count + 3, sizeof(char *));
-    if (!grown)
-        return error_set(error, "out of memory");
-    grown[n++] = strdup(script->interpreter);
-    if (*script->interpreter_argument)
-        grown[n++] = strdup(script->interpreter_argument);
-    grown[n++] = strdup(launch->program);
-    memcpy(grown + n, launch->arguments + 1, (count - 1) * sizeof(char *));
-    free(launch->arguments[0]);
-    free(launch->arguments);
-    launch->arguments = grown;
-    snprintf(launch->program, sizeof launch->program, "%s", script->interpreter);
-    return true;
-}
-
 /* Whether the loader of a dynamic program is where the emulator looks for it: below its prefix,
  * then here. */
 static bool loader_is_here(const char *loader, enum isa isa) {
@@ -162,8 +141,9 @@ static bool identify(struct launch *launch, struct error *error) {
             return false;
         switch (executable.kind) {
         case EXECUTABLE_SCRIPT:
-            if (!use_interpreter(launch, &executable, error))
-                return false;
+            if (!executable_interpret(&executable, launch->program, &launch->arguments))
+                return error_set(error, "out of memory");
+            snprintf(launch->program, sizeof launch->program, "%s", executable.interpreter);
             break;
         case EXECUTABLE_X86_64:
         case EXECUTABLE_RISCV64:

@@ -84,23 +84,8 @@ static bool resolve_script(char path[RING_PATH_BYTES], char ***arguments,
             return false;
         if (executable->kind != EXECUTABLE_SCRIPT)
             return true;
-        size_t count = 0;
-        while ((*arguments)[count])
-            count++;
-        char **grown = calloc(count + 4, sizeof *grown);
-        if (!grown)
+        if (!executable_interpret(executable, path, arguments))
             return false;
-        size_t n = 0;
-        grown[n++] = strdup(executable->interpreter);
-        if (*executable->interpreter_argument)
-            grown[n++] = strdup(executable->interpreter_argument);
-        grown[n++] = strdup(path);
-        if (count) {
-            free((*arguments)[0]);
-            memcpy(grown + n, *arguments + 1, (count - 1) * sizeof *grown);
-        }
-        free(*arguments);
-        *arguments = grown;
         snprintf(path, RING_PATH_BYTES, "%s", executable->interpreter);
         if (access(path, X_OK) != 0)
             return false;

@@ -1,7 +1,7 @@
 /* culprit icost: what each cause costs, which causes overlap and which are in series. */
 
-#include "cmd/cmd.h"
 #include "cmd/icost.h"
+#include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "graph/breakdown.h"
 #include "simulate/category_machine.h"

@@ -1,6 +1,5 @@
 #include "cmd/live_options.h"
 
-
 /* 5200: about what DCPI took (§4.1.1), and no multiple of common timers' rates. */
 enum { RATE_DEFAULT = 5200, RATE_MAX = 100000 };
 

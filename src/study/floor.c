@@ -1,7 +1,6 @@
 /* The stacks have more cells than the profile, so their floor is the higher one. */
 #include "study/floor.h"
 
-
 #include "attribute/profile_error.h"
 #include "study/temporary.h"
 

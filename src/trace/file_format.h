@@ -20,8 +20,8 @@ enum {
     FILE_VERSION = 1,
     FILE_PROLOGUE_BYTES = 16,
     RECORD_MAX_BYTES = 16 << 20, /* of a payload, and of a decompressed one */
-    FILE_PREDICTORS = 4,      /* sets of predictions; process n uses n % FILE_PREDICTORS */
-    FILE_MAX_SLOTS = 1 << 20, /* predictions in a set beyond which a chunk must reset it */
+    FILE_PREDICTORS = 4,         /* sets of predictions; process n uses n % FILE_PREDICTORS */
+    FILE_MAX_SLOTS = 1 << 20,    /* predictions in a set beyond which a chunk must reset it */
     INDEX_ENTRY_BYTES = 24,
     INDEX_MAX_ENTRIES = (RECORD_MAX_BYTES - 32) / INDEX_ENTRY_BYTES
 };

@@ -22,7 +22,7 @@ bool error_prefix(struct error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The same of functions that return a pointer: NULL. */
-#define error_null(...)       ((void)error_set(__VA_ARGS__), NULL)
+#define error_null(...) ((void)error_set(__VA_ARGS__), NULL)
 
 #ifdef __clang_analyzer__ /* sees one file at a time, and would try what follows if they were true \
                            */

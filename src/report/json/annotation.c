@@ -1,6 +1,7 @@
 /* A procedure as a JSON object; every key is documented in docs/json.md. */
 
 #include "report/annotation.h"
+#include "report/profile_report.h"
 
 static const char *view_name(enum schedule_view view) {
     return view == VIEW_TIP ? "tip" : "head";

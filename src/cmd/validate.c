@@ -4,7 +4,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/next.h"
 #include "cmd/validate.h"
 #include "region/bbv_profile.h"
 #include "region/kmeans.h"
@@ -138,51 +137,6 @@ static const struct command_line LINE = {
 
 /* ---- the steps ---- */
 
-static bool is_large(double error) {
-    return error > 0.02 || error < -0.02;
-}
-
-/* Once more with another option; or, when all is well, the command explained. */
-static char *next_of_command(const struct validate_job *job, double choice, bool cold) {
-    char *const *command = job->request.command;
-    if (cold)
-        return next_in_place("--warm-up 100M,300M", command, job->verb.argc, job->verb.words);
-    if (is_large(choice))
-        return next_in_place("--max-clusters 60", command, job->verb.argc, job->verb.words);
-    int first = (int)(command - job->verb.argv) - 1;
-    int count = job->verb.argc - first;
-    char **words = malloc((size_t)count * sizeof *words);
-    if (!words)
-        return NULL;
-    memcpy(words, job->verb.argv + first, (size_t)count * sizeof *words);
-    words[0] = "culprit explain";
-    char *next = next_with_option("--", count, words);
-    free(words);
-    return next;
-}
-
-/* What would lower the error most; of a list its next use. */
-static char *next_step(const struct validate_job *job) {
-    const struct validation *validation = &job->validation;
-    const struct validation_trial *verdict = validation_verdict(validation);
-    double choice = validation_cpi_error(&validation->within, &validation->whole);
-    bool cold = verdict && is_large(validation_cpi_error(&verdict->metrics, &validation->within));
-    char *text = NULL;
-    int length;
-    if (job->request.command)
-        return next_of_command(job, choice, cold);
-    if (cold)
-        length =
-            asprintf(&text, "culprit validate --warm-up all --full %s %s", job->full, job->list);
-    else if (is_large(choice))
-        length = asprintf(&text, "culprit regions --max-clusters 60 -o %s FILE.bb", job->list);
-    else if (job->report.markers.checked)
-        length = asprintf(&text, "culprit sim --regions %s", job->list);
-    else
-        length = asprintf(&text, "culprit trace --regions %s -- COMMAND", job->list);
-    return length < 0 ? NULL : text;
-}
-
 static bool write_report(void *verb, struct error *error) {
     struct validate_job *job = verb;
     struct validation_report *report = &job->report;
@@ -197,7 +151,7 @@ static bool write_report(void *verb, struct error *error) {
     report->hardware = run->hardware;
     if (!validation_add_worth(report))
         return error_set(error, "out of memory for the report");
-    report->report.next = next_step(job);
+    report->report.next = validate_next(job);
     const struct page page = page_of(job->verb.files.report.file);
     if (job->verb.output.json)
         return validation_json(report, page.file, error);

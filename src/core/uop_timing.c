@@ -10,6 +10,17 @@ const struct machine_form *uop_timing_form(const struct machine *machine, enum i
     return form == FORM_NONE ? NULL : machine_form_of(machine, form);
 }
 
+struct uop_timing uop_timing_of_class(const struct machine *machine, enum operation operation) {
+    const struct machine_class *class = &machine->classes[operation];
+    const struct machine_pool *pool = &machine->pools[class->pool];
+    struct uop_timing timing = {.latency = class->latency,
+                                .interval = class->interval ? class->interval : 1,
+                                .ports = pool->shared};
+    if (!pool->shares[0])
+        timing.ports.units[class->pool] = (uint16_t)((1u << pool->units) - 1);
+    return timing;
+}
+
 static bool is_memory(const struct uop *uop) {
     return uop->operation == OP_LOAD || uop->operation == OP_STORE;
 }
@@ -83,23 +94,40 @@ static uint32_t latency_of(const struct machine *machine, const struct machine_f
 
 /* ---- throughput ---- */
 
-static uint32_t units_of(const struct machine *machine, uint32_t pool) {
-    return machine->pools[pool].units;
+static uint32_t count_units(const struct machine_ports *ports) {
+    uint32_t count = 0;
+    for (uint32_t pool = 0; pool < MACHINE_MAX_POOLS; pool++)
+        count += (uint32_t)__builtin_popcount(ports->units[pool]);
+    return count;
 }
 
-/* Cycles per instruction of independent ones if all units were pipelined. */
-static double pipelined(const struct machine *machine, const struct static_insn *insn,
-                        const struct uop *uops) {
-    uint32_t pools[MACHINE_MAX_POOLS] = {0}, queues[MACHINE_MAX_QUEUES] = {0};
+/* Whether the line's ports are those of this µop. */
+static bool has_ports(const struct static_insn *insn, const struct uop *uops, uint32_t number) {
+    return computes(insn, &uops[number]) || (insn->uop_count == 1 && is_memory(&uops[number]));
+}
+
+static struct machine_ports ports_of(const struct machine *machine, const struct machine_form *form,
+                                     const struct static_insn *insn, const struct uop *uops,
+                                     uint32_t number) {
+    return form->ports && has_ports(insn, uops, number)
+               ? machine->form_ports[form->ports - 1]
+               : uop_timing_of_class(machine, uops[number].operation).ports;
+}
+
+/* Cycles per instruction of independent ones if all units were pipelined. Those that compute have
+ * the same units. */
+static double pipelined(const struct machine *machine, const struct machine_form *form,
+                        const struct static_insn *insn, const struct uop *uops) {
+    uint32_t classes[OP_COUNT] = {0}, queues[MACHINE_MAX_QUEUES] = {0};
     double most = (double)insn->uop_count / machine->core.dispatch_width;
     for (uint32_t i = 0; i < insn->uop_count; i++) {
         if (uops[i].operation == OP_NOP)
             continue;
-        const uint32_t pool = machine->classes[uops[i].operation].pool;
-        const uint32_t queue = machine->pools[pool].queue;
-        const double of_pool = (double)++pools[pool] / units_of(machine, pool);
+        const struct machine_ports ports = ports_of(machine, form, insn, uops, i);
+        const uint32_t queue = machine->pools[machine->classes[uops[i].operation].pool].queue;
+        const double of_units = (double)++classes[uops[i].operation] / count_units(&ports);
         const double of_queue = (double)++queues[queue] / machine->queues[queue].issue;
-        most = of_pool > most ? of_pool : most;
+        most = of_units > most ? of_units : most;
         most = of_queue > most ? of_queue : most;
     }
     return most;
@@ -114,21 +142,22 @@ static uint32_t interval_of(const struct machine *machine, const struct machine_
     const struct machine_class *class = &machine->classes[operation];
     if (!computes(insn, &uops[number]) || form->throughput <= 0 || operation == OP_NOP)
         return class->interval ? class->interval : 1;
-    if (form->throughput < 1.25 * pipelined(machine, insn, uops))
+    if (form->throughput < 1.25 * pipelined(machine, form, insn, uops))
         return 1;
     uint32_t count = 0;
     for (uint32_t i = 0; i < insn->uop_count; i++)
         count += computes(insn, &uops[i]);
-    const double cycles = (double)form->throughput * units_of(machine, class->pool) / count + 0.5;
+    const struct machine_ports ports = ports_of(machine, form, insn, uops, number);
+    const double cycles = (double)form->throughput * count_units(&ports) / count + 0.5;
     return cycles < 1 ? 1 : cycles < LONGEST_INTERVAL ? (uint32_t)cycles : LONGEST_INTERVAL;
 }
 
 struct uop_timing uop_timing(const struct machine *machine, const struct machine_form *form,
                              const struct static_insn *insn, const struct uop *uops,
                              uint32_t number) {
-    const struct machine_class *class = &machine->classes[uops[number].operation];
     if (!form)
-        return (struct uop_timing){class->latency, class->interval ? class->interval : 1};
+        return uop_timing_of_class(machine, uops[number].operation);
     return (struct uop_timing){latency_of(machine, form, insn, uops, number),
-                               interval_of(machine, form, insn, uops, number)};
+                               interval_of(machine, form, insn, uops, number),
+                               ports_of(machine, form, insn, uops, number)};
 }

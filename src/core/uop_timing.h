@@ -6,18 +6,21 @@
 #include "trace/dynamic.h"
 
 struct uop_timing {
-    uint32_t latency; /* cycles from issue to the result; of a load before the L1, of a store to
-                         the address */
-    uint32_t
-        interval; /* cycles that a unit is taken, 1 to 1000; of the class as the machine says */
+    uint32_t latency;  /* cycles from issue to the result; of a load before the L1, of a store to
+                          the address */
+    uint32_t interval; /* cycles that a unit is taken, 1 to 1000; a class says any */
+    struct machine_ports ports; /* the units that can execute it */
 };
+
+struct uop_timing uop_timing_of_class(const struct machine *machine, enum operation operation);
 
 /* What the machine's table says of the instruction; NULL: nothing. */
 const struct machine_form *uop_timing_form(const struct machine *machine, enum isa isa,
                                            const struct static_insn *insn);
 
 /* Of µop `number` of an instruction whose µops are `uops`. `form`: its line in the table; NULL: it
- * has none. The line's latency is that of the µops that compute, unless the result goes to memory;
+ * has none. The line's ports are those of the µops that compute, of a mere load or store its own;
+ * its latency is that of the µops that compute, unless the result goes to memory;
  * what an address takes to the result beyond them, a hit in the L1 and the class of loads is added
  * to loads. The line's throughput says for how long they take a unit, if it is less than units,
  * queues and dispatch would allow were the units pipelined. */

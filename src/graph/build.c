@@ -97,6 +97,8 @@ void graph_machine_of(const struct machine *machine, struct graph_machine *graph
     for (uint32_t pool = 0; pool < machine->pool_count; pool++) {
         graph->pool_units[pool] = machine->pools[pool].units;
         graph->pool_queue[pool] = machine->pools[pool].queue;
+        if (machine_pool_is_shared(machine, pool)) /* waits for its units are as observed */
+            graph->pool_units[pool] = machine->queues[machine->pools[pool].queue].issue;
     }
     for (uint32_t queue = 0; queue < machine->queue_count; queue++)
         graph->queue_issue[queue] = machine->queues[queue].issue;
@@ -117,7 +119,8 @@ static struct kind kind_of(const struct machine *machine, unsigned operation) {
     return (struct kind){.flags = category_of(operation, class->latency),
                          .execution = cycles(class->latency),
                          .pool = (uint8_t) class->pool,
-                         .slow = class->interval > 1};
+                         .slow =
+                             class->interval > 1 || machine_pool_is_shared(machine, class->pool)};
 }
 
 struct graph_builder *graph_builder_new(const struct machine *machine, enum isa isa,
@@ -327,7 +330,7 @@ static struct kind kind_by_form(const struct graph_builder *builder,
     }
     kind.execution = cycles(life->complete - life->kept.issue);
     kind.flags = category_of(life->operation, kind.execution);
-    kind.slow = life->flags & LIFE_LONG;
+    kind.slow |= (life->flags & LIFE_LONG) != 0;
     return kind;
 }
 

@@ -56,6 +56,14 @@ static bool check_execution(const struct machine *machine, struct error *error) 
             return error_set(error, "[pool.%s] shares = %s: in order, a pool has units of its own",
                              pool->name, pool->shares);
     }
+    uint32_t units = 0;
+    for (uint32_t i = 0; i < machine->pool_count; i++)
+        units += machine->pools[i].shares[0] ? 0 : machine->pools[i].units;
+    if (units > MACHINE_MAX_UNITS)
+        return error_set(error,
+                         "[pool.%s] units = %u: with it the pools have %u units; allowed: %d",
+                         machine->pools[machine->pool_count - 1].name,
+                         machine->pools[machine->pool_count - 1].units, units, MACHINE_MAX_UNITS);
     for (int operation = OP_NOP + 1; operation < OP_COUNT; operation++) {
         const struct machine_class *class = &machine->classes[operation];
         const char *name = operation_name((enum operation)operation);

@@ -18,7 +18,12 @@
 #include "isa/insn.h"
 #include "util/error.h"
 
-enum { MACHINE_MAX_QUEUES = 4, MACHINE_MAX_POOLS = 12 };
+enum {
+    MACHINE_MAX_QUEUES = 4,
+    MACHINE_MAX_POOLS = 12,
+    MACHINE_MAX_POOL_UNITS = 16,
+    MACHINE_MAX_UNITS = 63 /* of all pools */
+};
 
 /* Ports: some of the units of pools that one queue feeds. A pool's first unit is bit 0. */
 struct machine_ports {
@@ -257,6 +262,9 @@ static inline uint16_t machine_insn_flags(const struct machine_core *core, unsig
     bool served = operation == OP_CLOCK && core->vdso;
     return served ? (uint16_t)((flags & ~INSN_SYSCALL) | INSN_FENCE_LOAD) : flags;
 }
+
+/* Whether µops of other pools, or data of stores, may compete for its units. */
+bool machine_pool_is_shared(const struct machine *machine, uint32_t pool);
 
 /* What its table says of a form; NULL: nothing. */
 static inline const struct machine_form *machine_form_of(const struct machine *machine,

@@ -142,3 +142,22 @@ bool ports_move(const struct machine *from, const struct machine *machine,
     *ports = moved;
     return true;
 }
+
+static bool overlap(const struct machine_ports *a, const struct machine_ports *b) {
+    bool any = false;
+    for (uint32_t pool = 0; pool < MACHINE_MAX_POOLS; pool++)
+        any |= (a->units[pool] & b->units[pool]) != 0;
+    return any;
+}
+
+bool machine_pool_is_shared(const struct machine *machine, uint32_t number) {
+    const struct machine_pool *pool = &machine->pools[number];
+    struct machine_ports units = {{0}};
+    if (pool->shares[0] || machine->form_ports_count) /* forms may go anywhere */
+        return true;
+    add_pool(machine, number, &units);
+    bool shared = overlap(&units, &machine->store_data);
+    for (uint32_t i = 0; i < machine->pool_count; i++)
+        shared |= machine->pools[i].shares[0] && overlap(&units, &machine->pools[i].shared);
+    return shared;
+}

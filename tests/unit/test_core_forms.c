@@ -180,6 +180,24 @@ static void throughput_is_how_long_a_unit_is_taken(void **state) {
     }
 }
 
+/* At one ALU: a multiplication that the table sends there takes it from an addition, which issues
+ * in
+ * 6. The other multiplication has a unit of its own. */
+static void a_form_has_its_own_ports(void **state) {
+    (void)state;
+    begin("imul r64, r64 - - alu0");
+    machine.pools[0].units = 1;
+    execute(program, OF_FORM(operation(program, OP_INT_MUL, 1, 0), IMUL));
+    execute(program, alu(program, 2, 0, 0));
+    execute(program, OF_FORM(operation(program, OP_INT_MUL, 3, 0), IMUL_32));
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[0].issue, 5);
+    assert_int_equal(program->lives[0].complete, 8);
+    assert_int_equal(program->lives[1].issue, 6);
+    assert_int_equal(program->lives[2].issue, 5);
+    end();
+}
+
 /* ---- the dependence graph ---- */
 
 static bool keep_uops(void *context, const struct graph_uop *uops, const struct packed_life *lives,
@@ -234,6 +252,7 @@ int main(void) {
         cmocka_unit_test(forwarding_takes_as_much_longer),
         cmocka_unit_test(a_stored_result_has_the_class_s_latency),
         cmocka_unit_test(throughput_is_how_long_a_unit_is_taken),
+        cmocka_unit_test(a_form_has_its_own_ports),
         cmocka_unit_test(the_graph_has_the_latency_of_the_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

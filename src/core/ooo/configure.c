@@ -28,8 +28,6 @@ static void free_bandwidth(struct ooo *core) {
     core->taken_bubble = 0;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         core->queues[queue].issue = UINT32_MAX;
-    for (uint32_t pool = 0; pool < core->pool_count; pool++)
-        core->pools[pool].units = UINT32_MAX;
 }
 
 /* What shalu and lgalu leave of the latency of an operation. */
@@ -41,33 +39,79 @@ static uint32_t ideal_latency(const struct ooo *core, unsigned operation, uint32
     return core->ideal & (integer && latency <= 1 ? IDEAL_SHALU : IDEAL_LGALU) ? 0 : latency;
 }
 
-static struct unit unit_for(const struct ooo *core, unsigned operation, uint32_t latency,
-                            uint32_t interval) {
-    const struct machine_class *class = &core->classes[operation];
-    const struct machine_pool *pool = &core->pools[class->pool];
+/* ---- units ---- */
+
+static bool has_unit(const struct machine_ports *ports, uint32_t pool, uint32_t unit) {
+    return ports->units[pool] >> unit & 1;
+}
+
+/* How many kinds of µops, beside those of its own pool, a unit is for. */
+static uint32_t demand(const struct machine *machine, uint32_t pool, uint32_t unit) {
+    uint32_t kinds = has_unit(&machine->store_data, pool, unit);
+    for (uint32_t i = 0; i < machine->pool_count; i++)
+        kinds += machine->pools[i].shares[0] && has_unit(&machine->pools[i].shared, pool, unit);
+    for (uint32_t i = 0; i < machine->form_ports_count; i++)
+        kinds += has_unit(&machine->form_ports[i], pool, unit);
+    return kinds;
+}
+
+/* Those that the fewest kinds of µops could use come first. */
+static void number_units(struct ooo *core, const struct machine *machine) {
+    enum { MOST_KINDS = MACHINE_MAX_POOLS + MACHINE_MAX_FORM_PORTS + 1 };
+    uint8_t number = 0;
+    for (uint32_t kinds = 0; kinds <= MOST_KINDS; kinds++)
+        for (uint32_t pool = 0; pool < machine->pool_count; pool++) {
+            if (machine->pools[pool].shares[0])
+                continue;
+            for (uint32_t unit = 0; unit < machine->pools[pool].units; unit++)
+                if (demand(machine, pool, unit) == kinds)
+                    core->unit_number[pool][unit] = number++;
+        }
+    assert(number <= MACHINE_MAX_UNITS);
+}
+
+static uint64_t numbered(const struct ooo *core, const struct machine_ports *ports) {
+    uint64_t units = 0;
+    for (uint32_t pool = 0; pool < core->pool_count; pool++)
+        for (uint32_t left = ports->units[pool]; left; left &= left - 1)
+            units |= UINT64_C(1) << core->unit_number[pool][__builtin_ctz(left)];
+    return units;
+}
+
+static uint32_t queue_of(const struct ooo *core, const struct machine_ports *ports) {
+    uint32_t pool = 0;
+    while (pool + 1 < core->pool_count && !ports->units[pool])
+        pool++;
+    return core->pools[pool].queue;
+}
+
+static struct unit unit_for(const struct ooo *core, enum operation operation,
+                            const struct uop_timing *timing) {
+    const uint32_t latency = ideal_latency(core, operation, timing->latency);
+    const uint32_t queue = queue_of(core, &timing->ports);
     const uint32_t l1_latency = core->ideal & IDEAL_DL1 ? 0 : core->l1d_latency;
     const uint32_t least = core->machine.issue_wakeup;
     return (struct unit){.latency = latency,
                          .wake = operation == OP_LOAD         ? latency + l1_latency
                                  : latency && latency < least ? least
                                                               : latency,
-                         .interval = core->ideal & IDEAL_BW || !interval ? 1 : interval,
-                         .queue = (uint8_t)pool->queue,
-                         .pool = (uint8_t) class->pool,
+                         .interval = core->ideal & IDEAL_BW ? 1 : timing->interval,
+                         .queue = (uint8_t)queue,
                          .operation = (uint8_t)operation,
-                         .queue_issues = low16(core->queues[pool->queue].issue),
-                         .pool_units = low16(pool->units),
-                         .place = UINT64_C(1) << 16 * pool->queue,
-                         .full = QUEUE_FULL << 16 * pool->queue};
+                         .queue_issues = low16(core->queues[queue].issue),
+                         .units = core->ideal & IDEAL_BW ? UNLIMITED_UNIT
+                                                         : numbered(core, &timing->ports),
+                         .place = UINT64_C(1) << 16 * queue,
+                         .full = QUEUE_FULL << 16 * queue};
 }
 
 static bool is_same(const struct unit *a, const struct unit *b) {
-    return a->operation == b->operation && a->latency == b->latency && a->interval == b->interval;
+    return a->operation == b->operation && a->latency == b->latency && a->interval == b->interval &&
+           a->units == b->units && a->queue == b->queue;
 }
 
 uint32_t unit_row(struct ooo *core, enum operation operation, const struct uop_timing *timing) {
-    const struct unit unit = unit_for(
-        core, operation, ideal_latency(core, operation, timing->latency), timing->interval);
+    const struct unit unit = unit_for(core, operation, timing);
     uint32_t row = 0;
     while (row < core->unit_count && !is_same(&core->units[row], &unit))
         row++;
@@ -105,10 +149,11 @@ bool configure(struct ooo *core, const struct machine *machine) {
         core->no_occupancy |= (QUEUE_FULL - lesser(core->queues[queue].entries, QUEUE_FULL))
                               << 16 * queue;
     core->occupancy = core->no_occupancy;
-    for (unsigned operation = 0; operation < OP_COUNT; operation++)
-        core->units[operation] = unit_for(
-            core, operation, ideal_latency(core, operation, machine->classes[operation].latency),
-            machine->classes[operation].interval);
+    number_units(core, machine);
+    for (unsigned operation = 0; operation < OP_COUNT; operation++) {
+        const struct uop_timing timing = uop_timing_of_class(machine, operation);
+        core->units[operation] = unit_for(core, operation, &timing);
+    }
     core->unit_count = OP_COUNT;
     /* µops on their way through the front end, and the buffer behind it. */
     core->fetch_capacity = core->machine.fetch_buffer + 2 * INSN_MAX_UOPS +

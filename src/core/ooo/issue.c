@@ -14,7 +14,7 @@ void plan_sweep(struct ooo *core) {
 static void issue_far(struct ooo *core, uint64_t cycle, const struct unit *unit, bool branch) {
     if (core->far_count == core->far_capacity)
         return; /* cannot be: it holds as many as may be in flight */
-    core->far[core->far_count++] = (struct far_issue){cycle, unit->queue, unit->pool, branch};
+    core->far[core->far_count++] = (struct far_issue){cycle, unit->units, unit->queue, branch};
     core->far_earliest = lesser(core->far_earliest, cycle);
     plan_sweep(core);
 }
@@ -31,7 +31,7 @@ static void refile_far(struct ooo *core) {
         } else if (far.cycle < core->left + AHEAD_CYCLES) {
             struct issue_slots *slots = slots_at(core, far.cycle);
             slots->queue[far.queue]++;
-            slots->pool[far.pool]++;
+            slots->taken |= take_one(far.units & ~slots->taken);
             mark_slots(core, far.cycle);
             if (core->branch_slots)
                 core->branch_slots[far.cycle % SLOT_CYCLES] += far.branch;
@@ -121,7 +121,7 @@ void clear_slots(struct ooo *core, uint64_t cycle) {
 
 static bool unit_is_free(struct ooo *core, uint64_t cycle, const struct unit *unit) {
     for (uint32_t k = 0; k < unit->interval; k++)
-        if (slots_at(core, cycle + k)->pool[unit->pool] >= unit->pool_units)
+        if (!(unit->units & ~slots_at(core, cycle + k)->taken))
             return false;
     return true;
 }
@@ -134,7 +134,8 @@ uint64_t take_slots(struct ooo *core, const struct unit *unit, bool branch, uint
             continue;
         slots_at(core, cycle)->queue[unit->queue]++;
         for (uint32_t k = 0; k < unit->interval; k++) {
-            slots_at(core, cycle + k)->pool[unit->pool]++;
+            struct issue_slots *slots = slots_at(core, cycle + k);
+            slots->taken |= take_one(unit->units & ~slots->taken);
             mark_slots(core, cycle + k);
         }
         if (branch)

@@ -1,6 +1,8 @@
-/* Issue: each queue picks its oldest ready µops, up to its width, whose pool has a free unit. In
- * program order: a µop takes the first cycle, from the one in which it is ready, that has a slot of
- * its queue and a unit of its pool left. A unit that is not pipelined is taken for several cycles.
+/* Issue: each queue picks its oldest ready µops, up to its width, that have a free unit. In program
+ * order: a µop takes the first cycle, from the one in which it is ready, that has a slot of its
+ * queue and one of its units left. Of several it takes the one that the fewest other kinds of µops
+ * could use. A unit that is not pipelined is taken for several cycles; which of like units it is
+ * may differ from cycle to cycle.
  *
  * The slots of cycles to come lie in a ring. A cycle is over when a µop dispatches in it or later:
  * what issued in it has left its queue. That is looked at when a queue seems full, and often enough
@@ -61,11 +63,11 @@ STAGE uint64_t take_slot(struct ooo *core, const struct unit *unit, uint32_t fla
         struct issue_slots *slots = slots_at(core, cycle);
         if (__builtin_expect(cycle >= end, 0))
             return take_slots(core, unit, branch, cycle);
-        if (slots->queue[unit->queue] >= unit->queue_issues ||
-            slots->pool[unit->pool] >= unit->pool_units)
+        const uint64_t free_units = unit->units & ~slots->taken;
+        if (slots->queue[unit->queue] >= unit->queue_issues || !free_units)
             continue;
         slots->queue[unit->queue]++;
-        slots->pool[unit->pool]++;
+        slots->taken |= take_one(free_units);
         mark_slots(core, cycle);
         if (branch)
             core->branch_slots[cycle % SLOT_CYCLES]++;
@@ -77,11 +79,13 @@ STAGE uint64_t take_slot(struct ooo *core, const struct unit *unit, uint32_t fla
  * one. */
 static inline uint64_t take_unit(struct ooo *core, const struct unit *unit, uint64_t cycle) {
     const uint64_t first = later(cycle, core->left + 1), end = core->left + AHEAD_CYCLES;
-    for (uint64_t at = first; at < end; at++)
-        if (slots_at(core, at)->pool[unit->pool] < unit->pool_units) {
-            slots_at(core, at)->pool[unit->pool]++;
+    for (uint64_t at = first; at < end; at++) {
+        const uint64_t free_units = unit->units & ~slots_at(core, at)->taken;
+        if (free_units) {
+            slots_at(core, at)->taken |= take_one(free_units);
             mark_slots(core, at);
             return at;
         }
+    }
     return cycle;
 }

@@ -181,16 +181,22 @@ struct store_entry {
 /* What issues in one cycle. Given out in program order, in cycles to come. */
 struct issue_slots {
     uint16_t queue[MACHINE_MAX_QUEUES]; /* µops that each queue issues: so many leave it */
-    uint16_t pool[MACHINE_MAX_POOLS];   /* units of each pool that are taken */
+    uint64_t taken;                     /* units, by number */
 };
-static_assert(sizeof(struct issue_slots) == 32, "two to a cache line");
+static_assert(sizeof(struct issue_slots) == 16, "four to a cache line");
+
+/* Units are numbered over all pools. This one is never taken: as many µops go there as like. */
+#define UNLIMITED_UNIT (UINT64_C(1) << 63)
+static inline uint64_t take_one(uint64_t free_units) {
+    return free_units & -free_units & ~UNLIMITED_UNIT;
+}
 
 /* Cycles that are kept apart, from the last dispatch on. What issues later, behind a long chain of
  * misses, takes no slots; it is noted when its cycle comes so near (issue.h). */
 enum { SLOT_CYCLES = 1 << 14 };
 struct far_issue {
-    uint64_t cycle;
-    uint8_t queue, pool, branch;
+    uint64_t cycle, units;
+    uint8_t queue, branch;
 };
 
 /* Where µops go, and how long they take. */
@@ -198,11 +204,11 @@ struct unit {
     uint32_t latency;  /* cycles from issue to the result; of a load before the L1 */
     uint32_t wake;     /* to the issue of consumers; of a load to the result, if it hits */
     uint32_t interval; /* cycles that a unit is taken */
-    uint8_t queue, pool;
+    uint8_t queue;
     uint8_t operation;     /* enum operation */
     uint16_t queue_issues; /* µops that the queue may issue in a cycle */
-    uint16_t pool_units;
-    uint64_t place, full; /* of `occupancy`: one place of the queue, and set when it is full */
+    uint64_t units;        /* that can execute it, by number: the first free one does */
+    uint64_t place, full;  /* of `occupancy`: one place of the queue, and set when it is full */
 };
 
 /* The cycles of one µop. */
@@ -275,6 +281,7 @@ struct ooo {
     uint32_t queue_count, pool_count;
     struct machine_queue queues[MACHINE_MAX_QUEUES];
     struct machine_pool pools[MACHINE_MAX_POOLS];
+    uint8_t unit_number[MACHINE_MAX_POOLS][16];
     struct machine_class classes[OP_COUNT];
     struct unit units[MOST_UNITS];
     uint32_t unit_count; /* the input side's own, as are rows that no µop has been given yet */

@@ -38,6 +38,7 @@ struct graph_builder {
     uint32_t fetch_target_queue, syscall_cycles, flush_penalty;
     struct kind kinds[OP_COUNT];
     bool by_form;      /* what a µop takes depends on its form, too: it is taken from its life */
+    bool data_apart;   /* the data of stores have units of their own */
     uint64_t number;   /* of the next µop, from the beginning of the fragment */
     uint64_t sequence; /* its own */
     struct graph_structure *structure;
@@ -136,6 +137,7 @@ struct graph_builder *graph_builder_new(const struct machine *machine, enum isa 
     for (unsigned operation = 0; operation < OP_COUNT; operation++)
         builder->kinds[operation] = kind_of(machine, operation);
     builder->by_form = machine->form_count;
+    builder->data_apart = machine->core.store_data[0];
     builder->structure = graph_structure_new(machine, isa);
     if (!builder->structure || !positions_new(&builder->packets, builder->fetch_target_queue)) {
         graph_builder_free(builder);
@@ -334,6 +336,27 @@ static struct kind kind_by_form(const struct graph_builder *builder,
     return kind;
 }
 
+/* Of a store whose data have units of their own: the cycles that they took behind their producer,
+ * or, if they did not wait for it, behind the store's issue, where they are part of its execution.
+ * What was not seen, since the address came later, is the least: a cycle. */
+static void set_data_port(const struct graph_builder *builder, const struct packed_life *life,
+                          struct graph_uop *uop) {
+    const struct kept_life *kept = &life->kept;
+    const uint32_t resolved = kept->issue + uop->execution + uop->walk;
+    const uint16_t back = uop->producer[UOP_MAX_SOURCES];
+    uint32_t soonest = kept->dispatch + builder->graph.dispatch_to_issue, known = soonest;
+    if (back && back < RECENT)
+        known = recent(builder, back)->complete +
+                (recent(builder, back)->woken ? builder->graph.wakeup_extra : 0);
+    uop->data_port = 1;
+    if (!is_later(life->complete, resolved))
+        return;
+    if (back && back < RECENT && !is_later(soonest, known))
+        uop->data_port = cycles(life->complete - known);
+    else
+        uop->execution = cycles(life->complete - kept->issue - uop->walk);
+}
+
 static inline void set_execution(struct graph_builder *builder, const struct packed_life *life,
                                  const struct kind *kind, struct graph_uop *uop) {
     const struct kept_life *kept = &life->kept;
@@ -351,6 +374,8 @@ static inline void set_execution(struct graph_builder *builder, const struct pac
             uop->write_wait = kept->write_latency - 1;
             uop->level = kept->write_level;
         }
+        if (uop->flags & GRAPH_STORE && builder->data_apart)
+            set_data_port(builder, life, uop);
     }
     if (kept->dispatch_block == DISPATCH_QUEUE)
         set_queue(builder, life, uop);

@@ -82,7 +82,10 @@ struct graph_uop {
     uint16_t execution; /* EP; of stores address generation, of loads that and what their form
                            takes beyond it and the L1 */
     uint16_t walk; /* EP: of a load or store what its translation took beyond the first-level TLB */
-    uint16_t miss; /* EP of a load beyond L1 and translation; of PP if pending */
+    union {
+        uint16_t miss;      /* EP of a load beyond L1 and translation; of PP if pending */
+        uint16_t data_port; /* PR of a store's data: cycles until a unit has taken them; observed */
+    };
     uint8_t operation; /* enum operation */
     uint8_t level : 4; /* enum memory_level that served a load, or that write */
     uint8_t pool : 4;  /* of functional units */

@@ -5,6 +5,7 @@
 
 #include "machine/key.h"
 #include "machine/machine.h"
+#include "machine/ports.h"
 #include "util/power_of_two.h"
 
 /* Checks that every key is within its range, however the struct was filled. */
@@ -56,6 +57,13 @@ static bool check_execution(const struct machine *machine, struct error *error) 
             return error_set(error, "[pool.%s] shares = %s: in order, a pool has units of its own",
                              pool->name, pool->shares);
     }
+    const uint32_t data = ports_first_pool(&machine->store_data);
+    const uint32_t data_queue = data < machine->pool_count ? machine->pools[data].queue : 0;
+    if (machine->core.store_data[0] && machine->queues[data_queue].entries < 2)
+        return error_set(error,
+                         "[core] store_data = %s: of queue %s, which has an entry for one half of "
+                         "a store; 2 are needed",
+                         machine->core.store_data, machine->queues[data_queue].name);
     uint32_t units = 0;
     for (uint32_t i = 0; i < machine->pool_count; i++)
         units += machine->pools[i].shares[0] ? 0 : machine->pools[i].units;

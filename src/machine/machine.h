@@ -263,7 +263,7 @@ static inline uint16_t machine_insn_flags(const struct machine_core *core, unsig
     return served ? (uint16_t)((flags & ~INSN_SYSCALL) | INSN_FENCE_LOAD) : flags;
 }
 
-/* Whether µops of other pools, or data of stores, may compete for its units. */
+/* Whether µops of other pools compete for its units, or data of stores for them or its queue. */
 bool machine_pool_is_shared(const struct machine *machine, uint32_t pool);
 
 /* What its table says of a form; NULL: nothing. */

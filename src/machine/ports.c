@@ -156,7 +156,8 @@ bool machine_pool_is_shared(const struct machine *machine, uint32_t number) {
     if (pool->shares[0] || machine->form_ports_count) /* forms may go anywhere */
         return true;
     add_pool(machine, number, &units);
-    bool shared = overlap(&units, &machine->store_data);
+    bool shared = machine->core.store_data[0] &&
+                  pool->queue == machine->pools[ports_first_pool(&machine->store_data)].queue;
     for (uint32_t i = 0; i < machine->pool_count; i++)
         shared |= machine->pools[i].shares[0] && overlap(&units, &machine->pools[i].shared);
     return shared;

@@ -1,8 +1,8 @@
-/* Pools that share units, worked by hand on the little machine (core_fixture.h) with two ALUs: a
- * µop dispatched in 4 issues in 5 at the earliest. Multiplications take 3 cycles at alu1, which is
- * pipelined; divisions hold it for 10. */
+/* Pools that share units, and units for the data of stores, worked by hand on the little machine
+ * (core_fixture.h): a µop dispatched in 4 issues in 5 at the earliest. */
 #include "core_fixture.h"
 
+/* Two ALUs; multiplications take 3 cycles at alu1, which is pipelined; divisions hold it for 10. */
 static struct machine sharing_machine(void) {
     struct machine machine = little_machine();
     machine.pools[0].units = 2;
@@ -62,11 +62,111 @@ static void unlimited_units_are_not_shared(void **state) {
     program_fixture_free(program);
 }
 
+/* ---- the data of stores ---- */
+
+/* Data go to `ports`, units of pool `pool`. */
+static struct machine with_data_units(uint32_t pool, uint16_t ports) {
+    struct machine machine = little_machine();
+    if (pool == machine.pool_count)
+        machine.pools[machine.pool_count++] = (struct machine_pool){"data", 0, 1, "", {{0}}};
+    strcpy(machine.core.store_data, "given below");
+    machine.store_data.units[pool] = ports;
+    return machine;
+}
+
+/* Four stores, ready in 5. Their addresses issue two a cycle, 5 5 6 6; their data one a cycle, 5 6
+ * 7 8, and are there a cycle later, in 6 7 8 9. Without units of their own they would be there in 6
+ * 6 7 7, with the addresses; and with unlimited bandwidth all in 6. */
+static void data_take_units(void **state) {
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        const uint32_t complete[3][4] = {{6, 7, 8, 9}, {6, 6, 7, 7}, {6, 6, 6, 6}};
+        const struct machine machine = kind == 1 ? little_machine() : with_data_units(3, 1);
+        struct program_fixture *program = program_fixture_new();
+        for (uint32_t i = 0; i < 4; i++)
+            execute_at(program, store(program, 0, 0), 0x1000 + 8 * i, 8);
+        simulate(program, &machine, kind == 2 ? IDEAL_BW : 0);
+        for (uint32_t i = 0; i < 4; i++) {
+            assert_int_equal(program->lives[i].complete, complete[kind][i]);
+            assert_int_equal(program->lives[i].issue, kind == 2 ? 5 : 5 + i / 2);
+        }
+        program_fixture_free(program);
+    }
+}
+
+/* A store of a product, which is there in 8: the address issues in 5, the data in 8, and are there
+ * in 9. A load of them issues in 8, so that its address is there in 9 too, and has the value in 10.
+ * Where the address is what takes so long, the data are there in 6 and wait for it: the store is
+ * complete in 9 again, and so the load in 10. */
+static void forwarding_needs_both_halves(void **state) {
+    (void)state;
+    for (int late_address = 0; late_address < 2; late_address++) {
+        const struct machine machine = with_data_units(3, 1);
+        struct program_fixture *program = program_fixture_new();
+        execute(program, operation(program, OP_INT_MUL, 1, 0));
+        execute_at(program, store(program, late_address ? 0 : 1, late_address ? 1 : 0), 0x1000, 8);
+        execute_at(program, load(program, 2, 0), 0x1000, 8);
+        simulate(program, &machine, 0);
+        assert_int_equal(program->lives[1].issue, late_address ? 8 : 5);
+        assert_int_equal(program->lives[1].complete, 9);
+        assert_int_equal(program->lives[2].issue, 8);
+        assert_int_equal(program->lives[2].complete, 10);
+        program_fixture_free(program);
+    }
+}
+
+/* Data at mem1: a store's address takes mem0, its data mem1, both in 5. The load behind it finds no
+ * unit until 6. */
+static void data_take_units_of_loads(void **state) {
+    (void)state;
+    const struct machine machine = with_data_units(1, 2);
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, store(program, 0, 0), 0x1000, 8);
+    execute_at(program, load(program, 2, 0), 0x2000, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[0].issue, 5);
+    assert_int_equal(program->lives[0].complete, 6);
+    assert_int_equal(program->lives[1].issue, 6);
+    program_fixture_free(program);
+}
+
+/* Each half has an entry of its queue until it issues. A multiplication, two stores of its result
+ * and an addition come together in 4. The first two take three entries. In 5 the multiplication
+ * and the address have issued and one entry is taken, by the data, until 8. The second store waits
+ * until then even if there are four, since one is not enough, and takes two. With four entries the
+ * addition has the last, in 5; with three it waits until that store's address issues, in 6. The
+ * data go in 8 and 9. */
+static void each_half_has_an_entry(void **state) {
+    (void)state;
+    for (uint32_t entries = 3; entries <= 4; entries++) {
+        struct machine machine = with_data_units(3, 1);
+        machine.queues[0].entries = entries;
+        struct program_fixture *program = program_fixture_new();
+        execute(program, operation(program, OP_INT_MUL, 1, 0));
+        execute_at(program, store(program, 1, 0), 0x1000, 8);
+        execute_at(program, store(program, 1, 0), 0x2000, 8);
+        execute(program, alu(program, 2, 0, 0));
+        simulate(program, &machine, 0);
+        const struct life *lives = program->lives;
+        assert_int_equal(lives[1].dispatch, 4);
+        assert_int_equal(lives[2].dispatch, 5);
+        assert_int_equal(lives[2].issue, 6);
+        assert_int_equal(lives[3].dispatch, entries == 3 ? 6 : 5);
+        assert_int_equal(lives[1].complete, 9);
+        assert_int_equal(lives[2].complete, 10);
+        program_fixture_free(program);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_unit_taken_by_one_is_not_free_for_the_other),
         cmocka_unit_test(a_unit_that_is_not_pipelined_is_held),
         cmocka_unit_test(unlimited_units_are_not_shared),
+        cmocka_unit_test(data_take_units),
+        cmocka_unit_test(forwarding_needs_both_halves),
+        cmocka_unit_test(data_take_units_of_loads),
+        cmocka_unit_test(each_half_has_an_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,18 +248,22 @@ static void execute_anything(struct program_fixture *program, uint32_t count,
     }
 }
 
-/* On the little machine, and one of shared units, F, D, P and C of every µop are as they were, but
+/* On the little machine, and two of shared units, F, D, P and C of every µop are as they were, but
  * for one in a hundred: not every slot goes to the same µop. */
 static void graphs_are_as_the_run(void **state) {
     (void)state;
     struct machine machine = little_machine();
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 6; i++) {
         const uint32_t store_bytes = i % 2 ? 8 : 4;
         struct program_fixture *program = program_fixture_new();
         if (i == 2) { /* multiplications and branches share units with additions */
             machine.pools[0].units = machine.pool_count = 3;
             machine.pools[2] = (struct machine_pool){"mul", 0, 2, "alu1+alu2", {{6}}};
             machine.classes[OP_BRANCH].pool = 2;
+        }
+        if (i == 4) { /* and the data of stores, too */
+            strcpy(machine.core.store_data, "alu0");
+            machine.store_data.units[0] = 1;
         }
         execute_anything(program, 20000, store_bytes);
         uint32_t different = compare_with_run(program, &machine);

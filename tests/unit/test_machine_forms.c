@@ -211,6 +211,11 @@ static void pools_share_units(void **state) {
         {"base = zen4\n[core]\nstore_data = x\n", "[core] store_data: x: no such pool or unit"},
         {"base = alpha21164\n[pool.imul]\nshares = either0\n",
          "in order, a pool has units of its own"},
+        {"base = zen4\n[core]\nstore_data = alu\n[queue.int]\nentries = 1\n",
+         "[core] store_data = alu: of queue int, which has an entry for one half"},
+        {"base = zen4\n[pool.alu]\nunits = 16\n[pool.agu]\nunits = 16\n[pool.mul]\nunits = 16\n"
+         "[pool.branch]\nunits = 16\n",
+         "units; allowed: 63"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const char *message = load_error(write_text("machine", wrong[i].text));

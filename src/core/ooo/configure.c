@@ -91,6 +91,8 @@ static struct unit unit_for(const struct ooo *core, enum operation operation,
     const uint32_t queue = queue_of(core, &timing->ports);
     const uint32_t l1_latency = core->ideal & IDEAL_DL1 ? 0 : core->l1d_latency;
     const uint32_t least = core->machine.issue_wakeup;
+    const bool halves = operation == OP_STORE && core->data_apart;
+    const uint64_t data_place = halves ? core->data_unit.place : 0;
     return (struct unit){.latency = latency,
                          .wake = operation == OP_LOAD         ? latency + l1_latency
                                  : latency && latency < least ? least
@@ -101,8 +103,9 @@ static struct unit unit_for(const struct ooo *core, enum operation operation,
                          .queue_issues = low16(core->queues[queue].issue),
                          .units = core->ideal & IDEAL_BW ? UNLIMITED_UNIT
                                                          : numbered(core, &timing->ports),
-                         .place = UINT64_C(1) << 16 * queue,
-                         .full = QUEUE_FULL << 16 * queue};
+                         .place = (UINT64_C(1) << 16 * queue) + data_place,
+                         .full = QUEUE_FULL << 16 * queue | data_place * QUEUE_FULL,
+                         .second = halves && core->data_unit.queue == queue ? data_place : 0};
 }
 
 static bool is_same(const struct unit *a, const struct unit *b) {
@@ -150,6 +153,11 @@ bool configure(struct ooo *core, const struct machine *machine) {
                               << 16 * queue;
     core->occupancy = core->no_occupancy;
     number_units(core, machine);
+    if (machine->core.store_data[0]) {
+        const struct uop_timing data = {1, 1, machine->store_data};
+        core->data_unit = unit_for(core, OP_STORE, &data);
+        core->data_apart = true;
+    }
     for (unsigned operation = 0; operation < OP_COUNT; operation++) {
         const struct uop_timing timing = uop_timing_of_class(machine, operation);
         core->units[operation] = unit_for(core, operation, &timing);

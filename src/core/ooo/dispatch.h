@@ -70,7 +70,8 @@ STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
         bound_by(&bound, wait_for_branches(core, bound.cycle), DISPATCH_BRANCHES);
     const struct unit *unit = unit_of(core, stream);
     const bool queued = !(flags & U_ELIMINATED);
-    if (queued && core->occupancy & unit->full)
+    const uint64_t second = flags & U_STORE ? unit->second : 0;
+    if (queued && (core->occupancy + second) & unit->full)
         bound_by(&bound, wait_for_queue(core, bound.cycle, unit), DISPATCH_QUEUE);
     if (bound.cycle >= end)
         return false;

@@ -88,7 +88,7 @@ static uint64_t sweep_until(struct ooo *core, uint64_t cycle) {
 
 uint64_t wait_for_queue(struct ooo *core, uint64_t cycle, const struct unit *unit) {
     sweep_until(core, cycle);
-    while (core->occupancy & unit->full)
+    while ((core->occupancy + unit->second) & unit->full)
         cycle = sweep_until(core, next_issue(core, cycle));
     return cycle;
 }

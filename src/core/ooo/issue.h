@@ -40,8 +40,8 @@ STAGE void leave_until(struct ooo *core, uint64_t cycle) {
         sweep(core);
 }
 
-/* The first cycle from this one on in which an entry of the µop's issue queue is free: its µops
- * leave when they issue, out of order (issue.c). */
+/* The first cycle from this one on in which an entry of the µop's issue queue is free, or one for
+ * each half of a store: µops leave when they issue, out of order (issue.c). */
 uint64_t wait_for_queue(struct ooo *core, uint64_t cycle, const struct unit *unit);
 
 /* The same for one more unresolved branch: they leave when they execute. */

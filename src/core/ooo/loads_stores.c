@@ -41,6 +41,12 @@ struct store_met find_store(const struct ooo *core, const struct stream_uop *loa
     return (struct store_met){UNKNOWN, false};
 }
 
+/* ---- the data of stores ---- */
+
+uint64_t take_data_unit(struct ooo *core, uint64_t ready) {
+    return take_slot(core, &core->data_unit, 0, ready) + 1;
+}
+
 /* ---- stores leave the queue ---- */
 
 /* Writes a committed store to the cache, when an MSHR is free if it needs one. */

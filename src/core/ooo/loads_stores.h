@@ -79,6 +79,18 @@ static inline uint16_t signature_of(const struct memory_result *result, bool loa
     return psv;
 }
 
+/* The data of a store, known in this cycle, take one of their units for a cycle: the cycle from
+ * which on they are there. */
+uint64_t take_data_unit(struct ooo *core, uint64_t ready);
+
+/* The cycle from which on the data of a store are there. */
+STAGE uint64_t data_there(struct ooo *core, const struct uop_cycles *uop, uint8_t data) {
+    const uint64_t known = core->registers.wake[data];
+    if (__builtin_expect(!core->data_apart, 1))
+        return known;
+    return take_data_unit(core, later(uop->dispatch + core->machine.dispatch_to_issue, known));
+}
+
 /* A store issues when its address can be computed, and is complete when its data are there too. */
 STAGE void execute_store(struct ooo *core, struct standing *now, uint64_t at,
                          const struct stream_uop *stream, uint8_t data, struct uop_cycles *uop,
@@ -107,7 +119,7 @@ STAGE void execute_store(struct ooo *core, struct standing *now, uint64_t at,
             kept->walk_latency = low16(walk);
         }
     }
-    store->complete = uop->complete = uop->wake = later(resolved, registers->wake[data]);
+    store->complete = uop->complete = uop->wake = later(resolved, data_there(core, uop, data));
     store->known = later(uop->issue, registers->issue[data]);
 }
 

@@ -208,7 +208,9 @@ struct unit {
     uint8_t operation;     /* enum operation */
     uint16_t queue_issues; /* µops that the queue may issue in a cycle */
     uint64_t units;        /* that can execute it, by number: the first free one does */
-    uint64_t place, full;  /* of `occupancy`: one place of the queue, and set when it is full */
+    uint64_t place, full;  /* of `occupancy`: a place of the queue, and set when it is full; of a
+                              store whose data have units also those for the data */
+    uint64_t second;       /* both in one queue: the place of one; else 0 */
 };
 
 /* The cycles of one µop. */
@@ -284,6 +286,8 @@ struct ooo {
     uint8_t unit_number[MACHINE_MAX_POOLS][16];
     struct machine_class classes[OP_COUNT];
     struct unit units[MOST_UNITS];
+    struct unit data_unit; /* for the data of stores, if data_apart; they are there a cycle later */
+    bool data_apart;
     uint32_t unit_count; /* the input side's own, as are rows that no µop has been given yet */
     struct machine *with_forms; /* the machine as described, if it has a table of forms; or NULL */
     uint64_t no_occupancy;      /* `occupancy` when all queues are empty */

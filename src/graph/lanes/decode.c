@@ -373,7 +373,13 @@ static void decode_execution(struct lanes_decoder *decoder, const struct lanes_l
     }
     if (uop->flags & GRAPH_STORE) {
         extra->data = complete_back(decoder, layout, uop->producer[UOP_MAX_SOURCES]);
-        extra->data_wakeup = wakeup_weight(decoder, uop, UOP_MAX_SOURCES);
+        const bool woken = uop->flags & (uint32_t)GRAPH_WAKEUP << UOP_MAX_SOURCES;
+        extra->data_wakeup =
+            uop->data_port
+                ? lanes_weight(&decoder->weights,
+                               categories_of(decoder->categories, GRAPH_PART_SHORT, uop->insn),
+                               woken ? decoder->machine.wakeup_extra : 0, uop->data_port)
+                : wakeup_weight(decoder, uop, UOP_MAX_SOURCES);
     }
 }
 

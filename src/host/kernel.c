@@ -100,7 +100,7 @@ void host_data_fill(const struct host_data *data, void *at, uint64_t address) {
 
 static const ZydisRegister SAVED[] = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_R12,
                                       ZYDIS_REGISTER_R13, ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15};
-enum { SAVED_COUNT = sizeof SAVED / sizeof *SAVED };
+enum { SAVED_COUNT = sizeof SAVED / sizeof *SAVED, NO_FLAGS = 0x202 };
 
 static void clear_registers(struct assembler *code) {
     for (unsigned i = 0; i < 16; i++) {
@@ -131,9 +131,11 @@ void host_wrap(struct assembler *code, const struct host_kernel *kernel, uint64_
     assembler_bytes(code, kernel->code, kernel->code_size);
     if (kernel->features & (HOST_AVX | HOST_AVX2 | HOST_FMA | HOST_AVX512F))
         assembler_put(code, ZYDIS_MNEMONIC_VZEROUPPER, NULL, 0);
-    assembler_put(code, ZYDIS_MNEMONIC_CLD, NULL, 0);
     ASSEMBLE(code, MOV, REG(RAX), IMMEDIATE((int64_t)context));
     ASSEMBLE(code, MOV, REG(RSP), MEMORY(RAX, 0, 64));
+    /* Direction, and whether addresses have to be aligned, as C wants them. */
+    ASSEMBLE(code, PUSH, IMMEDIATE(NO_FLAGS));
+    assembler_put(code, ZYDIS_MNEMONIC_POPFQ, NULL, 0);
     ASSEMBLE(code, LDMXCSR, MEMORY(RAX, 8, 32));
     for (unsigned i = SAVED_COUNT; i--;)
         ASSEMBLE(code, POP, operand_register(SAVED[i]));

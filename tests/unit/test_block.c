@@ -139,7 +139,7 @@ static void hostile_blocks_cannot_hurt(void **state) {
     ends_with("48 31 c9 48 f7 f1", "divides by zero"); /* xor rcx, rcx; div rcx */
     /* rep stosb of 0x72345600 bytes */
     ends_with("f3 aa", "touches more pages than it can have");
-    ends_with("9d", "");                              /* popf, with the trap flag as it comes */
+    ends_with("9d", ""); /* popf of BLOCK_VALUE: backwards, alignment checked, no trap */
     ends_with("68 00 01 00 00 9d", "ends in a trap"); /* push 0x100; popf: single steps */
     ends_with("48 31 e4 50",
               "reads or writes memory that it does not have"); /* xor rsp, rsp; push */

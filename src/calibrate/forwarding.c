@@ -17,15 +17,14 @@ enum { LINKS = 30, SIZES = 4, OFFSETS = 9, SPOT = 256, ALIASED = SIZES * OFFSETS
 static const struct host_data DATA = {.size = 16384};
 
 static void put_link(struct assembler *code, unsigned size, unsigned offset) {
-    static const ZydisRegister LOW[] = {ZYDIS_REGISTER_AL, ZYDIS_REGISTER_AX, ZYDIS_REGISTER_EAX,
-                                        ZYDIS_REGISTER_RAX};
     const ZydisEncoderOperand from =
         operand_memory(ZYDIS_REGISTER_RSI, ZYDIS_REGISTER_NONE, 0, SPOT + offset, 8u << size);
     ASSEMBLE(code, MOV, MEMORY(R14, SPOT, 64), REG(RAX));
     if (size < 2)
         ASSEMBLE(code, MOVZX, REG(EAX), from);
     else
-        ASSEMBLE(code, MOV, operand_register(LOW[size]), from);
+        ASSEMBLE(code, MOV, operand_register(size == 2 ? ZYDIS_REGISTER_EAX : ZYDIS_REGISTER_RAX),
+                 from);
 }
 
 /* The load is 4 KiB behind the store, whose data come late; its own result delays the next. */

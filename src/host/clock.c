@@ -1,5 +1,6 @@
 #include "host/clock.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "util/clock.h"
@@ -26,6 +27,7 @@ static void sort(double *samples, unsigned count) {
 
 /* Order statistics: the median lies between the samples of rank (n ± 1.96 √n) / 2. */
 double clock_median(double *samples, unsigned count, double *spread) {
+    assert(count > 0);
     sort(samples, count);
     const double half = 0.98 * sqrt(count), middle = (count - 1) / 2.0;
     const int low = (int)floor(middle - half), high = (int)ceil(middle + half);

@@ -67,7 +67,7 @@ static const struct finding *finding_of(const struct calibration *calibration, c
 
 /* What was measured; of what cannot be, the base's. */
 static struct machine merge(const struct calibration *calibration, const struct machine *base,
-                            const char *description) {
+                            const char *description, const char *processor) {
     struct machine machine = *base;
     for (size_t i = 0; i < calibration->count; i++) {
         const struct finding *finding = &calibration->findings[i];
@@ -83,6 +83,7 @@ static struct machine merge(const struct calibration *calibration, const struct 
     }
     snprintf(machine.name, sizeof machine.name, "host");
     snprintf(machine.description, sizeof machine.description, "%.150s", description);
+    snprintf(machine.processor, sizeof machine.processor, "%s", processor);
     return machine;
 }
 
@@ -105,15 +106,16 @@ static void write_key(const struct calibration *calibration, const struct machin
 }
 
 bool calibration_write(const struct calibration *calibration, const struct machine *base,
-                       const char *description, FILE *file, struct error *error) {
-    const struct machine machine = merge(calibration, base, description);
+                       const char *description, const char *processor, FILE *file,
+                       struct error *error) {
+    const struct machine machine = merge(calibration, base, description, processor);
     char *all = print(&machine), *rest = all, *next;
     struct line line = {0};
     if (!all)
         return error_set(error, "out of memory for a machine file");
     while (rest && (next = strsep(&rest, "\n"))) {
         read_line(next, &line);
-        if (line.is_key && !strcmp(line.key, "description"))
+        if (line.is_key && (!strcmp(line.key, "description") || !strcmp(line.key, "processor")))
             fprintf(file, "%s\n", next);
         else if (line.is_key)
             write_key(calibration, base, &line, file);

@@ -6,7 +6,6 @@
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/verb.h"
-#include "host/nearest.h"
 #include "report/calibration_report.h"
 #include "study/calibrate.h"
 
@@ -54,12 +53,19 @@ static const struct command_line LINE = {
         "Example:\n"
         "  culprit calibrate --quick --only width --only rename -o host.ini\n"};
 
+/* Of a processor that no machine is near. */
+static const char NEAREST_TO_NONE[] = "zen4";
+
 static bool prepare(void *verb, struct error *error) {
     struct job *job = verb;
-    const struct host_processor processor = host_processor();
-    const char *nearest = job->simulated ? job->simulated : host_nearest_machine(&processor);
+    struct processor processor;
+    processor_read(&processor);
+    const struct processor_row *row = processor_find(&processor);
     job->run.watch = &verb_watch;
-    if (!machine_load(nearest, &job->published, error))
+    if (!machine_load(job->simulated ? job->simulated
+                      : row          ? row->machine
+                                     : NEAREST_TO_NONE,
+                      &job->published, error))
         return false;
     job->run.published = &job->published;
     job->run.simulated_machine = job->simulated ? &job->published : NULL;
@@ -77,10 +83,13 @@ static bool run(void *verb, struct error *error) {
 static bool write_machine(struct job *job, struct error *error) {
     char description[160];
     snprintf(description, sizeof description, "%.60s, %s, calibrated%s",
-             job->simulated ? job->published.name : job->run.processor.model,
+             job->simulated ? job->published.name : job->run.processor.brand,
              job->simulated ? "simulated" : "this processor", job->run.partial ? " in part" : "");
-    return calibration_write(&job->run.calibration, &job->published, description, job->output.file,
-                             error) &&
+    char kind[PROCESSOR_KIND] = "";
+    if (!job->simulated)
+        processor_kind(&job->run.processor, kind);
+    return calibration_write(&job->run.calibration, &job->published, description, kind,
+                             job->output.file, error) &&
            output_close(&job->output, error);
 }
 

@@ -1,4 +1,4 @@
-/* What a processor may lack that kernels can use, and which processor this is. */
+/* What a processor may lack that kernels can use. */
 #pragma once
 
 #include <stdbool.h>
@@ -35,11 +35,3 @@ uint32_t host_features(void);          /* of this processor, and its system */
 uint32_t host_emulated_features(void); /* of the emulator's */
 /* Name of the lowest bit. */
 const char *host_feature_name(uint32_t features);
-
-/* This processor; all empty where it is no x86-64. */
-struct host_processor {
-    char vendor[13]; /* "AuthenticAMD" */
-    char model[49];  /* "AMD EPYC 9654", as it calls itself */
-    uint32_t family, model_number, stepping;
-};
-struct host_processor host_processor(void);

@@ -53,9 +53,23 @@ static bool by_environment(enum isa isa, struct machine_default *machine, struct
     return true;
 }
 
-/* One that may not be read is passed over, which the reason tells. */
-static bool by_calibration(struct machine_default *machine) {
-    char path[PATH_MAX];
+/* What the description at the path was calibrated on, when that is not this processor. What is
+ * wrong with a description is told when it is chosen. */
+static bool is_of_another(const char *path, const struct processor *processor,
+                          char kind[PROCESSOR_KIND]) {
+    struct machine described;
+    struct error error;
+    char this[PROCESSOR_KIND];
+    processor_kind(processor, this);
+    if (!machine_load(path, &described, &error) || !*described.processor || !*this)
+        return false;
+    snprintf(kind, PROCESSOR_KIND, "%s", described.processor);
+    return strcmp(kind, this) != 0;
+}
+
+/* One that may not be read, or is of another processor, is passed over, which the reason tells. */
+static bool by_calibration(const struct processor *processor, struct machine_default *machine) {
+    char path[PATH_MAX], kind[PROCESSOR_KIND];
     if (!machine_host_file(path))
         return false;
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -64,16 +78,24 @@ static bool by_calibration(struct machine_default *machine) {
                                                                  : strerror(errno);
     if (file >= 0)
         close(file);
-    if (!distrust)
-        set(machine, path, MACHINE_BY_CALIBRATION, "%.200s describes this host", path);
-    else if (*distrust)
+    if (distrust && *distrust)
         snprintf(machine->reason.why, sizeof machine->reason.why, "%.200s is not read (%s); ", path,
                  distrust);
-    return !distrust;
+    if (distrust)
+        return false;
+    if (is_of_another(path, processor, kind)) {
+        snprintf(machine->reason.why, sizeof machine->reason.why,
+                 "%.200s is of another processor (%s); ", path, kind);
+        return false;
+    }
+    set(machine, path, MACHINE_BY_CALIBRATION, "%.200s describes this host", path);
+    return true;
 }
 
 static void by_processor(const struct processor *processor, struct machine_default *machine) {
     const struct processor_row *row = processor_find(processor);
+    char kind[PROCESSOR_KIND];
+    processor_kind(processor, kind);
     if (row)
         set(machine, row->machine, row->described ? MACHINE_BY_PROCESSOR : MACHINE_BY_NEAREST,
             "%s this processor, %s (family %02Xh, model %02Xh)",
@@ -81,8 +103,7 @@ static void by_processor(const struct processor *processor, struct machine_defau
             processor->model);
     else if (*processor->vendor)
         set(machine, FIXED[ISA_X86_64], MACHINE_BY_ARCHITECTURE,
-            "no machine is near this processor, %s family %02Xh, model %02Xh", processor->vendor,
-            processor->family, processor->model);
+            "no machine is near this processor, %s", kind);
     else
         set(machine, FIXED[ISA_X86_64], MACHINE_BY_ARCHITECTURE,
             "the default for %s programs on other processors", ISA_NAMES[ISA_X86_64]);
@@ -98,7 +119,7 @@ bool machine_default_of(enum isa isa, const struct processor *processor,
     if (isa != ISA_X86_64)
         set(machine, FIXED[isa], MACHINE_BY_ARCHITECTURE, "the default for %s programs",
             ISA_NAMES[isa]);
-    else if (!by_calibration(machine))
+    else if (!by_calibration(processor, machine))
         by_processor(processor, machine);
     return true;
 }

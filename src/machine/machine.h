@@ -224,6 +224,7 @@ struct machine_choice_reason {
 struct machine {
     char name[64];
     char description[256];
+    char processor[64]; /* of this kind, as processor_kind() tells it; "": not of one kind */
     double clock_ghz;
     char isa[16]; /* "any", "x86-64", "riscv64": which programs it is a fair model of; others run
                      too */

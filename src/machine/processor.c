@@ -3,6 +3,7 @@
  * families 6 and Fh; others have none). */
 #include "machine/processor.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #ifdef __x86_64__
@@ -18,6 +19,19 @@ const struct processor_row PROCESSORS[] = {
 
 const size_t PROCESSOR_COUNT = sizeof PROCESSORS / sizeof *PROCESSORS;
 
+#ifdef __x86_64__
+static void read_brand(char brand[49]) {
+    uint32_t words[12];
+    for (unsigned i = 0; i < 3; i++)
+        if (!__get_cpuid(0x80000002 + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2],
+                         &words[4 * i + 3]))
+            return;
+    memcpy(brand, words, sizeof words);
+    for (size_t end = strlen(brand); end && brand[end - 1] == ' ';)
+        brand[--end] = '\0';
+}
+#endif
+
 void processor_read(struct processor *processor) {
     memset(processor, 0, sizeof *processor);
 #ifdef __x86_64__
@@ -27,6 +41,7 @@ void processor_read(struct processor *processor) {
     memcpy(processor->vendor, &b, 4);
     memcpy(processor->vendor + 4, &d, 4);
     memcpy(processor->vendor + 8, &c, 4);
+    read_brand(processor->brand);
     if (!__get_cpuid(1, &signature, &b, &c, &d))
         return;
     processor->family = signature >> 8 & 0xf;
@@ -34,6 +49,13 @@ void processor_read(struct processor *processor) {
     if (processor->family == 0xf)
         processor->family += signature >> 20 & 0xff;
 #endif
+}
+
+void processor_kind(const struct processor *processor, char kind[PROCESSOR_KIND]) {
+    *kind = '\0';
+    if (*processor->vendor)
+        snprintf(kind, PROCESSOR_KIND, "%s family %02Xh, model %02Xh", processor->vendor,
+                 processor->family, processor->model);
 }
 
 const struct processor_row *processor_find(const struct processor *processor) {

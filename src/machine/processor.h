@@ -9,7 +9,12 @@
 struct processor {
     char vendor[13]; /* "AuthenticAMD"; "": not told, as on other architectures */
     uint32_t family, model;
+    char brand[49]; /* "AMD EPYC 9654", as it calls itself; may be "" */
 };
+
+/* "AuthenticAMD family 1Ah, model 02h": what tells kinds of processors apart. "": not told. */
+enum { PROCESSOR_KIND = 64 };
+void processor_kind(const struct processor *processor, char kind[PROCESSOR_KIND]);
 
 /* A row of processors.def. */
 struct processor_row {

@@ -3,7 +3,7 @@
 
 #include "calibrate/calibration.h"
 #include "calibrate/simulated.h"
-#include "host/feature.h"
+#include "machine/processor.h"
 #include "study/study.h"
 
 enum { CALIBRATE_PARTS = 32 };
@@ -17,7 +17,7 @@ struct calibrate_run {
     uint32_t part_count;                                 /* 0: all */
     bool quick;
 
-    struct host_processor processor; /* this one */
+    struct processor processor; /* this one */
     struct simulated_meter simulated;
     struct host_meter native;
     struct calibration calibration;

@@ -18,8 +18,8 @@
 
 #include "temporary.h"
 
-static const struct processor ZEN3 = {"AuthenticAMD", 0x19, 0x01};
-static const struct processor NONE = {"", 0, 0};
+static const struct processor ZEN3 = {"AuthenticAMD", 0x19, 0x01, ""};
+static const struct processor NONE = {"", 0, 0, ""};
 
 static char directory[TEMPORARY_BYTES], own[TEMPORARY_BYTES + 16];
 
@@ -100,7 +100,8 @@ static void by_processor(void **state) {
 
 static void reason_names_the_processor(void **state) {
     (void)state;
-    const struct processor unknown = {"GenuineIntel", 6, 0x1c}, skylake = {"GenuineIntel", 6, 0x55};
+    const struct processor unknown = {"GenuineIntel", 6, 0x1c, ""},
+                           skylake = {"GenuineIntel", 6, 0x55, ""};
     assert_string_equal(default_of(ISA_X86_64, &ZEN3).reason.why,
                         "it describes this processor, AMD Zen 3 (family 19h, model 01h)");
     assert_string_equal(
@@ -161,6 +162,26 @@ static void by_environment(void **state) {
     setenv("CULPRIT_MACHINE", "", 1); /* as if it were not set */
     assert_int_equal(default_of(ISA_X86_64, &ZEN3).reason.by, MACHINE_BY_CALIBRATION);
     unsetenv("CULPRIT_MACHINE");
+    remove_file("host");
+}
+
+/* A description that moved with its user's files is of another processor. */
+static void of_another_processor(void **state) {
+    (void)state;
+    struct machine_default chosen;
+    const char *reason = "host.ini is of another processor (GenuineIntel family 06h, model 6Ah); "
+                         "it describes this processor, AMD Zen 3 (family 19h, model 01h)";
+    write_own("host", "base = zen4\nprocessor = GenuineIntel family 06h, model 6Ah\n", 0644);
+    chosen = default_of(ISA_X86_64, &ZEN3);
+    assert_string_equal(chosen.name, "zen3");
+    assert_int_equal(chosen.reason.by, MACHINE_BY_PROCESSOR);
+    assert_non_null(strstr(chosen.reason.why, reason));
+    /* Nothing is known of this one. */
+    assert_int_equal(default_of(ISA_X86_64, &NONE).reason.by, MACHINE_BY_CALIBRATION);
+    write_own("host", "base = zen4\nprocessor = AuthenticAMD family 19h, model 01h\n", 0644);
+    chosen = default_of(ISA_X86_64, &ZEN3);
+    assert_int_equal(chosen.reason.by, MACHINE_BY_CALIBRATION);
+    assert_non_null(strstr(chosen.reason.why, "host.ini describes this host"));
     remove_file("host");
 }
 
@@ -259,6 +280,7 @@ int main(void) {
         cmocka_unit_test(every_row_is_reached_and_has_a_machine),
         cmocka_unit_test(this_processor),
         cmocka_unit_test(by_environment),
+        cmocka_unit_test(of_another_processor),
         cmocka_unit_test(by_calibration),
         cmocka_unit_test(all_may_write_it),
         cmocka_unit_test(of_another_user),

@@ -29,7 +29,7 @@ bool calibration_json(const struct calibrate_run *run, FILE *file, struct error 
     for (size_t i = 0; i < run->calibration.count; i++)
         json_array_append_new(findings, finding_object(run, &run->calibration.findings[i]));
     json_object_set_new(object, "culprit", json_string("calibrate"));
-    json_object_set_new(object, "processor", json_string(run->processor.model));
+    json_object_set_new(object, "processor", json_string(run->processor.brand));
     json_object_set_new(object, "simulated",
                         run->simulated_machine ? json_string(run->simulated_machine->name)
                                                : json_null());

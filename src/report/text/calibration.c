@@ -38,11 +38,12 @@ static void put_finding(const struct calibrate_run *run, const struct finding *f
 
 void calibration_text(const struct calibrate_run *run, FILE *file) {
     const struct calibration *calibration = &run->calibration;
+    char kind[PROCESSOR_KIND];
+    processor_kind(&run->processor, kind);
     if (run->simulated_machine)
         fprintf(file, "culprit calibrate: %s, simulated", run->simulated_machine->name);
     else
-        fprintf(file, "culprit calibrate: %s, family %u, model %u", run->processor.model,
-                run->processor.family, run->processor.model_number);
+        fprintf(file, "culprit calibrate: %s, %s", run->processor.brand, kind);
     fprintf(file, " (%u of %u parts, %.1f s)%s\n\n", run->parts_run, run->part_count, run->seconds,
             run->partial ? ", partial: it was interrupted" : "");
     fprintf(file, "  %-38s%10s %-9s %-10s%10.10s\n", "", "measured", "", "",

@@ -22,7 +22,7 @@ struct explain {
 };
 
 /* Before options are parsed. */
-void explain_begin(void *explain);
+void explain_begin(void *verb);
 
 /* Steps of an explanation that may take a second run. */
 bool explain_run(void *explain, struct error *error);

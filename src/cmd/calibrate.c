@@ -58,9 +58,8 @@ static const char NEAREST_TO_NONE[] = "zen4";
 
 static bool prepare(void *verb, struct error *error) {
     struct job *job = verb;
-    struct processor processor;
-    processor_read(&processor);
-    const struct processor_row *row = processor_find(&processor);
+    processor_read(&job->run.processor);
+    const struct processor_row *row = processor_find(&job->run.processor);
     job->run.watch = &verb_watch;
     if (!machine_load(job->simulated ? job->simulated
                       : row          ? row->machine

@@ -6,7 +6,6 @@
 bool calibrate_run_prepare(struct calibrate_run *run, struct error *error) {
     struct watcher watcher = watcher_of(run->watch);
     watcher.progress = NULL; /* parts are counted, not kernels */
-    processor_read(&run->processor);
     if (!run->part_count)
         for (const struct calibrate_part *const *part = calibrate_parts;
              *part && run->part_count < CALIBRATE_PARTS; part++)

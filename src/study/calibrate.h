@@ -11,13 +11,13 @@ enum { CALIBRATE_PARTS = 32 };
 struct calibrate_run {
     /* Set before. */
     struct watch *watch;
+    struct processor processor;                          /* this one */
     const struct machine *simulated_machine;             /* NULL: this processor */
     const struct machine *published;                     /* figures to compare with */
     const struct calibrate_part *parts[CALIBRATE_PARTS]; /* that are wanted */
     uint32_t part_count;                                 /* 0: all */
     bool quick;
 
-    struct processor processor; /* this one */
     struct simulated_meter simulated;
     struct host_meter native;
     struct calibration calibration;

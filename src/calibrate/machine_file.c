@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/figure.h"
+
 /* A line of a printed machine: "[section]", or "key = value ; meaning". */
 struct line {
     char section[64], key[160], value[MACHINE_VALUE];
@@ -38,9 +40,15 @@ static char *print(const struct machine *machine) {
 }
 
 bool machine_value(const struct machine *machine, const char *key, char text[MACHINE_VALUE]) {
-    char *all = print(machine), *rest = all, *next;
+    char *all, *rest, *next;
     struct line line = {0};
+    double value;
     bool found = false;
+    if (figure_key(machine, key)) {
+        snprintf(text, MACHINE_VALUE, "%.4g", figure_value(machine, key, &value) ? value : NAN);
+        return isfinite(atof(text));
+    }
+    all = rest = print(machine);
     while (!found && rest && (next = strsep(&rest, "\n"))) {
         read_line(next, &line);
         found = line.is_key && !strcmp(line.key, key);
@@ -52,35 +60,84 @@ bool machine_value(const struct machine *machine, const char *key, char text[MAC
 }
 
 void finding_value(const struct finding *finding, char text[MACHINE_VALUE]) {
-    if (finding->word)
+    double whole = fmax(round(finding->value), 1);
+    const char *suffix = "";
+    if (finding->word) {
         snprintf(text, MACHINE_VALUE, "%s", finding->word);
-    else
-        snprintf(text, MACHINE_VALUE, "%.0f", fmax(round(finding->value), 1));
-}
-
-static const struct finding *finding_of(const struct calibration *calibration, const char *key) {
-    for (size_t i = calibration->count; i-- > 0;)
-        if (calibration->findings[i].key && !strcmp(calibration->findings[i].key, key))
-            return &calibration->findings[i];
-    return NULL;
-}
-
-/* What was measured; of what cannot be, the base's. */
-static struct machine merge(const struct calibration *calibration, const struct machine *base,
-                            const char *description, const char *processor) {
-    struct machine machine = *base;
-    for (size_t i = 0; i < calibration->count; i++) {
-        const struct finding *finding = &calibration->findings[i];
-        char value[MACHINE_VALUE], assignment[MACHINE_VALUE + 64];
-        struct machine changed = machine;
-        struct error error;
-        if (!finding->key || finding->state != FINDING_MEASURED)
-            continue;
-        finding_value(finding, value);
-        snprintf(assignment, sizeof assignment, "%s=%s", finding->key, value);
-        if (machine_set(&changed, assignment, &error) && machine_check(&changed, &error))
-            machine = changed;
+        return;
     }
+    if (!strcmp(finding->unit, "bytes"))
+        for (const char *next = "KMG"; *next && fmod(whole, 1024) == 0; next++) {
+            whole /= 1024;
+            suffix = next;
+        }
+    snprintf(text, MACHINE_VALUE, "%.0f%.1s", whole, suffix);
+}
+
+/* The key of machine files that a finding fills; NULL: none. */
+static const char *key_of(const struct machine *machine, const struct finding *finding) {
+    const char *key = finding->key ? figure_key(machine, finding->key) : NULL;
+    return key ? key : finding->key;
+}
+
+/* Puts a finding into a machine, which may not be consistent then. False: it has no such key, or
+ * cannot have that value. */
+static bool assign(struct machine *machine, const struct finding *finding) {
+    char value[MACHINE_VALUE], assignment[MACHINE_VALUE + 64];
+    struct error error;
+    double part;
+    finding_value(finding, value);
+    if (figure_key(machine, finding->key)) {
+        if (!figure_key_value(machine, finding->key, finding->value, &part))
+            return false;
+        snprintf(value, sizeof value, "%.6g", part);
+    }
+    snprintf(assignment, sizeof assignment, "%s=%s", key_of(machine, finding), value);
+    return machine_set(machine, assignment, &error);
+}
+
+/* Whether two keys, or figures, are of the same section: size and ways of a cache, say. */
+static bool same_section(const char *one, const char *other) {
+    const size_t length = strcspn(one, ".");
+    return length == strcspn(other, ".") && !strncmp(one, other, length);
+}
+
+/* Findings of `from` on that are of its section, or it alone, in place of the machine's figures;
+ * nothing if the machine would not be consistent. */
+static void take(const struct calibration *calibration, size_t from, bool all,
+                 struct machine *machine, bool *taken) {
+    const struct finding *first = &calibration->findings[from];
+    struct machine changed = *machine;
+    struct error error;
+    bool good[2] = {true, true};
+    for (size_t i = from; i < calibration->count; i++) {
+        const struct finding *finding = &calibration->findings[i];
+        if (i == from || (all && finding->key && finding->state == FINDING_MEASURED &&
+                          same_section(first->key, finding->key)))
+            good[i > from] &= assign(&changed, finding);
+    }
+    if (!good[0] || !good[1] || !machine_check(&changed, &error))
+        return;
+    *machine = changed;
+    for (size_t i = from; i < calibration->count; i++) {
+        const struct finding *finding = &calibration->findings[i];
+        taken[i] |= i == from || (all && finding->key && finding->state == FINDING_MEASURED &&
+                                  same_section(first->key, finding->key));
+    }
+}
+
+/* What was measured; of what cannot be, the base's. Size and ways of a cache are good together
+ * though one of them with the base's other may not be. `taken`: of each finding, whether it is in
+ * the machine. */
+static struct machine merge(const struct calibration *calibration, const struct machine *base,
+                            const char *description, const char *processor, bool *taken) {
+    struct machine machine = *base;
+    for (unsigned all = 2; all-- > 0;)
+        for (size_t i = 0; i < calibration->count; i++) {
+            const struct finding *finding = &calibration->findings[i];
+            if (!taken[i] && finding->key && finding->state == FINDING_MEASURED)
+                take(calibration, i, all, &machine, taken);
+        }
     snprintf(machine.name, sizeof machine.name, "host");
     snprintf(machine.description, sizeof machine.description, "%.150s", description);
     snprintf(machine.processor, sizeof machine.processor, "%s", processor);
@@ -88,40 +145,51 @@ static struct machine merge(const struct calibration *calibration, const struct 
 }
 
 static void write_key(const struct calibration *calibration, const struct machine *base,
-                      const struct line *line, FILE *file) {
-    const struct finding *finding = finding_of(calibration, line->key);
-    char measured[MACHINE_VALUE] = "";
+                      const bool *taken, const struct line *line, FILE *file) {
+    const struct finding *finding = NULL;
     const char *name = strrchr(line->key, '.');
+    bool measured = false;
+    for (size_t i = calibration->count; !measured && i-- > 0;) {
+        const char *key = key_of(base, &calibration->findings[i]);
+        if (key && !strcmp(key, line->key)) {
+            finding = &calibration->findings[i];
+            measured = taken[i];
+        }
+    }
     fprintf(file, "%-20s = %-10s ; ", name ? name + 1 : line->key, line->value);
-    if (finding && finding->state == FINDING_MEASURED)
-        finding_value(finding, measured);
-    if (finding && !strcmp(measured, line->value) && finding->spread > 0)
-        fprintf(file, "measured: %.4g, +- %.2g\n", finding->value, finding->spread);
-    else if (finding && !strcmp(measured, line->value))
-        fprintf(file, "measured\n");
-    else if (finding)
-        fprintf(file, "not measurable here; published (%s)\n", base->name);
-    else
-        fprintf(file, "published (%s)\n", base->name);
+    if (!measured) {
+        fprintf(file, "%spublished (%s)\n", finding ? "not measurable here; " : "", base->name);
+        return;
+    }
+    fprintf(file, "measured");
+    if (strcmp(finding->key, line->key) != 0)
+        fprintf(file, ": %s %.4g", finding->key, finding->value);
+    else if (finding->spread > 0)
+        fprintf(file, ": %.6g", finding->value);
+    if (finding->spread > 0)
+        fprintf(file, ", +- %.2g", finding->spread);
+    fprintf(file, "\n");
 }
 
 bool calibration_write(const struct calibration *calibration, const struct machine *base,
                        const char *description, const char *processor, FILE *file,
                        struct error *error) {
-    const struct machine machine = merge(calibration, base, description, processor);
+    bool *taken = calloc(calibration->count + 1, sizeof *taken);
+    if (!taken)
+        return error_set(error, "out of memory for a machine file");
+    const struct machine machine = merge(calibration, base, description, processor, taken);
     char *all = print(&machine), *rest = all, *next;
     struct line line = {0};
-    if (!all)
-        return error_set(error, "out of memory for a machine file");
     while (rest && (next = strsep(&rest, "\n"))) {
         read_line(next, &line);
         if (line.is_key && (!strcmp(line.key, "description") || !strcmp(line.key, "processor")))
             fprintf(file, "%s\n", next);
         else if (line.is_key)
-            write_key(calibration, base, &line, file);
+            write_key(calibration, base, taken, &line, file);
         else if (rest)
             fprintf(file, "%s\n", next);
     }
+    free(taken);
     free(all);
-    return true;
+    return all || error_set(error, "out of memory for a machine file");
 }

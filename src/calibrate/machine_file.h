@@ -7,8 +7,8 @@
 #include "machine/machine.h"
 
 enum { MACHINE_VALUE = 256 };
-/* The value of "core.rob" or "class.load.latency" in the machine, as its file has it. False: it has
- * no such key. */
+/* The value of "core.rob" or "class.load.latency" in the machine, as its file has it, or of a
+ * figure that the file has in parts ("l2.load_to_use", figure.h). False: it has no such key. */
 bool machine_value(const struct machine *machine, const char *key, char text[MACHINE_VALUE]);
 
 /* The value of a finding as a machine file has it. */

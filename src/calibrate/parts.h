@@ -9,3 +9,5 @@ extern const struct calibrate_part calibrate_window;
 extern const struct calibrate_part calibrate_rename;
 extern const struct calibrate_part calibrate_forwarding;
 extern const struct calibrate_part calibrate_branch;
+extern const struct calibrate_part calibrate_caches;
+extern const struct calibrate_part calibrate_tlb;

@@ -13,32 +13,19 @@ static int compare(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Points that can be used, in `kept`; the levels. */
-static size_t levels(const struct step_point *points, size_t count, struct step_point kept[MOST],
-                     double *low, double *high) {
-    double sorted[MOST];
+/* Points that can be used, in `kept`. */
+static size_t keep(const struct step_point *points, size_t count, struct step_point kept[MOST]) {
     size_t good = 0;
     for (size_t i = 0; i < count && good < MOST; i++)
-        if (isfinite(points[i].y)) {
-            kept[good] = points[i];
-            sorted[good++] = points[i].y;
-        }
-    if (good < FEWEST)
-        return 0;
-    qsort(sorted, good, sizeof *sorted, compare);
-    *low = sorted[good / 8];
-    *high = sorted[good - 1 - good / 8];
+        if (isfinite(points[i].y))
+            kept[good++] = points[i];
     return good;
 }
 
-bool step_find(const struct step_point *points, size_t count, double least, unsigned *below,
-               unsigned *above) {
+bool step_across(const struct step_point *points, size_t count, double middle, unsigned *below,
+                 unsigned *above) {
     struct step_point kept[MOST];
-    double low, high;
-    const size_t good = levels(points, count, kept, &low, &high);
-    if (!good || high - low < least)
-        return false;
-    const double middle = (low + high) / 2;
+    const size_t good = keep(points, count, kept);
     size_t wrong = 0, fewest, best = 0;
     for (size_t i = 0; i < good; i++)
         wrong += kept[i].y <= middle; /* were all of them said to be high */
@@ -58,4 +45,18 @@ bool step_find(const struct step_point *points, size_t count, double least, unsi
     *below = kept[best - 1].n;
     *above = kept[best].n;
     return true;
+}
+
+bool step_find(const struct step_point *points, size_t count, double least, unsigned *below,
+               unsigned *above) {
+    struct step_point kept[MOST];
+    double sorted[MOST];
+    const size_t good = keep(points, count, kept);
+    if (good < FEWEST)
+        return false;
+    for (size_t i = 0; i < good; i++)
+        sorted[i] = kept[i].y;
+    qsort(sorted, good, sizeof *sorted, compare);
+    const double low = sorted[good / 8], high = sorted[good - 1 - good / 8];
+    return high - low >= least && step_across(kept, good, (low + high) / 2, below, above);
 }

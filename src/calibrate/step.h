@@ -15,3 +15,7 @@ struct step_point {
  * than `least`, or too few points could be measured. */
 bool step_find(const struct step_point *points, size_t count, double least, unsigned *below,
                unsigned *above);
+/* Likewise where the levels are known: points above `middle` are high. False: there are none on one
+ * side. */
+bool step_across(const struct step_point *points, size_t count, double middle, unsigned *below,
+                 unsigned *above);

@@ -25,6 +25,36 @@ reads_back() {
     python3 -c 'import sys; sys.exit(abs(float(sys.argv[1]) - 13) > 1)' "$(value misprediction)"
 }
 
+# Neither sizes nor ways are powers of two; a load takes a cycle besides for its address.
+caches_read_back() {
+    { echo 'base = zen4'; echo '[l1d]'; echo 'size = 40K'; echo 'ways = 10'; echo 'latency = 5'
+      echo '[l2]'; echo 'size = 768K'; echo 'ways = 12'; echo 'latency = 17'
+      echo '[llc]'; echo 'size = 22M'; echo 'ways = 11'; echo 'latency = 60'; } >"$scratch/odd.ini"
+    run calibrate --simulated "$scratch/odd.ini" --only caches --json -o "$file" \
+        >"$scratch/report.json" || return 1
+    test "$(value 'L1 size')" = 40960.0 && test "$(value 'L1 ways')" = 10.0 &&
+        test "$(value 'L2 size')" = 786432.0 && test "$(value 'L2 ways')" = 12.0 &&
+        test "$(value 'LLC size')" = 23068672.0 && test "$(value 'LLC ways')" = 11.0 &&
+        test "$(value 'L1 line')" = 64.0 || { cat "$scratch/report.json"; return 1; }
+    grep -q '^latency .* = 5 .*; measured: l1d.load_to_use 6$' "$file" &&
+        grep -q '^latency .* = 17 .*; measured: l2.load_to_use' "$file" &&
+        grep -q '^latency .* = 60 .*; measured: llc.load_to_use' "$file" ||
+        { cat "$file"; return 1; }
+}
+
+tlbs_read_back() {
+    { echo 'base = zen4'; echo '[dtlb]'; echo 'entries = 48'; echo 'ways = 6'
+      echo '[l2tlb]'; echo 'entries = 1536'; echo 'ways = 12'; echo 'latency = 9'
+      echo '[tlb]'; echo 'page_walk = 41'; } >"$scratch/odd.ini"
+    run calibrate --simulated "$scratch/odd.ini" --only tlb -o "$file" >"$scratch/text" &&
+        grep -q '^entries .* = 48 .*; measured$' "$file" &&
+        grep -q '^ways .* = 6 .*; measured$' "$file" &&
+        grep -q '^entries .* = 1536 .*; measured$' "$file" &&
+        grep -q '^ways .* = 12 .*; measured$' "$file" &&
+        grep -q '^latency .* = 9 .*; measured' "$file" &&
+        grep -q '^page_walk .* = 41 .*; measured' "$file" || { cat "$scratch/text"; return 1; }
+}
+
 writes_a_machine() {
     run calibrate --simulated boom-tip --only width -o "$file" >"$scratch/text" &&
         run machines check "$file" && grep -q '^dispatch_width .* ; measured$' "$file" &&
@@ -47,6 +77,8 @@ fails_with() {
 
 if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "a simulated machine is read back" reads_back
+    check "caches of a simulated machine are read back" caches_read_back
+    check "TLBs of a simulated machine are read back" tlbs_read_back
     check "a machine file says what was measured" writes_a_machine
 fi
 if [ "$(uname -m)" = x86_64 ]; then

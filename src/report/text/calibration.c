@@ -9,8 +9,8 @@ static void put_value(const struct finding *finding, FILE *file) {
     if (finding->state != FINDING_MEASURED)
         snprintf(text, sizeof text, "%s",
                  finding->state == FINDING_UNKNOWN ? "unknown" : "not there");
-    else if (finding->word)
-        snprintf(text, sizeof text, "%s", finding->word);
+    else if (finding->word || !strcmp(finding->unit, "bytes"))
+        finding_value(finding, text);
     else
         snprintf(text, sizeof text, "%.4g", finding->value);
     fprintf(file, "%10s", text);

@@ -1,0 +1,342 @@
+/* Data caches: latency, size, ways, line (Saavedra and Smith 1995; lmbench).
+ *
+ * Size: a chase through more and more bytes takes longer where a level holds them no more. Where
+ * caches replace by age this is a step from one size tried to the next; then the size is the one
+ * between them that has the measured ways and a power of two of sets.
+ *
+ * Latency: a chase through four times what the level before holds.
+ *
+ * Ways: a chase of n lines that lie at a power of two from each other, all in the same set, against
+ * the same pages with lines in different sets: up to the ways the level has them. What translations
+ * cost is in both.
+ *
+ * Line: a chase that visits each place and another one some bytes behind it, in the second level:
+ * where that is on the same line, it is in the first. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calibrate/chase.h"
+#include "calibrate/level.h"
+#include "calibrate/parts.h"
+
+enum {
+    LEVELS = 4, /* memory is the last one */
+    SMALLEST = 16 << 10,
+    LARGEST = 224 << 20,
+    DENSE = 4 << 20, /* up to here every even line is a node, then one of eight lines */
+    SIZES = 56,
+    ROUNDS = 4,
+    MOST_WAYS = 33,
+    FEWEST_WAYS = 2,
+    LARGE = 8 << 20, /* caches of this size have eight ways at least, others two */
+    PAIR_SPACING = 512,
+    PAIR_ROUNDS = HOST_PAGE / PAIR_SPACING,
+    FIRST_PAIR = 16, /* bytes */
+    PAIRS = 6,
+    CHASES = 2 * (LEVELS - 1) + PAIRS
+};
+
+static const struct cache {
+    const char *latency, *size, *ways, *line; /* keys */
+    const char *latency_what, *size_what, *ways_what;
+} CACHES[LEVELS - 1] = {
+    {"l1d.load_to_use", "l1d.size", "l1d.ways", "l1d.line", "L1 load to use", "L1 size", "L1 ways"},
+    {"l2.load_to_use", "l2.size", "l2.ways", NULL, "L2 load to use", "L2 size", "L2 ways"},
+    {"llc.load_to_use", "llc.size", "llc.ways", NULL, "LLC load to use", "LLC size", "LLC ways"}};
+
+/* Of the size where the latency has all but reached the next level, to that where it leaves its
+ * own. */
+static const double MOST_RISE = 1.5;
+
+struct search {
+    struct level levels[LEVELS];
+    size_t count;
+    unsigned ways[LEVELS]; /* 0: not known */
+    double size[LEVELS];
+    double latency[LEVELS];
+    double line;
+};
+
+/* ---- sizes ---- */
+
+static struct chase_shape whole(uint64_t bytes) {
+    const uint32_t spacing = bytes > DENSE ? 4 * CHASE_LINE : CHASE_LINE;
+    return (struct chase_shape){.stride = HOST_PAGE,
+                                .pages = (uint32_t)(bytes / HOST_PAGE),
+                                .lines = HOST_PAGE / spacing,
+                                .spacing = spacing,
+                                .group = CHASE_GROUP};
+}
+
+/* Four sizes to the power of two, whole pages. */
+static uint64_t size_of(unsigned number) {
+    return (uint64_t)(SMALLEST / 4) * (4 + number % 4) << number / 4;
+}
+
+/* Other load only adds to a latency, so one that is larger than that of a larger chase was
+ * disturbed, and so was one that is not known. */
+static bool is_doubtful(const struct step_point points[SIZES], unsigned number) {
+    for (unsigned i = number + 1; i < SIZES; i++)
+        if (points[i].y < points[number].y / LEVEL_SLOPE)
+            return true;
+    return !isfinite(points[number].y);
+}
+
+/* The chases that are wanted, and keeps what is lower than before. */
+static bool measure_sizes(struct calibration *calibration, const struct chase *chases,
+                          const bool wanted[SIZES], struct step_point points[SIZES],
+                          struct error *error) {
+    struct kernel_list list = {0};
+    for (unsigned i = 0; i < SIZES; i++)
+        if (wanted[i])
+            chase_kernel(&list, &chases[i], 0, 2);
+    const bool good = calibration_measure(calibration, &list, error);
+    const struct host_result *result = list.results;
+    for (unsigned i = 0; good && i < SIZES; i++)
+        if (wanted[i])
+            points[i].y = fmin(points[i].y, chase_cycles(result++));
+    kernel_list_free(&list);
+    return good;
+}
+
+static bool sweep(struct calibration *calibration, const struct chase *chases,
+                  struct step_point points[SIZES], struct error *error) {
+    bool wanted[SIZES], any = true;
+    for (unsigned i = 0; i < SIZES; i++) {
+        points[i] = (struct step_point){(unsigned)size_of(i), NAN};
+        wanted[i] = true;
+    }
+    for (unsigned round = 0; any && round < ROUNDS && !calibration_stops(calibration); round++) {
+        if (!measure_sizes(calibration, chases, wanted, points, error))
+            return false;
+        any = false;
+        for (unsigned i = 0; i < SIZES; i++)
+            any |= wanted[i] = is_doubtful(points, i);
+    }
+    for (unsigned i = SIZES - 1; i-- > 0;)
+        points[i].y = fmin(points[i].y, points[i + 1].y);
+    return true;
+}
+
+static bool find_levels(struct calibration *calibration, struct search *search,
+                        struct error *error) {
+    struct chase *chases = calloc(SIZES, sizeof *chases);
+    struct step_point points[SIZES];
+    bool good = chases || error_set(error, "out of memory for %d chases", SIZES);
+    for (unsigned i = 0; good && i < SIZES; i++) {
+        const struct chase_shape shape = whole(size_of(i));
+        chase_add(&chases[i], &shape);
+        good = chase_good(&chases[i], error);
+    }
+    good = good && sweep(calibration, chases, points, error);
+    if (good)
+        search->count = levels_find(points, SIZES, search->levels, LEVELS);
+    for (unsigned i = 0; chases && i < SIZES; i++)
+        chase_free(&chases[i]);
+    free(chases);
+    return good;
+}
+
+/* ---- latencies ---- */
+
+/* Of the first level the smallest chase; of another one four times what the one before it holds,
+ * and a whole group of pages. */
+static uint64_t latency_bytes(const struct search *search, unsigned level) {
+    const uint64_t bytes = level ? 4 * (uint64_t)search->levels[level - 1].below : SMALLEST;
+    const uint64_t group = level ? CHASE_GROUP * HOST_PAGE : 0;
+    return bytes > group ? bytes / HOST_PAGE * HOST_PAGE : group;
+}
+
+static void add_latency(struct kernel_list *list, struct chase *chase, const struct search *search,
+                        unsigned level) {
+    struct chase_shape shape = whole(latency_bytes(search, level));
+    shape.lines = HOST_PAGE / CHASE_LINE;
+    shape.spacing = CHASE_LINE;
+    chase_kernel(list, chase, chase_add(chase, &shape), 2);
+}
+
+static void conclude_latency(struct calibration *calibration, struct search *search, unsigned level,
+                             const struct host_result *result) {
+    struct finding finding = {
+        .key = CACHES[level].latency, .what = CACHES[level].latency_what, .unit = "cycles"};
+    search->latency[level] = search->levels[level].height;
+    if (finding_rests_on(&finding, result, 1)) {
+        finding.value = search->latency[level] = chase_cycles(result);
+        finding.spread /= CHASE_LOADS;
+    }
+    calibration_found(calibration, &finding);
+}
+
+/* ---- ways ---- */
+
+static uint64_t power_from(uint64_t bytes) {
+    uint64_t power = HOST_PAGE;
+    while (power < bytes)
+        power *= 2;
+    return power;
+}
+
+/* Beyond the L1 the lines are those of WAY_SETS sets, which the level before has in one: that
+ * cannot hold them. */
+enum { WAY_KERNELS = 2 * (MOST_WAYS - FEWEST_WAYS + 1), WAY_SETS = 4 };
+static void add_ways(struct kernel_list *list, struct chase *chase, const struct search *search,
+                     unsigned level) {
+    const uint64_t bytes = search->levels[level].below;
+    const uint32_t sets = level ? WAY_SETS : 1;
+    for (uint32_t n = FEWEST_WAYS; n <= MOST_WAYS; n++) {
+        const struct chase_shape same = {
+            .stride = power_from(bytes) / (bytes >= LARGE ? 8 : 2),
+            .cluster = sets,
+            .step = level ? power_from(search->levels[level - 1].below) / 4 : 0,
+            .pages = sets * n,
+            .lines = 1,
+            .spacing = CHASE_LINE,
+            .group = sets * n,
+            .first = (n - FEWEST_WAYS) * CHASE_LINE};
+        struct chase_shape others = same;
+        others.first = 0;
+        others.turn = HOST_PAGE / CHASE_LINE;
+        others.phase = n; /* no place is that of another chain */
+        others.slot = 1;
+        chase_kernel(list, chase, chase_add(chase, &same), 2);
+        chase_kernel(list, chase, chase_add(chase, &others), 2);
+    }
+}
+
+static void conclude_ways(struct calibration *calibration, struct search *search, unsigned level,
+                          const struct host_result *results) {
+    struct finding finding = {
+        .key = CACHES[level].ways, .what = CACHES[level].ways_what, .unit = ""};
+    struct step_point points[WAY_KERNELS / 2];
+    const double own = search->latency[level] - search->latency[0];
+    const double next = search->levels[level + 1].height - search->latency[0];
+    unsigned above;
+    for (unsigned i = 0; i < WAY_KERNELS / 2; i++) {
+        const double more = chase_cycles(&results[2 * i]) - chase_cycles(&results[2 * i + 1]);
+        points[i] = (struct step_point){FEWEST_WAYS + i, more};
+    }
+    if (step_across(points, WAY_KERNELS / 2, (own + next) / 2, &search->ways[level], &above)) {
+        finding.value = search->ways[level];
+        finding.spread = (above - search->ways[level] - 1) / 2.0;
+    } else {
+        finding.state = FINDING_UNKNOWN;
+        snprintf(finding.note, sizeof finding.note,
+                 "no clear step up to %d lines at a power of two from each other", MOST_WAYS);
+    }
+    calibration_found(calibration, &finding);
+}
+
+/* A power of two of sets, if the ways are known. */
+static void conclude_size(struct calibration *calibration, const struct search *search,
+                          unsigned number) {
+    const struct level *level = &search->levels[number];
+    struct finding finding = {
+        .key = CACHES[number].size, .what = CACHES[number].size_what, .unit = "bytes"};
+    double exact = search->ways[number] * search->line;
+    while (exact && exact < level->below)
+        exact *= 2;
+    const bool fits = exact >= level->below && exact <= level->above;
+    finding.value = fits ? exact : level->below;
+    finding.spread = fits ? 0 : ((double)level->above - level->below) / 2;
+    if (level->first_high > MOST_RISE * level->last_low) {
+        finding.state = FINDING_UNKNOWN;
+        snprintf(finding.note, sizeof finding.note,
+                 "no clear step: the latency rises from %.4g to %.4g KiB", level->last_low / 1024.0,
+                 level->first_high / 1024.0);
+    }
+    calibration_found(calibration, &finding);
+}
+
+/* ---- the line ---- */
+
+static void add_line(struct kernel_list *list, struct chase *chases, uint64_t bytes) {
+    const uint32_t pages = (uint32_t)(bytes / HOST_PAGE);
+    const struct chase_shape shape = {.stride = HOST_PAGE,
+                                      .pages = pages,
+                                      .lines = PAIR_ROUNDS,
+                                      .spacing = PAIR_SPACING,
+                                      .group = pages};
+    for (unsigned i = 0; i < PAIRS; i++)
+        chase_kernel(list, &chases[i], chase_add_pairs(&chases[i], &shape, FIRST_PAIR << i), 2);
+}
+
+static void conclude_line(struct calibration *calibration, struct search *search,
+                          const struct host_result *results) {
+    struct finding finding = {.key = CACHES[0].line, .what = "L1 line", .unit = "bytes"};
+    const double first = search->latency[0], second = search->latency[1];
+    unsigned shared = 0;
+    search->line = 64;
+    while (shared < PAIRS && chase_cycles(&results[shared]) < (first + 3 * second) / 4)
+        shared++;
+    if (finding_rests_on(&finding, results, PAIRS)) {
+        finding.spread = 0;
+        if (shared && shared < PAIRS)
+            finding.value = search->line = FIRST_PAIR << shared;
+        else
+            finding.state = FINDING_UNKNOWN;
+    }
+    calibration_found(calibration, &finding);
+}
+
+/* ---- all ---- */
+
+static bool no_levels(struct calibration *calibration, size_t count) {
+    for (unsigned level = 0; level < LEVELS - 1; level++) {
+        struct finding finding = {
+            .key = CACHES[level].size, .what = CACHES[level].size_what, .state = FINDING_UNKNOWN};
+        snprintf(finding.note, sizeof finding.note,
+                 "chases of 16 KiB to 224 MiB show %zu clear levels", count);
+        calibration_found(calibration, &finding);
+    }
+    return true;
+}
+
+static bool measure_levels(struct calibration *calibration, struct search *search,
+                           struct error *error) {
+    const unsigned caches = (unsigned)search->count - 1;
+    struct chase *chases = calloc(CHASES, sizeof *chases), *next = chases;
+    struct kernel_list list = {0};
+    bool good = chases || error_set(error, "out of memory for chases");
+    for (unsigned level = 0; good && level < caches; level++) {
+        add_latency(&list, next++, search, level);
+        add_ways(&list, next++, search, level);
+    }
+    if (good)
+        add_line(&list, next, latency_bytes(search, 1));
+    for (unsigned i = 0; good && i < CHASES; i++)
+        good = chase_good(&chases[i], error);
+    good = good && calibration_measure(calibration, &list, error);
+    const struct host_result *results = list.results;
+    for (unsigned level = 0; good && level < caches; level++)
+        conclude_latency(calibration, search, level, results + level * (1 + WAY_KERNELS));
+    if (good)
+        conclude_line(calibration, search, results + caches * (1 + WAY_KERNELS));
+    for (unsigned level = 0; good && level < caches; level++) {
+        conclude_ways(calibration, search, level, results + level * (1 + WAY_KERNELS) + 1);
+        conclude_size(calibration, search, level);
+    }
+    kernel_list_free(&list);
+    for (unsigned i = 0; chases && i < CHASES; i++)
+        chase_free(&chases[i]);
+    free(chases);
+    return good;
+}
+
+static bool run(struct calibration *calibration, struct error *error) {
+    struct search search = {0};
+    if (!find_levels(calibration, &search, error))
+        return false;
+    if (search.count < 3)
+        return no_levels(calibration, search.count);
+    return calibration_stops(calibration) || measure_levels(calibration, &search, error);
+}
+
+static const char *const KEYS[] = {"l1d.latency", "l1d.size", "l1d.ways", "l1d.line",
+                                   "l2.latency",  "l2.size",  "l2.ways",  "llc.latency",
+                                   "llc.size",    "llc.ways", NULL};
+const struct calibrate_part calibrate_caches = {
+    .name = "caches",
+    .measures = "latency, size, ways and line of the data caches",
+    .keys = KEYS,
+    .run = run};

@@ -1,0 +1,254 @@
+/* Data TLBs: how many pages they translate, what a hit in the second level and a walk take besides
+ * (Saavedra and Smith 1995).
+ *
+ * Entries: a chase of one node in each of n pages, each page's at another line, against a chase of
+ * n nodes on equally many lines of few pages. So the caches do the same in both, and what is left
+ * is translation. It steps up where the first level does not hold the pages any more, and again
+ * behind the second. A sweep over sizes finds the steps, and another one between its points where
+ * they are.
+ *
+ * Ways: n pages at a power of two of pages from each other, likewise. Then the entries are the ways
+ * times a power of two. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calibrate/chase.h"
+#include "calibrate/level.h"
+#include "calibrate/parts.h"
+
+enum {
+    TLBS = 2,
+    SMALLEST = 16, /* pages */
+    SIZES = 41,    /* four to the power of two, up to 16384 */
+    FINE = 24,
+    MOST_WAYS = 33,
+    FEWEST_WAYS = 2,
+    WAY_PAGES = 512, /* from page to page */
+    TURNS = HOST_PAGE / CHASE_LINE
+};
+static const double MOST_RISE = 2; /* of the pages where the cost has all but reached the next level
+                                      to those where it leaves its own */
+static const double LEAST_COST = 2; /* cycles: a smaller step is none */
+
+static const struct tlb {
+    const char *entries, *ways, *cost; /* keys; cost: of a miss in it */
+    const char *entries_what, *ways_what, *cost_what;
+} KINDS[TLBS] = {{"dtlb.entries", "dtlb.ways", "l2tlb.latency", "L1 data TLB", "L1 data TLB ways",
+                  "L2 TLB hit, besides"},
+                 {"l2tlb.entries", "l2tlb.ways", "tlb.page_walk", "L2 TLB", "L2 TLB ways",
+                  "page walk, besides"}};
+
+struct search {
+    double cost[TLBS + 1]; /* of translation where one, where both levels do not have it */
+    unsigned below[TLBS], above[TLBS];
+    unsigned ways[TLBS]; /* 0: not known */
+    double spread[TLBS]; /* of what a miss costs */
+    bool found[TLBS];
+};
+
+/* ---- the chases ---- */
+
+/* One node in each of n pages, and n nodes in few. `sets` is not 0: pages so many times as many, in
+ * so many sets. */
+static void add_pair(struct kernel_list *list, struct chase pair[2], uint32_t number,
+                     uint32_t sets) {
+    const uint32_t n = sets ? number * sets : number, lines = n < TURNS ? n : TURNS;
+    const struct chase_shape apart = {.stride = sets ? WAY_PAGES * HOST_PAGE : HOST_PAGE,
+                                      .cluster = sets,
+                                      .step = HOST_PAGE,
+                                      .pages = n,
+                                      .lines = 1,
+                                      .spacing = CHASE_LINE,
+                                      .group = n,
+                                      .turn = TURNS};
+    const struct chase_shape together = {.stride = HOST_PAGE,
+                                         .pages = (n + lines / 2) / lines,
+                                         .lines = lines,
+                                         .spacing = CHASE_LINE,
+                                         .group = CHASE_GROUP};
+    chase_kernel(list, &pair[0], chase_add(&pair[0], &apart), 2);
+    chase_kernel(list, &pair[1], chase_add(&pair[1], &together), 2);
+    pair[0].data.huge_pages = false;
+    pair[1].data.huge_pages = true;
+}
+
+struct chases {
+    struct chase (*pairs)[2];
+    struct step_point *points; /* of each pair; y what the one of many pages takes besides */
+    size_t count;
+};
+
+static void chases_free(struct chases *chases) {
+    for (size_t i = 0; chases->pairs && i < chases->count; i++) {
+        chase_free(&chases->pairs[i][0]);
+        chase_free(&chases->pairs[i][1]);
+    }
+    free(chases->pairs);
+    free(chases->points);
+}
+
+/* Measures the pairs of these numbers of pages, which are points' n. `sets`: add_pair(). */
+static bool measure_pairs(struct calibration *calibration, struct chases *chases, uint32_t sets,
+                          struct error *error) {
+    struct kernel_list list = {0};
+    bool good = true;
+    for (size_t i = 0; good && i < chases->count; i++) {
+        add_pair(&list, chases->pairs[i], chases->points[i].n, sets);
+        good = chase_good(&chases->pairs[i][0], error) && chase_good(&chases->pairs[i][1], error);
+    }
+    good = good && calibration_measure(calibration, &list, error);
+    for (size_t i = 0; good && i < chases->count; i++)
+        chases->points[i].y =
+            chase_cycles(&list.results[2 * i]) - chase_cycles(&list.results[2 * i + 1]);
+    kernel_list_free(&list);
+    return good;
+}
+
+static bool chases_make(struct chases *chases, size_t count, struct error *error) {
+    *chases = (struct chases){calloc(count, sizeof *chases->pairs),
+                              calloc(count, sizeof *chases->points), count};
+    return (chases->pairs && chases->points) || error_set(error, "out of memory for chases");
+}
+
+/* ---- entries ---- */
+
+/* Levels are told apart by their ratio: as if a translation that is there took so many cycles. */
+static const double BASE = 4;
+
+static bool sweep(struct calibration *calibration, struct search *search, struct error *error) {
+    struct chases chases;
+    struct level levels[TLBS + 1];
+    bool good = chases_make(&chases, SIZES, error);
+    for (unsigned i = 0; good && i < SIZES; i++)
+        chases.points[i].n = SMALLEST / 4 * (4 + i % 4) << i / 4;
+    good = good && measure_pairs(calibration, &chases, 0, error);
+    for (unsigned i = 0; good && i < SIZES; i++)
+        chases.points[i].y += BASE;
+    const size_t count = good ? levels_find(chases.points, SIZES, levels, TLBS + 1) : 0;
+    for (unsigned i = 0; i < count; i++)
+        search->cost[i] = levels[i].height - BASE;
+    for (unsigned i = 0; i + 1 < count; i++) {
+        search->spread[i] = levels[i + 1].spread;
+        search->below[i] = levels[i].below;
+        search->above[i] = levels[i].above;
+        search->found[i] = levels[i].first_high <= MOST_RISE * levels[i].last_low &&
+                           search->cost[i + 1] - search->cost[i] > LEAST_COST;
+    }
+    chases_free(&chases);
+    return good;
+}
+
+/* Between the two points of the sweep, and as much on either side. */
+static bool refine(struct calibration *calibration, struct search *search, unsigned kind,
+                   struct error *error) {
+    const double *cost = &search->cost[kind];
+    const unsigned width = search->above[kind] - search->below[kind];
+    const unsigned from = search->below[kind] - width / 2;
+    const unsigned step = 2 * width > FINE ? 2 * width / FINE : 1;
+    struct chases chases;
+    bool good = chases_make(&chases, 2 * width / step + 1, error);
+    for (size_t i = 0; good && i < chases.count; i++)
+        chases.points[i].n = from + (unsigned)i * step;
+    good = good && measure_pairs(calibration, &chases, 0, error);
+    if (good)
+        step_across(chases.points, chases.count, (cost[0] + cost[1]) / 2, &search->below[kind],
+                    &search->above[kind]);
+    chases_free(&chases);
+    return good;
+}
+
+/* ---- ways ---- */
+
+/* Behind the first level the pages are those of WAY_SETS sets, more than the first one has. */
+enum { WAYS = MOST_WAYS - FEWEST_WAYS + 1, WAY_SETS = 16 };
+
+static bool find_ways(struct calibration *calibration, struct search *search, unsigned kind,
+                      struct error *error) {
+    const double *cost = &search->cost[kind];
+    struct chases chases;
+    unsigned above;
+    bool good = chases_make(&chases, WAYS, error);
+    for (unsigned i = 0; good && i < WAYS; i++)
+        chases.points[i].n = FEWEST_WAYS + i;
+    good = good && measure_pairs(calibration, &chases, kind ? WAY_SETS : 1, error);
+    if (good)
+        step_across(chases.points, WAYS, (cost[0] + cost[1]) / 2, &search->ways[kind], &above);
+    chases_free(&chases);
+    return good;
+}
+
+/* ---- what was found ---- */
+
+static struct finding unknown(const char *key, const char *what, const char *unit) {
+    struct finding finding = {.key = key, .what = what, .unit = unit, .state = FINDING_UNKNOWN};
+    snprintf(finding.note, sizeof finding.note, "no clear step up to %d pages",
+             SMALLEST << (SIZES - 1) / 4);
+    return finding;
+}
+
+/* With m pages more than entries, m sets have one more than their w ways, and these w + 1 miss. So
+ * half of all pages do where the pages are (w + 1) / (w + 1/2) times the entries. Of the numbers of
+ * entries that give a power of two of sets, the one that is nearest; 0: none is near. */
+static unsigned exact_entries(unsigned half_miss, unsigned ways) {
+    const double wanted = half_miss * (ways + 0.5) / (ways + 1.0);
+    double exact = ways;
+    while (ways && exact < wanted / LEVEL_SLOPE)
+        exact *= 2;
+    return exact < wanted * LEVEL_SLOPE ? (unsigned)exact : 0;
+}
+
+static void conclude(struct calibration *calibration, const struct search *search, unsigned kind) {
+    const struct tlb *tlb = &KINDS[kind];
+    struct finding entries = unknown(tlb->entries, tlb->entries_what, "pages");
+    struct finding ways = unknown(tlb->ways, tlb->ways_what, "");
+    struct finding cost = unknown(tlb->cost, tlb->cost_what, "cycles");
+    const unsigned below = search->below[kind], above = search->above[kind];
+    if (search->found[kind]) {
+        const unsigned exact = exact_entries(below, search->ways[kind]);
+        const bool fits = exact != 0;
+        entries.state = cost.state = FINDING_MEASURED;
+        entries.note[0] = cost.note[0] = '\0';
+        entries.value = fits ? exact : below;
+        entries.spread = fits ? 0 : (above - below - 1) / 2.0;
+        cost.value = search->cost[kind + 1] - search->cost[kind];
+        cost.spread = search->spread[kind];
+        ways.state = search->ways[kind] ? FINDING_MEASURED : FINDING_UNKNOWN;
+        ways.value = search->ways[kind];
+        ways.note[0] = '\0';
+        if (!search->ways[kind]) {
+            snprintf(ways.note, sizeof ways.note,
+                     "%d pages at a power of two from each other are all translated%s", MOST_WAYS,
+                     kind ? "" : ": fully associative");
+            ways.word = "0";
+            ways.state = kind ? FINDING_UNKNOWN : FINDING_MEASURED;
+        }
+    }
+    calibration_found(calibration, &entries);
+    calibration_found(calibration, &ways);
+    calibration_found(calibration, &cost);
+}
+
+static bool run(struct calibration *calibration, struct error *error) {
+    struct search search = {0};
+    if (!sweep(calibration, &search, error))
+        return false;
+    for (unsigned kind = 0; kind < TLBS && !calibration_stops(calibration); kind++)
+        if (search.found[kind] && !refine(calibration, &search, kind, error))
+            return false;
+    for (unsigned kind = 0; kind < TLBS && !calibration_stops(calibration); kind++)
+        if (search.found[kind] && !find_ways(calibration, &search, kind, error))
+            return false;
+    for (unsigned kind = 0; kind < TLBS; kind++)
+        conclude(calibration, &search, kind);
+    return true;
+}
+
+static const char *const KEYS[] = {
+    "dtlb.entries",  "dtlb.ways", "l2tlb.entries", "l2tlb.ways", "l2tlb.latency",
+    "tlb.page_walk", NULL};
+const struct calibrate_part calibrate_tlb = {
+    .name = "tlb",
+    .measures = "pages that the data TLBs translate, what misses cost",
+    .keys = KEYS,
+    .run = run};

@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/verb.h"
+#include "util/array.h"
 #include "util/nearest.h"
 
 /* In the order of --help. */
@@ -75,10 +76,8 @@ static void print_help(FILE *file) {
 }
 
 static const struct entry *find_verb(const char *name) {
-    for (int i = 0; i < VERB_COUNT; i++)
-        if (!strcmp(name, VERBS[i].name))
-            return &VERBS[i];
-    return NULL;
+    const size_t i = index_where(k, VERB_COUNT, !strcmp(name, VERBS[k].name));
+    return i < VERB_COUNT ? &VERBS[i] : NULL;
 }
 
 static int unknown_verb(const char *name) {

@@ -48,10 +48,7 @@ static bool grow_slots(struct cell_sets *sets) {
 }
 
 static inline bool same(const uint64_t *a, const uint64_t *b, unsigned n) {
-    for (unsigned i = 0; i < n; i++)
-        if (a[i] != b[i])
-            return false;
-    return true;
+    return all_where(i, n, a[i] == b[i]);
 }
 
 static uint64_t cell_of(uint64_t uop, uint32_t events) {

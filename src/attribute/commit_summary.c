@@ -40,9 +40,7 @@ const char *program_class_name(enum program_class program_class) {
 }
 
 enum program_class program_class_of(const uint64_t categories[CATEGORY_COUNT]) {
-    double total = 0;
-    for (int i = 0; i < CATEGORY_COUNT; i++)
-        total += (double)categories[i];
+    const double total = sum_over(double, i, CATEGORY_COUNT, (double)categories[i]);
     double flushed = (double)categories[CATEGORY_MISPREDICT] + (double)categories[CATEGORY_FLUSH];
     return (double)categories[CATEGORY_EXECUTE] > 0.5 * total ? CLASS_COMPUTE
            : flushed > 0.03 * total                           ? CLASS_FLUSH

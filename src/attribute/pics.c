@@ -90,12 +90,8 @@ bool pics_add_event(struct pics *pics, uint32_t insn, uint32_t psv, uint64_t uni
 }
 
 uint64_t pics_total(const struct pics *pics) {
-    uint64_t total = 0;
-    for (size_t i = 0; i < pics->base_count; i++)
-        total += pics->base[i];
-    for (uint64_t i = 0; i <= pics->slot_mask; i++)
-        total += pics->slots[i].units;
-    return total;
+    return sum_over(uint64_t, i, pics->base_count, pics->base[i]) +
+           sum_over(uint64_t, i, pics->slot_mask + 1, pics->slots[i].units);
 }
 
 void pics_by_signature(const struct pics *pics, uint64_t units[]) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/order.h"
 
 const char *grain_name(enum grain grain) {
@@ -114,9 +115,8 @@ double profile_error(const struct reduced_profile *profile,
 double profile_spread(const struct reduced_profile *reference) {
     if (!reference->total)
         return 0;
-    double sum = 0;
-    for (uint64_t i = 0; i < reference->count; i++)
-        sum += sqrt((double)reference->cells[i].units / (double)reference->total);
+    const double sum = sum_over(double, i, reference->count,
+                                sqrt((double)reference->cells[i].units / (double)reference->total));
     return sum * sum;
 }
 

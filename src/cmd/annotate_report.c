@@ -4,15 +4,14 @@
 
 #include "cmd/annotate.h"
 #include "report/profile_report.h"
+#include "util/array.h"
 #include "util/text.h"
 
 /* Where a core in order was simulated, what stood at the head of its issue queue; else the first.
  */
 static const struct profile_event *default_event(const struct profile_set *set) {
-    for (size_t i = 0; i < set->event_count; i++)
-        if (set->simulated && !strcmp(set->events[i].name, "head"))
-            return &set->events[i];
-    return &set->events[0];
+    const size_t head = index_where(i, set->event_count, !strcmp(set->events[i].name, "head"));
+    return &set->events[set->simulated && head < set->event_count ? head : 0];
 }
 
 /* The default one, or that asked for, whose samples must be of cycles. */

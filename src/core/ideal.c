@@ -1,5 +1,6 @@
 /* Names of the idealisations (interaction-cost paper Tables I and III). */
 #include "core/core.h"
+#include "util/array.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,11 +32,10 @@ bool ideal_parse(const char *list, uint32_t *ideal, struct error *error) {
     uint32_t bits = 0;
     while (*list) {
         size_t length = strcspn(list, ",");
-        unsigned i = 0;
-        while (i < IDEAL_COUNT &&
-               (strlen(ideals[i].name) != length || memcmp(list, ideals[i].name, length) != 0))
-            i++;
-        if (i == IDEAL_COUNT) {
+        const size_t number = index_where(i, IDEAL_COUNT,
+                                          strlen(ideals[i].name) == length &&
+                                              memcmp(list, ideals[i].name, length) == 0);
+        if (number == IDEAL_COUNT) {
             char known[128] = "";
             for (unsigned k = 0; k < IDEAL_COUNT; k++)
                 snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", k ? ", " : "",
@@ -43,7 +43,7 @@ bool ideal_parse(const char *list, uint32_t *ideal, struct error *error) {
             return error_set(error, "unknown idealisation '%.*s': choose from %s", (int)length,
                              list, known);
         }
-        bits |= 1u << i;
+        bits |= 1u << number;
         list += length;
         list += *list == ',';
     }

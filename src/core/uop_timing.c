@@ -1,5 +1,7 @@
 #include "core/uop_timing.h"
 
+#include "util/array.h"
+
 enum { LONGEST_INTERVAL = 1000 };
 
 const struct machine_form *uop_timing_form(const struct machine *machine, enum isa isa,
@@ -37,17 +39,11 @@ static bool is_part(const struct static_insn *insn, const struct uop *uops, uint
     const struct uop *uop = &uops[number], *next = uop + 1;
     if (number + 1 == insn->uop_count || !computes(insn, next) || uop->destination_count != 1)
         return false;
-    for (uint32_t i = 0; i < next->source_count; i++)
-        if (next->source[i] == uop->destination[0])
-            return true;
-    return false;
+    return any_where(i, next->source_count, next->source[i] == uop->destination[0]);
 }
 
 static bool stores(const struct static_insn *insn, const struct uop *uops) {
-    for (uint32_t i = 0; i < insn->uop_count; i++)
-        if (uops[i].operation == OP_STORE)
-            return true;
-    return false;
+    return any_where(i, insn->uop_count, uops[i].operation == OP_STORE);
 }
 
 /* Cycles from data to the result; FORM_UNKNOWN: the line does not say. */
@@ -95,10 +91,8 @@ static uint32_t latency_of(const struct machine *machine, const struct machine_f
 /* ---- throughput ---- */
 
 static uint32_t count_units(const struct machine_ports *ports) {
-    uint32_t count = 0;
-    for (uint32_t pool = 0; pool < MACHINE_MAX_POOLS; pool++)
-        count += (uint32_t)__builtin_popcount(ports->units[pool]);
-    return count;
+    return sum_over(uint32_t, pool, MACHINE_MAX_POOLS,
+                    (uint32_t)__builtin_popcount(ports->units[pool]));
 }
 
 /* Whether the line's ports are those of this µop. */
@@ -144,9 +138,7 @@ static uint32_t interval_of(const struct machine *machine, const struct machine_
         return class->interval ? class->interval : 1;
     if (form->throughput < 1.25 * pipelined(machine, form, insn, uops))
         return 1;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < insn->uop_count; i++)
-        count += computes(insn, &uops[i]);
+    const uint32_t count = sum_over(uint32_t, i, insn->uop_count, computes(insn, &uops[i]));
     const struct machine_ports ports = ports_of(machine, form, insn, uops, number);
     const double cycles = (double)form->throughput * count_units(&ports) / count + 0.5;
     return cycles < 1 ? 1 : cycles < LONGEST_INTERVAL ? (uint32_t)cycles : LONGEST_INTERVAL;

@@ -87,11 +87,11 @@ static const struct graph_edge *setter(const struct graph_edge *edges, uint32_t 
                                        const struct graph_nodes *nodes, uint32_t index,
                                        unsigned node) {
     int64_t time = nodes[index].time[node];
-    for (uint32_t i = 0; i < count; i++)
-        if (edges[i].to == node &&
-            nodes[edges[i].source].time[edges[i].from] + edges[i].weight == time)
-            return &edges[i];
-    return NULL;
+    const size_t i =
+        index_where(k, count,
+                    edges[k].to == node &&
+                        nodes[edges[k].source].time[edges[k].from] + edges[k].weight == time);
+    return i < count ? &edges[i] : NULL;
 }
 
 bool critical_add(struct critical *critical, const struct graph_machine *machine,

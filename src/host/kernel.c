@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/random.h"
 
 /* ---- data ---- */
@@ -20,10 +21,7 @@ static bool fill_fits(const struct host_data *data, const struct host_fill *fill
     case HOST_FILL_CHASE:
         return fits(data, fill->offset, fill->size) && fill->stride >= 8;
     case HOST_FILL_CHAIN:
-        for (uint64_t i = 0; i < fill->size; i++)
-            if (!fits(data, fill->chain[i], 8))
-                return false;
-        return true;
+        return all_where(i, fill->size, fits(data, fill->chain[i], 8));
     }
     return false;
 }

@@ -68,12 +68,9 @@ static bool insn_writes(const struct insn *insn, uint8_t reg) {
 
 /* Values of fp and vector instructions pass through fp temporaries. */
 static bool computes_in_fp(const struct insn *insn) {
-    if (insn->operation >= OP_FP_ADD && insn->operation <= OP_VEC_PERM)
-        return true;
-    for (unsigned i = 0; i < insn->source_count; i++)
-        if (register_is_fp(insn->source[i]))
-            return true;
-    return any_where(i, insn->destination_count, register_is_fp(insn->destination[i]));
+    return (insn->operation >= OP_FP_ADD && insn->operation <= OP_VEC_PERM) ||
+           any_where(i, insn->source_count, register_is_fp(insn->source[i])) ||
+           any_where(i, insn->destination_count, register_is_fp(insn->destination[i]));
 }
 
 /* Sources read as data: source[0] when it is shared with an address, then all that form none. */

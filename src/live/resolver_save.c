@@ -69,9 +69,7 @@ static bool row_of(struct save *save, uint32_t number, uint32_t *row, struct err
     int64_t id;
     if (!store_process(save->store, save->session, &saved, &id, error))
         return false;
-    size_t at = 0;
-    while (at < save->row_count && save->row_ids[at] != id)
-        at++;
+    const size_t at = index_where(i, save->row_count, save->row_ids[i] == id);
     if (at == save->row_count) {
         if (!array_room(save->row_ids, save->row_capacity, at + 1))
             return no_memory(error);

@@ -6,6 +6,7 @@
 #include "machine/key.h"
 #include "machine/machine.h"
 #include "machine/ports.h"
+#include "util/array.h"
 #include "util/power_of_two.h"
 
 /* Checks that every key is within its range, however the struct was filled. */
@@ -64,9 +65,8 @@ static bool check_execution(const struct machine *machine, struct error *error) 
                          "[core] store_data = %s: of queue %s, which has an entry for one half of "
                          "a store; 2 are needed",
                          machine->core.store_data, machine->queues[data_queue].name);
-    uint32_t units = 0;
-    for (uint32_t i = 0; i < machine->pool_count; i++)
-        units += machine->pools[i].shares[0] ? 0 : machine->pools[i].units;
+    const uint32_t units = sum_over(uint32_t, i, machine->pool_count,
+                                    machine->pools[i].shares[0] ? 0 : machine->pools[i].units);
     if (units > MACHINE_MAX_UNITS)
         return error_set(error,
                          "[pool.%s] units = %u: with it the pools have %u units; allowed: %d",

@@ -17,6 +17,7 @@
 
 #include "machine/find.h"
 #include "machine/ports.h"
+#include "util/array.h"
 
 enum { MAX_FILE = 1 << 20, MAX_LINE = 400, MOST_CYCLES = 1000 };
 
@@ -96,10 +97,8 @@ static bool read_ports(const struct reading *reading, const char *text, struct m
         return true;
     if (!ports_parse(machine, text, &ports, reading->error))
         return error_prefix(reading->error, "%.200s:%u: ports", reading->path, reading->line);
-    uint32_t number = 0;
-    while (number < machine->form_ports_count &&
-           memcmp(&machine->form_ports[number], &ports, sizeof ports) != 0)
-        number++;
+    const size_t number = index_where(i, machine->form_ports_count,
+                                      !memcmp(&machine->form_ports[i], &ports, sizeof ports));
     if (number == MACHINE_MAX_FORM_PORTS)
         return error_set(reading->error, "%.200s:%u: more than %d different sets of ports",
                          reading->path, reading->line, MACHINE_MAX_FORM_PORTS);

@@ -7,19 +7,15 @@
 #include <string.h>
 
 #include "machine/key.h"
+#include "util/array.h"
 
 uint32_t ports_first_pool(const struct machine_ports *ports) {
-    uint32_t pool = 0;
-    while (pool < MACHINE_MAX_POOLS && !ports->units[pool])
-        pool++;
-    return pool;
+    return (uint32_t)index_where(pool, MACHINE_MAX_POOLS, ports->units[pool]);
 }
 
 static uint32_t find_pool(const struct machine *machine, const char *name) {
-    uint32_t pool = 0;
-    while (pool < machine->pool_count && strcmp(machine->pools[pool].name, name) != 0)
-        pool++;
-    return pool;
+    return (uint32_t)index_where(pool, machine->pool_count,
+                                 !strcmp(machine->pools[pool].name, name));
 }
 
 static bool error_pool(const struct machine *machine, const char *word, struct error *error) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 /* GHz or GB/s as whole kHz or kB/s; 0 when out of range. */
 static uint64_t to_kilo(double giga) {
     return giga >= 1e-6 && giga <= 1e6 ? (uint64_t)llround(giga * 1e6) : 0;
@@ -248,9 +250,8 @@ void dram_write(struct dram *dram, uint64_t cycle) {
 }
 
 bool dram_consistent(const struct dram *dram) {
-    for (uint32_t i = 0; i < dram->transfer_count; i++)
-        if (dram->transfers[i].part >= dram->bus_parts ||
-            (i && dram->transfers[i].arrival < dram->transfers[i - 1].arrival))
-            return false;
-    return dram->transfer_count <= DRAM_TRANSFERS;
+    return dram->transfer_count <= DRAM_TRANSFERS &&
+           all_where(i, dram->transfer_count,
+                     dram->transfers[i].part < dram->bus_parts &&
+                         (!i || dram->transfers[i].arrival >= dram->transfers[i - 1].arrival));
 }

@@ -12,13 +12,12 @@
 #include <string.h>
 
 #include "memory/prefetch.h"
+#include "util/array.h"
 
 /* The stream of a region, now first; a new one takes the place of the one used least recently. */
 static struct stream *find_stream(struct prefetcher *prefetcher, uint64_t region) {
     struct stream *streams = prefetcher->streams;
-    unsigned at = 0;
-    while (at < STREAMS - 1 && streams[at].region_plus_one != region + 1)
-        at++;
+    const size_t at = index_where(i, STREAMS - 1, streams[i].region_plus_one == region + 1);
     struct stream stream = streams[at];
     if (stream.region_plus_one != region + 1)
         stream = (struct stream){.region_plus_one = 0};

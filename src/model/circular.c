@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 enum { FEW_WAYS = 4 };
 
 bool circular_new(struct circular *circular, struct cache_shape shape, bool count_blocks) {
@@ -166,10 +168,7 @@ bool circular_end(struct circular *circular, uint64_t run) {
 
 static uint32_t blocks_of(const struct circular *circular, size_t set, uint32_t most) {
     const struct touch *stack = &circular->stacks[set * circular->shape.ways];
-    uint32_t blocks = 0;
-    while (blocks < most && stack[blocks].block_plus_one)
-        blocks++;
-    return blocks;
+    return (uint32_t)index_where(i, most, !stack[i].block_plus_one);
 }
 
 static void fill_sets(const struct circular *circular, struct locality_level *level) {

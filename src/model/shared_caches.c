@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 enum { MISSES_AHEAD = 8 };
 
 static bool check_shape(const struct cache_shape *shape, struct error *error) {
@@ -19,11 +21,9 @@ static bool check_shape(const struct cache_shape *shape, struct error *error) {
 }
 
 static uint32_t pass_of(const struct shared_caches *caches, struct cache_shape shape) {
-    uint32_t i = 0;
-    while (i < caches->pass_count && (caches->passes[i].circular.shape.sets != shape.sets ||
-                                      caches->passes[i].circular.shape.line != shape.line))
-        i++;
-    return i;
+    return (uint32_t)index_where(i, caches->pass_count,
+                                 caches->passes[i].circular.shape.sets == shape.sets &&
+                                     caches->passes[i].circular.shape.line == shape.line);
 }
 
 /* Blocks in windows depend on the line alone, and are counted in the largest cache of it, which

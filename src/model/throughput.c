@@ -324,10 +324,8 @@ static bool run_rounds(struct model *model, struct error *error) {
 /* ---- which cores and threads are alike ---- */
 
 static struct member *find_member(const struct core *core, const struct locality *program) {
-    for (uint32_t i = 0; i < core->member_count; i++)
-        if (core->members[i].program == program)
-            return &core->members[i];
-    return NULL;
+    const size_t i = index_where(k, core->member_count, core->members[k].program == program);
+    return i < core->member_count ? &core->members[i] : NULL;
 }
 
 static void add_member(struct model *model, struct core *core, const struct locality *program) {
@@ -364,9 +362,8 @@ static uint32_t add_core(struct model *model, struct member *members,
         if (programs[t])
             add_member(model, core, programs[t]);
     model->thread_count += core->threads;
-    uint32_t same = 0;
-    while (same < model->core_count && !same_programs(&model->cores[same], core))
-        same++;
+    const uint32_t same =
+        (uint32_t)index_where(i, model->core_count, same_programs(&model->cores[i], core));
     model->core_count += same == model->core_count;
     model->cores[same].copies++;
     return same;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "simulate/sharing.h"
+#include "util/array.h"
 
 static double per_instruction(const struct chip_thread_statistics *thread, uint64_t count) {
     return thread->instructions ? (double)count / (double)thread->instructions : 0;
@@ -40,10 +41,7 @@ static void find_throughput(const struct sharing_result *result,
 
 /* The first hardware thread with this trace. */
 static uint32_t first_with(const char *const *traces, uint32_t thread) {
-    uint32_t first = 0;
-    while (strcmp(traces[first], traces[thread]) != 0)
-        first++;
-    return first;
+    return (uint32_t)index_where(i, thread, !strcmp(traces[i], traces[thread]));
 }
 
 /* What a trace misses alone goes off from what its threads missed. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "program/program.h"
+#include "util/array.h"
 
 enum { HEAD_BYTES = 256 }; /* what the kernel looks at (BINPRM_BUF_SIZE) */
 
@@ -129,9 +130,7 @@ static bool identify_script(const char *path, const uint8_t *head, size_t head_s
         length--;
     while (length && (*line == ' ' || *line == '\t'))
         line++, length--;
-    size_t name = 0;
-    while (name < length && line[name] != ' ' && line[name] != '\t')
-        name++;
+    const size_t name = index_where(i, length, line[i] == ' ' || line[i] == '\t');
     if (!name)
         return error_set(error, "%s: its #! line names no interpreter", path);
     if (name == length && !newline && head_size == HEAD_BYTES)

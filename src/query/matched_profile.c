@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "query/profile_table.h"
+#include "util/array.h"
 #include "util/file_name.h"
 #include "util/order.h"
 #include "util/rank.h"
@@ -46,10 +47,10 @@ bool procedure_family(const char *image, const char *procedure, char *family, si
 /* The row of this name and image; NULL: there is none. */
 static struct matched_procedure *find(struct matched_profile *profile, const char *name,
                                       const char *image) {
-    for (size_t i = 0; i < profile->count; i++)
-        if (!strcmp(profile->rows[i].name, name) && !strcmp(profile->rows[i].image, image))
-            return &profile->rows[i];
-    return NULL;
+    const size_t i =
+        index_where(k, profile->count,
+                    !strcmp(profile->rows[k].name, name) && !strcmp(profile->rows[k].image, image));
+    return i < profile->count ? &profile->rows[i] : NULL;
 }
 
 static bool add_row(struct matched_profile *profile, const struct profile_row *row) {

@@ -182,9 +182,8 @@ static bool add_at(struct choosing *choosing, const struct store_image *build, u
 
 /* The row's procedure in the first of its file's builds that is there. */
 static bool add_row(struct choosing *choosing, const struct profile_row *row) {
-    size_t builds = 0;
-    for (size_t i = 0; i < choosing->build_count; i++)
-        builds += !strcmp(choosing->builds[i].image->path, row->image);
+    const size_t builds = sum_over(size_t, i, choosing->build_count,
+                                   !strcmp(choosing->builds[i].image->path, row->image));
     error_set(choosing->error, "%s: no such file was profiled", row->image);
     for (size_t i = 0; i < choosing->build_count; i++) {
         const struct store_image *image = choosing->builds[i].image;

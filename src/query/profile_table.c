@@ -211,9 +211,7 @@ static bool visit_profile(void *context, const struct store_profile *profile) {
 static bool begin_store(struct profile_table *table, struct store *store, struct error *error) {
     if (table->known && table->known->store == store)
         return true;
-    size_t at = 0;
-    while (at < table->store_count && table->stores[at].store != store)
-        at++;
+    const size_t at = index_where(i, table->store_count, table->stores[i].store == store);
     if (at == table->store_count) {
         if (!array_room(table->stores, table->store_capacity, at + 1))
             return error_set(error, "out of memory for the profile");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/order.h"
 
 static int by_slice(const void *a, const void *b) {
@@ -55,10 +56,8 @@ static bool add_region(struct region_list *list, const struct profiled_runs *pro
 }
 
 static const struct slice_thread *find_thread(const struct slice_table *table, uint32_t number) {
-    for (size_t i = 0; i < table->thread_count; i++)
-        if (table->threads[i].thread == number)
-            return &table->threads[i];
-    return NULL;
+    const size_t i = index_where(k, table->thread_count, table->threads[k].thread == number);
+    return i < table->thread_count ? &table->threads[i] : NULL;
 }
 
 /* Processes, all of them, for among those that are alike the order tells; and the regions' threads.

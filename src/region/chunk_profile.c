@@ -139,9 +139,8 @@ static uint64_t executions_of(const struct chunk_profile *profile, uint32_t insn
 static struct region_marker marker_at(const struct chunk_profile *profile,
                                       const struct trace_chunk *chunk) {
     struct region_marker marker = {.image = MARKER_NO_IMAGE};
-    uint32_t at = 0;
-    while (at < chunk->event_count && event_kind(chunk->events[at]) != EVENT_BLOCK)
-        at++;
+    const size_t at =
+        index_where(i, chunk->event_count, event_kind(chunk->events[i]) == EVENT_BLOCK);
     if (at == chunk->event_count || event_block_number(chunk->events[at]) >= profile->block_count)
         return marker;
     const struct code *code = trace_code(profile->trace);

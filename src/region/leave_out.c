@@ -16,10 +16,8 @@ static bool is_left(const struct region_choice *choice, const uint32_t *clusters
 }
 
 static uint32_t point_of(const struct region_choice *choice, size_t slice) {
-    uint32_t i = 0;
-    while (choice->points[i].cluster != choice->labels[slice])
-        i++;
-    return i;
+    return (uint32_t)index_where(i, choice->point_count,
+                                 choice->points[i].cluster == choice->labels[slice]);
 }
 
 struct region_loss region_loss_of(const struct projection *slices,

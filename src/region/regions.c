@@ -27,10 +27,8 @@ void region_list_free(struct region_list *list) {
 /* ---- origins ---- */
 
 static const struct slice_thread *find_thread(const struct region_list *list, uint32_t number) {
-    for (size_t i = 0; i < list->thread_count; i++)
-        if (list->threads[i].thread == number)
-            return &list->threads[i];
-    return NULL;
+    const size_t i = index_where(k, list->thread_count, list->threads[k].thread == number);
+    return i < list->thread_count ? &list->threads[i] : NULL;
 }
 
 bool region_list_has_origins(const struct region_list *list) {

@@ -333,9 +333,7 @@ static bool read_head(struct reading *reading) {
         return refuse(reading, "another version of this format than 1, which is known here");
     if (!(value = read_head_line(reading, "isa ")))
         return false;
-    int isa = 0;
-    while (isa < ISA_COUNT && strcmp(value, ISAS[isa]) != 0)
-        isa++;
+    const size_t isa = index_where(i, ISA_COUNT, !strcmp(value, ISAS[i]));
     if (isa == ISA_COUNT)
         return refuse(reading, "neither isa x86_64 nor riscv64");
     table->isa = (enum isa)isa;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/file_name.h"
 #include "util/text.h"
 
@@ -24,11 +25,10 @@ struct shares {
 };
 
 static void add(struct shares *shares, const struct trace_process *process, double time) {
-    size_t i = 0;
     if (time <= 0)
         return;
-    while (i < shares->count && strcmp(shares->items[i].executable, process->executable) != 0)
-        i++;
+    const size_t i =
+        index_where(k, shares->count, !strcmp(shares->items[k].executable, process->executable));
     struct share *share = &shares->items[i];
     if (i == shares->count)
         shares->items[shares->count++] = (struct share){.executable = process->executable};

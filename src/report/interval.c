@@ -2,6 +2,8 @@
  * run nothing is told. */
 #include "report/interval.h"
 
+#include "util/array.h"
+
 struct share {
     const struct stack_figure *figure;
     double of_cycles;
@@ -22,9 +24,8 @@ static double cycles_of(const struct region_sample *sample, const void *context)
     const struct stack_figure *figure = context;
     if (figure->has_state)
         return (double)sample->states[figure->state];
-    uint64_t units = 0;
-    for (uint32_t psv = 0; psv < PSV_COMBINATIONS; psv++)
-        units += figure->signatures[psv] ? sample->units[psv] : 0;
+    const uint64_t units =
+        sum_over(uint64_t, psv, PSV_COMBINATIONS, figure->signatures[psv] ? sample->units[psv] : 0);
     return (double)units / CYCLE_UNITS;
 }
 

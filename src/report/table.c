@@ -153,10 +153,8 @@ static unsigned least_of(const struct table *table, size_t column) {
 }
 
 static unsigned taken(const struct table *table, const struct layout *layout) {
-    unsigned sum = 0;
-    for (size_t i = 0; i < table->column_count; i++)
-        sum += layout->widths[i] ? table->columns[i].gap + layout->widths[i] : 0;
-    return sum;
+    return sum_over(unsigned, i, table->column_count,
+                    layout->widths[i] ? table->columns[i].gap + layout->widths[i] : 0);
 }
 
 static struct layout least_layout(const struct table *table) {

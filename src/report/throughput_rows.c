@@ -31,11 +31,10 @@ bool throughput_rows(const struct throughput_report *report, struct throughput_r
     if (!rows->rows || !rows->row_of)
         return false;
     for (uint32_t c = 0; c < result->cores; c++) {
-        uint32_t row = 0;
-        while (row < rows->count &&
-               !(alike(&result->by_core[rows->rows[row].first], &result->by_core[c]) &&
-                 same_programs(report, rows->rows[row].first, c)))
-            row++;
+        const uint32_t row = (uint32_t)index_where(
+            i, rows->count,
+            alike(&result->by_core[rows->rows[i].first], &result->by_core[c]) &&
+                same_programs(report, rows->rows[i].first, c));
         if (row == rows->count)
             rows->rows[rows->count++] = (struct throughput_row){.first = c};
         rows->row_of[c] = row;

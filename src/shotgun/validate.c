@@ -2,6 +2,8 @@
  * instruction at which it was aborted counts too, if there was one. */
 #include "shotgun/validate.h"
 
+#include "util/array.h"
+
 /* Whether `insn` was executed there. A compare that is wholly in its branch is not seen
  * committing. */
 static bool is_right(const uint32_t *path, uint32_t at, uint32_t insn) {
@@ -11,9 +13,8 @@ static bool is_right(const uint32_t *path, uint32_t at, uint32_t insn) {
 static void validate(struct shotgun_statistics *statistics, const struct shotgun_fragment *fragment,
                      const uint32_t *path) {
     bool complete = fragment->outcome == SHOTGUN_COMPLETE;
-    uint32_t end = fragment->insns, right = 0;
-    while (right < end && is_right(path, right, fragment->path[right]))
-        right++;
+    const uint32_t end = fragment->insns;
+    const size_t right = index_where(i, end, !is_right(path, (uint32_t)i, fragment->path[i]));
     bool stopped = fragment->outcome == SHOTGUN_NO_TARGET;
     bool errant = right < end || (!complete && !stopped && !is_right(path, end, fragment->next));
     statistics->errant += errant;

@@ -9,6 +9,7 @@
 
 #include "core/core.h"
 #include "simulate/repeated.h"
+#include "util/array.h"
 
 enum { LEG_CYCLES = 1 << 14 };
 
@@ -24,10 +25,7 @@ struct sharing {
 /* The first thread that runs the same trace. */
 static uint32_t owner_of(const struct sharing *sharing, uint32_t thread) {
     const char *const *traces = sharing->options->traces;
-    for (uint32_t i = 0; i < thread; i++)
-        if (traces[i] && !strcmp(traces[i], traces[thread]))
-            return i;
-    return thread;
+    return (uint32_t)index_where(i, thread, traces[i] && !strcmp(traces[i], traces[thread]));
 }
 
 static bool open_program(struct sharing *sharing, uint32_t thread, struct error *error) {

@@ -87,15 +87,12 @@ static void lane_free(const struct simulation_state *run, struct lane *lane) {
 static bool attach_observers(const struct simulation_state *run, struct lane *lane,
                              struct error *error) {
     const struct simulation_options *options = run->options;
-    for (uint32_t i = 0; i < options->observer_count; i++)
-        if (!options->observers[i].attach(options->observers[i].context, lane->source, lane->tap,
-                                          &lane->observed[i], error))
-            return false;
-    for (uint32_t i = 0; i < options->instruction_observer_count; i++)
-        if (!options->instructions[i].attach(options->instructions[i].context,
-                                             &lane->instructions[i], error))
-            return false;
-    return true;
+    return all_where(i, options->observer_count,
+                     options->observers[i].attach(options->observers[i].context, lane->source,
+                                                  lane->tap, &lane->observed[i], error)) &&
+           all_where(i, options->instruction_observer_count,
+                     options->instructions[i].attach(options->instructions[i].context,
+                                                     &lane->instructions[i], error));
 }
 
 static struct lane *lane_new(struct simulation_state *run, struct tap_source source,
@@ -246,9 +243,7 @@ static bool lane_finish(struct simulation_state *run, struct lane *lane, struct 
 /* Every cycle that the cores counted must have been attributed, once; `agree`: by both profiles. */
 static bool check_sums(const struct simulation_state *run, bool agree, struct error *error) {
     const struct simulation *simulation = run->simulation;
-    uint64_t states = 0;
-    for (int state = 0; state < STATE_COUNT; state++)
-        states += simulation->states[state];
+    const uint64_t states = sum_over(uint64_t, i, STATE_COUNT, simulation->states[i]);
     if (agree && states == simulation->cycles && simulation->cycles == simulation->counted.cycles &&
         pics_total(run->total) == simulation->cycles * CYCLE_UNITS)
         return true;
@@ -339,11 +334,9 @@ static bool teach_observers(struct simulation_state *run, const struct code *cod
     if (run->insns_known == code->insn_count)
         return true;
     run->insns_known = code->insn_count;
-    for (uint32_t i = 0; i < options->observer_count; i++)
-        if (options->observers[i].learn &&
-            !options->observers[i].learn(options->observers[i].context, code, error))
-            return false;
-    return true;
+    return all_where(i, options->observer_count,
+                     !options->observers[i].learn ||
+                         options->observers[i].learn(options->observers[i].context, code, error));
 }
 
 static bool simulate_piece(struct simulation_state *run, struct lane *lane,

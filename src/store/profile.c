@@ -120,10 +120,8 @@ struct walk {
 };
 
 static const struct store_event *event_of(const struct session_entry *entry, int64_t id) {
-    for (size_t i = 0; i < entry->event_count; i++)
-        if (entry->events[i].id == id)
-            return &entry->events[i];
-    return NULL;
+    const size_t i = index_where(k, entry->event_count, entry->events[k].id == id);
+    return i < entry->event_count ? &entry->events[i] : NULL;
 }
 
 /* The row that the walk's statement is at. */

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "util/array.h"
+
 struct missed_blocks { /* begins as {0}; the owner frees `items` */
     struct missed {
         uint32_t block;
@@ -17,28 +19,16 @@ struct missed_blocks { /* begins as {0}; the owner frees `items` */
 };
 
 static inline uint64_t missed_of(const struct missed_blocks *missed, uint32_t block) {
-    for (size_t i = 0; i < missed->count; i++)
-        if (missed->items[i].block == block)
-            return missed->items[i].insns;
-    return 0;
+    const size_t i = index_where(k, missed->count, missed->items[k].block == block);
+    return i < missed->count ? missed->items[i].insns : 0;
 }
 
 /* False: out of memory. */
 static inline bool missed_add(struct missed_blocks *missed, uint32_t block, uint64_t insns) {
-    enum { FIRST = 8 };
-    size_t i = 0;
-    while (i < missed->count && missed->items[i].block != block)
-        i++;
-    if (i == missed->capacity) {
-        size_t capacity = i ? 2 * i : FIRST;
-        struct missed *grown = realloc(missed->items, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        missed->items = grown;
-        missed->capacity = capacity;
-    }
-    if (i == missed->count)
-        missed->items[missed->count++] = (struct missed){.block = block};
+    const size_t i = index_where(k, missed->count, missed->items[k].block == block);
+    if (i == missed->count && !array_push(missed->items, missed->capacity, missed->count,
+                                          (struct missed){.block = block}))
+        return false;
     missed->items[i].insns += insns;
     return true;
 }

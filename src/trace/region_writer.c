@@ -165,10 +165,7 @@ static bool has_room(struct region_writer *writer, uint64_t insns) {
 }
 
 static uint32_t first_block(const struct item_data *data) {
-    uint32_t at = 0;
-    while (at < data->event_count && event_kind(data->events[at]) != EVENT_BLOCK)
-        at++;
-    return at;
+    return (uint32_t)index_where(i, data->event_count, event_kind(data->events[i]) == EVENT_BLOCK);
 }
 
 bool region_writer_data(struct region_writer *writer, const struct item_data *data, bool own,

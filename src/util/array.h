@@ -58,17 +58,19 @@ static inline bool array_reserve_zeroed(void **items, size_t *capacity, size_t n
         free(items);                                                                               \
     } while (0)
 
-/* Whether a condition on `index` is true of any index below `count`; or of all of them. The first
- * that decides is the last that is looked at.
+/* The first index below `count` of which a condition on `index` is true; `count`: of none. None
+ * behind it is looked at.
  *
- *     return any_where(i, count, items[i].end > address); */
-#define any_where(index, count, ...)                                                               \
+ *     size_t slot = index_where(i, count, !slots[i].taken); */
+#define index_where(index, count, ...)                                                             \
     ({                                                                                             \
         size_t index = 0;                                                                          \
         while (index < (count) && !(__VA_ARGS__))                                                  \
             index++;                                                                               \
-        index < (count);                                                                           \
+        index;                                                                                     \
     })
+/* Whether it is true of any; or of all of them. */
+#define any_where(index, count, ...) (index_where(index, count, __VA_ARGS__) < (count))
 #define all_where(index, count, ...) (!any_where(index, count, !(__VA_ARGS__)))
 
 /* The sum, in a type, of an expression over all indices below `count`. */

@@ -4,6 +4,7 @@
  */
 #include "util/progress.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "util/clock.h"
@@ -74,9 +75,7 @@ static void append_bar(const struct progress *progress, unsigned room, char *buf
     unsigned width = room > MOST_BAR ? MOST_BAR : room;
     double part = (double)progress->done / (double)progress->total;
     unsigned full = part >= 1 ? width : (unsigned)(part * width);
-    size_t length = 0;
-    while (buffer[length])
-        length++;
+    size_t length = strlen(buffer);
     if (length + width + 5 > size)
         return;
     length += (size_t)snprintf(buffer + length, size - length, "  [");

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/order.h"
+
 enum { DEFAULT_COLUMNS = 100, LEAST_COLUMNS = 40, MOST_COLUMNS = 400 };
 
 /* Three significant digits of a value in [0, 1000). */
@@ -136,10 +138,8 @@ static const struct range WIDE[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},  {0x30
                                     {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
 
 static bool in_ranges(uint32_t code, const struct range *ranges, size_t count) {
-    for (size_t i = 0; i < count && code >= ranges[i].first; i++)
-        if (code <= ranges[i].last)
-            return true;
-    return false;
+    const size_t at = first_where(i, count, code <= ranges[i].last);
+    return at < count && code >= ranges[at].first;
 }
 
 struct character {

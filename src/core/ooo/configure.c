@@ -1,5 +1,6 @@
 /* The machine that is simulated: the description with its idealisations applied. */
 #include "core/ooo/ooo.h"
+#include "util/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,9 +116,8 @@ static bool is_same(const struct unit *a, const struct unit *b) {
 
 uint32_t unit_row(struct ooo *core, enum operation operation, const struct uop_timing *timing) {
     const struct unit unit = unit_for(core, operation, timing);
-    uint32_t row = 0;
-    while (row < core->unit_count && !is_same(&core->units[row], &unit))
-        row++;
+    const uint32_t row =
+        (uint32_t)index_where(i, core->unit_count, is_same(&core->units[i], &unit));
     if (row == core->unit_count && row < MOST_UNITS)
         core->units[core->unit_count++] = unit;
     return row;

@@ -4,6 +4,8 @@
  * come near. */
 #include "core/ooo/issue.h"
 
+#include "util/array.h"
+
 /* ---- beyond the ring ---- */
 
 void plan_sweep(struct ooo *core) {
@@ -120,10 +122,7 @@ void clear_slots(struct ooo *core, uint64_t cycle) {
 /* ---- several cycles ---- */
 
 static bool unit_is_free(struct ooo *core, uint64_t cycle, const struct unit *unit) {
-    for (uint32_t k = 0; k < unit->interval; k++)
-        if (!(unit->units & ~slots_at(core, cycle + k)->taken))
-            return false;
-    return true;
+    return all_where(k, unit->interval, unit->units & ~slots_at(core, cycle + k)->taken);
 }
 
 uint64_t take_slots(struct ooo *core, const struct unit *unit, bool branch, uint64_t ready) {

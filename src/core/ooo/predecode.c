@@ -10,6 +10,7 @@
  * The stream keeps a µop until it commits, so a flush only has to fetch it again. The last
  * instruction of the input waits for its successor. */
 #include "core/ooo/ooo.h"
+#include "util/array.h"
 
 #include <assert.h>
 
@@ -17,11 +18,9 @@ enum { REP_PIECE = 64 };
 
 /* The first access of a memory operand by a load or a store; `memory_count`: there is none. */
 static uint32_t first_access(const struct input *input, uint8_t operand, bool store) {
-    uint32_t i = 0;
-    while (i < input->insn->memory_count &&
-           (input->accesses[i].operand != operand || input->accesses[i].is_store != store))
-        i++;
-    return i;
+    return (uint32_t)index_where(i, input->insn->memory_count,
+                                 input->accesses[i].operand == operand &&
+                                     input->accesses[i].is_store == store);
 }
 
 /* Fills in the accesses of memory operand `operand`; adjoining ones are one access. An operand that

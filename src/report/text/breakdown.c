@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/breakdown_report.h"
+#include "util/array.h"
 #include "util/text.h"
 
 enum { NAME = 24, CELL = 9, CYCLES = 10, TEXT_BYTES = 1024 };
@@ -167,9 +168,8 @@ static void print_detailed(const struct sheet *sheet) {
 
 /* Ways of the first program are those of all. Each but the first has its difference beside it. */
 static unsigned column_width(const struct sheet *sheet) {
-    unsigned ways = 0;
-    for (int way = 0; way < WAY_COUNT; way++)
-        ways += is_column(sheet, &sheet->report->programs[0], way);
+    const unsigned ways =
+        sum_over(unsigned, way, WAY_COUNT, is_column(sheet, &sheet->report->programs[0], (int)way));
     return ways > 1 ? CELL * (2 * ways - 1) : CELL;
 }
 

@@ -3,6 +3,7 @@
 
 #include "report/profile_report.h"
 #include "report/table.h"
+#include "util/array.h"
 
 enum { NAME_BYTES = 4096 };
 
@@ -76,10 +77,8 @@ static void add_figures(const struct profile_report *report, const double *value
 }
 
 static const struct store_session *epoch_of(const struct profile_set *set, int64_t id) {
-    for (size_t i = 0; i < set->epoch_count; i++)
-        if (set->epochs[i].id == id)
-            return &set->epochs[i];
-    return NULL;
+    const size_t i = index_where(k, set->epoch_count, set->epochs[k].id == id);
+    return i < set->epoch_count ? &set->epochs[i] : NULL;
 }
 
 static void add_place(const struct profile_report *report, const struct profile_row *row,

@@ -11,6 +11,7 @@
 
 #include "tap/index.h"
 #include "tap/life.h"
+#include "util/array.h"
 #include "util/count.h"
 
 struct watch {
@@ -125,9 +126,8 @@ static bool watch_record(const struct gate *gate, struct watch *watch, uint64_t 
 /* Limits the lives to those that ended in [from, stop), as the records of these cycles. */
 static void cut_lives(const struct tap_buffer *buffer, uint64_t from, uint64_t stop,
                       struct tap_buffer *view) {
-    uint32_t first = 0, end = buffer->life_count;
-    while (first < end && buffer->lives[first].end < from)
-        first++;
+    uint32_t end = buffer->life_count;
+    const uint32_t first = (uint32_t)index_where(i, end, buffer->lives[i].end >= from);
     while (end > first && buffer->lives[end - 1].end >= stop)
         end--;
     view->lives = buffer->lives + first;

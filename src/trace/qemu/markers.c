@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/order.h"
 
 enum capture_match capture_image_match(const struct capture_image *image, const char *path,
@@ -31,11 +32,11 @@ static uint32_t same_image(const struct markers *markers, uint32_t image) {
 uint32_t markers_image(const struct markers *markers, const struct image *image) {
     if (!image)
         return (uint32_t)markers->image_count;
-    for (uint32_t i = 0; i < markers->image_count; i++)
-        if (capture_image_match(&markers->images[i], image->path, image->build_id,
-                                image->build_id_size) == CAPTURE_SAME)
-            return i;
-    return RING_UNMARKED;
+    const size_t i =
+        index_where(k, markers->image_count,
+                    capture_image_match(&markers->images[k], image->path, image->build_id,
+                                        image->build_id_size) == CAPTURE_SAME);
+    return i < markers->image_count ? (uint32_t)i : RING_UNMARKED;
 }
 
 /* ---- the plugin's tables ---- */

@@ -8,7 +8,6 @@
 #include "attribute/tracers.h"
 #include "program/program.h"
 #include "util/file_name.h"
-#include "util/stream.h"
 
 struct calls {
     struct stream stream;

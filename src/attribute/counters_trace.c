@@ -5,10 +5,9 @@
 
 #include "attribute/span.h"
 #include "attribute/tracers.h"
-#include "util/stream.h"
 
 struct counters {
-    struct stream stream;
+    struct tracer_file file;
     uint64_t interval;
 };
 
@@ -25,28 +24,17 @@ struct lane {
 };
 
 static void *open_counters(const struct tracer_options *options, struct error *error) {
-    struct counters *counters = calloc(1, sizeof *counters);
-    if (!counters)
-        return error_null(error, "out of memory");
-    counters->interval = options->interval;
     char head[256] = "thread,end_cycle,cycles,computing,stalled,flushed,drained,instructions,uops";
     for (unsigned bit = 0; bit < PSV_BITS; bit++) {
         strcat(head, ",");
         strcat(head, psv_name(bit));
     }
     strcat(head, "\n");
-    if (stream_begin(&counters->stream, options->path, head, strlen(head), error))
-        return counters;
-    free(counters);
-    return NULL;
-}
-
-static bool close_counters(void *tracer, const struct code *code, struct error *error) {
-    struct counters *counters = tracer;
-    (void)code;
-    bool good = stream_close(&counters->stream, error);
-    free(counters);
-    return good;
+    struct counters *counters =
+        tracer_file_open(sizeof *counters, options, head, strlen(head), error);
+    if (counters)
+        counters->interval = options->interval;
+    return counters;
 }
 
 static void *begin(void *tracer, struct tap_source source, struct error *error) {
@@ -60,7 +48,7 @@ static void *begin(void *tracer, struct tap_source source, struct error *error) 
 
 /* Writes the line of an interval that is over, or that the end of the core cuts short. */
 static bool write_line(struct lane *lane, struct error *error) {
-    char *line = stream_room(&lane->counters->stream, 32 * 24, error), *to = line;
+    char *line = stream_room(&lane->counters->file.stream, 32 * 24, error), *to = line;
     if (!line)
         return false;
     const uint64_t head[] = {lane->thread, lane->cycle, lane->cycles};
@@ -73,7 +61,7 @@ static bool write_line(struct lane *lane, struct error *error) {
         *to++ = ',';
     }
     to[-1] = '\n';
-    stream_advance(&lane->counters->stream, (size_t)(to - line));
+    stream_advance(&lane->counters->file.stream, (size_t)(to - line));
     memset(lane->counts, 0, sizeof lane->counts);
     lane->cycles = 0;
     return true;
@@ -144,4 +132,4 @@ const struct tracer_kind counters_tracer = {.name = "counters",
                                             .begin = begin,
                                             .consume = consume,
                                             .end = end,
-                                            .close = close_counters};
+                                            .close = tracer_file_close};

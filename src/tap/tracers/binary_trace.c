@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "tap/tracers/tracer.h"
-#include "util/stream.h"
 
 static const char HEAD[] =
     "culprit tap 2\n"
@@ -31,8 +30,7 @@ struct block {
 };
 
 struct binary {
-    struct stream stream;
-    const struct places *places;
+    struct tracer_file file;
     uint32_t images, insns; /* written */
 };
 
@@ -43,25 +41,10 @@ struct lane {
 };
 
 static void *open_binary(const struct tracer_options *options, struct error *error) {
-    struct binary *binary = calloc(1, sizeof *binary);
-    if (!binary)
-        return error_null(error, "out of memory");
-    binary->places = options->places;
     char head[HEAD_BYTES];
     memset(head, '\n', sizeof head);
     memcpy(head, HEAD, sizeof HEAD - 1);
-    if (stream_begin(&binary->stream, options->path, head, sizeof head, error))
-        return binary;
-    free(binary);
-    return NULL;
-}
-
-static bool close_binary(void *tracer, const struct code *code, struct error *error) {
-    struct binary *binary = tracer;
-    (void)code;
-    bool good = stream_close(&binary->stream, error);
-    free(binary);
-    return good;
+    return tracer_file_open(sizeof(struct binary), options, head, sizeof head, error);
 }
 
 static void *begin(void *tracer, struct tap_source source, struct error *error) {
@@ -73,12 +56,6 @@ static void *begin(void *tracer, struct tap_source source, struct error *error) 
     return lane;
 }
 
-static bool end(void *lane, struct error *error) {
-    (void)error;
-    free(lane);
-    return true;
-}
-
 static bool write_block(struct stream *stream, uint32_t type, uint32_t thread, uint64_t bytes,
                         struct error *error) {
     struct block block = {type, thread, bytes};
@@ -86,12 +63,12 @@ static bool write_block(struct stream *stream, uint32_t type, uint32_t thread, u
 }
 
 static bool write_image(struct binary *binary, struct error *error) {
-    const char *path = binary->places->images[binary->images];
+    const char *path = binary->file.places->images[binary->images];
     uint64_t number = binary->images++, length = strlen(path), padding = -length & 7;
-    return write_block(&binary->stream, BLOCK_IMAGE, 0, 8 + length + padding, error) &&
-           stream_write(&binary->stream, &number, 8, error) &&
-           stream_write(&binary->stream, path, length, error) &&
-           stream_write(&binary->stream, "\0\0\0\0\0\0\0", padding, error);
+    return write_block(&binary->file.stream, BLOCK_IMAGE, 0, 8 + length + padding, error) &&
+           stream_write(&binary->file.stream, &number, 8, error) &&
+           stream_write(&binary->file.stream, path, length, error) &&
+           stream_write(&binary->file.stream, "\0\0\0\0\0\0\0", padding, error);
 }
 
 /* Writes the static code that is known by now, up to the end of a chunk of the table. */
@@ -102,9 +79,10 @@ static bool write_places(struct binary *binary, uint32_t count, struct error *er
         end = count;
     uint64_t bytes = (end - first) * sizeof(struct place);
     binary->insns = end;
-    return write_block(&binary->stream, BLOCK_PLACES, 0, 8 + bytes, error) &&
-           stream_write(&binary->stream, &first, 8, error) &&
-           stream_write(&binary->stream, place_of(binary->places, (uint32_t)first), bytes, error);
+    return write_block(&binary->file.stream, BLOCK_PLACES, 0, 8 + bytes, error) &&
+           stream_write(&binary->file.stream, &first, 8, error) &&
+           stream_write(&binary->file.stream, place_of(binary->file.places, (uint32_t)first), bytes,
+                        error);
 }
 
 /* Keeps commits and flushes alone, so that the file does not depend on what other workers want.
@@ -135,8 +113,8 @@ static bool has_others(const struct tap_buffer *buffer) {
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
     struct lane *lane = context;
     struct binary *binary = lane->binary;
-    uint32_t images = atomic_load_explicit(&binary->places->image_count, memory_order_acquire);
-    uint32_t insns = atomic_load_explicit(&binary->places->count, memory_order_acquire);
+    uint32_t images = atomic_load_explicit(&binary->file.places->image_count, memory_order_acquire);
+    uint32_t insns = atomic_load_explicit(&binary->file.places->count, memory_order_acquire);
     while (binary->images < images)
         if (!write_image(binary, error))
             return false;
@@ -153,9 +131,10 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
         start.dispatched = start.fetched = 0;
     }
     uint64_t bytes = used * sizeof *words;
-    return write_block(&binary->stream, BLOCK_RECORDS, lane->thread, sizeof start + bytes, error) &&
-           stream_write(&binary->stream, &start, sizeof start, error) &&
-           stream_write(&binary->stream, words, bytes, error);
+    return write_block(&binary->file.stream, BLOCK_RECORDS, lane->thread, sizeof start + bytes,
+                       error) &&
+           stream_write(&binary->file.stream, &start, sizeof start, error) &&
+           stream_write(&binary->file.stream, words, bytes, error);
 }
 
 const struct tracer_kind binary_tracer = {.name = "binary",
@@ -163,5 +142,5 @@ const struct tracer_kind binary_tracer = {.name = "binary",
                                           .open = open_binary,
                                           .begin = begin,
                                           .consume = consume,
-                                          .end = end,
-                                          .close = close_binary};
+                                          .end = tracer_end_lane,
+                                          .close = tracer_file_close};

@@ -3,7 +3,6 @@
 
 #include "tap/tracers/tracer.h"
 #include "util/array.h"
-#include "util/stream.h"
 
 struct text {
     uint8_t length; /* 0: not made so far */
@@ -11,8 +10,7 @@ struct text {
 };
 
 struct csv {
-    struct stream stream;
-    const struct places *places;
+    struct tracer_file file;
     struct text *texts; /* of the address, by static instruction */
     size_t capacity;
     char events[PSV_COMBINATIONS][64];
@@ -27,25 +25,15 @@ struct lane {
 static void *open_csv(const struct tracer_options *options, struct error *error) {
     static const char head[] =
         "thread,cycle,record,empty_cycles,empty_reason,first_uop,uops,instructions\n";
-    struct csv *csv = calloc(1, sizeof *csv);
-    if (!csv)
-        return error_null(error, "out of memory");
-    csv->places = options->places;
-    for (uint32_t psv = 0; psv < PSV_COMBINATIONS; psv++)
+    struct csv *csv = tracer_file_open(sizeof *csv, options, head, sizeof head - 1, error);
+    for (uint32_t psv = 0; csv && psv < PSV_COMBINATIONS; psv++)
         psv_format(psv, csv->events[psv], sizeof csv->events[psv]);
-    if (stream_begin(&csv->stream, options->path, head, sizeof head - 1, error))
-        return csv;
-    free(csv);
-    return NULL;
+    return csv;
 }
 
 static bool close_csv(void *tracer, const struct code *code, struct error *error) {
-    struct csv *csv = tracer;
-    (void)code;
-    bool good = stream_close(&csv->stream, error);
-    free(csv->texts);
-    free(csv);
-    return good;
+    free(((struct csv *)tracer)->texts);
+    return tracer_file_close(tracer, code, error);
 }
 
 static void *begin(void *tracer, struct tap_source source, struct error *error) {
@@ -59,18 +47,13 @@ static void *begin(void *tracer, struct tap_source source, struct error *error) 
     return lane;
 }
 
-static bool end(void *lane, struct error *error) {
-    (void)error;
-    free(lane);
-    return true;
-}
-
 static bool make_text(struct csv *csv, uint32_t insn) {
     if (!array_zeroed_room(csv->texts, csv->capacity, (size_t)insn + 1))
         return false;
     struct text *text = &csv->texts[insn];
     char *digits = put_text(text->digits, "0x");
-    text->length = (uint8_t)(put_hex(digits, place_of(csv->places, insn)->address) - text->digits);
+    text->length =
+        (uint8_t)(put_hex(digits, place_of(csv->file.places, insn)->address) - text->digits);
     return true;
 }
 
@@ -108,7 +91,7 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
         tap_advance(&state, &record);
         if (record.kind > TAP_FLUSH)
             continue;
-        char *line = stream_room(&csv->stream, LINE, error), *to = line;
+        char *line = stream_room(&csv->file.stream, LINE, error), *to = line;
         if (!line)
             return false;
         memcpy(to, lane->thread, sizeof lane->thread);
@@ -127,7 +110,7 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
         if (!room)
             return error_set(error, "out of memory for the texts of addresses");
         to[-1] = '\n';
-        stream_advance(&csv->stream, (size_t)(to - line));
+        stream_advance(&csv->file.stream, (size_t)(to - line));
     }
     return true;
 }
@@ -137,5 +120,5 @@ const struct tracer_kind csv_tracer = {.name = "csv",
                                        .open = open_csv,
                                        .begin = begin,
                                        .consume = consume,
-                                       .end = end,
+                                       .end = tracer_end_lane,
                                        .close = close_csv};

@@ -3,15 +3,9 @@
 
 #include "tap/life.h"
 #include "tap/tracers/tracer.h"
-#include "util/stream.h"
-
-struct lives {
-    struct stream stream;
-    const struct places *places;
-};
 
 struct lane {
-    struct lives *lives;
+    struct tracer_file *file;
     uint32_t thread;
 };
 
@@ -20,22 +14,7 @@ static void *open_lives(const struct tracer_options *options, struct error *erro
         "thread,uop,instruction,address,uop_index,operation,squashed,events,fetch,dispatch,ready,"
         "issue,complete,commit,fetch_delay_cache,fetch_delay_tlb,unit_wait,mshr_wait,l1_latency,"
         "miss_latency,dispatch_block,producers,store_producer,bringer\n";
-    struct lives *lives = calloc(1, sizeof *lives);
-    if (!lives)
-        return error_null(error, "out of memory");
-    lives->places = options->places;
-    if (stream_begin(&lives->stream, options->path, head, sizeof head - 1, error))
-        return lives;
-    free(lives);
-    return NULL;
-}
-
-static bool close_lives(void *tracer, const struct code *code, struct error *error) {
-    struct lives *lives = tracer;
-    (void)code;
-    bool good = stream_close(&lives->stream, error);
-    free(lives);
-    return good;
+    return tracer_file_open(sizeof(struct tracer_file), options, head, sizeof head - 1, error);
 }
 
 static void *begin(void *tracer, struct tap_source source, struct error *error) {
@@ -45,12 +24,6 @@ static void *begin(void *tracer, struct tap_source source, struct error *error) 
     else
         error_set(error, "out of memory");
     return lane;
-}
-
-static bool end(void *lane, struct error *error) {
-    (void)error;
-    free(lane);
-    return true;
 }
 
 static char *put_field(char *to, uint64_t number) {
@@ -88,7 +61,7 @@ static char *put_life(char *to, const struct lane *lane, const struct life *life
     to = put_field(to, life->uop);
     to = put_field(to, life->insn_number);
     to = put_text(to, "0x");
-    to = put_hex(to, place_of(lane->lives->places, life->insn)->address);
+    to = put_hex(to, place_of(lane->file->places, life->insn)->address);
     *to++ = ',';
     to = put_field(to, life->uop_index);
     to = put_text(to, operation_name(life->operation));
@@ -126,10 +99,10 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
     for (uint32_t i = 0; i < buffer->life_count; i++) {
         struct life life;
         life_unpack(&buffer->lives[i], &life);
-        char *line = stream_room(&lane->lives->stream, LINE, error);
+        char *line = stream_room(&lane->file->stream, LINE, error);
         if (!line)
             return false;
-        stream_advance(&lane->lives->stream, (size_t)(put_life(line, lane, &life) - line));
+        stream_advance(&lane->file->stream, (size_t)(put_life(line, lane, &life) - line));
     }
     return true;
 }
@@ -140,5 +113,5 @@ const struct tracer_kind life_tracer = {.name = "life",
                                         .open = open_lives,
                                         .begin = begin,
                                         .consume = consume,
-                                        .end = end,
-                                        .close = close_lives};
+                                        .end = tracer_end_lane,
+                                        .close = tracer_file_close};

@@ -212,6 +212,33 @@ bool tracers_close(struct tracers *tracers, const struct code *code, struct erro
     return good;
 }
 
+/* ---- what they have in common ---- */
+
+void *tracer_file_open(size_t size, const struct tracer_options *options, const void *head,
+                       size_t head_size, struct error *error) {
+    struct tracer_file *tracer = calloc(1, size);
+    if (!tracer)
+        return error_null(error, "out of memory");
+    tracer->places = options->places;
+    if (stream_begin(&tracer->stream, options->path, head, head_size, error))
+        return tracer;
+    free(tracer);
+    return NULL;
+}
+
+bool tracer_file_close(void *tracer, const struct code *code, struct error *error) {
+    (void)code;
+    bool good = stream_close(&((struct tracer_file *)tracer)->stream, error);
+    free(tracer);
+    return good;
+}
+
+bool tracer_end_lane(void *lane, struct error *error) {
+    (void)error;
+    free(lane);
+    return true;
+}
+
 /* ---- lanes ---- */
 
 struct lane {

@@ -12,6 +12,7 @@
 #include "tap/places.h"
 #include "tap/tap.h"
 #include "tap/tracers/trigger.h"
+#include "util/stream.h"
 
 /* What is simulated; set before the first core is made. */
 struct tracer_run {
@@ -44,6 +45,18 @@ struct tracer_kind {
     /* Writes what is left and frees; all lanes have ended. `code` NULL: nothing was simulated. */
     bool (*close)(void *tracer, const struct code *code, struct error *error);
 };
+
+/* The beginning of a tracer that writes its file as it goes. */
+struct tracer_file {
+    struct stream stream;
+    const struct places *places;
+};
+/* For `open`: a tracer of `size` bytes, zero behind its beginning, and the file with this head. */
+void *tracer_file_open(size_t size, const struct tracer_options *options, const void *head,
+                       size_t head_size, struct error *error);
+/* A `close`, and an `end`, where there is nothing else to write or to free. */
+bool tracer_file_close(void *tracer, const struct code *code, struct error *error);
+bool tracer_end_lane(void *lane, struct error *error);
 
 extern const struct tracer_kind binary_tracer, csv_tracer, bbv_tracer, life_tracer;
 

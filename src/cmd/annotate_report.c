@@ -39,9 +39,8 @@ choose_event(const struct annotate_job *job, const struct profile_set *set, stru
 static char *next_of(const struct annotate_job *job, const struct procedure_choices *choices) {
     static const char *const VIEWS[] = {
         [ANNOTATE_BY_EVENT] = NULL, [ANNOTATE_HEAD] = "head", [ANNOTATE_TIP] = "tip"};
-    char *text = NULL;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
+    struct text_printer printer;
+    FILE *file = text_printer_begin(&printer);
     if (!file)
         return NULL;
     fputs("culprit annotate", file);
@@ -62,10 +61,7 @@ static char *next_of(const struct annotate_job *job, const struct procedure_choi
         fputs(" --cfg graph.svg", file);
     fputc(' ', file);
     text_put_word(file, choices->items[0].name);
-    if (fclose(file) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return text_printer_end(&printer);
 }
 
 static bool write_picture(const struct annotate_job *job, const struct annotation *annotation,

@@ -41,9 +41,8 @@ static const struct command_line LINE = {
 /* Where the time went afterwards, in the file that changed most. */
 static char *next_of(const struct compare *compare, const struct diff_report *report) {
     const struct profile_row *first = report->count ? report->diff.rows[0].row : NULL;
-    size_t size;
-    char *text = NULL;
-    FILE *file = first ? open_memstream(&text, &size) : NULL;
+    struct text_printer printer;
+    FILE *file = first ? text_printer_begin(&printer) : NULL;
     if (!file)
         return NULL;
     fputs("culprit top", file);
@@ -53,10 +52,7 @@ static char *next_of(const struct compare *compare, const struct diff_report *re
         text_put_option(file, "process", first->process);
     else
         text_put_option(file, "image", slash && slash[1] ? slash + 1 : first->image);
-    if (fclose(file) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return text_printer_end(&printer);
 }
 
 static bool write_report(void *verb, struct error *error) {

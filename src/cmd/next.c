@@ -25,9 +25,8 @@ static const char *choose_ideal(const struct report *report) {
 }
 
 char *next_with_option(const char *option, int argc, char **argv) {
-    char *text = NULL;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
+    struct text_printer printer;
+    FILE *file = text_printer_begin(&printer);
     if (!file)
         return NULL;
     fprintf(file, "%s %s", argv[0], option);
@@ -37,11 +36,7 @@ char *next_with_option(const char *option, int argc, char **argv) {
         fputc(' ', file);
         text_put_word(file, argv[i]);
     }
-    if (fclose(file) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return text_printer_end(&printer);
 }
 
 /* How many words at `i` are the option of this name: 0, 1 (--name=VALUE) or 2. */

@@ -86,9 +86,8 @@ static char *next_of(const struct job *job) {
     const struct profile_row *readable =
         report->by == PROFILE_BY_PROCEDURE ? first_readable(report) : NULL;
     char name[4096];
-    char *text = NULL;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
+    struct text_printer printer;
+    FILE *file = text_printer_begin(&printer);
     if (!file)
         return NULL;
     if (report->set->epoch_count > 1 && report->by == PROFILE_BY_LINE)
@@ -121,10 +120,7 @@ static char *next_of(const struct job *job) {
         if (report->set->epoch_count == 1)
             fputs(" --by process", file);
     }
-    if (fclose(file) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return text_printer_end(&printer);
 }
 
 static bool write_report(void *verb, struct error *error) {

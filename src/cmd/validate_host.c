@@ -6,6 +6,7 @@
 
 #include "cmd/interrupt.h"
 #include "cmd/next.h"
+#include "util/text.h"
 
 void validate_host_begin(struct validate_host *host) {
     host->runs = 5;
@@ -116,9 +117,8 @@ static bool run(void *verb, struct error *error) {
 
 /* The command explained, with the options that it was compared with. */
 static char *next_step(const struct validate_job *job) {
-    char *next = NULL;
-    size_t size;
-    FILE *file = open_memstream(&next, &size);
+    struct text_printer printer;
+    FILE *file = text_printer_begin(&printer);
     if (!file)
         return NULL;
     fputs("culprit explain", file);
@@ -130,10 +130,7 @@ static char *next_step(const struct validate_job *job) {
         putc(' ', file);
         text_put_word(file, *word);
     }
-    if (fclose(file) == 0)
-        return next;
-    free(next);
-    return NULL;
+    return text_printer_end(&printer);
 }
 
 static bool write_report(void *verb, struct error *error) {

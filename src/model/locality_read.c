@@ -230,17 +230,12 @@ static bool read_events(const json_t *object, struct locality_events *events, st
 }
 
 static char *joined_lines(const json_t *lines) {
-    char *text = NULL;
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
+    struct text_printer printer;
+    FILE *to = text_printer_begin(&printer);
     for (size_t i = 0; to && i < json_array_size(lines); i++)
         if (json_is_string(json_array_get(lines, i)))
             fprintf(to, "%s\n", json_string_value(json_array_get(lines, i)));
-    if (!to || fclose(to) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return to ? text_printer_end(&printer) : NULL;
 }
 
 static bool read_head(const json_t *object, struct locality *locality, struct error *error) {

@@ -72,9 +72,8 @@ static const struct runtime *runtime_of(const char *program) {
 
 /* The command line with an option behind the program's name; NULL: out of memory. */
 static char *with_option(const char *option, char *const *command, int argc, char **argv) {
-    char *text = NULL;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
+    struct text_printer printer;
+    FILE *file = text_printer_begin(&printer);
     if (!file)
         return NULL;
     fputs(argv[0], file);
@@ -86,10 +85,7 @@ static char *with_option(const char *option, char *const *command, int argc, cha
         if (argv[i] == command[0])
             fprintf(file, " %s", option);
     }
-    if (fclose(file) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return text_printer_end(&printer);
 }
 
 static double nameless_share(const struct report *report, const struct code *code) {

@@ -13,6 +13,7 @@
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/file_name.h"
+#include "util/text.h"
 
 struct cache_shape cache_shape_of(const struct machine_cache *cache) {
     return (struct cache_shape){(uint32_t)(cache->size / cache->ways / cache->line), cache->ways,
@@ -167,9 +168,8 @@ static bool measure(struct locality_inputs *inputs, struct locality_program *pro
 }
 
 static char *title_of(const struct locality_inputs *inputs) {
-    char *text = NULL;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
+    struct text_printer printer;
+    FILE *file = text_printer_begin(&printer);
     if (!file)
         return NULL;
     for (uint32_t p = 0; p < inputs->program_count; p++) {
@@ -178,10 +178,7 @@ static char *title_of(const struct locality_inputs *inputs) {
         if (copies > 1)
             fprintf(file, "*%u", copies);
     }
-    if (fclose(file) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return text_printer_end(&printer);
 }
 
 static bool list_programs(struct locality_inputs *inputs, struct error *error) {

@@ -269,6 +269,20 @@ char *text_clip(char *buffer, size_t size, const char *text, unsigned columns) {
                                         : text_clean(buffer, size, text);
 }
 
+/* ---- printed text ---- */
+
+FILE *text_printer_begin(struct text_printer *printer) {
+    *printer = (struct text_printer){NULL};
+    return printer->file = open_memstream(&printer->text, &printer->size);
+}
+
+char *text_printer_end(struct text_printer *printer) {
+    if (fclose(printer->file) == 0)
+        return printer->text;
+    free(printer->text);
+    return NULL;
+}
+
 /* ---- terminals ---- */
 
 /* 0: not told. */

@@ -68,6 +68,17 @@ char *text_clip(char *buffer, size_t size, const char *text, unsigned columns);
 /* As text_fit(), without padding and without a limit on columns. */
 char *text_clean(char *buffer, size_t size, const char *text);
 
+/* Text that is printed piece by piece, as to a file. */
+struct text_printer {
+    char *text;
+    size_t size;
+    FILE *file;
+};
+/* Where to print it; NULL: out of memory. */
+FILE *text_printer_begin(struct text_printer *printer);
+/* What was printed, to be freed; NULL: out of memory. */
+char *text_printer_end(struct text_printer *printer);
+
 /* A word, quoted for a shell where it must be; with control characters as $'…'. */
 void text_put_word(FILE *file, const char *word);
 /* " --name value", the value as a word; NULL: nothing. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/json_values.h"
+#include "util/text.h"
 
 /* Numbers as numbers, sizes (32K, 1M) in bytes, the rest as text. */
 static json_t *value_of(const char *text) {
@@ -47,14 +48,13 @@ static json_t *object_of(char *text) {
 }
 
 bool machine_json(const struct machine *machine, FILE *file, struct error *error) {
-    char *text = NULL;
-    size_t size;
-    FILE *memory = open_memstream(&text, &size);
+    struct text_printer printer;
+    FILE *memory = text_printer_begin(&printer);
     if (!memory)
         return error_set(error, "out of memory for the machine");
     machine_print(machine, memory);
-    bool good = fclose(memory) == 0;
-    json_t *object = good ? object_of(text) : NULL;
+    char *text = text_printer_end(&printer);
+    json_t *object = text ? object_of(text) : NULL;
     free(text);
     return json_write(object, file, error);
 }

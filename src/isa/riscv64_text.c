@@ -10,6 +10,7 @@
 
 #include "isa/isa_internal.h"
 #include "isa/riscv64_table.h"
+#include "util/array.h"
 
 static const char *const INTEGER_NAMES[32] = {"zero", "ra", "sp",  "gp",  "tp", "t0", "t1", "t2",
                                               "s0",   "s1", "a0",  "a1",  "a2", "a3", "a4", "a5",
@@ -69,65 +70,33 @@ static void put_csr(struct writer *writer, unsigned csr) {
 
 /* ---- pseudo-instructions; each returns false when the plain form is right ---- */
 
-static bool put_alias_immediate(struct writer *writer, const struct fields *f) {
-    int32_t immediate = riscv64_imm_i(f->word);
-    switch (riscv64_funct3(f->word) << 8 | (f->word & 0x7f)) {
-    case 0x013: /* addi */
-        if (f->rs1_number == 0) {
-            if (f->rd_number == 0 && immediate == 0)
-                put(writer, "nop");
-            else
-                put(writer, "li %s,%d", f->rd, immediate);
-        } else if (immediate == 0) {
-            put(writer, "mv %s,%s", f->rd, f->rs1);
-        }
-        break;
-    case 0x01b: /* addiw */
-        if (immediate == 0)
-            put(writer, "sext.w %s,%s", f->rd, f->rs1);
-        break;
-    case 0x313: /* sltiu */
-        if (immediate == 1)
-            put(writer, "seqz %s,%s", f->rd, f->rs1);
-        break;
-    case 0x413: /* xori */
-        if (immediate == -1)
-            put(writer, "not %s,%s", f->rd, f->rs1);
-        break;
-    case 0x713: /* andi */
-        if (immediate == 255)
-            put(writer, "zext.b %s,%s", f->rd, f->rs1);
-        break;
-    default:
-        break;
-    }
-    return writer->length > 0;
+/* Of two registers, the third field being zero or an immediate that the word has. */
+static bool put_alias_of_two(struct writer *writer, const struct fields *f) {
+    enum { IMMEDIATE = 0xfff0707f, RS2_ZERO = IMMEDIATE, RS1_ZERO = 0xfe0ff07f };
+    static const struct {
+        uint32_t fields, word;
+        const char *name;
+    } ALIASES[] = {{IMMEDIATE, 0x00000013, "mv"},     {IMMEDIATE, 0x0000001b, "sext.w"},
+                   {IMMEDIATE, 0x00103013, "seqz"},   {IMMEDIATE, 0xfff04013, "not"},
+                   {IMMEDIATE, 0x0ff07013, "zext.b"}, {RS1_ZERO, 0x40000033, "neg"},
+                   {RS1_ZERO, 0x4000003b, "negw"},    {RS2_ZERO, 0x00002033, "sltz"},
+                   {RS1_ZERO, 0x00002033, "sgtz"},    {RS1_ZERO, 0x00003033, "snez"}};
+    const size_t count = sizeof ALIASES / sizeof *ALIASES;
+    const size_t i = index_where(k, count, (f->word & ALIASES[k].fields) == ALIASES[k].word);
+    if (i < count)
+        put(writer, "%s %s,%s", ALIASES[i].name, f->rd,
+            ALIASES[i].fields == RS1_ZERO ? f->rs2 : f->rs1);
+    return i < count;
 }
 
-static bool put_alias_register(struct writer *writer, const struct fields *f) {
-    switch (f->word & 0xfe00707f) {
-    case 0x40000033: /* sub */
-        if (f->rs1_number == 0)
-            put(writer, "neg %s,%s", f->rd, f->rs2);
-        break;
-    case 0x4000003b: /* subw */
-        if (f->rs1_number == 0)
-            put(writer, "negw %s,%s", f->rd, f->rs2);
-        break;
-    case 0x00002033: /* slt */
-        if (f->rs2_number == 0)
-            put(writer, "sltz %s,%s", f->rd, f->rs1);
-        else if (f->rs1_number == 0)
-            put(writer, "sgtz %s,%s", f->rd, f->rs2);
-        break;
-    case 0x00003033: /* sltu */
-        if (f->rs1_number == 0)
-            put(writer, "snez %s,%s", f->rd, f->rs2);
-        break;
-    default:
-        break;
-    }
-    return writer->length > 0;
+static bool put_alias_li(struct writer *writer, const struct fields *f) {
+    if ((f->word & 0x000ff07f) != 0x00000013)
+        return false; /* not addi of zero */
+    if (f->word == 0x00000013)
+        put(writer, "nop");
+    else
+        put(writer, "li %s,%d", f->rd, riscv64_imm_i(f->word));
+    return true;
 }
 
 static bool put_alias_fp(struct writer *writer, const struct fields *f) {
@@ -319,11 +288,11 @@ static void put_instruction(struct writer *writer, const struct fields *f, unsig
     uint64_t target;
     switch (format) {
     case FORMAT_I:
-        if (!put_alias_immediate(writer, f))
+        if (!put_alias_li(writer, f) && !put_alias_of_two(writer, f))
             put_plain(writer, f, format);
         break;
     case FORMAT_R:
-        if (!put_alias_register(writer, f))
+        if (!put_alias_of_two(writer, f))
             put_plain(writer, f, format);
         break;
     case FORMAT_FP2:

@@ -67,17 +67,18 @@ static int32_t data_for(insn_form form) {
 /* ---- around the copies ---- */
 
 struct making {
-    struct assembler *code;
+    struct kernel_list *kernels;
+    struct form_probes *probes;
+    uint32_t number;
     insn_form form;
     const struct form_uses *uses;
     int32_t data;
+    struct assembler *code; /* of the kernel at hand */
+    struct label loop;
 };
 
 static bool uses_vectors(const struct form_uses *uses) {
-    for (unsigned i = 0; i < uses->count; i++)
-        if (form_kind_is_vector(uses->operands[i].kind))
-            return true;
-    return false;
+    return any_where(i, uses->count, form_kind_is_vector(uses->operands[i].kind));
 }
 
 /* In the width that the form has, and by VEX unless it is a legacy instruction: mixing the two
@@ -122,29 +123,25 @@ static void set_registers(const struct making *making) {
 }
 
 /* A kernel begins, and its probe is noted. */
-static struct making begin(struct kernel_list *kernels, struct form_probes *probes,
-                           const struct form_probe *probe, insn_form form,
-                           const struct form_uses *uses) {
-    struct making making = {
-        kernel_list_add(
-            kernels, &(struct host_kernel){.data = &DATA, .iterations = 30, .features = HOST_AVX}),
-        form, uses, data_for(form)};
-    if (uses->legacy || !uses_vectors(uses))
-        kernels->kernels[kernels->count - 1].features = 0;
-    if (!array_room(probes->items, probes->capacity, probes->count + 1)) {
-        probes->out_of_memory = true;
-    } else {
-        probes->items[probes->count] = *probe;
-        probes->items[probes->count++].kernel = kernels->count - 1;
-    }
-    set_registers(&making);
-    return making;
+static void begin(struct making *making, struct form_probe probe) {
+    const bool wide = !making->uses->legacy && uses_vectors(making->uses);
+    struct kernel_list *kernels = making->kernels;
+    struct form_probes *probes = making->probes;
+    making->code = kernel_list_add(
+        kernels,
+        &(struct host_kernel){.data = &DATA, .iterations = 30, .features = wide ? HOST_AVX : 0});
+    probe.form = making->number;
+    probe.copies = COPIES;
+    probe.kernel = kernels->count - 1;
+    probes->out_of_memory |= !array_push(probes->items, probes->capacity, probes->count, probe);
+    set_registers(making);
+    making->loop = host_loop_begin(making->code);
 }
 
-static void end(const struct making *making, struct label *loop) {
+static void end(struct making *making) {
     if (making->uses->writes & 1u << RSP)
         ASSEMBLE(making->code, MOV, REG(RSP), REG(RBP));
-    host_loop_end(making->code, loop);
+    host_loop_end(making->code, &making->loop);
 }
 
 /* ---- choices of registers ---- */
@@ -193,19 +190,15 @@ static bool waits_for_others(const struct form_uses *uses) {
     return uses->reads & uses->writes & ~(1u << RSP) || flags;
 }
 
-static void add_copies(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
-                       insn_form form, const struct form_uses *uses, bool freed) {
-    const struct form_probe probe = {
-        .form = number, .kind = freed ? PROBE_FREED : PROBE_THROUGHPUT, .copies = COPIES};
-    const struct making making = begin(kernels, probes, &probe, form, uses);
-    struct label loop = host_loop_begin(making.code);
+static void add_copies(struct making *making, bool freed) {
+    begin(making, (struct form_probe){.kind = freed ? PROBE_FREED : PROBE_THROUGHPUT});
     for (unsigned turn = 0; turn < COPIES; turn++) {
-        const struct form_choice choice = choice_for(&making, turn);
+        const struct form_choice choice = choice_for(making, turn);
         if (freed)
-            free_of_others(&making);
-        form_put(making.code, form, &choice);
+            free_of_others(making);
+        form_put(making->code, making->form, &choice);
     }
-    end(&making, &loop);
+    end(making);
 }
 
 /* ---- chains ---- */
@@ -246,20 +239,14 @@ static bool same_file(unsigned one, unsigned other) {
 }
 
 /* From an operand in a register to one in a register. */
-static void add_pair(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
-                     insn_form form, const struct form_uses *uses, uint8_t from, uint8_t to) {
+static void add_pair(struct making *making, uint8_t from, uint8_t to) {
+    const struct form_uses *uses = making->uses;
     const unsigned read = uses->operands[from].kind, written = uses->operands[to].kind;
     const bool crosses = !same_file(read, written);
-    const struct form_probe probe = {.form = number,
-                                     .kind = PROBE_DATA,
-                                     .from = from,
-                                     .to = to,
-                                     .transfers = crosses,
-                                     .copies = COPIES};
-    const struct making making = begin(kernels, probes, &probe, form, uses);
-    struct label loop = host_loop_begin(making.code);
+    begin(making,
+          (struct form_probe){.kind = PROBE_DATA, .from = from, .to = to, .transfers = crosses});
     for (unsigned turn = 0; turn < COPIES; turn++) {
-        struct form_choice choice = choice_for(&making, 0);
+        struct form_choice choice = choice_for(making, 0);
         if (from == to) {
             choice.operand[to] = result_of(written, 0);
         } else if (crosses) {
@@ -269,126 +256,98 @@ static void add_pair(struct kernel_list *kernels, struct form_probes *probes, ui
             choice.operand[from] = result_of(read, turn % 2);
             choice.operand[to] = result_of(written, (turn + 1) % 2);
         }
-        form_put(making.code, form, &choice);
+        form_put(making->code, making->form, &choice);
         if (crosses && form_kind_is_vector(read))
-            move_to_vector(&making, choice.operand[from], choice.operand[to]);
+            move_to_vector(making, choice.operand[from], choice.operand[to]);
         else if (crosses)
-            move_to_general(&making, choice.operand[from], choice.operand[to]);
+            move_to_general(making, choice.operand[from], choice.operand[to]);
     }
-    end(&making, &loop);
+    end(making);
 }
 
 /* From a part of lea's address to the result. */
-static void add_address_part(struct kernel_list *kernels, struct form_probes *probes,
-                             uint32_t number, insn_form form, const struct form_uses *uses,
-                             bool index) {
-    const struct form_probe probe = {
-        .form = number, .kind = PROBE_DATA, .from = 1, .to = 0, .copies = COPIES};
-    const struct making making = begin(kernels, probes, &probe, form, uses);
-    struct label loop = host_loop_begin(making.code);
+static void add_address_part(struct making *making, bool index) {
+    begin(making, (struct form_probe){.kind = PROBE_DATA, .from = 1, .to = 0});
     for (unsigned turn = 0; turn < COPIES; turn++) {
-        struct form_choice choice = choice_for(&making, 0);
+        struct form_choice choice = choice_for(making, 0);
         choice.operand[0] = RESULTS[(turn + 1) % 2];
         *(index ? &choice.index : &choice.base) = RESULTS[turn % 2];
-        form_put(making.code, form, &choice);
+        form_put(making->code, making->form, &choice);
     }
-    end(&making, &loop);
+    end(making);
 }
 
 /* From a hidden register to the same or another one, or from the flags to an operand. */
-static void add_hidden(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
-                       insn_form form, const struct form_uses *uses) {
+static void add_hidden(struct making *making) {
+    const struct form_uses *uses = making->uses;
     const unsigned from = (unsigned)__builtin_ctz(uses->reads | 1u << 16);
     const unsigned to = (unsigned)__builtin_ctz(uses->writes | 1u << 16);
     const bool itself = uses->reads & uses->writes;
-    const struct form_probe probe = {.form = number,
-                                     .kind = PROBE_DATA,
-                                     .from = PROBE_HIDDEN,
-                                     .to = PROBE_HIDDEN,
-                                     .partners = itself ? 0 : 2,
-                                     .copies = COPIES};
-    const struct making making = begin(kernels, probes, &probe, form, uses);
-    struct label loop = host_loop_begin(making.code);
+    begin(making, (struct form_probe){.kind = PROBE_DATA,
+                                      .from = PROBE_HIDDEN,
+                                      .to = PROBE_HIDDEN,
+                                      .partners = itself ? 0 : 2});
     for (unsigned turn = 0; turn < COPIES; turn++) {
-        const struct form_choice choice = choice_for(&making, turn);
-        form_put(making.code, form, &choice);
+        const struct form_choice choice = choice_for(making, turn);
+        form_put(making->code, making->form, &choice);
         if (!itself)
-            depend(&making, from, to);
+            depend(making, from, to);
     }
-    end(&making, &loop);
+    end(making);
 }
 
-static void add_from_flags(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
-                           insn_form form, const struct form_uses *uses, uint8_t to) {
-    const struct form_probe probe = {.form = number,
-                                     .kind = PROBE_DATA,
-                                     .from = PROBE_HIDDEN,
-                                     .to = to,
-                                     .partners = 1,
-                                     .copies = COPIES};
-    const struct making making = begin(kernels, probes, &probe, form, uses);
-    struct label loop = host_loop_begin(making.code);
+static void add_from_flags(struct making *making, uint8_t to) {
+    begin(making,
+          (struct form_probe){.kind = PROBE_DATA, .from = PROBE_HIDDEN, .to = to, .partners = 1});
     for (unsigned turn = 0; turn < COPIES; turn++) {
-        const struct form_choice choice = choice_for(&making, 0);
+        const struct form_choice choice = choice_for(making, 0);
         const ZydisRegister result = form_register(FORM_R64, choice.operand[to]);
-        form_put(making.code, form, &choice);
-        ASSEMBLE(making.code, TEST, operand_register(result), operand_register(result));
+        form_put(making->code, making->form, &choice);
+        ASSEMBLE(making->code, TEST, operand_register(result), operand_register(result));
     }
-    end(&making, &loop);
+    end(making);
 }
 
 /* From an operand in a register to the flags. */
-static void add_to_flags(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
-                         insn_form form, const struct form_uses *uses, uint8_t from) {
-    const bool vector = form_kind_is_vector(uses->operands[from].kind);
-    const struct form_probe probe = {.form = number,
-                                     .kind = PROBE_FLAGS,
-                                     .from = from,
-                                     .to = PROBE_HIDDEN,
-                                     .partners = 1,
-                                     .transfers = vector,
-                                     .copies = COPIES};
-    const struct making making = begin(kernels, probes, &probe, form, uses);
-    struct label loop = host_loop_begin(making.code);
+static void add_to_flags(struct making *making, uint8_t from) {
+    const bool vector = form_kind_is_vector(making->uses->operands[from].kind);
+    begin(making, (struct form_probe){.kind = PROBE_FLAGS,
+                                      .from = from,
+                                      .to = PROBE_HIDDEN,
+                                      .partners = 1,
+                                      .transfers = vector});
     for (unsigned turn = 0; turn < COPIES; turn++) {
-        struct form_choice choice = choice_for(&making, 0);
-        choice.operand[from] = result_of(uses->operands[from].kind, 0);
-        form_put(making.code, form, &choice);
-        take_flags(&making, vector ? R11 : choice.operand[from]);
+        struct form_choice choice = choice_for(making, 0);
+        choice.operand[from] = result_of(making->uses->operands[from].kind, 0);
+        form_put(making->code, making->form, &choice);
+        take_flags(making, vector ? R11 : choice.operand[from]);
         if (vector)
-            move_to_vector(&making, choice.operand[from], R11);
+            move_to_vector(making, choice.operand[from], R11);
     }
-    end(&making, &loop);
+    end(making);
 }
 
 /* From the address of what is read to the result, or to the flags. */
-static void add_from_address(struct kernel_list *kernels, struct form_probes *probes,
-                             uint32_t number, insn_form form, const struct form_uses *uses,
-                             uint8_t to) {
+static void add_from_address(struct making *making, uint8_t to) {
     const bool flags = to == PROBE_HIDDEN;
-    const bool vector = !flags && form_kind_is_vector(uses->operands[to].kind);
-    const struct form_probe probe = {.form = number,
-                                     .kind = PROBE_ADDRESS,
-                                     .to = to,
-                                     .partners = flags ? 3 : 2,
-                                     .transfers = vector,
-                                     .copies = COPIES};
-    const struct making making = begin(kernels, probes, &probe, form, uses);
-    struct label loop = host_loop_begin(making.code);
+    const bool vector = !flags && form_kind_is_vector(making->uses->operands[to].kind);
+    begin(making,
+          (struct form_probe){
+              .kind = PROBE_ADDRESS, .to = to, .partners = flags ? 3 : 2, .transfers = vector});
     for (unsigned turn = 0; turn < COPIES; turn++) {
-        struct form_choice choice = choice_for(&making, 0);
+        struct form_choice choice = choice_for(making, 0);
         unsigned result = flags ? R11 : choice.operand[to];
         choice.base = RSI;
-        form_put(making.code, form, &choice);
+        form_put(making->code, making->form, &choice);
         if (flags)
-            take_flags(&making, result);
+            take_flags(making, result);
         if (vector) {
-            move_to_general(&making, R11, result);
+            move_to_general(making, R11, result);
             result = R11;
         }
-        depend(&making, RSI, result);
+        depend(making, RSI, result);
     }
-    end(&making, &loop);
+    end(making);
 }
 
 /* ---- a form ---- */
@@ -397,63 +356,62 @@ static bool in_register(unsigned kind) {
     return form_kind_is_general(kind) || form_kind_is_vector(kind);
 }
 
-static void add_to_operand(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
-                           insn_form form, const struct form_uses *uses, uint8_t to) {
+static void add_to_operand(struct making *making, uint8_t to) {
+    const struct form_uses *uses = making->uses;
     for (uint8_t from = 0; from < uses->count; from++) {
         const struct form_use *use = &uses->operands[from];
         if (use->reads && in_register(use->kind))
-            add_pair(kernels, probes, number, form, uses, from, to);
+            add_pair(making, from, to);
         else if (use->kind > FORM_ADDRESS) {
             if ((use->kind - FORM_ADDRESS) & FORM_PART_BASE)
-                add_address_part(kernels, probes, number, form, uses, false);
+                add_address_part(making, false);
             if ((use->kind - FORM_ADDRESS) & FORM_PART_INDEX)
-                add_address_part(kernels, probes, number, form, uses, true);
+                add_address_part(making, true);
         } else if (form_kind_is_memory(use->kind) && use->reads && !use->writes) {
-            add_from_address(kernels, probes, number, form, uses, to);
+            add_from_address(making, to);
         }
     }
     if (uses->flags & FORM_READS_FLAGS && form_kind_is_general(uses->operands[to].kind))
-        add_from_flags(kernels, probes, number, form, uses, to);
+        add_from_flags(making, to);
 }
 
-static void add_to_all_flags(struct kernel_list *kernels, struct form_probes *probes,
-                             uint32_t number, insn_form form, const struct form_uses *uses) {
-    bool writes_register = false;
-    for (uint8_t i = 0; i < uses->count; i++)
-        writes_register |= uses->operands[i].writes;
+static void add_to_all_flags(struct making *making) {
+    const struct form_uses *uses = making->uses;
+    const bool writes_register = any_where(i, uses->count, uses->operands[i].writes);
     for (uint8_t from = 0; from < uses->count; from++) {
         const struct form_use *use = &uses->operands[from];
         if (use->reads && in_register(use->kind))
-            add_to_flags(kernels, probes, number, form, uses, from);
+            add_to_flags(making, from);
         else if (form_kind_is_memory(use->kind) && use->reads && !writes_register)
-            add_from_address(kernels, probes, number, form, uses, PROBE_HIDDEN);
+            add_from_address(making, PROBE_HIDDEN);
     }
 }
 
 void form_kernels_add(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
                       insn_form form, const struct form_uses *uses) {
-    add_copies(kernels, probes, number, form, uses, false);
+    struct making making = {kernels, probes, number, form, uses, .data = data_for(form)};
+    add_copies(&making, false);
     if (waits_for_others(uses))
-        add_copies(kernels, probes, number, form, uses, true);
+        add_copies(&making, true);
     for (uint8_t to = 0; to < uses->count; to++)
         if (uses->operands[to].writes && in_register(uses->operands[to].kind))
-            add_to_operand(kernels, probes, number, form, uses, to);
+            add_to_operand(&making, to);
     if (uses->reads & ~(1u << RSP) && uses->writes & ~(1u << RSP) && !uses->hidden_memory)
-        add_hidden(kernels, probes, number, form, uses);
+        add_hidden(&making);
     if (uses->flags & FORM_WRITES_FLAGS)
-        add_to_all_flags(kernels, probes, number, form, uses);
+        add_to_all_flags(&making);
 }
 
 void form_kernels_transfer(struct kernel_list *kernels, struct form_probes *probes) {
-    const struct form_probe probe = {.kind = PROBE_TRANSFER, .copies = COPIES};
     const struct form_uses uses = {.legacy = true};
-    const struct making making = begin(kernels, probes, &probe, FORM_NONE, &uses);
-    struct label loop = host_loop_begin(making.code);
+    struct making making = {kernels, probes, .form = FORM_NONE, .uses = &uses,
+                            .data = data_for(FORM_NONE)};
+    begin(&making, (struct form_probe){.kind = PROBE_TRANSFER});
     for (unsigned turn = 0; turn < COPIES; turn++) {
         move_to_vector(&making, 0, RBX);
         move_to_general(&making, RBX, 0);
     }
-    end(&making, &loop);
+    end(&making);
 }
 
 double form_probe_cycles(const struct form_probe *probe, double cycles, double transfer) {

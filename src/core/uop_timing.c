@@ -81,10 +81,10 @@ static uint32_t latency_of(const struct machine *machine, const struct machine_f
     if (!computes(insn, uop) || data_latency(form) == FORM_UNKNOWN || stores(insn, uops) ||
         is_part(insn, uops, number))
         return class;
-    uint32_t before = 0;
-    for (uint32_t i = 0; i < number; i++)
-        if (computes(insn, &uops[i]) && is_part(insn, uops, i))
-            before += machine->classes[uops[i].operation].latency;
+    const uint32_t before = sum_over(uint32_t, i, number,
+                                     computes(insn, &uops[i]) && is_part(insn, uops, (uint32_t)i)
+                                         ? machine->classes[uops[i].operation].latency
+                                         : 0);
     return data_latency(form) > before ? data_latency(form) - before : 0;
 }
 

@@ -2,8 +2,6 @@
  */
 #include "calibrate/form_code.h"
 
-#include <string.h>
-
 #include "isa/insn.h"
 
 enum { RSP = 4 };

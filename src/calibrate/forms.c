@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "calibrate/form_kernels.h"
 #include "calibrate/form_table.h"

@@ -1,7 +1,6 @@
 /* Samples are written as the profiles are walked over, and with them whatever they are the first to
  * refer to; mappings come last, when it is known how far each reaches. A live event gives two
  * columns, samples and what they stand for; a simulated one its cycles. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * what checks a graph against the run that it was built from. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "graph/category.h"

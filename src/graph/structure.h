@@ -3,8 +3,6 @@
  * CQ, CS). */
 #pragma once
 
-#include <stdbool.h>
-
 #include "graph/graph.h"
 
 /* What a µop's life record says of it beyond its flags. */

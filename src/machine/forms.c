@@ -6,7 +6,6 @@
  * forms' numbers, so that one that comes twice is found as it is entered. */
 #include "machine/forms.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
 #include "model/data_trace.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/core.h"
 #include "core/input.h"

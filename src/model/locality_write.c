@@ -1,5 +1,4 @@
 /* A profile as JSON (docs/locality-format.md). */
-#include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
 

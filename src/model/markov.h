@@ -2,7 +2,6 @@
  * of N threads are suspended. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum { MARKOV_MAX_THREADS = 64 };

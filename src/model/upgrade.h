@@ -2,7 +2,6 @@
  * another prefetcher of the L1D. Each is a list of settings, so that `--set` makes the same. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "machine/machine.h"

@@ -2,7 +2,6 @@
  * is asked for. */
 #include "report/annotation.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdio.h>
 
 #include "graph/inspect.h"
 #include "query/function_walk.h"

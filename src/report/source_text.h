@@ -1,7 +1,6 @@
 /* Lines of source files, as they are on this machine now. */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct source_text;

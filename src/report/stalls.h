@@ -2,8 +2,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdio.h>
 
 #include "report/page.h"
 #include "simulate/simulate.h"

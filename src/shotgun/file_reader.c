@@ -1,6 +1,5 @@
 /* Instructions are decoded as the trace's are; one that is none is a system instruction, as there.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -21,7 +21,6 @@
  * colder. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -3,7 +3,6 @@
  * of the progress. */
 #include "simulate/multisim.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -16,7 +16,6 @@
  * simulated, and that is all. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct sampling {

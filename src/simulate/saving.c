@@ -2,7 +2,6 @@
  * code at one offset (of anonymous memory that changed) is one. */
 #include "simulate/saving.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * order wanted. */
 #include "study/localities.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "isa/insn.h"

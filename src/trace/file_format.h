@@ -2,9 +2,6 @@
  * All numbers are little-endian. */
 #pragma once
 
-#include <stdint.h>
-#include <string.h>
-
 #include "util/little_endian.h"
 #include "util/record.h"
 

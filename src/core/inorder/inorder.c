@@ -2,7 +2,6 @@
 #include "core/inorder/inorder.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static bool fits(const struct machine *machine, const struct core_options *options,
                  struct error *error) {

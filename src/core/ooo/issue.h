@@ -11,8 +11,6 @@
 
 #include "core/ooo/ooo.h"
 
-#include <string.h>
-
 /* So many cycles at most are over and not swept, and so far ahead are slots given out. */
 enum { SWEEP_CYCLES = 256, AHEAD_CYCLES = SLOT_CYCLES - 2 * SWEEP_CYCLES };
 

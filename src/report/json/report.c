@@ -1,10 +1,9 @@
 /* The report as one JSON object; every key is documented in docs/json.md. Rows may be a million, so
  * they are made and written one at a time; all else is small objects. */
-#include <string.h>
 
+#include "report/report.h"
 #include "report/interval.h"
 #include "report/json_values.h"
-#include "report/report.h"
 #include "report/stalls.h"
 #include "report/upgrades.h"
 

@@ -1,5 +1,4 @@
 /* The table of `top` for people. */
-#include <inttypes.h>
 
 #include "report/profile_report.h"
 #include "report/table.h"

@@ -2,7 +2,6 @@
  * of one instruction a site. */
 #include "trace/qemu/markers.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include "exchange/import.h"
 #include "exchange/perf_line.h"
 #include "exchange/perf_places.h"
+#include "util/array.h"
 
 enum { DECLARED_MAX = 16, EVENT_BYTES = 64 };
 
@@ -47,10 +48,10 @@ static const char *period_unit(const char *event) {
 
 /* How many samples a record holds. */
 static uint64_t count_of(const struct reading *reading, const char *event, uint64_t period) {
-    for (size_t i = 0; i < reading->declared_count; i++)
-        if (!strcmp(reading->declared[i].event, event) && period >= reading->declared[i].period)
-            return period / reading->declared[i].period;
-    return 1;
+    const size_t i = index_where(k, reading->declared_count,
+                                 !strcmp(reading->declared[k].event, event) &&
+                                     period >= reading->declared[k].period);
+    return i < reading->declared_count ? period / reading->declared[i].period : 1;
 }
 
 static bool add_sample(struct reading *reading, const struct perf_place *place) {

@@ -64,9 +64,7 @@ static uint32_t choose(struct load_cost *loads, size_t count, uint32_t most,
 
 static bool choose_loads(const struct load_tally *tally, const struct critical *critical,
                          uint32_t most, struct load_costs *costs) {
-    size_t count = 0;
-    for (size_t i = 0; i < tally->count; i++)
-        count += tally->insns[i].misses != 0;
+    size_t count = sum_over(size_t, i, tally->count, tally->insns[i].misses != 0);
     struct load_cost *loads = malloc((count + 1) * sizeof *loads);
     if (!loads)
         return false;

@@ -109,10 +109,3 @@ void assembler_branch(struct assembler *code, ZydisMnemonic mnemonic, struct lab
                                                    .operands = {IMMEDIATE(0)}});
     use_label(code, label);
 }
-
-void assembler_address(struct assembler *code, ZydisRegister reg, struct label *label) {
-    const ZydisEncoderOperand operands[] = {
-        operand_register(reg), operand_memory(ZYDIS_REGISTER_RIP, ZYDIS_REGISTER_NONE, 0, 0, 64)};
-    assembler_put(code, ZYDIS_MNEMONIC_LEA, operands, 2);
-    use_label(code, label);
-}

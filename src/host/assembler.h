@@ -61,8 +61,6 @@ static inline struct label assembler_here(const struct assembler *code) {
 }
 /* jmp, call or a conditional jump, always with a displacement of 32 bits. */
 void assembler_branch(struct assembler *code, ZydisMnemonic mnemonic, struct label *label);
-/* lea reg, [rip + label]: its address. */
-void assembler_address(struct assembler *code, ZydisRegister reg, struct label *label);
 
 #define ASSEMBLE(code, mnemonic, ...)                                                              \
     assembler_put(code, ZYDIS_MNEMONIC_##mnemonic, (const ZydisEncoderOperand[]){__VA_ARGS__},     \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "isa/x86_64_view.h"
+#include "util/array.h"
 
 enum { MNEMONIC_BITS = 11, KIND_BITS = 6, PREFIX_AT = 41, MASK_AT = 43 };
 static_assert(ZYDIS_MNEMONIC_MAX_VALUE < 1 << MNEMONIC_BITS, "mnemonics fit");
@@ -136,10 +137,9 @@ static unsigned width_kind(unsigned bits) {
         enum form_kind kind;
     } widths[] = {{8, FORM_M8},   {16, FORM_M16},   {32, FORM_M32},   {64, FORM_M64},
                   {80, FORM_M80}, {128, FORM_M128}, {256, FORM_M256}, {512, FORM_M512}};
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-        if (widths[i].bits == bits)
-            return widths[i].kind;
-    return FORM_M;
+    const size_t count = sizeof widths / sizeof *widths;
+    const size_t i = index_where(k, count, widths[k].bits == bits);
+    return i < count ? widths[i].kind : FORM_M;
 }
 
 static unsigned address_kind(const ZydisDecodedOperandMem *memory) {

@@ -60,12 +60,12 @@ static void put_csr(struct writer *writer, unsigned csr) {
         {0x300, "mstatus"}, {0x301, "misa"},       {0x302, "medeleg"},  {0x303, "mideleg"},
         {0x304, "mie"},     {0x305, "mtvec"},      {0x340, "mscratch"}, {0x341, "mepc"},
         {0x342, "mcause"},  {0x343, "mtval"},      {0x344, "mip"},      {0xf14, "mhartid"}};
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
-        if (NAMES[i].number == csr) {
-            put(writer, "%s", NAMES[i].name);
-            return;
-        }
-    put(writer, "0x%x", csr);
+    const size_t count = sizeof NAMES / sizeof *NAMES;
+    const size_t i = index_where(k, count, NAMES[k].number == csr);
+    if (i < count)
+        put(writer, "%s", NAMES[i].name);
+    else
+        put(writer, "0x%x", csr);
 }
 
 /* ---- pseudo-instructions; each returns false when the plain form is right ---- */

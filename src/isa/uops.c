@@ -171,10 +171,7 @@ static void crack_leave(struct cracker *cracker) {
 static enum operation combining_operation(const struct insn *insn, const struct registers *data) {
     if (insn->flags & INSN_GATHER)
         return OP_VEC_PERM;
-    for (unsigned i = 0; i < data->count; i++)
-        if (register_is_fp(data->reg[i]))
-            return OP_VEC_ALU;
-    return OP_INT_ALU;
+    return any_where(i, data->count, register_is_fp(data->reg[i])) ? OP_VEC_ALU : OP_INT_ALU;
 }
 
 static void crack_load(struct cracker *cracker) {

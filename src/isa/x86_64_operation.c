@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "util/array.h"
+
 /* Mnemonics that share a meaning; V(): also with the "v" of VEX and EVEX. */
 struct mnemonics {
     uint16_t meaning;
@@ -75,10 +77,10 @@ struct prefix {
 
 static enum operation match(const struct prefix *table, unsigned count, const char *name,
                             enum operation otherwise) {
-    for (unsigned i = 0; i < count; i++)
-        if (name[0] == table[i].text[0] && strncmp(name, table[i].text, strlen(table[i].text)) == 0)
-            return table[i].operation;
-    return otherwise;
+    const size_t i = index_where(k, count,
+                                 name[0] == table[k].text[0] &&
+                                     !strncmp(name, table[k].text, strlen(table[k].text)));
+    return i < count ? table[i].operation : otherwise;
 }
 #define MATCH(table, name, otherwise) match(table, sizeof table / sizeof *table, name, otherwise)
 

@@ -241,10 +241,9 @@ int kernel_map_find(const struct kernel_map *map, uint64_t address) {
     size_t low = first_where(i, map->count, map->symbols[i].address > address);
     if (low && address - map->symbols[low - 1].address < map->symbols[low - 1].size)
         return (int)map->symbols[low - 1].image;
-    for (size_t i = 0; i < map->image_count; i++)
-        if (address >= map->images[i].start && address < map->images[i].end)
-            return (int)i;
-    return KERNEL_MAP_NONE;
+    const size_t i = index_where(k, map->image_count,
+                                 address >= map->images[k].start && address < map->images[k].end);
+    return i < map->image_count ? (int)i : KERNEL_MAP_NONE;
 }
 
 bool kernel_map_cover(const struct kernel_map *map, uint32_t image, struct symbol_cover *cover) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "machine/ports.h"
+#include "util/array.h"
 #include "util/nearest.h"
 
 static const char NAME_LETTERS[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -55,17 +56,13 @@ static bool error_name(const char *name, struct error *error) {
 }
 
 static int find_queue(const struct draft *draft, const char *name) {
-    for (uint32_t i = 0; i < draft->queue_count; i++)
-        if (!strcmp(draft->queues[i].name, name))
-            return (int)i;
-    return -1;
+    const size_t i = index_where(k, draft->queue_count, !strcmp(draft->queues[k].name, name));
+    return i < draft->queue_count ? (int)i : -1;
 }
 
 static int find_pool(const struct draft *draft, const char *name) {
-    for (uint32_t i = 0; i < draft->pool_count; i++)
-        if (!strcmp(draft->pools[i].name, name))
-            return (int)i;
-    return -1;
+    const size_t i = index_where(k, draft->pool_count, !strcmp(draft->pools[k].name, name));
+    return i < draft->pool_count ? (int)i : -1;
 }
 
 static int find_operation(const char *name, struct error *error) {

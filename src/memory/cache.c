@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/power_of_two.h"
 
 static void add_prefetcher(struct cache *cache, enum prefetcher_kind kind, uint32_t degree) {
@@ -293,8 +294,8 @@ bool cache_consistent(const struct cache *cache, uint64_t now) {
     for (size_t set = 0; set < lines; set += cache->ways)
         if (!set_consistent(cache, set))
             return false;
-    uint32_t in_flight = 0;
-    for (uint32_t slot = 0; slot < cache->flight_slots; slot++)
-        in_flight += cache->flights[slot].start <= now && now < cache->flights[slot].ready;
+    const uint32_t in_flight =
+        sum_over(uint32_t, slot, cache->flight_slots,
+                 cache->flights[slot].start <= now && now < cache->flights[slot].ready);
     return cache->mshrs == 0 || in_flight <= cache->mshrs;
 }

@@ -115,7 +115,7 @@ static bool note_check(struct breakdown_report *breakdown, const struct breakdow
     double difference;
     uint32_t set = breakdown_report_farthest(breakdown, row, WAY_GRAPH, &difference), left = 0;
     char name[256];
-    for (uint32_t i = 0; i < breakdown->singles + breakdown->pairs + breakdown->others; i++)
+    for (uint32_t i = 0; i < breakdown_row_count(breakdown); i++)
         left += breakdown_source(row, breakdown->rows[i]) != row->ways[WAY_MULTISIM];
     return report_note(&breakdown->report,
                        "simulated anew%s, as a check: %" PRIu32 " machine%s in %s%s; farthest off "
@@ -198,7 +198,7 @@ bool breakdown_note(struct breakdown_report *breakdown, const struct breakdown_r
 bool breakdown_all_simulated(const struct breakdown_report *breakdown) {
     uint32_t left = 0;
     for (uint32_t i = 0; i < breakdown->program_count; i++)
-        for (uint32_t k = 0; k < breakdown->singles + breakdown->pairs + breakdown->others; k++)
+        for (uint32_t k = 0; k < breakdown_row_count(breakdown); k++)
             left += breakdown_source(&breakdown->programs[i], breakdown->rows[k]) !=
                     breakdown->programs[i].ways[WAY_MULTISIM];
     return left == 0;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/array.h"
 #include "util/order.h"
 
 const char *breakdown_way_name(enum breakdown_way way) {
@@ -50,13 +51,13 @@ static double known_share(const struct breakdown_program *program, uint32_t set)
     return breakdown_share(breakdown_source(program, set), set);
 }
 
+static double known_or_0(double share) {
+    return isnan(share) ? 0 : share;
+}
+
 /* Over programs, of the shares that are known. */
 static double mean_share(const struct breakdown_program *programs, uint32_t count, uint32_t set) {
-    double sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        double share = known_share(&programs[i], set);
-        sum += isnan(share) ? 0 : share;
-    }
+    const double sum = sum_over(double, i, count, known_or_0(known_share(&programs[i], set)));
     return count ? sum / count : 0;
 }
 
@@ -147,20 +148,16 @@ void breakdown_report_free(struct breakdown_report *report) {
 
 double breakdown_rest(const struct breakdown_report *report, const struct breakdown *breakdown) {
     double rest = 1;
-    for (uint32_t i = 0; i < report->singles + report->pairs + report->others; i++) {
-        double share = breakdown_share(breakdown, report->rows[i]);
-        rest -= isnan(share) ? 0 : share;
-    }
+    for (uint32_t i = 0; i < breakdown_row_count(report); i++)
+        rest -= known_or_0(breakdown_share(breakdown, report->rows[i]));
     return rest;
 }
 
 double breakdown_known_rest(const struct breakdown_report *report,
                             const struct breakdown_program *program) {
     double rest = 1;
-    for (uint32_t i = 0; i < report->singles + report->pairs + report->others; i++) {
-        double share = known_share(program, report->rows[i]);
-        rest -= isnan(share) ? 0 : share;
-    }
+    for (uint32_t i = 0; i < breakdown_row_count(report); i++)
+        rest -= known_or_0(known_share(program, report->rows[i]));
     return rest;
 }
 
@@ -176,7 +173,7 @@ uint32_t breakdown_report_farthest(const struct breakdown_report *report,
                                    double *difference) {
     uint32_t farthest = 0;
     *difference = 0;
-    for (uint32_t i = 0; i < report->singles + report->pairs + report->others; i++) {
+    for (uint32_t i = 0; i < breakdown_row_count(report); i++) {
         uint32_t set = report->rows[i];
         double off = breakdown_share(program->ways[way], set) -
                      breakdown_share(program->ways[WAY_MULTISIM], set);

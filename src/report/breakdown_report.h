@@ -64,6 +64,9 @@ struct breakdown_report {
     uint32_t *rows;
     uint32_t singles, pairs, others;
 };
+static inline uint32_t breakdown_row_count(const struct breakdown_report *report) {
+    return report->singles + report->pairs + report->others;
+}
 
 /* False: out of memory. breakdown_report_free() either way. */
 bool breakdown_report_choose(struct breakdown_report *report);

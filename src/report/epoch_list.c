@@ -52,10 +52,8 @@ static struct text minute_of(int64_t nanoseconds) {
 /* Samples of the first event that counts samples; UINT64_MAX: none does. */
 static uint64_t samples_of(const struct store_event *events, const struct held *held,
                            size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(events[i].unit, "samples"))
-            return held[i].total;
-    return UINT64_MAX;
+    const size_t i = index_where(k, count, !strcmp(events[k].unit, "samples"));
+    return i < count ? held[i].total : UINT64_MAX;
 }
 
 /* ---- text ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/children.h"
+#include "util/array.h"
 #include "util/text.h"
 
 enum { NOTED_PROCESSES = 5 };
@@ -64,10 +65,10 @@ static const struct runtime {
 
 static const struct runtime *runtime_of(const char *program) {
     const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
-    for (size_t i = 0; i < sizeof RUNTIMES / sizeof *RUNTIMES; i++)
-        if (!strncmp(name, RUNTIMES[i].name, strlen(RUNTIMES[i].name)))
-            return &RUNTIMES[i];
-    return NULL;
+    const size_t count = sizeof RUNTIMES / sizeof *RUNTIMES;
+    const size_t i =
+        index_where(k, count, !strncmp(name, RUNTIMES[k].name, strlen(RUNTIMES[k].name)));
+    return i < count ? &RUNTIMES[i] : NULL;
 }
 
 /* The command line with an option behind the program's name; NULL: out of memory. */

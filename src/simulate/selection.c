@@ -106,11 +106,9 @@ static void learn_code(struct selector *selector, const struct code *code) {
 static uint32_t find_start(struct selector *selector, const struct code *code,
                            const struct trace_batch *batch) {
     learn_code(selector, code);
-    for (uint32_t i = 0; i < batch->insn_count; i++)
-        for (size_t start = 0; start < selector->start_count; start++)
-            if (batch->insns[i].insn == selector->starts[start])
-                return i;
-    return batch->insn_count;
+    return (uint32_t)index_where(
+        i, batch->insn_count,
+        any_where(start, selector->start_count, batch->insns[i].insn == selector->starts[start]));
 }
 
 void selector_apply(struct selector *selector, const struct code *code, struct trace_batch *batch) {

@@ -197,9 +197,9 @@ void session_list_free(struct session_list *list) {
 
 struct session_entry *session_list_find(struct store *store, struct session_list *list, int64_t id,
                                         struct error *error) {
-    for (size_t i = 0; i < list->count; i++)
-        if (list->entries[i].session.id == id)
-            return &list->entries[i];
+    const size_t i = index_where(k, list->count, list->entries[k].session.id == id);
+    if (i < list->count)
+        return &list->entries[i];
     return error_null(error, "%s: there is no session %lld", store->path, (long long)id);
 }
 

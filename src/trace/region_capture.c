@@ -76,10 +76,8 @@ static struct capture_region *region_at(const struct region_capture *capture, si
 /* The regions' thread as it is numbered in this run: it has been met. */
 static uint32_t number_in_run(const struct region_capture *capture,
                               const struct region_thread *thread) {
-    for (uint32_t i = 0; i < capture->thread_count; i++)
-        if (capture->threads[i] == thread->thread)
-            return i;
-    return thread->thread;
+    const size_t i = index_where(k, capture->thread_count, capture->threads[k] == thread->thread);
+    return i < capture->thread_count ? (uint32_t)i : thread->thread;
 }
 
 /* Once before each region: the pause may be over while chunks from before it are still read. */
@@ -304,10 +302,10 @@ static bool take_thread_end(struct region_capture *capture, uint32_t number, str
 /* The process of this run that the region lies in; NULL: it has not begun. */
 static const struct kept_process *process_of(const struct region_capture *capture,
                                              const struct capture_region *region) {
-    for (size_t i = 0; i < capture->process_count; i++)
-        if (capture->processes[i].kept && capture->processes[i].number == region->process)
-            return capture->processes[i].kept;
-    return NULL;
+    const size_t i =
+        index_where(k, capture->process_count,
+                    capture->processes[k].kept && capture->processes[k].number == region->process);
+    return i < capture->process_count ? capture->processes[i].kept : NULL;
 }
 
 /* What other threads execute from here on belongs into the region's trace, also when it is to begin

@@ -137,7 +137,7 @@ static void draw_title(const struct picture *picture, double width) {
 
 void breakdown_svg(const struct breakdown_report *report, FILE *out) {
     struct picture picture = {.report = report, .out = out};
-    picture.row_count = report->singles + report->pairs + report->others;
+    picture.row_count = breakdown_row_count(report);
     picture.bars = calloc((size_t)report->program_count * WAY_COUNT, sizeof *picture.bars);
     for (uint32_t i = 0; picture.bars && i < report->program_count; i++)
         for (int way = 0; way < WAY_COUNT; way++)

@@ -17,10 +17,6 @@ struct sheet {
     FILE *file;
 };
 
-static uint32_t row_count(const struct breakdown_report *report) {
-    return report->singles + report->pairs + report->others;
-}
-
 /* "dl1 + win" */
 static const char *name_of(const struct sheet *sheet, uint32_t set, char *name, size_t size) {
     const struct breakdown *breakdown = breakdown_shown(&sheet->report->programs[0]);
@@ -152,7 +148,7 @@ static void print_detailed(const struct sheet *sheet) {
     page_cell(sheet->page, "% of time", CELL, TEXT_RIGHT);
     page_cell(sheet->page, "cycles", CYCLES, TEXT_RIGHT);
     fprintf(sheet->file, "%s\n", sheet->page->plain);
-    for (uint32_t i = 0; i < row_count(report); i++) {
+    for (uint32_t i = 0; i < breakdown_row_count(report); i++) {
         if (i == report->singles || (i == report->singles + report->pairs && report->others))
             fputc('\n', sheet->file);
         print_detailed_row(sheet, report->rows[i]);
@@ -244,7 +240,7 @@ static void print_row(const struct sheet *sheet, uint32_t row, uint32_t from, ui
 /* Whether both have the same rows, so that what they leave over can be compared. */
 static bool same_rows(const struct breakdown_report *report,
                       const struct breakdown_program *program) {
-    for (uint32_t i = 0; i < row_count(report); i++) {
+    for (uint32_t i = 0; i < breakdown_row_count(report); i++) {
         int known = 0, ways = 0;
         for (int way = 0; way < WAY_COUNT; way++)
             if (program->ways[way]) {
@@ -283,7 +279,7 @@ static void print_columns(const struct sheet *sheet) {
     for (uint32_t from = 0; from < report->program_count; from += fit) {
         uint32_t to = from + fit < report->program_count ? from + fit : report->program_count;
         print_column_heads(sheet, from, to);
-        for (uint32_t row = 0; row < row_count(report); row++) {
+        for (uint32_t row = 0; row < breakdown_row_count(report); row++) {
             if (row == report->singles ||
                 (row == report->singles + report->pairs && report->others))
                 fputc('\n', sheet->file);

@@ -98,10 +98,9 @@ static uint32_t describe(struct capture *capture, const struct traced *process, 
 }
 
 static int find_process(const struct capture *capture, uint32_t number) {
-    for (int i = 0; i < RING_PROCESSES; i++)
-        if (capture->slots[i].live && capture->slots[i].number == number)
-            return i;
-    return -1;
+    const size_t i = index_where(k, RING_PROCESSES,
+                                 capture->slots[k].live && capture->slots[k].number == number);
+    return i < RING_PROCESSES ? (int)i : -1;
 }
 
 static void end_by_exec(struct capture *capture, struct traced *process, uint32_t *parent) {

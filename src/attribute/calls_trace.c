@@ -7,6 +7,7 @@
 #include "attribute/call_stacks.h"
 #include "attribute/tracers.h"
 #include "program/program.h"
+#include "util/array.h"
 #include "util/file_name.h"
 
 struct calls {
@@ -63,9 +64,7 @@ struct names {
 };
 
 static void names_end(struct names *names) {
-    for (size_t i = 0; i < names->count && names->names; i++)
-        free(names->names[i]);
-    free(names->names);
+    array_free_each(names->names, names->count);
     free(names->images);
     if (names->program)
         program_free(names->program);

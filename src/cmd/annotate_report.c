@@ -1,5 +1,4 @@
 /* The report of `culprit annotate`: one procedure, or several. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/annotate.h"

@@ -1,5 +1,4 @@
 /* culprit diff: two profiles side by side. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"

@@ -1,6 +1,5 @@
 /* culprit top: where the samples of the store lie (DCPI's dcpiprof). */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "cmd/cmd.h"
 #include "cmd/profile_options.h"

@@ -1,10 +1,9 @@
 /* culprit variance: how much procedures differ between runs (DCPI's dcpistats). */
-#include <stdlib.h>
-
 #include "cmd/cmd.h"
 #include "cmd/profile_options.h"
 #include "report/profile_report.h"
 #include "report/variance_report.h"
+#include "util/text.h"
 
 static const struct option_part PARTS[] = {COMPARE_PARTS, {0}};
 
@@ -26,23 +25,20 @@ static const struct command_line LINE = {
 static char *next_of(const struct compare *compare, const struct variance_report *report) {
     const struct profile_sets *sets = &compare->sets;
     const double *values = report->variances.count ? report->variances.rows[0].row->values : NULL;
-    size_t least = 0, most = 0, size;
-    char *text = NULL;
-    FILE *file = values ? open_memstream(&text, &size) : NULL;
-    if (!file)
-        return NULL;
-    for (size_t i = 0; i < sets->count; i++) {
+    size_t least = 0, most = 0;
+    for (size_t i = 0; values && i < sets->count; i++) {
         least = values[i] < values[least] ? i : least;
         most = values[i] > values[most] ? i : most;
     }
+    struct text_printer printer;
+    FILE *file = least != most ? text_printer_begin(&printer) : NULL;
+    if (!file)
+        return NULL;
     bool stores = compare->store.store_count > 0;
     fputs("culprit diff", file);
     profile_set_arguments(&sets->sets[least], stores, file);
     profile_set_arguments(&sets->sets[most], stores && sets->store_count > 1, file);
-    if (fclose(file) == 0 && least != most)
-        return text;
-    free(text);
-    return NULL;
+    return text_printer_end(&printer);
 }
 
 static bool write_report(void *verb, struct error *error) {

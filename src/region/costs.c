@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/csv.h"
 #include "util/order.h"
 
@@ -14,9 +15,7 @@ enum { PROCESS, THREAD, FIRST, INSTRUCTIONS, CYCLES, FIXED_COLUMNS = CYCLES };
 static const char *const NAMES[] = {"process", "thread", "first", "instructions", "cycles"};
 
 void region_costs_free(struct region_costs *costs) {
-    for (uint32_t i = 0; i < costs->column_count && costs->names; i++)
-        free(costs->names[i]);
-    free(costs->names);
+    array_free_each(costs->names, costs->column_count);
     free(costs->values);
     *costs = (struct region_costs){0};
 }

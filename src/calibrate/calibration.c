@@ -6,6 +6,8 @@
 
 #include "util/array.h"
 
+enum { AGAIN = 3, FEW = 8 /* kernels that are measured again */ };
+
 /* ---- kernels ---- */
 
 /* What is assembled there is not kept. */
@@ -32,6 +34,28 @@ void kernel_list_free(struct kernel_list *list) {
     *list = (struct kernel_list){0};
 }
 
+/* The few that other load disturbed are measured again. Where it disturbs many it would do so
+ * again. */
+static bool measure_again(struct host_meter *meter, struct kernel_list *list,
+                          const struct host_kernel **kernels, struct error *error) {
+    struct host_result *results = calloc(list->count + 1, sizeof *results);
+    size_t *places = calloc(list->count + 1, sizeof *places), count = 0;
+    bool good = (results && places) || error_set(error, "out of memory for kernels");
+    for (size_t i = 0; good && i < list->count; i++)
+        if (list->results[i].state == HOST_UNSTABLE) {
+            kernels[count] = &list->kernels[i];
+            places[count++] = i;
+        }
+    if (good && count && count <= FEW + list->count / 4)
+        good = meter->measure(meter, kernels, count, results, error);
+    for (size_t i = 0; good && i < count; i++)
+        if (results[i].state == HOST_MEASURED)
+            list->results[places[i]] = results[i];
+    free(results);
+    free(places);
+    return good;
+}
+
 bool calibration_measure(struct calibration *calibration, struct kernel_list *list,
                          struct error *error) {
     const struct host_kernel **kernels = calloc(list->count + 1, sizeof *kernels);
@@ -47,6 +71,8 @@ bool calibration_measure(struct calibration *calibration, struct kernel_list *li
     }
     struct host_meter *meter = calibration->meter;
     good = good && meter->measure(meter, kernels, list->count, list->results, error);
+    for (unsigned i = 0; good && i < AGAIN && !calibration_stops(calibration); i++)
+        good = measure_again(meter, list, kernels, error);
     free(kernels);
     return good;
 }

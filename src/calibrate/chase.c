@@ -118,23 +118,32 @@ void chase_free(struct chase *chase) {
     *chase = (struct chase){0};
 }
 
-void chase_kernel(struct kernel_list *list, const struct chase *chase, size_t chain,
-                  double around) {
+struct assembler *chase_kernel_begin(struct kernel_list *list, const struct chase *chase,
+                                     size_t chain, double around) {
     const double wanted = around * (double)chase->counts[chain];
     const double loads = fmin(fmax(wanted, FEWEST_LOADS), MOST_LOADS);
     const uint64_t once = chase->counts[chain] / CHASE_LOADS + 1;
     const struct host_kernel kernel = {.data = &chase->data,
                                        .iterations = (uint64_t)ceil(loads / CHASE_LOADS),
-                                       .warm = once,
+                                       .warm = around > 0 ? once : 1,
                                        .precision = 0.02};
     struct assembler *code = kernel_list_add(list, &kernel);
-    const int64_t at = (int64_t)cursor(chain);
-    ASSEMBLE(code, MOV, REG(RAX), MEMORY(R14, at, 64));
+    ASSEMBLE(code, MOV, REG(RAX), MEMORY(R14, (int64_t)cursor(chain), 64));
+    return code;
+}
+
+void chase_kernel_end(struct assembler *code, size_t chain) {
+    ASSEMBLE(code, MOV, MEMORY(R14, (int64_t)cursor(chain), 64), REG(RAX));
+}
+
+void chase_kernel(struct kernel_list *list, const struct chase *chase, size_t chain,
+                  double around) {
+    struct assembler *code = chase_kernel_begin(list, chase, chain, around);
     struct label loop = host_loop_begin(code);
     for (unsigned i = 0; i < CHASE_LOADS; i++)
         ASSEMBLE(code, MOV, REG(RAX), MEMORY(RAX, 0, 64));
     host_loop_end(code, &loop);
-    ASSEMBLE(code, MOV, MEMORY(R14, at, 64), REG(RAX));
+    chase_kernel_end(code, chain);
 }
 
 double chase_cycles(const struct host_result *result) {

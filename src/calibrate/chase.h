@@ -53,8 +53,14 @@ void chase_free(struct chase *chase);
 
 /* The kernel that goes along a chain, CHASE_LOADS loads an iteration. It begins where it ended the
  * last time, after it has been around once; `around`: so often, at least, it goes around when it is
- * measured, but for long chains. */
+ * measured, but for long chains. 0: it is one that no cache holds, and need not have been around.
+ */
 void chase_kernel(struct kernel_list *list, const struct chase *chase, size_t chain, double around);
+/* Likewise with code of the caller's between the two: a loop that brings RAX, which is the address
+ * of a node, CHASE_LOADS nodes on. */
+struct assembler *chase_kernel_begin(struct kernel_list *list, const struct chase *chase,
+                                     size_t chain, double around);
+void chase_kernel_end(struct assembler *code, size_t chain);
 
 /* Cycles of one of its loads; NAN: not measured. */
 double chase_cycles(const struct host_result *result);

@@ -1,7 +1,9 @@
 #include "calibrate/parts.h"
 
 const struct calibrate_part *const calibrate_parts[] = {
-    &calibrate_width,  &calibrate_rename, &calibrate_forwarding,
-    &calibrate_branch, &calibrate_window, &calibrate_caches,
-    &calibrate_tlb,    &calibrate_forms,  NULL,
+    &calibrate_width,      &calibrate_rename,
+    &calibrate_forwarding, &calibrate_branch,
+    &calibrate_window,     &calibrate_caches,
+    &calibrate_tlb,        &calibrate_memory,
+    &calibrate_forms,      NULL,
 };

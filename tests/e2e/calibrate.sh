@@ -55,6 +55,22 @@ tlbs_read_back() {
         grep -q '^page_walk .* = 41 .*; measured' "$file" || { cat "$scratch/text"; return 1; }
 }
 
+# Few misses at once, and slow memory; then a bus that a core can fill, 4 bytes a cycle at 5 GHz.
+memory_reads_back() {
+    { echo 'base = zen4'; echo '[l1d]'; echo 'mshrs = 9'; echo '[dram]'
+      echo 'base_latency = 210'; } >"$scratch/odd.ini"
+    run calibrate --simulated "$scratch/odd.ini" --only memory -o "$file" >"$scratch/text" &&
+        grep -q '^mshrs .* = 9 .*; measured: 9' "$file" &&
+        grep -q '^base_latency .* = 210 .*; measured: memory.load_to_use' "$file" &&
+        grep -q '^bandwidth .*; not measurable here; published' "$file" ||
+        { cat "$scratch/text"; return 1; }
+    { echo 'base = zen4'; echo '[dram]'; echo 'bandwidth = 20'; } >"$scratch/odd.ini"
+    run calibrate --simulated "$scratch/odd.ini" --only memory --json >"$scratch/report.json" &&
+        test "$(value 'misses at once')" = unknown &&
+        python3 -c 'import sys; sys.exit(abs(float(sys.argv[1]) - 4) > 0.2)' \
+            "$(value 'memory bandwidth')" || { cat "$scratch/report.json"; return 1; }
+}
+
 writes_a_machine() {
     run calibrate --simulated boom-tip --only width -o "$file" >"$scratch/text" &&
         run machines check "$file" && grep -q '^dispatch_width .* ; measured$' "$file" &&
@@ -79,6 +95,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "a simulated machine is read back" reads_back
     check "caches of a simulated machine are read back" caches_read_back
     check "TLBs of a simulated machine are read back" tlbs_read_back
+    check "memory of a simulated machine is read back" memory_reads_back
     check "a machine file says what was measured" writes_a_machine
 fi
 if [ "$(uname -m)" = x86_64 ]; then

@@ -1,0 +1,261 @@
+/* Memory: latency, how many misses wait at once, bytes per cycle (lmbench, STREAM).
+ *
+ * Latency: a chase from page to page, far apart, in rounds of the same order, so that it finds
+ * another row open in the bank each time. What translation takes is measured by a chase through the
+ * same pages in the same order, of one line each, which the last cache holds, against as many lines
+ * of few pages.
+ *
+ * Misses: a chase, and with each of its loads others that lie a constant behind it, in regions of
+ * their own. As long as all of them wait at once, n take the time of one; when only m can wait, n
+ * take n / m times as long (Little 1961). Regions are visited by few pages at a time, so that rows
+ * stay open and translations known, but too many for streams to be followed.
+ *
+ * Bandwidth: loads, and stores, of one line after the other. A store fetches its line and sends
+ * another one back, so when the misses that wait are what limits them, both move as many lines in a
+ * cycle to the core, and stores twice as many over the bus; when the bus does, they move equally
+ * many over it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calibrate/chase.h"
+#include "calibrate/parts.h"
+
+enum {
+    LEAST_REGION = 128 << 20,
+    MOST_REGION = 256 << 20,
+    PAGE_STRIDE = 4 * HOST_PAGE, /* one page of a row */
+    CACHED_LINES = 16,           /* of the 32 even ones of a page */
+    LIVE_PAGES = 48,
+    PARALLEL_LINES = 16, /* of a page */
+    STREAM_LINES = 16,   /* of an iteration */
+    LINE = 64
+};
+
+static uint64_t region_bytes(const struct calibration *calibration) {
+    const double wanted = 4 * calibration_value(calibration, "llc.size", 56 << 20);
+    const double bytes = fmin(fmax(wanted, LEAST_REGION), MOST_REGION);
+    return (uint64_t)bytes / HOST_HUGE_PAGE * HOST_HUGE_PAGE;
+}
+
+/* ---- latency ---- */
+
+enum { FAR, CACHED, NEAR, LATENCIES };
+
+static void add_latency(struct kernel_list *list, struct chase chases[LATENCIES], uint64_t bytes) {
+    const uint32_t pages = (uint32_t)(bytes / PAGE_STRIDE);
+    const struct chase_shape far = {.stride = PAGE_STRIDE,
+                                    .pages = pages,
+                                    .lines = HOST_PAGE / CHASE_LINE,
+                                    .spacing = CHASE_LINE,
+                                    .group = pages};
+    const struct chase_shape cached = {.stride = PAGE_STRIDE,
+                                       .pages = pages,
+                                       .lines = 1,
+                                       .spacing = CHASE_LINE,
+                                       .group = pages,
+                                       .turn = CACHED_LINES,
+                                       .drawn = true};
+    const struct chase_shape near = {.stride = HOST_PAGE,
+                                     .pages = pages / (HOST_PAGE / (2 * CHASE_LINE)),
+                                     .lines = HOST_PAGE / (2 * CHASE_LINE),
+                                     .spacing = 2 * CHASE_LINE,
+                                     .group = CHASE_GROUP};
+    const struct chase_shape *const shapes[LATENCIES] = {&far, &cached, &near};
+    for (unsigned i = 0; i < LATENCIES; i++) {
+        chases[i].data.huge_pages = true;
+        chase_kernel(list, &chases[i], chase_add(&chases[i], shapes[i]), i == FAR ? 0 : 1);
+    }
+}
+
+static void conclude_latency(struct calibration *calibration,
+                             const struct host_result results[LATENCIES]) {
+    struct finding finding = {
+        .key = "memory.load_to_use", .what = "memory load to use", .unit = "cycles"};
+    if (finding_rests_on(&finding, results, LATENCIES)) {
+        const double translation = chase_cycles(&results[CACHED]) - chase_cycles(&results[NEAR]);
+        finding.value = chase_cycles(&results[FAR]) - fmax(translation, 0);
+        finding.spread /= CHASE_LOADS;
+    }
+    calibration_found(calibration, &finding);
+}
+
+/* ---- misses at once ---- */
+
+static const unsigned PARALLEL[] = {1,  2,  4,  6,  8,  10, 12, 14, 16, 18,
+                                    20, 22, 24, 28, 32, 36, 40, 48, 56, 64};
+enum { PARALLELS = sizeof PARALLEL / sizeof *PARALLEL };
+/* From so many times the time of one on, misses wait for each other. */
+static const double SATURATED = 1.2;
+static const double NEAR_BANDWIDTH = 0.8;
+enum { FEWEST_SATURATED = 2 };
+
+/* Loads n places at once: those of the chain, and others behind it. */
+static void add_parallel(struct kernel_list *list, struct chase *chase, unsigned n) {
+    const uint32_t live = (LIVE_PAGES + n - 1) / n, pages = MOST_REGION / HOST_PAGE / n;
+    const int64_t apart = ((int64_t)pages + live) * HOST_PAGE;
+    const struct chase_shape shape = {.stride = HOST_PAGE,
+                                      .pages = pages,
+                                      .lines = PARALLEL_LINES,
+                                      .spacing = CHASE_LINE,
+                                      .group = live};
+    const size_t chain = chase_add(chase, &shape);
+    const uint64_t end = n * (uint64_t)apart + HOST_PAGE;
+    chase->data.size = end > chase->data.size ? end / HOST_PAGE * HOST_PAGE : chase->data.size;
+    struct assembler *code = chase_kernel_begin(list, chase, chain, 0);
+    chase->data.huge_pages = true;
+    struct label loop = host_loop_begin(code);
+    for (unsigned load = 0; load < CHASE_LOADS; load++) {
+        ASSEMBLE(code, MOV, REG(RBX), REG(RAX));
+        ASSEMBLE(code, MOV, REG(RAX), MEMORY(RAX, 0, 64));
+        for (unsigned i = 1; i < n; i++)
+            ASSEMBLE(code, MOV, REG(RCX),
+                     MEMORY(RBX, i * apart + i % PARALLEL_LINES * CHASE_LINE, 64));
+    }
+    host_loop_end(code, &loop);
+    chase_kernel_end(code, chain);
+}
+
+static int compare(const void *left, const void *right) {
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Numbers of misses at once, of those n that take longer than one; sorted. What takes longer than
+ * more at once do was held up by something else: banks that many of them share, other load. */
+static size_t parallel_misses(const struct host_result *results, double misses[PARALLELS]) {
+    const double alone = chase_cycles(&results[0]);
+    double least = INFINITY;
+    size_t count = 0;
+    for (unsigned i = PARALLELS; i-- > 0;) {
+        least = fmin(least, chase_cycles(&results[i]));
+        if (least > SATURATED * alone && isfinite(least))
+            misses[count++] = PARALLEL[i] * alone / least;
+    }
+    qsort(misses, count, sizeof *misses, compare);
+    return count;
+}
+
+/* `bandwidth`: of memory, in bytes per cycle; a prefetcher may add a line to each miss. */
+static void conclude_parallel(struct calibration *calibration, const struct host_result *results,
+                              double bandwidth) {
+    struct finding finding = {.key = "l1d.mshrs", .what = "misses at once", .unit = "lines"};
+    struct finding near = {.what = "memory, pages visited before", .unit = "cycles"};
+    double misses[PARALLELS];
+    const size_t count = parallel_misses(results, misses);
+    if (finding_rests_on(&near, results, 1)) {
+        near.value = chase_cycles(&results[0]);
+        near.spread /= CHASE_LOADS;
+    }
+    calibration_found(calibration, &near);
+    if (finding_rests_on(&finding, results, 1) && count >= FEWEST_SATURATED) {
+        finding.value = misses[count / 2];
+        finding.spread = (misses[count - 1 - count / 4] - misses[count / 4]) / 2;
+    } else if (finding.state == FINDING_MEASURED) {
+        finding.state = FINDING_UNKNOWN;
+        snprintf(finding.note, sizeof finding.note, "up to %u take about as long as one",
+                 PARALLEL[PARALLELS - 1 - count]);
+    }
+    if (finding.value * 2 * LINE / chase_cycles(&results[0]) > NEAR_BANDWIDTH * bandwidth) {
+        finding.state = FINDING_UNKNOWN;
+        snprintf(finding.note, sizeof finding.note, "memory's bandwidth limits them before");
+    }
+    calibration_found(calibration, &finding);
+}
+
+/* ---- bandwidth ---- */
+
+/* Stores that move more than so many times what loads do over the bus are not limited by it. */
+static const double BUS_SHARE = 1.5;
+
+/* The place is kept between runs in the data's first bytes. */
+static void add_stream(struct kernel_list *list, const struct host_data *data, uint64_t warm,
+                       bool stores) {
+    const struct host_kernel kernel = {
+        .data = data, .iterations = 256, .warm = warm, .precision = 0.02};
+    struct assembler *code = kernel_list_add(list, &kernel);
+    ASSEMBLE(code, MOV, REG(RAX), MEMORY(R14, 0, 64));
+    ASSEMBLE(code, MOV, REG(RCX), REG(R14));
+    ASSEMBLE(code, ADD, REG(RCX), IMMEDIATE((int64_t)data->size));
+    struct label loop = host_loop_begin(code);
+    for (unsigned i = 0; i < STREAM_LINES; i++)
+        if (stores)
+            ASSEMBLE(code, MOV, MEMORY(RAX, i * LINE, 64), REG(RBX));
+        else
+            ASSEMBLE(code, MOV, REG(RBX), MEMORY(RAX, i * LINE, 64));
+    ASSEMBLE(code, ADD, REG(RAX), IMMEDIATE(STREAM_LINES * LINE));
+    ASSEMBLE(code, LEA, REG(RDX), MEMORY(R14, HOST_PAGE, 64));
+    ASSEMBLE(code, CMP, REG(RAX), REG(RCX));
+    ASSEMBLE(code, CMOVNB, REG(RAX), REG(RDX));
+    host_loop_end(code, &loop);
+    ASSEMBLE(code, MOV, MEMORY(R14, 0, 64), REG(RAX));
+}
+
+/* Of memory; infinite: it is not known. */
+static double conclude_bandwidth(struct calibration *calibration,
+                                 const struct host_result results[2]) {
+    static const char *const WHAT[2] = {"loads of a stream", "stores of a stream"};
+    struct finding bus = {.key = "memory.bandwidth", .what = "memory bandwidth", .unit = "B/cycle"};
+    double moved[2];
+    for (unsigned stores = 0; stores < 2; stores++) {
+        struct finding finding = {.what = WHAT[stores], .unit = "B/cycle"};
+        moved[stores] = STREAM_LINES * LINE / results[stores].cycles;
+        if (finding_rests_on(&finding, &results[stores], 1)) {
+            finding.value = moved[stores];
+            finding.spread *= finding.value / results[stores].cycles;
+        }
+        calibration_found(calibration, &finding);
+    }
+    if (finding_rests_on(&bus, results, 2)) {
+        bus.value = 2 * moved[1];
+        bus.spread *= bus.value / results[1].cycles;
+        if (bus.value > BUS_SHARE * moved[0]) {
+            bus.state = FINDING_UNKNOWN;
+            snprintf(bus.note, sizeof bus.note,
+                     "the misses of a core do not fill it: at least %.3g B/cycle", bus.value);
+        }
+    }
+    calibration_found(calibration, &bus);
+    return bus.state == FINDING_MEASURED ? bus.value : INFINITY;
+}
+
+/* ---- all ---- */
+
+enum { CHASES = LATENCIES + PARALLELS };
+
+static bool run(struct calibration *calibration, struct error *error) {
+    const uint64_t bytes = region_bytes(calibration);
+    const struct host_fill fill = {.kind = HOST_FILL_ADDRESS, .target = HOST_PAGE};
+    const struct host_data data = {
+        .size = bytes, .huge_pages = true, .fills = &fill, .fill_count = 1};
+    struct chase *chases = calloc(CHASES, sizeof *chases);
+    struct kernel_list list = {0};
+    bool good = chases || error_set(error, "out of memory for chases");
+    if (good)
+        add_latency(&list, chases, bytes);
+    for (unsigned i = 0; good && i < PARALLELS; i++)
+        add_parallel(&list, &chases[LATENCIES + i], PARALLEL[i]);
+    for (unsigned stores = 0; good && stores < 2; stores++)
+        add_stream(&list, &data, stores ? bytes / 3 / (STREAM_LINES * LINE) : 1, stores);
+    for (unsigned i = 0; good && i < CHASES; i++)
+        good = chase_good(&chases[i], error);
+    good = good && calibration_measure(calibration, &list, error);
+    if (good) {
+        conclude_latency(calibration, list.results);
+        const double bandwidth = conclude_bandwidth(calibration, list.results + CHASES);
+        conclude_parallel(calibration, list.results + LATENCIES, bandwidth);
+    }
+    kernel_list_free(&list);
+    for (unsigned i = 0; chases && i < CHASES; i++)
+        chase_free(&chases[i]);
+    free(chases);
+    return good;
+}
+
+static const char *const KEYS[] = {"dram.base_latency", "dram.latency", "dram.bandwidth",
+                                   "l1d.mshrs", NULL};
+const struct calibrate_part calibrate_memory = {.name = "memory",
+                                                .measures =
+                                                    "latency of memory, misses at once, bandwidth",
+                                                .keys = KEYS,
+                                                .run = run};

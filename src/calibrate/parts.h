@@ -12,3 +12,4 @@ extern const struct calibrate_part calibrate_branch;
 extern const struct calibrate_part calibrate_caches;
 extern const struct calibrate_part calibrate_tlb;
 extern const struct calibrate_part calibrate_memory;
+extern const struct calibrate_part calibrate_prefetch;

@@ -71,6 +71,27 @@ memory_reads_back() {
             "$(value 'memory bandwidth')" || { cat "$scratch/report.json"; return 1; }
 }
 
+# One prefetcher, of 6 lines ahead in its page; then none but that of the next line on a miss.
+prefetchers_read_back() {
+    { echo 'base = zen4'; echo '[l1d]'; echo 'prefetcher = none'; echo '[l2]'
+      echo 'prefetcher = stream'; echo 'prefetch_degree = 6'; } >"$scratch/odd.ini"
+    run calibrate --simulated "$scratch/odd.ini" --only prefetch --json >"$scratch/report.json" &&
+        test "$(value 'ascending, each line')" = 6.0 &&
+        test "$(value 'descending, each line')" = 6.0 &&
+        test "$(value 'ascending, each 2nd')" = 6.0 &&
+        test "$(value 'ascending, each 8th')" = 0.0 &&
+        test "$(value "beyond the page's end")" = 0.0 &&
+        test "$(value 'behind a single, even line')" = 0.0 ||
+        { cat "$scratch/report.json"; return 1; }
+    { echo 'base = zen4'; echo '[l1d]'; echo 'prefetcher = none'; echo '[l2]'
+      echo 'prefetcher = on_miss'; } >"$scratch/odd.ini"
+    run calibrate --simulated "$scratch/odd.ini" --only prefetch --json >"$scratch/report.json" &&
+        test "$(value 'behind a single, even line')" = 1.0 &&
+        test "$(value 'behind a single, odd line')" = 1.0 &&
+        test "$(value 'before a single, even line')" = 0.0 &&
+        test "$(value 'descending, each line')" = 0.0 || { cat "$scratch/report.json"; return 1; }
+}
+
 writes_a_machine() {
     run calibrate --simulated boom-tip --only width -o "$file" >"$scratch/text" &&
         run machines check "$file" && grep -q '^dispatch_width .* ; measured$' "$file" &&
@@ -96,6 +117,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "caches of a simulated machine are read back" caches_read_back
     check "TLBs of a simulated machine are read back" tlbs_read_back
     check "memory of a simulated machine is read back" memory_reads_back
+    check "prefetchers of a simulated machine are read back" prefetchers_read_back
     check "a machine file says what was measured" writes_a_machine
 fi
 if [ "$(uname -m)" = x86_64 ]; then

@@ -22,7 +22,7 @@ export PATH=/usr/bin:/bin:$PATH
 unset CULPRIT_MACHINE CULPRIT_MACHINES XDG_CONFIG_HOME NO_COLOR
 
 files=()
-jobs=${JOBS:-$(nproc)}
+jobs=${JOBS:-$(($(nproc) + 1))} # one waits now and then
 case $kind in
 unit) files=("$build"/tests/test_*) ;;
 e2e) files=(tests/e2e/*.sh) ;;

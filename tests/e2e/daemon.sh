@@ -232,7 +232,7 @@ short_processes() {
     start_daemon --drain 2s --merge 4s || return
     short=$scratch/$(named short-true)
     cp /bin/true "$short"
-    for _ in $(seq 800); do "$short"; done
+    for _ in $(seq 400); do "$short"; done
     flush || return
     run daemon --status
     [ "$(status dropped)" = 0 ] && [ "$(samples short-true)" -gt 100 ] && awk -v unknown="$(status unknown)" \

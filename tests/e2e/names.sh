@@ -10,7 +10,7 @@ stripped() {
     local verb
     for verb in sim explain profilers; do
         # shellcheck disable=SC2086
-        run $verb --skip 4M --limit 1M --output "$scratch/text" -- "$scratch/naked" || return 1
+        run $verb --skip 4M --limit 300K --output "$scratch/text" -- "$scratch/naked" || return 1
         grep -qE 'functions without names, in stripped files: naked \([0-9.]+ % of cycles\)' "$scratch/text" &&
             grep -q 'naked: of no package' "$scratch/text" || { cat "$scratch/text"; return 1; }
     done
@@ -84,7 +84,7 @@ guest() {
 made() {
     guest makes_code || return 1
     local verb shares
-    for verb in "sim --limit 6M" "explain --limit 6M" "sim --follow --limit 6M" "profilers --limit 6M"; do
+    for verb in "sim --limit 6M" "explain --limit 4M" "sim --follow --limit 4M" "profilers --limit 4M"; do
         # shellcheck disable=SC2086
         run $verb --json --output "$scratch/json" -- "$scratch/makes_code" 0.02 >"$scratch/map" || return 1
         report=$scratch/json told 'any(f["function"] == "hot loop" and f["image"] == "[anon]" and f["share"] > .8 for f in r["functions"])' ||

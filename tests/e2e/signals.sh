@@ -28,11 +28,11 @@ traced() {
     run sim "$file" >"$scratch/report" && run explain $in_order "$file" >"$scratch/report"
 }
 
-timer='use Time::HiRes "ualarm"; $SIG{ALRM} = sub { $n++ }; ualarm(1000, 1000); 1 while $n < 40; ualarm(0); print "done"'
+timer='use Time::HiRes "ualarm"; $SIG{ALRM} = sub { $n++ }; ualarm(1000, 1000); 1 while $n < 15; ualarm(0); print "done"'
 check "a timer in perl" whole perl perl -e "$timer"
 check "... and a trace of it" traced perl perl -e "$timer"
 
-storm='trap "n=\$((n + 1))" CHLD; for i in {1..60}; do (exit 0) & done; wait; echo done'
+storm='trap "n=\$((n + 1))" CHLD; for i in {1..30}; do (exit 0) & done; wait; echo done'
 check "a shell whose children end" whole bash bash -c "$storm"
 check "... with the children" run sim --follow --output /dev/null -- bash -c "$storm"
 
@@ -44,7 +44,7 @@ def handler(number, frame):
     n += 1
 signal.signal(signal.SIGPROF, handler)
 signal.setitimer(signal.ITIMER_PROF, 0.002, 0.002)
-while n < 20:
+while n < 10:
     sum(range(1000))
 signal.setitimer(signal.ITIMER_PROF, 0)
 print("done")'
@@ -66,7 +66,7 @@ func work(n int, done chan int) {
 func main() {
 	done, sum := make(chan int), 0
 	for i := 0; i < 4; i++ {
-		go work(100000, done)
+		go work(60000, done)
 	}
 	for i := 0; i < 4; i++ {
 		sum += <-done

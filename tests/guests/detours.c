@@ -7,15 +7,15 @@ enum { ROUNDS = 60, DETOUR = 30 };
 static volatile unsigned sum;
 
 static __attribute__((noinline)) void usual(void) {
-    for (unsigned i = 0; i < 250000; i++)
+    for (unsigned i = 0; i < 130000; i++)
         sum += i;
 }
 static __attribute__((noinline)) void straight(void) {
-    for (unsigned i = 0; i < 200000; i++)
+    for (unsigned i = 0; i < 105000; i++)
         sum ^= i >> 1;
 }
 static __attribute__((noinline)) void detour(void) {
-    for (unsigned i = 0; i < 200000; i++)
+    for (unsigned i = 0; i < 105000; i++)
         sum -= i * 3;
 }
 

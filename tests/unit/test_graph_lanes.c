@@ -6,7 +6,7 @@
 #include "graph/evaluate.h"
 #include "graph/lanes.h"
 
-enum { UOPS = 6000, INSNS = 50 };
+enum { UOPS = 4000, INSNS = 50 };
 
 static uint64_t random_state;
 static uint32_t next_random(uint32_t below) {
@@ -283,7 +283,7 @@ static void chain_misses(struct graph_uop *uops, uint32_t from, uint32_t to, uin
  * that were written long ago; between them stretches that they hold. */
 static void far_apart(void **state) {
     (void)state;
-    enum { QUICK = 26000, COUNT = 3 * QUICK, SETS = 1 << STANDARD };
+    enum { QUICK = 20000, COUNT = 3 * QUICK, SETS = 1 << STANDARD };
     struct graph_machine machine = graph_machine();
     struct graph_uop *uops = calloc(COUNT, sizeof *uops);
     int64_t expected[SETS] = {0};

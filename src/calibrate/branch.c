@@ -2,8 +2,9 @@
  * microarchitecture.pdf; Milenkovic, Milenkovic and Kulick 2004).
  *
  * Penalty: a branch on bits of a table, random ones, of which half are mispredicted, against the
- * same code on zeros. A bit is loaded before the branch on the one before it, so that it is
- * there when its own branch comes, and that executes as soon as it is dispatched.
+ * same code on zeros. It also waits for a chain of additions, of zeros, which goes on behind it: so
+ * a misprediction delays the chain, and by nothing but its penalty. The chain is so long that
+ * whatever else there is to do is done beside it.
  *
  * Return stack: functions that call each other to a depth d. Each calls the next from one of two
  * places, by a bit that is random for each time around and the same for all depths; so what returns
@@ -24,7 +25,8 @@ enum {
     DEEPEST = 72,
     SHALLOWEST = 2,
     DEPTHS = DEEPEST,
-    BRANCHES = 8
+    BRANCHES = 8,
+    LINKS = 24
 };
 
 /* r12 walks the table, of BYTES from TABLE on; where it is stays in the data. */
@@ -42,16 +44,19 @@ static void end_walk(struct assembler *code) {
     ASSEMBLE(code, MOV, MEMORY(R14, CURSOR, 64), REG(R12));
 }
 
-/* Two branches, each on what was loaded before the other one. They go past a no-op.
- */
+/* Branches past a no-op. What follows begins with the next link of the chain, and the bit is loaded
+ * in the middle of it. */
 static void put_penalty(struct assembler *code) {
-    static const ZydisRegister BITS[] = {ZYDIS_REGISTER_EBX, ZYDIS_REGISTER_EBP};
     begin_walk(code);
     struct label loop = host_loop_begin(code);
     for (unsigned i = 0; i < BRANCHES; i++) {
         struct label next = {0};
-        step_walk(code, BITS[i % 2]);
-        ASSEMBLE(code, TEST, operand_register(BITS[1 - i % 2]), operand_register(BITS[1 - i % 2]));
+        for (unsigned link = 0; link < LINKS; link++) {
+            if (link == LINKS / 4)
+                step_walk(code, ZYDIS_REGISTER_EBX);
+            ASSEMBLE(code, ADD, REG(RCX), REG(RDX));
+        }
+        ASSEMBLE(code, CMP, REG(EBX), REG(ECX));
         assembler_branch(code, ZYDIS_MNEMONIC_JNZ, &next);
         assembler_nops(code, 1);
         assembler_bind(code, &next);
@@ -128,9 +133,9 @@ static bool run(struct calibration *calibration, struct error *error) {
     const struct host_data data = {.size = BYTES + TABLE, .fills = &fill, .fill_count = 1};
     struct kernel_list list = {0};
     put_penalty(kernel_list_add(
-        &list, &(struct host_kernel){.data = &zeros, .iterations = 250, .precision = 0.01}));
+        &list, &(struct host_kernel){.data = &zeros, .iterations = 1500, .precision = 0.01}));
     put_penalty(kernel_list_add(
-        &list, &(struct host_kernel){.data = &data, .iterations = 250, .precision = 0.01}));
+        &list, &(struct host_kernel){.data = &data, .iterations = 1500, .precision = 0.01}));
     for (unsigned depth = SHALLOWEST; depth < DEPTHS; depth++)
         put_calls(
             kernel_list_add(

@@ -26,7 +26,7 @@ enum {
     LARGEST = 224 << 20,
     DENSE = 4 << 20, /* up to here every even line is a node, then one of eight lines */
     SIZES = 56,
-    ROUNDS = 4,
+    ROUNDS = 4, /* half of them, if in a hurry */
     MOST_WAYS = 33,
     FEWEST_WAYS = 2,
     LARGE = 8 << 20, /* caches of this size have eight ways at least, others two */
@@ -107,7 +107,8 @@ static bool sweep(struct calibration *calibration, const struct chase *chases,
         points[i] = (struct step_point){(unsigned)size_of(i), NAN};
         wanted[i] = true;
     }
-    for (unsigned round = 0; any && round < ROUNDS && !calibration_stops(calibration); round++) {
+    const unsigned rounds = calibration->meter->quick ? ROUNDS / 2 : ROUNDS;
+    for (unsigned round = 0; any && round < rounds && !calibration_stops(calibration); round++) {
         if (!measure_sizes(calibration, chases, wanted, points, error))
             return false;
         any = false;

@@ -76,6 +76,10 @@ struct calibration {
 /* True: at least one kernel was measured, and it was not told to stop. */
 bool calibration_measure(struct calibration *calibration, struct kernel_list *list,
                          struct error *error);
+/* Likewise several times, of which the fastest holds: for what another thread of the same core,
+ * which may run for longer than a kernel is measured, can only slow down. */
+bool calibration_measure_fastest(struct calibration *calibration, struct kernel_list *list,
+                                 struct error *error);
 void calibration_found(struct calibration *calibration, const struct finding *finding);
 /* The last one with this key that was measured; NULL: none was. */
 const struct finding *calibration_finding(const struct calibration *calibration, const char *key);

@@ -2,8 +2,8 @@
  *
  * Latency: a chase from page to page, far apart, in rounds of the same order, so that it finds
  * another row open in the bank each time. What translation takes is measured by a chase through the
- * same pages in the same order, of one line each, which the last cache holds, against as many lines
- * of few pages.
+ * same pages in the same order, of one line each, which the last cache holds, against lines of few
+ * pages that it holds.
  *
  * Misses: a chase, and with each of its loads others that lie a constant behind it, in regions of
  * their own. As long as all of them wait at once, n take the time of one; when only m can wait, n
@@ -57,9 +57,9 @@ static void add_latency(struct kernel_list *list, struct chase chases[LATENCIES]
                                        .turn = CACHED_LINES,
                                        .drawn = true};
     const struct chase_shape near = {.stride = HOST_PAGE,
-                                     .pages = pages / (HOST_PAGE / (2 * CHASE_LINE)),
-                                     .lines = HOST_PAGE / (2 * CHASE_LINE),
-                                     .spacing = 2 * CHASE_LINE,
+                                     .pages = 2 * pages / (HOST_PAGE / CHASE_LINE),
+                                     .lines = HOST_PAGE / CHASE_LINE,
+                                     .spacing = CHASE_LINE,
                                      .group = CHASE_GROUP};
     const struct chase_shape *const shapes[LATENCIES] = {&far, &cached, &near};
     for (unsigned i = 0; i < LATENCIES; i++) {

@@ -1,30 +1,35 @@
 /* What renaming does by itself: fusion of compare and branch, elimination of moves, zero idioms
  * (Fog, microarchitecture.pdf; uops.info).
  *
- * Fusion: groups of a compare, a branch that is not taken, and so many no-ops that the group fills
- * a cycle's dispatch if the pair is one µop; against the same with a no-op between the two, which
- * are two µops then. Moves: a chain of an
+ * Fusion: groups of a compare, a branch that is not taken, and no-ops, against the same with one of
+ * the no-ops between the two, which are two µops then. Small groups, which fetch can deliver faster
+ * than dispatch takes them, and such that fill a cycle's dispatch if the pair is one µop, in which
+ * branches are rare: whichever of them shows fusion, there is fusion. Moves: a chain of an
  * addition and two moves takes a cycle if moves take no time, three otherwise. Zero idioms: a chain
  * of multiplications with `xor reg, reg` between them takes the time of a multiplication unless the
  * processor knows that the result does not depend on the register. */
 #include <math.h>
+#include <stdio.h>
 
 #include "calibrate/parts.h"
 
-enum { GROUPS = 60 };
+enum { GROUPS = 60, SMALL_GROUP = 4 /* µops, fused */ };
 
-enum kind { PAIRS, APART, MOVES, ZEROS, KINDS };
+enum kind { SMALL_PAIRS, SMALL_APART, PAIRS, APART, MOVES, ZEROS, KINDS };
 
 static void put_group(struct assembler *code, enum kind kind, unsigned width) {
     struct label next = {0};
+    const bool apart = kind == APART || kind == SMALL_APART;
     switch (kind) {
+    case SMALL_PAIRS:
+    case SMALL_APART:
     case PAIRS:
     case APART:
         ASSEMBLE(code, CMP, REG(RAX), REG(RBX));
-        assembler_nops(code, kind == APART);
+        assembler_nops(code, apart);
         assembler_branch(code, ZYDIS_MNEMONIC_JNZ, &next);
         assembler_bind(code, &next);
-        assembler_nops(code, width - 1 - (kind == APART));
+        assembler_nops(code, (kind < PAIRS ? SMALL_GROUP : width) - 1 - apart);
         break;
     case MOVES:
         ASSEMBLE(code, ADD, REG(RAX), REG(RSI));
@@ -34,6 +39,31 @@ static void put_group(struct assembler *code, enum kind kind, unsigned width) {
     default:
         ASSEMBLE(code, IMUL, REG(RAX), REG(RAX));
         ASSEMBLE(code, XOR, REG(EAX), REG(EAX));
+    }
+}
+
+/* What a pair takes less than a compare and a branch apart, in parts of the time of a µop: 1 if
+ * they are one, 0 if they are two. */
+static double saving(const struct host_result pair[2], unsigned group) {
+    return (1 - pair[0].cycles / pair[1].cycles) * (group + 1);
+}
+
+/* That it is not there is said where pairs take what their µops take to be dispatched, and not if
+ * something else holds them up. */
+static const double MOST_OF_TWO = 1.1;
+
+static void conclude_fusion(struct finding *fusion, const struct host_result *results,
+                            unsigned width) {
+    const double small = saving(results, SMALL_GROUP), large = saving(results + PAIRS, width);
+    const double slowed = fmin(results[SMALL_PAIRS].cycles / (SMALL_GROUP + 1.0),
+                               results[PAIRS].cycles / (width + 1.0)) /
+                          GROUPS * width;
+    fusion->word = fmax(small, large) > 0.5 ? "yes" : "no";
+    fusion->spread = 0;
+    if (fmax(small, large) <= 0.5 && slowed > MOST_OF_TWO) {
+        fusion->state = FINDING_UNKNOWN;
+        snprintf(fusion->note, sizeof fusion->note,
+                 "no difference is seen, but something else than dispatch holds them up");
     }
 }
 
@@ -48,7 +78,7 @@ static bool run(struct calibration *calibration, struct error *error) {
             put_group(code, kind, width);
         host_loop_end(code, &loop);
     }
-    const bool good = calibration_measure(calibration, &list, error);
+    const bool good = calibration_measure_fastest(calibration, &list, error);
     if (good) {
         const struct host_result *results = list.results;
         struct finding fusion = {.key = "core.fuse_compare_branch",
@@ -57,11 +87,8 @@ static bool run(struct calibration *calibration, struct error *error) {
         struct finding moves = {
             .key = "core.eliminate_moves", .what = "moves take no time", .unit = ""};
         struct finding zeros = {.what = "zeroing depends on nothing", .unit = ""};
-        /* Half of what one µop of width + 1 takes. */
-        if (finding_rests_on(&fusion, results, 2))
-            fusion.word = results[PAIRS].cycles < results[APART].cycles * (1 - 0.5 / (width + 1))
-                              ? "yes"
-                              : "no";
+        if (finding_rests_on(&fusion, results, MOVES))
+            conclude_fusion(&fusion, results, width);
         if (finding_rests_on(&moves, &results[MOVES], 1))
             moves.word = results[MOVES].cycles / GROUPS < 2 ? "yes" : "no";
         if (finding_rests_on(&zeros, &results[ZEROS], 1))

@@ -116,6 +116,24 @@ static bool chases_make(struct chases *chases, size_t count, struct error *error
 /* Levels are told apart by their ratio: as if a translation that is there took so many cycles. */
 static const double BASE = 4;
 
+static int compare(const void *left, const void *right) {
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* The height right behind a step: farther on the caches hold less of what walks read, and do not
+ * hide as much. */
+static double behind_step(const struct step_point points[SIZES], unsigned from, double *spread) {
+    double heights[SIZES];
+    size_t count = 0;
+    for (unsigned i = 0; i < SIZES; i++)
+        if (points[i].n >= from && points[i].n <= 2.5 * from && isfinite(points[i].y))
+            heights[count++] = points[i].y;
+    qsort(heights, count, sizeof *heights, compare);
+    *spread = count ? (heights[count - 1 - count / 4] - heights[count / 4]) / 2 : 0;
+    return count ? heights[count / 2] : NAN;
+}
+
 static bool sweep(struct calibration *calibration, struct search *search, struct error *error) {
     struct chases chases;
     struct level levels[TLBS + 1];
@@ -126,10 +144,11 @@ static bool sweep(struct calibration *calibration, struct search *search, struct
     for (unsigned i = 0; good && i < SIZES; i++)
         chases.points[i].y += BASE;
     const size_t count = good ? levels_find(chases.points, SIZES, levels, TLBS + 1) : 0;
-    for (unsigned i = 0; i < count; i++)
-        search->cost[i] = levels[i].height - BASE;
+    if (count)
+        search->cost[0] = levels[0].height - BASE;
     for (unsigned i = 0; i + 1 < count; i++) {
-        search->spread[i] = levels[i + 1].spread;
+        search->cost[i + 1] =
+            behind_step(chases.points, levels[i].first_high, &search->spread[i]) - BASE;
         search->below[i] = levels[i].below;
         search->above[i] = levels[i].above;
         search->found[i] = levels[i].first_high <= MOST_RISE * levels[i].last_low &&

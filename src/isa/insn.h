@@ -143,6 +143,10 @@ bool insn_decode(enum isa isa, const uint8_t *bytes, size_t size, struct insn *i
 size_t insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t address, char *text,
                  size_t text_size);
 
+/* The stack pointer, where the instruction adds a constant to it or subtracts one, which renaming
+ * can follow; else REG_NONE. */
+uint8_t insn_steps(enum isa isa, const uint8_t *bytes, size_t size);
+
 /* ---- µops ---- */
 
 enum uop_flags {

@@ -145,8 +145,8 @@ bool configure(struct ooo *core, const struct machine *machine) {
         free_bandwidth(core);
     core->branches_available = core->machine.outstanding_branches;
     core->limited = core->machine.outstanding_branches ? U_BRANCH_ENTRY : 0;
-    core->zero_latencies =
-        core->ideal & (IDEAL_SHALU | IDEAL_LGALU) || machine->form_count /* perhaps */;
+    core->notes_more = core->ideal & (IDEAL_SHALU | IDEAL_LGALU) || machine->core.memory_renaming ||
+                       machine->form_count /* some may take no time */;
     core->packet_limit = core->machine.fetch_target_queue;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         core->no_occupancy |= (QUEUE_FULL - lesser(core->queues[queue].entries, QUEUE_FULL))

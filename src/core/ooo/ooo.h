@@ -57,6 +57,7 @@ enum ooo_flags {
     U_HELD = 7 << 16,         /* any of these */
     U_BRANCH_ENTRY = 1 << 19, /* of the unresolved branches, until it has executed */
     U_MANY = 1 << 14,         /* more than two sources or destinations */
+    U_RENAMES = 1 << 15,      /* load or store of an integer that memory renaming may take */
     U_LONG = 1 << 28,         /* takes a unit for more than a cycle */
     U_PREFETCH = 1 << 29,
     U_ELIMINATED = 1 << 30, /* needs no functional unit */
@@ -70,7 +71,7 @@ enum ooo_flags {
     U_LATE = 1 << 27,         /* branch whose target fetch learns only at decode */
 
     /* What a plain µop may have: a cycle at one unit. */
-    U_PLAIN = U_LAST | U_REPEATED | U_INT_REGISTER | U_FIRST | U_NEW_BLOCK | U_MANY,
+    U_PLAIN = U_LAST | U_REPEATED | U_INT_REGISTER | U_FIRST | U_NEW_BLOCK | U_MANY | U_RENAMES,
     U_PLACE = U_NEW_LINE | U_CROSSES_LINE | U_NEW_BLOCK,        /* only with U_FIRST */
     U_ENDS_PACKET = U_MISPREDICTED | U_FLUSH | U_LATE | U_TAKEN /* perhaps */
 };
@@ -117,7 +118,9 @@ struct prepared_uop {
     uint8_t source[UOP_MAX_SOURCES], destination[UOP_MAX_DESTINATIONS]; /* unused: RENAME_* */
     uint8_t data;  /* OP_STORE: register stored; RENAME_READ_NONE */
     uint16_t unit; /* where it executes: its row of `units` */
-    uint8_t reserved[4];
+    uint8_t
+        steps; /* destination that it adds a constant to, as rename knows; or RENAME_READ_NONE */
+    uint8_t reserved[3];
 };
 static_assert(sizeof(struct prepared_uop) == 32, "two to a cache line");
 enum { PREPARED_CHUNK = 1 << 12, PREPARED_CHUNKS = 1 << 14 };
@@ -222,6 +225,7 @@ struct uop_cycles {
     uint16_t psv;
     bool violated; /* a load that read before an older store to its address; number of that: */
     uint64_t passed_store;
+    const struct remembered_store *renamed; /* what a load reads is another name for; or NULL */
 };
 
 enum { WINDOW_STRIDE = 2048 };
@@ -245,6 +249,7 @@ struct standing {
     uint64_t order_hold;             /* the later of the two */
     uint64_t held[HELD_KINDS];       /* µops so far that hold one of each until commit */
     uint64_t stores;                 /* dispatched so far: the next one's number */
+    uint64_t remembered;             /* of them, those that memory renaming remembered */
     uint64_t commit;                 /* of the last µop */
 };
 
@@ -252,7 +257,16 @@ struct standing {
  * may take no time, when that issued. Squashed work takes it back, too. */
 struct registers {
     uint64_t wake[RENAME_COUNT], writer[RENAME_COUNT], issue[RENAME_COUNT];
+    uint64_t changed[RENAME_COUNT]; /* with memory renaming: the µop that wrote it last, + 1 */
 };
+
+/* A store as memory renaming remembers it (memory_renaming.h). */
+struct remembered_store {
+    uint64_t number, uop, address;
+    uint64_t wake, writer, issue; /* as those of a register, of what it stores */
+    uint8_t base, index;          /* its address's registers */
+};
+enum { REMEMBERED_STORES = 64 };
 
 /* A record of the tap whose cycle has come for all that may come before it, or not yet (records.c).
  */
@@ -299,7 +313,7 @@ struct ooo {
     uint32_t limits[HELD_KINDS]; /* of what is held until commit */
     uint32_t branches_available; /* unresolved ones */
     uint32_t limited;            /* U_HELD and U_BRANCH_ENTRY of what has a limit */
-    bool zero_latencies;         /* some operations take no time */
+    bool notes_more;             /* some operations take no time, or memory is renamed */
     uint32_t packet_limit;       /* packets in flight; 0: no limit */
     bool isa_known;
 
@@ -394,6 +408,7 @@ struct ooo {
     uint32_t store_range_mask, store_reach;
     uint64_t youngest_store[STORE_SLOTS]; /* number + 1 by hashed 8-byte granule; 0 none */
     uint64_t wait_table[WAIT_TABLE];      /* loads that violated: epoch + 1 */
+    struct remembered_store remembered[REMEMBERED_STORES]; /* by low bits of their count */
 
     /* ---- tap ---- */
     struct tap *tap;

@@ -1,6 +1,6 @@
 /* Static instructions as this machine has them: made when an instruction is first executed, from
  * its µops and the machine's classes. */
-#include "core/ooo/ooo.h"
+#include "core/ooo/memory_renaming.h"
 
 #include <stdlib.h>
 
@@ -33,6 +33,8 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
         flags |= U_PREFETCH;
     if (uop->source_count > 2 || uop->destination_count > 2)
         flags |= U_MANY;
+    if (core->machine.memory_renaming && may_rename(insn, uop))
+        flags |= U_RENAMES;
     if (core->units[unit].interval > 1)
         flags |= U_LONG;
     if (uop->operation == OP_NOP)
@@ -121,6 +123,7 @@ bool prepare(struct ooo *core, uint32_t insn_number, struct error *error) {
             .data = flags & U_STORE && uop->data != REG_NONE ? uop->data : RENAME_READ_NONE,
             .insn_length = insn->length,
             .memory = uop->memory,
+            .steps = insn_steps(core->code->isa, insn->bytes, insn->length),
         };
         for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
             prepared->source[i] = i < uop->source_count ? uop->source[i] : RENAME_READ_NONE;

@@ -3,6 +3,7 @@
 #include "core/ooo/dispatch.h"
 #include "core/ooo/fetch.h"
 #include "core/ooo/loads_stores.h"
+#include "core/ooo/memory_renaming.h"
 
 #include <string.h>
 
@@ -38,17 +39,39 @@ static __attribute__((noinline)) void rename_move(struct registers *registers,
     registers->issue[to] = registers->issue[from];
 }
 
+/* So is a load's for what a store took. */
+static __attribute__((noinline)) void rename_load(struct registers *registers,
+                                                  const struct prepared_uop *operands,
+                                                  const struct remembered_store *store) {
+    const uint8_t to = operands->destination[0];
+    registers->wake[to] = store->wake;
+    registers->writer[to] = store->writer;
+    registers->issue[to] = store->issue;
+}
+
+/* What few machines ask of registers. */
+static __attribute__((noinline)) void note_more(struct ooo *core,
+                                                const struct prepared_uop *operands, uint32_t flags,
+                                                uint64_t at, uint64_t issue) {
+    if (!(flags & U_MOVE))
+        write_result(core->registers.issue, operands, flags, issue);
+    note_change(core, operands, at);
+}
+
 STAGE void rename_result(struct ooo *core, const struct prepared_uop *operands, uint32_t flags,
                          uint64_t at, const struct uop_cycles *uop, bool lives) {
     struct registers *registers = &core->registers;
+    if (__builtin_expect(core->notes_more, 0))
+        note_more(core, operands, flags, at, flags & U_ELIMINATED ? uop->dispatch : uop->issue);
+    if (flags & U_RENAMES && flags & U_LOAD && uop->renamed) {
+        rename_load(registers, operands, uop->renamed);
+        return;
+    }
     if (__builtin_expect((flags & U_MOVE) != 0, 0)) {
         rename_move(registers, operands);
         return;
     }
     write_result(registers->wake, operands, flags, uop->wake);
-    if (__builtin_expect(core->zero_latencies, 0))
-        write_result(registers->issue, operands, flags,
-                     flags & U_ELIMINATED ? uop->dispatch : uop->issue);
     if (lives)
         write_result(registers->writer, operands, flags, at);
 }
@@ -88,10 +111,12 @@ STAGE void run_load(struct ooo *core, const struct standing *now, uint64_t at,
         life->stores_back = (uint16_t)(now->stores - met.number);
         life->flags |= met.covers ? LIFE_COVERED : 0;
     }
+    uop->renamed = flags & U_RENAMES ? renames(core, now, stream, flags, &met) : NULL;
     if (met.number != UNKNOWN && (now->stores - met.number > core->machine.store_queue ||
                                   !in_queue(core, met.number, uop->dispatch)))
         met.number = UNKNOWN;
-    if (met.number != UNKNOWN && waits_for_store(core, stream->insn, uop->dispatch)) {
+    if (met.number != UNKNOWN &&
+        (uop->renamed || waits_for_store(core, stream->insn, uop->dispatch))) {
         uint16_t psv = uop->psv;
         uop->ready = wait_for_store(core, &met, uop->ready, &psv);
         uop->psv = psv;
@@ -134,6 +159,8 @@ STAGE void execute(struct ooo *core, struct standing *now, uint64_t at,
     if (life)
         life->kept.unit_wait = (uint32_t)(uop->issue - uop->ready);
     if (flags & U_STORE) {
+        if (flags & U_RENAMES)
+            remember_store(core, now, at, now->stores, stream);
         execute_store(core, now, at, stream, operands->data, uop, life ? &life->kept : NULL);
         return;
     }

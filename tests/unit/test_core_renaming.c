@@ -1,0 +1,210 @@
+/* Memory renaming, worked by hand on the little machine (core_fixture.h), here of x86-64 and with
+ * two stores remembered: a µop dispatched in 4 issues in 5 at the earliest; a multiplication takes
+ * 3 cycles; a load completes a cycle after its store has address and data. In all of them a
+ * multiplication (5 to 8) makes what is stored, so the load completes in 9 if it forwards; who uses
+ * the load issues in 8 if the load is another name for the product, and in 9 if it is not. */
+#include "graph_fixture.h"
+
+#include "core_fixture.h"
+#include "graph/build.h"
+
+enum {
+    FAR = 0x40000000,
+    PRODUCT = 1,
+    VALUE = 2,
+    BASE = 3,
+    USE = 5,
+    OTHER = 6,
+    OTHER_BASE = 7,
+    RSP = 4
+};
+
+static struct machine machine; /* too large for a test's frame */
+static struct program_fixture *program;
+
+static void begin(void) {
+    machine = little_machine();
+    machine.core.memory_renaming = 2;
+    program = program_fixture_new();
+    program->code.isa = ISA_X86_64;
+}
+
+/* The load's user issues in this cycle. */
+static void expect_use(uint64_t cycle) {
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[program->life_count - 1].issue, cycle);
+    program_fixture_free(program);
+}
+
+static uint32_t load_of(uint8_t destination, uint8_t base) {
+    const uint32_t number = load(program, destination, base);
+    program->insns[number].operation = OP_LOAD;
+    return number;
+}
+
+static void store_product(uint8_t base) {
+    execute(program, operation(program, OP_INT_MUL, PRODUCT, 0));
+    execute_at(program, store(program, PRODUCT, base), FAR, 8);
+}
+
+/* A load of all of it or of its beginning. */
+static void load_and_use(uint8_t base, uint64_t address, uint32_t size) {
+    execute_at(program, load_of(VALUE, base), address, size);
+    execute(program, alu(program, USE, VALUE, 0));
+}
+
+/* Four µops dispatch together in 4. The user depends on the multiplication, not on the load, which
+ * completes in 9 as it would without. */
+static void a_load_is_another_name_for_what_was_stored(void **state) {
+    (void)state;
+    begin();
+    store_product(BASE);
+    load_and_use(BASE, FAR, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[2].complete, 9);
+    assert_true(program->lives[2].flags & LIFE_FORWARDED);
+    assert_int_equal(program->lives[3].producer[0], program->lives[0].uop);
+    expect_use(8);
+    begin();
+    machine.core.memory_renaming = 0;
+    store_product(BASE);
+    load_and_use(BASE, FAR, 8);
+    expect_use(9);
+}
+
+static void narrower_loads_at_the_same_address(void **state) {
+    (void)state;
+    begin();
+    store_product(BASE);
+    load_and_use(BASE, FAR, 4);
+    expect_use(8);
+    begin(); /* another displacement */
+    store_product(BASE);
+    load_and_use(BASE, FAR + 4, 4);
+    expect_use(9);
+    begin(); /* extends two bytes */
+    store_product(BASE);
+    load_and_use(BASE, FAR, 2);
+    expect_use(9);
+    begin(); /* an operand of two bytes */
+    store_product(BASE);
+    const uint32_t add = load_of(REG_TEMPORARY, BASE);
+    add_uop(program, OP_INT_ALU, USE, REG_TEMPORARY, 0);
+    execute_at(program, add, FAR, 2);
+    expect_use(8);
+}
+
+static void names_must_be_the_same(void **state) {
+    (void)state;
+    begin(); /* another register that holds the same address */
+    store_product(BASE);
+    load_and_use(OTHER, FAR, 8);
+    expect_use(9);
+    begin(); /* the register is written; the load, µop 4, dispatches in 5 and issues in 6: it has
+                its address in 7, before the data come */
+    store_product(BASE);
+    execute(program, alu(program, BASE, BASE, 0));
+    load_and_use(BASE, FAR, 8);
+    expect_use(9);
+    begin(); /* the load writes its own base, and is used after that */
+    store_product(BASE);
+    execute_at(program, load_of(BASE, BASE), FAR, 8);
+    execute(program, alu(program, USE, BASE, 0));
+    expect_use(9);
+    begin(); /* no register: an address relative to the instruction */
+    store_product(0);
+    load_and_use(0, FAR, 8);
+    expect_use(9);
+}
+
+/* The stack pointer may have moved by a constant: add rsp, 8. Not otherwise: lea rsp, [rsp + 8]. */
+static void the_stack_pointer_may_have_stepped(void **state) {
+    (void)state;
+    static const uint8_t ADD[] = {0x48, 0x83, 0xc4, 0x08};
+    for (int steps = 0; steps < 2; steps++) {
+        begin();
+        store_product(RSP);
+        const uint32_t add = alu(program, RSP, RSP, 0);
+        if (steps)
+            memcpy(program->insns[add].bytes, ADD, sizeof ADD);
+        execute(program, add);
+        load_and_use(RSP, FAR, 8);
+        expect_use(steps ? 8 : 9);
+    }
+}
+
+/* Of three stores the first is no longer remembered; stores of vector registers do not count. The
+ * load is the µop 4 or 5, which dispatches in 5 and issues in 6, as above. */
+static void so_many_stores_are_remembered(void **state) {
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        begin();
+        store_product(BASE);
+        for (int others = kind ? 2 : 1; others; others--)
+            execute_at(program, store(program, kind == 2 ? REG_VECTOR : OTHER, BASE),
+                       FAR + 64u * (unsigned)others, 8);
+        load_and_use(BASE, FAR, 8);
+        expect_use(kind == 1 ? 9 : 8);
+    }
+}
+
+/* A younger store to the same address by another register: the load reads that, and is no other
+ * name. Its data are another product, made from 6 to 9; the load forwards them in 10. */
+static void another_store_between(void **state) {
+    (void)state;
+    begin();
+    store_product(BASE);
+    execute(program, operation(program, OP_INT_MUL, OTHER, 0));
+    execute_at(program, store(program, OTHER, OTHER_BASE), FAR, 8);
+    load_and_use(BASE, FAR, 8);
+    expect_use(10);
+}
+
+/* ---- the dependence graph ---- */
+
+static bool keep_uops(void *context, const struct graph_uop *uops, const struct packed_life *lives,
+                      uint32_t count, bool first, struct error *error) {
+    (void)lives, (void)first, (void)error;
+    memcpy(context, uops, count * sizeof *uops);
+    return true;
+}
+
+static void the_graph_has_the_times_of_the_run(void **state) {
+    (void)state;
+    static struct graph_uop uops[GRAPH_CHUNK];
+    const struct graph_sink sink = {keep_uops, uops};
+    struct graph_machine graph;
+    begin();
+    for (int round = 0; round < 3; round++) {
+        store_product(BASE);
+        load_and_use(BASE, FAR, 8);
+        execute(program, operation(program, OP_INT_MUL, OTHER, VALUE));
+    }
+    struct graph_builder *builder = graph_builder_new(&machine, program->code.isa, &sink);
+    struct tap_worker worker = graph_builder_worker(builder);
+    program->worker = &worker;
+    simulate_on(program, &machine, 0, FIXTURE_DYNAMIC, NULL, NULL);
+    graph_machine_of(&machine, &graph);
+    struct graph_evaluation *evaluation = graph_evaluation_new(&graph, 0);
+    for (uint32_t i = 0; i < program->life_count; i++) {
+        const struct graph_nodes *nodes = graph_evaluate(evaluation, &uops[i]);
+        const int64_t move = (int64_t)program->lives[0].fetch;
+        assert_int_equal(nodes->execute + move, program->lives[i].issue);
+        assert_int_equal(nodes->complete + move, program->lives[i].complete);
+        assert_int_equal(nodes->commit + move, program->lives[i].commit);
+    }
+    graph_evaluation_free(evaluation);
+    graph_builder_free(builder);
+    program_fixture_free(program);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_load_is_another_name_for_what_was_stored),
+                                       cmocka_unit_test(narrower_loads_at_the_same_address),
+                                       cmocka_unit_test(names_must_be_the_same),
+                                       cmocka_unit_test(the_stack_pointer_may_have_stepped),
+                                       cmocka_unit_test(so_many_stores_are_remembered),
+                                       cmocka_unit_test(another_store_between),
+                                       cmocka_unit_test(the_graph_has_the_times_of_the_run)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

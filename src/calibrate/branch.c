@@ -133,9 +133,9 @@ static bool run(struct calibration *calibration, struct error *error) {
     const struct host_data data = {.size = BYTES + TABLE, .fills = &fill, .fill_count = 1};
     struct kernel_list list = {0};
     put_penalty(kernel_list_add(
-        &list, &(struct host_kernel){.data = &zeros, .iterations = 1500, .precision = 0.01}));
+        &list, &(struct host_kernel){.data = &zeros, .iterations = 600, .precision = 0.01}));
     put_penalty(kernel_list_add(
-        &list, &(struct host_kernel){.data = &data, .iterations = 1500, .precision = 0.01}));
+        &list, &(struct host_kernel){.data = &data, .iterations = 600, .precision = 0.01}));
     for (unsigned depth = SHALLOWEST; depth < DEPTHS; depth++)
         put_calls(
             kernel_list_add(

@@ -113,6 +113,8 @@ void calibration_found(struct calibration *calibration, const struct finding *fi
     struct finding *kept = &calibration->findings[calibration->count++];
     *kept = *finding;
     kept->part = calibration->part->name;
+    if (kept->state == FINDING_UNKNOWN && calibration_stops(calibration))
+        snprintf(kept->note, sizeof kept->note, "interrupted before");
 }
 
 const struct finding *calibration_finding(const struct calibration *calibration, const char *key) {

@@ -25,7 +25,7 @@ bool calibrate_run_go(struct calibrate_run *run, struct error *error) {
     watch_begin(run->watch, "calibrating", "parts", run->part_count);
     for (uint32_t i = 0; good && i < run->part_count && !run->watch->signal; i++) {
         good = calibration_run(&run->calibration, run->parts[i], error);
-        run->parts_run = i + 1;
+        run->parts_run = i + !run->watch->signal;
         watch_progress(run->watch, i + 1);
     }
     watch_end(run->watch);

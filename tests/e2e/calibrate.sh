@@ -105,6 +105,28 @@ this_processor() {
         test -n "$(value additions)" && test "$(value 'dispatch width')" != 0.0
 }
 
+# Interrupted in the second part, which takes much longer: the first one is reported, as a part.
+set -m
+interrupted() {
+    "$CULPRIT" calibrate --simulated zen4 --only width --only caches --json \
+        >"$scratch/report.json" 2>"$scratch/error" &
+    local process=$!
+    until_used $process 2 || return 1
+    kill -INT $process
+    wait $process
+    test $? = 130 && test "$(value 'dispatch width')" = 6.0 &&
+        grep -q '"partial": true' "$scratch/report.json" || { cat "$scratch/error"; return 1; }
+}
+
+# Both at once, each in processes of its own.
+two_at_once() {
+    "$CULPRIT" calibrate --simulated zen4 --only width --json >"$scratch/other.json" &
+    local process=$!
+    run calibrate --simulated zen4 --only width --json >"$scratch/report.json" && wait $process &&
+        test "$(value 'dispatch width')" = 6.0 &&
+        grep -q '"value": 6.0' "$scratch/other.json"
+}
+
 fails_with() {
     local message=$1
     shift
@@ -118,6 +140,8 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "TLBs of a simulated machine are read back" tlbs_read_back
     check "memory of a simulated machine is read back" memory_reads_back
     check "prefetchers of a simulated machine are read back" prefetchers_read_back
+    check "an interrupt gives a partial report" interrupted
+    check "two at once do not disturb each other" two_at_once
     check "a machine file says what was measured" writes_a_machine
 fi
 if [ "$(uname -m)" = x86_64 ]; then

@@ -159,12 +159,18 @@ static void add_latency(struct kernel_list *list, struct chase *chase, const str
 
 static void conclude_latency(struct calibration *calibration, struct search *search, unsigned level,
                              const struct host_result *result) {
+    const struct level *sweep = &search->levels[level];
     struct finding finding = {
         .key = CACHES[level].latency, .what = CACHES[level].latency_what, .unit = "cycles"};
-    search->latency[level] = search->levels[level].height;
+    search->latency[level] = sweep->height;
     if (finding_rests_on(&finding, result, 1)) {
-        finding.value = search->latency[level] = chase_cycles(result);
+        finding.value = chase_cycles(result);
         finding.spread /= CHASE_LOADS;
+        if (finding.value > sweep->height * LEVEL_SLOPE) { /* disturbed since */
+            finding.value = sweep->height;
+            finding.spread = sweep->spread;
+        }
+        search->latency[level] = finding.value;
     }
     calibration_found(calibration, &finding);
 }
@@ -205,6 +211,15 @@ static void add_ways(struct kernel_list *list, struct chase *chase, const struct
     }
 }
 
+/* The size of so many ways and a power of two of sets that the sweep allows; 0: there is none. */
+static double exact_size(const struct search *search, unsigned number, unsigned ways) {
+    const struct level *level = &search->levels[number];
+    double exact = ways * search->line;
+    while (exact && exact < level->below)
+        exact *= 2;
+    return exact <= level->above ? exact : 0;
+}
+
 static void conclude_ways(struct calibration *calibration, struct search *search, unsigned level,
                           const struct host_result *results) {
     struct finding finding = {
@@ -212,39 +227,41 @@ static void conclude_ways(struct calibration *calibration, struct search *search
     struct step_point points[WAY_KERNELS / 2];
     const double own = search->latency[level] - search->latency[0];
     const double next = search->levels[level + 1].height - search->latency[0];
-    unsigned above;
+    unsigned ways = 0, above = 0;
     for (unsigned i = 0; i < WAY_KERNELS / 2; i++) {
         const double more = chase_cycles(&results[2 * i]) - chase_cycles(&results[2 * i + 1]);
         points[i] = (struct step_point){FEWEST_WAYS + i, more};
     }
-    if (step_across(points, WAY_KERNELS / 2, (own + next) / 2, &search->ways[level], &above)) {
-        finding.value = search->ways[level];
-        finding.spread = (above - search->ways[level] - 1) / 2.0;
+    const bool step = step_across(points, WAY_KERNELS / 2, (own + next) / 2, &ways, &above);
+    finding.value = ways;
+    finding.spread = (above - ways - 1) / 2.0;
+    if (step && exact_size(search, level, ways) > 0) {
+        search->ways[level] = ways;
     } else {
         finding.state = FINDING_UNKNOWN;
         snprintf(finding.note, sizeof finding.note,
-                 "no clear step up to %d lines at a power of two from each other", MOST_WAYS);
+                 step ? "%d lines at a power of two from each other, which no size allows"
+                      : "no clear step up to %d lines at a power of two from each other",
+                 step ? (int)ways : MOST_WAYS);
     }
     calibration_found(calibration, &finding);
 }
 
-/* A power of two of sets, if the ways are known. */
+/* A power of two of sets, of the ways that were found. Without them a size is none that a machine
+ * could have: on a virtual machine it is what others leave of the last cache. */
 static void conclude_size(struct calibration *calibration, const struct search *search,
                           unsigned number) {
     const struct level *level = &search->levels[number];
     struct finding finding = {
         .key = CACHES[number].size, .what = CACHES[number].size_what, .unit = "bytes"};
-    double exact = search->ways[number] * search->line;
-    while (exact && exact < level->below)
-        exact *= 2;
-    const bool fits = exact >= level->below && exact <= level->above;
-    finding.value = fits ? exact : level->below;
-    finding.spread = fits ? 0 : ((double)level->above - level->below) / 2;
-    if (level->first_high > MOST_RISE * level->last_low) {
+    const double exact = exact_size(search, number, search->ways[number]);
+    const bool fits = exact > 0;
+    finding.value = exact;
+    if (!fits || level->first_high > MOST_RISE * level->last_low) {
         finding.state = FINDING_UNKNOWN;
-        snprintf(finding.note, sizeof finding.note,
-                 "no clear step: the latency rises from %.4g to %.4g KiB", level->last_low / 1024.0,
-                 level->first_high / 1024.0);
+        snprintf(finding.note, sizeof finding.note, "%s; the latency rises from %.4g to %.4g KiB",
+                 fits ? "no clear step" : "no number of ways makes it exact",
+                 level->last_low / 1024.0, level->first_high / 1024.0);
     }
     calibration_found(calibration, &finding);
 }

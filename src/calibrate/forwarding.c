@@ -81,6 +81,9 @@ static bool run(struct calibration *calibration, struct error *error) {
         if (finding_rests_on(&link, whole, 1)) {
             link.value = whole->cycles / LINKS;
             link.spread /= LINKS;
+            if (link.value < 1)
+                snprintf(link.note, sizeof link.note,
+                         "the load is known to be of the store, and renamed: it takes no time");
         }
         if (finding_rests_on(&alias, &results[ALIASED], 2)) {
             alias.value = (results[ALIASED].cycles - results[ALIASED + 1].cycles) / LINKS;

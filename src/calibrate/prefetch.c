@@ -94,20 +94,43 @@ static void add_pattern(struct kernel_list *list, const struct host_data *data,
         add_kernel(list, data, pattern, last + pattern->probes[i] * pattern->step * LINE);
 }
 
-/* Returns the results behind those of the pattern. *learns: the first one's line was fetched. */
-static const struct host_result *conclude(struct calibration *calibration,
-                                          const struct pattern *pattern,
-                                          const struct host_result *results, bool *learns) {
-    struct finding finding = {.what = pattern->what, .unit = "lines ahead"};
+static unsigned probes_of(const struct pattern *pattern) {
     unsigned count = 0;
     while (count < PROBES && pattern->probes[count])
         count++;
-    const double there = results[0].cycles, missing = results[1].cycles;
+    return count;
+}
+
+static int compare(const void *left, const void *right) {
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* What a line that is not there takes besides: the median of all patterns, as single ones may be
+ * disturbed. */
+static double missing_cycles(const struct host_result *results) {
+    double differences[COUNT];
+    unsigned count = 0;
+    for (unsigned i = 0; i < COUNT; results += 2 + probes_of(&PATTERNS[i++]))
+        if (results[0].state == HOST_MEASURED && results[1].state == HOST_MEASURED)
+            differences[count++] = results[1].cycles - results[0].cycles;
+    qsort(differences, count, sizeof *differences, compare);
+    return count ? differences[count / 2] : 0;
+}
+
+/* Returns the results behind those of the pattern. *learns: the first one's line was fetched. */
+static const struct host_result *conclude(struct calibration *calibration,
+                                          const struct pattern *pattern,
+                                          const struct host_result *results, double missing,
+                                          bool *learns) {
+    struct finding finding = {.what = pattern->what, .unit = "lines ahead"};
+    const unsigned count = probes_of(pattern);
     if (finding_rests_on(&finding, results, 2 + count)) {
         finding.spread = 0;
-        for (unsigned i = 0; i < count && results[2 + i].cycles < (there + missing) / 2; i++)
+        for (unsigned i = 0; i < count && results[2 + i].cycles < results[0].cycles + missing / 2;
+             i++)
             finding.value = pattern->probes[i] * abs(pattern->step);
-        if (missing - there < LEAST_DIFFERENCE) {
+        if (missing < LEAST_DIFFERENCE) {
             finding.state = FINDING_UNKNOWN;
             snprintf(finding.note, sizeof finding.note,
                      "a line that is there takes about as long as one that is not");
@@ -130,8 +153,9 @@ static bool run(struct calibration *calibration, struct error *error) {
         add_pattern(&list, &data, &PATTERNS[i]);
     const bool good = calibration_measure(calibration, &list, error);
     const struct host_result *results = list.results;
+    const double missing = good ? missing_cycles(results) : 0;
     for (unsigned i = 0; good && i < COUNT; i++)
-        results = conclude(calibration, &PATTERNS[i], results, &learns);
+        results = conclude(calibration, &PATTERNS[i], results, missing, &learns);
     kernel_list_free(&list);
     return good;
 }

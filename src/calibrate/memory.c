@@ -68,6 +68,9 @@ static void add_latency(struct kernel_list *list, struct chase chases[LATENCIES]
     }
 }
 
+/* Share of a load: where translation takes more, what is left of it says nothing. */
+static const double MOST_TRANSLATION = 0.5;
+
 static void conclude_latency(struct calibration *calibration,
                              const struct host_result results[LATENCIES]) {
     struct finding finding = {
@@ -76,6 +79,11 @@ static void conclude_latency(struct calibration *calibration,
         const double translation = chase_cycles(&results[CACHED]) - chase_cycles(&results[NEAR]);
         finding.value = chase_cycles(&results[FAR]) - fmax(translation, 0);
         finding.spread /= CHASE_LOADS;
+        if (translation > MOST_TRANSLATION * chase_cycles(&results[FAR])) {
+            finding.state = FINDING_UNKNOWN;
+            snprintf(finding.note, sizeof finding.note, "translation takes most of it: %.4g cycles",
+                     translation);
+        }
     }
     calibration_found(calibration, &finding);
 }

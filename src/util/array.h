@@ -67,7 +67,7 @@ static inline bool array_reserve_zeroed(void **items, size_t *capacity, size_t n
         size_t index = 0;                                                                          \
         while (index < (count) && !(__VA_ARGS__))                                                  \
             index++;                                                                               \
-        index;                                                                                     \
+        (size_t)(index); /* a bare name is no value to cppcheck */                                 \
     })
 /* Whether it is true of any; or of all of them. */
 #define any_where(index, count, ...) (index_where(index, count, __VA_ARGS__) < (count))

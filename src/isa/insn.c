@@ -22,14 +22,6 @@ const char *operation_name(enum operation operation) {
     return (unsigned)operation < OP_COUNT ? OPERATION_NAMES[operation] : "unknown";
 }
 
-uint8_t insn_steps(enum isa isa, const uint8_t *bytes, size_t size) {
-    enum { REX_W = 0x48, IMMEDIATE_8 = 0x83, IMMEDIATE_32 = 0x81, ADD_RSP = 0xc4, SUB_RSP = 0xec };
-    const bool steps = isa == ISA_X86_64 && size >= 4 && bytes[0] == REX_W &&
-                       (bytes[1] == IMMEDIATE_8 || bytes[1] == IMMEDIATE_32) &&
-                       (bytes[2] == ADD_RSP || bytes[2] == SUB_RSP);
-    return steps ? 4 : REG_NONE;
-}
-
 void insn_add_address_sources(struct insn *insn) {
     for (unsigned i = 0; i < insn->source_count; i++) {
         if (!insn_addresses_by(insn, insn->source[i]))

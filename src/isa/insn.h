@@ -50,6 +50,7 @@ const char *operation_name(enum operation operation); /* "int_alu", as in machin
  * 84-89 and 90-95: integer and fp/vector temporaries that carry values between µops of one
  *   instruction. */
 enum {
+    REG_X86_RSP = 4,
     REG_X86_CF = 16,
     REG_X86_FLAGS = 17,
     REG_X86_DF = 18,
@@ -143,9 +144,14 @@ bool insn_decode(enum isa isa, const uint8_t *bytes, size_t size, struct insn *i
 size_t insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t address, char *text,
                  size_t text_size);
 
-/* The stack pointer, where the instruction adds a constant to it or subtracts one, which renaming
- * can follow; else REG_NONE. */
-uint8_t insn_steps(enum isa isa, const uint8_t *bytes, size_t size);
+/* How an instruction of x86-64 uses the stack pointer, beside addresses; of others: not. */
+enum stack_use {
+    STACK_MOVED = 1 << 0, /* push, pop, call and return move it (insn_crack) */
+    STACK_READ = 1 << 1,  /* an operation reads it, other than lea */
+    STACK_WRITTEN = 1 << 2,
+    STACK_STEPPED = 1 << 3 /* by adding a constant to it or subtracting one */
+};
+unsigned insn_stack_use(enum isa isa, const uint8_t *bytes, size_t size); /* enum stack_use */
 
 /* ---- µops ---- */
 

@@ -12,7 +12,7 @@
 #include "isa/isa_internal.h"
 #include "util/array.h"
 
-enum { RSP = 4, RSI = 6, RDI = 7 };
+enum { RSP = REG_X86_RSP, RSI = 6, RDI = 7 };
 
 struct registers {
     uint8_t reg[INSN_MAX_SOURCES + INSN_MAX_MEMORY];
@@ -149,6 +149,35 @@ static bool moves_stack_pointer(const struct insn *insn) {
         return false;
     return any_where(i, insn->memory_count,
                      insn->memory[i].base == RSP && insn->memory[i].index == REG_NONE);
+}
+
+/* add or sub rsp, a constant: REX.W, 81 or 83, the register in ModRM. */
+static bool steps_stack_pointer(const uint8_t *bytes, size_t size) {
+    enum { REX_W = 0x48, BY_BYTE = 0x83, BY_WORD = 0x81, ADD_RSP = 0xc4, SUB_RSP = 0xec };
+    return size >= 4 && bytes[0] == REX_W && (bytes[1] == BY_BYTE || bytes[1] == BY_WORD) &&
+           (bytes[2] == ADD_RSP || bytes[2] == SUB_RSP);
+}
+
+static bool is_lea(const uint8_t *bytes, size_t size) {
+    enum { LEA = 0x8d };
+    return size >= 2 && ((bytes[0] & 0xf0) == 0x40 ? bytes[1] : bytes[0]) == LEA;
+}
+
+static bool reads_as_data(const struct insn *insn, uint8_t reg) {
+    return insn_reads(insn, reg) &&
+           (!insn_addresses_by(insn, reg) ||
+            (insn->flags & INSN_ADDRESS_IS_DATA && insn->source[0] == reg));
+}
+
+unsigned insn_stack_use(enum isa isa, const uint8_t *bytes, size_t size) {
+    struct insn insn;
+    if (isa != ISA_X86_64 || !insn_decode(isa, bytes, size, &insn))
+        return 0;
+    if (moves_stack_pointer(&insn))
+        return STACK_MOVED;
+    return (reads_as_data(&insn, RSP) && !is_lea(bytes, size) ? STACK_READ : 0u) |
+           (insn_writes(&insn, RSP) ? STACK_WRITTEN : 0u) |
+           (steps_stack_pointer(bytes, size) ? STACK_STEPPED : 0u);
 }
 
 /* leave: rsp = rbp + 8, rbp = [rbp]. */

@@ -1,8 +1,9 @@
-/* Memory renaming, worked by hand on the little machine (core_fixture.h), here of x86-64 and with
- * two stores remembered: a µop dispatched in 4 issues in 5 at the earliest; a multiplication takes
- * 3 cycles; a load completes a cycle after its store has address and data. In all of them a
- * multiplication (5 to 8) makes what is stored, so the load completes in 9 if it forwards; who uses
- * the load issues in 8 if the load is another name for the product, and in 9 if it is not. */
+/* Memory renaming and the stack engine, worked by hand on the little machine (core_fixture.h), here
+ * of x86-64 and with two stores remembered: a µop dispatched in 4 issues in 5 at the earliest; a
+ * multiplication takes 3 cycles; a load completes a cycle after its store has address and data. In
+ * all of them a multiplication (5 to 8) makes what is stored, so the load completes in 9 if it
+ * forwards; who uses the load issues in 8 if the load is another name for the product, and in 9 if
+ * it is not. */
 #include "graph_fixture.h"
 
 #include "core_fixture.h"
@@ -160,6 +161,49 @@ static void another_store_between(void **state) {
     expect_use(10);
 }
 
+/* ---- the stack engine ---- */
+
+static uint32_t with_bytes(uint32_t number, const uint8_t *bytes, size_t size) {
+    memcpy(program->insns[number].bytes, bytes, size);
+    program->insns[number].length = (uint8_t)size;
+    return number;
+}
+#define WITH_BYTES(number, bytes) with_bytes(number, bytes, sizeof(bytes))
+
+/* push rax; add rsp, 8; add rsp, 8: the first addition has a µop before it, which issues in 5 like
+ * the push, so the additions issue in 6 and 7; the first is of two µops. lea and what addresses by
+ * the stack pointer need none: push rax; lea rsp, [rsp + 8] issues in 5; and after that, or without
+ * a push, nor does the addition. */
+static void an_operation_behind_a_push_needs_a_uop_more(void **state) {
+    (void)state;
+    static const uint8_t PUSH[] = {0x50}, ADD[] = {0x48, 0x83, 0xc4, 0x08};
+    static const uint8_t LEA[] = {0x48, 0x8d, 0x64, 0x24, 0x08};
+    for (int kind = 0; kind < 3; kind++) {
+        begin();
+        machine.core.stack_sync = kind != 2;
+        const uint32_t push = WITH_BYTES(store(program, 0, RSP), PUSH);
+        const uint32_t lea = WITH_BYTES(alu(program, RSP, RSP, 0), LEA);
+        const uint32_t add = WITH_BYTES(alu(program, RSP, RSP, 0), ADD);
+        execute_at(program, push, FAR, 8);
+        execute(program, kind == 1 ? lea : add);
+        execute(program, add);
+        simulate(program, &machine, 0);
+        const bool more = kind == 0;
+        assert_int_equal(program->life_count, more ? 4 : 3);
+        assert_int_equal(program->statistics.instructions, 3);
+        assert_int_equal(program->lives[1].issue, 5);
+        assert_int_equal(program->lives[2].issue, 6);
+        if (more) {
+            assert_int_equal(program->lives[1].insn, add);
+            assert_false(program->lives[1].flags & LIFE_LAST);
+            assert_true(program->lives[1].flags & LIFE_FIRST);
+            assert_false(program->lives[2].flags & LIFE_FIRST);
+            assert_int_equal(program->lives[3].issue, 7);
+        }
+        program_fixture_free(program);
+    }
+}
+
 /* ---- the dependence graph ---- */
 
 static bool keep_uops(void *context, const struct graph_uop *uops, const struct packed_life *lives,
@@ -199,12 +243,14 @@ static void the_graph_has_the_times_of_the_run(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_load_is_another_name_for_what_was_stored),
-                                       cmocka_unit_test(narrower_loads_at_the_same_address),
-                                       cmocka_unit_test(names_must_be_the_same),
-                                       cmocka_unit_test(the_stack_pointer_may_have_stepped),
-                                       cmocka_unit_test(so_many_stores_are_remembered),
-                                       cmocka_unit_test(another_store_between),
-                                       cmocka_unit_test(the_graph_has_the_times_of_the_run)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_load_is_another_name_for_what_was_stored),
+        cmocka_unit_test(narrower_loads_at_the_same_address),
+        cmocka_unit_test(names_must_be_the_same),
+        cmocka_unit_test(the_stack_pointer_may_have_stepped),
+        cmocka_unit_test(so_many_stores_are_remembered),
+        cmocka_unit_test(another_store_between),
+        cmocka_unit_test(an_operation_behind_a_push_needs_a_uop_more),
+        cmocka_unit_test(the_graph_has_the_times_of_the_run)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

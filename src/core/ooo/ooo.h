@@ -132,8 +132,12 @@ static_assert(MOST_UNITS <= UINT16_MAX, "rows are 16 bits");
 
 /* A static instruction on this machine, as predecode has it. */
 enum known_traits {
-    KNOWN_COMPARE = 1 << 0,      /* fuses with a branch behind it that is FUSING */
-    KNOWN_FUSING_BRANCH = 1 << 1 /* one µop */
+    KNOWN_COMPARE = 1 << 0,       /* fuses with a branch behind it that is FUSING */
+    KNOWN_FUSING_BRANCH = 1 << 1, /* one µop */
+    KNOWN_MOVES_STACK = 1 << 2,   /* by the stack engine (core.stack_sync) */
+    KNOWN_READS_STACK = 1 << 3, /* the µop before its first brings the stack pointer up to date */
+    KNOWN_WRITES_STACK = 1 << 4,
+    KNOWN_STACK = KNOWN_MOVES_STACK | KNOWN_READS_STACK | KNOWN_WRITES_STACK
 };
 struct known_insn {
     const struct prepared_uop *uops; /* its first, the others follow; NULL: not executed so far */
@@ -338,6 +342,7 @@ struct ooo {
     uint32_t prepared_count;
     uint64_t produced; /* µops put into the stream */
     uint64_t gather_end;
+    bool stack_moved;            /* since the stack pointer was last up to date */
     struct dynamic_insn waiting; /* last instruction of the input: its successor is not known */
     struct memory_access *waiting_accesses;
     size_t waiting_capacity;

@@ -220,6 +220,27 @@ static void finish_fused(struct ooo *core, const struct known_insn *branch,
     core->fused_operands = NULL;
 }
 
+/* All µops of an instruction; returns the last. The first operation on the stack pointer behind
+ * push, pop, call or return has one more before its own, which brings it up to date. */
+static struct stream_uop *emit_insn(struct ooo *core, const struct known_insn *insn,
+                                    const struct input *input) {
+    const uint64_t first = core->produced;
+    const bool behind = insn->traits & KNOWN_READS_STACK && core->stack_moved;
+    struct stream_uop *last = NULL;
+    if (behind)
+        emit(core, insn->uops - 1, input->insn->insn);
+    for (uint32_t i = 0; i < insn->uop_count; i++)
+        last = emit_plain(core, &insn->uops[i], input);
+    if (behind)
+        core->stream[(first + 1) & core->stream_mask].flags &= ~(uint32_t)(U_FIRST | U_PLACE);
+    core->stream[first & core->stream_mask].flags |= place_flags(core, insn);
+    if (insn->traits & KNOWN_MOVES_STACK)
+        core->stack_moved = true;
+    else if (behind || insn->traits & KNOWN_WRITES_STACK)
+        core->stack_moved = false;
+    return last;
+}
+
 /* As many pieces of a repeated instruction as there is room for, the first in any case; the last of
  * them all is the result, NULL while some are left. */
 static struct stream_uop *emit_repeated(struct ooo *core, const struct known_insn *insn,
@@ -246,7 +267,6 @@ static bool predecode(struct ooo *core, const struct input *input,
     const struct known_insn *insn = &core->known[dynamic->insn];
     if (dynamic->flags & DYN_FAULT) /* did not complete: it leaves no trace but its handler */
         return true;
-    uint64_t first = core->produced;
     struct stream_uop *last = NULL;
     if (core->fused_operands) {
         last = emit(core, insn->uops, dynamic->insn);
@@ -255,9 +275,7 @@ static bool predecode(struct ooo *core, const struct input *input,
         start_fused(core, insn, input);
         return true;
     } else if (!(dynamic->flags & DYN_REP)) {
-        for (uint32_t i = 0; i < insn->uop_count; i++)
-            last = emit_plain(core, &insn->uops[i], input);
-        core->stream[first & core->stream_mask].flags |= place_flags(core, insn);
+        last = emit_insn(core, insn, input);
     } else if (!(last = emit_repeated(core, insn, input))) {
         return false;
     }
@@ -284,7 +302,7 @@ static bool stands_alone(const struct ooo *core, const struct known_insn *insn,
 static inline bool is_simple(const struct ooo *core, const struct known_insn *insn,
                              const struct dynamic_insn *dynamic) {
     return !((dynamic->memory_count & ~1u) | (dynamic->flags & ~(unsigned)DYN_TAKEN)) &&
-           (!insn->traits || stands_alone(core, insn, dynamic));
+           (!insn->traits || (!(insn->traits & KNOWN_STACK) && stands_alone(core, insn, dynamic)));
 }
 
 /* The access is the µop's own if the operand is; without a branch, since which µops access memory

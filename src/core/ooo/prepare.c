@@ -53,7 +53,7 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
 }
 
 static struct known_insn know(const struct ooo *core, const struct static_insn *insn,
-                              const struct prepared_uop *uops) {
+                              unsigned stack, const struct prepared_uop *uops) {
     const struct uop *last = &core->code->uops[insn->first_uop + insn->uop_count - 1u];
     uint8_t traits = 0;
     /* A store in the compare's place (add [mem], 1) does not fuse. */
@@ -63,6 +63,10 @@ static struct known_insn know(const struct ooo *core, const struct static_insn *
     if (core->machine.fuse_compare_branch && insn->flags & INSN_FUSES_WITH_FLAGS &&
         insn->uop_count == 1)
         traits |= KNOWN_FUSING_BRANCH;
+    if (core->machine.stack_sync)
+        traits |= (stack & STACK_MOVED ? KNOWN_MOVES_STACK : 0) |
+                  (stack & STACK_READ ? KNOWN_READS_STACK : 0) |
+                  (stack & STACK_WRITTEN ? KNOWN_WRITES_STACK : 0);
     return (struct known_insn){.uops = uops,
                                .uop_count = insn->uop_count,
                                .branch = last->flags & UOP_BRANCH ? insn->branch : BRANCH_NONE,
@@ -99,40 +103,68 @@ static uint32_t find_unit(struct ooo *core, const struct machine_form *form,
     return unit;
 }
 
+static struct prepared_uop prepare_uop(const struct ooo *core, const struct static_insn *insn,
+                                       const struct uop *uop, uint32_t unit, uint32_t index,
+                                       bool first, unsigned stack) {
+    const uint32_t flags = prepare_flags(core, insn, uop, unit, first);
+    struct prepared_uop prepared = {
+        .flags = flags,
+        .index = (uint8_t)index,
+        .operation = uop->operation,
+        .unit = (uint16_t)unit,
+        .insn_address = insn->address,
+        .data = flags & U_STORE && uop->data != REG_NONE ? uop->data : RENAME_READ_NONE,
+        .insn_length = insn->length,
+        .memory = uop->memory,
+        .steps = stack & STACK_STEPPED ? REG_X86_RSP : RENAME_READ_NONE,
+    };
+    for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
+        prepared.source[i] = i < uop->source_count ? uop->source[i] : RENAME_READ_NONE;
+    for (uint32_t i = 0; i < UOP_MAX_DESTINATIONS; i++)
+        prepared.destination[i] =
+            i < uop->destination_count ? uop->destination[i] : RENAME_WRITE_NONE;
+    return prepared;
+}
+
+/* The µop that brings the stack pointer up to date, before the instruction's own. */
+static struct prepared_uop prepare_sync(const struct ooo *core, const struct static_insn *insn) {
+    const struct uop sync = {.operation = OP_INT_ALU,
+                             .memory = 255,
+                             .data = REG_NONE,
+                             .source_count = 1,
+                             .destination_count = 1,
+                             .source = {REG_X86_RSP},
+                             .destination = {REG_X86_RSP}};
+    struct prepared_uop prepared =
+        prepare_uop(core, insn, &sync, OP_INT_ALU, 0, true, STACK_STEPPED);
+    /* Also before a move, which is eliminated itself. */
+    prepared.flags = (prepared.flags & ~(uint32_t)(U_ELIMINATED | U_MOVE)) | U_INT_REGISTER;
+    return prepared;
+}
+
 /* The instruction as this machine has it, made when it is first executed. */
 bool prepare(struct ooo *core, uint32_t insn_number, struct error *error) {
     const struct static_insn *insn = &core->code->insns[insn_number];
-    struct prepared_uop *uops = make_room(core, insn->uop_count, error);
+    const unsigned stack = core->machine.stack_sync || core->machine.memory_renaming
+                               ? insn_stack_use(core->code->isa, insn->bytes, insn->length)
+                               : 0;
+    const uint32_t before = core->machine.stack_sync && stack & STACK_READ;
+    struct prepared_uop *uops = make_room(core, before + insn->uop_count, error);
     if (!uops)
         return false;
+    if (before)
+        *uops++ = prepare_sync(core, insn);
     const struct machine_form *form =
         core->with_forms ? uop_timing_form(core->with_forms, core->code->isa, insn) : NULL;
     for (uint32_t k = 0; k < insn->uop_count; k++) {
-        const struct uop *uop = &core->code->uops[insn->first_uop + k];
         const uint32_t unit = find_unit(core, form, insn, k, error);
         if (unit == MOST_UNITS)
             return false;
-        uint32_t flags = prepare_flags(core, insn, uop, unit, k == 0);
-        struct prepared_uop *prepared = &uops[k];
-        *prepared = (struct prepared_uop){
-            .flags = flags,
-            .index = (uint8_t)k,
-            .operation = uop->operation,
-            .unit = (uint16_t)unit,
-            .insn_address = insn->address,
-            .data = flags & U_STORE && uop->data != REG_NONE ? uop->data : RENAME_READ_NONE,
-            .insn_length = insn->length,
-            .memory = uop->memory,
-            .steps = insn_steps(core->code->isa, insn->bytes, insn->length),
-        };
-        for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
-            prepared->source[i] = i < uop->source_count ? uop->source[i] : RENAME_READ_NONE;
-        for (uint32_t i = 0; i < UOP_MAX_DESTINATIONS; i++)
-            prepared->destination[i] =
-                i < uop->destination_count ? uop->destination[i] : RENAME_WRITE_NONE;
+        uops[k] =
+            prepare_uop(core, insn, &core->code->uops[insn->first_uop + k], unit, k, k == 0, stack);
     }
-    core->known[insn_number] = know(core, insn, uops);
-    core->prepared_count += insn->uop_count;
+    core->known[insn_number] = know(core, insn, stack, uops);
+    core->prepared_count += before + insn->uop_count;
     return true;
 }
 

@@ -38,8 +38,9 @@ struct region_run {
     pthread_cond_t changed; /* there are more tasks, or no more will come */
     struct task **tasks;
     size_t task_count, task_capacity, taken;
-    size_t warmed; /* tasks, when chained */
-    bool complete; /* no more will come */
+    size_t warmed;  /* tasks, when chained */
+    bool complete;  /* no more will come */
+    bool abandoned; /* nothing more is begun */
     bool failed;
     struct error error; /* of the first that failed */
     uint64_t instructions;
@@ -252,7 +253,7 @@ static bool simulate_region(struct region_run *run, struct task *task, struct er
 /* ---- threads ---- */
 
 static bool stopped(const struct region_run *run) {
-    return run->failed || watcher_stops(&run->options.watcher);
+    return run->failed || run->abandoned || watcher_stops(&run->options.watcher);
 }
 
 static size_t ready(const struct region_run *run) {
@@ -399,7 +400,7 @@ void region_run_free(struct region_run *run) {
     if (!run)
         return;
     pthread_mutex_lock(&run->lock);
-    run->taken = run->warmed = run->task_count;
+    run->abandoned = true;
     pthread_mutex_unlock(&run->lock);
     end_threads(run);
     for (size_t i = 0; i < run->task_count; i++)

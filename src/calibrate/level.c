@@ -1,14 +1,12 @@
 #include "calibrate/level.h"
+#include "util/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { MOST = 256, FEWEST = 3 };
 
-static int compare(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
+ORDER(compare, double, ascending(*a, *b))
 
 static struct level level_of(const struct step_point *points, size_t count) {
     double sorted[MOST];

@@ -20,6 +20,7 @@
 
 #include "calibrate/chase.h"
 #include "calibrate/parts.h"
+#include "util/order.h"
 
 enum {
     LEAST_REGION = 128 << 20,
@@ -124,10 +125,7 @@ static void add_parallel(struct kernel_list *list, struct chase *chase, unsigned
     chase_kernel_end(code, chain);
 }
 
-static int compare(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
+ORDER(compare, double, ascending(*a, *b))
 
 /* Numbers of misses at once, of those n that take longer than one; sorted. What takes longer than
  * more at once do was held up by something else: banks that many of them share, other load. */

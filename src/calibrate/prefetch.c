@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "calibrate/parts.h"
+#include "util/order.h"
 
 enum {
     LINE = 64,
@@ -101,10 +102,7 @@ static unsigned probes_of(const struct pattern *pattern) {
     return count;
 }
 
-static int compare(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
+ORDER(compare, double, ascending(*a, *b))
 
 /* What a line that is not there takes besides: the median of all patterns, as single ones may be
  * disturbed. */

@@ -2,16 +2,14 @@
  * The border is put where the fewest points are on the wrong side of it, so that a single disturbed
  * point moves it by nothing. */
 #include "calibrate/step.h"
+#include "util/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { MOST = 256, FEWEST = 6 };
 
-static int compare(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
+ORDER(compare, double, ascending(*a, *b))
 
 /* Points that can be used, in `kept`. */
 static size_t keep(const struct step_point *points, size_t count, struct step_point kept[MOST]) {

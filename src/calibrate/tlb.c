@@ -16,6 +16,7 @@
 #include "calibrate/chase.h"
 #include "calibrate/level.h"
 #include "calibrate/parts.h"
+#include "util/order.h"
 
 enum {
     TLBS = 2,
@@ -116,10 +117,7 @@ static bool chases_make(struct chases *chases, size_t count, struct error *error
 /* Levels are told apart by their ratio: as if a translation that is there took so many cycles. */
 static const double BASE = 4;
 
-static int compare(const void *left, const void *right) {
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
+ORDER(compare, double, ascending(*a, *b))
 
 /* The height right behind a step: farther on the caches hold less of what walks read, and do not
  * hide as much. */

@@ -2,10 +2,7 @@
  * the little machine (core_fixture.h): a µop dispatched in 4 issues in 5 at the earliest. Its
  * class of multiplications takes 3 cycles at the one unit of `long`, its loads 1 cycle to the
  * address and 2 in the L1. */
-#include "graph_fixture.h"
-
-#include "core_fixture.h"
-#include "graph/build.h"
+#include "graph_times.h"
 
 static struct machine machine; /* too large for a test's frame */
 static struct program_fixture *program;
@@ -200,20 +197,10 @@ static void a_form_has_its_own_ports(void **state) {
 
 /* ---- the dependence graph ---- */
 
-static bool keep_uops(void *context, const struct graph_uop *uops, const struct packed_life *lives,
-                      uint32_t count, bool first, struct error *error) {
-    (void)lives, (void)first, (void)error;
-    memcpy(context, uops, count * sizeof *uops);
-    return true;
-}
-
 /* The graph has the times of the run: of a chain through a multiplication, a load of a form that
  * hits, and one that is forwarded. */
 static void the_graph_has_the_latency_of_the_form(void **state) {
     (void)state;
-    static struct graph_uop uops[GRAPH_CHUNK];
-    const struct graph_sink sink = {keep_uops, uops};
-    struct graph_machine graph;
     begin("imul r64, r64 5 - -\nmovups xmm, m128 a5 - -\nadd r64, r64 2 2 -");
     const uint32_t multiply = OF_FORM(operation(program, OP_INT_MUL, 1, 1), IMUL);
     const uint32_t write = store(program, 1, 0);
@@ -226,21 +213,7 @@ static void the_graph_has_the_latency_of_the_form(void **state) {
         execute(program, use);
         execute(program, OF_FORM(alu(program, 7, 6, 0), ADD));
     }
-    struct graph_builder *builder = graph_builder_new(&machine, program->code.isa, &sink);
-    struct tap_worker worker = graph_builder_worker(builder);
-    program->worker = &worker;
-    simulate_on(program, &machine, 0, FIXTURE_DYNAMIC, NULL, NULL);
-    graph_machine_of(&machine, &graph);
-    struct graph_evaluation *evaluation = graph_evaluation_new(&graph, 0);
-    for (uint32_t i = 0; i < program->life_count; i++) {
-        const struct graph_nodes *nodes = graph_evaluate(evaluation, &uops[i]);
-        const int64_t move = (int64_t)program->lives[0].fetch;
-        assert_int_equal(nodes->execute + move, program->lives[i].issue);
-        assert_int_equal(nodes->complete + move, program->lives[i].complete);
-        assert_int_equal(nodes->commit + move, program->lives[i].commit);
-    }
-    graph_evaluation_free(evaluation);
-    graph_builder_free(builder);
+    expect_graph_times(program, &machine);
     end();
 }
 

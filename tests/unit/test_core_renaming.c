@@ -4,10 +4,7 @@
  * all of them a multiplication (5 to 8) makes what is stored, so the load completes in 9 if it
  * forwards; who uses the load issues in 8 if the load is another name for the product, and in 9 if
  * it is not. */
-#include "graph_fixture.h"
-
-#include "core_fixture.h"
-#include "graph/build.h"
+#include "graph_times.h"
 
 enum {
     FAR = 0x40000000,
@@ -206,39 +203,15 @@ static void an_operation_behind_a_push_needs_a_uop_more(void **state) {
 
 /* ---- the dependence graph ---- */
 
-static bool keep_uops(void *context, const struct graph_uop *uops, const struct packed_life *lives,
-                      uint32_t count, bool first, struct error *error) {
-    (void)lives, (void)first, (void)error;
-    memcpy(context, uops, count * sizeof *uops);
-    return true;
-}
-
 static void the_graph_has_the_times_of_the_run(void **state) {
     (void)state;
-    static struct graph_uop uops[GRAPH_CHUNK];
-    const struct graph_sink sink = {keep_uops, uops};
-    struct graph_machine graph;
     begin();
     for (int round = 0; round < 3; round++) {
         store_product(BASE);
         load_and_use(BASE, FAR, 8);
         execute(program, operation(program, OP_INT_MUL, OTHER, VALUE));
     }
-    struct graph_builder *builder = graph_builder_new(&machine, program->code.isa, &sink);
-    struct tap_worker worker = graph_builder_worker(builder);
-    program->worker = &worker;
-    simulate_on(program, &machine, 0, FIXTURE_DYNAMIC, NULL, NULL);
-    graph_machine_of(&machine, &graph);
-    struct graph_evaluation *evaluation = graph_evaluation_new(&graph, 0);
-    for (uint32_t i = 0; i < program->life_count; i++) {
-        const struct graph_nodes *nodes = graph_evaluate(evaluation, &uops[i]);
-        const int64_t move = (int64_t)program->lives[0].fetch;
-        assert_int_equal(nodes->execute + move, program->lives[i].issue);
-        assert_int_equal(nodes->complete + move, program->lives[i].complete);
-        assert_int_equal(nodes->commit + move, program->lives[i].commit);
-    }
-    graph_evaluation_free(evaluation);
-    graph_builder_free(builder);
+    expect_graph_times(program, &machine);
     program_fixture_free(program);
 }
 

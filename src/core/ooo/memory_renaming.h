@@ -1,17 +1,16 @@
-/* Memory renaming (Tyson and Austin 1997): a load whose address has the same registers as
- * that of a store a little before it, none of which has been written since, and the same
- * displacement, reads what that stored. Rename knows the three and makes the load's destination
- * another name for what was stored: who reads it waits for that, not for the load, which still
- * executes, to confirm it.
+/* Memory renaming (Tyson and Austin 1997): a load whose address has the same registers as that of
+ * a store a little before it, none of which has been written since, and the same displacement,
+ * reads what that stored. Rename knows the three and makes the load's destination another name for
+ * what was stored: who reads it waits for that, not for the load, which still executes, to confirm
+ * it.
  *
  * As Zen 5 has it, by measurement (docs/results/host-blocks.md): the last stores of integers are
  * remembered; between store and load the stack pointer may be moved by push, pop, call, return and
  * additions of constants, other registers not at all; what has no register in its address is not
- * remembered; nor does a load get another name that extends 1 or 2 bytes, or that writes a register
- * of its address. That
- * displacements are the same shows in the addresses, as the registers are. A store between the two
- * to the same address by other registers, which the processor finds out late, is known here in
- * time: the load is an ordinary one. */
+ * remembered; nor does a load get another name that extends 1 or 2 bytes, or that writes a
+ * register of its address. That displacements are the same shows in the addresses, as the
+ * registers are. A store between the two to the same address by other registers, which the
+ * processor finds out late, is known here in time: the load is an ordinary one. */
 #pragma once
 
 #include "core/ooo/loads_stores.h"
@@ -35,12 +34,12 @@ STAGE void note_change(struct ooo *core, const struct prepared_uop *operands, ui
             core->registers.changed[operands->destination[i]] = at + 1;
 }
 
-STAGE void remember_store(struct ooo *core, struct standing *now, uint64_t at, uint64_t number,
+STAGE void remember_store(struct ooo *core, struct standing *now, uint64_t at,
                           const struct stream_uop *stream) {
     const struct prepared_uop *operands = stream->operands;
     const struct registers *registers = &core->registers;
     core->remembered[now->remembered++ % REMEMBERED_STORES] =
-        (struct remembered_store){.number = number,
+        (struct remembered_store){.number = now->stores,
                                   .uop = at,
                                   .address = stream->address,
                                   .wake = registers->wake[operands->data],

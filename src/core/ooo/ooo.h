@@ -118,8 +118,7 @@ struct prepared_uop {
     uint8_t source[UOP_MAX_SOURCES], destination[UOP_MAX_DESTINATIONS]; /* unused: RENAME_* */
     uint8_t data;  /* OP_STORE: register stored; RENAME_READ_NONE */
     uint16_t unit; /* where it executes: its row of `units` */
-    uint8_t
-        steps; /* destination that it adds a constant to, as rename knows; or RENAME_READ_NONE */
+    uint8_t steps; /* destination that it adds a constant to; RENAME_READ_NONE */
     uint8_t reserved[3];
 };
 static_assert(sizeof(struct prepared_uop) == 32, "two to a cache line");

@@ -160,7 +160,7 @@ STAGE void execute(struct ooo *core, struct standing *now, uint64_t at,
         life->kept.unit_wait = (uint32_t)(uop->issue - uop->ready);
     if (flags & U_STORE) {
         if (flags & U_RENAMES)
-            remember_store(core, now, at, now->stores, stream);
+            remember_store(core, now, at, stream);
         execute_store(core, now, at, stream, operands->data, uop, life ? &life->kept : NULL);
         return;
     }

@@ -23,10 +23,11 @@ samples() {
         JOIN image ON image.id = profile.image JOIN process ON process.id = profile.process
         WHERE profile.session = (SELECT max(id) FROM session) AND ($1)"
 }
-# share WHERE LEAST: that part of the last epoch's samples is at least so many percent.
+# share WHERE LEAST: of the last epoch's samples of user code at least so many percent are that part.
+# How many there are of the kernel is the machine's: what it does besides is in its interrupts.
 share() {
     local part all
-    part=$(samples "$1") all=$(samples 1)
+    part=$(samples "image.kind != 1 AND ($1)") all=$(samples "image.kind != 1")
     echo "$part of $all samples"
     sqlite3 "$store" "SELECT hex(build_id), path, image.kind, command, executable, total FROM profile
         JOIN image ON image.id = profile.image JOIN process ON process.id = profile.process

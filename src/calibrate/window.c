@@ -15,12 +15,19 @@
  * step. What the fillers take tells what it is the size of:
  *
  *     no-ops            the reorder buffer: a, N no-ops and b are in it, N + 2
- *     additions         integer registers: a, N and b write one each; the architecture's 16 besides
+ *     additions         integer registers: a, N and b write one each; the architecture's 16
+ *                       besides. Those of the core's microcode are not seen
  *     vector additions  vector registers: N write one each; the architecture's 32 besides
  *     loads             load queue: a, N and b, N + 2
  *     stores            store queue: N
  *     tests of a, and b itself, wait in a scheduler: N + 1. Vector additions of a wait in that of
- *                       vectors, and so does the move of a to a vector register: N + 1 */
+ *                       vectors, and so does the move of a to a vector register: N + 1
+ *
+ * A core of two threads gives each of them half while both run. On a virtual machine the other one
+ * is somebody else's, and comes and goes, for a moment or for seconds. What one thread alone has is
+ * the most that is seen: a sweep is done several times over, and of a point's shares the second
+ * lowest holds, as a pair is sometimes disturbed. Where a sweep shows nothing but overlap, the step
+ * that it looked at was the half's, and in the end the whole range is looked at once more. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,10 +41,15 @@ enum {
     CURSORS = 2 << 20,      /* bytes before the chases, where they are continued; fillers' data */
     FILLER_DATA = 1024,     /* offset */
     SWEEP = 26,             /* points */
+    ROUNDS = 7,             /* of a sweep; in a hurry 3, of a simulated machine 1 */
+    TRIES = 3,              /* of a sweep that shows no step, where the one before it did */
+    PASSES = 2,             /* over the whole range, and what follows; of a simulated machine 1 */
+    SWEEPS = 12,            /* of a pass, at most */
     SMALLEST = 6,
     LARGEST = 1100
 };
 static const double LEAST_STEP = 0.15; /* of the share */
+static const double MOST_OVERLAP = 0.75;
 
 static const struct host_fill FILLS[] = {
     {.kind = HOST_FILL_CHASE, .offset = CURSORS, .size = CHASE_BYTES, .stride = APART, .seed = 1},
@@ -55,13 +67,16 @@ enum filler { NOP, ADD, VECTOR_ADD, LOAD, STORE, WAITING, WAITING_VECTOR, FILLER
 static const struct resource {
     const char *key, *what;
     int besides; /* its size is the first N that does not overlap, and so many */
-} RESOURCES[FILLERS] = {[NOP] = {"core.rob", "reorder buffer", 1},
-                        [ADD] = {"core.int_registers", "integer registers", 1 + 16},
-                        [VECTOR_ADD] = {"core.fp_registers", "vector registers", -1 + 32},
-                        [LOAD] = {"core.load_queue", "load queue", 1},
-                        [STORE] = {"core.store_queue", "store queue", -1},
-                        [WAITING] = {NULL, "integer scheduler", 0},
-                        [WAITING_VECTOR] = {NULL, "vector scheduler", 0}};
+    const char *note;
+} RESOURCES[FILLERS] = {
+    [NOP] = {"core.rob", "reorder buffer", 1, ""},
+    [ADD] = {"core.int_registers", "integer registers", 1 + 16, "16 of them the architecture's"},
+    [VECTOR_ADD] = {"core.fp_registers", "vector registers", -1 + 32,
+                    "32 of them the architecture's"},
+    [LOAD] = {"core.load_queue", "load queue", 1, ""},
+    [STORE] = {"core.store_queue", "store queue", -1, ""},
+    [WAITING] = {NULL, "integer scheduler", 0, ""},
+    [WAITING_VECTOR] = {NULL, "vector scheduler", 0, ""}};
 
 /* Registers: rcx and rdx chase, rbx is 0; fillers write rsi, rdi, r8 to r13, xmm1 to xmm8. */
 static void put_filler(struct assembler *code, enum filler filler, ZydisRegister chase,
@@ -94,7 +109,7 @@ static void put_filler(struct assembler *code, enum filler filler, ZydisRegister
 
 /* `overlaps`: no load waits for the one before it. */
 static void add_kernel(struct kernel_list *list, enum filler filler, unsigned n, bool overlaps) {
-    const struct host_kernel kernel = {.data = &DATA, .iterations = 24, .precision = 0.03};
+    const struct host_kernel kernel = {.data = &DATA, .iterations = 6, .precision = 0.06};
     struct assembler *code = kernel_list_add(list, &kernel);
     ASSEMBLE(code, MOV, REG(RCX), MEMORY(R14, 0, 64));
     ASSEMBLE(code, MOV, REG(RDX), MEMORY(R14, 8, 64));
@@ -140,52 +155,118 @@ static size_t spread_out(struct step_point points[SWEEP], unsigned from, unsigne
 /* The sweeps of one kind of fillers. */
 struct search {
     struct step_point points[SWEEP];
+    double shares[SWEEP][ROUNDS]; /* of each point, in rising order, unknown ones last */
     size_t count;
-    unsigned below, above; /* the step lies between them */
-    bool ends, found;
+    unsigned below, above; /* found: the step lies between them */
+    unsigned at_times;     /* 0, or a smaller N that does not overlap at times */
+    unsigned tries;        /* of this sweep */
+    bool whole;            /* the next sweep is one over the whole range */
+    bool found, ends;
 };
 
-/* The next sweep: the first from end to end, others around the step, with as much on either side of
- * it, which shows the levels. */
-static void begin_sweep(struct search *search, bool first) {
+/* The next sweep: over the whole range, or around the step, with as much on either side of it,
+ * which shows the levels. */
+static void begin_sweep(struct search *search) {
     const unsigned width = search->above - search->below;
-    const unsigned margin = first ? 0 : width > SWEEP / 2 ? width / 2 : 8;
+    const unsigned margin = width > SWEEP / 2 ? width / 2 : 8;
     const unsigned from = search->below > SMALLEST + margin ? search->below - margin : SMALLEST;
-    search->count = spread_out(search->points, from, search->above + margin, first);
+    search->count = search->whole ? spread_out(search->points, SMALLEST, LARGEST, true)
+                                  : spread_out(search->points, from, search->above + margin, false);
 }
 
-static void end_sweep(struct search *search, bool first) {
+/* A core whose other thread ran in some of the rounds: the step that the highest shares show. */
+static unsigned seen_at_times(const struct search *search, unsigned rounds) {
+    struct step_point highest[SWEEP];
+    unsigned below, above;
+    for (size_t i = 0; i < search->count; i++)
+        highest[i] = (struct step_point){search->points[i].n, search->shares[i][rounds - 1]};
+    const bool found = step_find(highest, search->count, LEAST_STEP, &below, &above);
+    return found && above < search->below ? above : 0;
+}
+
+static bool mostly_overlap(const struct search *search) {
+    size_t overlap = 0;
+    for (size_t i = 0; i < search->count; i++)
+        overlap += search->points[i].y < MOST_OVERLAP;
+    return overlap > search->count / 2;
+}
+
+static void end_whole(struct search *search, bool step, unsigned below, unsigned above,
+                      unsigned rounds) {
+    search->whole = false;
+    search->ends = !step || (search->found && below <= search->above);
+    if (search->ends)
+        return;
+    search->found = true;
+    search->below = below;
+    search->above = above;
+    search->at_times = seen_at_times(search, rounds);
+}
+
+static void end_narrow(struct search *search, bool step, unsigned below, unsigned above) {
     const unsigned width = search->above - search->below;
-    search->found =
-        step_find(search->points, search->count, LEAST_STEP, &search->below, &search->above) &&
-        (first || search->above - search->below <= width);
-    search->ends = !search->found || search->above - search->below == 1 ||
-                   (!first && search->above - search->below == width);
+    if (step && above - below <= width) {
+        search->tries = 0;
+        search->ends = above - below == 1 || above - below == width;
+        search->below = below;
+        search->above = above;
+    } else if (mostly_overlap(search)) {
+        search->whole = true;
+        search->found = false;
+    } else {
+        search->ends = ++search->tries == TRIES;
+        search->found = !search->ends;
+    }
+}
+
+static void end_sweep(struct search *search, unsigned rounds) {
+    unsigned below = 0, above = 0;
+    for (size_t i = 0; i < search->count; i++)
+        search->points[i].y = search->shares[i][rounds > 2];
+    const bool step = step_find(search->points, search->count, LEAST_STEP, &below, &above);
+    if (search->whole)
+        end_whole(search, step, below, above, rounds);
+    else
+        end_narrow(search, step, below, above);
+}
+
+static void keep_share(double shares[ROUNDS], unsigned round, double share) {
+    while (round && !(shares[round - 1] <= share) && isfinite(share)) {
+        shares[round] = shares[round - 1];
+        round--;
+    }
+    shares[round] = share;
+}
+
+static unsigned rounds_of(const struct host_meter *meter) {
+    return meter->simulated ? 1 : meter->quick ? 3 : ROUNDS;
 }
 
 /* All searches that go on, in one list: what a start costs is paid once. */
-static bool sweep_all(struct calibration *calibration, struct search searches[FILLERS], bool first,
+static bool sweep_all(struct calibration *calibration, struct search searches[FILLERS],
                       struct error *error) {
     struct kernel_list list = {0};
+    const unsigned rounds = rounds_of(calibration->meter);
     for (unsigned filler = 0; filler < FILLERS; filler++) {
         struct search *search = &searches[filler];
         if (search->ends)
             continue;
-        begin_sweep(search, first);
+        begin_sweep(search);
         for (size_t i = 0; i < search->count; i++)
             for (unsigned overlaps = 2; overlaps-- > 0;)
                 add_kernel(&list, filler, search->points[i].n, overlaps);
     }
-    const bool good = calibration_measure(calibration, &list, error);
-    const struct host_result *pair = list.results;
-    for (unsigned filler = 0; good && filler < FILLERS; filler++) {
-        struct search *search = &searches[filler];
-        if (search->ends)
-            continue;
-        for (size_t i = 0; i < search->count; i++, pair += 2)
-            search->points[i].y = share(pair);
-        end_sweep(search, first);
+    bool good = true;
+    for (unsigned round = 0; good && round < rounds; round++) {
+        good = calibration_measure(calibration, &list, error);
+        const struct host_result *pair = list.results;
+        for (unsigned filler = 0; good && filler < FILLERS; filler++)
+            for (size_t i = 0; !searches[filler].ends && i < searches[filler].count; i++, pair += 2)
+                keep_share(searches[filler].shares[i], round, share(pair));
     }
+    for (unsigned filler = 0; good && filler < FILLERS; filler++)
+        if (!searches[filler].ends)
+            end_sweep(&searches[filler], rounds);
     kernel_list_free(&list);
     return good;
 }
@@ -194,6 +275,23 @@ static bool all_end(const struct search searches[FILLERS]) {
     for (unsigned filler = 0; filler < FILLERS; filler++)
         if (!searches[filler].ends)
             return false;
+    return true;
+}
+
+/* A sweep over the whole range, and such that narrow down a step that it shows and that is beyond
+ * the one known so far. */
+static bool pass_over(struct calibration *calibration, struct search searches[FILLERS],
+                      struct error *error) {
+    for (unsigned filler = 0; filler < FILLERS; filler++) {
+        searches[filler].whole = true;
+        searches[filler].ends = false;
+        searches[filler].tries = 0;
+    }
+    for (unsigned i = 0; i < SWEEPS && !all_end(searches) && !calibration_stops(calibration); i++)
+        if (!sweep_all(calibration, searches, error))
+            return false;
+    for (unsigned filler = 0; filler < FILLERS; filler++)
+        searches[filler].found &= searches[filler].ends;
     return true;
 }
 
@@ -212,16 +310,21 @@ static void conclude(struct calibration *calibration, enum filler filler,
                search->above + 2 >= calibration_value(calibration, "core.rob", INFINITY)) {
         finding.state = FINDING_UNKNOWN;
         snprintf(finding.note, sizeof finding.note, "the reorder buffer is full before");
+    } else if (search->at_times) {
+        snprintf(finding.note, sizeof finding.note,
+                 "at times less than %d: another thread of the core has its part",
+                 (int)search->at_times + resource->besides);
+    } else {
+        snprintf(finding.note, sizeof finding.note, "%s", resource->note);
     }
     calibration_found(calibration, &finding);
 }
 
 static bool run(struct calibration *calibration, struct error *error) {
-    struct search searches[FILLERS];
-    for (unsigned filler = 0; filler < FILLERS; filler++)
-        searches[filler] = (struct search){.below = SMALLEST, .above = LARGEST};
-    for (bool first = true; !all_end(searches) && !calibration_stops(calibration); first = false)
-        if (!sweep_all(calibration, searches, first, error))
+    struct search searches[FILLERS] = {0};
+    const unsigned passes = calibration->meter->simulated ? 1 : PASSES;
+    for (unsigned pass = 0; pass < passes && !calibration_stops(calibration); pass++)
+        if (!pass_over(calibration, searches, error))
             return false;
     for (unsigned filler = 0; filler < FILLERS; filler++)
         conclude(calibration, filler, &searches[filler]);

@@ -1,6 +1,5 @@
 /* culprit: finds what every processor cycle of a program was spent on, why, and what would change
  * if the cause went away. One verb per question; each is a file in src/cmd/. */
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/verb.h"
 #include "util/array.h"
+#include "util/heap.h"
 #include "util/nearest.h"
 
 /* In the order of --help. */
@@ -112,10 +112,7 @@ static int help(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    /* Large arrays grow in place (mremap) and go back to the system at once; those of a core and
-     * its predictors, which come and go, are used again without it. */
-    mallopt(M_MMAP_THRESHOLD, 2 << 20);
-    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    heap_in_large_pages();
     verb_watch.stream = stderr;
     /* Who started us may ignore the ends of children; those of a command would then pass unseen. */
     signal(SIGCHLD, SIG_DFL);

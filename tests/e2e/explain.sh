@@ -39,8 +39,8 @@ check "the sampled CPI is near the exact one" covers
 
 # The costs are near those of icost, which takes them from the dependence graph.
 what_if() {
-    run icost --limit 5M --json "$scratch/gzip.ctrace" >"$scratch/icost" &&
-        run explain --limit 5M --json "$scratch/gzip.ctrace" >"$scratch/beginning" &&
+    run icost --limit 2M --json "$scratch/gzip.ctrace" >"$scratch/icost" &&
+        run explain --limit 2M --json "$scratch/gzip.ctrace" >"$scratch/beginning" &&
         python3 - "$scratch/beginning" "$scratch/icost" <<'END'
 import json, sys
 some, every = (json.load(open(path)) for path in sys.argv[1:])

@@ -28,7 +28,7 @@ traced() {
     run sim "$file" >"$scratch/report" && run explain $in_order "$file" >"$scratch/report"
 }
 
-timer='use Time::HiRes "ualarm"; $SIG{ALRM} = sub { $n++ }; ualarm(1000, 1000); 1 while $n < 15; ualarm(0); print "done"'
+timer='use Time::HiRes "ualarm"; $SIG{ALRM} = sub { $n++ }; ualarm(1000, 1000); 1 while $n < 8; ualarm(0); print "done"'
 check "a timer in perl" whole perl perl -e "$timer"
 check "... and a trace of it" traced perl perl -e "$timer"
 
@@ -44,7 +44,7 @@ def handler(number, frame):
     n += 1
 signal.signal(signal.SIGPROF, handler)
 signal.setitimer(signal.ITIMER_PROF, 0.002, 0.002)
-while n < 10:
+while n < 5:
     sum(range(1000))
 signal.setitimer(signal.ITIMER_PROF, 0)
 print("done")'

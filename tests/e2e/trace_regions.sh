@@ -166,18 +166,18 @@ check "a changed binary is named, before it is run" rebuilt
 
 # Processes of a pipeline come to speak in any order: each run finds those of the first.
 pipeline() {
-    local command='seq 200000 | gzip -c | gzip -1 -c | md5sum; (echo b; echo a) | sort'
-    run bbv --follow --size 1M -o "$scratch/pipe.bb" -- sh -c "$command" || return 1
+    local command='seq 60000 | gzip -c | gzip -1 -c | md5sum; (echo b; echo a) | sort'
+    run bbv --follow --size 300K -o "$scratch/pipe.bb" -- sh -c "$command" || return 1
     grep -qE '^origin [0-9]+ 0 [0-9]+ 1 gzip -1 -c$' "$scratch/pipe.bb.slices" || return 1
     run regions --max-clusters 8 -o "$scratch/pipe.csv" "$scratch/pipe.bb" || return 1
     for i in 1 2 3 4; do
-        run trace --regions "$scratch/pipe.csv" --warm-up 3M -o "$scratch/pipe" -- sh -c "$command" || return 1
+        run trace --regions "$scratch/pipe.csv" --warm-up 900K -o "$scratch/pipe" -- sh -c "$command" || return 1
         run sim --regions "$scratch/pipe.regions.csv" || return 1
     done
 }
 check "regions of the processes of a pipeline are found, four times of four" pipeline
-check "a process that is not started is named" fails_with 125 "process, '(seq 200000|gzip|md5sum).*', was not started" \
-    run trace --regions "$scratch/pipe.csv" --warm-up 3M -o "$scratch/pipe" -- sh -c 'gzip -c /dev/null; true'
+check "a process that is not started is named" fails_with 125 "process, '(seq 60000|gzip|md5sum).*', was not started" \
+    run trace --regions "$scratch/pipe.csv" --warm-up 900K -o "$scratch/pipe" -- sh -c 'gzip -c /dev/null; true'
 one_thread() {
     cc -O1 -pthread -o "$scratch/threads" tests/guests/threads.c || return 1
     run bbv --thread 3 --size 1K -o "$scratch/third.bb" -- "$scratch/threads" 8 &&

@@ -126,18 +126,16 @@ static void store(const uint8_t *bytes, size_t size) {
 
 static void every_byte_changed(void **state) {
     (void)state;
-    static const uint8_t flips[] = {0xff, 0x01};
+    static const uint8_t flips[] = {0xff, 0x01}; /* in turn */
     for (size_t i = 0; i < sizeof builds / sizeof *builds; i++) {
         size_t size;
         uint8_t *bytes = build(builds[i], &size);
         store(bytes, size);
         assert_true(probe());
         for (size_t at = 0; at < size; at++) {
-            for (size_t flip = 0; flip < sizeof flips; flip++) {
-                uint8_t changed = bytes[at] ^ flips[flip];
-                assert_int_equal(pwrite(file, &changed, 1, (off_t)at), 1);
-                probe();
-            }
+            uint8_t changed = bytes[at] ^ flips[at % sizeof flips];
+            assert_int_equal(pwrite(file, &changed, 1, (off_t)at), 1);
+            probe();
             assert_int_equal(pwrite(file, &bytes[at], 1, (off_t)at), 1);
         }
         free(bytes);
@@ -169,7 +167,7 @@ static void absurd_numbers_at_random_places(void **state) {
     for (size_t i = 0; i < sizeof builds / sizeof *builds; i++) {
         size_t size;
         uint8_t *bytes = build(builds[i], &size);
-        for (unsigned round = 0; round < 5000; round++) {
+        for (unsigned round = 0; round < 2000; round++) {
             store(bytes, size);
             for (uint64_t count = 1 + random_next(&random) % 8; count; count--) {
                 size_t width = (size_t)1 << random_next(&random) % 4;

@@ -8,6 +8,7 @@
 #include "analyze/schedule.h"
 #include "attribute/profiler.h"
 #include "core/core.h"
+#include "util/heap.h"
 
 enum { ROUNDS = 400, WARM = 400, BODY = 24, BEFORE = 4, ADDRESS = 0x10000 };
 
@@ -172,7 +173,7 @@ static void schedule_loop(struct scheduler *scheduler, const struct loop *loop, 
     cfg_fixture_free(&cfg);
 }
 
-enum { LOOPS = 200 };
+enum { LOOPS = 100 };
 
 /* Out of so many loops, those whose instructions are all right, and those whose rounds are. */
 struct right {
@@ -231,6 +232,7 @@ static void out_of_order_most_are_right(void **state) {
 }
 
 int main(void) {
+    heap_in_large_pages(); /* a core for each loop */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(in_order_all_are_right),
         cmocka_unit_test(out_of_order_most_are_right),

@@ -7,7 +7,7 @@
 
 /* Many short regions tell more than few long ones that take as long to simulate: what follows on an
  * instruction is much like it. */
-enum { REGIONS = 160, REGIONS_MOST = 10000 };
+enum { REGIONS = 160 };
 
 void explain_begin(void *verb) {
     struct explain *explain = verb;
@@ -41,7 +41,7 @@ static const struct option_row OPTIONS[] = {
     COUNT("regions", "N", regions,
           "Simulate N regions: more take longer and leave less error (default 160, and "
           "up to 640 when these leave more than 3 % open)",
-          .least = 2, .most = REGIONS_MOST, .must = "2 to 10000", GIVEN(enough)),
+          .least = 2, .most = EXPLAIN_REGIONS_MOST, .must = "2 to 10000", GIVEN(enough)),
     COUNT("regions-over", "N", over,
           "A run of more than N instructions is explained by representative regions of it (default "
           "80M)"),

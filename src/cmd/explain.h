@@ -4,6 +4,8 @@
 #include "cmd/run.h"
 #include "study/explain.h"
 
+enum { EXPLAIN_REGIONS_MOST = 10000 };
+
 struct explain {
     struct run run;
     uint64_t over; /* instructions; longer runs are explained by regions; UINT64_MAX: none is */

@@ -24,6 +24,7 @@ static bool start(struct explain *explain, struct error *error) {
                                                 .over = explain->over,
                                                 .kept = explain->kept,
                                                 .rerun = explain->rerun,
+                                                .forecasts = run->study.forecasts,
                                                 .sampling = run->study.options.sampling,
                                                 .warm_up = explain->warm_up,
                                                 .simulate_warm_up = explain->simulate_warm_up,

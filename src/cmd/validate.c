@@ -60,6 +60,10 @@ static const struct option_row OPTIONS[] = {
          "measured clock, by procedure from live samples"),
     COUNT("runs", "N", host.runs, "Measure N runs, and N more with samples (default 5)", .least = 1,
           .most = HOST_RUNS_MOST, GIVEN(host.given)),
+    COUNT("regions", "N", host.explain.regions,
+          "Explain by N regions (default 160, and up to 640 when these leave more than 3 % open)",
+          .least = 2, .most = EXPLAIN_REGIONS_MOST, .must = "2 to 10000",
+          GIVEN(host.explain.enough)),
     COUNT("top", "N", host.top, "Rows of the table of procedures (default 10; 0: all)",
           GIVEN(host.given)),
     {0}};
@@ -82,8 +86,8 @@ static bool take_argument(struct argp_state *state, void *given, char *value) {
 
 /* Natively a command runs to its end, and no regions are chosen before it is explained. */
 static void check_host(struct argp_state *state, const struct validate_job *job) {
-    if (job->host.given && !job->host.wanted)
-        options_fail(state, "--runs, --top: only with --host");
+    if ((job->host.given || job->host.explain.enough) && !job->host.wanted)
+        options_fail(state, "--runs, --regions, --top: only with --host");
     if (!job->host.wanted)
         return;
     if (job->list || job->full || !job->request.command)

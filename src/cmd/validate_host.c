@@ -30,6 +30,7 @@ static void ask(struct validate_job *job) {
     run->input.follow = true;
     run->input.repeatable = job->request.repeatable;
     run->input.seed = job->request.seed;
+    run->study.forecasts = false;
     run->save_options = (struct save_options){true, job->host.store};
     explain->rerun = job->request.rerun;
 }

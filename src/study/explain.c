@@ -214,9 +214,9 @@ static void note_sampled(struct explanation *run, const struct simulation *simul
 }
 
 static bool sample_rest(struct explanation *run, struct error *error) {
-    struct forecasting forecasting;
-    if (!forecasting_start(&forecasting, run->machine, run->request.ideal, FORECAST_SOME,
-                           MULTISIM_DRAW, error))
+    struct forecasting forecasting = {0};
+    if (run->request.forecasts && !forecasting_start(&forecasting, run->machine, run->request.ideal,
+                                                     FORECAST_SOME, MULTISIM_DRAW, error))
         return false;
     const struct simulation_options options = {.machine = run->machine,
                                                .ideal = run->request.ideal,
@@ -265,24 +265,24 @@ static void note_loss(struct explanation *run) {
  * run before. */
 static bool take_regions(struct explanation *run, uint32_t regions, bool again,
                          struct error *error) {
-    const struct second_run_request request = {.watch = run->request.watch,
-                                               .capture = run->request.capture,
-                                               .trace =
-                                                   run->from_kept ? run->kept : run->request.trace,
-                                               .machine = run->machine,
-                                               .ideal = run->request.ideal,
-                                               .isa = trace_isa(run->trace),
-                                               .harmless = !run->request.rerun,
-                                               .input = &run->input,
-                                               .folder = run->folder,
-                                               .profile = run->profile,
-                                               .instructions = run->profiled,
-                                               .warm_up = run->request.warm_up,
-                                               .stamped = !run->request.simulate_warm_up,
-                                               .regions = regions,
-                                               .forecast_is_known = again,
-                                               .sampling = run->request.sampling,
-                                               .saving = run->request.saving};
+    const struct second_run_request request = {
+        .watch = run->request.watch,
+        .capture = run->request.capture,
+        .trace = run->from_kept ? run->kept : run->request.trace,
+        .machine = run->machine,
+        .ideal = run->request.ideal,
+        .isa = trace_isa(run->trace),
+        .harmless = !run->request.rerun,
+        .input = &run->input,
+        .folder = run->folder,
+        .profile = run->profile,
+        .instructions = run->profiled,
+        .warm_up = run->request.warm_up,
+        .stamped = !run->request.simulate_warm_up,
+        .regions = regions,
+        .forecast_is_known = again || !run->request.forecasts,
+        .sampling = run->request.sampling,
+        .saving = run->request.saving};
     struct second_run_result *second = &run->second;
     if (!second_run(&request, second, error))
         return false;

@@ -37,6 +37,7 @@ struct explanation_request {
     uint64_t over;            /* instructions; longer runs are explained by regions */
     uint64_t kept;            /* likewise; longer ones are run twice for that */
     bool rerun;               /* run it twice even though it changes the world */
+    bool forecasts;           /* tell, too, what would be saved */
     struct sampling sampling; /* of what is sampled systematically */
     uint64_t warm_up;         /* instructions before each region */
     bool simulate_warm_up;    /* all of them, rather than take time stamps */

@@ -89,6 +89,7 @@ static void begin(struct run *run, const char *trace) {
                                                 .sampling = sampling_everything(),
                                                 .warm_up = 100000,
                                                 .regions = 4,
+                                                .forecasts = true,
                                                 .enough = true,
                                                 .interrupted = note_interrupt};
     interrupted_at = 0;

@@ -14,14 +14,13 @@ import csv
 import glob
 import json
 import os
-import platform
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
 
-from lib import page, programs, run, svg
+from lib import host, page, programs, run, svg
 
 PER_PROGRAM, LIMIT = 45, "40M"  # blocks; instructions from a program's beginning on
 LONGEST = 15  # bytes of an instruction
@@ -267,23 +266,6 @@ def reasons(blocks, machine):
                       rows + [[why, number] for why, number in counts.most_common()])
 
 
-def processor():
-    with open("/proc/cpuinfo") as lines:
-        keys = dict(re.split(r"\s*:\s*", line.strip(), maxsplit=1)
-                    for line in lines.read().split("\n\n")[0].splitlines() if ":" in line)
-    return (f"{keys.get('model name', platform.machine())} (family {int(keys['cpu family']):x}h, "
-            f"model {int(keys['model']):02x}h)")
-
-
-def default_machine():
-    """The shipped machine of this processor, without the user's own files."""
-    environment = {name: value for name, value in run.ENVIRONMENT.items()
-                   if name != "CULPRIT_MACHINE"}
-    said = subprocess.run([run.CULPRIT, "machines", "--json"], env=environment, check=True,
-                          capture_output=True, text=True).stdout
-    return json.loads(said)["defaults"]["x86-64"]["machine"]
-
-
 def measured(machine, cpu):
     """All that the page is made of, kept in a file."""
     found = collect()
@@ -291,7 +273,7 @@ def measured(machine, cpu):
     add_mca([block for block in blocks if not reason(block, machine)], cpu)
     version = subprocess.run([tool("llvm-mca"), "--version"], capture_output=True, text=True,
                              check=True).stdout
-    return {"machine": machine, "cpu": cpu, "processor": processor(), "blocks": blocks,
+    return {"machine": machine, "cpu": cpu, "processor": host.processor(), "blocks": blocks,
             "llvm": re.search(r"LLVM version ([\d.]+)", version).group(1), "found": len(found),
             "programs": len({program for program, _ in found.values()})}
 
@@ -322,7 +304,7 @@ And of those that do not load what they store by the same registers:
 
 def main():
     words = [word for word in sys.argv[1:] if word != "--again"]
-    machine = words[0] if words else default_machine()
+    machine = words[0] if words else host.default_machine()
     kept = os.path.join(run.KEPT, "host-blocks.json")
     if "--again" not in sys.argv:
         result = measured(machine, words[1] if len(words) > 1 else CPUS.get(machine, "native"))

@@ -1,0 +1,94 @@
+"""This processor, as the experiments that are compared with it see it."""
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+
+from lib import programs, run
+
+# What the emulator's processor lacks, and sizes that the C library finds by it, libraries shall not
+# go by on this one either: both run the same code.
+TUNABLES = {"hwcaps": "-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM", "x86_data_cache_size": 0x10000,
+            "x86_shared_cache_size": 0x1080000, "x86_non_temporal_threshold": 0xc60000}
+ENVIRONMENT = run.ENVIRONMENT | {
+    "GLIBC_TUNABLES": ":".join(f"glibc.cpu.{name}={value}" for name, value in TUNABLES.items()),
+    "OPENSSL_ia32cap": ":~0x600e0230000"}
+
+
+def processor():
+    with open("/proc/cpuinfo") as lines:
+        keys = dict(re.split(r"\s*:\s*", line.strip(), maxsplit=1)
+                    for line in lines.read().split("\n\n")[0].splitlines() if ":" in line)
+    return (f"{keys.get('model name', platform.machine())} (family {int(keys['cpu family']):x}h, "
+            f"model {int(keys['model']):02x}h)")
+
+
+def default_machine():
+    """The shipped machine of this processor, without the user's own files."""
+    environment = {name: value for name, value in run.ENVIRONMENT.items()
+                   if name != "CULPRIT_MACHINE"}
+    said = subprocess.run([run.CULPRIT, "machines", "--json"], env=environment, check=True,
+                          capture_output=True, text=True).stdout
+    return json.loads(said)["defaults"]["x86-64"]["machine"]
+
+
+def _tool(name):
+    """A program of this folder that uses culprit's library."""
+    source = os.path.join(run.ROOT, "experiments", "lib", name + ".c")
+    path = os.path.join(programs.INPUTS, name)
+    library = os.path.join(os.path.dirname(run.CULPRIT), "libculprit.a")
+    newest = max(os.path.getmtime(source), os.path.getmtime(library))
+    if not os.path.exists(path) or os.path.getmtime(path) < newest:
+        os.makedirs(programs.INPUTS, exist_ok=True)
+        subprocess.run(["gcc", "-O2", "-I", os.path.join(run.ROOT, "src"), "-D_GNU_SOURCE", "-o",
+                        path, source, library, "-lm"], check=True)
+    return path
+
+
+def native_runs(command, times):
+    """So many runs of a command, as `validate --host` measures them."""
+    said = subprocess.run([_tool("user_cycles"), str(times), *command], env=ENVIRONMENT,
+                          cwd=run.ROOT, capture_output=True, text=True, check=True).stdout
+    runs = [tuple(map(float, line.split())) for line in said.splitlines()]
+    return [{"user_seconds": user, "system_seconds": system, "clock_ghz": clock / 1e9,
+             "cycles": user * clock, "additions": room} for user, system, clock, room in runs]
+
+
+# ---- the host as a machine ----
+
+CALIBRATED_MEMORY = 477  # cycles to memory at the calibrated dram.base_latency
+
+def chase():
+    """Cycles of a dependent load by MiB of lines that are visited."""
+    said = subprocess.run([_tool("chase")], capture_output=True, text=True, check=True).stdout
+    return {int(line.split()[0]): float(line.split()[1]) for line in said.splitlines()}
+
+
+def calibrated(machine):
+    """{key: value} of what docs/results/hosts/MACHINE.ini has measured."""
+    section, found = "", {}
+    path = os.path.join(run.ROOT, "docs", "results", "hosts", machine + ".ini")
+    with open(path) as lines:
+        for line in lines:
+            head = re.match(r"\[(.*)\]", line)
+            key = re.match(r"(\S+)\s*=\s*(\S+)\s*; measured", line)
+            section = head.group(1) + "." if head else section
+            if key:
+                found[section + key.group(1)] = key.group(2)
+    return found
+
+
+def settings(machine, latencies):
+    """{key: value} of a machine as this host is: what was calibrated of it, and how far its last
+    cache and memory are by a chase of just now. The cache belongs to others too: of S MiB in random
+    order, the share that it holds for us hits."""
+    found = calibrated(machine)
+    hit, memory = 1 + int(found["llc.latency"]), latencies[max(latencies)]
+    held = [size * min(1, max(0, (memory - cycles) / (memory - hit)))
+            for size, cycles in latencies.items() if 4 <= size < max(latencies)]
+    ways = min(64, max(2, round(2 * statistics.median(held))))
+    base = int(found["dram.base_latency"]) + memory - CALIBRATED_MEMORY
+    return found | {"llc.size": f"{ways * 512}K", "llc.ways": str(ways),
+                    "dram.base_latency": str(max(0, round(base)))}

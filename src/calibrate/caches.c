@@ -1,6 +1,7 @@
 /* Data caches: latency, size, ways, line (Saavedra and Smith 1995; lmbench).
  *
- * Size: a chase through more and more bytes takes longer where a level holds them no more. Where
+ * Size: a chase through more and more bytes, until all levels are seen, takes longer where a level
+ * holds them no more. Where
  * caches replace by age this is a step from one size tried to the next; then the size is the one
  * between them that has the measured ways and a power of two of sets.
  *
@@ -26,7 +27,9 @@ enum {
     LARGEST = 224 << 20,
     DENSE = 4 << 20, /* up to here every even line is a node, then one of eight lines */
     SIZES = 56,
-    ROUNDS = 4, /* half of them, if in a hurry */
+    SIZES_AT_ONCE = 7,
+    SIZES_BEHIND = 4, /* that are measured of the last level besides those that show it */
+    ROUNDS = 4,       /* half of them, if in a hurry; of a simulated machine one */
     MOST_WAYS = 33,
     FEWEST_WAYS = 2,
     LARGE = 8 << 20, /* caches of this size have eight ways at least, others two */
@@ -83,60 +86,79 @@ static bool is_doubtful(const struct step_point points[SIZES], unsigned number) 
     return !isfinite(points[number].y);
 }
 
-/* The chases that are wanted, and keeps what is lower than before. */
+/* The chases from number `from` on that are wanted, and keeps what is lower than before. */
 static bool measure_sizes(struct calibration *calibration, const struct chase *chases,
-                          const bool wanted[SIZES], struct step_point points[SIZES],
-                          struct error *error) {
+                          unsigned from, unsigned to, const bool wanted[SIZES],
+                          struct step_point points[SIZES], struct error *error) {
     struct kernel_list list = {0};
-    for (unsigned i = 0; i < SIZES; i++)
+    for (unsigned i = from; i < to; i++)
         if (wanted[i])
-            chase_kernel(&list, &chases[i], 0, 2);
+            chase_kernel(&list, &chases[i - from], 0, 2);
     const bool good = calibration_measure(calibration, &list, error);
     const struct host_result *result = list.results;
-    for (unsigned i = 0; good && i < SIZES; i++)
+    for (unsigned i = from; good && i < to; i++)
         if (wanted[i])
             points[i].y = fmin(points[i].y, chase_cycles(result++));
     kernel_list_free(&list);
     return good;
 }
 
-static bool sweep(struct calibration *calibration, const struct chase *chases,
-                  struct step_point points[SIZES], struct error *error) {
+static unsigned rounds_of(const struct host_meter *meter) {
+    return meter->simulated ? 1 : meter->quick ? ROUNDS / 2 : ROUNDS;
+}
+
+static bool sweep(struct calibration *calibration, const struct chase *chases, unsigned from,
+                  unsigned to, struct step_point points[SIZES], struct error *error) {
     bool wanted[SIZES], any = true;
-    for (unsigned i = 0; i < SIZES; i++) {
-        points[i] = (struct step_point){(unsigned)size_of(i), NAN};
+    const unsigned rounds = rounds_of(calibration->meter);
+    for (unsigned i = from; i < to; i++)
         wanted[i] = true;
-    }
-    const unsigned rounds = calibration->meter->quick ? ROUNDS / 2 : ROUNDS;
     for (unsigned round = 0; any && round < rounds && !calibration_stops(calibration); round++) {
-        if (!measure_sizes(calibration, chases, wanted, points, error))
+        if (!measure_sizes(calibration, chases, from, to, wanted, points, error))
             return false;
         any = false;
-        for (unsigned i = 0; i < SIZES; i++)
+        for (unsigned i = from; i < to; i++)
             any |= wanted[i] = is_doubtful(points, i);
     }
-    for (unsigned i = SIZES - 1; i-- > 0;)
-        points[i].y = fmin(points[i].y, points[i + 1].y);
     return true;
 }
 
-static bool find_levels(struct calibration *calibration, struct search *search,
-                        struct error *error) {
-    struct chase *chases = calloc(SIZES, sizeof *chases);
-    struct step_point points[SIZES];
-    bool good = chases || error_set(error, "out of memory for %d chases", SIZES);
-    for (unsigned i = 0; good && i < SIZES; i++) {
+/* The sizes from number `from` to `to`. */
+static bool sweep_sizes(struct calibration *calibration, unsigned from, unsigned to,
+                        struct step_point points[SIZES], struct error *error) {
+    struct chase *chases = calloc(to - from, sizeof *chases);
+    bool good = chases || error_set(error, "out of memory for chases");
+    for (unsigned i = from; good && i < to; i++) {
         const struct chase_shape shape = whole(size_of(i));
-        chase_add(&chases[i], &shape);
-        good = chase_good(&chases[i], error);
+        chase_add(&chases[i - from], &shape);
+        good = chase_good(&chases[i - from], error);
     }
-    good = good && sweep(calibration, chases, points, error);
-    if (good)
-        search->count = levels_find(points, SIZES, search->levels, LEVELS);
-    for (unsigned i = 0; chases && i < SIZES; i++)
-        chase_free(&chases[i]);
+    good = good && sweep(calibration, chases, from, to, points, error);
+    for (unsigned i = from; chases && i < to; i++)
+        chase_free(&chases[i - from]);
     free(chases);
     return good;
+}
+
+/* Larger and larger sizes, until all levels are seen. */
+static bool find_levels(struct calibration *calibration, struct search *search,
+                        struct error *error) {
+    struct step_point points[SIZES];
+    unsigned known = 0;
+    for (unsigned i = 0; i < SIZES; i++)
+        points[i] = (struct step_point){(unsigned)size_of(i), NAN};
+    while (known < SIZES && !calibration_stops(calibration)) {
+        const unsigned to = known + SIZES_AT_ONCE < SIZES ? known + SIZES_AT_ONCE : SIZES;
+        if (!sweep_sizes(calibration, known, to, points, error))
+            return false;
+        known = to;
+        if (levels_find(points, known - SIZES_BEHIND, search->levels, LEVELS) == LEVELS)
+            break;
+    }
+    for (unsigned i = known; i-- > 1;)
+        points[i - 1].y = fmin(points[i - 1].y, points[i].y);
+    search->count = levels_find(points, known, search->levels, LEVELS);
+    return true;
 }
 
 /* ---- latencies ---- */

@@ -5,7 +5,11 @@
 
 #include "util/random.h"
 
-enum { FEWEST_LOADS = 1024, MOST_LOADS = 2048 /* of a run */ };
+enum {
+    FEWEST_LOADS = 256, /* of a run */
+    MOST_LOADS = 2048,
+    LONG_LOADS = 1024 /* of a chain that is too long to go around */
+};
 
 /* Where chains are continued: on odd lines of the first page. */
 static uint64_t cursor(size_t chain) {
@@ -120,12 +124,12 @@ void chase_free(struct chase *chase) {
 
 struct assembler *chase_kernel_begin(struct kernel_list *list, const struct chase *chase,
                                      size_t chain, double around) {
-    const double wanted = around * (double)chase->counts[chain];
+    const double wanted = around > 0 ? around * (double)chase->counts[chain] : LONG_LOADS;
     const double loads = fmin(fmax(wanted, FEWEST_LOADS), MOST_LOADS);
     const uint64_t once = chase->counts[chain] / CHASE_LOADS + 1;
     const struct host_kernel kernel = {.data = &chase->data,
                                        .iterations = (uint64_t)ceil(loads / CHASE_LOADS),
-                                       .warm = around > 0 ? once : 1,
+                                       .warm = around > 0 ? once : LONG_LOADS / CHASE_LOADS,
                                        .precision = 0.02};
     struct assembler *code = kernel_list_add(list, &kernel);
     ASSEMBLE(code, MOV, REG(RAX), MEMORY(R14, (int64_t)cursor(chain), 64));

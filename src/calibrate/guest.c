@@ -92,10 +92,10 @@ static void put_all_pages(struct assembler *code, const struct host_kernel *cons
 }
 
 static void put_driver(struct assembler *code, const struct host_kernel *const *kernels,
-                       size_t count, struct label *labels) {
+                       size_t count, unsigned runs, struct label *labels) {
     for (size_t i = 0; i < count; i++) {
         const uint64_t n = kernels[i]->iterations, warm = kernels[i]->warm;
-        for (unsigned run = 0; run < GUEST_RUNS; run++) {
+        for (unsigned run = 0; run < runs; run++) {
             const uint64_t length = run ? n << (run % 2 == 0) : warm ? warm : n;
             ASSEMBLE(code, MOV, REG(RDI), IMMEDIATE((int64_t)length));
             assembler_branch(code, ZYDIS_MNEMONIC_CALL, &labels[i]);
@@ -113,10 +113,10 @@ static size_t code_bytes(const struct layout *layout, size_t count) {
     return bytes;
 }
 
-static void put_code(struct assembler *code, const struct layout *layout, struct label *labels,
-                     uint64_t *driver_end) {
+static void put_code(struct assembler *code, const struct layout *layout, unsigned runs,
+                     struct label *labels, uint64_t *driver_end) {
     put_all_pages(code, layout->kernels, layout->count, layout->written_at);
-    put_driver(code, layout->kernels, layout->count, labels);
+    put_driver(code, layout->kernels, layout->count, runs, labels);
     *driver_end = CODE_AT + code->size;
     for (size_t i = 0; i < layout->count; i++) {
         assembler_align(code, HOST_PAGE);
@@ -170,17 +170,17 @@ static bool write_file(struct guest *guest, const struct assembler *code,
 }
 
 bool guest_make(struct guest *guest, const struct host_kernel *const *kernels, size_t count,
-                struct error *error) {
+                unsigned pairs, struct error *error) {
     struct assembler code = {0};
     struct layout layout = {.kernels = kernels, .data = calloc(count, sizeof *layout.data)};
     struct label *labels = calloc(count, sizeof *labels);
-    *guest = (struct guest){.file = -1};
+    *guest = (struct guest){.file = -1, .runs = 1 + 2 * pairs};
     bool good = layout.data && labels;
     if (good) {
         layout.written_at = CODE_AT + round_up(code_bytes(&layout, count), HOST_HUGE_PAGE);
         layout.end = layout.written_at + HOST_PAGE + HOST_STACK;
         place_data(&layout, count, layout.end);
-        put_code(&code, &layout, labels, &guest->driver_end);
+        put_code(&code, &layout, guest->runs, labels, &guest->driver_end);
         guest->kernels = layout.count;
         good = assembler_finish(&code, error) && write_file(guest, &code, &layout, error);
     } else {

@@ -27,9 +27,14 @@ enum {
     MOST_REGION = 256 << 20,
     PAGE_STRIDE = 4 * HOST_PAGE, /* one page of a row */
     CACHED_LINES = 16,           /* of the 32 even ones of a page */
+    /* There a chase that is never around need not be as long as a processor's caches are large. */
+    SIMULATED_LINES = 1, /* of a page */
+    SIMULATED_PAGES = 1024,
     LIVE_PAGES = 48,
     PARALLEL_LINES = 16, /* of a page */
-    STREAM_LINES = 16,   /* of an iteration */
+    MANY = 4,            /* loads at once, of which fewer rounds are as good */
+    MOST_AT_ONCE = 64,
+    STREAM_LINES = 16, /* of an iteration */
     LINE = 64
 };
 
@@ -43,11 +48,12 @@ static uint64_t region_bytes(const struct calibration *calibration) {
 
 enum { FAR, CACHED, NEAR, LATENCIES };
 
-static void add_latency(struct kernel_list *list, struct chase chases[LATENCIES], uint64_t bytes) {
+static void add_latency(struct kernel_list *list, struct chase chases[LATENCIES], uint64_t bytes,
+                        bool simulated) {
     const uint32_t pages = (uint32_t)(bytes / PAGE_STRIDE);
     const struct chase_shape far = {.stride = PAGE_STRIDE,
                                     .pages = pages,
-                                    .lines = HOST_PAGE / CHASE_LINE,
+                                    .lines = simulated ? SIMULATED_LINES : HOST_PAGE / CHASE_LINE,
                                     .spacing = CHASE_LINE,
                                     .group = pages};
     const struct chase_shape cached = {.stride = PAGE_STRIDE,
@@ -100,9 +106,11 @@ static const double NEAR_BANDWIDTH = 0.8;
 enum { FEWEST_SATURATED = 2 };
 
 /* Loads n places at once: those of the chain, and others behind it. */
-static void add_parallel(struct kernel_list *list, struct chase *chase, unsigned n) {
-    const uint32_t live = (LIVE_PAGES + n - 1) / n, pages = MOST_REGION / HOST_PAGE / n;
-    const int64_t apart = ((int64_t)pages + live) * HOST_PAGE;
+static void add_parallel(struct kernel_list *list, struct chase *chase, unsigned n,
+                         bool simulated) {
+    const uint32_t live = (LIVE_PAGES + n - 1) / n, most = MOST_REGION / HOST_PAGE / n;
+    const uint32_t pages = simulated && most > SIMULATED_PAGES ? SIMULATED_PAGES : most;
+    const int64_t apart = ((int64_t)most + live) * HOST_PAGE;
     const struct chase_shape shape = {.stride = HOST_PAGE,
                                       .pages = pages,
                                       .lines = PARALLEL_LINES,
@@ -112,6 +120,11 @@ static void add_parallel(struct kernel_list *list, struct chase *chase, unsigned
     const uint64_t end = n * (uint64_t)apart + HOST_PAGE;
     chase->data.size = end > chase->data.size ? end / HOST_PAGE * HOST_PAGE : chase->data.size;
     struct assembler *code = chase_kernel_begin(list, chase, chain, 0);
+    if (n > MANY) {
+        struct host_kernel *kernel = &list->kernels[list->count - 1];
+        kernel->iterations = n < MOST_AT_ONCE ? MOST_AT_ONCE / n + 1 : 2;
+        kernel->warm = kernel->iterations;
+    }
     chase->data.huge_pages = true;
     struct label loop = host_loop_begin(code);
     for (unsigned load = 0; load < CHASE_LOADS; load++) {
@@ -231,6 +244,7 @@ enum { CHASES = LATENCIES + PARALLELS };
 
 static bool run(struct calibration *calibration, struct error *error) {
     const uint64_t bytes = region_bytes(calibration);
+    const bool simulated = calibration->meter->simulated;
     const struct host_fill fill = {.kind = HOST_FILL_ADDRESS, .target = HOST_PAGE};
     const struct host_data data = {
         .size = bytes, .huge_pages = true, .fills = &fill, .fill_count = 1};
@@ -238,9 +252,9 @@ static bool run(struct calibration *calibration, struct error *error) {
     struct kernel_list list = {0};
     bool good = chases || error_set(error, "out of memory for chases");
     if (good)
-        add_latency(&list, chases, bytes);
+        add_latency(&list, chases, bytes, simulated);
     for (unsigned i = 0; good && i < PARALLELS; i++)
-        add_parallel(&list, &chases[LATENCIES + i], PARALLEL[i]);
+        add_parallel(&list, &chases[LATENCIES + i], PARALLEL[i], simulated);
     for (unsigned stores = 0; good && stores < 2; stores++)
         add_stream(&list, &data, stores ? bytes / 3 / (STREAM_LINES * LINE) : 1, stores);
     for (unsigned i = 0; good && i < CHASES; i++)

@@ -6,7 +6,7 @@
  *
  * without its beginning, its end, the drained pipeline and what was not warm yet. The branch that
  * ends a loop may be predicted in one run and not in another, so this is done three times, and the
- * middle one holds. */
+ * middle one holds; in a hurry, once. */
 #include "calibrate/simulated.h"
 
 #include <assert.h>
@@ -42,14 +42,15 @@ static double middle(double a, double b, double c) {
 }
 
 static void conclude(struct run *run) {
-    const size_t kernel = run->ends / GUEST_RUNS - 1;
+    const size_t kernel = run->ends / run->guest.runs - 1;
+    const unsigned pairs = (run->guest.runs - 1) / 2;
     double more[GUEST_PAIRS];
     static_assert(GUEST_PAIRS == 3, "the middle of three");
-    for (unsigned i = 0; i < GUEST_PAIRS; i++)
+    for (unsigned i = 0; i < pairs; i++)
         more[i] = (double)run->lengths[2 * i + 2] - (double)run->lengths[2 * i + 1];
+    const double cycles = pairs < GUEST_PAIRS ? more[0] : middle(more[0], more[1], more[2]);
     const double n = (double)run->kernels[kernel]->iterations;
-    run->results[kernel] = (struct host_result){.state = HOST_MEASURED,
-                                                .cycles = middle(more[0], more[1], more[2]) / n};
+    run->results[kernel] = (struct host_result){.state = HOST_MEASURED, .cycles = cycles / n};
     watcher_tell(&run->simulated->meter.watcher, run->simulated->meter.done + kernel + 1);
 }
 
@@ -65,8 +66,8 @@ static bool pass_border(struct run *run, struct error *error) {
         run->began = statistics.cycles;
         return true;
     }
-    run->lengths[run->ends++ % GUEST_RUNS] = statistics.cycles - run->began;
-    if (run->ends % GUEST_RUNS == 0)
+    run->lengths[run->ends++ % run->guest.runs] = statistics.cycles - run->began;
+    if (run->ends % run->guest.runs == 0)
         conclude(run);
     return true;
 }
@@ -126,11 +127,16 @@ static struct trace *capture(const struct run *run, struct error *error) {
 /* Runs the kernels from the first on. *done: so many have a result. */
 static bool run_program(struct run *run, size_t count, size_t *done, struct error *error) {
     const struct core_options options = {0};
-    bool good = guest_make(&run->guest, run->kernels, count, error);
+    const unsigned pairs = run->simulated->meter.quick ? 1 : GUEST_PAIRS;
+    bool good = guest_make(&run->guest, run->kernels, count, pairs, error);
     struct trace *trace = good ? capture(run, error) : NULL;
     run->core = trace ? core_new(run->simulated->machine, &options, error) : NULL;
     good = run->core && simulate(run, trace, error);
-    *done = run->ends / GUEST_RUNS;
+    if (!good && watcher_stops(&run->simulated->meter.watcher)) { /* before the program began */
+        *error = (struct error){0};
+        good = true;
+    }
+    *done = run->ends / run->guest.runs;
     if (good && *done < run->guest.kernels && !watcher_stops(&run->simulated->meter.watcher)) {
         struct host_result *result = &run->results[(*done)++];
         result->state = HOST_FAILED;

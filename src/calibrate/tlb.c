@@ -22,6 +22,8 @@ enum {
     TLBS = 2,
     SMALLEST = 16, /* pages */
     SIZES = 41,    /* four to the power of two, up to 16384 */
+    SIZES_AT_ONCE = 8,
+    SIZES_BEHIND = 4, /* that are measured of the last level besides those that show it */
     FINE = 24,
     MOST_WAYS = 33,
     FEWEST_WAYS = 2,
@@ -132,28 +134,46 @@ static double behind_step(const struct step_point points[SIZES], unsigned from, 
     return count ? heights[count / 2] : NAN;
 }
 
-static bool sweep(struct calibration *calibration, struct search *search, struct error *error) {
+/* The sizes from number `from` to `to`. */
+static bool sweep_sizes(struct calibration *calibration, unsigned from, unsigned to,
+                        struct step_point points[SIZES], struct error *error) {
     struct chases chases;
-    struct level levels[TLBS + 1];
-    bool good = chases_make(&chases, SIZES, error);
-    for (unsigned i = 0; good && i < SIZES; i++)
-        chases.points[i].n = SMALLEST / 4 * (4 + i % 4) << i / 4;
+    bool good = chases_make(&chases, to - from, error);
+    for (unsigned i = from; good && i < to; i++)
+        chases.points[i - from].n = points[i].n;
     good = good && measure_pairs(calibration, &chases, 0, error);
-    for (unsigned i = 0; good && i < SIZES; i++)
-        chases.points[i].y += BASE;
-    const size_t count = good ? levels_find(chases.points, SIZES, levels, TLBS + 1) : 0;
+    for (unsigned i = from; good && i < to; i++)
+        points[i].y = BASE + chases.points[i - from].y;
+    chases_free(&chases);
+    return good;
+}
+
+/* More and more pages, until all levels are seen. */
+static bool sweep(struct calibration *calibration, struct search *search, struct error *error) {
+    struct step_point points[SIZES];
+    struct level levels[TLBS + 1];
+    unsigned known = 0;
+    for (unsigned i = 0; i < SIZES; i++)
+        points[i] = (struct step_point){SMALLEST / 4 * (4 + i % 4) << i / 4, NAN};
+    while (known < SIZES && !calibration_stops(calibration)) {
+        const unsigned to = known + SIZES_AT_ONCE < SIZES ? known + SIZES_AT_ONCE : SIZES;
+        if (!sweep_sizes(calibration, known, to, points, error))
+            return false;
+        known = to;
+        if (levels_find(points, known - SIZES_BEHIND, levels, TLBS + 1) == TLBS + 1)
+            break;
+    }
+    const size_t count = levels_find(points, known, levels, TLBS + 1);
     if (count)
         search->cost[0] = levels[0].height - BASE;
     for (unsigned i = 0; i + 1 < count; i++) {
-        search->cost[i + 1] =
-            behind_step(chases.points, levels[i].first_high, &search->spread[i]) - BASE;
+        search->cost[i + 1] = behind_step(points, levels[i].first_high, &search->spread[i]) - BASE;
         search->below[i] = levels[i].below;
         search->above[i] = levels[i].above;
         search->found[i] = levels[i].first_high <= MOST_RISE * levels[i].last_low &&
                            search->cost[i + 1] - search->cost[i] > LEAST_COST;
     }
-    chases_free(&chases);
-    return good;
+    return true;
 }
 
 /* Between the two points of the sweep, and as much on either side. */

@@ -1,6 +1,6 @@
-"""This processor, calibrated: the machine file into docs/results/hosts/NAME.ini, and what was measured
-beside what is published into docs/results/hosts/NAME.md. NAME is that of the kind of processor, not
-of the host; the page must be there. Takes up to five minutes.
+"""This processor, calibrated: the machine file into docs/results/hosts/NAME.ini, its table of forms into
+NAME.forms, and what was measured beside what is published into docs/results/hosts/NAME.md. NAME is that
+of the kind of processor, not of the host; the page must be there. Takes up to five minutes.
     python3 -B experiments/calibrate-host.py NAME"""
 import json
 import os
@@ -32,11 +32,10 @@ def table(report):
     return page.table(["part", "what", "measured", "±", "", report["published"], "note"], rows)
 
 
-def describe(path, name):
-    """The kind of processor in place of what this one calls itself."""
+def describe(path, begin, said):
+    """The kind of processor in place of what this one calls itself: the line that begins so."""
     with open(path) as file:
-        lines = [f"description = {name}, calibrated\n" if line.startswith("description = ") else line
-                 for line in file]
+        lines = [said + "\n" if line.startswith(begin) else line for line in file]
     with open(path, "w") as file:
         file.writelines(lines)
 
@@ -46,7 +45,9 @@ def main(name):
     report = json.loads(subprocess.run(
         [run.CULPRIT, "calibrate", "--json", "-o", path], check=True, capture_output=True,
         text=True, env=run.ENVIRONMENT).stdout)
-    describe(path, name)
+    describe(path, "description = ", f"description = {name}, calibrated")
+    describe(path.replace(".ini", ".forms"), "; Instruction forms of ",
+             f"; Instruction forms of {name}, measured by culprit calibrate.")
     page.write("hosts/" + name, SCRIPT, table(report))
 
 

@@ -3,9 +3,16 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/array.h"
+
 void form_table_free(struct form_table *table) {
     free(table->forms);
     *table = (struct form_table){0};
+}
+
+bool form_table_says(const struct form_table *table) {
+    return !all_where(i, table->count,
+                      isnan(table->forms[i].latency) && isnan(table->forms[i].throughput));
 }
 
 /* Whole cycles: what a scheduler counts in. */

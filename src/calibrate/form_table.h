@@ -28,6 +28,8 @@ struct form_table {
     char refused[400]; /* forms that nothing is measured of: how many, and why */
 };
 void form_table_free(struct form_table *table);
+/* Whether there is a form of which something was measured. */
+bool form_table_says(const struct form_table *table);
 
 /* Writes it; `processor` says what was measured, and is quoted in a comment. False: the stream
  * failed. */

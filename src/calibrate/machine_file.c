@@ -172,18 +172,22 @@ static void write_key(const struct calibration *calibration, const struct machin
 }
 
 bool calibration_write(const struct calibration *calibration, const struct machine *base,
-                       const char *description, const char *processor, FILE *file,
-                       struct error *error) {
+                       const char *description, const char *processor, const char *forms,
+                       FILE *file, struct error *error) {
     bool *taken = calloc(calibration->count + 1, sizeof *taken);
     if (!taken)
         return error_set(error, "out of memory for a machine file");
-    const struct machine machine = merge(calibration, base, description, processor, taken);
+    struct machine machine = merge(calibration, base, description, processor, taken);
+    if (forms)
+        snprintf(machine.forms_file, sizeof machine.forms_file, "%s", forms);
     char *all = print(&machine), *rest = all, *next;
     struct line line = {0};
     while (rest && (next = strsep(&rest, "\n"))) {
         read_line(next, &line);
         if (line.is_key && (!strcmp(line.key, "description") || !strcmp(line.key, "processor")))
             fprintf(file, "%s\n", next);
+        else if (line.is_key && forms && !strcmp(line.key, "forms"))
+            fprintf(file, "%-20s = %-10s ; measured\n", line.key, forms);
         else if (line.is_key)
             write_key(calibration, base, taken, &line, file);
         else if (rest)

@@ -17,7 +17,9 @@ void finding_value(const struct finding *finding, char text[MACHINE_VALUE]);
 /* Writes `base` with what was measured in place of its own figures. Each line says which it is:
  * "measured", with its spread; "published", of the machine that the base is; "not measurable here",
  * and the published one kept. Of findings that no machine can have, the published one is kept as
- * well. `processor`: the kind that it is of (processor_kind()); "": of none, as when simulated. */
+ * well. `processor`: the kind that it is of (processor_kind()); "": of none, as when simulated.
+ * `forms`: the name of the table of forms that lies beside the file (form_table.h); NULL: the
+ * base's. */
 bool calibration_write(const struct calibration *calibration, const struct machine *base,
-                       const char *description, const char *processor, FILE *file,
-                       struct error *error);
+                       const char *description, const char *processor, const char *forms,
+                       FILE *file, struct error *error);

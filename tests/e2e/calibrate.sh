@@ -102,6 +102,21 @@ writes_a_machine() {
         grep -qE '^ +dispatch width +4 +µops +4$' "$scratch/text"
 }
 
+# The table is beside the machine file, which names it, and is read with it; a second run replaces
+# both, and one that measures no forms names none.
+writes_a_table_of_forms() {
+    mkdir "$scratch/calibrated"
+    local machine=$scratch/calibrated/host.ini
+    run calibrate --quick --simulated zen4 --only forms -o "$machine" >"$scratch/text" || return 1
+    grep -q '^forms .* = host.forms ; measured$' "$machine" &&
+        grep -qE '^imul r64, r64 +3 ' "$scratch/calibrated/host.forms" &&
+        run machines check "$machine" | grep -q '[1-9][0-9] forms of .*/host.forms)' &&
+        run sim --machine "$machine" --json -- /bin/true | grep -q '"machine": "host"' || return 1
+    run calibrate --simulated zen4 --only width -o "$scratch/calibrated/host.ini" >"$scratch/text" &&
+        ! grep -q 'host.forms' "$machine" && run machines check "$machine" &&
+        test "$(ls "$scratch/calibrated" | wc -l)" = 2
+}
+
 # Whatever the load is, it ends well: what is disturbed is unknown.
 this_processor() {
     run calibrate --quick --only width --json >"$scratch/report.json" &&
@@ -146,6 +161,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "an interrupt gives a partial report" interrupted
     check "two at once do not disturb each other" two_at_once
     check "a machine file says what was measured" writes_a_machine
+    check "a table of forms lies beside it" writes_a_table_of_forms
 fi
 if [ "$(uname -m)" = x86_64 ]; then
     check "this processor is measured, or unknown" this_processor

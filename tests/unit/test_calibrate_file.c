@@ -13,6 +13,7 @@
 
 static struct machine machine;
 static struct calibration calibration;
+static const char *forms;       /* the table's name; NULL: none */
 static struct host_meter meter; /* nothing is measured with it */
 static const struct calibrate_part part = {.name = "test"};
 
@@ -20,6 +21,7 @@ static int start(void **state) {
     (void)state;
     struct error error = {0};
     calibration = (struct calibration){.meter = &meter, .part = &part};
+    forms = NULL;
     return !machine_load("zen4", &machine, &error);
 }
 
@@ -43,7 +45,7 @@ static char *file(void) {
     size_t size;
     struct error error = {0};
     FILE *stream = open_memstream(&text, &size);
-    if (!calibration_write(&calibration, &machine, "a test", "", stream, &error))
+    if (!calibration_write(&calibration, &machine, "a test", "", forms, stream, &error))
         fail_msg("%s", error.message);
     fclose(stream);
     return text;
@@ -125,6 +127,19 @@ static void what_no_machine_can_have_is_left_out(void **state) {
     free(text);
 }
 
+/* The table is named at the top, before any section. */
+static void a_table_of_forms_is_named(void **state) {
+    (void)state;
+    char *text = file();
+    assert_null(strstr(text, "measured"));
+    free(text);
+    forms = "mine.forms";
+    text = file();
+    assert_non_null(strstr(text, "\nforms                = mine.forms ; measured\n"));
+    assert_true(strstr(text, "mine.forms") < strstr(text, "[core]"));
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(figures_are_made_of_keys, start, end),
@@ -132,6 +147,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(figures_that_are_good_together_are_taken_together, start,
                                         end),
         cmocka_unit_test_setup_teardown(what_no_machine_can_have_is_left_out, start, end),
+        cmocka_unit_test_setup_teardown(a_table_of_forms_is_named, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

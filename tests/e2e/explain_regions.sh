@@ -72,7 +72,7 @@ check "warmed by simulation, or from the file of one run, they say the same" sam
 # slices here; of fewer the interval holds what all slices took. Where slices begin depends on the
 # environment's size, and with it which are chosen: twice the interval is not left by chance.
 takes_more() {
-    run explain --keep 0 --regions-over 20M --json --top 0 --output "$scratch/more" -- "$scratch/uneven" 145 >/dev/null &&
+    run explain --keep 0 --regions-over 20M --json --top 0 --output "$scratch/more" -- "$scratch/uneven" 180 >/dev/null &&
         json more '160 < r["regions"]["count"] == r["regions"]["slices"]' "$(note '160 regions left')" \
             'r["regions"]["cpi_half_interval_95"] == 0' \
             'any(cost["cost"]["percent"] > 1 for cost in r["what_if"]["costs"])'
@@ -88,7 +88,7 @@ all_slices() {
 check "regions are all slices when as many are asked for" all_slices
 
 interval() {
-    run explain --keep 0 --regions-over 20M --regions 40 --json --top 0 --output "$scratch/some" -- "$scratch/uneven" 145 >/dev/null &&
+    run explain --keep 0 --regions-over 20M --regions 40 --json --top 0 --output "$scratch/some" -- "$scratch/uneven" 180 >/dev/null &&
         json some 'r["regions"]["count"] == 40' 'r["regions"]["cpi_half_interval_95"] > 0.03 * r["cpi"]' \
             "not ($(note 'regions left'))" "$(note 'CPI within ±')" &&
         python3 - "$scratch/some" "$scratch/more" <<'END'
@@ -261,7 +261,7 @@ END
 check "regions that the second run misses are left out, others stand for them" detours
 
 systematic() {
-    run explain $in_order --systematic --json --top 0 --output "$scratch/systematic" -- gzip -9 -c "$few" "$few" >/dev/null &&
+    run explain $in_order --systematic --json --top 0 --output "$scratch/systematic" -- gzip -9 -c "$few" "$few" "$few" "$few" >/dev/null &&
         json systematic 'r["regions"] is None' 'r["sampling"]["windows"] > 0'
 }
 check "--systematic takes one run" systematic

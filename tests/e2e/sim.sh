@@ -15,7 +15,7 @@ simulated() {
     same_file "$scratch/expected" "$scratch/got"
 }
 
-seq 300000 | awk '{ print ($1 * 7919) % 300007, $1 }' >"$scratch/numbers"
+seq 60000 | awk '{ print ($1 * 7919) % 300007, $1 }' >"$scratch/numbers"
 
 gzip_is_right() {
     simulated 2M gzip -9 -c "$scratch/numbers" &&

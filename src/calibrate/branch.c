@@ -15,45 +15,21 @@
 #include <stdlib.h>
 
 #include "calibrate/parts.h"
+#include "calibrate/random_bits.h"
 #include "calibrate/step.h"
-#include "util/random.h"
 
-enum {
-    BYTES = 4 << 20,
-    CURSOR = 0,
-    TABLE = 64,
-    DEEPEST = 72,
-    SHALLOWEST = 2,
-    DEPTHS = DEEPEST,
-    BRANCHES = 8,
-    LINKS = 24
-};
-
-/* r12 walks the table, of BYTES from TABLE on; where it is stays in the data. */
-static void begin_walk(struct assembler *code) {
-    ASSEMBLE(code, MOV, REG(R12), MEMORY(R14, CURSOR, 64));
-}
-static void step_walk(struct assembler *code, ZydisRegister to) {
-    const ZydisEncoderOperand load[] = {
-        operand_register(to), operand_memory(ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R12, 1, TABLE, 8)};
-    ASSEMBLE(code, INC, REG(R12));
-    ASSEMBLE(code, AND, REG(R12D), IMMEDIATE(BYTES - 1));
-    assembler_put(code, ZYDIS_MNEMONIC_MOVZX, load, 2);
-}
-static void end_walk(struct assembler *code) {
-    ASSEMBLE(code, MOV, MEMORY(R14, CURSOR, 64), REG(R12));
-}
+enum { BYTES = 4 << 20, DEEPEST = 72, SHALLOWEST = 2, DEPTHS = DEEPEST, BRANCHES = 8, LINKS = 24 };
 
 /* Branches past a no-op. What follows begins with the next link of the chain, and the bit is loaded
  * in the middle of it. */
 static void put_penalty(struct assembler *code) {
-    begin_walk(code);
+    walk_begin(code);
     struct label loop = host_loop_begin(code);
     for (unsigned i = 0; i < BRANCHES; i++) {
         struct label next = {0};
         for (unsigned link = 0; link < LINKS; link++) {
             if (link == LINKS / 4)
-                step_walk(code, ZYDIS_REGISTER_EBX);
+                walk_step(code, ZYDIS_REGISTER_EBX, BYTES);
             ASSEMBLE(code, ADD, REG(RCX), REG(RDX));
         }
         ASSEMBLE(code, CMP, REG(EBX), REG(ECX));
@@ -62,17 +38,17 @@ static void put_penalty(struct assembler *code) {
         assembler_bind(code, &next);
     }
     host_loop_end(code, &loop);
-    end_walk(code);
+    walk_end(code);
 }
 
 static void put_calls(struct assembler *code, unsigned depth) {
     struct label functions[DEEPEST + 1] = {{0}}, end = {0};
-    begin_walk(code);
+    walk_begin(code);
     struct label loop = host_loop_begin(code);
-    step_walk(code, ZYDIS_REGISTER_EBX);
+    walk_step(code, ZYDIS_REGISTER_EBX, BYTES);
     assembler_branch(code, ZYDIS_MNEMONIC_CALL, &functions[0]);
     host_loop_end(code, &loop);
-    end_walk(code);
+    walk_end(code);
     assembler_branch(code, ZYDIS_MNEMONIC_JMP, &end);
     for (unsigned i = 0; i < depth; i++) {
         struct label second = {0}, back = {0};
@@ -90,14 +66,6 @@ static void put_calls(struct assembler *code, unsigned depth) {
         assembler_put(code, ZYDIS_MNEMONIC_RET, NULL, 0);
     }
     assembler_bind(code, &end);
-}
-
-static uint8_t *random_bits(void) {
-    uint8_t *bits = malloc(BYTES);
-    uint64_t state = 1;
-    for (size_t i = 0; bits && i < BYTES; i++)
-        bits[i] = random_next(&state) & 1;
-    return bits;
 }
 
 static void find_stack(struct calibration *calibration, const struct host_result *results,
@@ -124,13 +92,13 @@ static void find_stack(struct calibration *calibration, const struct host_result
 }
 
 static bool run(struct calibration *calibration, struct error *error) {
-    uint8_t *bits = random_bits();
+    uint8_t *bits = random_bits(BYTES);
     if (!bits)
         return error_set(error, "out of memory for random branches");
     const struct host_fill fill = {
-        .kind = HOST_FILL_BYTES, .offset = TABLE, .size = BYTES, .bytes = bits};
-    const struct host_data zeros = {.size = BYTES + TABLE};
-    const struct host_data data = {.size = BYTES + TABLE, .fills = &fill, .fill_count = 1};
+        .kind = HOST_FILL_BYTES, .offset = WALK_TABLE, .size = BYTES, .bytes = bits};
+    const struct host_data zeros = {.size = BYTES + WALK_TABLE};
+    const struct host_data data = {.size = BYTES + WALK_TABLE, .fills = &fill, .fill_count = 1};
     struct kernel_list list = {0};
     put_penalty(kernel_list_add(
         &list, &(struct host_kernel){.data = &zeros, .iterations = 600, .precision = 0.01}));

@@ -50,6 +50,11 @@ static bool of_bandwidth(const struct machine *machine, double *value) {
     return machine->dram.bandwidth > 0;
 }
 
+static bool of_indirect(const struct machine *machine, double *value) {
+    *value = machine->branch.indirect_entries;
+    return machine->branch.indirect_entries > 0;
+}
+
 static const char *memory_key(const struct machine *machine) {
     return machine->dram.banked ? "dram.base_latency" : "dram.latency";
 }
@@ -61,7 +66,8 @@ static const struct figure {
                {"l2.load_to_use", "l2.latency", of_l2},
                {"llc.load_to_use", "llc.latency", of_llc},
                {"memory.load_to_use", NULL, of_memory},
-               {"memory.bandwidth", "dram.bandwidth", of_bandwidth}};
+               {"memory.bandwidth", "dram.bandwidth", of_bandwidth},
+               {"branch.indirect_targets", "branch.indirect_entries", of_indirect}};
 
 static const struct figure *find(const char *name) {
     for (size_t i = 0; i < sizeof FIGURES / sizeof *FIGURES; i++)
@@ -80,7 +86,7 @@ bool figure_value(const struct machine *machine, const char *name, double *value
     return figure && figure->of(machine, value);
 }
 
-/* All but bandwidth are sums. */
+/* All but bandwidth and entries are sums. */
 bool figure_key_value(const struct machine *machine, const char *name, double measured,
                       double *value) {
     const struct figure *figure = find(name);
@@ -89,6 +95,10 @@ bool figure_key_value(const struct machine *machine, const char *name, double me
         return false;
     if (figure->of == of_bandwidth) {
         *value = measured * machine->clock_ghz;
+        return true;
+    }
+    if (figure->of == of_indirect) {
+        *value = exp2(round(log2(fmax(measured, 1))));
         return true;
     }
     own = figure->of == of_l1d   ? machine->l1d.latency

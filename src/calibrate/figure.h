@@ -7,7 +7,9 @@
  *     llc.load_to_use      likewise
  *     memory.load_to_use   address generation, the lookup of the last cache, and memory with
  *                          another row open: dram.base_latency, or dram.latency
- *     memory.bandwidth     bytes per cycle: dram.bandwidth, at the machine's clock */
+ *     memory.bandwidth     bytes per cycle: dram.bandwidth, at the machine's clock
+ *     branch.indirect_targets  of which half are predicted: branch.indirect_entries, a power of two
+ */
 #pragma once
 
 #include "machine/machine.h"

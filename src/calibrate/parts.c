@@ -5,6 +5,8 @@ const struct calibrate_part *const calibrate_parts[] = {
     &calibrate_rename,
     &calibrate_forwarding,
     &calibrate_branch,
+    &calibrate_history,
+    &calibrate_targets,
     &calibrate_window,
     &calibrate_caches,
     &calibrate_tlb,

@@ -27,6 +27,21 @@ reads_back() {
     python3 -c 'import sys; sys.exit(abs(float(sys.argv[1]) - 13) > 1)' "$(value misprediction)"
 }
 
+# 5 ways of 128 sets; half of the targets of an indirect jump are predicted where there are about as
+# many as entries, of which machines have a power of two.
+branches_read_back() {
+    { echo 'base = zen4'; echo '[branch]'; echo 'tage_max_history = 40'; echo 'btb_entries = 640'
+      echo 'btb_ways = 5'; echo 'btb_miss_penalty = 11'; echo 'indirect_entries = 128'
+    } >"$scratch/odd.ini"
+    run calibrate --simulated "$scratch/odd.ini" --only history --only targets -o "$file" \
+        >"$scratch/text" &&
+        grep -q '^tage_max_history .* = 40 .*; measured$' "$file" &&
+        grep -q '^btb_entries .* = 640 .*; measured' "$file" &&
+        grep -q '^btb_miss_penalty .* = 11 .*; measured' "$file" &&
+        grep -q '^indirect_entries .* = 128 .*; measured: branch.indirect_targets' "$file" ||
+        { cat "$scratch/text" "$file"; return 1; }
+}
+
 # Neither sizes nor ways are powers of two; a load takes a cycle besides for its address. Small, so
 # that chases are short.
 caches_read_back() {
@@ -154,6 +169,7 @@ fails_with() {
 
 if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "a simulated machine is read back" reads_back
+    check "predictors of a simulated machine are read back" branches_read_back
     check "caches of a simulated machine are read back" caches_read_back
     check "TLBs of a simulated machine are read back" tlbs_read_back
     check "memory of a simulated machine is read back" memory_reads_back

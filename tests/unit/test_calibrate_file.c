@@ -82,6 +82,11 @@ static void figures_are_made_of_keys(void **state) {
     assert_false(figure_key_value(&machine, "memory.load_to_use", 100, &value));
     assert_true(figure_value(&machine, "memory.bandwidth", &value));
     assert_float_equal(value, 83.2 / 5, 1e-9);
+    /* 2K targets; of 1300, the next power of two is 1K: 2^10.34. */
+    assert_true(figure_value(&machine, "branch.indirect_targets", &value));
+    assert_float_equal(value, 2048, 0);
+    assert_true(figure_key_value(&machine, "branch.indirect_targets", 1300, &value));
+    assert_float_equal(value, 1024, 1e-9);
     machine.dram.banked = false;
     machine.dram.latency = 200;
     assert_true(figure_value(&machine, "memory.load_to_use", &value));

@@ -42,6 +42,24 @@ branches_read_back() {
         { cat "$scratch/text" "$file"; return 1; }
 }
 
+# A load that waits: 1 cycle for the store's issue, 1 for its own address, 7 for what is forwarded.
+# One that does not runs again so much later, as its fetch begins, and not a cycle more.
+ordering_reads_back() {
+    local known passed
+    for words in 'disambiguation = perfect' 'violation_penalty = 5' 'violation_penalty = 25'; do
+        { echo 'base = zen4'; echo '[core]'; echo "$words"; } >"$scratch/odd.ini"
+        run calibrate --simulated "$scratch/odd.ini" --only ordering --json >"$scratch/report.json" ||
+            return 1
+        known+=" $(value 'a load that is known to follow it')"
+        passed+=" $(value 'a load that passed its store, besides')"
+    done
+    echo "known $known, passed $passed"
+    python3 -c 'import sys
+known, passed = (list(map(float, words.split())) for words in sys.argv[1:])
+sys.exit(abs(known[0] - 9) > 0.5 or abs(passed[0] - 9) > 0.5 or
+         abs(passed[2] - passed[1] - 20) > 0.5 or passed[1] < passed[0] + 10)' "$known" "$passed"
+}
+
 # Neither sizes nor ways are powers of two; a load takes a cycle besides for its address. Small, so
 # that chases are short.
 caches_read_back() {
@@ -170,6 +188,7 @@ fails_with() {
 if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "a simulated machine is read back" reads_back
     check "predictors of a simulated machine are read back" branches_read_back
+    check "ordering violations of a simulated machine are read back" ordering_reads_back
     check "caches of a simulated machine are read back" caches_read_back
     check "TLBs of a simulated machine are read back" tlbs_read_back
     check "memory of a simulated machine is read back" memory_reads_back

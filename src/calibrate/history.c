@@ -19,8 +19,10 @@
 enum {
     BYTES = 1 << 20, /* of random bits; a power of two */
     SWEEP = 11,
+    NEAREST = 8,
     FARTHEST = 1024,
     MOST_WRONG = 2, /* points of a sweep */
+    TRIES = 3,      /* of sweeps without a step: other load */
     TRAINING = 1200 /* iterations: what a predictor needs to learn the last branch */
 };
 static const double LEAST_RISE = 1.4; /* to so many times what the first branch costs */
@@ -57,13 +59,14 @@ struct search {
     double middle; /* between what one branch costs, in cycles, and what both do */
 };
 
-/* By factors of two, or by equal steps. */
+/* By factors of two, or by equal steps. Nearer branches are told apart by random ones before them,
+ * too, of which there are too many to be learned. */
 static void begin_sweep(struct search *search, bool whole) {
     search->count = 0;
     for (unsigned i = 0; i < SWEEP; i++) {
         const unsigned width = search->above - search->below;
-        const unsigned n = whole ? 1u << i : search->below + i * width / (SWEEP - 1);
-        if (!search->count || n > search->points[search->count - 1].n)
+        const unsigned n = whole ? (unsigned)NEAREST << i : search->below + i * width / (SWEEP - 1);
+        if (n <= FARTHEST && (!search->count || n > search->points[search->count - 1].n))
             search->points[search->count++] = (struct step_point){n, NAN};
     }
 }
@@ -95,35 +98,46 @@ static bool find_middle(struct search *search) {
         if (isfinite(search->points[i].y))
             costs[count++] = search->points[i].y;
     qsort(costs, count, sizeof *costs, compare);
-    const double low = count ? costs[count / 4] : 0;
+    const double low = count ? costs[count / 8] : 0;
     const double high = count ? costs[count - 1 - count / 8] : 0;
     search->middle = (low + high) / 2;
     return low > 0 && high > LEAST_RISE * low;
 }
 
-/* Whether nearly all points lie on their side of the middle. */
-static bool is_clear(const struct search *search) {
-    size_t wrong = 0;
+/* Where the fewest points lie on the wrong side, and of such places the farthest: a predictor has
+ * not always learned what it could. False: more than a few do. */
+static bool find_step(struct search *search) {
+    size_t wrong = 0, fewest = SIZE_MAX, best = 0;
     for (size_t i = 0; i < search->count; i++)
-        wrong += (search->points[i].y > search->middle) != (search->points[i].n >= search->above);
-    return wrong <= MOST_WRONG;
+        wrong += !(search->points[i].y > search->middle); /* were all of them beyond the step */
+    for (size_t i = 0; i + 1 < search->count; i++) {      /* now 0 to i are not */
+        if (search->points[i].y > search->middle)
+            wrong++;
+        else
+            wrong--;
+        if (wrong <= fewest) {
+            fewest = wrong;
+            best = i;
+        }
+    }
+    search->below = search->points[best].n;
+    search->above = search->points[best + 1].n;
+    return fewest <= MOST_WRONG;
 }
 
 /* *found: the step lies between search->below and ->above, next to each other. */
 static bool find(struct calibration *calibration, const struct host_data data[2],
                  struct search *search, bool *found, struct error *error) {
     bool whole = true;
-    *found = true;
+    unsigned tries = 0;
     do {
         begin_sweep(search, whole);
         if (!sweep(calibration, data, search, error))
             return false;
-        *found = (!whole || find_middle(search)) &&
-                 step_across(search->points, search->count, search->middle, &search->below,
-                             &search->above) &&
-                 is_clear(search);
-        whole = false;
-    } while (*found && search->above - search->below > 1 && !calibration_stops(calibration));
+        *found = (!whole || find_middle(search)) && find_step(search);
+        whole = !*found;
+    } while ((*found ? search->above - search->below > 1 : ++tries < TRIES) &&
+             !calibration_stops(calibration));
     return true;
 }
 
@@ -139,7 +153,7 @@ static bool run(struct calibration *calibration, struct error *error) {
     struct search search = {0};
     struct finding finding = {
         .key = "branch.tage_max_history", .what = "history of branches", .unit = "branches"};
-    bool found;
+    bool found = false;
     const bool good = find(calibration, data, &search, &found, error);
     finding.value = search.below + 1.0;
     if (!found) {

@@ -3,7 +3,6 @@ import json
 import os
 import platform
 import re
-import statistics
 import subprocess
 
 from lib import programs, run
@@ -58,18 +57,24 @@ def native_runs(command, times):
 
 # ---- the host as a machine ----
 
-CALIBRATED_MEMORY = 477  # cycles to memory at the calibrated dram.base_latency
-
 def chase():
     """Cycles of a dependent load by MiB of lines that are visited."""
     said = subprocess.run([_tool("chase")], capture_output=True, text=True, check=True).stdout
     return {int(line.split()[0]): float(line.split()[1]) for line in said.splitlines()}
 
 
+def kernel_in_user_time():
+    """Cycles of user time that go with a page fault and with a system call."""
+    said = subprocess.run([_tool("faults")], capture_output=True, text=True, check=True).stdout
+    return dict(zip(("fault", "call"), map(int, said.split())))
+
+
 def calibrated(machine):
-    """{key: value} of what docs/results/hosts/MACHINE.ini has measured."""
+    """{key: value} of what docs/results/hosts/MACHINE.ini has measured; {}: there is none."""
     section, found = "", {}
     path = os.path.join(run.ROOT, "docs", "results", "hosts", machine + ".ini")
+    if not os.path.exists(path):
+        return found
     with open(path) as lines:
         for line in lines:
             head = re.match(r"\[(.*)\]", line)
@@ -77,18 +82,6 @@ def calibrated(machine):
             section = head.group(1) + "." if head else section
             if key:
                 found[section + key.group(1)] = key.group(2)
+    if "forms" in found:
+        found["forms"] = os.path.join(os.path.dirname(path), found["forms"])
     return found
-
-
-def settings(machine, latencies):
-    """{key: value} of a machine as this host is: what was calibrated of it, and how far its last
-    cache and memory are by a chase of just now. The cache belongs to others too: of S MiB in random
-    order, the share that it holds for us hits."""
-    found = calibrated(machine)
-    hit, memory = 1 + int(found["llc.latency"]), latencies[max(latencies)]
-    held = [size * min(1, max(0, (memory - cycles) / (memory - hit)))
-            for size, cycles in latencies.items() if 4 <= size < max(latencies)]
-    ways = min(64, max(2, round(2 * statistics.median(held))))
-    base = int(found["dram.base_latency"]) + memory - CALIBRATED_MEMORY
-    return found | {"llc.size": f"{ways * 512}K", "llc.ways": str(ways),
-                    "dram.base_latency": str(max(0, round(base)))}

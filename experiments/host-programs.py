@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""Whole programs: user cycles on this processor beside those that culprit predicts for it.
+
+    host-programs.py [--again | --native] [--machine MACHINE] [PROGRAM ...]
+
+MACHINE: that of this host's processor or the nearest to it, if none is named. PROGRAM: only these
+anew, beside what was measured of the others before; all, if none is named. --native: only natively,
+for a time when nothing else runs. --again: the page from what was measured the last time. Needs what `make deps` does not install: `apt-get install lua5.4`.
+
+Each program is run by `culprit validate --host`. What is measured is kept by program under
+build/experiments/host-programs."""
+import functools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+from lib import host, page, programs, run, svg
+
+KEPT = os.path.join(run.KEPT, "host-programs")
+RUNS, REGIONS, PROCEDURES = 2, 50, 40
+ROUNDS, PER_ROUND = 3, 3  # of native runs alone, before all that is simulated
+SOURCE = os.path.join(run.ROOT, "experiments", "lib", "estimates.cpp")
+LUA = """local primes, sieve = 0, {}
+for i = 2, 1200000 do
+  if not sieve[i] then
+    primes = primes + 1
+    for k = i * i, 1200000, i do sieve[k] = true end
+  end
+end
+local words = {}
+for i = 1, 250000 do
+  local key = tostring(i * 7919 % 10007):sub(1, 3)
+  words[key] = (words[key] or 0) + #key
+end
+local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
+print(primes, words["123"], fib(29))
+"""
+CPP = """#include <map>
+#include <string>
+std::map<std::string, int> counts;
+int count(const std::string &word) { return ++counts[word]; }
+"""
+PERL = """my (%count, @long);
+while (<>) {
+    my @words = split;
+    $count{$words[2]} += $words[1];
+    push @long, "$words[3]-$words[0]" if /t.*t/;
+}
+print join(",", map { "$_=$count{$_}" } sort keys %count), scalar(@long), (sort @long)[7], "\\n";
+"""
+DASH = """i=0; s=0
+while [ $i -lt 300000 ]; do
+    case $i in *7) s=$((s+i));; *) s=$((s^i));; esac
+    i=$((i+1))
+done
+echo $s
+"""
+
+
+@functools.cache
+def repeated(name, path, times):
+    """A file so many times in a row."""
+    with open(path) as content:
+        text = content.read()
+    return programs.written(name, lambda: text * times)
+
+
+@functools.cache
+def estimates():
+    """The C++ programs of experiments/lib/estimates.cpp."""
+    path = os.path.join(programs.INPUTS, "estimates")
+    if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(SOURCE):
+        os.makedirs(programs.INPUTS, exist_ok=True)
+        subprocess.run(["g++", "-O2", "-g", "-std=c++17", "-o", path, SOURCE], check=True)
+    return path
+
+
+def debian_programs():
+    lines = programs.written("text", programs.text)
+    source = programs.written("source.c", programs.c_source)
+    pi = programs.written("pi-long", lambda: "scale=1300\n4*a(1)\nquit\n")
+    query = programs.written("query-long.sql", lambda: programs.query(150000))
+    python = programs.written("program-long.py", lambda: programs.python_program(700000))
+    twice, long = repeated("text-2", lines, 2), repeated("text-6", lines, 6)
+    longest = repeated("text-100", lines, 100)
+    return {
+        "awk": ["mawk", "{ n[$3] += $2; l[length $4]++ } END { for (w in n) print w, n[w] }",
+                repeated("text-12", lines, 12)],
+        "b2sum": ["b2sum", longest],
+        "base64": ["base64", repeated("text-200", lines, 200)],
+        "bc": ["bc", "-l", pi],
+        "bzip2": ["bzip2", "-c", twice],
+        "dash": ["dash", programs.written("loop.sh", lambda: DASH)],
+        "g++": ["g++", "-O1", "-S", "-o", "/dev/null", programs.written("short.cpp", lambda: CPP)],
+        "gcc": ["gcc", "-O3", "-S", "-o", "/dev/null", source],
+        "grep": ["grep", "-c", r"\([0-9][0-9]\)[0-9]*\1.*e", lines],
+        "gzip": ["gzip", "-9", "-c", twice],
+        "lua": ["lua5.4", programs.written("program.lua", lambda: LUA)],
+        "md5sum": ["md5sum", longest],
+        "openssl": ["openssl", "dgst", "-sha3-256", longest],
+        "perl": ["perl", programs.written("program.pl", lambda: PERL), long],
+        "python3": ["/usr/bin/python3", python],
+        "sed": ["sed", "-n", r"s/\([0-9]*\) \([0-9]*\)/\2 \1/p", long],
+        "sort": ["sort", "-k3", "--parallel=1", long],
+        "sqlite3": ["sqlite3", ":memory:", f".read {query}"],
+        "xz": ["xz", "-1", "-c", lines]}
+
+
+def workloads():
+    """Ours, by their arguments."""
+    arguments = {
+        "bigcode": [8000], "bipartite": [10, 200000], "branchy": [1000000, 1000000],
+        "chase": [1200000], "hashjoin": [8000000],
+        "interpreter": [10000000], "matmul": [400, 14],
+        "nbody": [120000], "pages": [40000000], "stream": [120, 1000000],
+        "strings": [90000]}
+    return {name: [run.workload(name, "x86_64"), *map(str, words)]
+            for name, words in arguments.items()}
+
+
+def of_cpp():
+    sizes = {"cache": 200000, "edit_distance": 22000, "neighbours": 200000, "sorts": 2000000, "tree": 250000, "trie": 250000}
+    return {f"c++ {name}": [estimates(), name, str(size)] for name, size in sizes.items()}
+
+
+def all_programs():
+    return debian_programs() | workloads() | of_cpp()
+
+
+def held_out(name):
+    """A third of the programs, which nothing is looked for in: by the checksum of the name."""
+    return zlib.crc32(name.encode()) % 3 == 0
+
+
+# ---- measured ----
+
+def kept_path(name):
+    return os.path.join(KEPT, name.replace(" ", "-") + ".json")
+
+
+def kept(name):
+    if not os.path.exists(kept_path(name)):
+        return {"name": name}
+    with open(kept_path(name)) as content:
+        return json.load(content)
+
+
+def keep(name, **more):
+    with open(kept_path(name) + ".new", "w") as out:
+        json.dump(kept(name) | more, out, indent=1)
+    os.replace(kept_path(name) + ".new", kept_path(name))
+
+
+def measure(names, known):
+    """Native runs of each program by itself, in rounds: neighbours come and go. Beside them how far
+    the last cache and memory are."""
+    runs, chases = {name: [] for name in names}, []
+    for number in range(ROUNDS):
+        print(f"natively, {number + 1} of {ROUNDS}", file=sys.stderr, flush=True)
+        for name in names:
+            runs[name] += host.native_runs(known[name], PER_ROUND)
+        chases.append(host.chase())
+    kernel = host.kernel_in_user_time()
+    chase = {size: min(chase[size] for chase in chases) for size in chases[0]}
+    for name in names:
+        keep(name, native=runs[name], chase=chase, kernel=kernel, processor=host.processor(),
+             date=time.strftime("%Y-%m-%d %H:%M", time.gmtime()), load=os.getloadavg()[1])
+
+
+def validate(machine, name, command):
+    """`culprit validate --host`, on the machine with what was calibrated of this host."""
+    print(name, file=sys.stderr, flush=True)
+    settings = host.calibrated(machine)
+    options = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+    path = kept_path(name) + ".report"
+    line = [run.CULPRIT, "validate", "--host", "--json", "--rerun", "--machine", machine, *options,
+            "--runs", str(RUNS), "--regions", str(REGIONS), "--top", str(PROCEDURES), "-o", path, "--", *command]
+    begin = time.time()
+    with tempfile.TemporaryFile() as output:  # grep does less when that is /dev/null
+        done = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=output, cwd=run.ROOT,
+                              stderr=subprocess.PIPE, text=True, env=host.ENVIRONMENT, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(line)}:\n{done.stderr}")
+    with open(path) as content:
+        report = json.load(content)
+    os.remove(path)
+    keep(name, machine=machine, settings=settings, report=report, took=time.time() - begin)
+
+
+def result_of(name):
+    """What was measured and predicted; None: not both were."""
+    data = kept(name)
+    if "native" not in data or "report" not in data:
+        return None
+    report = data["report"]
+    runs = data["native"] + report["runs"]
+    least = min(runs, key=lambda one: one["cycles"])
+    faults = data["kernel"]["fault"] * min(one["page_faults"] for one in report["runs"])
+    for row in report["by_procedure"]["procedures"] if report["by_procedure"] else []:
+        row["measured_cycles"] *= least["cycles"] / report["measured"]["cycles"]
+    return report | data | {"runs": runs, "measured": least,
+                            "faults": faults / least["cycles"],
+                            "counted": report["cycles"] / least["cycles"] - 1,
+                            "error": report["cycles"] / (least["cycles"] - faults) - 1}
+
+
+# ---- what comes of it ----
+
+def summary(name, results):
+    errors = [abs(result["error"]) for result in results]
+    counted = [abs(result["counted"]) for result in results]
+    ranks = [rank for rank in map(correlation, results) if rank is not None]
+    return [name, len(results), page.percent(statistics.median(counted)),
+            page.percent(statistics.median(errors)),
+            page.percent(statistics.mean(errors)), page.percent(max(errors)),
+            sum(error <= 0.1 for error in errors), sum(error <= 0.3 for error in errors),
+            f"{statistics.median(ranks):.2f}" if ranks else None]
+
+
+def correlation(result):
+    """None where there are too few procedures to say something of their order."""
+    by = result["by_procedure"]
+    return by["rank_correlation"] if by and by["ranked"] >= 4 else None
+
+
+def millions(cycles):
+    return f"{cycles / 1e6:.0f}"
+
+
+def ipc(result):
+    return result["instructions"] / result["cycles"]
+
+
+def system(result):
+    """System time as a share of user time."""
+    return result["measured"]["system_seconds"] / result["measured"]["user_seconds"]
+
+
+def spread(result):
+    """By how much the median of the runs is above the least."""
+    cycles = [one["cycles"] for one in result["runs"]]
+    return statistics.median(cycles) / min(cycles) - 1
+
+
+def by_program(results):
+    rows = []
+    for result in results:
+        rank, name = correlation(result), result["name"]
+        rows.append([f"{name}{' (held out)' if held_out(name) else ''}",
+                     millions(result["instructions"]), millions(result["measured"]["cycles"]),
+                     page.percent(result["faults"]), millions(result["cycles"]),
+                     page.percent(result["counted"]), page.percent(result["error"]),
+                     page.percent(result["interval"]), None if rank is None else f"{rank:.2f}",
+                     page.percent(spread(result)), page.percent(system(result), 0)])
+    return page.table(["program", "M instructions", "M cycles measured", "page faults in these, %",
+                       "predicted", "error, as counted, %", "error, %", "± of the estimate, %",
+                       "rank correlation", "median run above least, %", "system / user, %"], rows)
+
+
+def worst(results):
+    """Of those that are not held out, and the procedures in which they differ."""
+    rows = []
+    results = [result for result in results if not held_out(result["name"])]
+    for result in sorted(results, key=lambda r: -abs(r["error"]))[:10]:
+        by = result["by_procedure"]["procedures"] if result["by_procedure"] else []
+        shown = [f"`{row['procedure']}` {millions(row['measured_cycles'])} → "
+                 f"{millions(row['predicted_cycles'])}" for row in by[:3]]
+        rows.append([result["name"], page.percent(result["error"]), ", ".join(shown)])
+    return page.table(["program", "error, %", "M cycles by procedure: measured → predicted"], rows)
+
+
+def report(machine, results):
+    learnt = [result for result in results if not held_out(result["name"])]
+    apart = [result for result in results if held_out(result["name"])]
+    groups = [("all", results), ("programs to learn from", learnt), ("programs held out", apart)]
+    groups += [("predicted: up to 4 instructions a cycle", [r for r in results if ipc(r) <= 4]),
+               ("predicted: more than 4", [r for r in results if ipc(r) > 4]),
+               ("system time up to 5 % of user time", [r for r in results if system(r) <= 0.05]),
+               ("more than 5 %", [r for r in results if system(r) > 0.05])]
+    svg.figure(page.picture("host-programs"), [svg.Scatter(
+        "User cycles of programs, millions", "measured", "predicted",
+        [(name, [((1 - r["faults"]) * r["measured"]["cycles"] / 1e6, r["cycles"] / 1e6)
+                 for r in some])
+         for name, some in groups[1:3]])])
+    headings = ["", "programs", "median error as counted, %", "median error, %", "mean, %", "worst, %", "within 10 %",
+                "within 30 %", "median rank correlation"]
+    dates = sorted(result["date"] for result in results)
+    loads = [result["load"] for result in results]
+    kernel, chase = results[0]["kernel"], results[0]["chase"]
+    far = ", ".join(f"{size} MiB {cycles:.0f}" for size, cycles in chase.items())
+    clock = statistics.median(result["measured"]["clock_ghz"] for result in results)
+    page.write("host-programs", "experiments/host-programs.py", f"""{results[0]["processor"]}, {clock:.2f} GHz as measured; culprit's machine `{machine}`; {len(results)} programs, measured from {dates[0]} to {dates[-1]} (UTC), beside a load of {min(loads):.1f} to {max(loads):.1f}. A dependent load of lines in random order took, in cycles and at best: {far}. With a page's first touch {kernel["fault"]} cycles of user time were counted, with a system call {kernel["call"]}.
+
+{page.table(headings, [summary(name, some) for name, some in groups if some])}
+{by_program(results)}
+The ten that are furthest off, of programs that are not held out:
+
+{worst(results)}
+![User cycles measured and predicted](host-programs.svg)
+""")
+
+
+def option(words, name):
+    """Takes an option and its value out of the words; None: it is not there."""
+    if name not in words:
+        return None
+    at = words.index(name)
+    value = words[at + 1]
+    del words[at:at + 2]
+    return value
+
+
+def main():
+    words = sys.argv[1:]
+    machine = option(words, "--machine") or host.default_machine()
+    flags = {word for word in words if word.startswith("--")}
+    known = all_programs()
+    names = [word for word in words if word not in flags] or list(known)
+    unknown = [name for name in names if name not in known]
+    if unknown or flags - {"--again", "--native"}:
+        sys.exit(f"{(unknown or list(flags))[0]} is none of the programs: {', '.join(known)}")
+    os.makedirs(KEPT, exist_ok=True)
+    for command in known.values():
+        run.files_of(command)  # or says what is missing
+    if "--again" not in flags:
+        measure(names, known)
+        for name in [] if "--native" in flags else names:
+            validate(machine, name, known[name])
+    results = list(filter(None, map(result_of, known)))
+    report(results[0]["machine"], results)
+
+
+if __name__ == "__main__":
+    main()

@@ -184,7 +184,7 @@ static void a_simulated_machine_tells_its_own_figures(void **state) {
     struct error error;
     (void)state;
     assert_true(machine_load("zen4", &machine, &error));
-    assert_true(simulated_meter(&simulated, &machine, true, &nobody, &error));
+    assert_true(simulated_meter(&simulated, &machine, false, &nobody, &error));
     if (!blocks_measure(blocks, COUNT, &simulated.meter, results, &error))
         fail_msg("%s", error.message);
     for (unsigned i = 0; i < 3; i++)

@@ -143,7 +143,7 @@ check "--for and --on-signal elsewhere" timed_elsewhere
 interrupted_early() {
     local verb process status
     for verb in "sim --skip 1T" "profilers --skip 1T" "icost --skip 1T" "predict --skip 1T" \
-        "trace --skip 1T -o $scratch/early.ctrace" "bbv -o $scratch/early.bb" \
+        "trace --skip 1T -o $scratch/early.ctrace" "bbv --skip 1T -o $scratch/early.bb" \
         "contend --skip 1T --profile $scratch/early.locality"; do
         rm -f "$scratch/began"
         "$CULPRIT" $verb -- sh -c 'echo >"$0"; read line' "$scratch/began" <&9 9<&- >"$scratch/out" 2>"$scratch/err" &

@@ -12,7 +12,6 @@
  * by so much more than the one before it is beyond the stack. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "calibrate/parts.h"
 #include "calibrate/random_bits.h"
@@ -92,23 +91,19 @@ static void find_stack(struct calibration *calibration, const struct host_result
 }
 
 static bool run(struct calibration *calibration, struct error *error) {
-    uint8_t *bits = random_bits(BYTES);
-    if (!bits)
-        return error_set(error, "out of memory for random branches");
-    const struct host_fill fill = {
-        .kind = HOST_FILL_BYTES, .offset = WALK_TABLE, .size = BYTES, .bytes = bits};
-    const struct host_data zeros = {.size = BYTES + WALK_TABLE};
-    const struct host_data data = {.size = BYTES + WALK_TABLE, .fills = &fill, .fill_count = 1};
+    struct random_bits bits;
+    if (!random_bits_make(&bits, BYTES, error))
+        return false;
     struct kernel_list list = {0};
     put_penalty(kernel_list_add(
-        &list, &(struct host_kernel){.data = &zeros, .iterations = 600, .precision = 0.01}));
+        &list, &(struct host_kernel){.data = &bits.zeros, .iterations = 600, .precision = 0.01}));
     put_penalty(kernel_list_add(
-        &list, &(struct host_kernel){.data = &data, .iterations = 600, .precision = 0.01}));
+        &list, &(struct host_kernel){.data = &bits.random, .iterations = 600, .precision = 0.01}));
     for (unsigned depth = SHALLOWEST; depth < DEPTHS; depth++)
-        put_calls(
-            kernel_list_add(
-                &list, &(struct host_kernel){.data = &data, .iterations = 100, .precision = 0.01}),
-            depth);
+        put_calls(kernel_list_add(&list, &(struct host_kernel){.data = &bits.random,
+                                                               .iterations = 100,
+                                                               .precision = 0.01}),
+                  depth);
     const bool good = calibration_measure(calibration, &list, error);
     if (good) {
         struct finding penalty = {.what = "misprediction", .unit = "cycles"};
@@ -120,7 +115,7 @@ static bool run(struct calibration *calibration, struct error *error) {
         find_stack(calibration, list.results + 2, penalty.value);
     }
     kernel_list_free(&list);
-    free(bits);
+    random_bits_free(&bits);
     return good;
 }
 

@@ -71,12 +71,12 @@ static void begin_sweep(struct search *search, bool whole) {
     }
 }
 
-static bool sweep(struct calibration *calibration, const struct host_data data[2],
+static bool sweep(struct calibration *calibration, const struct random_bits *bits,
                   struct search *search, struct error *error) {
     struct kernel_list list = {0};
     for (size_t i = 0; i < search->count; i++)
         for (unsigned random = 0; random < 2; random++)
-            add_kernel(&list, &data[random], search->points[i].n);
+            add_kernel(&list, random ? &bits->random : &bits->zeros, search->points[i].n);
     const bool good = calibration_measure_fastest(calibration, &list, error);
     for (size_t i = 0; good && i < search->count; i++) {
         const struct host_result *pair = &list.results[2 * i];
@@ -126,13 +126,13 @@ static bool find_step(struct search *search) {
 }
 
 /* *found: the step lies between search->below and ->above, next to each other. */
-static bool find(struct calibration *calibration, const struct host_data data[2],
+static bool find(struct calibration *calibration, const struct random_bits *bits,
                  struct search *search, bool *found, struct error *error) {
     bool whole = true;
     unsigned tries = 0;
     do {
         begin_sweep(search, whole);
-        if (!sweep(calibration, data, search, error))
+        if (!sweep(calibration, bits, search, error))
             return false;
         *found = (!whole || find_middle(search)) && find_step(search);
         whole = !*found;
@@ -142,19 +142,14 @@ static bool find(struct calibration *calibration, const struct host_data data[2]
 }
 
 static bool run(struct calibration *calibration, struct error *error) {
-    uint8_t *bits = random_bits(BYTES);
-    if (!bits)
-        return error_set(error, "out of memory for random branches");
-    const struct host_fill fill = {
-        .kind = HOST_FILL_BYTES, .offset = WALK_TABLE, .size = BYTES, .bytes = bits};
-    const struct host_data data[2] = {
-        {.size = BYTES + WALK_TABLE},
-        {.size = BYTES + WALK_TABLE, .fills = &fill, .fill_count = 1}};
+    struct random_bits bits;
+    if (!random_bits_make(&bits, BYTES, error))
+        return false;
     struct search search = {0};
     struct finding finding = {
         .key = "branch.tage_max_history", .what = "history of branches", .unit = "branches"};
     bool found = false;
-    const bool good = find(calibration, data, &search, &found, error);
+    const bool good = find(calibration, &bits, &search, &found, error);
     finding.value = search.below + 1.0;
     if (!found) {
         finding.state = FINDING_UNKNOWN;
@@ -163,7 +158,7 @@ static bool run(struct calibration *calibration, struct error *error) {
     }
     if (good)
         calibration_found(calibration, &finding);
-    free(bits);
+    random_bits_free(&bits);
     return good;
 }
 

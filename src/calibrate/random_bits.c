@@ -6,12 +6,23 @@
 
 enum { CURSOR = 0 };
 
-uint8_t *random_bits(size_t count) {
-    uint8_t *bits = malloc(count);
+bool random_bits_make(struct random_bits *bits, size_t count, struct error *error) {
     uint64_t state = 1;
-    for (size_t i = 0; bits && i < count; i++)
-        bits[i] = random_next(&state) & 1;
-    return bits;
+    bits->bytes = malloc(count);
+    if (!bits->bytes)
+        return error_set(error, "out of memory for random branches");
+    for (size_t i = 0; i < count; i++)
+        bits->bytes[i] = random_next(&state) & 1;
+    bits->fill = (struct host_fill){
+        .kind = HOST_FILL_BYTES, .offset = WALK_TABLE, .size = count, .bytes = bits->bytes};
+    bits->zeros = (struct host_data){.size = count + WALK_TABLE};
+    bits->random =
+        (struct host_data){.size = count + WALK_TABLE, .fills = &bits->fill, .fill_count = 1};
+    return true;
+}
+
+void random_bits_free(struct random_bits *bits) {
+    free(bits->bytes);
 }
 
 void walk_begin(struct assembler *code) {

@@ -38,10 +38,7 @@ static void take_systematic(struct argp_state *state, void *request, char *value
 static const struct option_row OPTIONS[] = {
     HEADING(4, "How much to simulate:"),
     TAKE("exact", NULL, take_exact, "Every instruction, however long it takes"),
-    COUNT("regions", "N", regions,
-          "Simulate N regions: more take longer and leave less error (default 160, and "
-          "up to 640 when these leave more than 3 % open)",
-          .least = 2, .most = EXPLAIN_REGIONS_MOST, .must = "2 to 10000", GIVEN(enough)),
+    EXPLAIN_REGIONS(regions, enough),
     COUNT("regions-over", "N", over,
           "A run of more than N instructions is explained by representative regions of it (default "
           "80M)"),

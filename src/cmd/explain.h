@@ -4,7 +4,12 @@
 #include "cmd/run.h"
 #include "study/explain.h"
 
-enum { EXPLAIN_REGIONS_MOST = 10000 };
+/* The row of --regions, of the members where an explanation has them. */
+#define EXPLAIN_REGIONS(regions_, enough_)                                                         \
+    COUNT("regions", "N", regions_,                                                                \
+          "Simulate N regions: more take longer and leave less error (default 160, and up to 640 " \
+          "when these leave more than 3 % open)",                                                  \
+          .least = 2, .most = 10000, .must = "2 to 10000", GIVEN(enough_))
 
 struct explain {
     struct run run;

@@ -60,10 +60,7 @@ static const struct option_row OPTIONS[] = {
          "measured clock, by procedure from live samples"),
     COUNT("runs", "N", host.runs, "Measure N runs, and N more with samples (default 5)", .least = 1,
           .most = HOST_RUNS_MOST, GIVEN(host.given)),
-    COUNT("regions", "N", host.explain.regions,
-          "Explain by N regions (default 160, and up to 640 when these leave more than 3 % open)",
-          .least = 2, .most = EXPLAIN_REGIONS_MOST, .must = "2 to 10000",
-          GIVEN(host.explain.enough)),
+    EXPLAIN_REGIONS(host.explain.regions, host.explain.enough),
     COUNT("top", "N", host.top, "Rows of the table of procedures (default 10; 0: all)",
           GIVEN(host.given)),
     {0}};

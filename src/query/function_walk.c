@@ -43,8 +43,10 @@ void function_walk_end(struct function_walk *walk) {
     memset(walk, 0, sizeof *walk);
 }
 
-bool function_walk_locate(const struct function_walk *walk, uint32_t image, uint64_t offset,
-                          struct location *location) {
+/* `look_up` is asked about files alone. */
+static bool locate(const struct function_walk *walk, uint32_t image, uint64_t offset,
+                   bool (*look_up)(struct program *, uint32_t, uint64_t, struct location *),
+                   struct location *location) {
     memset(location, 0, sizeof *location);
     if (image < walk->code->image_count && walk->code->images[image].symbol) {
         *location = (struct location){.function = walk->code->images[image].symbol,
@@ -60,7 +62,12 @@ bool function_walk_locate(const struct function_walk *walk, uint32_t image, uint
         return true;
     }
     return code_image_is_file(walk->code, image) &&
-           program_locate(walk->program, walk->images[image], offset, location);
+           look_up(walk->program, walk->images[image], offset, location);
+}
+
+bool function_walk_locate(const struct function_walk *walk, uint32_t image, uint64_t offset,
+                          struct location *location) {
+    return locate(walk, image, offset, program_locate, location);
 }
 
 /* `count`: this image has it not yet. */
@@ -88,7 +95,7 @@ size_t function_walk_step(struct function_walk *walk, uint32_t image, uint64_t o
     if (offset < walk->end)
         return walk->present;
     struct location location;
-    function_walk_locate(walk, image, offset, &location);
+    locate(walk, image, offset, program_locate_function, &location);
     walk->present = find_function(walk, &location);
     if (walk->present == walk->count) {
         if (!array_push(

@@ -266,6 +266,8 @@ void stack_fill(struct stack *stack, const uint64_t units[PSV_COMBINATIONS]) {
 static void sum_up(const struct report_rows *rows, const struct group *group,
                    struct report_row *row) {
     uint64_t units[PSV_COMBINATIONS] = {0};
+    struct stack *stack = &row->stack;
+    *stack = (struct stack){.parts = row->parts};
     row->hottest = UINT32_MAX;
     for (uint32_t i = 0; i < group->insn_count; i++) {
         uint32_t insn = rows->members[group->first + i];
@@ -273,7 +275,10 @@ static void sum_up(const struct report_rows *rows, const struct group *group,
         const struct pics_cell *cells =
             insn_cells(rows->simulation->cells, rows->simulation->cell_count, insn, &count);
         for (uint64_t k = 0; k < count; k++) {
-            units[cells[k].psv % PSV_COMBINATIONS] += cells[k].units;
+            const uint32_t psv = cells[k].psv % PSV_COMBINATIONS;
+            if (!units[psv] && cells[k].units)
+                stack->parts[stack->count++].psv = psv;
+            units[psv] += cells[k].units;
             sum += cells[k].units;
         }
         if (row->hottest == UINT32_MAX || sum > row->hottest_units) {
@@ -281,8 +286,9 @@ static void sum_up(const struct report_rows *rows, const struct group *group,
             row->hottest_units = sum;
         }
     }
-    row->stack.parts = row->parts;
-    stack_fill(&row->stack, units);
+    for (uint32_t i = 0; i < stack->count; i++)
+        stack->parts[i].units = units[stack->parts[i].psv];
+    qsort(stack->parts, stack->count, sizeof *stack->parts, by_units);
 }
 
 static uint64_t address_of(const struct report_rows *rows, uint32_t image, uint64_t offset) {

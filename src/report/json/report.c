@@ -1,8 +1,9 @@
 /* The report as one JSON object; every key is documented in docs/json.md. Rows may be a million, so
- * they are made and written one at a time; all else is small objects. */
+ * they are made and written one at a time (row.c); all else is small objects. */
 
 #include "report/report.h"
 #include "report/interval.h"
+#include "report/json/row.h"
 #include "report/json_values.h"
 #include "report/stalls.h"
 #include "report/upgrades.h"
@@ -25,32 +26,13 @@ static json_t *stack_object(const struct stack *stack) {
     return object;
 }
 
-static const char *const KEYS[COMPONENT_COUNT] = {
-    [COMPONENT_LLC_MISS] = "llc_miss",     [COMPONENT_MISPREDICT] = "mispredict",
-    [COMPONENT_FLUSH] = "flush",           [COMPONENT_TLB_MISS] = "tlb_miss",
-    [COMPONENT_FORWARDING] = "forwarding", [COMPONENT_L1_MISS] = "l1_miss",
-    [COMPONENT_STORES] = "stores",         [COMPONENT_FRONT_END] = "front_end",
-    [COMPONENT_EXECUTE] = "execute"};
-
 static json_t *components_object(const struct stack *stack) {
     uint64_t units[COMPONENT_COUNT];
     stack_components(stack, units);
     json_t *object = json_object();
     for (int i = COMPONENT_COUNT - 1; i >= 0; i--)
-        json_object_set_new(object, KEYS[i], json_real(cycles_of(units[i])));
+        json_object_set_new(object, json_component_key(i), json_real(cycles_of(units[i])));
     return object;
-}
-
-static json_t *row_object(const struct report_row *row, double total_units) {
-    return json_pack(
-        "{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:f, s:I, s:f, s:I, s:f, s:o, s:o}", "image",
-        json_text(row->image), "offset", (json_int_t)row->offset, "address",
-        (json_int_t)row->address, "function", json_text(row->function), "function_size",
-        json_known(row->function_size), "file", json_text(row->file), "line", json_known(row->line),
-        "text", json_text(row->text), "cycles", cycles_of(row->units), "units",
-        (json_int_t)row->units, "share", ratio((double)row->units, total_units), "instructions",
-        (json_int_t)row->executions, "cpi", ratio(cycles_of(row->units), (double)row->executions),
-        "components", components_object(&row->stack), "stack", stack_object(&row->stack));
 }
 
 static json_t *cache_object(const struct cache_statistics *cache) {
@@ -118,7 +100,7 @@ static json_t *component_intervals(const struct simulation *simulation) {
     json_t *object = json_object();
     for (int i = COMPONENT_COUNT - 1; i >= 0; i--) {
         const struct stack_figure figure = figure_of_component(i);
-        json_object_set_new(object, KEYS[i],
+        json_object_set_new(object, json_component_key(i),
                             half_interval(interval_of_cycles(simulation, &figure)));
     }
     return object;
@@ -166,17 +148,16 @@ static json_t *threads_array(const struct simulation *simulation) {
 /* The report's object while it is being written. */
 struct writer {
     FILE *file;
-    unsigned depth; /* of the value being written, in steps of two spaces */
-    bool begun;     /* the object has a member */
+    bool begun; /* the object has a member */
     bool failed;
 };
 
-/* Lines of a value that is deeper than jansson believes. */
+/* Lines of a value that is a step deeper than jansson believes. */
 static int put_indented(const char *text, size_t size, void *context) {
     struct writer *writer = context;
     for (size_t i = 0; i < size; i++) {
         fputc(text[i], writer->file);
-        for (unsigned step = 0; text[i] == '\n' && step < writer->depth; step++)
+        if (text[i] == '\n')
             fputs("  ", writer->file);
     }
     return 0;
@@ -193,7 +174,6 @@ static void put_value(struct writer *writer, json_t *value) {
 static void put_key(struct writer *writer, const char *key) {
     fprintf(writer->file, "%s\n  \"%s\": ", writer->begun ? "," : "", key);
     writer->begun = true;
-    writer->depth = 1;
 }
 
 /* Writes the members of an object, and frees it. */
@@ -213,11 +193,10 @@ static void put_rows(struct writer *writer, const char *key, const struct report
     struct report_row row;
     put_key(writer, key);
     fputc('[', writer->file);
-    writer->depth = 2;
     for (uint32_t i = 0; i < rows->count && !ferror(writer->file); i++) {
         fputs(i ? ",\n    " : "\n    ", writer->file);
         rows_get(rows, i, &row);
-        put_value(writer, row_object(&row, total_units));
+        writer->failed |= !json_put_row(writer->file, &row, total_units);
     }
     fputs(rows->count ? "\n  ]" : "]", writer->file);
 }

@@ -21,26 +21,10 @@ sampled() {
 }
 check "a long run is sampled; weighted cycles sum exactly" sampled
 
-covers() {
-    run explain --exact "$scratch/gzip.ctrace" --json --top 1 >"$scratch/exact" &&
-        python3 - "$scratch/report" "$scratch/exact" <<'END'
-import json, sys
-sampled, exact = (json.load(open(path)) for path in sys.argv[1:])
-print(sampled["cpi"], sampled["sampling"], exact["cpi"])
-assert exact["sampling"] is None
-assert exact["instructions"] == exact["instructions_executed"] == sampled["instructions_executed"]
-# Another gzip may fall among the 5 % outside the interval, but not beyond twice as much.
-half = sampled["sampling"]["cpi_half_interval_95"]
-assert half < 0.05 * exact["cpi"]
-assert abs(sampled["cpi"] - exact["cpi"]) < 2 * half
-END
-}
-check "the sampled CPI is near the exact one" covers
-
 # The costs are near those of icost, which takes them from the dependence graph.
 what_if() {
-    run icost --limit 2M --json "$scratch/gzip.ctrace" >"$scratch/icost" &&
-        run explain --limit 2M --json "$scratch/gzip.ctrace" >"$scratch/beginning" &&
+    run icost --limit 1M --json "$scratch/gzip.ctrace" >"$scratch/icost" &&
+        run explain --limit 1M --json "$scratch/gzip.ctrace" >"$scratch/beginning" &&
         python3 - "$scratch/beginning" "$scratch/icost" <<'END'
 import json, sys
 some, every = (json.load(open(path)) for path in sys.argv[1:])

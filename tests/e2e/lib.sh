@@ -94,7 +94,8 @@ fails_with() {
 # until_used PID SECONDS: waits until the process has used that much processor time, however busy
 # the machine, or has ended.
 until_used() {
-    local ticks=$(($(getconf CLK_TCK) * $2)) fields
+    local ticks fields
+    ticks=$(awk "BEGIN { print int($(getconf CLK_TCK) * $2) }")
     while read -r -a fields 2>/dev/null <"/proc/$1/stat" && ((fields[13] + fields[14] < ticks)); do
         sleep 0.1
     done

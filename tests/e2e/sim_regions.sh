@@ -1,20 +1,20 @@
 # culprit sim --regions: regions of a list, simulated side by side, combined into the whole run.
 . tests/e2e/lib.sh
 
-seq 300000 | awk '{ print ($1 * 7919) % 300007, $1 }' >"$scratch/numbers"
+seq 100000 | awk '{ print ($1 * 7919) % 100003, $1 }' >"$scratch/numbers"
 report=$scratch/report.json
-run trace --limit 40M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/numbers" \
+run trace --limit 16M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/numbers" \
     >/dev/null 2>"$scratch/said" || cat "$scratch/said"
 
 combined() {
     local jobs
-    region_list "$scratch/three.csv" x86_64 "gzip -9" 40000003 full.ctrace 0:1000001:0.1 5000000:7000000:0.55 30000000:31000000:0.35
+    region_list "$scratch/three.csv" x86_64 "gzip -9" 10000003 full.ctrace 0:250001:0.1 1250000:1750000:0.55 7500000:7750000:0.35
     for jobs in 1 2 5; do
         run sim --regions "$scratch/three.csv" --jobs "$jobs" --top 0 --json --output "$report" &&
-            python3 tests/e2e/check_report.py "$report" 'r["instructions"] == 40000003' \
-                'r["instructions_simulated"] == 4000001' \
+            python3 tests/e2e/check_report.py "$report" 'r["instructions"] == 10000003' \
+                'r["instructions_simulated"] == 1000001' \
                 'r["regions"]["cpi_half_interval_95"] is None' \
-                '{key: r["regions"][key] for key in ("count", "simulated", "slices", "warmed_instructions")} == {"count": 3, "simulated": 3, "slices": 40, "warmed_instructions": 35000000}' \
+                '{key: r["regions"][key] for key in ("count", "simulated", "slices", "warmed_instructions")} == {"count": 3, "simulated": 3, "slices": 40, "warmed_instructions": 8750000}' \
                 'r["sampling"] is None' 'not r["partial"]' \
                 'any("validate" in n for n in r["notes"])' || return 1
         grep -vE '"(seconds|instructions_per_second|next)":' "$report" >"$scratch/jobs$jobs"
@@ -25,7 +25,7 @@ check "regions combine exactly, whatever the jobs" combined
 
 # A region without an end marker is as long as it was when it was profiled.
 captured_beyond() {
-    sed 's/,full.ctrace,30000000,31000000,/,full.ctrace,30000000,40000000,/' "$scratch/three.csv" >"$scratch/beyond_end.csv"
+    sed 's/,full.ctrace,7500000,7750000,/,full.ctrace,7500000,10000000,/' "$scratch/three.csv" >"$scratch/beyond_end.csv"
     ! same_file "$scratch/three.csv" "$scratch/beyond_end.csv" &&
         run sim --regions "$scratch/beyond_end.csv" --top 0 --json --output "$report" &&
         grep -vE '"(seconds|instructions_per_second|next)":' "$report" | cmp - "$scratch/jobs1"
@@ -68,8 +68,8 @@ check "lists of merged runs combine by their weights among all" merged
 # A region that was not captured: the others stand for it, unless it is more than a quarter.
 lost() {
     local verb
-    sed -E '/^cluster .*,1,1,0,1000001,/s/,full.ctrace,.*/,,,,/' "$scratch/three.csv" >"$scratch/lost.csv"
-    region_list "$scratch/left.csv" x86_64 "gzip -9" 40000003 full.ctrace 5000000:7000000:0.6111111111 30000000:31000000:0.3888888889
+    sed -E '/^cluster .*,1,1,0,250001,/s/,full.ctrace,.*/,,,,/' "$scratch/three.csv" >"$scratch/lost.csv"
+    region_list "$scratch/left.csv" x86_64 "gzip -9" 10000003 full.ctrace 1250000:1750000:0.6111111111 7500000:7750000:0.3888888889
     run sim --regions "$scratch/left.csv" --json --output "$scratch/left.json" &&
         run sim --regions "$scratch/lost.csv" --json --output "$report" &&
         python3 - "$report" "$scratch/left.json" <<'END' || return 1
@@ -81,17 +81,17 @@ END
     for verb in "predict --regions" "icost --regions"; do
         run $verb "$scratch/lost.csv" >"$scratch/said" && grep -q '1 region, 10.0 %' "$scratch/said" || return 1
     done
-    sed -E '/^cluster .*,2,2,5000000,/s/,full.ctrace,.*/,,,,/' "$scratch/three.csv" >"$scratch/lost.csv"
+    sed -E '/^cluster .*,2,2,1250000,/s/,full.ctrace,.*/,,,,/' "$scratch/three.csv" >"$scratch/lost.csv"
     fails_with 1 "1 of 3 regions have no trace, 55 % of the run, which is too much" run sim --regions "$scratch/lost.csv"
 }
 check "the other regions stand for one that was not captured" lost
 
 # The region that is everything is the plain simulation.
 everything() {
-    region_list "$scratch/all.csv" x86_64 "gzip -9" 2000000 "$scratch/2M.ctrace" 0:2000000:1
-    run trace --limit 2M -o "$scratch/2M.ctrace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
+    region_list "$scratch/all.csv" x86_64 "gzip -9" 1000000 "$scratch/1M.ctrace" 0:1000000:1
+    run trace --limit 1M -o "$scratch/1M.ctrace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
     run sim --regions "$scratch/all.csv" --top 0 --json --output "$report" &&
-        run sim --top 0 --json --output "$scratch/plain.json" "$scratch/2M.ctrace" &&
+        run sim --top 0 --json --output "$scratch/plain.json" "$scratch/1M.ctrace" &&
         python3 - "$report" "$scratch/plain.json" <<'END'
 import json, sys
 a, b = (json.load(open(path)) for path in sys.argv[1:])
@@ -107,7 +107,7 @@ check "one region that is everything gives what the plain simulation gives" ever
 
 # Slices of the full run are what a region takes with everything before it warmed, nearly.
 warms() {
-    region_list "$scratch/one.csv" x86_64 "gzip -9" 40000000 full.ctrace 20000000:22000000:1
+    region_list "$scratch/one.csv" x86_64 "gzip -9" 10000000 full.ctrace 5000000:5500000:1
     run sim --regions "$scratch/one.csv" --warm-up 0 --json --output "$scratch/cold.json" &&
         run sim --regions "$scratch/one.csv" --json --output "$report" &&
         python3 - "$report" "$scratch/cold.json" <<'END'
@@ -116,7 +116,7 @@ warm, cold = (json.load(open(path)) for path in sys.argv[1:])
 assert warm["cycles"] < cold["cycles"], (warm["cycles"], cold["cycles"])
 assert warm["statistics"]["l1d"]["misses"] < cold["statistics"]["l1d"]["misses"]
 assert cold["regions"]["warmed_instructions"] == 0
-assert warm["regions"]["warmed_instructions"] == 20000000
+assert warm["regions"]["warmed_instructions"] == 5000000
 END
 }
 check "what comes before a region warms caches" warms
@@ -150,32 +150,32 @@ text_is_honest() {
 for line in open(sys.argv[1]):
     assert len(line.rstrip("\n")) <= 100, line' "$scratch/text" &&
         tr -s ' \n' ' ' <"$scratch/text" >"$scratch/line" &&
-        grep -q "estimated from 3 regions chosen from 40 slices: 4.00 M of 40.0 M" "$scratch/line" &&
+        grep -q "estimated from 3 regions chosen from 40 slices: 1.00 M of 10.0 M" "$scratch/line" &&
         ! grep -qE "±|95 %|empty at the start" "$scratch/line"
 }
 check "the text says what the estimate rests on, and claims no interval" text_is_honest
 
 interrupted() {
-    region_list "$scratch/long.csv" x86_64 "gzip -9" 40000000 full.ctrace 0:10000:0.4 20000:40000000:0.6
+    region_list "$scratch/long.csv" x86_64 "gzip -9" 16000000 full.ctrace 0:10000:0.4 20000:16000000:0.6
     "$CULPRIT" sim --regions "$scratch/long.csv" --jobs 1 --top 0 --json --output "$report" &
-    until_used $! 1
+    until_used $! 0.3
     kill -INT $!
     wait $!
     [ $? = 130 ] || { echo "status"; return 1; }
-    python3 tests/e2e/check_report.py "$report" 'r["partial"]' 'r["instructions"] == 40000000' \
+    python3 tests/e2e/check_report.py "$report" 'r["partial"]' 'r["instructions"] == 16000000' \
         'r["regions"]["simulated"] == 1' \
         'any("1 of 2 regions" in n for n in r["notes"])'
 }
 check "interrupted, the regions done stand for all" interrupted
 
 ends_early() {
-    region_list "$scratch/beyond.csv" x86_64 "gzip -9" 40000000 full.ctrace 0:10000:0.5 39000000:41000000:0.5
+    region_list "$scratch/beyond.csv" x86_64 "gzip -9" 16000000 full.ctrace 0:10000:0.5 15000000:17000000:0.5
     fails_with 1 "region 2: .*full.ctrace: it ends 1000000 instructions early" \
         run sim --regions "$scratch/beyond.csv"
 }
 check "a trace that ends early is named, with its region" ends_early
 missing() {
-    region_list "$scratch/missing.csv" x86_64 "gzip -9" 40000000 nothere.ctrace 0:10000:1
+    region_list "$scratch/missing.csv" x86_64 "gzip -9" 16000000 nothere.ctrace 0:10000:1
     fails_with 1 "region 1: $scratch/nothere.ctrace: " run sim --regions "$scratch/missing.csv"
 }
 check "a trace that is missing is named, with its region" missing

@@ -5,7 +5,7 @@
 int main(void) {
     unsigned char bits;
     volatile unsigned sum = 0;
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < 20; round++) {
         if (getrandom(&bits, 1, 0) != 1)
             return 1;
         unsigned steps = 5000 + 250u * bits;

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 
 #include "program/program.h"
 #include "trace/qemu/emulator.h"
+#include "trace/qemu/emulator_version.h"
 #include "util/descriptors.h"
 
 #define PLUGIN_NAME "libculprit-trace.so"
@@ -78,38 +78,6 @@ static bool find_plugin(char path[RING_PATH_BYTES], struct error *error) {
                      "the capture plugin " PLUGIN_NAME " is neither in %s nor in %s/../lib/culprit:"
                      " build it (make), or set CULPRIT_PLUGIN to its path",
                      self, self);
-}
-
-/* First line of `emulator --version`, shortened to "qemu 7.2.22"; "qemu" when it will not say. */
-static void read_version(const char *emulator, char version[128]) {
-    snprintf(version, 128, "qemu");
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return;
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    char *const arguments[] = {(char *)emulator, "--version", NULL};
-    pid_t pid;
-    bool started = posix_spawn(&pid, emulator, &actions, NULL, arguments, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    char line[256] = "";
-    if (started) {
-        size_t used = 0;
-        ssize_t got;
-        while (used < sizeof line - 1 &&
-               ((got = read(ends[0], line + used, sizeof line - 1 - used)) > 0 ||
-                (got < 0 && errno == EINTR)))
-            used += got > 0 ? (size_t)got : 0;
-        line[used] = 0;
-    }
-    close(ends[0]);
-    while (started && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    const char *number = strstr(line, "version ");
-    if (number)
-        snprintf(version, 128, "qemu %.*s", (int)strcspn(number + 8, " (\n"), number + 8);
 }
 
 static bool refuse(int *exec_status, int status) {
@@ -202,7 +170,7 @@ bool launch_prepare(const struct capture_options *options, struct launch *launch
         refuse(exec_status, CANNOT_CAPTURE);
         goto failed;
     }
-    read_version(launch->emulator, launch->version);
+    emulator_version(launch->emulator, EMULATORS[launch->isa], launch->version);
     return true;
 
 failed:

@@ -5,17 +5,18 @@
 #include <sys/types.h>
 
 #include "isa/insn.h"
+#include "trace/qemu/emulator_version.h"
 #include "trace/qemu/ring.h"
 #include "trace/trace.h"
 #include "util/error.h"
 
 struct launch {
     enum isa isa;
-    char program[RING_PATH_BYTES];  /* the ELF file to run: the command, or its interpreter */
-    char **arguments;               /* of the program, NULL-terminated; owned */
-    char emulator[RING_PATH_BYTES]; /* absolute */
-    char plugin[RING_PATH_BYTES];   /* absolute */
-    char version[128];              /* "qemu 7.2.22" */
+    char program[RING_PATH_BYTES];        /* the ELF file to run: the command, or its interpreter */
+    char **arguments;                     /* of the program, NULL-terminated; owned */
+    char emulator[RING_PATH_BYTES];       /* absolute */
+    char plugin[RING_PATH_BYTES];         /* absolute */
+    char version[EMULATOR_VERSION_BYTES]; /* "qemu 7.2.22" */
     bool set_user_id;
 };
 

@@ -5,7 +5,8 @@
 
 Each kernel is linked twice, for N and for N + M iterations, and simulated: the difference of the
 cycles over M is what an iteration takes in the steady state, exactly, free of how it starts and
-ends."""
+ends. Each program is captured once; all tests of it simulate that trace."""
+import functools
 import json
 import math
 import os
@@ -32,11 +33,15 @@ def number(text):
     return int(text) if text.isdigit() else text
 
 
+@functools.cache
+def shown(culprit, machine):
+    return subprocess.run([culprit, "machines", "show", "--json", machine], check=True,
+                          capture_output=True, text=True).stdout
+
+
 def figures(culprit, test):
     """m.SECTION.KEY, m.latency[CLASS], m.interval[CLASS], m.units[CLASS], and what follows."""
-    shown = subprocess.run([culprit, "machines", "show", "--json", test.machine], check=True,
-                           capture_output=True, text=True).stdout
-    sections = json.loads(shown)
+    sections = json.loads(shown(culprit, test.machine))
     for setting in SETTINGS + test.settings:
         key, value = setting.split("=")
         section, _, key = key.rpartition(".")
@@ -65,29 +70,33 @@ def figures(culprit, test):
     return m
 
 
-def build(scratch, test, iterations):
-    program = f"{scratch}/{test.isa}-{test.kernel}-{iterations}"
-    if not os.path.exists(program):
-        subprocess.run([PREFIX[test.isa] + "ld", "-o", program, f"{scratch}/{test.isa}.o",
-                        "--defsym", "kernel=" + test.kernel, "--defsym",
-                        f"iterations={iterations}"], check=True)
-    return program
+def captured(culprit, scratch, program):
+    """The trace of (isa, kernel, iterations)."""
+    isa, kernel, iterations = program
+    path = f"{scratch}/{isa}-{kernel}-{iterations}"
+    subprocess.run([PREFIX[isa] + "ld", "-o", path, f"{scratch}/{isa}.o", "--defsym",
+                    "kernel=" + kernel, "--defsym", f"iterations={iterations}"], check=True)
+    subprocess.run([culprit, "trace", "--output", path + ".ctrace", "--", path], check=True,
+                   stderr=subprocess.DEVNULL, timeout=60)
+    return path + ".ctrace"
 
 
-def simulate(culprit, test, program):
+def programs(test):
+    return [(test.isa, test.kernel, iterations) for iterations in test.iterations]
+
+
+def simulate(culprit, test, trace):
     settings = [word for setting in SETTINGS + test.settings for word in ("--set", setting)]
-    report = program + "-" + str(id(test))
-    subprocess.run([culprit, "sim", "--json", "--top", "1", "--machine", test.machine, *settings,
-                    "--output", report, "--", program], check=True, timeout=60)
-    with open(report) as file:
-        return json.load(file)
+    report = subprocess.run([culprit, "sim", "--json", "--top", "1", "--machine", test.machine,
+                             *settings, trace], check=True, stdout=subprocess.PIPE, timeout=60)
+    return json.loads(report.stdout)
 
 
-def measure(culprit, scratch, test):
+def measure(culprit, test, traces):
     """Error text, or empty."""
     m = figures(culprit, test)
     few, many = test.iterations
-    short, long = (simulate(culprit, test, build(scratch, test, n)) for n in (few, many))
+    short, long = (simulate(culprit, test, traces[program].result()) for program in programs(test))
     cycles = Fraction(long["cycles"] - short["cycles"], many - few)
     wanted = test.cycles(m)
     counts = long["statistics"]
@@ -109,10 +118,11 @@ def main():
             if not missing[isa]:
                 subprocess.run([prefix + "as", "-o", f"{scratch}/{isa}.o", f"{HERE}/{isa}.S"],
                                check=True)
-        for test in tests:
-            for iterations in test.iterations if not missing[test.isa] else ():
-                build(scratch, test, iterations)
-        results = [pool.submit(measure, culprit, scratch, test) if not missing[test.isa] else None
+        # Before all that waits for them.
+        traces = {program: pool.submit(captured, culprit, scratch, program)
+                  for program in dict.fromkeys(program for test in tests if not missing[test.isa]
+                                               for program in programs(test))}
+        results = [pool.submit(measure, culprit, test, traces) if not missing[test.isa] else None
                    for test in tests]
         failed = 0
         for index, (test, result) in enumerate(zip(tests, results)):

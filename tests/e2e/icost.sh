@@ -322,7 +322,7 @@ set -m
 interrupted() {
     "$CULPRIT" icost --json --output "$report" -- sh -c 'while :; do :; done' 2>"$scratch/err" &
     local process=$! status
-    until_used $process 2
+    until_used $process 1
     kill -INT $process
     wait $process
     status=$?

@@ -163,7 +163,7 @@ check "without a sample there is no error to tell" no_samples
 interrupted() {
     "$CULPRIT" profilers --json --output "$report" -- sh -c 'while :; do :; done' &
     local pid=$! status
-    until_used $pid 3
+    until_used $pid 1
     kill -INT $pid
     wait $pid
     status=$?

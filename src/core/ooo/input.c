@@ -44,39 +44,34 @@ static bool reserve_known(struct ooo *core, uint32_t count, struct error *error)
     return true;
 }
 
-/* Checks the input and prepares what it executes for the first time. */
-static bool accept(struct ooo *core, const struct core_input *input, struct error *error) {
-    const struct code *code = core->code = input->code;
-    if ((!core->isa_known && !set_registers(core, code->isa, error)) ||
-        !reserve_known(core, code->insn_count, error))
-        return false;
-    for (uint32_t i = 0; i < input->insn_count; i++) {
-        const struct dynamic_insn *insn = &input->insns[i];
-        if (!core_input_is_there(code, insn, input->access_count, input->first_access))
-            return core_input_error(error);
-        if (!core->known[insn->insn].uops && !prepare(core, insn->insn, error))
-            return false;
-    }
-    return true;
-}
-
 bool ooo_push(struct ooo *core, const struct core_input *input, struct error *error) {
     static const struct memory_access none;
-    const struct dynamic_insn *insns = input->insns;
-    const struct memory_access *accesses = input->access_count ? input->accesses : &none;
-    if (input->insn_count == 0)
+    struct core_input batch = *input;
+    const uint32_t last = batch.insn_count - 1;
+    if (batch.insn_count == 0)
         return true;
-    if (!accept(core, input, error))
+    if (batch.access_count == 0)
+        batch.accesses = &none;
+    core->code = batch.code;
+    if ((!core->isa_known && !set_registers(core, batch.code->isa, error)) ||
+        !reserve_known(core, batch.code->insn_count, error) ||
+        !meet_insn(core, batch.insns->insn, error))
         return false;
-    branch_follow(core->predictor, core->code->insns[insns[0].insn].address);
-    if (!take_waiting(core, insns, error))
+    branch_follow(core->predictor, core->code->insns[batch.insns->insn].address);
+    if (!take_waiting(core, batch.insns, error))
         return false;
-    uint32_t last = input->insn_count - 1, done = 0;
-    while ((done += predecode_run(core, insns + done, last - done, accesses, input->first_access)) <
-           last)
+    for (uint32_t at = 0;;) {
+        if (!predecode_run(core, &batch, &at, last, error))
+            return false;
+        if (at == last)
+            break;
         if (!hand_over(core, false, error))
             return false;
-    return keep_waiting(core, &insns[last], accesses, input->first_access, error);
+    }
+    if (!core_input_is_there(core->code, &batch.insns[last], batch.access_count,
+                             batch.first_access))
+        return core_input_error(error);
+    return keep_waiting(core, &batch.insns[last], batch.accesses, batch.first_access, error);
 }
 
 bool ooo_drain(struct ooo *core, struct error *error) {

@@ -68,7 +68,7 @@ static bool allocate_stores(struct ooo *core) {
 static bool allocate_stream(struct ooo *core) {
     /* What timing leaves when it has run a chunk, and the chunks under way. */
     const uint64_t held = core->lookahead, chunks = core->executor ? CHUNKS : 1;
-    const uint32_t stream = power_of_two_from(held + chunks * (CHUNK_UOPS + INSN_MAX_UOPS));
+    const uint32_t stream = power_of_two_from(held + chunks * (CHUNK_UOPS + BLOCK_UOPS));
     core->stream_mask = stream - 1;
     const uint32_t gathers =
         power_of_two_from(GATHER_MAX * held + chunks * (CHUNK_UOPS + GATHER_MAX * INSN_MAX_UOPS));
@@ -115,6 +115,7 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
     }
     begin_group_words(core);
     core->last_begin = core->last_end = UNKNOWN;
+    core->at_block = true;
     plan_sweep(core);
     core->far_earliest = core->end_of_time = core->drain_due = UNKNOWN;
     for (uint32_t reg = 0; reg < RENAME_COUNT; reg++)
@@ -170,6 +171,8 @@ void ooo_free(struct ooo *core) {
     free(core->stream);
     free(core->gathers);
     free(core->waiting_accesses);
+    for (uint32_t insn = 0; insn < core->known_count; insn++)
+        free(core->known[insn].block);
     free(core->known);
     free(core->with_forms);
     for (uint32_t chunk = 0; chunk < PREPARED_CHUNKS; chunk++)

@@ -25,6 +25,7 @@
 #pragma once
 
 #include "core/cores.h"
+#include "core/input.h"
 #include "core/uop_timing.h"
 #include "util/executor.h"
 
@@ -138,13 +139,14 @@ enum known_traits {
     KNOWN_WRITES_STACK = 1 << 4,
     KNOWN_STACK = KNOWN_MOVES_STACK | KNOWN_READS_STACK | KNOWN_WRITES_STACK
 };
+struct block;
 struct known_insn {
     const struct prepared_uop *uops; /* its first, the others follow; NULL: not executed so far */
+    struct block *block; /* the basic block that begins here (blocks.h), if one is kept */
     uint8_t uop_count;
     uint8_t branch; /* enum branch_kind */
     uint8_t traits; /* enum known_traits; most instructions have none */
 };
-static_assert(sizeof(struct known_insn) == 16, "read once per instruction");
 
 /* A µop on its way to fetch (predecode.c). */
 struct stream_uop {
@@ -287,6 +289,7 @@ struct record_queue {
 /* The stream is filled and handed over in chunks of about so many µops; so many may be under way.
  */
 enum { CHUNK_UOPS = 2048, CHUNKS = 16, GATHER_MAX = 16 };
+enum { BLOCK_INSNS = 32, BLOCK_UOPS = 96 }; /* of a basic block that is kept, at most */
 
 enum { STORE_SLOTS = 4096, WAIT_TABLE = 4096 };
 enum {
@@ -350,6 +353,7 @@ struct ooo {
     const struct prepared_uop *fused_operands; /* of a compare whose branch comes next; or NULL */
     uint32_t fused_places;
     uint64_t last_begin, last_end; /* first and last byte of the instruction before */
+    bool at_block;                 /* a basic block may begin with the next instruction */
 
     /* ---- hand-over: the input side above fills chunks of the stream, timing below takes all of
      * them, on the executor's thread if there is one ---- */
@@ -437,16 +441,24 @@ struct ooo {
     struct branch_statistics warmed_branch; /* what warming added: not to be reported */
 };
 
-/* Puts instructions into the stream, in order, until the chunk is full; returns how many. The chunk
- * may end within a repeated instruction: hand it over, then go on from there. insns[count] is there
- * too, the successor of the last, and accesses[0] even if no instruction has any. */
-uint32_t predecode_run(struct ooo *core, const struct dynamic_insn *insns, uint32_t count,
-                       const struct memory_access *accesses, uint32_t first_access);
+/* Puts instructions number *at to `end` of the batch into the stream, in order, until the chunk is
+ * full; *at becomes that of the first that is left. The chunk may end within a repeated
+ * instruction: hand it over, then go on from there. Number `end` is in the batch, too: the
+ * successor of the last. False: the input is wrong, or memory out. */
+bool predecode_run(struct ooo *core, const struct core_input *batch, uint32_t *at, uint32_t end,
+                   struct error *error);
 /* The same for one; `next` is its successor, or NULL. False: the chunk is full. */
 bool predecode_step(struct ooo *core, const struct input *input, const struct dynamic_insn *next);
 
 /* Looks up what the µops of a static instruction are on this machine (prepare.c). */
 bool prepare(struct ooo *core, uint32_t insn_number, struct error *error);
+/* The same unless that was done. False also: the code has no such instruction. */
+static inline bool meet_insn(struct ooo *core, uint32_t insn_number, struct error *error) {
+    if (__builtin_expect(insn_number >= core->known_count, 0))
+        return core_input_error(error);
+    return __builtin_expect(core->known[insn_number].uops != NULL, 1) ||
+           prepare(core, insn_number, error);
+}
 /* Registers that renaming may hand out: those beyond the architectural state. */
 bool set_registers(struct ooo *core, enum isa isa, struct error *error);
 

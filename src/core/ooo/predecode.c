@@ -3,13 +3,12 @@
  * line-sized pieces as room comes, branches meet the predictor (it depends on program order alone),
  * and what fetch must know of places (a new cache line, a new aligned block) is noted as flags.
  *
- * Nearly all instructions are simple: as many µops as the static instruction has, one access at
- * most. They go a short way, through predecode_run(); the others through predecode_step(), which
- * knows all cases.
+ * Nearly all instructions belong to basic blocks that were executed before: their µops are copied
+ * (blocks.h). The others go through predecode_step(), which knows all cases.
  *
  * The stream keeps a µop until it commits, so a flush only has to fetch it again. The last
  * instruction of the input waits for its successor. */
-#include "core/ooo/ooo.h"
+#include "core/ooo/blocks.h"
 #include "util/array.h"
 
 #include <assert.h>
@@ -145,15 +144,21 @@ static struct stream_uop *emit_piece(struct ooo *core, const struct known_insn *
     return uop;
 }
 
-/* What stands between this instruction and the one before it, for fetch. (That an instruction
- * crosses lines its µop says of itself.) */
+/* What stands between an instruction, by its first byte, and the one before it, for fetch. (That an
+ * instruction crosses lines its µop says of itself.) */
+static inline uint32_t place_between(const struct ooo *core, uint64_t last_begin, uint64_t last_end,
+                                     uint64_t begin) {
+    bool new_line = (begin ^ last_end) & core->fetch_line_mask;
+    bool new_block = (begin ^ last_begin) & core->fetch_block_mask;
+    return (uint32_t)new_line * U_NEW_LINE | (uint32_t)new_block * U_NEW_BLOCK;
+}
+
 static inline uint32_t place_flags(struct ooo *core, const struct known_insn *insn) {
-    uint64_t begin = insn->uops->insn_address;
-    bool new_line = (begin ^ core->last_end) & core->fetch_line_mask;
-    bool new_block = (begin ^ core->last_begin) & core->fetch_block_mask;
+    const uint64_t begin = insn->uops->insn_address;
+    const uint32_t places = place_between(core, core->last_begin, core->last_end, begin);
     core->last_begin = begin;
     core->last_end = begin + insn->uops->insn_length - 1;
-    return (uint32_t)new_line * U_NEW_LINE | (uint32_t)new_block * U_NEW_BLOCK;
+    return places;
 }
 
 /* Meets the predictor; flags for the µop that resolves the branch. */
@@ -260,26 +265,39 @@ static struct stream_uop *emit_repeated(struct ooo *core, const struct known_ins
     return last;
 }
 
-/* Any instruction, or its next pieces as far as there is room. False: more of it is left. */
-static bool predecode(struct ooo *core, const struct input *input,
-                      const struct dynamic_insn *next) {
+/* Any instruction, or its next pieces as far as there is room; *last is its last µop so far. A
+ * compare that fuses leaves its own to the branch: NULL. False: more of it is left. */
+static bool emit_any(struct ooo *core, const struct input *input, const struct dynamic_insn *next,
+                     struct stream_uop **last) {
     const struct dynamic_insn *dynamic = input->insn;
     const struct known_insn *insn = &core->known[dynamic->insn];
-    if (dynamic->flags & DYN_FAULT) /* did not complete: it leaves no trace but its handler */
-        return true;
-    struct stream_uop *last = NULL;
+    *last = NULL;
     if (core->fused_operands) {
-        last = emit(core, insn->uops, dynamic->insn);
-        finish_fused(core, insn, last);
+        *last = emit(core, insn->uops, dynamic->insn);
+        finish_fused(core, insn, *last);
     } else if (fuses(core, insn, dynamic, next)) {
         start_fused(core, insn, input);
-        return true;
-    } else if (!(dynamic->flags & DYN_REP)) {
-        last = emit_insn(core, insn, input);
-    } else if (!(last = emit_repeated(core, insn, input))) {
-        return false;
+    } else if (dynamic->flags & DYN_REP) {
+        *last = emit_repeated(core, insn, input);
+        return *last != NULL;
+    } else {
+        *last = emit_insn(core, insn, input);
     }
-    assert(last); /* an instruction has one µop at least */
+    return true;
+}
+
+bool predecode_step(struct ooo *core, const struct input *input, const struct dynamic_insn *next) {
+    const struct dynamic_insn *dynamic = input->insn;
+    const struct known_insn *insn = &core->known[dynamic->insn];
+    struct stream_uop *last;
+    if (chunk_is_full(core))
+        return false;
+    if (dynamic->flags & DYN_FAULT) /* did not complete: it leaves no trace but its handler */
+        return true;
+    if (!emit_any(core, input, next, &last))
+        return false;
+    if (!last)
+        return true;
     if (insn->branch != BRANCH_NONE)
         last->flags |= branch_flags(core, insn, dynamic, next);
     if (dynamic->flags & DYN_SIGNAL)
@@ -287,115 +305,89 @@ static bool predecode(struct ooo *core, const struct input *input,
     return true;
 }
 
-bool predecode_step(struct ooo *core, const struct input *input, const struct dynamic_insn *next) {
-    return !chunk_is_full(core) && predecode(core, input, next);
+/* ---- many ---- */
+
+static struct input input_of(const struct core_input *batch, const struct dynamic_insn *dynamic) {
+    const uint32_t access = dynamic->memory_count ? dynamic->memory - batch->first_access : 0;
+    return (struct input){dynamic, batch->accesses + access};
 }
 
-/* ---- the short way ---- */
-
-/* Neither fuses nor is fused with what comes before it. */
-static bool stands_alone(const struct ooo *core, const struct known_insn *insn,
-                         const struct dynamic_insn *dynamic) {
-    return !core->fused_operands && !fuses(core, insn, dynamic, dynamic + 1);
-}
-
-static inline bool is_simple(const struct ooo *core, const struct known_insn *insn,
-                             const struct dynamic_insn *dynamic) {
-    return !((dynamic->memory_count & ~1u) | (dynamic->flags & ~(unsigned)DYN_TAKEN)) &&
-           (!insn->traits || (!(insn->traits & KNOWN_STACK) && stands_alone(core, insn, dynamic)));
-}
-
-/* The access is the µop's own if the operand is; without a branch, since which µops access memory
- * follows no pattern. */
-static inline void set_only_access(struct stream_uop *uop, const struct memory_access *access,
-                                   bool own) {
-    uop->address = access->address;
-    uop->size_bytes = access->size_bytes < UINT16_MAX ? (uint16_t)access->size_bytes : UINT16_MAX;
-    uop->access_count = own;
-}
-
-/* The first `count` µops of the instruction, of one access at most; returns the last. */
-static inline struct stream_uop *emit_uops(struct ooo *core, const struct known_insn *insn,
-                                           uint32_t count, uint32_t places,
-                                           const struct dynamic_insn *dynamic,
-                                           const struct memory_access *accesses,
-                                           uint32_t first_access) {
-    uint64_t at = core->produced;
-    const struct prepared_uop *prepared = insn->uops;
-    uint32_t accessed = dynamic->memory_count; /* at most one */
-    const struct memory_access *access = accesses + ((dynamic->memory - first_access) & -accessed);
-    struct stream_uop *uop;
-    for (;;) {
-        uop = put(core, at++, prepared, dynamic->insn, places);
-        bool takes = (prepared->flags & (U_LOAD | U_STORE)) != 0;
-        set_only_access(uop, access, accessed & takes & (access->operand == prepared->memory));
-        if (--count == 0)
-            break;
-        prepared++;
-        places = 0;
-    }
-    core->produced = at;
-    return uop;
-}
-
-/* Whether the instruction fuses with the next, and both are as simple as others. */
-static inline bool is_simple_pair(const struct ooo *core, const struct known_insn *insn,
-                                  const struct dynamic_insn *dynamic) {
-    return !core->fused_operands && !(dynamic->memory_count & ~1u) &&
-           fuses(core, insn, dynamic, dynamic + 1) && !(dynamic[1].flags & ~(unsigned)DYN_TAKEN);
-}
-
-/* A compare and the branch behind it; returns the branch. */
-static inline struct stream_uop *emit_pair(struct ooo *core, const struct known_insn *compare,
-                                           const struct known_insn *branch,
-                                           const struct dynamic_insn *dynamic,
-                                           const struct memory_access *accesses,
-                                           uint32_t first_access) {
-    const uint32_t before = compare->uop_count - 1u;
-    core->fused_operands = &compare->uops[before];
-    core->fused_places = place_flags(core, compare);
-    if (before) { /* its load goes first */
-        emit_uops(core, compare, before, core->fused_places, dynamic, accesses, first_access);
-        core->fused_places = 0;
-    }
-    struct stream_uop *uop = emit(core, branch->uops, dynamic[1].insn);
-    finish_fused(core, branch, uop);
-    return uop;
-}
-
-static __attribute__((noinline)) bool step(struct ooo *core, const struct dynamic_insn *dynamic,
-                                           const struct memory_access *accesses,
-                                           uint32_t first_access) {
-    struct input input = {dynamic, NULL};
-    if (dynamic->memory_count)
-        input.accesses = accesses + (dynamic->memory - first_access);
-    return predecode_step(core, &input, dynamic + 1);
-}
-
-uint32_t predecode_run(struct ooo *core, const struct dynamic_insn *insns, uint32_t count,
-                       const struct memory_access *accesses, uint32_t first_access) {
-    const struct dynamic_insn *dynamic = insns, *end = insns + count;
-    const struct known_insn *known = core->known;
-    for (; dynamic < end; dynamic++) {
-        const struct known_insn *insn = &known[dynamic->insn];
+/* A block is predecoded as if nothing came before it, and kept. */
+static void emit_and_keep(struct ooo *core, const struct core_input *batch,
+                          const struct dynamic_insn *insns, uint32_t count) {
+    const uint64_t first = core->produced;
+    const bool stack_moved = core->stack_moved;
+    core->last_begin = core->last_end = core->known[insns->insn].uops->insn_address;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct input input = input_of(batch, &insns[i]);
         struct stream_uop *last;
-        if (core->produced >= core->chunk_start + CHUNK_UOPS)
+        emit_any(core, &input, &insns[i + 1], &last);
+    }
+    keep_block(core, batch, insns, count, first, stack_moved);
+}
+
+/* The block that begins here, all but where its branch goes: how many instructions it has. 0: there
+ * is none, or this time it is another. */
+static inline uint32_t emit_block(struct ooo *core, const struct core_input *batch,
+                                  const struct dynamic_insn *insns, uint32_t count) {
+    const struct known_insn *known = &core->known[insns->insn];
+    const uint64_t first = core->produced;
+    const uint32_t places =
+        place_between(core, core->last_begin, core->last_end, known->uops->insn_address);
+    uint32_t taken = 0;
+    if (core->fused_operands)
+        return 0;
+    if (known->block) {
+        taken = copy_block(core, known->block, batch, insns, count);
+    } else if (core->at_block) {
+        taken = block_extent(core, batch, insns, count);
+        if (taken)
+            emit_and_keep(core, batch, insns, taken);
+    }
+    if (taken)
+        core->stream[first & core->stream_mask].flags |= places;
+    return taken;
+}
+
+/* The next instruction by itself, or pieces of it. False: some are left. */
+static bool emit_step(struct ooo *core, const struct core_input *batch,
+                      const struct dynamic_insn *insn) {
+    const struct input input = input_of(batch, insn);
+    if (!predecode_step(core, &input, insn + 1))
+        return false;
+    core->at_block =
+        core->known[insn->insn].branch != BRANCH_NONE || !is_plain_insn(insn, input.accesses);
+    return true;
+}
+
+bool predecode_run(struct ooo *core, const struct core_input *batch, uint32_t *at, uint32_t end,
+                   struct error *error) {
+    uint32_t next = *at;
+    bool good = true;
+    while (next < end && !chunk_is_full(core)) {
+        const struct dynamic_insn *insns = batch->insns + next;
+        const uint32_t taken = emit_block(core, batch, insns, end - next);
+        if (!taken)
+            good =
+                core_input_is_there(core->code, insns, batch->access_count, batch->first_access) ||
+                core_input_error(error);
+        good = good && meet_insn(core, insns[taken ? taken : 1].insn, error);
+        if (!good)
             break;
-        if (__builtin_expect(is_simple(core, insn, dynamic), 1)) {
-            last = emit_uops(core, insn, insn->uop_count, place_flags(core, insn), dynamic,
-                             accesses, first_access);
-        } else if (dynamic + 1 < end && is_simple_pair(core, insn, dynamic)) {
-            const struct known_insn *compare = insn;
-            insn = &known[dynamic[1].insn];
-            last = emit_pair(core, compare, insn, dynamic, accesses, first_access);
-            dynamic++;
-        } else if (step(core, dynamic, accesses, first_access)) {
-            continue;
+        if (taken) {
+            const struct dynamic_insn *last = insns + taken - 1;
+            const struct known_insn *known = &core->known[last->insn];
+            if (known->branch != BRANCH_NONE)
+                core->stream[(core->produced - 1) & core->stream_mask].flags |=
+                    branch_flags(core, known, last, last + 1);
+            core->at_block = true;
+            next += taken;
+        } else if (emit_step(core, batch, insns)) {
+            next++;
         } else {
             break;
         }
-        if (insn->branch != BRANCH_NONE)
-            last->flags |= branch_flags(core, insn, dynamic, dynamic + 1);
     }
-    return (uint32_t)(dynamic - insns);
+    *at = next;
+    return good;
 }

@@ -45,6 +45,7 @@ static void conclude(struct run *run) {
     const size_t kernel = run->ends / run->guest.runs - 1;
     const unsigned pairs = (run->guest.runs - 1) / 2;
     double more[GUEST_PAIRS];
+    assert(pairs);
     static_assert(GUEST_PAIRS == 3, "the middle of three");
     for (unsigned i = 0; i < pairs; i++)
         more[i] = (double)run->lengths[2 * i + 2] - (double)run->lengths[2 * i + 1];

@@ -152,7 +152,7 @@ static void conclude_buffer(struct calibration *calibration, const struct buffer
     } else {
         entries.state = miss.state = FINDING_UNKNOWN;
         snprintf(entries.note, sizeof entries.note, "no clear step up to %u jumps",
-                 FIRST_JUMPS << (NUMBERS - 1));
+                 (unsigned)FIRST_JUMPS << (NUMBERS - 1));
     }
     calibration_found(calibration, &entries);
     calibration_found(calibration, &miss);
@@ -311,7 +311,7 @@ static bool find_targets(struct calibration *calibration, struct error *error) {
     struct finding finding = {
         .key = "branch.indirect_targets", .what = "targets of an indirect jump", .unit = "targets"};
     struct step_point points[TARGETS];
-    double wrong = NAN, cycles[TARGETS];
+    double wrong = NAN, cycles[TARGETS] = {NAN};
     unsigned known = 0, below = 0, above = 0;
     if (!measure_indirect(calibration, 0, 1, true, &wrong, error))
         return false;

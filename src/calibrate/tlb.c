@@ -9,6 +9,7 @@
  *
  * Ways: n pages at a power of two of pages from each other, likewise. Then the entries are the ways
  * times a power of two. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +57,7 @@ struct search {
  * so many sets. */
 static void add_pair(struct kernel_list *list, struct chase pair[2], uint32_t number,
                      uint32_t sets) {
+    assert(number);
     const uint32_t n = sets ? number * sets : number, lines = n < TURNS ? n : TURNS;
     const struct chase_shape apart = {.stride = sets ? WAY_PAGES * HOST_PAGE : HOST_PAGE,
                                       .cluster = sets,

@@ -108,6 +108,7 @@ static bool fill(struct matched_profile *profile, const struct profile_table *ta
                  struct error *error) {
     const size_t count = profile_table_count(table);
     profile->rows = calloc(count, sizeof *profile->rows);
+    profile->count = 0;
     for (size_t i = 0; i < count; i++)
         if (!profile->rows || !add_row(profile, profile_table_row(table, i)))
             return error_set(error, "out of memory for the profiles");

@@ -400,6 +400,7 @@ STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at,
         enum dispatch_block held = DISPATCH_FREE;
         uop.psv = carried | front_psv(flags);
         uop.violated = false;
+        uop.renamed = NULL;
         fetch_stage(core, now, at, stream, flags, &uop);
         if (lives)
             begin_life(core, now, at, stream, operands, life);

@@ -288,7 +288,7 @@ static void test_refusal(void **state) {
     START(fixture, 0);
     struct error error = {0};
     struct collector_statistics statistics;
-    run_true(300);
+    run_true(100);
     fixture->gathered.refuse_after = 50;
     assert_false(collector_drain(fixture->collector, &fixture->sink, &error));
     assert_string_equal(error.message, "refused");
@@ -309,7 +309,7 @@ static void test_storm(void **state) {
     (void)state;
     START(fixture, 0);
     struct pollfd wake = {.fd = collector_descriptor(fixture->collector), .events = POLLIN};
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 15; i++) {
         run_true(50);
         if (poll(&wake, 1, 0) == 1)
             drain(fixture);
@@ -346,7 +346,7 @@ static void test_exec(void **state) {
     pid_t child = fork();
     if (child == 0) {
         spin(0.2);
-        execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done", NULL);
+        execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done", NULL);
         _exit(1);
     }
     reap(child);

@@ -6,7 +6,7 @@
 #include "graph/evaluate.h"
 #include "graph/lanes.h"
 
-enum { UOPS = 4000, INSNS = 50 };
+enum { UOPS = 3000, INSNS = 50 };
 
 static uint64_t random_state;
 static uint32_t next_random(uint32_t below) {
@@ -172,7 +172,7 @@ static void check(const struct graph_lanes *lanes, enum lanes_level level, uint3
 static void compare(const struct graph_machine *machine, const struct categories *categories,
                     enum lanes_level level) {
     static struct graph_uop uops[UOPS];
-    const uint32_t lengths[] = {UOPS, 3000, 7};
+    const uint32_t lengths[] = {UOPS, 1200, 7};
     const uint32_t sets = 1u << (categories ? categories->count : STANDARD);
     struct error error = {""};
     struct graph_lanes *lanes = graph_lanes_new(machine, categories, level, &error);

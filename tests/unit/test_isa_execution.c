@@ -286,19 +286,19 @@ static void check_steps(char *const command[], unsigned calls, unsigned long ste
 
 static void gzip(void **state) {
     (void)state;
-    check_steps((char *[]){"/usr/bin/gzip", "-c", "src/isa/insn.h", NULL}, 30, 20000);
+    check_steps((char *[]){"/usr/bin/gzip", "-c", "src/isa/insn.h", NULL}, 30, 12000);
 }
 
 static void xz(void **state) {
     (void)state;
-    check_steps((char *[]){"/usr/bin/xz", "-c", "src/isa/insn.h", NULL}, 40, 20000);
+    check_steps((char *[]){"/usr/bin/xz", "-c", "src/isa/insn.h", NULL}, 40, 12000);
 }
 
 static void awk_with_floating_point(void **state) {
     (void)state;
     check_steps(
         (char *[]){"/usr/bin/awk", "BEGIN { while (++i < 999) s += sin(i) / i; print s }", NULL},
-        36, 20000);
+        36, 12000);
 }
 
 int main(void) {

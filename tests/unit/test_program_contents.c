@@ -43,21 +43,32 @@ static bool build(const char *flags, const char *name) {
     return system(command) == 0;
 }
 
-/* By nm. */
-static uint64_t address_of(const char *name, const char *symbol) {
-    char line[256], found[200];
-    uint64_t address, result = 0;
-    char kind;
-    snprintf(line, sizeof line, "nm %s", path_of(name));
-    FILE *nm = popen(line, "r");
+/* What nm says of a program: it is asked once for each. */
+static const char *symbols_of(const char *name) {
+    static char asked[32], symbols[1 << 16];
+    char command[TEMPORARY_BYTES + 40];
+    if (!strcmp(asked, name))
+        return symbols;
+    snprintf(asked, sizeof asked, "%s", name);
+    snprintf(command, sizeof command, "nm %s", path_of(name));
+    FILE *nm = popen(command, "r");
     assert_non_null(nm);
-    while (fgets(line, sizeof line, nm))
-        if (sscanf(line, "%" SCNx64 " %c %199s", &address, &kind, found) == 3 &&
-            !strcmp(found, symbol))
-            result = address;
-    pclose(nm);
-    assert_true(result > 0);
-    return result;
+    symbols[fread(symbols, 1, sizeof symbols - 1, nm)] = 0;
+    assert_int_equal(pclose(nm), 0);
+    return symbols;
+}
+
+/* A line is `ADDRESS KIND NAME`. */
+static uint64_t address_of(const char *name, const char *symbol) {
+    char ending[64];
+    snprintf(ending, sizeof ending, " %s\n", symbol);
+    const char *symbols = symbols_of(name), *at = strstr(symbols, ending);
+    assert_non_null(at);
+    while (at > symbols && at[-1] != '\n')
+        at--;
+    const uint64_t address = strtoull(at, NULL, 16);
+    assert_true(address > 0);
+    return address;
 }
 
 static uint64_t pointer_at(struct program *program, uint32_t image, uint64_t address) {

@@ -14,7 +14,7 @@
 #include "study/explain.h"
 #include "temporary.h"
 
-enum { LENGTH = 3000000 };
+enum { LENGTH = 1500000 };
 static char trace_path[TEMPORARY_BYTES];
 
 /* The beginning of a run, with its addresses. */
@@ -85,7 +85,7 @@ static void begin(struct run *run, const char *trace) {
                                                 .capture = &run->capture,
                                                 .trace = trace,
                                                 .machines = &run->machines,
-                                                .over = 500000,
+                                                .over = 300000,
                                                 .sampling = sampling_everything(),
                                                 .warm_up = 100000,
                                                 .regions = 4,
@@ -223,7 +223,7 @@ static void a_run_that_diverges_is_sampled(void **state) {
     close(file);
     snprintf(script, sizeof script,
              "if [ -s %s ]; then exec gzip -1 -c /bin/bash > /dev/null; fi; echo x > %s; i=0; "
-             "while [ $i -lt 4000 ]; do i=$((i+1)); done",
+             "while [ $i -lt 2500 ]; do i=$((i+1)); done",
              mark, mark);
     char *const command[] = {"sh", "-c", script, NULL};
     begin(&run, NULL);

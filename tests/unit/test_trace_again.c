@@ -20,7 +20,7 @@ struct sum {
 };
 
 static struct trace *start(void) {
-    static const char *const COMMAND[] = {"gzip", "-1", "-c", "/bin/bash", "/nowhere", NULL};
+    static const char *const COMMAND[] = {"gzip", "-1", "-c", "/bin/ls", "/nowhere", NULL};
     return live_trace(COMMAND);
 }
 

@@ -80,12 +80,9 @@ static void make_execution(void) {
 
 static bool run(const struct machine *machine, double *rate, double *cpi, struct error *error) {
     struct tap *tap = tap_new(NULL);
-    struct oracle *oracle = oracle_new();
     struct golden *golden = golden_new();
-    struct tap_worker worker = oracle_worker(oracle);
+    struct tap_worker worker = golden_worker(golden);
     bool right = tap_add_worker(tap, &worker, error);
-    worker = golden_worker(golden);
-    right = right && tap_add_worker(tap, &worker, error);
     struct core_options options = {.tap = tap};
     struct core *core = right ? core_new(machine, &options, error) : NULL;
     struct code code = {.isa = ISA_RISCV64,
@@ -108,7 +105,6 @@ static bool run(const struct machine *machine, double *rate, double *cpi, struct
         *cpi = (double)statistics.cycles / (double)statistics.instructions;
     }
     core_free(core);
-    oracle_free(oracle);
     golden_free(golden);
     tap_free(tap);
     return right;

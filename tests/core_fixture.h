@@ -205,6 +205,27 @@ static inline bool keep_lives(void *context, const struct tap_buffer *buffer, st
     return true;
 }
 
+/* The golden reference, which counts and attributes in one pass, must be Oracle and more. */
+static inline void assert_golden_is_oracle(const struct golden *golden,
+                                           const struct oracle *oracle) {
+    struct oracle_result counted, result;
+    uint64_t count, with_events, next = 0;
+    struct pics_cell *cells = pics_cells(oracle_profile(oracle), &count);
+    struct pics_cell *split = pics_cells(golden_profile(golden), &with_events);
+    golden_counted(golden, &counted);
+    oracle_result(oracle, &result);
+    assert_memory_equal(&counted, &result, sizeof counted);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t units = 0;
+        for (; next < with_events && split[next].insn == cells[i].insn; next++)
+            units += split[next].units;
+        assert_int_equal(units, cells[i].units);
+    }
+    assert_int_equal(next, with_events);
+    free(cells);
+    free(split);
+}
+
 /* Simulates what was executed, in pushes of at most `batch` instructions, with the pipeline and the
  * workers of the tap on threads of their own or (NULL) on the caller's. */
 static inline void simulate_on(struct program_fixture *program, const struct machine *machine,
@@ -259,6 +280,7 @@ static inline void simulate_on(struct program_fixture *program, const struct mac
                      program->result.cycles * CYCLE_UNITS);
     assert_int_equal(pics_total(golden_profile(program->golden)),
                      program->result.cycles * CYCLE_UNITS);
+    assert_golden_is_oracle(program->golden, program->oracle);
     uint64_t states = 0;
     for (int state = 0; state < STATE_COUNT; state++)
         states += program->result.states[state];

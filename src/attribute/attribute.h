@@ -58,8 +58,11 @@ void oracle_result(const struct oracle *oracle, struct oracle_result *result);
 struct pics *oracle_profile(const struct oracle *oracle);
 
 /* ---- TEA's golden reference: every cycle, every PSV (golden.c) ---- */
+/* With Oracle in the same pass: the sum over signatures is Oracle's profile. */
 struct golden;
 struct golden *golden_new(void);
 void golden_free(struct golden *golden);
 struct tap_worker golden_worker(struct golden *golden);
 struct pics *golden_profile(const struct golden *golden);
+/* What Oracle counts. */
+void golden_counted(const struct golden *golden, struct oracle_result *result);

@@ -1,5 +1,6 @@
 /* Oracle (paper A §2): every cycle to the instruction that the commit state names, 1/n to each of n
- * that commit together. Also counts states and instructions. */
+ * that commit together. Also counts states and instructions. A simulation has all that from the
+ * golden reference (golden.c), in one pass with the events; this is the plain one. */
 #include <stdlib.h>
 
 #include "attribute/pics.h"
@@ -26,7 +27,7 @@ void oracle_free(struct oracle *oracle) {
     free(oracle);
 }
 
-/* The µops of a commit. A compare and branch in one µop are two instructions. */
+/* The µops of a commit. */
 static inline bool add_group(struct oracle *oracle, const struct tap_record *record,
                              const struct span *span, uint64_t *instructions) {
     const uint64_t *uop = record->uops, *end = uop + record->count;
@@ -36,9 +37,8 @@ static inline bool add_group(struct oracle *oracle, const struct tap_record *rec
         if (__builtin_expect(insn >= oracle->profile->base_count, 0) &&
             !pics_grow_base(oracle->profile, insn))
             return false;
-        uint64_t finished = tap_uop_flags(*uop) & TAP_UOP_LAST;
         oracle->profile->base[insn] += units;
-        all += tap_uop_flags(*uop) & TAP_UOP_FUSED ? 2 * finished : finished;
+        all += instructions_ended(*uop);
         units = span->share;
     }
     for (unsigned i = 0; i < span->rest; i++)
@@ -52,9 +52,7 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
     struct oracle_result *result = &oracle->result;
     bool room = true;
     for (struct closings at = closings_of(buffer); closings_next(&at);) {
-        result->states[STATE_STALLED] += at.span.stalled;
-        result->states[at.span.empty_state] += at.span.empty;
-        result->cycles += at.span.stalled + at.span.empty;
+        count_closing(result, &at);
         if (at.span.last)
             room &= pics_add_fast(oracle->profile, tap_uop_insn(at.last_uop), 0, at.span.last);
         if (at.record.kind == TAP_FLUSH) {
@@ -62,9 +60,6 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
                 pics_add_fast(oracle->profile, tap_uop_insn(at.record.uops[0]), 0, at.span.next);
             continue;
         }
-        result->cycles++;
-        result->states[STATE_COMPUTING]++;
-        result->uops += at.record.count;
         room &= add_group(oracle, &at.record, &at.span, &result->instructions);
     }
     return room || error_set(error, "out of memory for the profile");

@@ -72,6 +72,22 @@ static inline struct closings closings_of(const struct tap_buffer *buffer) {
                              .next_last_uop = buffer->start.last_uop};
 }
 
+/* The states of the cycles that end with the closing, and its µops. */
+static inline void count_closing(struct oracle_result *result, const struct closings *at) {
+    const uint32_t committed = at->record.kind == TAP_COMMIT;
+    result->states[STATE_STALLED] += at->span.stalled;
+    result->states[at->span.empty_state] += at->span.empty;
+    result->states[STATE_COMPUTING] += committed;
+    result->cycles += at->span.stalled + at->span.empty + committed;
+    result->uops += committed ? at->record.count : 0;
+}
+
+/* Instructions that end with this µop: of a fused compare and branch two. */
+static inline uint64_t instructions_ended(uint64_t uop) {
+    const uint64_t last = tap_uop_flags(uop) & TAP_UOP_LAST;
+    return tap_uop_flags(uop) & TAP_UOP_FUSED ? 2 * last : last;
+}
+
 static inline bool closings_next(struct closings *at) {
     do {
         if (at->word >= at->end)

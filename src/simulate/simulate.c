@@ -48,8 +48,7 @@ struct simulation_state {
     size_t table_capacity, thread_capacity, execution_capacity;
     struct executor *pipeline, *attribution; /* of all cores and of their profiles; or NULL */
     struct tap_bus *bus;
-    struct oracle *oracle;
-    struct golden *golden;
+    struct golden *golden; /* with Oracle */
     struct workers *workers;
     struct graph_breakdown *graph;  /* or NULL */
     struct oracle_result sliced;    /* of cores that record slices and are done */
@@ -117,11 +116,9 @@ static struct lane *lane_new(struct simulation_state *run, struct tap_source sou
         return NULL;
     }
     bool own = slicing != NULL;
-    struct tap_worker oracle = oracle_worker(own ? lane->slice.oracle : run->oracle);
     struct tap_worker golden = golden_worker(own ? lane->slice.golden : run->golden);
-    oracle.executor = golden.executor = run->attribution;
-    bool good =
-        tap_add_worker(lane->tap, &oracle, error) && tap_add_worker(lane->tap, &golden, error);
+    golden.executor = run->attribution;
+    bool good = tap_add_worker(lane->tap, &golden, error);
     if (good)
         lane->attached = workers_attach(run->workers, lane->tap, &good, error);
     if (good && run->graph)
@@ -192,7 +189,7 @@ static bool lane_end_window(struct simulation_state *run, struct lane *lane, str
 static bool lane_end_slice(struct simulation_state *run, struct lane *lane, struct error *error) {
     struct simulation *simulation = run->simulation;
     struct slice_recorder *slice = &lane->slice;
-    if (!slice->oracle || !lane->in_window)
+    if (!slice->golden || !lane->in_window)
         return true;
     if (!array_room(simulation->slices, simulation->slice_capacity, simulation->slice_count + 1))
         return error_set(error, "out of memory for slices");
@@ -212,12 +209,11 @@ static bool lane_end_slice(struct simulation_state *run, struct lane *lane, stru
     return good;
 }
 
-/* A core's own Oracle and golden reference go to the run's. */
+/* A core's own golden reference goes to the run's. */
 static bool collect_slices(struct simulation_state *run, struct slice_recorder *slice,
                            struct error *error) {
-    return !slice->oracle ||
-           slice_recorder_move(slice, &run->sliced, oracle_profile(run->oracle),
-                               golden_profile(run->golden)) ||
+    return !slice->golden ||
+           slice_recorder_move(slice, &run->sliced, golden_profile(run->golden)) ||
            error_set(error, "out of memory for the profile");
 }
 
@@ -240,11 +236,11 @@ static bool lane_finish(struct simulation_state *run, struct lane *lane, struct 
     return collect_slices(run, &lane->slice, good ? error : &late) && good;
 }
 
-/* Every cycle that the cores counted must have been attributed, once; `agree`: by both profiles. */
-static bool check_sums(const struct simulation_state *run, bool agree, struct error *error) {
+/* Every cycle that the cores counted must have been attributed, once. */
+static bool check_sums(const struct simulation_state *run, struct error *error) {
     const struct simulation *simulation = run->simulation;
     const uint64_t states = sum_over(uint64_t, i, STATE_COUNT, simulation->states[i]);
-    if (agree && states == simulation->cycles && simulation->cycles == simulation->counted.cycles &&
+    if (states == simulation->cycles && simulation->cycles == simulation->counted.cycles &&
         pics_total(run->total) == simulation->cycles * CYCLE_UNITS)
         return true;
     return error_set(error,
@@ -263,7 +259,7 @@ static bool collect(struct simulation_state *run, struct error *error) {
         good &= lane_finish(run, lane, good ? error : &late);
     }
     struct oracle_result now, *before = &run->collected;
-    oracle_result(run->oracle, &now);
+    golden_counted(run->golden, &now);
     oracle_result_add(&now, &run->sliced);
     for (int state = 0; state < STATE_COUNT; state++)
         simulation->states[state] += (now.states[state] - before->states[state]) * weight;
@@ -271,12 +267,9 @@ static bool collect(struct simulation_state *run, struct error *error) {
     simulation->instructions += (now.instructions - before->instructions) * weight;
     simulation->uops += (now.uops - before->uops) * weight;
     *before = now;
-    struct pics *oracle = oracle_profile(run->oracle), *golden = golden_profile(run->golden);
-    bool agree = pics_total(oracle) == pics_total(golden);
-    pics_clear(oracle);
-    if (!pics_move(run->total, golden, weight))
+    if (!pics_move(run->total, golden_profile(run->golden), weight))
         return error_set(error, "out of memory for the profile");
-    return good && check_sums(run, agree, error);
+    return good && check_sums(run, error);
 }
 
 static bool lane_end(struct simulation_state *run, uint32_t thread, struct error *error) {
@@ -391,7 +384,7 @@ static bool run_piece(struct simulation_state *run, const struct trace_batch *pi
         return core_warm(lane->core, &input, error);
     }
     simulation->simulated += counted;
-    return lane->slice.oracle ? simulate_slices(run, lane, piece, error)
+    return lane->slice.golden ? simulate_slices(run, lane, piece, error)
                               : simulate_piece(run, lane, piece, error);
 }
 
@@ -484,7 +477,6 @@ static void free_cores(struct simulation_state *run) {
     stall_causes_free(run->causes);
     executor_free(run->pipeline);
     executor_free(run->attribution);
-    oracle_free(run->oracle);
     golden_free(run->golden);
     free(run->table);
 }
@@ -516,8 +508,8 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
     struct selector *selector = NULL;
     bool good = selection_is_everything(&options->selection) ||
                 (selector = selector_new(&options->selection, error));
-    if (good && (!(run.total = pics_new()) || !(run.oracle = oracle_new()) ||
-                 !(run.golden = golden_new()) || !(run.bus = tap_bus_new())))
+    if (good &&
+        (!(run.total = pics_new()) || !(run.golden = golden_new()) || !(run.bus = tap_bus_new())))
         good = error_set(error, "out of memory for the profile");
     if (good && options->machine->core.in_order && !(run.causes = stall_causes_new()))
         good = error_set(error, "out of memory for the causes of stalls");

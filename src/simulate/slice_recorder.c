@@ -7,19 +7,18 @@ bool slice_recorder_begin(struct slice_recorder *recorder, const struct slicing 
                           uint32_t thread, struct error *error) {
     *recorder = (struct slice_recorder){
         .slicing = slicing, .thread = thread, .end = slicing_next(slicing, thread, 0)};
-    return ((recorder->oracle = oracle_new()) && (recorder->golden = golden_new())) ||
+    return (recorder->golden = golden_new()) ||
            error_set(error, "out of memory for the slices of thread %" PRIu32, thread);
 }
 
 void slice_recorder_free(struct slice_recorder *recorder) {
-    oracle_free(recorder->oracle);
     golden_free(recorder->golden);
 }
 
 void slice_recorder_read(struct slice_recorder *recorder, struct slice_record *record) {
     struct oracle_result oracle;
     uint64_t units[PSV_COMBINATIONS], gained[PSV_COMBINATIONS];
-    oracle_result(recorder->oracle, &oracle);
+    golden_counted(recorder->golden, &oracle);
     pics_by_signature(golden_profile(recorder->golden), units);
     for (int psv = 0; psv < PSV_COMBINATIONS; psv++)
         gained[psv] = units[psv] - recorder->units[psv];
@@ -33,14 +32,11 @@ void slice_recorder_read(struct slice_recorder *recorder, struct slice_record *r
 }
 
 bool slice_recorder_move(struct slice_recorder *recorder, struct oracle_result *total,
-                         struct pics *oracle, struct pics *golden) {
+                         struct pics *golden) {
     struct oracle_result result;
-    oracle_result(recorder->oracle, &result);
+    golden_counted(recorder->golden, &result);
     oracle_result_add(total, &result);
-    /* Both, whether the first could or not. */
-    const bool oracle_moved = pics_move(oracle, oracle_profile(recorder->oracle), 1);
-    const bool golden_moved = pics_move(golden, golden_profile(recorder->golden), 1);
-    return oracle_moved && golden_moved;
+    return pics_move(golden, golden_profile(recorder->golden), 1);
 }
 
 void oracle_result_add(struct oracle_result *total, const struct oracle_result *more) {

@@ -1,4 +1,4 @@
-/* The slice that a core is in, and an Oracle and a golden reference of that core alone, so that
+/* The slice that a core is in, and a golden reference, with Oracle, of that core alone, so that
  * what it gained in the slice can be told from what others did. */
 #pragma once
 
@@ -7,8 +7,7 @@
 
 struct slice_recorder {
     const struct slicing *slicing;
-    struct oracle *oracle; /* NULL: not begun */
-    struct golden *golden;
+    struct golden *golden; /* NULL: not begun */
     uint32_t thread;
     uint64_t position;                /* in the thread; counted by the caller */
     uint64_t first, end;              /* of the slice, likewise */
@@ -25,9 +24,9 @@ void slice_recorder_free(struct slice_recorder *recorder); /* may be all zero */
  * position reached. The tap must have been flushed. */
 void slice_recorder_read(struct slice_recorder *recorder, struct slice_record *record);
 
-/* Adds all that was recorded to a total and to profiles, and has it no more. False: out of memory.
+/* Adds all that was recorded to a total and to a profile, and has it no more. False: out of memory.
  */
 bool slice_recorder_move(struct slice_recorder *recorder, struct oracle_result *total,
-                         struct pics *oracle, struct pics *golden);
+                         struct pics *golden);
 
 void oracle_result_add(struct oracle_result *total, const struct oracle_result *more);

@@ -133,12 +133,18 @@ bool prefetch_next(const struct memory *memory, const struct cache *cache,
     return false;
 }
 
-/* Fetches the lines of a walk, as long as MSHRs are free. Returns the shares of the fills. */
-static uint64_t fetch_ahead(struct memory *memory, struct cache *cache, struct prefetch_walk *walk,
-                            const struct request *wanted) {
-    struct request prefetch = *wanted;
+/* Fetches the lines of a walk, which stands at the first, as long as MSHRs are free. Returns the
+ * shares of the fills. */
+static __attribute__((noinline)) uint64_t fetch_ahead(struct memory *memory, struct cache *cache,
+                                                      struct prefetch_walk *walk,
+                                                      const struct request *request, bool missed) {
+    struct request prefetch = *request;
     uint64_t shares = 0;
-    while (prefetch_next(memory, cache, walk)) {
+    prefetch.prefetch = true;
+    prefetch.flight = missed ? FLIGHT_COUNTED : FLIGHT_ADDED;
+    prefetch.store = false;
+    prefetch.translation = 0;
+    do {
         struct answer answer;
         if (!prefetch.functional &&
             holds_free_at(&cache->mshr_holds, prefetch.cycle + cache->detect, 1) == 0)
@@ -147,22 +153,18 @@ static uint64_t fetch_ahead(struct memory *memory, struct cache *cache, struct p
         cache->statistics.prefetches += !prefetch.functional;
         level_fill(memory, cache, &prefetch, &answer);
         shares += answer.share;
-    }
+    } while (prefetch_next(memory, cache, walk));
     return shares;
 }
 
 uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
                         bool missed, bool first_use) {
-    struct request wanted = *request;
     uint64_t shares = 0;
-    wanted.prefetch = true;
-    wanted.flight = missed ? FLIGHT_COUNTED : FLIGHT_ADDED;
-    wanted.store = false;
-    wanted.translation = 0;
     for (uint32_t i = 0; i < cache->prefetcher_count; i++) {
         struct prefetch_walk walk =
             prefetch_lines(cache, &cache->prefetchers[i], request, missed, first_use);
-        shares += fetch_ahead(memory, cache, &walk, &wanted);
+        if (walk.left && prefetch_next(memory, cache, &walk))
+            shares += fetch_ahead(memory, cache, &walk, request, missed);
     }
     return shares;
 }

@@ -154,16 +154,20 @@ void memory_restart(struct memory *memory) {
     memory->now = 0;
 }
 
-/* A settled line that is not where its hint says. */
+/* A settled line that is not where its hint says. All ways are looked at, as which it is cannot be
+ * foreseen. */
 static __attribute__((noinline)) size_t search_settled(struct cache *cache, uint64_t address,
                                                        uint64_t wanted) {
     const size_t set = cache_set(cache, address);
-    size_t index = set;
-    while ((cache->tags[index] & ~(uint64_t)TAG_DIRTY) != wanted)
-        if (++index == set + cache->ways)
-            return CACHE_NONE;
-    *cache_hint(cache, address) = (uint8_t)(index - set);
-    return index;
+    const uint64_t *tags = cache->tags + set;
+    const uint32_t ways = cache->ways;
+    uint32_t found = ways;
+    for (uint32_t way = 0; way < ways; way++)
+        found = (tags[way] & ~(uint64_t)TAG_DIRTY) == wanted ? way : found;
+    if (found == ways)
+        return CACHE_NONE;
+    *cache_hint(cache, address) = (uint8_t)found;
+    return set + found;
 }
 
 /* Index of the line of a settled hit, its use noted; else CACHE_NONE, and nothing changed. */
@@ -263,10 +267,8 @@ static void data_access(struct memory *memory, const struct request *access, uin
 
 /* A hit that the prefetcher learns from too. */
 static __attribute__((noinline)) void train(struct memory *memory, const struct request *access) {
-    struct request asked = *access;
-    asked.asked = access->cycle;
     set_now(memory, access->cycle);
-    level_prefetch(memory, &memory->l1d, &asked, false, false);
+    level_prefetch(memory, &memory->l1d, access, false, false);
 }
 
 /* A load or store. */
@@ -289,7 +291,8 @@ static void read_data(struct memory *memory, const struct request *access, uint3
 
 static struct request data_request(uint64_t cycle, uint64_t address, uint64_t sequence,
                                    uint32_t insn, bool store) {
-    return (struct request){.cycle = cycle,
+    return (struct request){.asked = cycle,
+                            .cycle = cycle,
                             .address = address,
                             .sequence = sequence,
                             .insn = insn,

@@ -71,6 +71,11 @@ struct trace_batch batch_slice(const struct trace_batch *batch, uint32_t begin, 
 uint32_t batch_count(const struct trace_batch *batch, uint32_t begin, uint64_t insns,
                      uint32_t *counted) {
     uint32_t end = begin, count = 0;
+    if (batch->all_completed) {
+        const uint32_t left = batch->insn_count - begin;
+        *counted = insns < left ? (uint32_t)insns : left;
+        return begin + *counted;
+    }
     for (; end < batch->insn_count && count < insns; end++)
         count += !(batch->insns[end].flags & DYN_FAULT);
     *counted = count;

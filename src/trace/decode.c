@@ -324,12 +324,14 @@ static int deliver(struct decoder *decoder, uint32_t number, bool ended,
                                   .accesses = decoder->emitter.accesses,
                                   .first_insn = thread->insn_count,
                                   .first_access = thread->access_count,
+                                  .all_completed = !decoder->emitter.faulted,
                                   .thread_ended = ended,
                                   .passed = decoder->passed};
     thread->insn_count += decoder->emitter.insn_count + decoder->passed;
     decoder->passed = 0;
     thread->access_count += decoder->emitter.access_count;
     decoder->emitter.insn_count = decoder->emitter.access_count = 0;
+    decoder->emitter.faulted = false;
     if (ended)
         free_thread(decoder, number);
     return 1;

@@ -149,6 +149,7 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
         learn_template(table, block, insns, base, (uint32_t)count, accesses);
     emitter->insn_count += emitted;
     emitter->access_count += accesses;
+    emitter->faulted |= outcome.fault;
     if (emitter->insn_count > 0)
         emitter->insns[emitter->insn_count - 1].flags |= outcome.last_flags;
     return EMIT_DONE;

@@ -35,6 +35,7 @@ struct trace_batch {
     uint64_t first_access; /* index within the thread of accesses[0]; insns[i].memory is the low 32
                               bits of the thread's index, so accesses[insns[i].memory −
                               (uint32_t)first_access] is its first */
+    bool all_completed;    /* no instruction has DYN_FAULT; false: some may */
     bool thread_ended;     /* no batch of this thread follows */
     uint64_t passed;       /* instructions of the thread after insns[] that were passed over, see
                               trace_pass() */

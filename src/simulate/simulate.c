@@ -315,9 +315,14 @@ static bool count_executions(struct simulation_state *run, const struct trace_ba
     if (!array_zeroed_room(simulation->executions, run->execution_capacity, known))
         return error_set(error, "out of memory for the profile");
     simulation->execution_count = known;
-    uint64_t *executions = simulation->executions, weight = run->step.weight;
-    for (uint32_t i = 0; i < piece->insn_count; i++)
-        executions[piece->insns[i].insn] += piece->insns[i].flags & DYN_FAULT ? 0 : weight;
+    uint64_t *executions = simulation->executions;
+    const uint64_t weight = run->step.weight;
+    const struct dynamic_insn *insn = piece->insns, *end = insn + piece->insn_count;
+    if (piece->all_completed)
+        for (; insn < end; insn++)
+            executions[insn->insn] += weight;
+    for (; insn < end; insn++)
+        executions[insn->insn] += insn->flags & DYN_FAULT ? 0 : weight;
     return true;
 }
 

@@ -270,7 +270,7 @@ static bool add_templates(struct code_table *table, const struct item_code *item
             number = add_insn(table, &key, item->address + at, decoded ? &insn : NULL);
         }
         if (number == CODE_NONE || !array_room(table->templates, table->template_capacity,
-                                               (size_t)table->template_count + 1))
+                                               (size_t)table->template_count + 1 + TEMPLATE_GROUP))
             return false;
         bool syscall = table->code.insns[number].flags & INSN_SYSCALL;
         table->templates[table->template_count++] =

@@ -62,13 +62,17 @@ struct process_blocks {
     uint32_t count;
 };
 
+/* Templates are copied so many at a time, a few too many. */
+enum { TEMPLATE_GROUP = 4 };
+
 struct code_table {
     struct code code;
     struct insn_operands *operands; /* per static instruction */
     uint32_t *owners;               /* per static instruction: process if anonymous, or CODE_NONE */
     uint32_t *clock_calls;          /* likewise: code_table_clock_call() of it; 0: none yet */
     struct code_block *blocks;
-    struct dynamic_insn *templates; /* memory is the number of accesses before it in the block */
+    struct dynamic_insn *templates; /* memory is the number of accesses before it in the block;
+                                       there is room for TEMPLATE_GROUP behind the last */
     struct event_pattern *patterns;
     struct process_blocks *processes;
     uint32_t *images; /* image number of the items → index into code.images */

@@ -176,12 +176,19 @@ static inline bool match_pattern(const struct event_pattern *pattern, uint32_t c
     return true;
 }
 
+/* Up to the end of a group, as most blocks are no longer than one. */
 static inline void copy_template(struct dynamic_insn *insns, const struct dynamic_insn *template,
                                  uint32_t count, uint32_t first_access) {
     typedef uint32_t lanes __attribute__((vector_size(16), aligned(4), may_alias));
     const lanes add = {0, first_access, 0, 0};
-    for (uint32_t i = 0; i < count; i++)
-        *(lanes *)(insns + i) = *(const lanes *)(template + i) + add;
+    const lanes *from = (const lanes *)template;
+    lanes *to = (lanes *)insns, *end = to + count;
+    do {
+        for (uint32_t i = 0; i < TEMPLATE_GROUP; i++)
+            to[i] = from[i] + add;
+        from += TEMPLATE_GROUP;
+        to += TEMPLATE_GROUP;
+    } while (to < end);
 }
 
 uint32_t emit_plain(struct emitter *emitter, const struct process_blocks *process,

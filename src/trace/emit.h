@@ -10,7 +10,7 @@ struct emitter {
     uint32_t first_access;             /* of the batch in its thread, low 32 bits */
     uint32_t insn_count, access_count; /* in the batch so far */
     bool faulted;                      /* an instruction of it did not complete */
-    struct dynamic_insn insns[TRACE_BATCH_INSNS];
+    struct dynamic_insn insns[TRACE_BATCH_INSNS + TEMPLATE_GROUP];
     struct memory_access accesses[TRACE_BATCH_ACCESSES];
 };
 

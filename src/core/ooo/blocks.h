@@ -62,7 +62,7 @@ static inline uint32_t copy_block(struct ooo *core, const struct block *block,
                                   const struct core_input *batch, const struct dynamic_insn *insns,
                                   uint32_t count) {
     typedef uint64_t halves __attribute__((vector_size(sizeof(insn_words))));
-    const uint64_t base = block->access_count ? insns->memory - batch->first_access : 0;
+    const uint64_t base = insns->memory - batch->first_access;
     const struct block_access *link = block->links, *end = link + block->link_count;
     const struct block_group *group = block->groups, *last = group + block->group_count;
     const uint32_t room = block->group_count * BLOCK_GROUP;

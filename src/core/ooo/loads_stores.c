@@ -3,12 +3,6 @@
 
 /* ---- which store a load depends on ---- */
 
-enum { GRANULE_SHIFT = 3 };
-
-static uint32_t granule_slot(uint64_t granule) {
-    return (uint32_t)(granule ^ granule >> 12) % STORE_SLOTS;
-}
-
 void note_store(struct ooo *core, uint64_t number, const struct stream_uop *store) {
     const uint64_t size = store->access_count ? store->size_bytes : 0;
     core->store_ranges[number & core->store_range_mask] =
@@ -20,16 +14,9 @@ void note_store(struct ooo *core, uint64_t number, const struct stream_uop *stor
         core->youngest_store[granule_slot(granule)] = number + 1;
 }
 
-/* Begins with the youngest that wrote to one of the load's granules. A squashed store may stand
- * there in place of an older one: then with the youngest of all. */
-struct store_met find_store(const struct ooo *core, const struct stream_uop *load, uint64_t seen) {
-    const uint64_t end = load->address + load->size_bytes, last = (end - 1) >> GRANULE_SHIFT;
-    uint64_t number = 0;
-    for (uint64_t granule = load->address >> GRANULE_SHIFT; granule <= last; granule++)
-        number = later(number, core->youngest_store[granule_slot(granule)]);
-    number = lesser(number, seen);
-    if (!number || seen - number >= core->store_reach)
-        return (struct store_met){UNKNOWN, false};
+struct store_met search_stores(const struct ooo *core, const struct stream_uop *load, uint64_t seen,
+                               uint64_t number) {
+    const uint64_t end = load->address + load->size_bytes;
     do {
         const struct store_range *store =
             &core->store_ranges[(number - 1) & core->store_range_mask];

@@ -26,8 +26,30 @@ struct store_met {
     bool covers;     /* it holds all the load reads */
 };
 void note_store(struct ooo *core, uint64_t number, const struct stream_uop *store);
-/* `seen` stores are older. */
-struct store_met find_store(const struct ooo *core, const struct stream_uop *load, uint64_t seen);
+
+enum { GRANULE_SHIFT = 3 };
+static inline uint32_t granule_slot(uint64_t granule) {
+    return (uint32_t)(granule ^ granule >> 12) % STORE_SLOTS;
+}
+
+/* Looks at the stores from number − 1 on backwards. */
+struct store_met search_stores(const struct ooo *core, const struct stream_uop *load, uint64_t seen,
+                               uint64_t number);
+
+/* `seen` stores are older. Begins with the youngest that wrote to one of the load's granules. A
+ * squashed store may stand there in place of an older one: then with the youngest of all. */
+STAGE struct store_met find_store(const struct ooo *core, const struct stream_uop *load,
+                                  uint64_t seen) {
+    const uint64_t last = (load->address + load->size_bytes - 1) >> GRANULE_SHIFT;
+    uint64_t granule = load->address >> GRANULE_SHIFT;
+    uint64_t number = granule <= last ? core->youngest_store[granule_slot(granule)] : 0;
+    while (++granule <= last)
+        number = later(number, core->youngest_store[granule_slot(granule)]);
+    number = lesser(number, seen);
+    if (!number || seen - number >= core->store_reach)
+        return (struct store_met){UNKNOWN, false};
+    return search_stores(core, load, seen, number);
+}
 
 /* ---- stores leave ---- */
 

@@ -97,15 +97,32 @@ static void put_record(struct ooo *core, const struct waiting_record *record) {
     account(core, record, word + payload);
 }
 
-/* The same of the group, whose words are where they belong if the header takes one word. */
-static void put_group(struct ooo *core, const struct waiting_record *group) {
+/* The same of the group, a commit, whose words are where they belong if the header takes one word.
+ * There are nearly as many as cycles. */
+static inline void put_group(struct ooo *core, const struct waiting_record *group) {
     struct tap_buffer *buffer = core->buffer;
     if (!buffer)
         return;
     uint64_t *word = buffer->words + buffer->used;
-    if (tap_is_wide(group->empty, group->cycle - core->tap_state.cycle))
-        memmove(word + 3, word + 1, group->count * sizeof *word);
-    account(core, group, put_header(core, word, group) + group->count);
+    struct tap_state *state = &core->tap_state;
+    const uint64_t delta = group->cycle - state->cycle;
+    if (__builtin_expect(core->lives || tap_is_wide(group->empty, delta), 0)) {
+        if (tap_is_wide(group->empty, delta))
+            memmove(word + 3, word + 1, group->count * sizeof *word);
+        account(core, group, put_header(core, word, group) + group->count);
+        return;
+    }
+    *word = tap_header(TAP_COMMIT, group->flags, group->count, group->empty, delta);
+    buffer->records[TAP_COMMIT]++;
+    buffer->used += 1 + group->count;
+    state->cycle = state->last_commit = group->cycle;
+    state->uop = group->first + group->count;
+    state->last_uop = word[group->count];
+    core->group_words = word + group->count + 2;
+    if (__builtin_expect(buffer->used + TAP_RECORD_WORDS > TAP_BUFFER_WORDS, 0)) {
+        next_buffer(core);
+        begin_group_words(core);
+    }
 }
 
 /* ---- in the order of cycles ---- */

@@ -56,7 +56,7 @@ void tournament_copy(struct tournament *tournament, const struct tournament *fro
 bool tournament_predict(struct tournament *tournament, uint64_t address, bool taken);
 void tournament_free(struct tournament *tournament);
 
-enum { TAGE_LANES = 4, TAGE_GROUPS = 3, TAGE_HISTORY = 1024 };
+enum { TAGE_LANES = 8, TAGE_GROUPS = 2, TAGE_HISTORY = 1024 };
 
 struct tage_entry {
     uint16_t tag;   /* with the valid bit: 0 never matches */
@@ -64,7 +64,8 @@ struct tage_entry {
     uint8_t useful; /* 0 to 3 */
 };
 
-typedef uint32_t tage_lanes __attribute__((vector_size(TAGE_LANES * sizeof(uint32_t))));
+typedef uint32_t tage_lanes
+    __attribute__((vector_size(TAGE_LANES * sizeof(uint32_t)), aligned(16)));
 
 /* The last outcomes, as many as a table sees, folded to `width` bits by xor; a lane per table. */
 struct tage_fold {

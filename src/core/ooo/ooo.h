@@ -20,8 +20,8 @@
  * and commit are in timing.c.
  *
  * What depends on program order alone is done ahead, by the thread that pushes input: µops, fusion
- * and branch prediction (predecode.c; blocks.h), into a stream of µops; timing takes them from there and may
- * run on a thread of its own. */
+ * and branch prediction (predecode.c), copies of basic blocks (blocks.h), into a stream of µops;
+ * timing takes them from there and may run on a thread of its own. */
 #pragma once
 
 #include "core/cores.h"

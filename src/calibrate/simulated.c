@@ -19,6 +19,7 @@
 #include "calibrate/guest.h"
 #include "core/core.h"
 #include "trace/trace.h"
+#include "util/median.h"
 
 /* Instructions of one run of a kernel, beyond which it does not come to its end. */
 static const uint64_t MOST_INSTRUCTIONS = 100000000;
@@ -36,11 +37,6 @@ struct run {
     struct host_result *results;
 };
 
-/* Of three. */
-static double middle(double a, double b, double c) {
-    return fmax(fmin(a, b), fmin(fmax(a, b), c));
-}
-
 static void conclude(struct run *run) {
     const size_t kernel = run->ends / run->guest.runs - 1;
     const unsigned pairs = (run->guest.runs - 1) / 2;
@@ -49,7 +45,8 @@ static void conclude(struct run *run) {
     static_assert(GUEST_PAIRS == 3, "the middle of three");
     for (unsigned i = 0; i < pairs; i++)
         more[i] = (double)run->lengths[2 * i + 2] - (double)run->lengths[2 * i + 1];
-    const double cycles = pairs < GUEST_PAIRS ? more[0] : middle(more[0], more[1], more[2]);
+    const double cycles =
+        pairs < GUEST_PAIRS ? more[0] : median_of_three(more[0], more[1], more[2]);
     const double n = (double)run->kernels[kernel]->iterations;
     run->results[kernel] = (struct host_result){.state = HOST_MEASURED, .cycles = cycles / n};
     watcher_tell(&run->simulated->meter.watcher, run->simulated->meter.done + kernel + 1);

@@ -26,12 +26,12 @@ static void take_exact(struct argp_state *state, void *request, char *value) {
     (void)state, (void)value;
     struct explain *explain = request;
     explain->run.study.options.sampling = sampling_everything();
-    explain->over = UINT64_MAX;
+    explain->one_pass = "--exact";
 }
 
 static void take_systematic(struct argp_state *state, void *request, char *value) {
     (void)state, (void)value;
-    ((struct explain *)request)->over = UINT64_MAX;
+    ((struct explain *)request)->one_pass = "--systematic";
 }
 
 #define REQUEST struct explain
@@ -41,7 +41,8 @@ static const struct option_row OPTIONS[] = {
     EXPLAIN_REGIONS(regions, enough),
     COUNT("regions-over", "N", over,
           "A run of more than N instructions is explained by representative regions of it (default "
-          "80M)"),
+          "80M)",
+          GIVEN(over_given)),
     COUNT(
         "keep", "N", kept,
         "A run of up to N instructions is kept in a temporary file meanwhile; regions of a longer "
@@ -69,6 +70,11 @@ static void check(struct argp_state *state, void *request) {
     if (!input->command && !input->trace)
         options_fail(state, "what to explain? (culprit explain [OPTION...] -- COMMAND..., or "
                             "culprit explain FILE.ctrace)");
+    if (explain->one_pass && (explain->over_given || explain->enough))
+        options_fail(state, "%s: all in one pass, without --regions%s", explain->one_pass,
+                     explain->over_given ? "-over" : "");
+    if (explain->one_pass)
+        explain->over = UINT64_MAX;
     input->follow |= input->command && !input->no_follow && input->thread < 0;
 }
 

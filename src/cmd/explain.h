@@ -15,6 +15,8 @@ struct explain {
     struct run run;
     uint64_t over; /* instructions; longer runs are explained by regions; UINT64_MAX: none is */
     uint64_t kept; /* likewise; of longer ones in a second run */
+    bool over_given;
+    const char *one_pass; /* the option that asks for it; NULL: none */
     bool rerun;
     uint64_t warm_up; /* instructions before each region */
     bool simulate_warm_up;

@@ -1,4 +1,4 @@
-/* The clock is measured in turn with the runs: what it was before and after one is that run's. */
+/* The clock is measured in turn with the runs. */
 #include "study/host_runs.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include "host/frequency.h"
 #include "live/command.h"
 #include "study/muted_output.h"
+#include "util/median.h"
 
 enum { SIGNAL_MS = 100 };
 #define SAMPLES_PER_SECOND 5200 /* as `record` takes */
@@ -74,28 +75,37 @@ static bool run_once(const struct host_runs_request *request, const int descript
     return good;
 }
 
+/* `clock`: as it is after the run. */
 static bool time_run(struct host_runs *runs, const struct host_runs_request *request, double *clock,
                      int *exec_status, struct error *error) {
     struct streams streams = {0};
     struct rusage used = {0};
-    double after;
     bool good = streams_open(&streams, request->input, error) &&
                 run_once(request, streams.descriptors, &used, &runs->status, exec_status, error) &&
-                host_frequency(&after, error);
+                host_frequency(clock, error);
     streams_close(&streams);
     if (!good || request->watch->signal)
         return good;
-    const double mean = 0.5 * (*clock + after);
-    const struct host_run run = {.user = seconds_of(used.ru_utime),
-                                 .system = seconds_of(used.ru_stime),
-                                 .clock = mean,
-                                 .cycles = mean * seconds_of(used.ru_utime),
-                                 .faults = (uint64_t)(used.ru_minflt + used.ru_majflt)};
-    if (!runs->count || run.cycles < runs->runs[runs->least].cycles)
-        runs->least = runs->count;
-    runs->runs[runs->count++] = run;
-    *clock = after;
+    runs->runs[runs->count++] =
+        (struct host_run){.user = seconds_of(used.ru_utime),
+                          .system = seconds_of(used.ru_stime),
+                          .faults = (uint64_t)(used.ru_minflt + used.ru_majflt)};
     return true;
+}
+
+void host_runs_conclude(struct host_runs *runs, const double *readings) {
+    double sorted[HOST_RUNS_MOST + 1];
+    for (uint32_t i = 0; i <= runs->count; i++)
+        sorted[i] = readings[i];
+    const double usual = median_of(sorted, runs->count + 1);
+    runs->least = 0;
+    for (uint32_t i = 0; i < runs->count; i++) {
+        struct host_run *run = &runs->runs[i];
+        run->clock = median_of_three(readings[i], readings[i + 1], usual);
+        run->cycles = run->clock * run->user;
+        if (run->cycles < runs->runs[runs->least].cycles)
+            runs->least = i;
+    }
 }
 
 /* ---- sampled ---- */
@@ -123,13 +133,15 @@ static bool sample_run(struct host_runs *runs, const struct host_runs_request *r
 bool host_runs_go(struct host_runs *runs, const struct host_runs_request *request, int *exec_status,
                   struct error *error) {
     struct error unsampled;
-    double clock;
-    bool good = host_frequency(&clock, error);
+    double clocks[HOST_RUNS_MOST + 1];
+    bool good = host_frequency(&clocks[0], error);
     watch_begin(request->watch, "measuring", "runs", 2 * request->runs);
     for (uint32_t i = 0; good && i < request->runs && !request->watch->signal; i++) {
-        good = time_run(runs, request, &clock, exec_status, error);
+        good = time_run(runs, request, &clocks[runs->count + 1], exec_status, error);
         watch_progress(request->watch, i + 1);
     }
+    if (good)
+        host_runs_conclude(runs, clocks);
     for (uint32_t i = 0; good && i < request->runs && !request->watch->signal; i++) {
         if (!sample_run(runs, request, &unsampled)) {
             snprintf(runs->unsampled, sizeof runs->unsampled, "%.390s", unsampled.message);

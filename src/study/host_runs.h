@@ -18,7 +18,7 @@ struct host_runs_request {
 /* Processor time of the command and the children that it waited for. */
 struct host_run {
     double user, system; /* seconds */
-    double clock;        /* cycles per second of dependent adds, right before and after */
+    double clock;        /* cycles per second of dependent adds: host_runs_conclude() */
     double cycles;       /* user × clock */
     uint64_t faults;     /* pages */
 };
@@ -32,6 +32,11 @@ struct host_runs {
     char unsampled[400];     /* why not; empty: all is well */
     int status;              /* of the last run, as of waitpid() */
 };
+
+/* What follows from the clock as it was read before the first run and after each, runs->count + 1
+ * readings: of the readings before and after a run, and the median of all, the middle one is that
+ * run's clock. One that was misread is never it; a clock that did change is. */
+void host_runs_conclude(struct host_runs *runs, const double *readings);
 
 /* *exec_status as of record_run(). An interrupt between runs is no error: fewer are made, but
  * none at all is. What cannot be sampled is told in `unsampled`. */

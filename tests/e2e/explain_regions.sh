@@ -244,10 +244,16 @@ END
 check "regions that the second run misses are left out, others stand for them" detours
 
 systematic() {
-    run explain $in_order --systematic --regions-over 2M --json --top 0 --output "$scratch/systematic" -- gzip -9 -c "$fewer" >/dev/null &&
+    run explain $in_order --systematic --json --top 0 --output "$scratch/systematic" -- gzip -9 -c "$fewer" >/dev/null &&
         json systematic 'r["regions"] is None' 'r["instructions_simulated"] == r["instructions_executed"]'
 }
 check "--systematic takes one run" systematic
+no_regions() {
+    fails_with 125 '^culprit explain: --systematic: all in one pass, without --regions-over$' \
+        run explain --systematic --regions-over 2M -- true &&
+        fails_with 125 '^culprit explain: --exact: all in one pass, without --regions$' run explain --regions 20 --exact -- true
+}
+check "... and no regions" no_regions
 
 no_folder() {
     TMPDIR=/nowhere run explain -- true 2>"$scratch/error"

@@ -1,0 +1,19 @@
+#include "util/median.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "util/order.h"
+
+double median_of_three(double a, double b, double c) {
+    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+ORDER(by_size, double, ascending(*a, *b))
+
+double median_of(double *values, size_t count) {
+    assert(count);
+    qsort(values, count, sizeof *values, by_size);
+    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
+}

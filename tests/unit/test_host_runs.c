@@ -1,0 +1,53 @@
+/* The clock of each run, from readings between the runs: by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "study/host_runs.h"
+
+static struct host_runs three(double first, double second, double third) {
+    return (struct host_runs){.count = 3,
+                              .runs = {{.user = first}, {.user = second}, {.user = third}}};
+}
+
+static void assert_cycles(const struct host_runs *runs, const double *cycles) {
+    for (uint32_t i = 0; i < runs->count; i++)
+        assert_true(runs->runs[i].cycles == cycles[i]);
+}
+
+/* 4 4 1 4, their median 4: the runs beside the 1 would have had 2.5, and the second the least. */
+static void a_clock_that_was_misread_is_left_out(void **state) {
+    (void)state;
+    struct host_runs runs = three(5, 5.5, 6);
+    host_runs_conclude(&runs, (const double[]){4, 4, 1, 4});
+    assert_cycles(&runs, (const double[]){20, 22, 24});
+    assert_int_equal(runs.least, 0);
+}
+
+/* 4 4 2 2, their median 3: the first run was at 4, the last at 2, the one between at 3. */
+static void a_clock_that_changed_is_followed(void **state) {
+    (void)state;
+    struct host_runs runs = three(5, 6, 11);
+    host_runs_conclude(&runs, (const double[]){4, 4, 2, 2});
+    assert_cycles(&runs, (const double[]){20, 18, 22});
+    assert_int_equal(runs.least, 1);
+}
+
+static void none_was_timed(void **state) {
+    (void)state;
+    struct host_runs runs = {0};
+    host_runs_conclude(&runs, (const double[]){4});
+    assert_int_equal(runs.least, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_clock_that_was_misread_is_left_out),
+        cmocka_unit_test(a_clock_that_changed_is_followed),
+        cmocka_unit_test(none_was_timed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

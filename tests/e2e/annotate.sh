@@ -128,7 +128,7 @@ fi
 # ---- a simulation out of order ----
 
 out_of_order() {
-    run sim --save --skip 20M --limit 2M --output "$scratch/sim.txt" -- "$x86_64/chase" &&
+    run sim --save --skip 20M --stop --limit 2M --output "$scratch/sim.txt" -- "$x86_64/chase" &&
         run annotate --image chase --json --output "$scratch/zen.json" && sound "$scratch/zen.json" &&
         run annotate --image chase --source >"$scratch/zen.txt" && fits "$scratch/zen.txt" &&
         grep -qE '[0-9]+% ST-' "$scratch/zen.txt" &&
@@ -186,7 +186,7 @@ replaced() {
 }
 check "a file that has changed, and one that is gone" replaced
 
-run sim --save --limit 1M --output "$scratch/sim.txt" -- "$x86_64/chase"
+run sim --save --stop --limit 1M --output "$scratch/sim.txt" -- "$x86_64/chase"
 check "no such procedure" fails_with 1 'no procedure of this name has .*culprit top' run annotate no_such_procedure
 check "no such image" fails_with 1 'no samples of none.so' run annotate --image none.so
 check "no such epoch" fails_with 1 'epoch' run annotate --epoch 999

@@ -55,7 +55,7 @@ shows x86_64 "chase: one load misses the last-level cache and takes nearly all t
     "${tea[@]}" -- "$x86/chase" 300000 1 131072
 shows x86_64 "chase: from its kernel on, nothing else takes time" \
     'hot["function"] == "chase_one" and hot["share"] > 0.97 and of(hot, "ST-LLC") > 0.95 and d["instructions"] <= 300000' \
-    "${tea[@]}" --from chase_one --limit 300K -- "$x86/chase" 300000 1 131072
+    "${tea[@]}" --from chase_one --stop --limit 300K -- "$x86/chase" 300000 1 131072
 shows x86_64 "pending: the load that touches the line first takes the time" \
     'hot["function"] == "sum_values" and hot["share"] > 0.7 and of(hot, "ST-LLC") > 0.8' \
     "${tea[@]}" -- "$x86/pending" 200000 65536

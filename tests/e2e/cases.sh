@@ -45,7 +45,7 @@ no_such_instruction() {
 step_cycles() {
     local start=stream_collide
     [ -n "${1-}" ] && start=stream_collide_prefetched
-    cycles "lbm$1" --machine boom-tea --set llc.size=256K --from $start --limit 2M -- \
+    cycles "lbm$1" --machine boom-tea --set llc.size=256K --from $start --stop --limit 2M -- \
         "$riscv/lbm" 1 8000 "$@"
 }
 

@@ -154,9 +154,9 @@ refused() {
 nonsense_is_refused() {
     local trace=$scratch/chase.ctrace
     head -c 3000 "$scratch/chase.locality" >"$scratch/cut.locality"
-    run trace --no-addresses --limit 1K -o "$scratch/blocks.ctrace" -- \
+    run trace --no-addresses --stop --limit 1K -o "$scratch/blocks.ctrace" -- \
         "$WORKLOADS/riscv64/hashjoin" 20000 >/dev/null 2>&1
-    run trace --limit 1K -o "$scratch/native.ctrace" -- true >/dev/null 2>&1
+    run trace --stop --limit 1K -o "$scratch/native.ctrace" -- true >/dev/null 2>&1
     refused "which programs" 2 &&
         refused "number of copies" 1 "$trace*0" &&
         refused "number of copies" 1 "$trace*x" &&

@@ -3,7 +3,7 @@
 
 # capture NAME FUNCTION LIMIT ARGUMENTS...: part of a workload.
 capture() {
-    run trace --from "$2" --limit "$3" --output "$scratch/$1.ctrace" -- "$WORKLOADS/riscv64/$1" "${@:4}" >/dev/null 2>&1
+    run trace --from "$2" --stop --limit "$3" --output "$scratch/$1.ctrace" -- "$WORKLOADS/riscv64/$1" "${@:4}" >/dev/null 2>&1
 }
 if has riscv64-workloads; then
     capture chase chase_many 300K 60000 4

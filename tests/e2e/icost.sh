@@ -4,8 +4,8 @@
 report=$scratch/report.json
 trace=$scratch/gzip.ctrace
 seq 30000 | awk '{ print ($1 * 7919) % 30011 }' >"$scratch/numbers"
-run trace --limit 60K --output "$trace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
-run trace --limit 60K --output "$scratch/sort.ctrace" -- sort "$scratch/numbers" >/dev/null 2>&1
+run trace --stop --limit 60K --output "$trace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
+run trace --stop --limit 60K --output "$scratch/sort.ctrace" -- sort "$scratch/numbers" >/dev/null 2>&1
 
 told_names='m = r.get("multisim")
 def sets(of):
@@ -38,7 +38,7 @@ check "costs are differences of sim --ideal" agrees_with_sim
 # Memory written in a row, and a table at random: a larger window is worth what the MSHRs allow.
 misses_are_limited() {
     for from in "--skip 100K" "--from build"; do
-        run trace $from --limit 60K --output "$scratch/misses.ctrace" -- \
+        run trace $from --stop --limit 60K --output "$scratch/misses.ctrace" -- \
             "$WORKLOADS/riscv64/hashjoin" 1000 >/dev/null 2>&1 &&
             run icost --machine zen4 --multisim=focus --focus win --json --output "$report" \
                 "$scratch/misses.ctrace" &&
@@ -49,7 +49,7 @@ misses_are_limited() {
 check "a larger window has no more MSHRs, by graph and by simulation" misses_are_limited
 # Prefetches that nobody uses hold half of them.
 prefetches_take_mshrs() {
-    run trace --from touch --limit 60K --output "$scratch/pages.ctrace" -- \
+    run trace --from touch --stop --limit 60K --output "$scratch/pages.ctrace" -- \
         "$WORKLOADS/riscv64/pages" 4000 >/dev/null 2>&1 &&
         run icost --machine boom-tip --multisim=focus --focus win --json --output "$report" \
             "$scratch/pages.ctrace" &&
@@ -188,7 +188,7 @@ check "nothing to do" fails_with 2 'what to simulate' run icost
 # cycles. Forwarded, the load takes 3: 5 cycles are left.
 parts_cannot_forward() {
     local parts=$scratch/parts.ctrace
-    run trace --from read_whole --limit 60K --output "$parts" -- "$WORKLOADS/x86_64/parts" 20000 >/dev/null 2>&1 &&
+    run trace --from read_whole --stop --limit 60K --output "$parts" -- "$WORKLOADS/x86_64/parts" 20000 >/dev/null 2>&1 &&
         run icost --machine zen4 --multisim=focus --focus stfwd --critical --json --output "$report" "$parts" &&
         told '0.36 * m["cycles"] < cost("stfwd", of=m) < 0.38 * m["cycles"]' \
             'abs(cost("stfwd", of=r) - cost("stfwd", of=m)) < 0.01 * m["cycles"]' \
@@ -207,7 +207,7 @@ own_categories() {
     local first second lists=$scratch/lists.ctrace
     first=$(grep -n 'first = first->next;' workloads/lists.c | cut -d: -f1)
     second=$(grep -n 'second = second->next;' workloads/lists.c | head -1 | cut -d: -f1)
-    run trace --from walk_both --limit 20K --output "$lists" -- "$WORKLOADS/x86_64/lists" 20000 262144 >/dev/null 2>&1 &&
+    run trace --from walk_both --stop --limit 20K --output "$lists" -- "$WORKLOADS/x86_64/lists" 20000 262144 >/dev/null 2>&1 &&
         run icost --json --output "$report" --category "a=dmiss@lists.c:$first" \
             --category "b=dmiss@workloads/lists.c:$second" --category dmiss@walk_both \
             --category half=dram:50% "$lists" &&
@@ -249,7 +249,7 @@ check "what the report says is checked by simulation" checked
 # Random lines of random pages: walks cost what the simulator says, though memory has the data.
 walks_are_their_own() {
     local walks=$scratch/walks.ctrace perfect
-    run trace --from build --limit 200K --output "$walks" -- "$WORKLOADS/riscv64/hashjoin" 100000 \
+    run trace --from build --stop --limit 200K --output "$walks" -- "$WORKLOADS/riscv64/hashjoin" 100000 \
         >/dev/null 2>&1 &&
         perfect=$(trace=$walks cycles_of --machine fields2004 --set dtlb.entries=0) &&
         run icost --json --output "$report" --machine fields2004 --category dtlb --category dram \

@@ -4,7 +4,7 @@
 report=$scratch/report.json
 trace=$scratch/gzip.ctrace
 seq 40000 | awk '{ print ($1 * 7919) % 30011 }' >"$scratch/numbers"
-run trace --skip 3M --limit 400K --output "$trace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
+run trace --skip 3M --stop --limit 400K --output "$trace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
 
 told_names='p, s = r["profiler"], r["shotgun"]
 def percent(way, *members):
@@ -77,7 +77,7 @@ check "the table has its column, and tells what it rests on" tells
 # Much of a run's beginning is executed once: its fragments are discarded, and with them what it
 # waited for.
 tells_of_bias() {
-    run trace --limit 200K --output "$scratch/cold.ctrace" -- gzip -9 -c "$scratch/numbers" \
+    run trace --stop --limit 200K --output "$scratch/cold.ctrace" -- gzip -9 -c "$scratch/numbers" \
         >/dev/null 2>&1
     run icost --shotgun "$scratch/cold.ctrace" >"$scratch/cold" &&
         grep -q 'profiler: biased, do not rely on it' "$scratch/cold" &&

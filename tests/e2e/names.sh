@@ -10,11 +10,11 @@ stripped() {
     local verb
     for verb in sim explain profilers; do
         # shellcheck disable=SC2086
-        run $verb --skip 4M --limit 300K --output "$scratch/text" -- "$scratch/naked" || return 1
+        run $verb --skip 4M --stop --limit 300K --output "$scratch/text" -- "$scratch/naked" || return 1
         grep -qE 'functions without names, in stripped files: naked \([0-9.]+ % of cycles\)' "$scratch/text" &&
             grep -q 'naked: of no package' "$scratch/text" || { cat "$scratch/text"; return 1; }
     done
-    run sim --save --skip 4M --limit 1M --output "$scratch/text" -- "$scratch/naked" || return 1
+    run sim --save --skip 4M --stop --limit 1M --output "$scratch/text" -- "$scratch/naked" || return 1
     for verb in top annotate; do
         run $verb >"$scratch/text" 2>&1
         grep -q 'in stripped files: naked' "$scratch/text" || { cat "$scratch/text"; return 1; }
@@ -26,7 +26,7 @@ skip_without $needed "stripped files are named, with what to do" ||
 
 # One line says it all as JSON; functions have boundaries though they have no name.
 bounded() {
-    run sim --json --skip 4M --limit 1M --output "$scratch/json" -- "$scratch/naked" || return 1
+    run sim --json --skip 4M --stop --limit 1M --output "$scratch/json" -- "$scratch/naked" || return 1
     report=$scratch/json told \
         'any("in stripped files: naked" in n for n in r["notes"])' \
         'r["functions"][0]["function"] is None and r["functions"][0]["function_size"] > 0'
@@ -36,7 +36,7 @@ skip_without $needed "stripped functions have boundaries" ||
 
 # Symbols that are there are not asked for, nor is what took no time.
 quiet() {
-    run sim --skip 4M --limit 1M --output "$scratch/text" -- "$x86_64/chase" || return 1
+    run sim --skip 4M --stop --limit 1M --output "$scratch/text" -- "$x86_64/chase" || return 1
     ! grep -E 'without names|of no package' "$scratch/text"
 }
 skip_without $needed "nothing is said where all has names" ||
@@ -45,7 +45,7 @@ skip_without $needed "nothing is said where all has names" ||
 # A program that was replaced since it was captured lends its names to no one.
 replaced() {
     cp "$x86_64/chase" "$scratch/program" &&
-        run trace --skip 4M --limit 1M --output "$scratch/t.ctrace" -- "$scratch/program" >/dev/null 2>&1 || return 1
+        run trace --skip 4M --stop --limit 1M --output "$scratch/t.ctrace" -- "$scratch/program" >/dev/null 2>&1 || return 1
     cp "$x86_64/stream" "$scratch/program.new" && mv "$scratch/program.new" "$scratch/program"
     run sim --output "$scratch/text" "$scratch/t.ctrace" || return 1
     grep -q 'replaced since' "$scratch/text" && ! grep -qE '%  .*kernel' "$scratch/text" || {
@@ -58,11 +58,11 @@ skip_without $needed "a program replaced since its capture" ||
 
 # Debian's own programs: the package that the file came in.
 debian() {
-    seq 200 | run sim --limit 1M --output "$scratch/text" -- "$(command -v bc)" >/dev/null || return 1
+    seq 200 | run sim --stop --limit 1M --output "$scratch/text" -- "$(command -v bc)" >/dev/null || return 1
     grep -q 'in stripped files: bc' "$scratch/text" || return 1
     tr -d '\\\n' <"$scratch/text" | tr -s ' ' | grep -qE 'sudo apt install .*bc-dbgsym' ||
         { cat "$scratch/text"; return 1; }
-    seq 200 | DEBUGINFOD_URLS=http://127.0.0.1:1 run sim --limit 1M --output "$scratch/text" -- "$(command -v bc)" >/dev/null &&
+    seq 200 | DEBUGINFOD_URLS=http://127.0.0.1:1 run sim --stop --limit 1M --output "$scratch/text" -- "$(command -v bc)" >/dev/null &&
         grep -q "to have them: debuginfod-find debuginfo /usr/bin/bc" "$scratch/text"
 }
 bc_is_stripped() {

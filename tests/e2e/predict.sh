@@ -166,7 +166,7 @@ bad_regions_are_refused() {
 }
 
 addresses_are_needed() {
-    run trace --no-addresses --limit 1000 --output "$scratch/bare.ctrace" -- true >/dev/null 2>&1
+    run trace --no-addresses --stop --limit 1000 --output "$scratch/bare.ctrace" -- true >/dev/null 2>&1
     refused "no memory addresses" 1 "$scratch/bare.ctrace"
 }
 

@@ -84,7 +84,7 @@ floor_is_met() {
 check "--floor takes the samples it needs" floor_is_met
 
 # One trace, so that all runs see the same.
-timeout 300 "$CULPRIT" trace --limit 2M --output "$scratch/run.ctrace" -- \
+timeout 300 "$CULPRIT" trace --stop --limit 2M --output "$scratch/run.ctrace" -- \
     gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
 same_for_threads() {
     local threads
@@ -130,7 +130,7 @@ check "columns of errors end below their headings" columns_align
 # Two instructions of an image with a long name are two places.
 long_names() {
     local name=$scratch/a_program_whose_name_has_many_letters
-    cp "$WORKLOADS/x86_64/matmul" "$name" && run profilers --limit 2M --top 5 -- "$name" 60 1 2>"$scratch/text" >/dev/null || return 1
+    cp "$WORKLOADS/x86_64/matmul" "$name" && run profilers --stop --limit 2M --top 5 -- "$name" 60 1 2>"$scratch/text" >/dev/null || return 1
     python3 - "$scratch/text" <<'END'
 import sys
 lines = open(sys.argv[1]).read().split("\n")
@@ -142,7 +142,7 @@ END
 skip_without x86_64-workloads "an offset is never cut" || check "an offset is never cut" long_names
 
 riscv() {
-    run profilers --limit 1M --json --output "$report" -- "$WORKLOADS/riscv64/ceil" 20000 >/dev/null &&
+    run profilers --stop --limit 1M --json --output "$report" -- "$WORKLOADS/riscv64/ceil" 20000 >/dev/null &&
         holds 'r["machine"] == "boom-tea" and r["class"] == "flush"' \
             'p("NCI")["error"]["instruction"] > 10 * p("TIP")["error"]["instruction"]'
 }

@@ -346,7 +346,7 @@ check "a sweep writes no list" fails_with 2 'no list of regions' \
 # ---- a real program, with slices and costs of one trace ----
 
 real_run() {
-    run trace --limit 3M -o real.ctrace -- gzip -9 -c /bin/bash >/dev/null &&
+    run trace --stop --limit 3M -o real.ctrace -- gzip -9 -c /bin/bash >/dev/null &&
         run bbv --size 100K -o real.bb real.ctrace &&
         run sim --slices real.costs.csv --slices-like real.bb.slices real.ctrace >/dev/null &&
         run regions real.bb --predict real.costs.csv -o real.csv --json >real.json &&

@@ -3,7 +3,7 @@
 . tests/e2e/lib.sh
 
 report=$scratch/report.json
-run trace --limit 1M --output "$scratch/run.ctrace" -- gzip -9 -c /bin/bash >/dev/null 2>&1
+run trace --stop --limit 1M --output "$scratch/run.ctrace" -- gzip -9 -c /bin/bash >/dev/null 2>&1
 traced() {
     run sim --json --output "$report" "$@" "$scratch/run.ctrace"
 }

@@ -3,7 +3,7 @@
 
 seq 100000 | awk '{ print ($1 * 7919) % 100003, $1 }' >"$scratch/numbers"
 report=$scratch/report.json
-run trace --limit 16M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/numbers" \
+run trace --stop --limit 16M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/numbers" \
     >/dev/null 2>"$scratch/said" || cat "$scratch/said"
 
 combined() {
@@ -89,7 +89,7 @@ check "the other regions stand for one that was not captured" lost
 # The region that is everything is the plain simulation.
 everything() {
     region_list "$scratch/all.csv" x86_64 "gzip -9" 1000000 "$scratch/1M.ctrace" 0:1000000:1
-    run trace --limit 1M -o "$scratch/1M.ctrace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
+    run trace --stop --limit 1M -o "$scratch/1M.ctrace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
     run sim --regions "$scratch/all.csv" --top 0 --json --output "$report" &&
         run sim --top 0 --json --output "$scratch/plain.json" "$scratch/1M.ctrace" &&
         python3 - "$report" "$scratch/plain.json" <<'END'

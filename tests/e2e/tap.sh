@@ -2,7 +2,7 @@
 . tests/e2e/lib.sh
 
 report=$scratch/report.json
-run trace --limit 600K --output "$scratch/run.ctrace" -- gzip -9 -c /bin/bash >/dev/null 2>&1
+run trace --stop --limit 600K --output "$scratch/run.ctrace" -- gzip -9 -c /bin/bash >/dev/null 2>&1
 traced() {
     run sim --json --output "$report" "$@" "$scratch/run.ctrace"
 }
@@ -196,7 +196,7 @@ larger() {
 }
 # Killed while it writes: what is there is whole blocks, but for the last.
 killed() {
-    run trace --limit 20M --output "$scratch/long.ctrace" -- gzip -9 -c /usr/bin/python3 \
+    run trace --stop --limit 20M --output "$scratch/long.ctrace" -- gzip -9 -c /usr/bin/python3 \
         >/dev/null 2>&1
     "$CULPRIT" sim --output "$report" --tap "binary:$scratch/killed.bin" "$scratch/long.ctrace" &
     local child=$!

@@ -10,8 +10,8 @@ if has riscv64-workloads; then
     capture_part 100K chase chase_one chase 60000 1
     capture_part 100K matmul multiply matmul 60 1
     capture_part 100K interpreter interpret interpreter
-    run trace --limit 1000 --output "$scratch/native.ctrace" -- true >/dev/null 2>&1
-    run trace --no-addresses --limit 1000 --output "$scratch/bare.ctrace" -- true >/dev/null 2>&1
+    run trace --stop --limit 1000 --output "$scratch/native.ctrace" -- true >/dev/null 2>&1
+    run trace --no-addresses --stop --limit 1000 --output "$scratch/bare.ctrace" -- true >/dev/null 2>&1
 fi
 
 # throughput OPTIONS... NAME...: traces by name.

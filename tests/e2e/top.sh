@@ -3,7 +3,7 @@
 . tests/e2e/lib.sh
 
 export CULPRIT_STORE=$scratch/profiles.db
-run trace --limit 2M --output "$scratch/run.ctrace" -- gzip -9 -c /bin/bash >/dev/null 2>&1
+run trace --stop --limit 2M --output "$scratch/run.ctrace" -- gzip -9 -c /bin/bash >/dev/null 2>&1
 
 saved() {
     run sim --json --top 0 --output "$scratch/sim.json" --save "$scratch/run.ctrace" &&

@@ -3,7 +3,7 @@
 
 seq 300000 | awk '{ print ($1 * 7919) % 300007, $1 }' >"$scratch/numbers"
 report=$scratch/report.json
-run trace --limit 8M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/numbers" \
+run trace --stop --limit 8M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/numbers" \
     >/dev/null 2>"$scratch/said" || cat "$scratch/said"
 
 # checked FILE EXPRESSION over the report r...

@@ -1,7 +1,6 @@
 # Debian's programs, unmodified, 50 million instructions each: the program's output is its own, the
 # cycles of the profile sum to the total, and functions of shared libraries are named.
 . tests/e2e/lib.sh
-RUN_LIMIT=600
 
 awk 'BEGIN { x = 1; for (i = 0; i < 300000; i++) { x = (x * 16807) % 2147483647; print x, i % 977 } }' >"$scratch/text"
 cat >"$scratch/query.sql" <<'SQL'

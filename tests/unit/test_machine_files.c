@@ -30,7 +30,7 @@ static void messages_name_line_and_key(void **state) {
         {"name = x\nbase = boom-tip\n", ":2: base = boom-tip: must come before every other key"},
         {"base = boom-tipp\n",
          ":1: base = boom-tipp: no machine boom-tipp; did you mean boom-tip?"},
-        {"base = ../x\n", ":1: base = ../x: "},
+        {"base = ../nowhere/x\n", ":1: base = ../nowhere/x: "},
         {"base = boom-tip\n[class.int_alv]\npool = alu\n",
          ":3: [class.int_alv]: no operation class int_alv; did you mean int_alu?"},
         {"base = boom-tip\n[pool.alu]\nqueue = itn\n", "[pool.alu] queue = itn: no such queue"},

@@ -272,7 +272,7 @@ char *text_clip(char *buffer, size_t size, const char *text, unsigned columns) {
 /* ---- printed text ---- */
 
 FILE *text_printer_begin(struct text_printer *printer) {
-    *printer = (struct text_printer){NULL};
+    *printer = (struct text_printer){0};
     return printer->file = open_memstream(&printer->text, &printer->size);
 }
 

@@ -9,9 +9,7 @@
  * middle one holds; in a hurry, once. */
 #include "calibrate/simulated.h"
 
-#include <assert.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -41,12 +39,9 @@ static void conclude(struct run *run) {
     const size_t kernel = run->ends / run->guest.runs - 1;
     const unsigned pairs = (run->guest.runs - 1) / 2;
     double more[GUEST_PAIRS];
-    assert(pairs);
-    static_assert(GUEST_PAIRS == 3, "the middle of three");
     for (unsigned i = 0; i < pairs; i++)
         more[i] = (double)run->lengths[2 * i + 2] - (double)run->lengths[2 * i + 1];
-    const double cycles =
-        pairs < GUEST_PAIRS ? more[0] : median_of_three(more[0], more[1], more[2]);
+    const double cycles = median_of(more, pairs);
     const double n = (double)run->kernels[kernel]->iterations;
     run->results[kernel] = (struct host_result){.state = HOST_MEASURED, .cycles = cycles / n};
     watcher_tell(&run->simulated->meter.watcher, run->simulated->meter.done + kernel + 1);

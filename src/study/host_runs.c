@@ -101,7 +101,7 @@ void host_runs_conclude(struct host_runs *runs, const double *readings) {
     runs->least = 0;
     for (uint32_t i = 0; i < runs->count; i++) {
         struct host_run *run = &runs->runs[i];
-        run->clock = median_of_three(readings[i], readings[i + 1], usual);
+        run->clock = median_of((double[]){readings[i], readings[i + 1], usual}, 3);
         run->cycles = run->clock * run->user;
         if (run->cycles < runs->runs[runs->least].cycles)
             runs->least = i;

@@ -1,14 +1,9 @@
 #include "util/median.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "util/order.h"
-
-double median_of_three(double a, double b, double c) {
-    return fmax(fmin(a, b), fmin(fmax(a, b), c));
-}
 
 ORDER(by_size, double, ascending(*a, *b))
 

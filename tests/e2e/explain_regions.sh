@@ -17,16 +17,6 @@ cc -O1 -o "$scratch/wanders" tests/guests/wanders.c
 cc -O1 -o "$scratch/detours" tests/guests/detours.c
 cc -O1 -o "$scratch/uneven" tests/guests/uneven.c
 
-# json NAME CONDITION...: the report there holds what it must, and sums.
-json() {
-    local name=$1
-    shift
-    python3 tests/e2e/check_report.py "$scratch/$name" "$@"
-}
-note() {
-    echo "any('$1' in n for n in r['notes'])"
-}
-
 by_regions() {
     run explain --keep 0 --regions-over 5M --regions 20 --json --top 0 --output "$scratch/regions" -- \
         gzip -9 -c "$few" >"$scratch/out" &&

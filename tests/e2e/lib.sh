@@ -126,6 +126,18 @@ for text in sys.argv[3:]:
 END
 }
 
+# json NAME CONDITION...: the report $scratch/NAME sums, and each condition, in Python, holds of r, its
+# JSON object.
+json() {
+    local name=$1
+    shift
+    python3 tests/e2e/check_report.py "$scratch/$name" "$@"
+}
+# note TEXT: the condition that a note has this text.
+note() {
+    echo "any('$1' in n for n in r['notes'])"
+}
+
 # capture_part LIMIT NAME FUNCTION PROGRAM ARGUMENTS...: so many instructions of a workload for
 # riscv64 from a function on, as $scratch/NAME.ctrace.
 capture_part() {

@@ -3,16 +3,6 @@
 
 cc -O1 -o "$scratch/uneven" tests/guests/uneven.c
 
-# json NAME CONDITION...: the report there holds what it must, and sums.
-json() {
-    local name=$1
-    shift
-    python3 tests/e2e/check_report.py "$scratch/$name" "$@"
-}
-note() {
-    echo "any('$1' in n for n in r['notes'])"
-}
-
 # Data decide how long the same code takes. The first regions leave much open, so more are taken, all
 # slices here; of fewer the interval holds what all slices took. Where slices begin depends on the
 # environment's size, and with it which are chosen: twice the interval is not left by chance.

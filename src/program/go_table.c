@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/unwind_parts.h"
 #include "util/array.h"
 #include "util/little_endian.h"
 #include "util/order.h"
@@ -25,6 +26,7 @@ struct go_table {
     uint64_t function_count;
     uint64_t names, units, files, values, functions; /* offsets in bytes[] of the parts */
     uint32_t quantum;                                /* bytes, of the shortest instruction */
+    uint32_t flags;                                  /* of a function: where in its description */
     size_t size;
     uint8_t bytes[]; /* the section */
 };
@@ -75,6 +77,7 @@ static bool read_header(struct go_table *table, const struct elf_image *image) {
         !bytes[6])
         return false;
     table->quantum = bytes[6];
+    table->flags = magic == MAGIC_118 ? 37 : 41; /* since 1.20 behind the first line */
     table->function_count = get_u64(bytes + 8);
     table->text = text_address(image, get_u64(bytes + 24));
     table->names = get_u64(bytes + 32);
@@ -140,7 +143,7 @@ bool go_table_functions(const struct go_table *table, const struct elf_image *im
     return true;
 }
 
-/* ---- lines ---- */
+/* ---- values by address ---- */
 
 static bool read_varint(const struct go_table *table, uint64_t *at, uint32_t *value) {
     *value = 0;
@@ -153,22 +156,75 @@ static bool read_varint(const struct go_table *table, uint64_t *at, uint32_t *va
     return false;
 }
 
-/* The value at an address, from the table at `offset` of the values of a function that begins at
- * `start`: pairs of steps of the value (signed) and of the address. −1: none. */
+/* Values by address, from a table of a function: pairs of steps of the value (signed) and of the
+ * address. */
+struct values {
+    const struct go_table *table;
+    uint64_t at;    /* the next pair */
+    uint32_t value; /* up to `end`, from where the one before ended */
+    uint64_t end;   /* address, exclusive */
+    bool begun;
+};
+
+static struct values values_begin(const struct go_table *table, uint32_t offset, uint64_t start) {
+    return (struct values){.table = table,
+                           .at = offset ? table->values + offset : table->size,
+                           .value = UINT32_MAX,
+                           .end = start};
+}
+
+static bool values_next(struct values *values) {
+    uint32_t step, length;
+    if (!read_varint(values->table, &values->at, &step) || (!step && values->begun) ||
+        !read_varint(values->table, &values->at, &length))
+        return false;
+    values->begun = true;
+    values->value += step & 1 ? ~(step >> 1) : step >> 1;
+    values->end += (uint64_t)length * values->table->quantum;
+    return true;
+}
+
+/* ---- stacks ---- */
+
+enum { FLAG_OUTERMOST = 1, FLAG_WRITES_SP = 2 }; /* abi.FuncFlagTopFrame, abi.FuncFlagSPWrite */
+
+static bool add_function(const struct go_table *table, uint64_t index,
+                         const struct elf_image *image, struct unwind_table *unwind) {
+    uint64_t start = entry(table, index), end = entry(table, index + 1);
+    uint64_t described = description(table, index), flags = described + table->flags;
+    uint64_t reached = start;
+    if (end <= start || !has(table, described, DESCRIPTION_BYTES) || !has(table, flags, 1))
+        return true;
+    if (table->bytes[flags] & (FLAG_OUTERMOST | FLAG_WRITES_SP)) {
+        if (!unwind_table_add(unwind, image, start, (struct unwind_row){.kind = UNWIND_OUTERMOST}))
+            return false;
+        reached = end;
+    }
+    for (struct values values = values_begin(table, u32_at(table, described + 16), start);
+         reached < end && values_next(&values); reached = values.end)
+        if (values.end > reached &&
+            !unwind_table_add(unwind, image, reached,
+                              (struct unwind_row){.kind = UNWIND_REGISTER,
+                                                  .base = UNWIND_RSP,
+                                                  .cfa_offset = (int32_t)values.value + 8}))
+            return false;
+    return unwind_table_add(unwind, image, end, (struct unwind_row){0});
+}
+
+bool go_table_unwind(const struct go_table *table, const struct elf_image *image,
+                     struct unwind_table *unwind) {
+    return all_where(i, table->function_count, add_function(table, i, image, unwind));
+}
+
+/* ---- lines ---- */
+
+/* The value at an address. −1: none. */
 static int32_t value_at(const struct go_table *table, uint32_t offset, uint64_t start,
                         uint64_t address) {
-    uint64_t at = table->values + offset, reached = start;
-    uint32_t value = UINT32_MAX, step, length;
-    if (!offset)
-        return -1;
-    for (bool first = true; read_varint(table, &at, &step) && (step || first); first = false) {
-        if (!read_varint(table, &at, &length))
-            return -1;
-        value += step & 1 ? ~(step >> 1) : step >> 1;
-        reached += (uint64_t)length * table->quantum;
-        if (address < reached)
-            return (int32_t)value;
-    }
+    struct values values = values_begin(table, offset, start);
+    while (values_next(&values))
+        if (address < values.end)
+            return (int32_t)values.value;
     return -1;
 }
 

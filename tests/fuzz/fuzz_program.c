@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "program/program.h"
+#include "program/unwind_table.h"
 
 struct reading {
     struct program *program;
@@ -23,6 +24,17 @@ static bool read_function(void *context, const struct program_function *function
     program_read(reading->program, reading->image, function->address, bytes,
                  function->size < sizeof bytes ? function->size : sizeof bytes);
     return ++reading->visits < 100;
+}
+
+static void read_unwind_table(const char *path) {
+    struct elf_image image = {0};
+    struct unwind_table table = {0};
+    struct error error;
+    if (elf_image_open(&image, path, &error) && unwind_table_build(&table, &image))
+        for (size_t i = 1; i < table.count; i++)
+            assert(table.rows[i - 1].start < table.rows[i].start);
+    unwind_table_free(&table);
+    elf_image_close(&image);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
@@ -48,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct reading reading = {program, image, 0};
     program_each_function(program, image, read_function, &reading);
     program_free(program);
+    read_unwind_table(path);
     struct executable executable;
     struct error error = {""};
     if (!executable_identify(path, &executable, &error))

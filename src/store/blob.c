@@ -283,3 +283,68 @@ bool blob_decode_symbols(struct blob_codec *codec, const uint8_t *blob, size_t s
     *symbols = NULL;
     return error_set(error, "its columns are no symbols");
 }
+
+/* ---- calls ---- */
+
+/* A parent is told by how far before its child it stands; 0: there is none. */
+bool blob_encode_calls(struct blob_codec *codec, const struct store_call *calls, size_t count,
+                       struct error *error) {
+    size_t most;
+    if (__builtin_mul_overflow(count, (size_t)4 * NUMBER_BYTES_MAX, &most) ||
+        !reserve_plain(codec, most))
+        return out_of_memory(error);
+    uint8_t *at = codec->plain;
+    for (size_t i = 0; i < count; i++) {
+        if (calls[i].parent != STORE_CALL_TOP && calls[i].parent >= i)
+            return error_set(error, "a caller does not stand before what it calls");
+        at = put_number(at, calls[i].parent == STORE_CALL_TOP ? 0 : i - calls[i].parent);
+    }
+    for (size_t i = 0; i < count; i++)
+        at = put_number(at, (uint64_t)calls[i].image);
+    for (size_t i = 0; i < count; i++)
+        at = put_number(at, calls[i].offset);
+    for (size_t i = 0; i < count; i++)
+        at = put_number(at, calls[i].value);
+    return pack(codec, 0, count, (size_t)(at - codec->plain), error);
+}
+
+static bool get_callers(struct bytes *columns, struct store_call *calls, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t distance;
+        if (!get_number(columns, &distance) || distance > i)
+            return false;
+        calls[i] =
+            (struct store_call){.parent = distance ? (uint32_t)(i - distance) : STORE_CALL_TOP};
+    }
+    return true;
+}
+
+static bool get_images(struct bytes *columns, struct store_call *calls, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t image;
+        if (!get_number(columns, &image) || image > INT64_MAX)
+            return false;
+        calls[i].image = (int64_t)image;
+    }
+    return true;
+}
+
+bool blob_decode_calls(struct blob_codec *codec, const uint8_t *blob, size_t size,
+                       struct store_call **calls, size_t *capacity, size_t *count,
+                       struct error *error) {
+    uint8_t flags = 0;
+    struct bytes columns = {0};
+    if (!unpack(codec, blob, size, 4, &flags, count, &columns, error))
+        return false;
+    if (*count > STORE_CALLS_MAX)
+        return error_set(error, "it has more calls than a tree may have");
+    if (!array_reserve((void **)calls, capacity, *count, sizeof **calls))
+        return out_of_memory(error);
+    if ((flags & FLAG_SIGNATURES) || !get_callers(&columns, *calls, *count) ||
+        !get_images(&columns, *calls, *count) ||
+        !all_where(i, *count, get_number(&columns, &(*calls)[i].offset)) ||
+        !all_where(i, *count, get_number(&columns, &(*calls)[i].value)) ||
+        columns.at != columns.end)
+        return error_set(error, "its columns are no calls");
+    return true;
+}

@@ -34,3 +34,11 @@ bool blob_encode_symbols(struct blob_codec *codec, const struct code_symbol *sym
                          struct error *error);
 bool blob_decode_symbols(struct blob_codec *codec, const uint8_t *blob, size_t size,
                          struct code_symbol **symbols, size_t *count, struct error *error);
+
+/* The same of a calling context tree, parents before children. Decoded, that holds as well, and the
+ * numbers of images are not negative. */
+bool blob_encode_calls(struct blob_codec *codec, const struct store_call *calls, size_t count,
+                       struct error *error);
+bool blob_decode_calls(struct blob_codec *codec, const uint8_t *blob, size_t size,
+                       struct store_call **calls, size_t *capacity, size_t *count,
+                       struct error *error);

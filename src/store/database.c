@@ -24,7 +24,8 @@ static const char *const SQL[STATEMENT_COUNT] = {
     [WEIGH_SESSION] = "UPDATE session SET weight = ?2 WHERE id = ?1",
     [ADD_EVENT] = "INSERT INTO event(session, name, unit, period, period_unit, precise) "
                   "VALUES(?,?,?,?,?,?)",
-    [EVENT_TOTAL] = "SELECT total, length(data) FROM profile WHERE session = ? AND event = ?",
+    [EVENT_TOTAL] = "SELECT total, length(data) FROM profile WHERE session = ?1 AND event = ?2 "
+                    "UNION ALL SELECT 0, length(data) FROM calls WHERE session = ?1 AND event = ?2",
     [FIND_IMAGE] =
         "SELECT id FROM image WHERE path = ?2 AND build_id = ?3 AND kind = ?1 AND root = ?4",
     [ADD_IMAGE] = "INSERT INTO image(kind, path, build_id, root) VALUES(?,?,?,?)",
@@ -38,6 +39,10 @@ static const char *const SQL[STATEMENT_COUNT] = {
     [ADD_PROFILE] = "INSERT INTO profile(session, image, process, event, total, data) "
                     "VALUES(?,?,?,?,?,?)",
     [SET_PROFILE] = "UPDATE profile SET total = ?2, data = ?3 WHERE id = ?1",
+    [FIND_CALLS] = "SELECT id, data FROM calls WHERE session = ? AND process = ? AND event = ?",
+    [ADD_CALLS] = "INSERT INTO calls(session, process, event, total, data) VALUES(?,?,?,?,?)",
+    [SET_CALLS] = "UPDATE calls SET total = ?2, data = ?3 WHERE id = ?1",
+    [ADD_CALLS_IMAGE] = "INSERT OR IGNORE INTO calls_image(image, calls) VALUES(?,?)",
 };
 
 /* ---- errors ---- */
@@ -292,6 +297,7 @@ void store_close(struct store *store) {
     blob_codec_free(&store->codec);
     free(store->old_values);
     free(store->new_values);
+    free(store->old_calls);
     free(store);
 }
 

@@ -25,6 +25,10 @@ enum statement {
     FIND_PROFILE,
     ADD_PROFILE,
     SET_PROFILE,
+    FIND_CALLS,
+    ADD_CALLS,
+    SET_CALLS,
+    ADD_CALLS_IMAGE,
     STATEMENT_COUNT
 };
 
@@ -44,6 +48,8 @@ struct store {
     struct blob_codec codec;
     struct store_value *old_values, *new_values; /* for merging */
     size_t old_capacity, new_capacity;
+    struct store_call *old_calls;
+    size_t old_calls_capacity;
 };
 
 /* What SQLite could not do, as one line that begins with the path. Returns false. */
@@ -111,9 +117,6 @@ bool database_find_or_add(struct store *store, enum statement find, enum stateme
 /* ---- pieces of other files ---- */
 
 void stored_images_free(struct stored_images *images);
-/* The image, which lives until the store is closed; NULL with an error. */
-const struct store_image *stored_image(struct store *store, int64_t id, struct error *error);
-
 /* All sessions by their start, with their events. */
 struct session_entry {
     struct store_session session;
@@ -133,10 +136,17 @@ struct session_entry *session_list_find(struct store *store, struct session_list
 
 bool session_wanted(const struct store_filter *filter, int64_t session);
 
-/* Decodes all profiles. */
+/* NULL: none of the entry's. */
+const struct store_event *session_event(const struct session_entry *entry, int64_t id);
+
+/* Decodes all profiles; all trees of calls. */
 bool profiles_check(struct store *store, struct error *error);
+bool calls_check(struct store *store, struct error *error);
+
+/* The images that a tree refers to, sorted, each once; to be freed. NULL: out of memory. */
+int64_t *calls_images(const struct store_call *calls, size_t count, size_t *image_count);
 
 /* Removes a session and all that belongs to it but images; within a transaction. */
 bool session_erase(struct store *store, int64_t session, struct error *error);
-/* Removes images, with their symbols, that no profile refers to. */
+/* Removes images, with their symbols, that no profile or call refers to. */
 bool images_sweep(struct store *store, struct error *error);

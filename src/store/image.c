@@ -79,7 +79,7 @@ static const struct store_image *keep_image(struct store *store, sqlite3_stmt *s
     return image;
 }
 
-const struct store_image *stored_image(struct store *store, int64_t id, struct error *error) {
+const struct store_image *store_image_of(struct store *store, int64_t id, struct error *error) {
     if (!store->images && !(store->images = calloc(1, sizeof *store->images))) {
         database_out_of_memory(store, error);
         return NULL;
@@ -140,7 +140,9 @@ void store_free_symbols(struct code_symbol *symbols, size_t count) {
 }
 
 bool images_sweep(struct store *store, struct error *error) {
-    return database_execute(store, "DELETE FROM image WHERE id NOT IN (SELECT image FROM profile)",
+    return database_execute(store,
+                            "DELETE FROM image WHERE id NOT IN (SELECT image FROM profile) AND "
+                            "id NOT IN (SELECT image FROM calls_image)",
                             0, error) &&
            database_execute(store, "DELETE FROM symbols WHERE image NOT IN (SELECT id FROM image)",
                             0, error);

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "store/database.h"
+#include "util/array.h"
+#include "util/order.h"
 
 /* Where profiles go; `events` are the numbers there of the events of `entry`. */
 struct transfer {
@@ -69,16 +71,63 @@ static bool add_values(struct transfer *transfer, int64_t process, int64_t event
     return good;
 }
 
+static size_t event_index(const struct transfer *transfer, const struct store_event *event) {
+    return index_where(i, transfer->entry->event_count, transfer->entry->events[i].id == event->id);
+}
+
 static bool transfer_profile(void *context, const struct store_profile *profile) {
     struct transfer *transfer = context;
-    size_t event = 0;
-    while (transfer->entry->events[event].id != profile->event->id)
-        event++;
+    const size_t event = event_index(transfer, profile->event);
     int64_t process;
     transfer->failed = !find_image(transfer, profile->image) ||
                        !store_process(transfer->to, transfer->session, profile->process, &process,
                                       transfer->error) ||
                        !add_values(transfer, process, transfer->events[event], profile);
+    return !transfer->failed;
+}
+
+/* The images of a tree, as they are numbered where it goes. */
+static bool find_images(struct transfer *transfer, const int64_t *images, size_t count,
+                        int64_t *found) {
+    for (size_t i = 0; i < count; i++) {
+        const struct store_image *image =
+            store_image_of(transfer->from, images[i], transfer->error);
+        if (!image || !find_image(transfer, image))
+            return false;
+        found[i] = transfer->image_id;
+    }
+    return true;
+}
+
+static bool add_calls(struct transfer *transfer, int64_t process, int64_t event,
+                      const struct store_call_tree *tree) {
+    size_t image_count;
+    int64_t *images = calls_images(tree->calls, tree->count, &image_count);
+    int64_t *found = calloc(image_count + 1, sizeof *found);
+    struct store_call *copy = calloc(tree->count + 1, sizeof *copy);
+    bool good = (images && found && copy) || database_out_of_memory(transfer->to, transfer->error);
+    good = good && find_images(transfer, images, image_count, found);
+    for (size_t i = 0; good && i < tree->count; i++) {
+        copy[i] = tree->calls[i];
+        if (transfer->scale != 0)
+            copy[i].value = (uint64_t)((double)copy[i].value * transfer->scale + 0.5);
+        if (copy[i].image)
+            copy[i].image = found[first_where(k, image_count, images[k] >= copy[i].image)];
+    }
+    good = good && store_add_calls(transfer->to, transfer->session, process, event, copy,
+                                   tree->count, transfer->error);
+    free(images);
+    free(found);
+    free(copy);
+    return good;
+}
+
+static bool transfer_calls(void *context, const struct store_call_tree *tree) {
+    struct transfer *transfer = context;
+    int64_t process;
+    transfer->failed =
+        !store_process(transfer->to, transfer->session, tree->process, &process, transfer->error) ||
+        !add_calls(transfer, process, transfer->events[event_index(transfer, tree->event)], tree);
     return !transfer->failed;
 }
 
@@ -112,6 +161,8 @@ static bool transfer_session(struct transfer *transfer, const struct session_ent
     bool good =
         find_events(transfer, present) &&
         store_each_profile(transfer->from, &filter, transfer_profile, transfer, transfer->error) &&
+        !transfer->failed &&
+        store_each_call_tree(transfer->from, &filter, transfer_calls, transfer, transfer->error) &&
         !transfer->failed;
     free(transfer->events);
     transfer->events = NULL;

@@ -119,23 +119,18 @@ struct walk {
     bool ended; /* by the visitor */
 };
 
-static const struct store_event *event_of(const struct session_entry *entry, int64_t id) {
-    const size_t i = index_where(k, entry->event_count, entry->events[k].id == id);
-    return i < entry->event_count ? &entry->events[i] : NULL;
-}
-
 /* The row that the walk's statement is at. */
 static bool visit_row(struct walk *walk, const struct session_entry *entry, struct error *error) {
     sqlite3_stmt *statement = walk->statement;
     int64_t profile = sqlite3_column_int64(statement, 0);
-    const struct store_event *event = event_of(entry, sqlite3_column_int64(statement, 3));
+    const struct store_event *event = session_event(entry, sqlite3_column_int64(statement, 3));
     if (!event || sqlite3_column_type(statement, 4) == SQLITE_NULL)
         return database_damaged(walk->store, error, "profile %lld is of no known event or process",
                                 (long long)profile);
     if (walk->filter && walk->filter->event && strcmp(walk->filter->event, event->name) != 0)
         return true;
     const struct store_image *image =
-        stored_image(walk->store, sqlite3_column_int64(statement, 1), error);
+        store_image_of(walk->store, sqlite3_column_int64(statement, 1), error);
     struct store_process process = {.id = sqlite3_column_int64(statement, 2),
                                     .command = database_text(statement, 4),
                                     .executable = database_text(statement, 5)};
@@ -199,7 +194,7 @@ bool profiles_check(struct store *store, struct error *error) {
     while (statement && (row = database_step(store, statement, error)) > 0) {
         int64_t profile = sqlite3_column_int64(statement, 0);
         size_t count;
-        bool good = stored_image(store, sqlite3_column_int64(statement, 1), error) &&
+        bool good = store_image_of(store, sqlite3_column_int64(statement, 1), error) &&
                     decode(store, statement, 3, profile, &store->old_values, &store->old_capacity,
                            &count, error);
         if (good && total_of(store->old_values, count) != sqlite3_column_int64(statement, 2))

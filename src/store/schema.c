@@ -34,7 +34,17 @@ static const char VERSION_1[] =
     " total INTEGER NOT NULL, data BLOB NOT NULL,"
     " UNIQUE(session, image, process, event)) STRICT;";
 
-static const char *const STEPS[] = {VERSION_1};
+/* Which images a tree refers to is told apart, so that they are kept without reading it. */
+static const char VERSION_2[] =
+    "CREATE TABLE calls("
+    " id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES session,"
+    " process INTEGER NOT NULL, event INTEGER NOT NULL, total INTEGER NOT NULL,"
+    " data BLOB NOT NULL, UNIQUE(session, process, event)) STRICT;"
+    "CREATE TABLE calls_image("
+    " image INTEGER NOT NULL, calls INTEGER NOT NULL, PRIMARY KEY(image, calls))"
+    " STRICT, WITHOUT ROWID;";
+
+static const char *const STEPS[] = {VERSION_1, VERSION_2};
 const struct schema STORE_SCHEMA = {STEPS, sizeof STEPS / sizeof *STEPS};
 
 static bool read_integer(sqlite3 *database, const char *sql, int *value) {

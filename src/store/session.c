@@ -55,8 +55,12 @@ bool store_update_session(struct store *store, const struct store_session *sessi
 
 bool session_erase(struct store *store, int64_t session, struct error *error) {
     static const char *const STEPS[] = {
-        "DELETE FROM profile WHERE session = ?1", "DELETE FROM process WHERE session = ?1",
-        "DELETE FROM event WHERE session = ?1", "DELETE FROM session WHERE id = ?1"};
+        "DELETE FROM calls_image WHERE calls IN (SELECT id FROM calls WHERE session = ?1)",
+        "DELETE FROM calls WHERE session = ?1",
+        "DELETE FROM profile WHERE session = ?1",
+        "DELETE FROM process WHERE session = ?1",
+        "DELETE FROM event WHERE session = ?1",
+        "DELETE FROM session WHERE id = ?1"};
     return all_where(i, sizeof STEPS / sizeof *STEPS,
                      database_execute(store, STEPS[i], session, error)) &&
            (sqlite3_changes(store->database) == 1 ||
@@ -233,4 +237,9 @@ bool store_event_total(struct store *store, int64_t session, int64_t event, uint
         *bytes += (uint64_t)sqlite3_column_int64(statement, 1);
     }
     return row == 0;
+}
+
+const struct store_event *session_event(const struct session_entry *entry, int64_t id) {
+    const size_t i = index_where(k, entry->event_count, entry->events[k].id == id);
+    return i < entry->event_count ? &entry->events[i] : NULL;
 }

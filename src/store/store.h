@@ -5,6 +5,7 @@
  *     session (an epoch, a command recorded, a simulation) ──┬── process ──┐
  *     image (build id, path), shared by all sessions ────────┴─────────────┴── profile: of one
  *     event, a blob of (offset, signature) → value
+ *     calls: of one process and event, a calling context tree
  *
  * Values of several profiles may be added: counts of samples, or of cycles in 1/840. One thread at
  * a time may use a struct store; each process opens its own. Errors name the file. A damaged
@@ -192,6 +193,51 @@ typedef bool store_profile_visitor(void *context, const struct store_profile *pr
  * visitor may call this room's functions that read. Its false ends the walk, which is no error. */
 bool store_each_profile(struct store *store, const struct store_filter *filter,
                         store_profile_visitor *visit, void *context, struct error *error);
+
+/* ---- calls ---- */
+
+/* A node of a calling context tree: a place, and the chain of calls that led to it. Of a caller the
+ * place lies within the instruction that called (its return address less 1). */
+#define STORE_CALL_TOP UINT32_MAX
+struct store_call {
+    uint32_t parent; /* index of the caller, which stands before it; STORE_CALL_TOP: the outermost
+                        frame of a stack, or an enum store_cut */
+    int64_t image;   /* number; 0: an enum store_cut */
+    uint64_t offset; /* as in struct store_value */
+    uint64_t value;  /* of samples in this place itself */
+};
+
+/* Stacks whose outermost frames are not known stand below a node of image 0, whose offset says
+ * why. */
+enum store_cut {
+    STORE_TRUNCATED = 1, /* deeper than what was copied, or than the most frames */
+    STORE_FAILED         /* no rule for a frame, or one that cannot be true */
+};
+
+enum {
+    STORE_CALLS_MAX = 1 << 20
+}; /* nodes of one tree; what finds no room counts for its caller */
+
+/* Adds to what the tree of these processes holds. False as well when a parent does not stand before
+ * its child. */
+bool store_add_calls(struct store *store, int64_t session, int64_t process, int64_t event,
+                     const struct store_call *calls, size_t count, struct error *error);
+
+struct store_call_tree {
+    const struct store_session *session;
+    const struct store_event *event;
+    const struct store_process *process;
+    const struct store_call *calls;
+    size_t count;
+};
+
+typedef bool store_call_tree_visitor(void *context, const struct store_call_tree *tree);
+/* The trees of sessions and event of the filter, as store_each_profile() does. */
+bool store_each_call_tree(struct store *store, const struct store_filter *filter,
+                          store_call_tree_visitor *visit, void *context, struct error *error);
+
+/* An image by its number, which lives until the store is closed; NULL with an error. */
+const struct store_image *store_image_of(struct store *store, int64_t id, struct error *error);
 
 /* ---- upkeep ---- */
 

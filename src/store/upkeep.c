@@ -88,7 +88,12 @@ static bool check_references(struct store *store, struct error *error) {
         "profile WHERE image NOT IN (SELECT id FROM image)",
         "symbols WHERE image NOT IN (SELECT id FROM image)",
         "profile WHERE session IS NOT (SELECT session FROM process WHERE id = process)",
-        "profile WHERE session IS NOT (SELECT session FROM event WHERE id = event)"};
+        "profile WHERE session IS NOT (SELECT session FROM event WHERE id = event)",
+        "calls WHERE session NOT IN (SELECT id FROM session)",
+        "calls WHERE session IS NOT (SELECT session FROM process WHERE id = process)",
+        "calls WHERE session IS NOT (SELECT session FROM event WHERE id = event)",
+        "calls_image WHERE calls NOT IN (SELECT id FROM calls)",
+        "calls_image WHERE image NOT IN (SELECT id FROM image)"};
     for (size_t i = 0; i < sizeof STRAYS / sizeof *STRAYS; i++) {
         char sql[160];
         int64_t count;
@@ -125,5 +130,5 @@ bool store_check(struct store *store, struct error *error) {
         !session_list_read(store, &list, error))
         return false;
     session_list_free(&list);
-    return check_symbols(store, error) && profiles_check(store, error);
+    return check_symbols(store, error) && profiles_check(store, error) && calls_check(store, error);
 }

@@ -25,7 +25,12 @@ CREATE TABLE symbols(image INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
 CREATE TABLE profile(id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES session,
  image INTEGER NOT NULL, process INTEGER NOT NULL, event INTEGER NOT NULL,
  total INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE(session, image, process, event)) STRICT;
-PRAGMA application_id=0x43554c50; PRAGMA user_version=1; PRAGMA journal_mode=WAL;
+CREATE TABLE calls(id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES session,
+ process INTEGER NOT NULL, event INTEGER NOT NULL, total INTEGER NOT NULL, data BLOB NOT NULL,
+ UNIQUE(session, process, event)) STRICT;
+CREATE TABLE calls_image(image INTEGER NOT NULL, calls INTEGER NOT NULL,
+ PRIMARY KEY(image, calls)) STRICT, WITHOUT ROWID;
+PRAGMA application_id=0x43554c50; PRAGMA user_version=2; PRAGMA journal_mode=WAL;
 """
 
 

@@ -1,6 +1,6 @@
-/* Stores with arbitrary bytes. The first byte tells what the rest is used as: a blob of values or
- * of symbols, whose checksum is corrected first, or a whole file, which is then read, checked,
- * written, merged and pruned. The result must keep the promises of store.h. */
+/* Stores with arbitrary bytes. The first byte tells what the rest is used as: a blob of values, of
+ * symbols or of calls, whose checksum is corrected first, or a whole file, which is then read,
+ * checked, written, merged and pruned. The result must keep the promises of store.h. */
 #include <fcntl.h>
 #include <string.h>
 #include <zlib.h>
@@ -50,6 +50,33 @@ static void try_symbols(const uint8_t *blob, size_t size) {
     blob_codec_free(&codec);
 }
 
+static void try_calls(const uint8_t *blob, size_t size) {
+    struct blob_codec codec = {0};
+    struct store_call *calls = NULL, *again = NULL;
+    size_t capacity = 0, again_capacity = 0, count, again_count;
+    struct error error;
+    if (blob_decode_calls(&codec, blob, size, &calls, &capacity, &count, &error)) {
+        require(blob_encode_calls(&codec, calls, count, &error));
+        require(blob_decode_calls(&codec, codec.packed, codec.size, &again, &again_capacity,
+                                  &again_count, &error));
+        require(count == again_count);
+        for (size_t i = 0; i < count; i++)
+            require((calls[i].parent == STORE_CALL_TOP || calls[i].parent < i) &&
+                    calls[i].parent == again[i].parent && calls[i].image == again[i].image &&
+                    calls[i].offset == again[i].offset && calls[i].value == again[i].value);
+    }
+    free(calls);
+    free(again);
+    blob_codec_free(&codec);
+}
+
+static bool visit_calls(void *context, const struct store_call_tree *tree) {
+    (void)context;
+    for (size_t i = 0; i < tree->count; i++)
+        require(tree->calls[i].parent == STORE_CALL_TOP || tree->calls[i].parent < i);
+    return true;
+}
+
 static bool visit_profile(void *context, const struct store_profile *profile) {
     (void)context;
     check_order(profile->values, profile->count);
@@ -81,6 +108,7 @@ static void try_file(const char *path) {
     if (store) {
         store_check(store, &error);
         store_each_profile(store, NULL, visit_profile, NULL, &error);
+        store_each_call_tree(store, NULL, visit_calls, NULL, &error);
         store_close(store);
     }
     if (!(store = store_open(path, STORE_WRITE, &error)))
@@ -112,7 +140,7 @@ static void write_and_try(const uint8_t *data, size_t size) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 6)
         return 0;
-    if (data[0] != 'v' && data[0] != 's') {
+    if (data[0] != 'v' && data[0] != 's' && data[0] != 'c') {
         write_and_try(data, size);
         return 0;
     }
@@ -120,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(blob != NULL);
     memcpy(blob, data + 1, size - 1);
     put_u32(blob, (uint32_t)crc32_z(0, blob + 4, size - 5));
-    (data[0] == 'v' ? try_values : try_symbols)(blob, size - 1);
+    (data[0] == 'v' ? try_values : data[0] == 's' ? try_symbols : try_calls)(blob, size - 1);
     free(blob);
     return 0;
 }

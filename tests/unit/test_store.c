@@ -135,12 +135,12 @@ static void images_and_processes(void **state) {
     }
     store_free_symbols(read, count);
     struct error error;
-    const struct store_image *stored = stored_image(store, other, &error);
+    const struct store_image *stored = store_image_of(store, other, &error);
     assert_non_null(stored);
     assert_int_equal(stored->kind, IMAGE_KERNEL);
     assert_string_equal(stored->root, "/proc/42/root");
     assert_memory_equal(stored->build_id, ((uint8_t[]){9, 7}), 2);
-    FAILS("no image 99", stored_image(store, 99, &error) != NULL);
+    FAILS("no image 99", store_image_of(store, 99, &error) != NULL);
 }
 
 /* One that fails leaves nothing, even when the caller goes on; the store works afterwards. */
@@ -256,7 +256,7 @@ static void prunes(void **state) {
     GOOD(store_prune(store, 20, 0, &removed, &error));
     assert_int_equal(removed, 2);
     assert_holds(store, "recent/cycles /bin/kept gzip 1:0=1\nnow/cycles /bin/now gzip 1:0=1\n");
-    FAILS("no image", stored_image(store, 1, &error) != NULL);
+    FAILS("no image", store_image_of(store, 1, &error) != NULL);
     GOOD(store_prune(store, 0, 1, &removed, &error));
     assert_int_equal(removed, 1);
     assert_holds(store, "now/cycles /bin/now gzip 1:0=1\n");

@@ -293,16 +293,29 @@ static void change(struct fixture *fixture, const char *sql) {
 
 static void not_a_store(void **state) {
     struct fixture *fixture = *state;
-    change(fixture, "PRAGMA user_version=2");
-    FAILS("is a store of version 2; this culprit knows versions up to 1",
+    change(fixture, "PRAGMA user_version=3");
+    FAILS("is a store of version 3; this culprit knows versions up to 2",
           store_open(fixture->path, STORE_READ, &error));
-    FAILS("version 2", store_open(fixture->path, STORE_WRITE, &error));
-    change(fixture, "PRAGMA user_version=1; PRAGMA application_id=3");
+    FAILS("version 3", store_open(fixture->path, STORE_WRITE, &error));
+    change(fixture, "PRAGMA user_version=2; PRAGMA application_id=3");
     FAILS("some other program's", store_open(fixture->path, STORE_WRITE, &error));
     FAILS("not a regular file", store_open(fixture->folder, STORE_READ, &error));
     FAILS("empty", store_open("", STORE_READ, &error));
     FAILS("cannot", store_open("/proc/self/status/x/profiles.db", STORE_WRITE, &error));
     FAILS("cannot", store_open("/proc/profiles.db", STORE_WRITE, &error));
+}
+
+/* A store of version 1 has no trees of calls. */
+static void first_version(void **state) {
+    struct fixture *fixture = *state;
+    struct error error;
+    assert_true(add_epoch(fixture->store, "before", 1, &error));
+    change(fixture, "DROP TABLE calls; DROP TABLE calls_image; PRAGMA user_version=1");
+    FAILS("is a store of version 1", store_open(fixture->path, STORE_READ, &error));
+    fixture->store = open_or_fail(fixture->path, STORE_WRITE);
+    GOOD(store_check(fixture->store, &error));
+    assert_holds(fixture->store, "before/cycles /usr/lib/a-library-with-a-name-0.so gzip 10:0=1\n");
+    reopen(fixture, STORE_READ);
 }
 
 /* Tables that lie: of other columns, views in their place, impossible kinds, nothing at all. */
@@ -324,6 +337,9 @@ static void lying_tables(void **state) {
         "UPDATE profile SET data = zeroblob(100)",
         "INSERT INTO symbols VALUES(1, x'00')",
         "INSERT INTO symbols VALUES(50, x'00')",
+        "INSERT INTO calls VALUES(1, 1, 1, 1, 0, zeroblob(100))",
+        "INSERT INTO calls VALUES(1, 1, 99, 1, 0, x'')",
+        "INSERT INTO calls_image VALUES(1, 99)",
         "PRAGMA foreign_keys=0; DELETE FROM session",
     };
     struct fixture *fixture = *state;
@@ -412,7 +428,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_STORE(many_writers),       WITH_STORE(killed_writer), WITH_STORE(reader_beside_writer),
         WITH_STORE(no_folder_to_write), WITH_STORE(full_disk),     WITH_STORE(file_too_large),
-        cmocka_unit_test(migrations),   WITH_STORE(not_a_store),   WITH_STORE(lying_tables),
-        WITH_STORE(damaged_bytes)};
+        cmocka_unit_test(migrations),   WITH_STORE(not_a_store),   WITH_STORE(first_version),
+        WITH_STORE(lying_tables),       WITH_STORE(damaged_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

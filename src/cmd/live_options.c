@@ -5,6 +5,7 @@ enum { RATE_DEFAULT = 5200, RATE_MAX = 100000 };
 
 static void take_rate(struct argp_state *state, void *request, char *value) {
     double *rate = &((struct live_options *)request)->rate;
+    ((struct live_options *)request)->rate_given = true;
     *rate = (double)options_count(state, "--rate", value);
     if (*rate < 1 || *rate > RATE_MAX)
         options_fail(state, "--rate %s: 1 to %d samples per second", value, RATE_MAX);

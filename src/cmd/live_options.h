@@ -6,6 +6,7 @@
 struct live_options {
     const char *events; /* NULL: what the machine has (live_events_choose) */
     double rate;        /* samples per second and processor */
+    bool rate_given;    /* by the user */
 };
 extern const struct option_group
     live_group; /* --events, --rate, in group 1; fills in the default rate */

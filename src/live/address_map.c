@@ -49,6 +49,15 @@ const struct address_range *address_map_find(const struct address_map *map, uint
     return at < map->count && map->ranges[at].start <= address ? &map->ranges[at] : NULL;
 }
 
+struct live_frame address_range_place(const struct address_range *range, uint64_t address) {
+    struct live_frame frame = {.place = range->kind, .offset = address};
+    if (range->kind == PLACE_FILE)
+        frame.file = range->file;
+    if (range->kind != PLACE_ANONYMOUS)
+        frame.offset = address - range->start + range->offset;
+    return frame;
+}
+
 bool address_map_copy(struct address_map *to, const struct address_map *from) {
     if (!array_room(to->ranges, to->capacity, from->count))
         return false;

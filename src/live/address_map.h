@@ -25,6 +25,8 @@ struct address_map {
 bool address_map_add(struct address_map *map, const struct address_range *range);
 /* NULL: nothing is known to be there. */
 const struct address_range *address_map_find(const struct address_map *map, uint64_t address);
+/* The place of an address in the range that it lies in. */
+struct live_frame address_range_place(const struct address_range *range, uint64_t address);
 bool address_map_copy(struct address_map *to, const struct address_map *from);
 void address_map_clear(struct address_map *map);
 void address_map_free(struct address_map *map);

@@ -39,15 +39,15 @@ static void unmap_slice(const struct slice *slice) {
 static bool deliver(struct collector *collector, const struct table_place *place, uint64_t count) {
     struct live_sample sample = {
         .process = {.pid = place->pid, .exec = place->exec, .start_ns = place->start_ns},
-        .place = place->kind,
-        .file = {.device = (uint64_t)(place->device >> 20) << 32 | (place->device & 0xfffff),
-                 .inode = place->inode,
-                 .generation = place->generation},
-        .offset = place->offset,
+        .at.place = place->kind,
+        .at.file = {.device = (uint64_t)(place->device >> 20) << 32 | (place->device & 0xfffff),
+                    .inode = place->inode,
+                    .generation = place->generation},
+        .at.offset = place->offset,
         .event = place->event,
         .count = count};
-    if (sample.place != PLACE_FILE)
-        sample.file = (struct live_file_key){0};
+    if (sample.at.place != PLACE_FILE)
+        sample.at.file = (struct live_file_key){0};
     return collector->sink->sample(collector->sink->context, &sample, collector->error);
 }
 

@@ -56,11 +56,28 @@ enum live_place_kind {
     PLACE_UNKNOWN    /* offset: the address */
 };
 
-struct live_sample {
-    struct live_process_key process;
+struct live_frame {
     enum live_place_kind place;
     struct live_file_key file; /* of PLACE_FILE */
-    uint64_t offset;
+    uint64_t offset;           /* of a caller: within the instruction that called */
+};
+
+enum { LIVE_FRAMES_MAX = 255 }; /* callers of one sample */
+
+enum live_stack_end {
+    LIVE_STACK_NONE,      /* no callers were looked for */
+    LIVE_STACK_WHOLE,     /* up to where the thread began */
+    LIVE_STACK_TRUNCATED, /* deeper than what was copied, or than LIVE_FRAMES_MAX */
+    LIVE_STACK_FAILED,    /* a frame's rule is not known, or cannot be true */
+    LIVE_STACK_ENDS
+};
+
+struct live_sample {
+    struct live_process_key process;
+    struct live_frame at;
+    const struct live_frame *callers; /* the innermost first; live during the call */
+    size_t caller_count;
+    enum live_stack_end end;
     uint32_t event; /* index into the collector's events */
     uint64_t count; /* ≥ 1: samples with all of the above */
 };

@@ -1,5 +1,6 @@
-/* Layouts as in perf_event_open(2). A sample begins with what PERF_RECORD_SAMPLE_TYPE names; other
- * records end with it (sample_id_all): process and thread, time, identifier. */
+/* Layouts as in perf_event_open(2). A sample begins with what PERF_RECORD_SAMPLE_TYPE names, and
+ * goes on with what PERF_RECORD_STACK_TYPE names when its event was opened so; other records end
+ * with it (sample_id_all): process and thread, time, identifier. */
 #include "live/perf_record.h"
 
 #include <string.h>
@@ -18,6 +19,67 @@ static uint64_t word64(const uint8_t *bytes) {
     return word;
 }
 
+struct reading {
+    const uint8_t *next, *end;
+};
+
+static bool read_word(struct reading *reading, uint64_t *word) {
+    if (reading->end - reading->next < 8)
+        return false;
+    *word = word64(reading->next);
+    reading->next += 8;
+    return true;
+}
+
+static bool read_bytes(struct reading *reading, uint64_t size, const uint8_t **bytes) {
+    if (size > (size_t)(reading->end - reading->next))
+        return false;
+    *bytes = reading->next;
+    reading->next += size;
+    return true;
+}
+
+/* The registers in the order of perf's numbers, by those of DWARF. */
+static bool read_registers(struct reading *reading, struct unwind_registers *registers) {
+    static const uint8_t NUMBERS[] = {0, 3, 2,  1,  4,  5,  UNWIND_RBP, UNWIND_RSP, UNWIND_RIP,
+                                      8, 9, 10, 11, 12, 13, 14,         15};
+    uint64_t abi;
+    if (!read_word(reading, &abi))
+        return false;
+    for (size_t i = 0; abi != PERF_SAMPLE_REGS_ABI_NONE && i < sizeof NUMBERS; i++)
+        if (!read_word(reading, &registers->values[NUMBERS[i]]))
+            return false;
+    registers->known = abi == PERF_SAMPLE_REGS_ABI_64   ? (1u << UNWIND_REGISTERS) - 1
+                       : abi == PERF_SAMPLE_REGS_ABI_32 ? 1u << UNWIND_RIP
+                                                        : 0;
+    return true;
+}
+
+/* A stack of `size` bytes has room in the record; as many as `copied` says are of the stack. */
+static bool read_stack(struct reading *reading, struct perf_record *record) {
+    uint64_t size, copied;
+    if (!read_word(reading, &size))
+        return false;
+    if (!size)
+        return true;
+    if (!read_bytes(reading, size, &record->stack.bytes) || !read_word(reading, &copied) ||
+        copied > size)
+        return false;
+    record->stack.size = copied;
+    record->stack.address = record->registers.values[UNWIND_RSP];
+    return true;
+}
+
+static bool read_callers(struct reading reading, struct perf_record *record) {
+    uint64_t count;
+    if (!read_word(&reading, &count) || count > (size_t)(reading.end - reading.next) / 8 ||
+        !read_bytes(&reading, count * 8, &record->chain))
+        return false;
+    record->chain_count = count;
+    record->has_stack = true;
+    return read_registers(&reading, &record->registers) && read_stack(&reading, record);
+}
+
 static bool read_sample(const uint8_t *bytes, size_t size, uint16_t misc,
                         struct perf_record *record) {
     if (size < 40)
@@ -28,7 +90,7 @@ static bool read_sample(const uint8_t *bytes, size_t size, uint16_t misc,
     record->tid = word32(bytes + 28);
     record->time = word64(bytes + 32);
     record->kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    return true;
+    return size == 40 || read_callers((struct reading){bytes + 40, bytes + size}, record);
 }
 
 static bool read_mmap(const uint8_t *bytes, size_t size, uint16_t misc,

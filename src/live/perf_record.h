@@ -7,10 +7,17 @@
 #include <stdint.h>
 
 #include "program/elf_image.h"
+#include "program/unwind_step.h"
 
 /* What the events are opened with: sample types, and which records beside samples. */
 #define PERF_RECORD_SAMPLE_TYPE                                                                    \
     (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+
+/* In addition for stacks: callers in the kernel, the registers and the stack of user code. */
+#define PERF_RECORD_STACK_TYPE                                                                     \
+    (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+/* ax, bx, cx, dx, si, di, bp, sp, ip; r8 to r15 (asm/perf_regs.h of x86) */
+#define PERF_RECORD_REGISTERS UINT64_C(0xff01ff)
 
 struct perf_record {
     uint32_t type; /* PERF_RECORD_SAMPLE, MMAP2, COMM, FORK, EXIT, LOST, LOST_SAMPLES; others are
@@ -20,10 +27,17 @@ struct perf_record {
     uint32_t parent; /* of FORK: the process that forked */
     uint64_t id;     /* of a sample: of the event */
     uint64_t address;
-    bool kernel;      /* of a sample: in the kernel */
-    uint64_t lost;    /* of LOST and LOST_SAMPLES: how many */
-    bool exec;        /* of COMM: by an exec */
-    const char *name; /* of COMM and MMAP2, in the bytes given; terminated */
+    bool kernel;          /* of a sample: in the kernel */
+    bool has_stack;       /* of a sample: what follows was sampled */
+    const uint8_t *chain; /* in the bytes given: `chain_count` words of 8 bytes, addresses from the
+                             sampled one to its callers; PERF_CONTEXT_* say where they lie */
+    size_t chain_count;
+    struct unwind_registers registers; /* of user code; none known: a thread of the kernel; rip
+                                          alone: of 32 bits */
+    struct unwind_memory stack;        /* in the bytes given */
+    uint64_t lost;                     /* of LOST and LOST_SAMPLES: how many */
+    bool exec;                         /* of COMM: by an exec */
+    const char *name;                  /* of COMM and MMAP2, in the bytes given; terminated */
     uint64_t start, length, offset;
     uint64_t device, inode;
     uint32_t generation;

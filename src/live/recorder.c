@@ -21,12 +21,19 @@
 #include "live/perf_record.h"
 #include "live/perf_ring.h"
 #include "live/replay.h"
+#include "live/unwinder.h"
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/order.h"
 #include "util/random.h"
 
-enum { RING_PAGES_MOST = 256, RING_PAGES_LEAST = 4, ROUNDS_MAX = 16 };
+enum {
+    RING_PAGES_MOST = 256,
+    STACK_RING_PAGES_MOST = 4096, /* a sample with its stack takes some pages */
+    RING_PAGES_LEAST = 4,
+    STACK_WATERMARK_BYTES = 128 << 10, /* of which a reader is told: of the least ring, a quarter */
+    ROUNDS_MAX = 16
+};
 static const uint64_t PERIOD_INTERVAL_NS = 1000000000; /* between new periods */
 
 struct counter {
@@ -38,13 +45,15 @@ struct counter {
 struct recorder {
     struct live_event events[LIVE_EVENTS_MAX];
     size_t event_count;
-    bool waits, build_ids;    /* how events are opened */
+    bool waits, build_ids; /* how events are opened */
+    uint32_t stack_bytes;
     struct counter *counters; /* sorted by id once all are open; their descriptors are owned */
     size_t counter_count, counter_capacity;
     struct perf_ring *rings;
     int *ring_of; /* by processor: index of rings, or −1 */
     size_t ring_count, processors;
-    struct pollfd *polled; /* the rings, and one more */
+    struct pollfd *polled;     /* the rings, and one more */
+    struct unwinder *unwinder; /* NULL: no callers are looked for */
     struct replay *replay;
     uint64_t complete;    /* ns: older records are all in the rings */
     uint64_t next_period; /* ns: when periods are drawn anew */
@@ -56,6 +65,14 @@ static uint64_t now(void) {
 }
 
 /* ---- opening ---- */
+
+static void ask_for_stacks(const struct recorder *recorder, struct perf_event_attr *attributes) {
+    attributes->sample_type |= PERF_RECORD_STACK_TYPE;
+    attributes->exclude_callchain_user = 1; /* which knows frame pointers alone */
+    attributes->sample_regs_user = PERF_RECORD_REGISTERS;
+    attributes->sample_stack_user = recorder->stack_bytes;
+    attributes->wakeup_watermark = STACK_WATERMARK_BYTES;
+}
 
 /* A descriptor, or −1 with errno. The first event of a processor tells of mappings and tasks. */
 static int open_event(const struct recorder *recorder, uint32_t event, bool first, pid_t thread,
@@ -70,6 +87,8 @@ static int open_event(const struct recorder *recorder, uint32_t event, bool firs
     attributes.clockid = CLOCK_MONOTONIC;
     attributes.watermark = 1;
     attributes.wakeup_watermark = RING_PAGES_LEAST / 2 * (uint32_t)sysconf(_SC_PAGESIZE);
+    if (recorder->stack_bytes)
+        ask_for_stacks(recorder, &attributes);
     if (first) {
         attributes.mmap = attributes.mmap2 = 1;
         attributes.comm = attributes.comm_exec = 1;
@@ -83,7 +102,8 @@ static int open_event(const struct recorder *recorder, uint32_t event, bool firs
 /* As large as the limit on locked memory (kernel.perf_event_mlock_kb) allows. */
 static bool map_ring(struct recorder *recorder, int counter, struct error *error) {
     struct perf_ring *ring = &recorder->rings[recorder->ring_count];
-    for (size_t pages = RING_PAGES_MOST; pages >= RING_PAGES_LEAST; pages /= 2) {
+    size_t most = recorder->stack_bytes ? STACK_RING_PAGES_MOST : RING_PAGES_MOST;
+    for (size_t pages = most; pages >= RING_PAGES_LEAST; pages /= 2) {
         if (perf_ring_map(ring, counter, pages)) {
             recorder->polled[recorder->ring_count++] =
                 (struct pollfd){.fd = counter, .events = POLLIN};
@@ -223,31 +243,39 @@ static bool open_all(struct recorder *recorder, pid_t process, struct error *err
     return replay_attach(recorder->replay, (uint32_t)process, error);
 }
 
-struct recorder *recorder_new(const struct live_event *events, size_t event_count, pid_t process,
-                              bool waits, const struct live_sink *sink, struct error *error) {
-    struct recorder *recorder = calloc(1, sizeof *recorder);
-    long processors = sysconf(_SC_NPROCESSORS_CONF);
-    if (!recorder || processors < 1 || event_count > LIVE_EVENTS_MAX) {
-        free(recorder);
-        return error_null(error, "out of memory for the events");
-    }
-    memcpy(recorder->events, events, event_count * sizeof *events);
-    recorder->event_count = event_count;
-    recorder->waits = waits;
-    recorder->build_ids = true;
-    recorder->processors = (size_t)processors;
+static bool allocate(struct recorder *recorder, const struct live_sink *sink) {
+    static const struct live_roots ROOTS = {.proc = "/proc", .sys = "/sys", .files = ""};
     recorder->rings = calloc(recorder->processors, sizeof *recorder->rings);
     recorder->ring_of = malloc(recorder->processors * sizeof *recorder->ring_of);
     recorder->polled = calloc(recorder->processors + 1, sizeof *recorder->polled);
-    recorder->replay = replay_new(sink);
+    recorder->unwinder = recorder->stack_bytes ? unwinder_new(&ROOTS) : NULL;
+    recorder->replay = replay_new(sink, recorder->unwinder);
+    for (size_t i = 0; recorder->ring_of && i < recorder->processors; i++)
+        recorder->ring_of[i] = -1;
+    return recorder->rings && recorder->ring_of && recorder->polled && recorder->replay &&
+           (recorder->unwinder || !recorder->stack_bytes);
+}
+
+struct recorder *recorder_new(const struct recorder_options *options, const struct live_sink *sink,
+                              struct error *error) {
+    struct recorder *recorder = calloc(1, sizeof *recorder);
+    long processors = sysconf(_SC_NPROCESSORS_CONF);
+    if (!recorder || processors < 1 || options->event_count > LIVE_EVENTS_MAX) {
+        free(recorder);
+        return error_null(error, "out of memory for the events");
+    }
+    memcpy(recorder->events, options->events, options->event_count * sizeof *options->events);
+    recorder->event_count = options->event_count;
+    recorder->waits = options->waits;
+    recorder->stack_bytes = options->stack_bytes;
+    recorder->build_ids = true;
+    recorder->processors = (size_t)processors;
     if (getrandom(&recorder->random, sizeof recorder->random, GRND_NONBLOCK) < 0)
         recorder->random = now();
-    bool good = recorder->rings && recorder->ring_of && recorder->polled && recorder->replay;
-    for (size_t i = 0; good && i < recorder->processors; i++)
-        recorder->ring_of[i] = -1;
+    bool good = allocate(recorder, sink);
     if (!good)
         error_set(error, "out of memory for the events");
-    if (!good || !open_all(recorder, process, error)) {
+    if (!good || !open_all(recorder, options->process, error)) {
         recorder_free(recorder);
         return NULL;
     }
@@ -263,6 +291,7 @@ void recorder_free(struct recorder *recorder) {
     for (size_t i = 0; i < recorder->ring_count; i++)
         perf_ring_close(&recorder->rings[i]);
     replay_free(recorder->replay);
+    unwinder_free(recorder->unwinder);
     free(recorder->counters);
     free(recorder->rings);
     free(recorder->ring_of);
@@ -340,4 +369,6 @@ void recorder_statistics(const struct recorder *recorder, struct recorder_statis
         (struct recorder_statistics){.samples = replayed.samples, .dropped = replayed.lost};
     for (size_t i = 0; i < recorder->ring_count; i++)
         statistics->bytes += recorder->rings[i].data_bytes;
+    if (recorder->unwinder)
+        statistics->bytes += unwinder_bytes(recorder->unwinder);
 }

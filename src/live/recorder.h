@@ -12,14 +12,24 @@ struct recorder;
 struct recorder_statistics {
     uint64_t samples; /* delivered so far */
     uint64_t dropped; /* records that the kernel found no room for, most of them samples */
-    uint64_t bytes;   /* of ring buffers */
+    uint64_t bytes;   /* of ring buffers and unwind tables */
 };
 
-/* `process` is stopped before its exec (`waits`: sampling begins with that), or runs already (it
+struct recorder_options {
+    const struct live_event *events;
+    size_t event_count; /* ≤ LIVE_EVENTS_MAX */
+    pid_t process;
+    bool waits;           /* it is stopped before its exec */
+    uint32_t stack_bytes; /* copied with each sample to find its callers: a multiple of 8, at most
+                             RECORDER_STACK_MAX; 0: no callers */
+};
+enum { RECORDER_STACK_MAX = 60 << 10 };
+
+/* `process` is stopped before its exec (sampling begins with that), or runs already (it
  * begins now). Delivers to `sink` (copied). The error names the sysctl, the capability or the
  * process. */
-struct recorder *recorder_new(const struct live_event *events, size_t event_count, pid_t process,
-                              bool waits, const struct live_sink *sink, struct error *error);
+struct recorder *recorder_new(const struct recorder_options *options, const struct live_sink *sink,
+                              struct error *error);
 void recorder_free(struct recorder *recorder);
 
 /* Delivers what there is but for the newest, which might still be overtaken by what another

@@ -25,6 +25,8 @@ struct replayed {
 
 struct replay {
     struct live_sink sink;
+    struct unwinder *unwinder; /* NULL: no callers are looked for */
+    struct live_stack stack;   /* of the sample at hand */
     struct replayed *items;
     size_t count, capacity;
     struct hash_index index;
@@ -36,10 +38,12 @@ static bool no_memory(struct error *error) {
     return error_set(error, "out of memory for the processes recorded");
 }
 
-struct replay *replay_new(const struct live_sink *sink) {
+struct replay *replay_new(const struct live_sink *sink, struct unwinder *unwinder) {
     struct replay *replay = calloc(1, sizeof *replay);
-    if (replay)
-        replay->sink = *sink;
+    if (!replay)
+        return NULL;
+    replay->sink = *sink;
+    replay->unwinder = unwinder;
     return replay;
 }
 
@@ -134,6 +138,8 @@ static bool map(struct replay *replay, struct replayed *process, struct mapping 
             memcpy(file.build_id, mapping->build_id, mapping->build_id_size);
         if (!replay->sink.file(replay->sink.context, &file, error))
             return false;
+        if (replay->unwinder && !unwinder_announce(replay->unwinder, &file))
+            return no_memory(error);
     }
     return address_map_add(&process->map, range) || no_memory(error);
 }
@@ -242,25 +248,72 @@ static void replay_exit(struct replay *replay, const struct perf_record *record)
         address_map_free(&process->map);
 }
 
+/* The kernel's part of the chain begins with the sampled place; the others are return addresses. */
+static void add_kernel_callers(const struct perf_record *record, struct live_stack *stack) {
+    bool in_kernel = false, first = true;
+    for (size_t i = 0; i < record->chain_count && stack->count < LIVE_FRAMES_MAX; i++) {
+        uint64_t address;
+        memcpy(&address, record->chain + 8 * i, sizeof address);
+        if (address >= (uint64_t)PERF_CONTEXT_MAX) {
+            in_kernel = address == (uint64_t)PERF_CONTEXT_KERNEL;
+        } else if (in_kernel) {
+            if (!first)
+                stack->frames[stack->count++] =
+                    (struct live_frame){.place = PLACE_KERNEL, .offset = address - 1};
+            first = false;
+        }
+    }
+}
+
+/* What entered the kernel is its caller: the instruction itself of an exception; of a system call
+ * the one behind it, which hardly ever is another line's. */
+static bool add_user_callers(struct replay *replay, const struct replayed *process,
+                             const struct perf_record *record) {
+    struct live_stack *stack = &replay->stack;
+    if (!record->registers.known) {
+        stack->end = LIVE_STACK_WHOLE; /* a thread of the kernel */
+        return true;
+    }
+    const uint64_t address = record->registers.values[UNWIND_RIP];
+    const struct address_range *range = address_map_find(&process->map, address);
+    if (record->kernel && range && stack->count < LIVE_FRAMES_MAX)
+        stack->frames[stack->count++] = address_range_place(range, address);
+    return unwinder_walk(replay->unwinder, &process->map, &record->registers, false, &record->stack,
+                         stack);
+}
+
+static bool find_callers(struct replay *replay, const struct replayed *process,
+                         const struct perf_record *record, struct live_sample *sample) {
+    struct live_stack *stack = &replay->stack;
+    stack->count = 0;
+    stack->end = LIVE_STACK_NONE;
+    if (!replay->unwinder || !record->has_stack)
+        return true;
+    if (record->kernel)
+        add_kernel_callers(record, stack);
+    bool good = add_user_callers(replay, process, record);
+    sample->callers = stack->frames;
+    sample->caller_count = stack->count;
+    sample->end = stack->end;
+    return good;
+}
+
 static bool replay_sample(struct replay *replay, const struct perf_record *record, uint32_t event,
                           struct error *error) {
     const struct replayed *process = find_or_add(replay, record->pid, error);
     if (!process)
         return false;
-    struct live_sample sample = {.process = process->process.key,
-                                 .place = record->kernel ? PLACE_KERNEL : PLACE_UNKNOWN,
-                                 .offset = record->address,
-                                 .event = event,
-                                 .count = 1};
+    struct live_sample sample = {
+        .process = process->process.key,
+        .at = {.place = record->kernel ? PLACE_KERNEL : PLACE_UNKNOWN, .offset = record->address},
+        .event = event,
+        .count = 1};
     const struct address_range *range =
         record->kernel ? NULL : address_map_find(&process->map, record->address);
-    if (range) {
-        sample.place = range->kind;
-        if (range->kind == PLACE_FILE)
-            sample.file = range->file;
-        if (range->kind != PLACE_ANONYMOUS)
-            sample.offset = record->address - range->start + range->offset;
-    }
+    if (range)
+        sample.at = address_range_place(range, record->address);
+    if (!find_callers(replay, process, record, &sample))
+        return no_memory(error);
     replay->statistics.samples++;
     return replay->sink.sample(replay->sink.context, &sample, error);
 }

@@ -5,6 +5,7 @@
 
 #include "live/live.h"
 #include "live/perf_record.h"
+#include "live/unwinder.h"
 
 struct replay;
 
@@ -13,8 +14,9 @@ struct replay_statistics {
     uint64_t lost; /* records that found no room: most of them samples */
 };
 
-/* `sink` is copied. NULL: out of memory. */
-struct replay *replay_new(const struct live_sink *sink);
+/* `sink` is copied. `unwinder` finds the callers of samples that came with their stacks, and must
+ * outlive this; NULL: no callers. NULL: out of memory. */
+struct replay *replay_new(const struct live_sink *sink, struct unwinder *unwinder);
 void replay_free(struct replay *replay);
 
 /* A process that runs already, as /proc tells. False: the sink failed, or it is not there. */

@@ -4,9 +4,12 @@
 #include "live/resolver.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "live/kernel_map.h"
 #include "live/resolver_internal.h"
+
+enum { TREE_NODES_MAX = 1 << 20 };
 
 static bool no_memory(struct error *error) {
     return error_set(error, "out of memory for the samples gathered");
@@ -25,6 +28,7 @@ struct resolver *resolver_new_in(const struct live_roots *roots, const struct li
         return NULL;
     }
     resolver->roots = *roots;
+    resolver->tree.most = TREE_NODES_MAX;
     resolver->event_count = event_count;
     bool kernel = false;
     for (size_t i = 0; i < event_count; i++)
@@ -45,6 +49,7 @@ void resolver_free(struct resolver *resolver) {
     tracked_processes_free(&resolver->processes);
     tracked_files_free(&resolver->files);
     sample_table_free(&resolver->table);
+    call_tree_free(&resolver->tree);
     free(resolver);
 }
 
@@ -65,9 +70,8 @@ static bool take_file(void *context, const struct live_file *file, struct error 
 }
 
 /* UINT32_MAX: out of memory. */
-static uint32_t place_of(struct resolver *resolver, const struct live_sample *sample,
-                         uint32_t process) {
-    switch (sample->place) {
+static uint32_t place_of(struct resolver *resolver, const struct live_frame *frame, uint32_t pid) {
+    switch (frame->place) {
     case PLACE_KERNEL:
         return PLACE_NUMBER_KERNEL;
     case PLACE_ANONYMOUS:
@@ -79,12 +83,32 @@ static uint32_t place_of(struct resolver *resolver, const struct live_sample *sa
     default:
         return PLACE_NUMBER_UNKNOWN;
     }
-    uint32_t file = tracked_files_find(&resolver->files, &resolver->roots, &resolver->processes,
-                                       &sample->file, sample->process.pid);
-    if (file == UINT32_MAX ||
-        !tracked_processes_seen_in(&resolver->processes, process, resolver->files.items[file].path))
-        return UINT32_MAX;
-    return file;
+    return tracked_files_find(&resolver->files, &resolver->roots, &resolver->processes,
+                              &frame->file, pid);
+}
+
+/* From the outermost frame to the sampled one. */
+static bool add_calls(struct resolver *resolver, const struct live_sample *sample, uint32_t process,
+                      uint32_t place) {
+    struct call_tree *tree = &resolver->tree;
+    uint32_t node;
+    if (!call_tree_node(tree, STORE_CALL_TOP, 1 + (int64_t)process,
+                        tree_top(sample->event, sample->end), &node))
+        return false;
+    for (size_t i = sample->caller_count; i-- > 0;) {
+        const struct live_frame *caller = &sample->callers[i];
+        uint32_t called_from = place_of(resolver, caller, sample->process.pid);
+        if (called_from == UINT32_MAX ||
+            !call_tree_node(tree, node, 1 + (int64_t)called_from, caller->offset, &node))
+            return false;
+        resolver->has_kernel |= called_from == PLACE_NUMBER_KERNEL;
+    }
+    if (!call_tree_node(tree, node, 1 + (int64_t)place, sample->at.offset, &node))
+        return false;
+    if (node != STORE_CALL_TOP)
+        tree->calls[node].value += sample->count;
+    resolver->stacks[sample->end] += sample->count;
+    return true;
 }
 
 static bool take_sample(void *context, const struct live_sample *sample, struct error *error) {
@@ -92,13 +116,18 @@ static bool take_sample(void *context, const struct live_sample *sample, struct 
     if (!sample->count || sample->event >= resolver->event_count)
         return true;
     struct sample_entry entry = {
-        .offset = sample->offset, .count = sample->count, .event = sample->event};
+        .offset = sample->at.offset, .count = sample->count, .event = sample->event};
     entry.process =
         tracked_processes_find(&resolver->processes, &resolver->roots, &sample->process);
     if (entry.process == UINT32_MAX)
         return no_memory(error);
-    entry.place = place_of(resolver, sample, entry.process);
-    if (entry.place == UINT32_MAX)
+    entry.place = place_of(resolver, &sample->at, sample->process.pid);
+    if (entry.place == UINT32_MAX ||
+        (sample->at.place == PLACE_FILE &&
+         !tracked_processes_seen_in(&resolver->processes, entry.process,
+                                    resolver->files.items[entry.place].path)) ||
+        (sample->end != LIVE_STACK_NONE &&
+         !add_calls(resolver, sample, entry.process, entry.place)))
         return no_memory(error);
     bool known = entry.place != PLACE_NUMBER_UNKNOWN;
     if (!sample_table_add(&resolver->table, &entry)) {
@@ -160,7 +189,8 @@ bool resolver_scan(struct resolver *resolver, struct error *error) {
 }
 
 bool resolver_full(const struct resolver *resolver) {
-    return resolver->table.count >= resolver->table.most / 2;
+    return resolver->table.count >= resolver->table.most / 2 ||
+           resolver->tree.count >= resolver->tree.most / 2;
 }
 
 const char *resolver_note(const struct resolver *resolver) {
@@ -182,5 +212,6 @@ void resolver_statistics(const struct resolver *resolver, struct resolver_statis
         .images = resolver->files.count,
         .bytes = sizeof *resolver + table->capacity * sizeof *table->slots +
                  tracked_processes_bytes(&resolver->processes) +
-                 tracked_files_bytes(&resolver->files)};
+                 tracked_files_bytes(&resolver->files) + call_tree_bytes(&resolver->tree)};
+    memcpy(statistics->stacks, resolver->stacks, sizeof statistics->stacks);
 }

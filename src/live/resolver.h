@@ -14,6 +14,7 @@ struct resolver_statistics {
     uint64_t unknown; /* of them in no known image, as far as is known: which image a sample lies in
                          may be found as late as it is saved */
     uint64_t kernel;  /* of them in the kernel */
+    uint64_t stacks[LIVE_STACK_ENDS]; /* by how they ended */
     uint64_t entries, entries_max;
     uint64_t processes, images; /* known now */
     uint64_t bytes;             /* of memory, about */

@@ -5,6 +5,7 @@
 #include "live/sample_table.h"
 #include "live/tracked_files.h"
 #include "live/tracked_processes.h"
+#include "store/call_tree.h"
 
 /* Places of samples: numbers of files, and these. */
 enum place_number {
@@ -14,11 +15,25 @@ enum place_number {
     PLACE_NUMBER_KERNEL
 };
 
+/* At the top of the tree of calls stands, in place of a number, a node for each process, event and
+ * end of stacks: 1 + number of the process, of this offset. */
+static inline uint64_t tree_top(uint32_t event, enum live_stack_end end) {
+    return (uint64_t)event * LIVE_STACK_ENDS + end;
+}
+static inline uint32_t tree_top_event(uint64_t top) {
+    return (uint32_t)(top / LIVE_STACK_ENDS);
+}
+static inline enum live_stack_end tree_top_end(uint64_t top) {
+    return (enum live_stack_end)(top % LIVE_STACK_ENDS);
+}
+
 struct resolver {
     struct live_roots roots;
     struct tracked_processes processes;
     struct tracked_files files;
     struct sample_table table;
+    struct call_tree tree; /* of samples that came with callers; its images are place numbers + 1 */
+    uint64_t stacks[LIVE_STACK_ENDS];   /* samples by how their stacks ended */
     uint64_t overflow[LIVE_EVENTS_MAX]; /* samples that the table had no room for */
     size_t event_count;
     bool has_kernel; /* samples of the kernel are in the table */

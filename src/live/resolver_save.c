@@ -46,6 +46,9 @@ struct save {
     struct kernel_map kernel;
     struct saved_entry *entries;
     size_t entry_count, entry_capacity;
+    struct call_tree *trees; /* by row of processes and event; their images are indices of `images`
+                                + 1 */
+    size_t tree_count, tree_capacity;
     struct store_value *values; /* of one profile */
     size_t value_capacity;
     uint64_t unknown; /* samples found to be in no known image now */
@@ -292,6 +295,90 @@ static bool add_overflow(struct save *save, struct error *error) {
     return true;
 }
 
+/* ---- calls ---- */
+
+/* The tree that stands below a top; NULL: out of memory. */
+static struct call_tree *tree_of(struct save *save, uint32_t row, uint32_t event) {
+    const size_t at = (size_t)row * save->resolver->event_count + event;
+    const size_t before = save->tree_count;
+    if (at >= before) {
+        if (!array_zeroed_room(save->trees, save->tree_capacity, at + 1))
+            return NULL;
+        save->tree_count = at + 1;
+    }
+    save->trees[at].most = STORE_CALLS_MAX;
+    return &save->trees[at];
+}
+
+/* A node of the tree that samples were gathered in, where it stands in a tree to be saved. */
+struct saved_node {
+    struct call_tree *tree;
+    uint32_t node;
+    uint32_t process; /* number */
+};
+
+static bool place_top(struct save *save, const struct store_call *call, struct saved_node *saved,
+                      struct error *error) {
+    const enum live_stack_end end = tree_top_end(call->offset);
+    uint32_t row;
+    saved->process = (uint32_t)(call->image - 1);
+    saved->node = STORE_CALL_TOP;
+    if (!row_of(save, saved->process, &row, error))
+        return false;
+    saved->tree = tree_of(save, row, tree_top_event(call->offset));
+    if (!saved->tree)
+        return no_memory(error);
+    const uint64_t cut = end == LIVE_STACK_TRUNCATED ? STORE_TRUNCATED
+                         : end == LIVE_STACK_FAILED  ? STORE_FAILED
+                                                     : 0;
+    return !cut || call_tree_node(saved->tree, STORE_CALL_TOP, 0, cut, &saved->node) ||
+           no_memory(error);
+}
+
+static bool place_call(struct save *save, const struct store_call *call,
+                       const struct saved_node *caller, struct saved_node *saved,
+                       struct error *error) {
+    /* Where it lies is found as of a sample, of which there is none. */
+    const struct sample_entry entry = {
+        .process = caller->process, .place = (uint32_t)(call->image - 1), .offset = call->offset};
+    struct saved_entry found = {.offset = call->offset};
+    *saved = *caller;
+    return place_entry(save, &entry, &found, error) &&
+           (call_tree_node(saved->tree, caller->node, 1 + (int64_t)found.image, found.offset,
+                           &saved->node) ||
+            no_memory(error));
+}
+
+static bool place_calls(struct save *save, struct error *error) {
+    const struct call_tree *gathered = &save->resolver->tree;
+    struct saved_node *nodes = malloc((gathered->count + 1) * sizeof *nodes);
+    bool good = nodes || no_memory(error);
+    for (size_t i = 0; good && i < gathered->count; i++) {
+        const struct store_call *call = &gathered->calls[i];
+        good = call->parent == STORE_CALL_TOP
+                   ? place_top(save, call, &nodes[i], error)
+                   : place_call(save, call, &nodes[call->parent], &nodes[i], error);
+        if (good && nodes[i].node != STORE_CALL_TOP)
+            nodes[i].tree->calls[nodes[i].node].value += call->value;
+    }
+    free(nodes);
+    return good;
+}
+
+static bool add_calls(struct save *save, struct error *error) {
+    const size_t events = save->resolver->event_count;
+    for (size_t i = 0; i < save->tree_count; i++) {
+        struct call_tree *tree = &save->trees[i];
+        for (size_t k = 0; k < tree->count; k++)
+            if (tree->calls[k].image)
+                tree->calls[k].image = save->images[tree->calls[k].image - 1].id;
+        if (!store_add_calls(save->store, save->session, save->row_ids[i / events],
+                             save->event_ids[i % events], tree->calls, tree->count, error))
+            return false;
+    }
+    return true;
+}
+
 /* ---- symbols ---- */
 
 static int by_value(const void *one, const void *other) {
@@ -299,22 +386,29 @@ static int by_value(const void *one, const void *other) {
     return ascending(a, b);
 }
 
-/* The offsets of an image that have samples, sorted; NULL: out of memory. */
-static uint64_t *offsets_of(const struct save *save, uint32_t image, size_t *count) {
-    uint64_t *offsets = NULL;
-    size_t capacity = 0;
-    *count = 0;
-    for (size_t i = 0; i < save->entry_count; i++) {
-        if (save->entries[i].image != image)
-            continue;
-        if (!array_room(offsets, capacity, *count + 1)) {
-            free(offsets);
-            return NULL;
-        }
-        offsets[(*count)++] = save->entries[i].offset;
-    }
-    if (offsets)
-        qsort(offsets, *count, sizeof *offsets, by_value);
+struct offsets {
+    uint64_t *items;
+    size_t count, capacity;
+    bool good;
+};
+
+static void add_offset(struct offsets *offsets, uint64_t offset) {
+    offsets->good =
+        offsets->good && array_push(offsets->items, offsets->capacity, offsets->count, offset);
+}
+
+/* The offsets of an image that have samples or calls, sorted. To be freed. */
+static struct offsets offsets_of(const struct save *save, uint32_t image) {
+    struct offsets offsets = {.good = true};
+    for (size_t i = 0; i < save->entry_count; i++)
+        if (save->entries[i].image == image)
+            add_offset(&offsets, save->entries[i].offset);
+    for (size_t i = 0; i < save->tree_count; i++)
+        for (size_t k = 0; k < save->trees[i].count; k++)
+            if (save->trees[i].calls[k].image == 1 + (int64_t)image)
+                add_offset(&offsets, save->trees[i].calls[k].offset);
+    if (offsets.items)
+        qsort(offsets.items, offsets.count, sizeof *offsets.items, by_value);
     return offsets;
 }
 
@@ -353,16 +447,15 @@ static bool merge_symbols(struct save *save, int64_t image, struct symbol_cover 
 
 static bool add_symbols(struct save *save, uint32_t image, struct error *error) {
     const struct saved_image *saved = &save->images[image];
-    struct symbol_cover cover = {0};
-    uint64_t *offsets = offsets_of(save, image, &cover.offset_count);
-    cover.offsets = offsets;
-    bool good = (offsets && find_symbols(save, saved, &cover)) || no_memory(error);
+    struct offsets offsets = offsets_of(save, image);
+    struct symbol_cover cover = {.offsets = offsets.items, .offset_count = offsets.count};
+    bool good = (offsets.good && find_symbols(save, saved, &cover)) || no_memory(error);
     if (good && cover.count) {
         symbol_cover_settle(&cover);
         good = merge_symbols(save, saved->id, &cover, error);
     }
     symbol_cover_free(&cover);
-    free(offsets);
+    free(offsets.items);
     return good;
 }
 
@@ -394,21 +487,27 @@ static void release(struct save *save) {
     free(save->images);
     free(save->entries);
     free(save->values);
+    for (size_t i = 0; i < save->tree_count; i++)
+        call_tree_free(&save->trees[i]);
+    free(save->trees);
     kernel_map_free(&save->kernel);
 }
 
 static bool write_all(struct save *save, struct error *error) {
-    if (!place_entries(save, error) || !add_profiles(save, error) || !add_overflow(save, error))
+    if (!place_entries(save, error) || !add_profiles(save, error) || !add_overflow(save, error) ||
+        !place_calls(save, error))
         return false;
     return !any_where(i, save->image_count,
                       (save->images[i].has_symbols ||
                        (save->images[i].kernel_image != KERNEL_MAP_NONE && !save->kernel.hidden)) &&
-                          !add_symbols(save, i, error));
+                          !add_symbols(save, i, error)) &&
+           add_calls(save, error);
 }
 
 /* What has been saved is forgotten, whether or not there is memory to tidy up. */
 static void forget(struct resolver *resolver) {
     sample_table_clear(&resolver->table);
+    call_tree_clear(&resolver->tree);
     memset(resolver->overflow, 0, sizeof resolver->overflow);
     resolver->has_kernel = false;
     tracked_processes_forget(&resolver->processes, &resolver->roots);

@@ -41,17 +41,19 @@ static enum unwind_outcome find_cfa(const struct unwind_registers *registers,
     return outcome;
 }
 
+/* Where a register was saved below the stack pointer, an epilogue has popped it already: compilers
+ * do not say so, since what was saved there is still there. */
 static enum unwind_outcome find_saved(const struct unwind_registers *registers, int16_t words,
                                       bool by_rbp, unsigned number, uint64_t cfa,
                                       const struct unwind_memory *stack, uint64_t *value) {
+    const uint64_t from = by_rbp ? registers->values[UNWIND_RBP] : cfa;
+    const uint64_t at = from + (uint64_t)(8 * (int64_t)words);
     *value = registers->values[number];
-    if (!words && !by_rbp)
+    if ((!words && !by_rbp) || at < registers->values[UNWIND_RSP])
         return UNWIND_STEPPED;
     if (by_rbp && !is_known(registers, UNWIND_RBP))
         return UNWIND_FAILED;
-    return read_word(
-        stack, (by_rbp ? registers->values[UNWIND_RBP] : cfa) + (uint64_t)(8 * (int64_t)words),
-        value);
+    return read_word(stack, at, value);
 }
 
 static enum unwind_outcome return_to(struct unwind_registers *registers, uint64_t cfa, uint64_t rbp,

@@ -26,6 +26,18 @@ static void print_next(const struct recording *recording, const char *store, FIL
 
 enum { ROWS = 5, NAME_COLUMNS = 40, IMAGE_COLUMNS = 40, COMMAND_COLUMNS = 55 };
 
+/* How many stacks were walked to their roots, if callers were looked for. */
+static void print_stacks(const struct recording *recording, FILE *file) {
+    const uint64_t *ends = recording->attributed.stacks;
+    const uint64_t all =
+        ends[LIVE_STACK_WHOLE] + ends[LIVE_STACK_TRUNCATED] + ends[LIVE_STACK_FAILED];
+    if (all)
+        fprintf(file, "stacks: %s %% whole, %s truncated, %s failed\n",
+                text_percent((double)ends[LIVE_STACK_WHOLE], (double)all).s,
+                text_grouped(ends[LIVE_STACK_TRUNCATED]).s,
+                text_grouped(ends[LIVE_STACK_FAILED]).s);
+}
+
 static void print_row(const struct profile_row *row, double total, FILE *file) {
     char name[512], text[NAME_COLUMNS * 4 + 1], image[IMAGE_COLUMNS * 4 + 1];
     const char *slash = strrchr(row->image, '/');
@@ -79,6 +91,7 @@ bool recording_text(const struct recording *recording, const char *store, FILE *
     fprintf(file, "%s %% kernel, %s unknown, %s dropped\n",
             text_percent((double)attributed->kernel, (double)attributed->samples).s,
             text_grouped(attributed->unknown).s, text_grouped(recording->recorded.dropped).s);
+    print_stacks(recording, file);
     struct report notes = {0};
     bool good = !attributed->samples || show_rows(recording, file, &notes, error);
     for (uint32_t i = 0; i < notes.note_count; i++)
@@ -122,14 +135,21 @@ static json_t *notes_json(const struct recording *recording) {
     return notes;
 }
 
+static json_t *stacks_json(const struct recording *recording) {
+    const uint64_t *ends = recording->attributed.stacks;
+    return json_pack("{s:I, s:I, s:I}", "whole", (json_int_t)ends[LIVE_STACK_WHOLE], "truncated",
+                     (json_int_t)ends[LIVE_STACK_TRUNCATED], "failed",
+                     (json_int_t)ends[LIVE_STACK_FAILED]);
+}
+
 bool recording_json(const struct recording *recording, FILE *file, struct error *error) {
     const struct resolver_statistics *attributed = &recording->attributed;
     json_t *object = json_pack(
-        "{s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:f, s:b, s:o}", "command", json_text(recording->name),
-        "epoch", (json_int_t)recording->session, "events", events_json(recording), "samples",
-        (json_int_t)attributed->samples, "kernel_samples", (json_int_t)attributed->kernel,
-        "unknown", (json_int_t)attributed->unknown, "dropped",
-        (json_int_t)recording->recorded.dropped, "seconds", recording->seconds, "partial",
-        (int)recording->partial, "notes", notes_json(recording));
+        "{s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:f, s:b, s:o}", "command",
+        json_text(recording->name), "epoch", (json_int_t)recording->session, "events",
+        events_json(recording), "samples", (json_int_t)attributed->samples, "kernel_samples",
+        (json_int_t)attributed->kernel, "unknown", (json_int_t)attributed->unknown, "dropped",
+        (json_int_t)recording->recorded.dropped, "stacks", stacks_json(recording), "seconds",
+        recording->seconds, "partial", (int)recording->partial, "notes", notes_json(recording));
     return json_write(object, file, error);
 }

@@ -187,8 +187,12 @@ static bool start(struct record_run *run, int *exec_status, struct error *error)
         if (kill(process, 0) != 0 && errno == ESRCH)
             return error_set(error, "process %d: there is none", (int)process);
     }
-    run->recorder = recorder_new(recording->events, recording->event_count, process,
-                                 request->command, &sink, error);
+    const struct recorder_options options = {.events = recording->events,
+                                             .event_count = recording->event_count,
+                                             .process = process,
+                                             .waits = request->command,
+                                             .stack_bytes = request->stack_bytes};
+    run->recorder = recorder_new(&options, &sink, error);
     if (!run->recorder)
         return false;
     run->began = clock_monotonic();

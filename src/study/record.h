@@ -9,11 +9,12 @@ struct recording_request {
     char **command;         /* NULL: `pid` */
     const int *descriptors; /* its standard streams, as of command_start(); NULL: the caller's */
     pid_t pid;
-    bool user_only;     /* no samples of the kernel, even where that is permitted */
-    const char *store;  /* NULL: the default one */
-    const char *events; /* NULL: what the machine has (live_events_choose) */
-    double rate;        /* samples per second and processor */
-    double seconds;     /* 0: as long as it runs */
+    bool user_only;       /* no samples of the kernel, even where that is permitted */
+    const char *store;    /* NULL: the default one */
+    const char *events;   /* NULL: what the machine has (live_events_choose) */
+    double rate;          /* samples per second and processor */
+    double seconds;       /* 0: as long as it runs */
+    uint32_t stack_bytes; /* as struct recorder_options has it */
 };
 
 /* Records until the command or process ends, `seconds` are over, or a signal comes: of a command it

@@ -81,7 +81,7 @@ static bool gather_sample(void *context, const struct live_sample *sample, struc
                               gathered->sample_count + 1, sizeof *sample));
     gathered->samples[gathered->sample_count++] = *sample;
     gathered->total += sample->count;
-    if (sample->place == PLACE_UNKNOWN)
+    if (sample->at.place == PLACE_UNKNOWN)
         gathered->unknown += sample->count;
     return true;
 }
@@ -325,9 +325,9 @@ static void test_storm(void **state) {
     assert_true(gathered->unknown * 1000 <= gathered->total);
     uint64_t files = 0, named = 0;
     for (size_t i = 0; i < gathered->sample_count; i++)
-        if (gathered->samples[i].place == PLACE_FILE) {
+        if (gathered->samples[i].at.place == PLACE_FILE) {
             files++;
-            named += path_of(gathered, &gathered->samples[i].file)[0] == '/';
+            named += path_of(gathered, &gathered->samples[i].at.file)[0] == '/';
         }
     assert_true(files > 0);
     assert_int_equal(named, files);
@@ -363,9 +363,9 @@ static void test_exec(void **state) {
             exec = gathered->processes[i].key.exec;
     for (size_t i = 0; i < gathered->sample_count; i++) {
         const struct live_sample *sample = &gathered->samples[i];
-        if (sample->process.pid != (uint32_t)child || sample->place != PLACE_FILE)
+        if (sample->process.pid != (uint32_t)child || sample->at.place != PLACE_FILE)
             continue;
-        const char *path = path_of(gathered, &sample->file);
+        const char *path = path_of(gathered, &sample->at.file);
         own += sample->process.exec != exec && !strcmp(path, self);
         shell += sample->process.exec == exec && !strcmp(path, its);
         /* Neither program's code under the other's name. */
@@ -437,13 +437,13 @@ static void test_remapping(void **state) {
         const struct live_sample *sample = &gathered->samples[i];
         if (sample->process.pid != (uint32_t)child)
             continue;
-        const char *path = path_of(gathered, &sample->file);
-        if (sample->place == PLACE_ANONYMOUS)
+        const char *path = path_of(gathered, &sample->at.file);
+        if (sample->at.place == PLACE_ANONYMOUS)
             counts[2] += (double)sample->count;
-        else if (sample->place == PLACE_FILE && !strcmp(path, first_path)) {
+        else if (sample->at.place == PLACE_FILE && !strcmp(path, first_path)) {
             counts[0] += (double)sample->count;
-            assert_in_range(sample->offset, 4096, 4096 + sizeof COUNT_DOWN - 1);
-        } else if (sample->place == PLACE_FILE && !strcmp(path, second_path))
+            assert_in_range(sample->at.offset, 4096, 4096 + sizeof COUNT_DOWN - 1);
+        } else if (sample->at.place == PLACE_FILE && !strcmp(path, second_path))
             counts[1] += (double)sample->count;
     }
     double all = counts[0] + counts[1] + counts[2];
@@ -484,10 +484,10 @@ static void test_kernel_and_vdso(void **state) {
         const struct live_sample *sample = &fixture->gathered.samples[i];
         if (sample->process.pid != (uint32_t)child)
             continue;
-        kernel += sample->place == PLACE_KERNEL ? sample->count : 0;
-        if (sample->place == PLACE_VDSO) {
+        kernel += sample->at.place == PLACE_KERNEL ? sample->count : 0;
+        if (sample->at.place == PLACE_VDSO) {
             vdso += sample->count;
-            assert_true(sample->offset < 65536);
+            assert_true(sample->at.offset < 65536);
         }
     }
     assert_true(kernel > 300);
@@ -548,10 +548,10 @@ static void test_overlay(void **state) {
     uint64_t found = 0;
     for (size_t i = 0; i < fixture->gathered.sample_count; i++) {
         const struct live_sample *sample = &fixture->gathered.samples[i];
-        if (sample->process.pid != (uint32_t)child || sample->file.inode != status->st_ino ||
-            sample->file.device != ((uint64_t)major(status->st_dev) << 32 | minor(status->st_dev)))
+        if (sample->process.pid != (uint32_t)child || sample->at.file.inode != status->st_ino ||
+            sample->at.file.device != ((uint64_t)major(status->st_dev) << 32 | minor(status->st_dev)))
             continue;
-        assert_string_equal(path_of(&fixture->gathered, &sample->file), expected);
+        assert_string_equal(path_of(&fixture->gathered, &sample->at.file), expected);
         found += sample->count;
     }
     assert_true(found > 100);

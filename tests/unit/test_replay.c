@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -142,6 +143,47 @@ static void a_sample_is_read(void **state) {
     assert_false(perf_record_read(bytes, 39, &record));
 }
 
+/* Two callers in the kernel, 17 registers of user code, and a stack of which 8 bytes of 16 were
+ * copied. */
+static void a_sample_with_its_stack_is_read(void **state) {
+    (void)state;
+    enum { CHAIN = 40, REGISTERS = CHAIN + 8 * 4, STACK = REGISTERS + 8 * 18, END = STACK + 32 };
+    uint8_t bytes[END] = {0};
+    struct perf_record record;
+    put_header(bytes, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, END);
+    put64(bytes + CHAIN, 3);
+    put64(bytes + CHAIN + 8, (uint64_t)PERF_CONTEXT_KERNEL);
+    put64(bytes + CHAIN + 16, 0xffffffff81000000);
+    put64(bytes + CHAIN + 24, 0xffffffff81000100);
+    put64(bytes + REGISTERS, PERF_SAMPLE_REGS_ABI_64);
+    for (unsigned i = 0; i < 17; i++)
+        put64(bytes + REGISTERS + 8 + 8 * i, 100 + i);
+    put64(bytes + STACK, 16);
+    put64(bytes + STACK + 8, 0x1122334455667788);
+    put64(bytes + STACK + 24, 8);
+    assert_true(perf_record_read(bytes, END, &record));
+    assert_true(record.has_stack);
+    assert_int_equal(record.chain_count, 3);
+    /* perf counts ax, bx, cx, dx, si, di, bp, sp, ip, r8 ..., DWARF ax, dx, cx, bx, si, di, bp ...
+     */
+    static const unsigned PERF[UNWIND_REGISTERS] = {0,  3,  2,  1,  4,  5,  6,  7, 9,
+                                                    10, 11, 12, 13, 14, 15, 16, 8};
+    for (unsigned i = 0; i < UNWIND_REGISTERS; i++)
+        assert_int_equal(record.registers.values[i], 100 + PERF[i]);
+    assert_int_equal(record.stack.address, 107);
+    assert_int_equal(record.stack.size, 8);
+    assert_int_equal(record.stack.bytes[0], 0x88);
+    /* Sizes that lie: of the chain, of the stack, of what was copied. */
+    put64(bytes + STACK + 24, 17);
+    assert_false(perf_record_read(bytes, END, &record));
+    put64(bytes + STACK + 24, 8);
+    put64(bytes + STACK, 24);
+    assert_false(perf_record_read(bytes, END, &record));
+    put64(bytes + STACK, 16);
+    put64(bytes + CHAIN, UINT64_MAX / 8);
+    assert_false(perf_record_read(bytes, END, &record));
+}
+
 /* ---- rings ---- */
 
 struct seen {
@@ -210,10 +252,11 @@ static bool hear_sample(void *context, const struct live_sample *sample, struct 
     struct heard *heard = context;
     size_t used = strlen(heard->text);
     char inode[32] = "";
-    if (sample->place == PLACE_FILE && sample->file.device != LIVE_DEVICE_NONE)
-        snprintf(inode, sizeof inode, "%llu", (unsigned long long)sample->file.inode);
+    if (sample->at.place == PLACE_FILE && sample->at.file.device != LIVE_DEVICE_NONE)
+        snprintf(inode, sizeof inode, "%llu", (unsigned long long)sample->at.file.inode);
     snprintf(heard->text + used, sizeof heard->text - used, "%u.%u:%s%s+%llx ", sample->process.pid,
-             sample->process.exec, KINDS[sample->place], inode, (unsigned long long)sample->offset);
+             sample->process.exec, KINDS[sample->at.place], inode,
+             (unsigned long long)sample->at.offset);
     return true;
 }
 
@@ -224,7 +267,7 @@ static int set_up(void **state) {
     (void)state;
     heard.text[0] = 0;
     struct live_sink sink = {&heard, hear_process, hear_file, hear_sample};
-    replay = replay_new(&sink);
+    replay = replay_new(&sink, NULL);
     return replay ? 0 : -1;
 }
 static int tear_down(void **state) {
@@ -350,12 +393,155 @@ static void losses_are_counted(void **state) {
     assert_int_equal(statistics.samples, 1);
 }
 
+/* ---- callers, of this very process ---- */
+
+enum { COPIED = 1 << 16 };
+static struct perf_record own;
+static uint8_t copied[COPIED];
+
+struct caught {
+    struct live_frame frames[LIVE_FRAMES_MAX];
+    size_t count;
+    enum live_stack_end end;
+};
+
+static bool catch_process(void *context, const struct live_process *process, struct error *error) {
+    (void)context, (void)process, (void)error;
+    return true;
+}
+static bool catch_file(void *context, const struct live_file *file, struct error *error) {
+    (void)context, (void)file, (void)error;
+    return true;
+}
+static bool catch_sample(void *context, const struct live_sample *sample, struct error *error) {
+    (void)error;
+    struct caught *caught = context;
+    caught->count = sample->caller_count;
+    caught->end = sample->end;
+    if (sample->caller_count)
+        memcpy(caught->frames, sample->callers, sample->caller_count * sizeof *caught->frames);
+    return true;
+}
+
+/* The registers here and the stack from here to its end, as a sample would have them. */
+static __attribute__((noinline)) void third(uint64_t stack_end) {
+    uint64_t *values = own.registers.values;
+    __asm__ volatile("mov %%rsp, %0; mov %%rbp, %1; mov %%rbx, %2; lea 0(%%rip), %3"
+                     : "=m"(values[UNWIND_RSP]), "=m"(values[UNWIND_RBP]), "=m"(values[UNWIND_RBX]),
+                       "=r"(values[UNWIND_RIP]));
+    uint64_t size = stack_end - values[UNWIND_RSP];
+    if (size > COPIED)
+        size = COPIED;
+    own.type = PERF_RECORD_SAMPLE;
+    own.has_stack = true;
+    own.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RBP | 1u << UNWIND_RBX | 1u << UNWIND_RIP;
+    own.address = values[UNWIND_RIP];
+    own.pid = own.tid = (uint32_t)getpid();
+    own.stack = (struct unwind_memory){values[UNWIND_RSP], copied, size};
+    memcpy(copied, (const void *)values[UNWIND_RSP], size);
+}
+static __attribute__((noinline)) int second(uint64_t stack_end) {
+    third(stack_end);
+    return 2;
+}
+static __attribute__((noinline)) int first(uint64_t stack_end) {
+    return second(stack_end) + 1;
+}
+
+static uint64_t stack_end(void) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096];
+    unsigned long start, end = 0;
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps))
+        if (sscanf(line, "%lx-%lx", &start, &end) == 2 && (unsigned long)line >= start &&
+            (unsigned long)line < end)
+            break;
+    fclose(maps);
+    return end;
+}
+
+/* Whether a frame lies in a function of this program. */
+static bool lies_in(const struct live_frame *frame, const void *function, uint64_t size) {
+    static struct elf_image image;
+    struct error error;
+    uint64_t offset;
+    if (!image.elf)
+        assert_true(elf_image_open(&image, "/proc/self/exe", &error));
+    extern const char __ehdr_start[];
+    uint64_t base = image.header.e_type == ET_DYN ? (uint64_t)__ehdr_start : 0;
+    assert_true(elf_image_address_to_offset(&image, (uint64_t)function - base, &offset));
+    return frame->place == PLACE_FILE && frame->offset - offset < size;
+}
+
+static void catch_own(struct caught *caught) {
+    static const struct live_roots ROOTS = {.proc = "/proc", .sys = "/sys", .files = ""};
+    struct live_sink sink = {caught, catch_process, catch_file, catch_sample};
+    struct unwinder *unwinder = unwinder_new(&ROOTS);
+    struct error error = {0};
+    assert_non_null(unwinder);
+    struct replay *of_own = replay_new(&sink, unwinder);
+    assert_non_null(of_own);
+    if (!replay_attach(of_own, own.pid, &error) || !replay_record(of_own, &own, 0, &error))
+        fail_msg("%s", error.message);
+    replay_free(of_own);
+    unwinder_free(unwinder);
+}
+
+static void callers_are_found(void **state) {
+    (void)state;
+    struct caught caught;
+    assert_int_equal(first(stack_end()), 3);
+    catch_own(&caught);
+    assert_true(caught.count > 4);
+    assert_true(lies_in(&caught.frames[0], second, 64));
+    assert_true(lies_in(&caught.frames[1], first, 64));
+    assert_true(lies_in(&caught.frames[2], callers_are_found, 512));
+    assert_int_equal(caught.end, LIVE_STACK_WHOLE);
+    /* In the kernel: behind its own callers stands what entered it, exactly. */
+    uint64_t chain[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000000, 0xffffffff81000100,
+                        0xffffffff81000200};
+    own.kernel = true;
+    own.chain = (const uint8_t *)chain;
+    own.chain_count = 4;
+    catch_own(&caught);
+    assert_int_equal(caught.frames[0].place, PLACE_KERNEL);
+    assert_int_equal(caught.frames[0].offset, 0xffffffff810000ff);
+    assert_int_equal(caught.frames[1].offset, 0xffffffff810001ff);
+    assert_true(lies_in(&caught.frames[2], third, 512));
+    assert_true(lies_in(&caught.frames[3], second, 64));
+    assert_int_equal(caught.end, LIVE_STACK_WHOLE);
+    /* A thread of the kernel has no user code. */
+    own.registers.known = 0;
+    catch_own(&caught);
+    assert_int_equal(caught.count, 2);
+    assert_int_equal(caught.end, LIVE_STACK_WHOLE);
+}
+
+static void callers_are_cut(void **state) {
+    (void)state;
+    struct caught caught;
+    own = (struct perf_record){0};
+    assert_int_equal(first(stack_end()), 3);
+    own.stack.size = 8;
+    catch_own(&caught);
+    assert_int_equal(caught.end, LIVE_STACK_TRUNCATED);
+    /* Somewhere else altogether. */
+    own.address = own.registers.values[UNWIND_RIP] = 16;
+    catch_own(&caught);
+    assert_int_equal(caught.end, LIVE_STACK_FAILED);
+    assert_int_equal(caught.count, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mapping_replaces_what_it_covers),
         cmocka_unit_test(random_mappings),
         cmocka_unit_test(records_of_any_size),
         cmocka_unit_test(a_sample_is_read),
+        cmocka_unit_test(a_sample_with_its_stack_is_read),
+        cmocka_unit_test(callers_are_found),
+        cmocka_unit_test(callers_are_cut),
         cmocka_unit_test(rings_are_merged_by_time),
         cmocka_unit_test_setup_teardown(places, set_up, tear_down),
         cmocka_unit_test_setup_teardown(forks_and_execs, set_up, tear_down),

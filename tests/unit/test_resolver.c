@@ -72,11 +72,8 @@ static void announce_file(struct fixture *fixture, struct live_file_key key, con
 static void sample(struct fixture *fixture, uint32_t pid, uint32_t exec, unsigned ticks,
                    enum live_place_kind place, struct live_file_key file, uint64_t offset,
                    uint64_t count) {
-    struct live_sample taken = {.process = {pid, exec, start_of(ticks)},
-                                .place = place,
-                                .file = file,
-                                .offset = offset,
-                                .count = count};
+    struct live_sample taken = {
+        .process = {pid, exec, start_of(ticks)}, .at = {place, file, offset}, .count = count};
     assert_true(fixture->sink.sample(fixture->sink.context, &taken, &fixture->error));
 }
 
@@ -266,7 +263,7 @@ static void files_are_seen_by_parents(void **state) {
     assert_true(fixture->sink.process(fixture->sink.context, &child, &fixture->error));
     announce_file(fixture, live_tree_key(path), "/usr/bin/app", "", 50);
     struct live_sample taken = {
-        .process = child.key, .place = PLACE_FILE, .file = live_tree_key(path), .count = 1};
+        .process = child.key, .at = {PLACE_FILE, live_tree_key(path), 0}, .count = 1};
     assert_true(fixture->sink.sample(fixture->sink.context, &taken, &fixture->error));
     save(fixture);
     assert_saved(fixture, "app|/usr/bin/app|file|/usr/bin/app|CONT|/proc/42/root|0=1\n");
@@ -361,6 +358,84 @@ static void samples_in_the_kernel(void **state) {
     store_free_symbols(symbols, count);
 }
 
+/* "depth path+offset=value" of each node, in lines. */
+static bool describe_calls(void *context, const struct store_call_tree *tree) {
+    struct described {
+        struct fixture *fixture;
+        char text[1024];
+    } *described = context;
+    size_t used = strlen(described->text);
+    used += (size_t)snprintf(described->text + used, 1024 - used, "%s\n", tree->process->command);
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct store_call *call = &tree->calls[i];
+        const struct store_image *image =
+            call->image
+                ? store_image_of(described->fixture->store, call->image, &described->fixture->error)
+                : NULL;
+        unsigned depth = 0;
+        for (uint32_t at = call->parent; at != STORE_CALL_TOP; at = tree->calls[at].parent)
+            depth++;
+        used += (size_t)snprintf(described->text + used, 1024 - used, "%u %s+%llx=%llu\n", depth,
+                                 image ? image->path : "cut", (unsigned long long)call->offset,
+                                 (unsigned long long)call->value);
+    }
+    return true;
+}
+
+/* Two processes of one name and program share a tree; the kernel's function that only called has
+ * its name as well. */
+static void callers(void **state) {
+    struct fixture *fixture = *state;
+    struct live_file_key key = {.inode = 9};
+    live_tree_text(live_tree_path(&fixture->tree, "proc/kallsyms"),
+                   "ffffffff81000000 T _stext\nffffffff81000100 T sys_read\n"
+                   "ffffffff81000200 T copy_out\nffffffff81000300 T _etext\n");
+    const struct live_frame main_at = {PLACE_FILE, key, 0x40}, read_at = {PLACE_FILE, key, 0x80};
+    const struct live_frame in_kernel = {PLACE_KERNEL, NO_FILE, 0xffffffff81000110};
+    const struct live_frame deep[] = {in_kernel, read_at, main_at}, shallow[] = {main_at};
+    for (uint32_t pid = 42; pid < 44; pid++) {
+        announce(fixture, pid, 1, 5, "app");
+        announce_file(fixture, key, "/usr/bin/app", "ABCD", pid);
+        struct live_sample taken = {.process = {pid, 1, start_of(5)},
+                                    .at = {PLACE_KERNEL, NO_FILE, 0xffffffff81000210},
+                                    .callers = deep,
+                                    .caller_count = 3,
+                                    .end = LIVE_STACK_WHOLE,
+                                    .count = 1};
+        assert_true(fixture->sink.sample(fixture->sink.context, &taken, &fixture->error));
+        taken.at = read_at;
+        taken.callers = shallow;
+        taken.caller_count = 1;
+        taken.end = LIVE_STACK_FAILED;
+        assert_true(fixture->sink.sample(fixture->sink.context, &taken, &fixture->error));
+    }
+    struct resolver_statistics statistics;
+    resolver_statistics(fixture->resolver, &statistics);
+    assert_int_equal(statistics.stacks[LIVE_STACK_WHOLE], 2);
+    assert_int_equal(statistics.stacks[LIVE_STACK_FAILED], 2);
+    save(fixture);
+    struct {
+        struct fixture *fixture;
+        char text[1024];
+    } described = {.fixture = fixture};
+    assert_true(
+        store_each_call_tree(fixture->store, NULL, describe_calls, &described, &fixture->error));
+    assert_string_equal(described.text, "app\n0 /usr/bin/app+40=0\n1 /usr/bin/app+80=0\n"
+                                        "2 [kernel]+110=0\n3 [kernel]+210=2\n"
+                                        "0 cut+2=0\n1 /usr/bin/app+40=0\n2 /usr/bin/app+80=2\n");
+    struct store_image kernel = {.kind = IMAGE_KERNEL, .path = "[kernel]", .root = ""};
+    struct code_symbol *symbols;
+    size_t count;
+    int64_t image;
+    assert_true(store_image(fixture->store, &kernel, &image, &fixture->error));
+    assert_true(store_get_symbols(fixture->store, image, &symbols, &count, &fixture->error));
+    assert_int_equal(count, 2);
+    assert_string_equal(symbols[0].name, "sys_read");
+    store_free_symbols(symbols, count);
+    if (!store_check(fixture->store, &fixture->error))
+        fail_msg("%s", fixture->error.message);
+}
+
 static void a_kernel_whose_symbols_are_hidden(void **state) {
     struct fixture *fixture = *state;
     assert_non_null(strstr(resolver_note(fixture->resolver), "kptr_restrict"));
@@ -449,6 +524,7 @@ int main(void) {
         TEST(files_that_others_have),
         TEST(what_ran_before_the_start),
         TEST(samples_in_the_kernel),
+        TEST(callers),
         TEST(a_kernel_whose_symbols_are_hidden),
         TEST(code_made_at_run_time),
         TEST(more_than_there_is_room_for),

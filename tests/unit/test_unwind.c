@@ -247,6 +247,18 @@ static void step_by_stack_pointer(void **state) {
     assert_false(registers.known & 1);
 }
 
+/* An epilogue that has popped rbx, which its rules say is still saved: below the stack pointer. */
+static void step_from_an_epilogue(void **state) {
+    (void)state;
+    struct unwind_registers registers = at_bottom(6);
+    const struct unwind_row row = {
+        .kind = UNWIND_REGISTER, .base = UNWIND_RSP, .cfa_offset = 8, .rbx = -2};
+    words[0] = 0x401000;
+    assert_int_equal(unwind_step(&registers, &row, &memory), UNWIND_STEPPED);
+    assert_int_equal(registers.values[UNWIND_RIP], 0x401000);
+    assert_int_equal(registers.values[UNWIND_RBX], 3);
+}
+
 static void step_by_saved_frame_pointer(void **state) {
     (void)state;
     struct unwind_registers registers = at_bottom(STACK + 80);
@@ -338,6 +350,7 @@ int main(void) {
         cmocka_unit_test(expressions),
         cmocka_unit_test(as_libdw_has_them),
         cmocka_unit_test(step_by_stack_pointer),
+        cmocka_unit_test(step_from_an_epilogue),
         cmocka_unit_test(step_by_saved_frame_pointer),
         cmocka_unit_test(step_over_an_aligned_stack),
         cmocka_unit_test(step_over_a_linkage_entry),

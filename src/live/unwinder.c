@@ -1,0 +1,233 @@
+#include "live/unwinder.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "util/array.h"
+#include "util/hash_index.h"
+
+enum {
+    FILE_BYTES_MAX = 1 << 30,
+    ROWS_MAX = 1 << 24, /* of all tables; more, and all are made anew when they are needed */
+    STEPS_MAX =
+        2 * LIVE_FRAMES_MAX /* what a signal interrupted may lie anywhere, also in a circle */
+};
+
+struct mapped_file {
+    struct live_file_key key;
+    char *path;
+    struct build_id build_id;
+    uint32_t seen_in; /* a process */
+    bool read;        /* `table` is what could be read */
+    struct unwind_table table;
+};
+
+struct unwinder {
+    struct live_roots roots;
+    struct mapped_file *files;
+    size_t count, capacity;
+    struct hash_index index; /* by key */
+    struct unwind_table vdso;
+    size_t rows;
+};
+
+/* ---- files ---- */
+
+static void *read_all(int file, size_t *size) {
+    struct stat status;
+    if (fstat(file, &status) != 0 || status.st_size <= 0 || status.st_size > FILE_BYTES_MAX)
+        return NULL;
+    char *bytes = malloc((size_t)status.st_size);
+    for (*size = 0; bytes && *size < (size_t)status.st_size;) {
+        ssize_t got = pread(file, bytes + *size, (size_t)status.st_size - *size, (off_t)*size);
+        if (got <= 0)
+            break;
+        *size += (size_t)got;
+    }
+    return bytes;
+}
+
+/* A table of the bytes, which are freed. What is no ELF file has none. False: out of memory. */
+static bool read_table(void *bytes, size_t size, struct unwind_table *table) {
+    struct elf_image image = {0};
+    struct error not_elf;
+    *table = (struct unwind_table){0};
+    bool good = !bytes || !elf_image_open_memory(&image, bytes, size, "", &not_elf) ||
+                unwind_table_build(table, &image);
+    elf_image_close(&image);
+    return good;
+}
+
+/* The image that the kernel maps into every process, this one too: as it is in memory. */
+static bool read_vdso(struct unwind_table *table) {
+    const uint8_t *begin = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+    if (!begin || sizeof(void *) != 8)
+        return true;
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)begin;
+    const size_t size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+    void *copy = malloc(size);
+    if (!copy)
+        return false;
+    memcpy(copy, begin, size);
+    return read_table(copy, size, table);
+}
+
+static uint64_t hash_of(const struct live_file_key *key) {
+    return hash_pair(hash_pair(key->device, key->inode), key->generation);
+}
+
+static struct mapped_file *find_file(const struct unwinder *unwinder,
+                                     const struct live_file_key *key) {
+    const uint64_t hash = hash_of(key);
+    size_t at;
+    for (uint32_t i = hash_index_first(&unwinder->index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&unwinder->index, hash, &at)) {
+        struct mapped_file *file = &unwinder->files[i];
+        if (file->key.inode == key->inode && file->key.device == key->device &&
+            file->key.generation == key->generation)
+            return file;
+    }
+    return NULL;
+}
+
+static void forget_tables(struct unwinder *unwinder) {
+    for (size_t i = 0; i < unwinder->count; i++) {
+        unwind_table_free(&unwinder->files[i].table);
+        unwinder->files[i].read = false;
+    }
+    unwinder->rows = 0;
+}
+
+static bool read_file(struct unwinder *unwinder, struct mapped_file *file) {
+    char root[PROC_ROOT_BYTES];
+    size_t size = 0;
+    int descriptor;
+    if (!proc_find_file(&unwinder->roots, file->seen_in, file->path, &file->key, &file->build_id,
+                        root, &descriptor))
+        descriptor = proc_open_mapped(&unwinder->roots, file->seen_in, &file->key);
+    void *bytes = descriptor >= 0 ? read_all(descriptor, &size) : NULL;
+    if (descriptor >= 0)
+        close(descriptor);
+    if (unwinder->rows > ROWS_MAX)
+        forget_tables(unwinder);
+    file->read = true;
+    bool good = read_table(bytes, size, &file->table);
+    unwinder->rows += file->table.count;
+    return good;
+}
+
+struct unwinder *unwinder_new(const struct live_roots *roots) {
+    struct unwinder *unwinder = calloc(1, sizeof *unwinder);
+    if (!unwinder)
+        return NULL;
+    unwinder->roots = *roots;
+    if (read_vdso(&unwinder->vdso))
+        return unwinder;
+    unwinder_free(unwinder);
+    return NULL;
+}
+
+void unwinder_free(struct unwinder *unwinder) {
+    if (!unwinder)
+        return;
+    for (size_t i = 0; i < unwinder->count; i++) {
+        free(unwinder->files[i].path);
+        unwind_table_free(&unwinder->files[i].table);
+    }
+    free(unwinder->files);
+    hash_index_free(&unwinder->index);
+    unwind_table_free(&unwinder->vdso);
+    free(unwinder);
+}
+
+bool unwinder_announce(struct unwinder *unwinder, const struct live_file *file) {
+    struct mapped_file *known = find_file(unwinder, &file->key);
+    if (known) {
+        known->seen_in = file->seen_in;
+        return true;
+    }
+    struct mapped_file added = {
+        .key = file->key, .path = strdup(file->path), .seen_in = file->seen_in};
+    if (!added.path || !array_room(unwinder->files, unwinder->capacity, unwinder->count + 1) ||
+        !hash_index_add(&unwinder->index, hash_of(&file->key), (uint32_t)unwinder->count)) {
+        free(added.path);
+        return false;
+    }
+    added.build_id.size = file->build_id_size;
+    memcpy(added.build_id.bytes, file->build_id, file->build_id_size);
+    unwinder->files[unwinder->count++] = added;
+    return true;
+}
+
+size_t unwinder_bytes(const struct unwinder *unwinder) {
+    return unwinder->rows * sizeof(struct unwind_row) +
+           unwinder->capacity * sizeof *unwinder->files + hash_index_bytes(&unwinder->index);
+}
+
+/* ---- walking ---- */
+
+/* NULL: out of memory. */
+static const struct unwind_row *row_at(struct unwinder *unwinder, const struct live_frame *frame) {
+    static const struct unwind_row NO_RULE = {.kind = UNWIND_NO_RULE};
+    struct mapped_file *file;
+    switch (frame->place) {
+    case PLACE_VDSO:
+        return unwind_table_find(&unwinder->vdso, frame->offset);
+    case PLACE_FILE:
+        file = find_file(unwinder, &frame->file);
+        if (file && !file->read && !read_file(unwinder, file))
+            return NULL;
+        return file ? unwind_table_find(&file->table, frame->offset) : &NO_RULE;
+    default:
+        return &NO_RULE;
+    }
+}
+
+/* False: nothing is mapped there. */
+static bool find_place(const struct address_map *map, uint64_t address, struct live_frame *frame) {
+    const struct address_range *range = address_map_find(map, address);
+    if (!range)
+        return false;
+    *frame = address_range_place(range, address);
+    return true;
+}
+
+static bool finish(struct live_stack *stack, enum live_stack_end end) {
+    stack->end = end;
+    return true;
+}
+
+bool unwinder_walk(struct unwinder *unwinder, const struct address_map *map,
+                   const struct unwind_registers *from, bool returned,
+                   const struct unwind_memory *memory, struct live_stack *stack) {
+    static const enum live_stack_end ENDS[] = {[UNWIND_ENDED] = LIVE_STACK_WHOLE,
+                                               [UNWIND_TRUNCATED] = LIVE_STACK_TRUNCATED,
+                                               [UNWIND_FAILED] = LIVE_STACK_FAILED};
+    struct unwind_registers registers = *from;
+    const struct unwind_row *row;
+    struct live_frame frame;
+    if (!find_place(map, registers.values[UNWIND_RIP] - returned, &frame))
+        return finish(stack, LIVE_STACK_FAILED);
+    if (!(row = row_at(unwinder, &frame)))
+        return false;
+    for (unsigned steps = 0; steps < STEPS_MAX; steps++) {
+        const bool was_signal = row->kind == UNWIND_SIGNAL;
+        enum unwind_outcome outcome = unwind_step(&registers, row, memory);
+        if (outcome != UNWIND_STEPPED)
+            return finish(stack, ENDS[outcome]);
+        /* A call's return address may be the first of another function; what a signal interrupted
+         * was about to run. */
+        if (!find_place(map, registers.values[UNWIND_RIP] - !was_signal, &frame))
+            return finish(stack, LIVE_STACK_FAILED);
+        if (!(row = row_at(unwinder, &frame)))
+            return false;
+        if (row->kind == UNWIND_SIGNAL)
+            continue;
+        if (stack->count == LIVE_FRAMES_MAX)
+            break;
+        stack->frames[stack->count++] = frame;
+    }
+    return finish(stack, LIVE_STACK_TRUNCATED);
+}

@@ -1,0 +1,34 @@
+/* From the registers and the stack of a thread to the places of its callers, by the unwind tables
+ * (program/unwind_table.h) of what its process has mapped. Tables are made when they are first
+ * needed, while some process has the file mapped, and kept for all processes. */
+#pragma once
+
+#include "live/address_map.h"
+#include "live/proc_files.h"
+#include "program/unwind_step.h"
+
+/* Frames of one stack, callers after what they called. */
+struct live_stack {
+    struct live_frame frames[LIVE_FRAMES_MAX];
+    size_t count;
+    enum live_stack_end end;
+};
+
+struct unwinder;
+
+/* NULL: out of memory. */
+struct unwinder *unwinder_new(const struct live_roots *roots);
+void unwinder_free(struct unwinder *unwinder);
+
+/* A file that some process has mapped now. False: out of memory. */
+bool unwinder_announce(struct unwinder *unwinder, const struct live_file *file);
+
+/* Appends the callers of the frame that the registers are of, whose own place is not appended.
+ * `returned`: rip is a return address, else that of the instruction itself. The kernel made the
+ * frames of signal handlers: those are passed over, and the interrupted place follows the handler.
+ * False: out of memory. */
+bool unwinder_walk(struct unwinder *unwinder, const struct address_map *map,
+                   const struct unwind_registers *registers, bool returned,
+                   const struct unwind_memory *memory, struct live_stack *stack);
+
+size_t unwinder_bytes(const struct unwinder *unwinder);

@@ -7,10 +7,10 @@
 #include "report/recording.h"
 
 enum {
-    /* A sample with its stack takes 16 KB of a buffer, which often may have 512 KB. No divisor of
+    /* A sample with its stack takes 32 KB of a buffer, which often may have 512 KB. No divisor of
      * common timers' rates. */
     RATE_WITH_STACKS = 997,
-    STACK_BYTES = 16 << 10
+    STACK_BYTES = 32 << 10
 };
 
 struct job {
@@ -37,7 +37,7 @@ static const struct option_row OPTIONS[] = {
          "per "
          "second unless --rate says otherwise); culprit top --tree shows them"),
     COUNT("stack-bytes", "N", stack_bytes,
-          "Of each stack these bytes are looked at (16384); what is deeper is cut off",
+          "Of each stack these bytes are looked at (32768); what is deeper is cut off",
           .least = 1024, .most = RECORDER_STACK_MAX, .given = 1 + OPTION_MEMBER(bool, stacks)),
     HEADING(2, "Where it goes:"),
     STORE_ROW(store),

@@ -3,6 +3,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/profile_options.h"
+#include "cmd/top_calls.h"
 #include "report/profile_report.h"
 #include "util/array.h"
 #include "util/text.h"
@@ -10,6 +11,7 @@
 struct job {
     struct profile_run run;
     struct row_options rows;
+    struct call_options calls;
     struct profile_report report;
 };
 
@@ -19,12 +21,20 @@ static bool refuse_argument(struct argp_state *state, void *request, char *value
 }
 
 static void check(struct argp_state *state, void *request) {
-    if (((struct job *)request)->run.store_options.store_count > 1)
+    const struct job *job = request;
+    const bool calls = job->calls.tree || job->calls.callers;
+    if (job->run.store_options.store_count > 1)
         options_fail(state, "--store: one store at a time");
+    if (calls && (job->rows.by != PROFILE_BY_PROCEDURE || job->rows.image))
+        options_fail(state, "%s: of procedures, in all images; without --by and --image",
+                     job->calls.tree ? "--tree" : "--callers");
+    if (calls && job->rows.event_count > 1)
+        options_fail(state, "--event: one at a time");
 }
 
 static const struct option_part PARTS[] = {{&store_group, offsetof(struct job, run.store_options)},
                                            {&rows_group, offsetof(struct job, rows)},
+                                           {&calls_group, offsetof(struct job, calls)},
                                            {&output_group, offsetof(struct job, run.verb.output)},
                                            {0}};
 
@@ -33,7 +43,8 @@ static const struct command_line LINE = {
     .parts = PARTS,
     .help = "Shows which procedures the samples of the store lie in, most first: those that daemon "
             "and record took, and the cycles that sim --save kept."
-            "\vExample:\n  culprit record -- gzip -9 -c /bin/bash > /dev/null && culprit top"};
+            "\vExamples:\n  culprit record -- gzip -9 -c /bin/bash > /dev/null && culprit top\n"
+            "  culprit record --stacks -- make && culprit top --tree"};
 
 /* ---- the report ---- */
 
@@ -126,6 +137,8 @@ static bool write_report(void *verb, struct error *error) {
     struct job *job = verb;
     struct profile_report *report = &job->report;
     const struct row_options *rows = &job->rows;
+    if (job->calls.tree || job->calls.callers)
+        return top_calls_report(&job->run, &job->calls, rows, error);
     *report =
         (struct profile_report){.report = {.verb = "top"},
                                 .set = &job->run.set,

@@ -351,7 +351,7 @@ static bool place_call(struct save *save, const struct store_call *call,
 
 static bool place_calls(struct save *save, struct error *error) {
     const struct call_tree *gathered = &save->resolver->tree;
-    struct saved_node *nodes = malloc((gathered->count + 1) * sizeof *nodes);
+    struct saved_node *nodes = calloc(gathered->count + 1, sizeof *nodes);
     bool good = nodes || no_memory(error);
     for (size_t i = 0; good && i < gathered->count; i++) {
         const struct store_call *call = &gathered->calls[i];

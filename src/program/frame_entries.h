@@ -1,8 +1,8 @@
 /* The frame description entries (FDE) of an image: each covers one function, or one part of it that
  * the compiler moved away, and tells how its caller's registers are found (Linux Standard Base,
- * "Exception Frames"; DWARF 5, §6.4). They are read from .eh_frame, which stripped programs keep
- * because C++ exceptions need it; where a file has no section headers, from what PT_GNU_EH_FRAME
- * leads to; where there is no .eh_frame either, from .debug_frame. */
+ * "Exception Frames"; DWARF 5, "Call Frame Information"). They are read from .eh_frame, which
+ * stripped programs keep because C++ exceptions need it; where a file has no section headers, from
+ * what PT_GNU_EH_FRAME leads to; where there is no .eh_frame either, from .debug_frame. */
 #pragma once
 
 #include <elfutils/libdw.h>

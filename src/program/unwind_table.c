@@ -1,4 +1,4 @@
-/* Call frame instructions (DWARF 5, §6.4.2) are run once, and each state of the rules that a row
+/* Call frame instructions (DWARF 5) are run once, and each state of the rules that a row
  * can say becomes a row. */
 #include "program/unwind_table.h"
 

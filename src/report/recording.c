@@ -18,24 +18,30 @@ static bool sees_kernel(const struct recording *recording) {
 
 /* ---- text ---- */
 
-static void print_next(const struct recording *recording, const char *store, FILE *file) {
-    fprintf(file, "next: culprit top --epoch %lld", (long long)recording->session);
-    text_put_option(file, "store", store);
-    fputc('\n', file);
-}
-
 enum { ROWS = 5, NAME_COLUMNS = 40, IMAGE_COLUMNS = 40, COMMAND_COLUMNS = 55 };
 
-/* How many stacks were walked to their roots, if callers were looked for. */
+/* Samples whose callers were looked for. */
+static uint64_t stack_count(const struct recording *recording) {
+    const uint64_t *ends = recording->attributed.stacks;
+    return ends[LIVE_STACK_WHOLE] + ends[LIVE_STACK_TRUNCATED] + ends[LIVE_STACK_FAILED];
+}
+
+/* How many stacks were walked to their roots. */
 static void print_stacks(const struct recording *recording, FILE *file) {
     const uint64_t *ends = recording->attributed.stacks;
-    const uint64_t all =
-        ends[LIVE_STACK_WHOLE] + ends[LIVE_STACK_TRUNCATED] + ends[LIVE_STACK_FAILED];
+    const uint64_t all = stack_count(recording);
     if (all)
         fprintf(file, "stacks: %s %% whole, %s truncated, %s failed\n",
                 text_percent((double)ends[LIVE_STACK_WHOLE], (double)all).s,
                 text_grouped(ends[LIVE_STACK_TRUNCATED]).s,
                 text_grouped(ends[LIVE_STACK_FAILED]).s);
+}
+
+static void print_next(const struct recording *recording, const char *store, FILE *file) {
+    fprintf(file, "next: culprit top%s --epoch %lld", stack_count(recording) ? " --tree" : "",
+            (long long)recording->session);
+    text_put_option(file, "store", store);
+    fputc('\n', file);
 }
 
 static void print_row(const struct profile_row *row, double total, FILE *file) {

@@ -1,4 +1,4 @@
-/* A calling context tree (Ammons, Ball and Larus, PLDI 1997): one node for each place that was
+/* A calling context tree (Ammons et al. 1997): one node for each place that was
  * reached by one chain of calls, so that stacks share what they have in common. The parent of a
  * node is its caller. What a place is, the owner knows: in the store, an image by its number. */
 #pragma once

@@ -105,14 +105,18 @@ static bool add_calls(struct transfer *transfer, int64_t process, int64_t event,
     int64_t *images = calls_images(tree->calls, tree->count, &image_count);
     int64_t *found = calloc(image_count + 1, sizeof *found);
     struct store_call *copy = calloc(tree->count + 1, sizeof *copy);
-    bool good = (images && found && copy) || database_out_of_memory(transfer->to, transfer->error);
-    good = good && find_images(transfer, images, image_count, found);
-    for (size_t i = 0; good && i < tree->count; i++) {
-        copy[i] = tree->calls[i];
-        if (transfer->scale != 0)
-            copy[i].value = (uint64_t)((double)copy[i].value * transfer->scale + 0.5);
-        if (copy[i].image)
-            copy[i].image = found[first_where(k, image_count, images[k] >= copy[i].image)];
+    bool good = false;
+    if (!images || !found || !copy)
+        database_out_of_memory(transfer->to, transfer->error);
+    else if (find_images(transfer, images, image_count, found)) {
+        for (size_t i = 0; i < tree->count; i++) {
+            copy[i] = tree->calls[i];
+            if (transfer->scale != 0)
+                copy[i].value = (uint64_t)((double)copy[i].value * transfer->scale + 0.5);
+            if (copy[i].image)
+                copy[i].image = found[first_where(k, image_count, images[k] >= copy[i].image)];
+        }
+        good = true;
     }
     good = good && store_add_calls(transfer->to, transfer->session, process, event, copy,
                                    tree->count, transfer->error);

@@ -549,7 +549,8 @@ static void test_overlay(void **state) {
     for (size_t i = 0; i < fixture->gathered.sample_count; i++) {
         const struct live_sample *sample = &fixture->gathered.samples[i];
         if (sample->process.pid != (uint32_t)child || sample->at.file.inode != status->st_ino ||
-            sample->at.file.device != ((uint64_t)major(status->st_dev) << 32 | minor(status->st_dev)))
+            sample->at.file.device !=
+                ((uint64_t)major(status->st_dev) << 32 | minor(status->st_dev)))
             continue;
         assert_string_equal(path_of(&fixture->gathered, &sample->at.file), expected);
         found += sample->count;

@@ -1,0 +1,336 @@
+/* Places are looked up once each: many nodes of a tree lie at one. */
+#include "query/call_profile.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/function_name.h"
+#include "store/image_names.h"
+#include "util/array.h"
+#include "util/file_name.h"
+#include "util/order.h"
+
+enum { NAME_BYTES = 4096 };
+
+/* ---- frames ---- */
+
+static bool frames_begin(struct call_frames *frames) {
+    return array_push(frames->items, frames->capacity, frames->count,
+                      (struct call_frame){.parent = CALL_NONE_FRAME});
+}
+
+void call_frames_free(struct call_frames *frames) {
+    free(frames->items);
+    free(frames->order);
+    hash_index_free(&frames->index);
+    *frames = (struct call_frames){0};
+}
+
+/* The child of a frame; CALL_NONE_FRAME: out of memory. */
+static uint32_t child_of(struct call_frames *frames, uint32_t parent, uint32_t procedure) {
+    const uint64_t hash = hash_pair(parent, procedure);
+    size_t at;
+    for (uint32_t i = hash_index_first(&frames->index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&frames->index, hash, &at))
+        if (frames->items[i].parent == parent && frames->items[i].procedure == procedure)
+            return i;
+    const uint32_t number = (uint32_t)frames->count;
+    const struct call_frame frame = {.parent = parent, .procedure = procedure};
+    return array_push(frames->items, frames->capacity, frames->count, frame) &&
+                   hash_index_add(&frames->index, hash, number)
+               ? number
+               : CALL_NONE_FRAME;
+}
+
+static int by_parent(const void *one, const void *other, void *frames) {
+    const struct call_frame *a = (const struct call_frame *)frames + *(const uint32_t *)one;
+    const struct call_frame *b = (const struct call_frame *)frames + *(const uint32_t *)other;
+    /* The first frame has none: its parent is the largest number. */
+    return ascending(a->parent, b->parent) ?: descending(a->total, b->total) ?: ascending(a, b);
+}
+
+/* Sums what children have, and sorts them. */
+static bool frames_settle(struct call_frames *frames) {
+    frames->order = malloc((frames->count + 1) * sizeof *frames->order);
+    if (!frames->order)
+        return false;
+    for (size_t i = frames->count; i-- > 0;) {
+        struct call_frame *frame = &frames->items[i];
+        frame->total += frame->self;
+        if (frame->parent != CALL_NONE_FRAME)
+            frames->items[frame->parent].total += frame->total;
+        frames->order[i] = (uint32_t)i;
+    }
+    qsort_r(frames->order, frames->count, sizeof *frames->order, by_parent, frames->items);
+    for (uint32_t i = 0; i < frames->count; i++) {
+        const uint32_t parent = frames->items[frames->order[i]].parent;
+        if (parent == CALL_NONE_FRAME)
+            continue;
+        if (!frames->items[parent].count++)
+            frames->items[parent].first = i;
+    }
+    return true;
+}
+
+/* ---- procedures ---- */
+
+struct site { /* a place that was looked up */
+    int64_t image;
+    uint64_t offset;
+    uint32_t procedure;
+};
+
+struct reading {
+    struct call_profile *profile;
+    const struct profile_set *set;
+    const struct call_query *query;
+    struct image_names *names;
+    struct site *sites;
+    size_t site_count, site_capacity;
+    struct hash_index index; /* of the sites */
+    uint32_t *nodes;         /* of a tree: frames */
+    size_t node_capacity;
+    struct error *error;
+    bool failed;
+};
+
+static bool no_memory(struct error *error) {
+    return error_set(error, "out of memory for the calls");
+}
+
+/* UINT32_MAX: out of memory. */
+static uint32_t add_procedure(struct call_profile *profile, const char *image, const char *name,
+                              bool cut) {
+    char key[2 * NAME_BYTES];
+    const size_t known = profile->names.count;
+    const int size = snprintf(key, sizeof key, "%s%c%s", image, 0, name);
+    const uint32_t number =
+        intern_add(&profile->names, key, (size_t)size < sizeof key ? (size_t)size : sizeof key - 1);
+    if (number != known)
+        return number;
+    const char *kept = intern_text(&profile->names, number);
+    const struct call_procedure procedure = {
+        .image = kept, .name = kept + strlen(kept) + 1, .cut = cut};
+    return array_push(profile->procedures, profile->procedure_capacity, profile->procedure_count,
+                      procedure)
+               ? number
+               : UINT32_MAX;
+}
+
+/* UINT32_MAX with an error. */
+static uint32_t look_up(struct reading *reading, const struct store_call *call) {
+    struct location location;
+    char name[NAME_BYTES];
+    const struct store_image *image =
+        store_image_of(reading->set->store, call->image, reading->error);
+    if (!image || !image_names_locate_procedure(reading->names, image, call->offset, &location,
+                                                reading->error))
+        return UINT32_MAX;
+    if (location.function)
+        snprintf(name, sizeof name, "%s", location.function);
+    else if (location.function_size)
+        snprintf(name, sizeof name, "%s+0x%" PRIx64, file_base_name(image->path),
+                 location.function_offset);
+    else
+        snprintf(name, sizeof name, "[no symbols]");
+    const uint32_t procedure = add_procedure(reading->profile, image->path, name, 0);
+    if (procedure == UINT32_MAX)
+        no_memory(reading->error);
+    return procedure;
+}
+
+static uint32_t add_cut(struct call_profile *profile, uint64_t cut) {
+    if (cut == STORE_FAILED)
+        return add_procedure(profile, "", "[callers not found]", STORE_FAILED);
+    return add_procedure(profile, "", "[deeper callers]", STORE_TRUNCATED);
+}
+
+static uint32_t procedure_of(struct reading *reading, const struct store_call *call) {
+    if (!call->image)
+        return add_cut(reading->profile, call->offset);
+    const uint64_t hash = hash_pair((uint64_t)call->image, call->offset);
+    size_t at;
+    for (uint32_t i = hash_index_first(&reading->index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&reading->index, hash, &at))
+        if (reading->sites[i].image == call->image && reading->sites[i].offset == call->offset)
+            return reading->sites[i].procedure;
+    const struct site site = {call->image, call->offset, look_up(reading, call)};
+    if (site.procedure == UINT32_MAX ||
+        (array_push(reading->sites, reading->site_capacity, reading->site_count, site) &&
+         hash_index_add(&reading->index, hash, (uint32_t)reading->site_count - 1)))
+        return site.procedure;
+    no_memory(reading->error);
+    return UINT32_MAX;
+}
+
+/* ---- trees ---- */
+
+/* The frame of a call below that of its caller: the same where a procedure calls itself. */
+static bool add_call(struct reading *reading, const struct store_call *call, uint32_t *frame) {
+    struct call_frames *frames = &reading->profile->frames;
+    const uint32_t procedure = procedure_of(reading, call);
+    const uint32_t parent = call->parent == STORE_CALL_TOP ? 0 : reading->nodes[call->parent];
+    if (procedure == UINT32_MAX)
+        return false;
+    *frame = parent && frames->items[parent].procedure == procedure
+                 ? parent
+                 : child_of(frames, parent, procedure);
+    return *frame != CALL_NONE_FRAME || no_memory(reading->error);
+}
+
+static bool visit_tree(void *context, const struct store_call_tree *tree) {
+    struct reading *reading = context;
+    struct call_frames *frames = &reading->profile->frames;
+    const double scale = reading->query->event->scale * tree->session->weight;
+    if (!profile_process_is(tree->process, reading->query->process))
+        return true;
+    if (!array_room(reading->nodes, reading->node_capacity, tree->count)) {
+        reading->failed = true;
+        return no_memory(reading->error);
+    }
+    for (size_t i = 0; i < tree->count && !reading->failed; i++) {
+        reading->failed = !add_call(reading, &tree->calls[i], &reading->nodes[i]);
+        if (!reading->failed)
+            frames->items[reading->nodes[i]].self += scale * (double)tree->calls[i].value;
+    }
+    return !reading->failed;
+}
+
+static bool has_ancestor(const struct call_frames *frames, uint32_t frame, uint32_t procedure) {
+    for (uint32_t at = frames->items[frame].parent; at && at != CALL_NONE_FRAME;
+         at = frames->items[at].parent)
+        if (frames->items[at].procedure == procedure)
+            return true;
+    return false;
+}
+
+static void sum_procedures(struct call_profile *profile) {
+    const struct call_frames *frames = &profile->frames;
+    for (uint32_t i = 1; i < frames->count; i++) {
+        const struct call_frame *frame = &frames->items[i];
+        struct call_procedure *procedure = &profile->procedures[frame->procedure];
+        procedure->self += frame->self;
+        if (!has_ancestor(frames, i, frame->procedure))
+            procedure->total += frame->total;
+        if (procedure->cut)
+            *(procedure->cut == STORE_FAILED ? &profile->failed : &profile->truncated) +=
+                frame->total;
+    }
+}
+
+bool call_profile_read(struct call_profile *profile, const struct profile_set *set,
+                       const struct call_query *query, struct program *program,
+                       struct error *error) {
+    *profile = (struct call_profile){0};
+    struct reading reading = {.profile = profile, .set = set, .query = query, .error = error};
+    const struct store_filter filter = {
+        .sessions = set->sessions, .session_count = set->epoch_count, .event = query->event->name};
+    bool good = (frames_begin(&profile->frames) || no_memory(error)) &&
+                (reading.names = image_names_new(set->store, program, error)) &&
+                store_each_call_tree(set->store, &filter, visit_tree, &reading, error) &&
+                !reading.failed && (frames_settle(&profile->frames) || no_memory(error));
+    image_names_free(reading.names);
+    free(reading.sites);
+    hash_index_free(&reading.index);
+    free(reading.nodes);
+    if (!good)
+        return false;
+    sum_procedures(profile);
+    return profile->frames.items[0].total > 0 ||
+           error_set(
+               error, "%s has no call stacks%s%s: 'culprit record --stacks' samples with them",
+               set->label, query->process ? " of " : "", query->process ? query->process : "");
+}
+
+void call_profile_free(struct call_profile *profile) {
+    call_frames_free(&profile->frames);
+    free(profile->procedures);
+    intern_free(&profile->names);
+    *profile = (struct call_profile){0};
+}
+
+/* ---- questions ---- */
+
+static int by_self(const void *one, const void *other, void *procedures) {
+    const struct call_procedure *all = procedures;
+    const uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
+    return descending(all[a].self, all[b].self) ?: ascending(a, b);
+}
+
+uint32_t *call_profile_sorted(const struct call_profile *profile) {
+    uint32_t *sorted = malloc((profile->procedure_count + 1) * sizeof *sorted);
+    if (!sorted)
+        return NULL;
+    for (uint32_t i = 0; i < profile->procedure_count; i++)
+        sorted[i] = i;
+    qsort_r(sorted, profile->procedure_count, sizeof *sorted, by_self, profile->procedures);
+    return sorted;
+}
+
+/* How well a name fits: 0: not at all. */
+static unsigned fit(const struct call_procedure *procedure, const char *name) {
+    const char *colon = strchr(name, ':');
+    const size_t image = colon && colon[1] != ':' ? (size_t)(colon - name) : 0;
+    if (image) {
+        const char *base = file_base_name(procedure->image);
+        if (strlen(base) != image || memcmp(base, name, image) != 0)
+            return 0;
+        name = colon + 1;
+    }
+    return !strcmp(procedure->name, name)                           ? 3
+           : function_is_named(procedure->name, name, strlen(name)) ? 2
+           : function_ends_in(procedure->name, name, strlen(name))  ? 1
+                                                                    : 0;
+}
+
+uint32_t call_profile_find(const struct call_profile *profile, const char *name,
+                           struct error *error) {
+    uint32_t found = UINT32_MAX;
+    unsigned best = 0;
+    for (uint32_t i = 0; i < profile->procedure_count; i++) {
+        const struct call_procedure *procedure = &profile->procedures[i];
+        const unsigned fits = fit(procedure, name);
+        if (fits > best ||
+            (fits && fits == best && procedure->total > profile->procedures[found].total)) {
+            best = fits;
+            found = i;
+        }
+    }
+    if (found == UINT32_MAX)
+        error_set(error, "%s: no stack has such a procedure ('culprit top --tree' shows some)",
+                  name);
+    return found;
+}
+
+/* Adds the chain of callers above a frame. */
+static bool add_chain(const struct call_frames *frames, uint32_t frame, double value,
+                      struct call_frames *callers) {
+    uint32_t at = 0;
+    for (uint32_t caller = frames->items[frame].parent; caller && at != CALL_NONE_FRAME;
+         caller = frames->items[caller].parent)
+        at = child_of(callers, at, frames->items[caller].procedure);
+    if (at == CALL_NONE_FRAME)
+        return false;
+    callers->items[at].self += value;
+    return true;
+}
+
+bool call_profile_callers(const struct call_profile *profile, uint32_t procedure, bool inclusive,
+                          struct call_frames *callers) {
+    const struct call_frames *frames = &profile->frames;
+    *callers = (struct call_frames){0};
+    if (!frames_begin(callers))
+        return false;
+    callers->items[0].procedure = procedure;
+    for (uint32_t i = 1; i < frames->count; i++) {
+        const struct call_frame *frame = &frames->items[i];
+        if (frame->procedure != procedure || (inclusive && has_ancestor(frames, i, procedure)))
+            continue;
+        const double value = inclusive ? frame->total : frame->self;
+        if (value > 0 && !add_chain(frames, i, value, callers))
+            return false;
+    }
+    return frames_settle(callers);
+}

@@ -1,0 +1,246 @@
+# record --stacks, top --tree, top --callers: who called whom, in programs of several kinds.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+store=$scratch/profiles.db
+
+run record --store "$store" -- true 2>"$scratch/why"
+if grep -q 'is not permitted: it needs CAP_PERFMON' "$scratch/why"; then
+    skip "record --stacks" "$(head -n 1 "$scratch/why")"
+    finish
+fi
+
+# main → outer → middle → leaf, which spins; with an argument also a handler of signals that spins,
+# or so many frames below leaf.
+cat >chain.c <<'PROGRAM'
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#define APART __attribute__((noinline, noclone))
+static volatile unsigned long spins, done;
+static APART void spin(unsigned times) {
+    for (unsigned i = 0; i < times; i++)
+        spins++;
+}
+static APART void handle(int number) {
+    (void)number;
+    spin(300000);
+    spins++;
+}
+static APART int deep(int levels) {
+    volatile char room[400];
+    room[0] = 0;
+    if (!levels)
+        for (int i = 0; i < 20; i++)
+            spin(1000000);
+    else
+        room[0] = (char)deep(levels - 1);
+    return room[0] + 1;
+}
+static APART void leaf(const char *how) {
+    clock_t end = clock() + CLOCKS_PER_SEC / 3;
+    while (clock() < end)
+        if (how && !strcmp(how, "deep"))
+            deep(100);
+        else
+            spin(1000000);
+    done++;
+}
+static APART void middle(const char *how) {
+    leaf(how);
+    done++;
+}
+static APART void outer(const char *how) {
+    middle(how);
+    done++;
+}
+int main(int argc, char **argv) {
+    const char *how = argc > 1 ? argv[1] : NULL;
+    if (how && !strcmp(how, "signals")) {
+        struct itimerval every = {{0, 10000}, {0, 10000}};
+        signal(SIGALRM, handle);
+        setitimer(ITIMER_REAL, &every, NULL);
+    }
+    outer(how);
+    return 0;
+}
+PROGRAM
+cc -O2 -fomit-frame-pointer -o chain chain.c || exit 1
+cc -O2 -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -o pointers chain.c || exit 1
+cc -O2 -static -o static chain.c || exit 1
+cp chain stripped && strip stripped
+
+record() {
+    run record --store "$store" --json --output summary --stacks "$@" >/dev/null
+}
+top() {
+    run top --store "$store" "$@"
+}
+# whole SHARE: of the last recording's stacks at least so many hundredths are whole.
+whole() {
+    python3 - "$1" <<'PYTHON'
+import json, sys
+said = json.load(open("summary"))
+stacks = said["stacks"]
+print(stacks, said["samples"])
+assert sum(stacks.values()) == said["samples"] > 50
+assert stacks["whole"] * 100 >= int(sys.argv[1]) * said["samples"]
+PYTHON
+}
+# holds CHAIN SHARE: so many hundredths of the last epoch's samples lie in these procedures, each
+# called by the one before, and what they call. In user code: what the machine does in its
+# interrupts besides is its own.
+holds() {
+    top --tree --json >tree.json && python3 - "$@" <<'PYTHON'
+import json, sys
+tree = json.load(open("tree.json"))["tree"]
+chain, share = sys.argv[1].split(" > "), int(sys.argv[2])
+names = [[]]
+found = 0
+for number, frame in enumerate(tree):
+    assert (frame["parent"] is None) == (number == 0)
+    if number == 0:
+        continue
+    assert frame["parent"] < number
+    above = names[frame["parent"]]
+    names.append(above + [frame["procedure"].split("(")[0]])
+    if names[-1][-len(chain):] == chain and chain[-1] not in above:
+        found += frame["total"]
+self = sum(frame["self"] for frame in tree)
+assert abs(self - tree[0]["total"]) < 1e-6 * self, (self, tree[0])
+print(found, "of", tree[0]["total"])
+assert found * 100 >= share * tree[0]["total"], "\n".join(" > ".join(name) for name in names)
+PYTHON
+}
+
+by_unwind_tables() {
+    record -- ./chain && whole 98 && holds 'main > outer > middle > leaf > spin' 80
+}
+# A function that calls none has no frame, which hides who called it.
+by_frame_pointers() {
+    record -- ./pointers && whole 90 && holds 'main > outer > middle' 80
+}
+of_a_static_program() {
+    record -- ./static && whole 98 && holds 'main > outer > middle > leaf > spin' 80
+}
+of_a_stripped_program() {
+    record -- ./stripped && whole 98
+}
+across_a_signal() {
+    record -- ./chain signals && whole 98 && holds 'leaf > spin > handle' 1
+}
+deeper_than_the_copy() {
+    record --stack-bytes 8192 -- ./chain deep || return 1
+    whole 98 && return 1
+    top --tree >tree && cat tree && grep -q '\[deeper callers\]' tree &&
+        tr -s ' \n' ' ' <tree | grep -q 'of the stack lies deeper than what was copied' &&
+        holds '[deeper callers] > deep' 80 || return 1
+    record --stack-bytes 61440 -- ./chain deep && whole 98 && holds 'leaf > deep' 80
+}
+of_go() {
+    command -v go >/dev/null || return 1
+    mkdir -p go && cat >go/main.go <<'PROGRAM'
+package main
+
+import "time"
+
+var spins int
+
+//go:noinline
+func inner() {
+	for i := 0; i < 1000000; i++ {
+		spins++
+	}
+}
+
+//go:noinline
+func outer(end time.Time) {
+	for time.Now().Before(end) {
+		inner()
+	}
+}
+func main() {
+	done := make(chan bool)
+	go func() { outer(time.Now().Add(time.Second / 3)); done <- true }()
+	<-done
+}
+PROGRAM
+    (cd go && HOME=$scratch GOFLAGS=-mod=mod go build -o ../gone main.go) || return 1
+    cp gone gone-stripped && strip gone-stripped
+    record -- ./gone && whole 95 && holds 'main.main.func1 > main.outer > main.inner' 80 &&
+        record -- ./gone-stripped && whole 95 &&
+        holds 'main.main.func1 > main.outer > main.inner' 80
+}
+of_python() {
+    record -- python3 -c 'print(sum(i * i for i in range(3000000)))' && whole 98
+}
+in_the_kernel() {
+    record -- dd if=/dev/zero of=/dev/null bs=64 count=1000000 2>/dev/null && whole 98 || return 1
+    [ "$(python3 -c 'import json; print(json.load(open("summary"))["kernel_samples"])')" -eq 0 ] ||
+        holds read 10
+}
+
+# leaf is called by middle, that by outer, that by main; the procedure with most samples is spin.
+callers() {
+    record -- ./chain || return 1
+    top --callers=leaf >callers && cat callers || return 1
+    awk '/ leaf /, /^$/ { print $3 }' callers | head -n 4 | tr '\n' ' ' |
+        grep -qx 'leaf middle outer main ' || return 1
+    top --callers --top 1 >callers && cat callers &&
+        awk '/%/ { print $3 }' callers | head -n 5 | tr '\n' ' ' |
+        grep -qx 'spin leaf middle outer main '
+}
+callers_in_json() {
+    top --callers=middle --json >callers.json && python3 - <<'PYTHON'
+import json
+said = json.load(open("callers.json"))
+assert said["inclusive"]
+procedure, = said["procedures"]
+first = procedure["callers"][0]
+assert procedure["procedure"] == first["procedure"] == "middle" and first["parent"] is None
+assert abs(first["total"] - procedure["total"]) < 1e-6
+assert sum(frame["self"] for frame in procedure["callers"]) == procedure["total"]
+assert procedure["callers"][1]["procedure"] == "outer"
+PYTHON
+}
+
+refusals() {
+    run record --store "$store" -- true 2>/dev/null
+    top --tree 2>said && return 1
+    grep -q "has no call stacks: 'culprit record --stacks'" said || return 1
+    record -- ./chain
+    top --callers=nothing-like-it 2>said && return 1
+    grep -q 'nothing-like-it: no stack has such a procedure' said || return 1
+    top --tree --callers 2>said && return 1
+    grep -q 'one at a time' said || return 1
+    top --tree --by line 2>said && return 1
+    grep -q 'without --by' said
+    run record --stack-bytes 100 -- true 2>said && return 1
+    grep -q -- '--stack-bytes' said
+}
+
+# What the store holds is whole, also when epochs become one, and goes with them.
+kept_and_merged() {
+    rm -f "$store"*
+    record -- ./chain && record -- ./chain || return 1
+    run epochs merge --store "$store" 1..2 && run epochs check --store "$store" || return 1
+    holds 'main > outer > middle > leaf > spin' 80 || return 1
+    run epochs export --store "$store" copy.db && store=$scratch/copy.db &&
+        holds 'main > outer > middle > leaf > spin' 80
+}
+
+check "by unwind tables" by_unwind_tables
+check "by frame pointers, without tables" by_frame_pointers
+check "of a static program" of_a_static_program
+check "of a stripped program" of_a_stripped_program
+check "across the frame of a signal" across_a_signal
+check "stacks deeper than the copy are counted and shown" deeper_than_the_copy
+check "of Go, also stripped" of_go
+check "of Python's interpreter" of_python
+check "from the kernel to who entered it" in_the_kernel
+check "callers of a procedure, and of the hottest" callers
+check "callers as JSON" callers_in_json
+check "what cannot be shown is said" refusals
+check "merged and exported" kept_and_merged
+finish

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "program/demangle.h"
+#include "program/function_name.h"
 #include "program/go_table.h"
 #include "util/array.h"
 
@@ -243,22 +244,29 @@ bool function_table_build(struct function_table *table, const struct elf_image *
     return build_spans(table, kept) && keep_names(table);
 }
 
-/* Whether a readable name is the one asked for, with or without its parameters. */
-static bool name_matches(const char *name, const char *wanted) {
-    size_t length = strlen(wanted);
-    return name && !strncmp(name, wanted, length) && (!name[length] || name[length] == '(');
+/* How a function may be called, the surest way first. */
+static bool is_symbol(struct function *function, const char *name, struct arena *arena) {
+    (void)arena;
+    return function->symbol && !function->linkage && !strcmp(function->symbol, name);
+}
+
+static bool is_named(struct function *function, const char *name, struct arena *arena) {
+    return function_is_named(function_name(function, arena), name, strlen(name));
+}
+
+static bool is_scoped(struct function *function, const char *name, struct arena *arena) {
+    return function_is_scoped(function_name(function, arena), name, strlen(name));
 }
 
 const struct function *function_table_find_name(const struct function_table *table,
                                                 const char *name, struct arena *arena) {
-    for (int readable = 0; readable < 2; readable++) {
+    static bool (*const WAYS[])(struct function *, const char *,
+                                struct arena *) = {is_symbol, is_named, is_scoped};
+    for (size_t way = 0; way < sizeof WAYS / sizeof *WAYS; way++) {
         const struct function *found = NULL;
         for (size_t i = 0; i < table->list.count; i++) {
             struct function *function = &table->list.items[i];
-            bool matches = readable ? name_matches(function_name(function, arena), name)
-                                    : function->symbol && !function->linkage &&
-                                          !strcmp(function->symbol, name);
-            if (!matches)
+            if (!WAYS[way](function, name, arena))
                 continue;
             int rank = found ? binding_rank(function->binding) - binding_rank(found->binding) : -1;
             if (rank < 0 || (rank == 0 && function->start < found->start))

@@ -64,8 +64,9 @@ void function_table_free(struct function_table *table);
 struct function *function_table_find(const struct function_table *table, uint64_t address,
                                      uint64_t *until);
 
-/* The function of a name: as in the symbol table, else readable with or without its parameters; of
- * several the global one, else the one at the lowest address. NULL: none. */
+/* The function of a name: as in the symbol table, else readable with or without its parameters,
+ * else without template arguments, return type and what the compiler puts behind (function_name.h);
+ * of several the global one, else the one at the lowest address. NULL: none. */
 const struct function *function_table_find_name(const struct function_table *table,
                                                 const char *name, struct arena *arena);
 

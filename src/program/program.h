@@ -67,8 +67,9 @@ bool program_locate(struct program *program, uint32_t image, uint64_t file_offse
 bool program_locate_function(struct program *program, uint32_t image, uint64_t file_offset,
                              struct location *location);
 
-/* Finds a function by name in an image: mangled, or demangled with or without its parameters; false
- * when there is none. Several of one name: the global one, else the lowest address. */
+/* Finds a function by name in an image: mangled, or demangled with or without its parameters,
+ * return type, template arguments and a compiler's suffix (".isra.0"); false when there is none.
+ * Several of one name: the global one, else the lowest address. */
 bool program_find_function(struct program *program, uint32_t image, const char *name,
                            uint64_t *file_offset, uint64_t *size);
 

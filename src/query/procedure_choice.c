@@ -11,12 +11,11 @@
 #include <unistd.h>
 
 #include "program/function_name.h"
+#include "query/near_procedures.h"
 #include "util/array.h"
 #include "util/file_name.h"
 #include "util/order.h"
 #include "util/text.h"
-
-enum { ENDINGS_TOLD = 4 };
 
 /* A build of a file, as the store has it. */
 struct build {
@@ -215,7 +214,8 @@ static bool note_others(struct choosing *choosing, const char *name, const char 
     size_t others = 0;
     for (size_t i = profile_table_count(choosing->table); i-- > 0;) {
         const struct profile_row *row = profile_table_row(choosing->table, i);
-        if (row != chosen && is_called(row, name) && (!image || profile_path_is(row->image, image)))
+        if (row != chosen && function_ends_in(row->procedure, name, strlen(name)) &&
+            (!image || profile_path_is(row->image, image)))
             other = row, others++;
     }
     if (!others)
@@ -266,27 +266,34 @@ static bool choose_mangled(struct choosing *choosing, const char *name, const ch
 static bool choose_ending(struct choosing *choosing, const char *name, const char *image,
                           bool *found) {
     const struct profile_row *chosen = NULL;
-    char others[400] = "";
-    size_t count = 0;
+    struct name_list names = {0};
     for (size_t i = 0; i < profile_table_count(choosing->table); i++) {
         const struct profile_row *row = profile_table_row(choosing->table, i);
         if (!function_ends_in(row->procedure, name, strlen(name)) ||
             (image && !profile_path_is(row->image, image)) ||
             (chosen && !strcmp(row->procedure, chosen->procedure)))
             continue;
-        size_t used = strlen(others);
-        if (count++ < ENDINGS_TOLD)
-            snprintf(others + used, sizeof others - used, "%s%.100s", used ? ", " : "",
-                     row->procedure);
+        name_list_add(&names, row->procedure);
         chosen = chosen ? chosen : row;
     }
     if (!chosen)
         return false;
     *found = true;
-    if (count > 1)
-        return error_set(choosing->error, "%s: which of %zu procedures? %s%s", name, count, others,
-                         count > ENDINGS_TOLD ? ", ..." : "");
+    if (names.count > 1)
+        return error_set(choosing->error, "%s: which of %zu procedures? %s", name, names.count,
+                         names.text);
     return add_row(choosing, chosen);
+}
+
+static bool refuse_unknown(struct choosing *choosing, const char *text) {
+    struct name_list near = {0};
+    near_procedures(&near, choosing->table, text);
+    if (near.count)
+        return error_set(choosing->error, "%s: no procedure of this name has %s in %s (see 'culprit top'); near it: %s",
+                         text, choosing->event->unit, choosing->set->label, near.text);
+    return error_set(choosing->error,
+                     "%s: no procedure of this name has %s in %s (see 'culprit top')", text,
+                     choosing->event->unit, choosing->set->label);
 }
 
 /* ---- texts ---- */
@@ -334,7 +341,7 @@ static bool choose_place(struct choosing *choosing, const char *text, bool *foun
 static bool choose_text(struct choosing *choosing, const char *text) {
     bool found = false, good = choose_place(choosing, text, &found);
     static bool (*const WAYS[])(struct choosing *, const char *, const char *,
-                                bool *) = {choose_called, choose_mangled, choose_ending};
+                                bool *) = {choose_called, choose_ending, choose_mangled};
     for (size_t way = 0; way < sizeof WAYS / sizeof *WAYS && !found; way++) {
         bool (*choose)(struct choosing *, const char *, const char *, bool *) = WAYS[way];
         good = choose(choosing, text, NULL, &found);
@@ -349,11 +356,7 @@ static bool choose_text(struct choosing *choosing, const char *text) {
             colon += run;
         }
     }
-    if (found)
-        return good;
-    return error_set(choosing->error,
-                     "%s: no procedure of this name has %s in %s (see 'culprit top')", text,
-                     choosing->event->unit, choosing->set->label);
+    return found ? good : refuse_unknown(choosing, text);
 }
 
 /* ---- those with most ---- */

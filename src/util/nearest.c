@@ -26,9 +26,18 @@ static size_t edit_distance(const char *a, const char *b) {
     return row[b_length];
 }
 
+/* What is as far away would be no help. */
+static size_t too_far(const char *word) {
+    return strlen(word) / 3 + 2;
+}
+
+bool word_is_near(const char *word, const char *candidate) {
+    return edit_distance(word, candidate) < too_far(word);
+}
+
 const char *nearest_word(const char *word, const char *const *candidates, size_t count) {
     const char *nearest = NULL;
-    size_t best = strlen(word) / 3 + 2; /* further away it would be no help */
+    size_t best = too_far(word);
     for (size_t i = 0; i < count; i++) {
         size_t distance = candidates[i] ? edit_distance(word, candidates[i]) : SIZE_MAX;
         if (distance < best) {

@@ -186,6 +186,41 @@ replaced() {
 }
 check "a file that has changed, and one that is gone" replaced
 
+# Templates, and copies of functions that the compiler made: one of half, two of smooth.
+templates() {
+    cat >"$scratch/templates.cc" <<'END'
+#define APART __attribute__((noinline, noclone))
+namespace outer {
+template <class T> APART T smooth(T *v, int n) {
+    for (int i = 1; i < n; i++)
+        v[i] = v[i - 1] + v[i] / 2;
+    return v[n - 1];
+}
+}
+extern "C" __attribute__((noinline)) int half(int n) { asm volatile(".p2align 3" : "+r"(n)); return n / 2; }
+int main(int argc, char **) {
+    static double a[1000];
+    static float b[1000];
+    int n = 1000;
+    for (int i = 0; i < 20; i++)
+        n += half(n + argc) & 1;
+    return outer::smooth(a, n < 1000 ? n : 1000) + (double)outer::smooth(b, 1000) > 0;
+}
+END
+    g++ -O1 -o "$scratch/templates" "$scratch/templates.cc" &&
+        objcopy --redefine-sym half=half.constprop.0 "$scratch/templates" &&
+        run sim --save --from half --output "$scratch/sim.txt" -- "$scratch/templates" &&
+        run annotate --image templates half >"$scratch/text" && grep -q 'half.constprop.0' "$scratch/text" &&
+        run annotate half.constprop.0 >"$scratch/text" &&
+        run annotate 'smooth<float>' >"$scratch/text" && grep -q 'float outer::smooth<float>' "$scratch/text" &&
+        fails_with 1 "smooth: which of 2 procedures. 'outer::smooth<(float|double)>', 'outer::smooth<(float|double)>'" \
+            run annotate smooth &&
+        fails_with 1 "see 'culprit top'.; near it: 'outer::smooth<(float|double)>', 'outer::smooth<" run annotate smoothe &&
+        fails_with 1 "near it: .*'half.constprop.0'" run annotate halt
+}
+skip_without g++ "plain names of templates and of copies, and near ones" ||
+    check "plain names of templates and of copies, and near ones" templates
+
 run sim --save --stop --limit 1M --output "$scratch/sim.txt" -- "$x86_64/chase"
 check "no such procedure" fails_with 1 'no procedure of this name has .*culprit top' run annotate no_such_procedure
 check "no such image" fails_with 1 'no samples of none.so' run annotate --image none.so

@@ -1,0 +1,19 @@
+/* Inside of this room: which procedures may have been meant by a name that is not one's. */
+#pragma once
+
+#include "query/profile_table.h"
+
+enum { NAMES_TOLD = 4 };
+
+/* A list of names for a message: 'Ns::f', 'Ns::g', ... */
+struct name_list {
+    char text[900];
+    size_t count; /* also those that are not in the text */
+};
+
+/* Adds a procedure as it can be chosen by; those beyond NAMES_TOLD are but counted. */
+void name_list_add(struct name_list *list, const char *procedure);
+
+/* Those of the table's procedures that have the name in theirs, in small or capital letters, then
+ * those whose last word is some letters different, of each those with most values first. */
+void near_procedures(struct name_list *list, const struct profile_table *table, const char *name);

@@ -8,6 +8,7 @@
 
 #include "live/daemon_lock.h"
 #include "live/daemon_request.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/text.h"
 
@@ -58,35 +59,44 @@ bool epochs_merge(struct epochs_request *request, struct error *error) {
     return good;
 }
 
+/* The epoch that a daemon writes. */
 struct ongoing {
-    const int64_t *epochs;
-    size_t count;
-    int64_t found; /* one of them is the daemon's and has not ended; 0: none */
+    int64_t epoch; /* 0: none */
+    int64_t saved;
+    pid_t daemon;
 };
 
 static bool find_ongoing(void *context, const struct store_session *session,
                          const struct store_event *events, size_t event_count) {
     (void)events, (void)event_count;
     struct ongoing *ongoing = context;
-    bool of_daemon = session->kind == SESSION_LIVE && !strcmp(session->name, "daemon");
-    for (size_t i = 0; !session->end && of_daemon && i < ongoing->count; i++)
-        if (ongoing->epochs[i] == session->id)
-            ongoing->found = session->id;
-    return !ongoing->found;
+    if (session->kind == SESSION_LIVE && !session->end && !strcmp(session->name, "daemon"))
+        *ongoing = (struct ongoing){.epoch = session->id, .saved = session->saved};
+    return true;
 }
 
-/* Without a daemon an epoch that has not ended is of a writer that died. */
+/* Without a daemon an epoch that has not ended is of a writer that died. False: it cannot be found
+ * out. */
+static bool read_ongoing(struct store *store, struct ongoing *ongoing, struct error *error) {
+    *ongoing = (struct ongoing){0};
+    if (!store_each_session(store, find_ongoing, ongoing, error) ||
+        (ongoing->epoch && (ongoing->daemon = daemon_lock_pid(error)) < 0))
+        return false;
+    if (!ongoing->daemon)
+        ongoing->epoch = 0;
+    return true;
+}
+
 static bool may_remove(struct store *store, const int64_t *epochs, size_t count,
                        struct error *error) {
-    struct ongoing ongoing = {.epochs = epochs, .count = count};
-    if (!store_each_session(store, find_ongoing, &ongoing, error))
+    struct ongoing ongoing;
+    if (!read_ongoing(store, &ongoing, error))
         return false;
-    pid_t daemon = ongoing.found ? daemon_lock_pid(error) : 0;
-    return daemon == 0 ||
-           (daemon > 0 && error_set(error,
-                                    "epoch %" PRId64 " goes on, and process %d collects: "
-                                    "'culprit epochs new' ends it",
-                                    ongoing.found, (int)daemon));
+    return !any_where(i, count, epochs[i] == ongoing.epoch) ||
+           error_set(error,
+                     "epoch %" PRId64 " goes on, and process %d collects: 'culprit epochs new' "
+                     "ends it",
+                     ongoing.epoch, (int)ongoing.daemon);
 }
 
 bool epochs_remove(struct epochs_request *request, struct error *error) {
@@ -117,12 +127,18 @@ bool epochs_prune(struct epochs_request *request, struct error *error) {
     struct store *store = epochs_open(request, STORE_WRITE, error);
     if (!store)
         return false;
-    double before = (double)clock_since_1970() - request->older_seconds * 1e9;
+    double age = (double)clock_since_1970() - request->older_seconds * 1e9;
+    int64_t before = request->older_seconds && age > 0 ? (int64_t)age : 0;
+    struct ongoing ongoing;
     uint64_t removed;
-    bool good = store_prune(store, request->older_seconds && before > 0 ? (int64_t)before : 0,
-                            request->size_bytes, &removed, error);
+    bool good = read_ongoing(store, &ongoing, error) &&
+                store_prune(store, before, request->size_bytes, ongoing.epoch, &removed, error);
     if (good) {
         printf("removed %" PRIu64 " epoch%s\n", removed, text_plural(removed));
+        if (ongoing.epoch && (ongoing.saved < before || request->size_bytes))
+            printf("epoch %" PRId64 " stays: it goes on, and process %d collects "
+                   "('culprit epochs new' ends it)\n",
+                   ongoing.epoch, (int)ongoing.daemon);
         print_unused(request, store);
     }
     store_close(store);

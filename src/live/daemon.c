@@ -189,7 +189,7 @@ static bool prune(struct daemon *daemon, struct error *error) {
     int64_t before =
         options->keep_seconds > 0 ? clock_since_1970() - (int64_t)(options->keep_seconds * 1e9) : 0;
     if ((before || options->keep_bytes) &&
-        !store_prune(daemon->store, before, options->keep_bytes, &removed, error))
+        !store_prune(daemon->store, before, options->keep_bytes, daemon->session, &removed, error))
         return false;
     if (removed)
         say(daemon, "removed %llu old epoch%s from %s", (unsigned long long)removed,
@@ -197,8 +197,33 @@ static bool prune(struct daemon *daemon, struct error *error) {
     return true;
 }
 
+static bool is_session(void *context, const struct store_session *session,
+                       const struct store_event *events, size_t event_count) {
+    (void)events;
+    (void)event_count;
+    int64_t *wanted = context;
+    if (session->id == *wanted)
+        *wanted = 0;
+    return *wanted;
+}
+
+/* Whoever removed the epoch wanted what was in it gone, not what comes. */
+static bool find_session(struct daemon *daemon, struct error *error) {
+    int64_t wanted = daemon->session;
+    if (!wanted)
+        return true;
+    if (!store_each_session(daemon->store, is_session, &wanted, error))
+        return false;
+    if (wanted) {
+        say(daemon, "epoch %lld was removed while it went on: goes on in a new one",
+            (long long)wanted);
+        daemon->session = 0;
+    }
+    return true;
+}
+
 static bool write_all(struct daemon *daemon, bool ended, struct error *error) {
-    if ((daemon->session == 0 && !add_session(daemon, error)) ||
+    if (!find_session(daemon, error) || (daemon->session == 0 && !add_session(daemon, error)) ||
         !resolver_save(daemon->resolver, daemon->store, daemon->session, daemon->events, error))
         return false;
     struct store_session session = session_of(daemon, ended);

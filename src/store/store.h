@@ -248,10 +248,10 @@ bool store_merge_sessions(struct store *store, const int64_t *sessions, size_t c
 
 /* Removes sessions that ended before `before` (ns since 1970; 0: none for age), or were last saved
  * before it and never ended; then the oldest ended ones until the file would take at most `bytes`
- * when compacted (0: no limit); then images and symbols that nothing refers to. How many sessions
- * went, in *removed. */
-bool store_prune(struct store *store, int64_t before, uint64_t bytes, uint64_t *removed,
-                 struct error *error);
+ * when compacted (0: no limit); then images and symbols that nothing refers to. The session
+ * `ongoing` (0: none), which is still written, stays. How many sessions went, in *removed. */
+bool store_prune(struct store *store, int64_t before, uint64_t bytes, int64_t ongoing,
+                 uint64_t *removed, struct error *error);
 
 /* Gives unused space back to the file system. Sizes before and after in bytes. */
 bool store_compact(struct store *store, uint64_t *before, uint64_t *after, struct error *error);

@@ -30,8 +30,8 @@ static int by_end(const void *one, const void *other) {
     return ascending(a->end, b->end) ?: ascending(a->id, b->id);
 }
 
-bool store_prune(struct store *store, int64_t before, uint64_t bytes, uint64_t *removed,
-                 struct error *error) {
+bool store_prune(struct store *store, int64_t before, uint64_t bytes, int64_t ongoing,
+                 uint64_t *removed, struct error *error) {
     struct session_list list;
     *removed = 0;
     if (!session_list_read(store, &list, error))
@@ -41,6 +41,8 @@ bool store_prune(struct store *store, int64_t before, uint64_t bytes, uint64_t *
     bool good = true;
     for (size_t i = 0; good && i < list.count; i++) {
         const struct store_session *session = &list.entries[i].session;
+        if (session->id == ongoing)
+            continue;
         int64_t reached = session->end ? session->end : session->saved;
         uint64_t used = 0;
         bool old = before && reached < before;

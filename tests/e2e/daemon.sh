@@ -110,6 +110,14 @@ asked() {
         [ "$(samples asked)" = 0 ]
 }
 check "what it is asked for is done when the answer comes" asked
+# Seen from where no daemon runs, its epoch is one whose writer died.
+pruned() {
+    busy kept 0.3 && run daemon --flush && run epochs prune --older 1ms | grep -q 'stays: it goes on' &&
+        [ "$(samples kept)" -gt 500 ] && CULPRIT_RUN=$scratch/nowhere run epochs prune --older 1ms &&
+        busy gone 0.3 && run daemon --flush && [ "$(samples gone)" -gt 500 ] &&
+        grep -q 'was removed while it went on' "$scratch/daemon.log"
+}
+check "pruning spares its epoch; when that is removed all the same, it goes on in a new one" pruned
 stopped() {
     local process=$daemon
     daemon=0

@@ -75,6 +75,22 @@ prunes_size() {
         [ "$(py dump "$store" | wc -l)" = 3 ]
 }
 check "prunes by size, but not what goes on" prunes_size
+# As if a daemon collected: its lock is taken. Of the two that have not ended it writes the last.
+spares() {
+    local status
+    rm -f "$store"*
+    py make "$store" daemon:0:1767225600:0:100 daemon:0:1767312000:0:200 && mkdir "$CULPRIT_RUN" && echo $$ >"$CULPRIT_RUN/daemon.lock" || return 1
+    flock "$CULPRIT_RUN/daemon.lock" "$CULPRIT" epochs prune --older 1d >"$scratch/said" &&
+        grep -qx 'removed 1 epoch' "$scratch/said" &&
+        grep -qx "epoch 2 stays: it goes on, and process $$ collects ('culprit epochs new' ends it)" "$scratch/said" &&
+        [ "$(py dump "$store" | wc -l)" = 3 ] &&
+        flock "$CULPRIT_RUN/daemon.lock" "$CULPRIT" epochs prune --size 1 | grep -q 'removed 0 epochs' &&
+        [ "$(run epochs prune --older 1d | head -1)" = "removed 1 epoch" ]
+    status=$?
+    rm -r "$CULPRIT_RUN"
+    return $status
+}
+check "prunes all but what a daemon writes" spares
 compacts() {
     make_store && run epochs remove 1..3 && run epochs compact | grep -qE '^[0-9.]+ KiB became [0-9.]+ KiB$' &&
         run epochs check

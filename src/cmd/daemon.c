@@ -34,7 +34,8 @@ static const struct option_row OPTIONS[] = {
     STORE_ROW(store),
     DURATION("drain", "TIME", drain, "Empty the kernel's tables this often (5min)"),
     DURATION("merge", "TIME", merge, "Write to the store this often (10min)"),
-    DURATION("epoch", "TIME", epoch, "Begin a new epoch this often (default: at 'epochs new')"),
+    DURATION("epoch", "TIME", epoch,
+             "Begin a new epoch this often (1d; with --keep at most a tenth of that)"),
     DURATION("keep", "TIME", keep, "Remove epochs that ended longer ago (default: none)"),
     COUNT("size", "BYTES", size, "Remove the oldest epochs of a store larger than this"),
     HEADING(3, "Of the daemon that runs:"),
@@ -51,8 +52,17 @@ static bool refuse_argument(struct argp_state *state, void *request, char *value
     options_fail(state, "%s: takes no argument (to sample one command: culprit record)", value);
 }
 
+/* Whole epochs are removed: with a tenth of what is kept, a tenth more is there than was asked for.
+ */
+static double default_epoch(double keep) {
+    enum { DAY = 86400 };
+    return keep > 0 && keep / 10 < DAY ? keep / 10 : DAY;
+}
+
 static void check(struct argp_state *state, void *given) {
     struct job *job = given;
+    if (job->epoch == 0)
+        job->epoch = default_epoch(job->keep);
     if (job->merge == 0)
         job->merge = job->drain > 600 ? job->drain : 600;
     if (job->drain == 0)

@@ -4,6 +4,7 @@
 #include "live/daemon.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <string.h>
@@ -388,8 +389,14 @@ static bool take_signal(struct daemon *daemon, struct error *error) {
     }
 }
 
+/* On the clock; an epoch that cannot be merged goes on. */
+static double epoch_ends(const struct daemon *daemon) {
+    const double seconds = daemon->options->epoch_seconds;
+    return seconds > 0 && !daemon->problem[0] ? daemon->epoch_began + seconds : INFINITY;
+}
+
 static int milliseconds_until_next(const struct daemon *daemon) {
-    double next = daemon->next_drain < daemon->next_merge ? daemon->next_drain : daemon->next_merge;
+    double next = fmin(fmin(daemon->next_drain, daemon->next_merge), epoch_ends(daemon));
     double wait = (next - now()) * 1e3 + 1;
     return wait < 0 ? 0 : wait > 60000 ? 60000 : (int)wait;
 }
@@ -412,8 +419,7 @@ static bool work(struct daemon *daemon, struct error *error) {
     double time = now();
     if ((waits[COLLECTOR].revents || time >= daemon->next_drain) && !drain(daemon, error))
         return false;
-    double epoch = daemon->options->epoch_seconds;
-    if (epoch > 0 && time - daemon->epoch_began >= epoch && !daemon->problem[0])
+    if (time >= epoch_ends(daemon))
         return end_epoch(daemon, error);
     bool full = resolver_full(daemon->resolver) && !daemon->problem[0];
     return (time < daemon->next_merge && !full) || merge(daemon, false, error);

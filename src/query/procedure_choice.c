@@ -289,8 +289,10 @@ static bool refuse_unknown(struct choosing *choosing, const char *text) {
     struct name_list near = {0};
     near_procedures(&near, choosing->table, text);
     if (near.count)
-        return error_set(choosing->error, "%s: no procedure of this name has %s in %s (see 'culprit top'); near it: %s",
-                         text, choosing->event->unit, choosing->set->label, near.text);
+        return error_set(
+            choosing->error,
+            "%s: no procedure of this name has %s in %s (see 'culprit top'); near it: %s", text,
+            choosing->event->unit, choosing->set->label, near.text);
     return error_set(choosing->error,
                      "%s: no procedure of this name has %s in %s (see 'culprit top')", text,
                      choosing->event->unit, choosing->set->label);

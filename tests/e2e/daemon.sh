@@ -235,6 +235,31 @@ assert all(epoch["end"] >= epoch["start"] for epoch in epochs)'
 check "the clock of the day set back changes nothing" clock_back
 unset LD_PRELOAD
 
+# Without --epoch one of a tenth of what is kept, here half a second: of sixteen, eleven ended in the last
+# five seconds at most, and one goes on.
+epochs_of() {
+    run epochs --json | python3 -c 'import json, sys
+print(sum(epoch["name"] == "daemon" for epoch in json.load(sys.stdin)["epochs"]))'
+}
+retention() {
+    export CULPRIT_STORE=$scratch/retention.db
+    start_daemon --keep 5s --drain 1h --merge 1h || return
+    until_true "$daemon" eval '[ "$(grep -c "begins a new epoch" "$scratch/daemon.log")" -ge 16 ]' &&
+        run epochs && [ "$(epochs_of)" -le 12 ] && grep -q 'removed 1 old epoch from' "$scratch/daemon.log" &&
+        stop_daemon
+}
+check "epochs end by themselves, and old ones are removed" retention
+[ "$daemon" = 0 ] || stop_daemon KILL
+# By size: of each epoch that has ended, unless the store is smaller than that.
+retention_by_size() {
+    export CULPRIT_STORE=$scratch/small.db
+    start_daemon --epoch 1s --size 1 || return
+    until_true "$daemon" grep -q 'removed 1 old epoch from' "$scratch/daemon.log" && stop_daemon && run epochs check
+}
+check "likewise by size" retention_by_size
+[ "$daemon" = 0 ] || stop_daemon KILL
+export CULPRIT_STORE=$scratch/profiles.db
+
 short_processes() {
     local short
     start_daemon --drain 2s --merge 4s || return

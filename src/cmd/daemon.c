@@ -40,8 +40,10 @@ static const struct option_row OPTIONS[] = {
     COUNT("size", "BYTES", size, "Remove the oldest epochs of a store larger than this"),
     HEADING(3, "Of the daemon that runs:"),
     VALUE("status", action, ACTION_STATUS, "Rates, losses, what it costs"),
-    VALUE("flush", action, ACTION_FLUSH, "Have it write to the store now, and wait until it has"),
-    VALUE("stop", action, ACTION_STOP, "Have it write and end, and wait until it has"),
+    VALUE("flush", action, ACTION_FLUSH,
+          "Have it write to the store now, and wait until it has; status 1 when it cannot"),
+    VALUE("stop", action, ACTION_STOP,
+          "Have it write and end, and wait until it has; status 1 when samples are lost"),
     FLAG("json", verb.output.json, "JSON in place of text (--status)"),
     TEXT("output", "FILE", verb.output.output, "Write to FILE, not to standard output (--status)",
          .letter = 'o'),
@@ -125,7 +127,7 @@ static bool show_status(struct job *job, struct error *error) {
     char path[PATH_MAX];
     char *answer = NULL;
     const bool good =
-        daemon_run_path("daemon.sock", path, error) && (answer = daemon_status_ask(path, error)) &&
+        daemon_run_path(DAEMON_SOCKET, path, error) && (answer = daemon_status_ask(path, error)) &&
         daemon_status_read(answer, &status, error) && verb_open_report(&job->verb, error);
     FILE *file = job->verb.files.report.file;
     if (good && job->verb.output.json)

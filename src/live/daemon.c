@@ -30,7 +30,8 @@ struct daemon {
     struct resolver *resolver;
     struct live_host host;
     int lock, signals, socket;
-    char socket_path[PATH_MAX];
+    int last; /* socket of those who wait for what it tells when it ends */
+    char socket_path[PATH_MAX], last_path[PATH_MAX];
     double began, drained, merged; /* clock; drained, merged < 0: not yet */
     double next_drain, next_merge;
     bool stop;
@@ -44,6 +45,7 @@ struct daemon {
     uint64_t unknown_before, dropped_before; /* the epoch */
 
     uint64_t drains, merges, failed_merges;
+    uint64_t written;   /* samples in the store */
     char problem[1024]; /* of the last merge; empty: none */
 };
 
@@ -63,6 +65,20 @@ __attribute__((format(printf, 2, 3))) static void say(const struct daemon *daemo
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     daemon->options->say(line);
+}
+
+static uint64_t drained(const struct daemon *daemon) {
+    struct resolver_statistics attributed;
+    resolver_statistics(daemon->resolver, &attributed);
+    return attributed.samples;
+}
+
+/* Those in the kernel, too. */
+static uint64_t unwritten(const struct daemon *daemon) {
+    struct collector_statistics collected;
+    collector_statistics(daemon->collector, &collected);
+    const uint64_t gone = daemon->written + collected.dropped;
+    return collected.samples > gone ? collected.samples - gone : 0;
 }
 
 /* ---- drain ---- */
@@ -272,6 +288,7 @@ static bool merge(struct daemon *daemon, bool ended, struct error *error) {
         daemon->merged = time;
         daemon->next_merge = time + daemon->options->merge_seconds;
         daemon->problem[0] = 0;
+        daemon->written = drained(daemon);
         if (failed)
             say(daemon, "merging into %s again; nothing that was counted is lost",
                 daemon->options->store);
@@ -319,7 +336,7 @@ static uint64_t store_bytes(const char *path) {
     return bytes + (stat(log, &file) == 0 ? (uint64_t)file.st_size : 0);
 }
 
-static void answer(const struct daemon *daemon) {
+static bool answer(const struct daemon *daemon, int socket) {
     const struct daemon_options *options = daemon->options;
     struct collector_statistics collected;
     struct resolver_statistics attributed;
@@ -343,6 +360,7 @@ static void answer(const struct daemon *daemon) {
         .kernel = attributed.kernel,
         .entries = attributed.entries,
         .entries_max = attributed.entries_max,
+        .unwritten = unwritten(daemon),
         .processes = attributed.processes,
         .images = attributed.images,
         .drains = daemon->drains,
@@ -361,7 +379,7 @@ static void answer(const struct daemon *daemon) {
     memcpy(status.problem, daemon->problem, sizeof status.problem);
     live_events_describe(options->events, options->event_count, status.sampling,
                          sizeof status.sampling);
-    daemon_status_answer(daemon->socket, &status);
+    return daemon_status_answer(socket, &status);
 }
 
 /* ---- the loop ---- */
@@ -415,7 +433,7 @@ static bool work(struct daemon *daemon, struct error *error) {
     if (waits[SIGNALS].revents && !take_signal(daemon, error))
         return false;
     if (waits[SOCKET].revents)
-        answer(daemon);
+        answer(daemon, daemon->socket);
     double time = now();
     if ((waits[COLLECTOR].revents || time >= daemon->next_drain) && !drain(daemon, error))
         return false;
@@ -439,8 +457,10 @@ static bool start(struct daemon *daemon, struct error *error) {
     daemon_signals(&signals);
     if ((daemon->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK)) < 0)
         return error_errno(error, "cannot take signals");
-    if (!daemon_run_path("daemon.sock", daemon->socket_path, error) ||
-        (daemon->socket = daemon_status_listen(daemon->socket_path, error)) < 0)
+    if (!daemon_run_path(DAEMON_SOCKET, daemon->socket_path, error) ||
+        (daemon->socket = daemon_status_listen(daemon->socket_path, error)) < 0 ||
+        !daemon_run_path(DAEMON_LAST_SOCKET, daemon->last_path, error) ||
+        (daemon->last = daemon_status_listen(daemon->last_path, error)) < 0)
         return false;
     struct collector_options collector = {.events = options->events,
                                           .event_count = options->event_count};
@@ -455,13 +475,32 @@ static bool start(struct daemon *daemon, struct error *error) {
     return true;
 }
 
+static void close_socket(int socket, const char *path) {
+    if (socket < 0)
+        return;
+    close(socket);
+    unlink(path);
+}
+
+/* Tells those who told it to stop what came of it. */
+static bool merge_last(struct daemon *daemon, struct error *error) {
+    if (!merge(daemon, true, error))
+        return false;
+    uint64_t lost = unwritten(daemon);
+    while (answer(daemon, daemon->last))
+        continue;
+    return !daemon->problem[0] ||
+           error_set(error,
+                     "stopped, but %s sample%s counted since the last merge "
+                     "are lost: %.900s",
+                     text_grouped(lost).s, text_plural(lost), daemon->problem);
+}
+
 static void finish(struct daemon *daemon) {
+    close_socket(daemon->socket, daemon->socket_path);
+    close_socket(daemon->last, daemon->last_path);
     collector_free(daemon->collector);
     resolver_free(daemon->resolver);
-    if (daemon->socket >= 0) {
-        close(daemon->socket);
-        unlink(daemon->socket_path);
-    }
     if (daemon->signals >= 0)
         close(daemon->signals);
     if (daemon->lock >= 0)
@@ -469,8 +508,13 @@ static void finish(struct daemon *daemon) {
 }
 
 bool daemon_run(const struct daemon_options *options, struct error *error) {
-    struct daemon daemon = {
-        .options = options, .lock = -1, .signals = -1, .socket = -1, .drained = -1, .merged = -1};
+    struct daemon daemon = {.options = options,
+                            .lock = -1,
+                            .signals = -1,
+                            .socket = -1,
+                            .last = -1,
+                            .drained = -1,
+                            .merged = -1};
     daemon.began = now();
     bool fine = start(&daemon, error);
     if (fine) {
@@ -479,12 +523,7 @@ bool daemon_run(const struct daemon_options *options, struct error *error) {
         say(&daemon, "collects into %s: %s", options->store, sampling);
         while (fine && !daemon.stop)
             fine = work(&daemon, error);
-        fine = fine && merge(&daemon, true, error);
-        if (fine && daemon.problem[0])
-            fine = error_set(error,
-                             "stopped, but what was counted since the last merge is lost: "
-                             "%.900s",
-                             daemon.problem);
+        fine = fine && merge_last(&daemon, error);
     }
     finish(&daemon);
     return fine;

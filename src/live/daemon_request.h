@@ -13,5 +13,6 @@ enum daemon_request {
 };
 
 /* Asks, and returns when it is done; *pid becomes the daemon's process number. False: none runs, it
- * cannot be signalled, it cannot write (then it goes on counting), or it takes over a minute. */
+ * cannot be signalled, it cannot write (then it goes on counting, or has ended with the loss that
+ * the error tells), or it takes over a minute. */
 bool daemon_request(enum daemon_request request, pid_t *pid, struct error *error);

@@ -51,6 +51,7 @@ static const struct member MEMBERS[] = {
     MEMBER(MEMBER_COUNT, kernel),
     MEMBER(MEMBER_COUNT, entries),
     MEMBER(MEMBER_COUNT, entries_max),
+    MEMBER(MEMBER_COUNT, unwritten),
     MEMBER(MEMBER_COUNT, processes),
     MEMBER(MEMBER_COUNT, images),
     MEMBER(MEMBER_COUNT, drains),
@@ -136,10 +137,10 @@ int daemon_status_listen(const char *path, struct error *error) {
     return descriptor;
 }
 
-void daemon_status_answer(int socket, const struct daemon_status *status) {
+bool daemon_status_answer(int socket, const struct daemon_status *status) {
     int connection = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (connection < 0)
-        return;
+        return false;
     json_t *object = json_object();
     for (unsigned i = 0; object && i < MEMBERS_SIZE; i++)
         json_object_set_new(object, MEMBERS[i].name, member_json(&MEMBERS[i], status));
@@ -150,14 +151,15 @@ void daemon_status_answer(int socket, const struct daemon_status *status) {
     free(text);
     json_decref(object);
     close(connection);
+    return true;
 }
 
 /* Reads until the other side closes. */
-static char *receive(int connection, struct error *error) {
+char *daemon_status_receive(int connection, int patience_ms, struct error *error) {
     char *text = malloc(ANSWER_MAX + 1);
     size_t used = 0;
     struct pollfd wait = {.fd = connection, .events = POLLIN};
-    while (text && used < ANSWER_MAX && poll(&wait, 1, PATIENCE_MS) > 0) {
+    while (text && used < ANSWER_MAX && poll(&wait, 1, patience_ms) > 0) {
         ssize_t got = recv(connection, text + used, ANSWER_MAX - used, 0);
         if (got < 0)
             break;
@@ -172,25 +174,32 @@ static char *receive(int connection, struct error *error) {
     return error_null(error, "the daemon does not answer");
 }
 
-char *daemon_status_ask(const char *path, struct error *error) {
+int daemon_status_connect(const char *path, struct error *error) {
     struct sockaddr_un address;
     if (!address_of(path, &address, error))
-        return NULL;
+        return -1;
     int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    char *answer = NULL;
     if (connection < 0) {
         error_errno(error, "cannot make a socket");
-    } else if (connect(connection, (struct sockaddr *)&address, sizeof address) != 0) {
-        if (errno == ENOENT || errno == ECONNREFUSED)
-            error_set(error, "no daemon runs (nobody answers at %s); to start one: culprit daemon",
-                      path);
-        else
-            error_errno(error, "%s: cannot ask the daemon", path);
-    } else {
-        answer = receive(connection, error);
+        return -1;
     }
-    if (connection >= 0)
-        close(connection);
+    if (connect(connection, (struct sockaddr *)&address, sizeof address) == 0)
+        return connection;
+    if (errno == ENOENT || errno == ECONNREFUSED)
+        error_set(error, "no daemon runs (nobody answers at %s); to start one: culprit daemon",
+                  path);
+    else
+        error_errno(error, "%s: cannot ask the daemon", path);
+    close(connection);
+    return -1;
+}
+
+char *daemon_status_ask(const char *path, struct error *error) {
+    int connection = daemon_status_connect(path, error);
+    if (connection < 0)
+        return NULL;
+    char *answer = daemon_status_receive(connection, PATIENCE_MS, error);
+    close(connection);
     return answer;
 }
 

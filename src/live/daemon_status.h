@@ -8,6 +8,10 @@
 
 #include "util/error.h"
 
+#define DAEMON_SOCKET "daemon.sock"
+/* Who connects there gets the answer when the daemon ends. */
+#define DAEMON_LAST_SOCKET "daemon.last.sock"
+
 struct daemon_status {
     pid_t pid;
     char store[4096];
@@ -21,6 +25,7 @@ struct daemon_status {
     uint64_t samples, hits, evicted, dropped; /* in the kernel, since the daemon began */
     uint64_t attributed, unknown, kernel;     /* of the samples drained so far */
     uint64_t entries, entries_max; /* waiting to be merged; samples with the same place */
+    uint64_t unwritten; /* samples that are not in the store yet, without those dropped */
     uint64_t processes, images;
 
     uint64_t drains, merges, failed_merges;
@@ -34,11 +39,14 @@ struct daemon_status {
 
 /* A socket that listens at `path` (a stale one is replaced); −1 on failure. */
 int daemon_status_listen(const char *path, struct error *error);
-/* Answers one connection that waits, without waiting for who asked. */
-void daemon_status_answer(int socket, const struct daemon_status *status);
+/* Answers one connection that waits, without waiting for who asked. False: none waits. */
+bool daemon_status_answer(int socket, const struct daemon_status *status);
 
 /* The answer of the daemon at `path`, to be freed. NULL: none runs there, or it does not answer
  * within a few seconds. */
 char *daemon_status_ask(const char *path, struct error *error);
+/* The same in two steps: a connection to close, −1 on failure; what comes from it. */
+int daemon_status_connect(const char *path, struct error *error);
+char *daemon_status_receive(int connection, int patience_ms, struct error *error);
 /* Parses an answer. */
 bool daemon_status_read(const char *json, struct daemon_status *status, struct error *error);

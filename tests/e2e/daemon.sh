@@ -157,12 +157,28 @@ disk_full() {
     rm "$scratch/mount/filler"
     flush && [ "$(samples full)" -gt 1000 ] && [ "$(samples early)" -gt 500 ] && stop_daemon
 }
-what="with a full disk it goes on counting, and merges when there is room"
+stopped_full() {
+    local process
+    rm -f "$scratch"/mount/*
+    start_daemon && busy early 0.3 && flush || return
+    dd if=/dev/zero of="$scratch/mount/filler" bs=4k >/dev/null 2>&1
+    for i in $(seq 40); do busy "losing$i" 0.01; done
+    busy lost 0.5
+    process=$daemon daemon=0
+    fails_with 1 'has ended, but [0-9,]+ samples that it had counted are lost: .*profiles.db' run daemon --stop &&
+        [ "$(sed -E 's/.*but ([0-9,]+) samples.*/\1/; s/,//g' "$scratch/.err")" -gt 1000 ] || return
+    ! wait "$process" && grep -qE 'stopped, but [0-9,]+ samples counted since' "$scratch/daemon.log"
+}
+full="with a full disk it goes on counting, and merges when there is room"
+lost="told to stop with a full disk, it says how many samples are lost"
 if [ -z "$mounted" ]; then
-    check "$what" disk_full
+    check "$full" disk_full
+    [ "$daemon" = 0 ] || stop_daemon KILL
+    check "$lost" stopped_full
     [ "$daemon" = 0 ] || stop_daemon KILL
 else
-    skip "$what" "$(head -n 1 "$scratch/.mount")"
+    skip "$full" "$(head -n 1 "$scratch/.mount")"
+    skip "$lost" "$(head -n 1 "$scratch/.mount")"
 fi
 export CULPRIT_STORE=$scratch/profiles.db
 

@@ -79,6 +79,8 @@ static bool add_main_event(struct reading *reading, const struct store_profile *
     struct procedure_profile *profile = reading->profile;
     double weight = stored->session->weight, scale = weight * scale_of(reading, stored->event);
     double shown = weight * reading->event->scale;
+    if (reading->event->mean)
+        shown *= (double)stored->event->period / reading->event->mean;
     bool units = !strcmp(stored->event->unit, "1/840 cycles");
     profile->total += shown * (double)stored->total;
     if (strcmp(stored->image->path, reading->extent->path) != 0)

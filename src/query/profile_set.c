@@ -59,10 +59,14 @@ static bool add_event(struct reading *reading, const struct store_session *sessi
                              "these do not add (choose with --epoch)",
                              store_path(set->store), event->name, new.unit, session->id, old->unit);
         old->precise &= event->precise;
-        old->periods_differ |=
-            old->period != event->period || strcmp(old->period_unit, event->period_unit) != 0;
+        bool same_unit = !strcmp(old->period_unit, event->period_unit);
+        old->periods_differ |= old->period != event->period || !same_unit;
+        if (!event->period || !same_unit)
+            old->mean = 0;
         return true;
     }
+    if (!strcmp(new.unit, "samples"))
+        new.mean = (double)event->period;
     if (!array_room(set->events, reading->event_capacity, set->event_count + 1) ||
         !(new.name = copy(set, event->name)) || !(new.unit = copy(set, new.unit)) ||
         !(new.period_unit = copy(set, event->period_unit)))
@@ -100,6 +104,52 @@ static bool visit_session(void *context, const struct store_session *session,
     reading->failed = !good;
     return good;
 }
+
+/* ---- periods ---- */
+
+/* Of the samples of an event. */
+struct mean_period {
+    const struct profile_set *set;
+    const char *event;
+    double samples, distance;
+    struct error *error;
+    bool failed;
+};
+
+static bool add_distances(void *context, const struct store_session *session,
+                          const struct store_event *events, size_t event_count) {
+    struct mean_period *mean = context;
+    const struct profile_set *set = mean->set;
+    if (!any_where(i, set->epoch_count, set->epochs[i].id == session->id))
+        return true;
+    for (size_t i = 0; i < event_count && !mean->failed; i++) {
+        uint64_t total, bytes;
+        if (strcmp(events[i].name, mean->event) != 0)
+            continue;
+        mean->failed =
+            !store_event_total(set->store, session->id, events[i].id, &total, &bytes, mean->error);
+        mean->samples += session->weight * (double)total;
+        mean->distance += session->weight * (double)total * (double)events[i].period;
+    }
+    return !mean->failed;
+}
+
+static bool settle_period(struct profile_set *set, struct profile_event *event,
+                          struct error *error) {
+    if (!event->periods_differ)
+        event->mean = 0;
+    if (!event->mean)
+        return true;
+    struct mean_period mean = {.set = set, .event = event->name, .error = error};
+    if (!store_each_session(set->store, add_distances, &mean, error) || mean.failed)
+        return false;
+    if (mean.samples > 0)
+        event->mean = mean.distance / mean.samples;
+    event->period = (uint64_t)(event->mean + 0.5);
+    return true;
+}
+
+/* ---- names of sets ---- */
 
 /* "epoch 3", "epochs 2..5", "epochs 2, 4, 7", "12 epochs from 2 to 40"; with several stores
  * "old.db: epoch 3". */
@@ -167,6 +217,9 @@ bool profile_set_read(struct profile_set *set, struct store *store, const int64_
     if (!set->event_count)
         return error_set(error, "%s: nothing was collected in %s", store_path(store),
                          count == 1 ? "this epoch" : "these epochs");
+    for (size_t i = 0; i < set->event_count; i++)
+        if (!settle_period(set, &set->events[i], error))
+            return false;
     set->sessions = calloc(count, sizeof *set->sessions);
     if (!set->sessions || !(set->label = make_label(set, name_file)))
         return error_set(error, "out of memory for epochs");

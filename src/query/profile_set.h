@@ -10,10 +10,12 @@ struct profile_event {
     const char *name;
     const char *unit; /* as shown: "samples", "cycles" */
     double scale;     /* what a value in the store is multiplied by to be in `unit` */
-    uint64_t period;  /* of the first epoch; 0: not known, or exact */
+    uint64_t period;  /* mean of all samples; 0: not known, or exact */
     const char *period_unit;
     bool precise;        /* in all epochs */
-    bool periods_differ; /* between epochs */
+    bool periods_differ; /* between epochs, or within one */
+    double mean;         /* where they do: each sample counts for its period in these, so that the
+                            number of all is theirs; 0: samples count as they are */
 };
 
 struct profile_set {

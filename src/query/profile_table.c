@@ -144,7 +144,7 @@ static struct row *plain_row(struct profile_table *table, const struct store_pro
 
 struct adding {
     struct profile_table *table;
-    double scale;
+    double scale, period;
     size_t column;
     bool values; /* of the images wanted; else the sums of all */
     bool out_of_memory;
@@ -197,6 +197,8 @@ static bool visit_profile(void *context, const struct store_profile *profile) {
         (options->image && !profile_path_is(profile->image->path, options->image)))
         return true;
     double scale = adding->scale * profile->session->weight;
+    if (adding->period)
+        scale *= (double)profile->event->period / adding->period;
     if (!adding->values) {
         adding->out_of_memory = !add_sum(table, profile, scale, adding->column);
         return !adding->out_of_memory;
@@ -236,8 +238,11 @@ static bool wants_values(void *context, const struct store_image *image) {
 
 static bool read_addition(struct profile_table *table, const struct addition *addition, bool values,
                           struct error *error) {
-    struct adding adding = {
-        .table = table, .scale = addition->scale, .column = addition->column, .values = values};
+    struct adding adding = {.table = table,
+                            .scale = addition->scale,
+                            .period = addition->period,
+                            .column = addition->column,
+                            .values = values};
     struct store_filter filter = addition->filter;
     filter.wants_values = wants_values;
     filter.context = &adding;
@@ -245,6 +250,12 @@ static bool read_addition(struct profile_table *table, const struct addition *ad
         !store_each_profile(addition->store, &filter, visit_profile, &adding, error))
         return false;
     return !adding.out_of_memory || error_set(error, "out of memory for the profile");
+}
+
+static bool add(struct profile_table *table, const struct addition *addition, struct error *error) {
+    if (!array_push(table->additions, table->addition_capacity, table->addition_count, *addition))
+        return error_set(error, "out of memory for the profile");
+    return read_addition(table, addition, false, error);
 }
 
 bool profile_table_add(struct profile_table *table, struct store *store, const int64_t *sessions,
@@ -255,15 +266,19 @@ bool profile_table_add(struct profile_table *table, struct store *store, const i
         .filter = {.sessions = sessions, .session_count = session_count, .event = event},
         .scale = scale,
         .column = column};
-    if (!array_push(table->additions, table->addition_capacity, table->addition_count, addition))
-        return error_set(error, "out of memory for the profile");
-    return read_addition(table, &addition, false, error);
+    return add(table, &addition, error);
 }
 
 bool profile_table_add_set(struct profile_table *table, const struct profile_set *set,
                            const struct profile_event *event, size_t column, struct error *error) {
-    return profile_table_add(table, set->store, set->sessions, set->epoch_count, event->name,
-                             event->scale, column, error);
+    const struct addition addition = {.store = set->store,
+                                      .filter = {.sessions = set->sessions,
+                                                 .session_count = set->epoch_count,
+                                                 .event = event->name},
+                                      .scale = event->scale,
+                                      .period = event->mean,
+                                      .column = column};
+    return add(table, &addition, error);
 }
 
 /* ---- builds under several names ---- */

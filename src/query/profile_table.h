@@ -54,7 +54,7 @@ bool profile_table_add(struct profile_table *table, struct store *store, const i
                        size_t session_count, const char *event, double scale, size_t column,
                        struct error *error);
 
-/* The same of an event of a set. */
+/* The same of an event of a set, whose samples count by their periods where these differ. */
 bool profile_table_add_set(struct profile_table *table, const struct profile_set *set,
                            const struct profile_event *event, size_t column, struct error *error);
 

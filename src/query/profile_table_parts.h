@@ -35,6 +35,7 @@ struct addition {
     struct store *store;
     struct store_filter filter;
     double scale;
+    double period; /* each value counts for its event's period in these; 0: as it is */
     size_t column;
 };
 

@@ -35,7 +35,11 @@ bool profile_set_worth(const struct profile_set *set, const struct profile_event
                             "%s is not precise here: a sample may be charged to an "
                             "instruction some way behind the one that caused it",
                             event->name);
-    if (event->periods_differ)
+    if (event->mean)
+        good &=
+            report_note(report, "samples were taken at different distances: each counts by its "
+                                "own, so that shares are of the time (or events) they stand for");
+    else if (event->periods_differ)
         good &= report_note(report, "the epochs were sampled at different distances, and their "
                                     "samples are added as they are");
     return good;

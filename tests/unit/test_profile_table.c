@@ -274,6 +274,39 @@ static void keys_keep_their_numbers(void **state) {
     key_numbers_free(&index);
 }
 
+/* The rate fell to a quarter within an epoch, and another was sampled at a half: 8 samples every
+ * 1000 cycles, 2 every 4000, 6 every 2000 are 28000 cycles, in the mean every 1750. */
+static void samples_count_by_their_periods(void **state) {
+    struct fixture *fixture = *state;
+    const struct store_event slower[] = {
+        {.name = "cycles", .unit = "samples", .period = 4000, .period_unit = "cycles"},
+        {.name = "cycles", .unit = "samples", .period = 2000, .period_unit = "cycles"}};
+    int64_t image = add_image(fixture, "/lib/m.ko", 1, AB), sessions[2];
+    struct error error;
+    sessions[0] = add_session(fixture, 1, "samples");
+    add_value(fixture, sessions[0], "x", image, 0, 8);
+    good(store_add_event(fixture->store, sessions[0], &slower[0], &fixture->event, &error), &error);
+    add_value(fixture, sessions[0], "x", image, 16, 2);
+    sessions[1] = add_session(fixture, 1, "samples");
+    good(store_add_event(fixture->store, sessions[1], &slower[1], &fixture->event, &error), &error);
+    add_value(fixture, sessions[1], "x", image, 16, 6);
+    struct profile_set set;
+    good(profile_set_read(&set, fixture->store, sessions, 2, false, &error), &error);
+    const struct profile_event *event = profile_set_event(&set, "cycles", &error);
+    assert_true(event->periods_differ && event->mean == 1750);
+    assert_int_equal(event->period, 1750);
+    struct profile_table *table =
+        profile_table_new(&(struct profile_table_options){.columns = 1}, fixture->program);
+    good(profile_table_add_set(table, &set, event, 0, &error) &&
+             profile_table_finish(table, 0, &error),
+         &error);
+    is_row(table, 0, "b", "/lib/m.ko", 20000 / 1750.0);
+    is_row(table, 1, "a", "/lib/m.ko", 8000 / 1750.0);
+    assert_true(fabs(profile_table_sum(table, 0) - 16) < 1e-9); /* as many as there are */
+    profile_table_free(table);
+    profile_set_free(&set);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(procedures_are_summed, set_up, tear_down),
@@ -282,6 +315,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(first_rows_are_the_same, set_up, tear_down),
         cmocka_unit_test_setup_teardown(units_must_agree, set_up, tear_down),
         cmocka_unit_test_setup_teardown(simulations_have_no_length, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(samples_count_by_their_periods, set_up, tear_down),
         cmocka_unit_test(keys_keep_their_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,8 @@ json_t *profile_event_json(const struct profile_event *event, double total) {
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:b, s:f}", "name", json_text(event->name), "unit",
         json_text(event->unit), "period",
-        event->period && !event->periods_differ ? json_count(event->period) : json_null(),
+        event->period && (event->mean || !event->periods_differ) ? json_count(event->period)
+                                                                 : json_null(),
         "period_unit", json_text(event->period_unit), "precise", event->precise, "total", total);
 }
 

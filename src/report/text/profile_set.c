@@ -57,14 +57,15 @@ void profile_set_text(const struct profile_set *set, FILE *file) {
 
 static void print_period(const struct profile_event *event, FILE *file) {
     char unit[128];
-    if (event->periods_differ)
+    const char *mean = event->mean ? ", in the mean" : "";
+    if (event->periods_differ && !event->mean)
         fputs(", taken at different distances", file);
     else if (event->period && !strcmp(event->period_unit, "ns"))
-        fprintf(file, ", one every %s of a processor's time",
-                text_duration((double)event->period / 1e9).s);
+        fprintf(file, ", one every %s of a processor's time%s",
+                text_duration((double)event->period / 1e9).s, mean);
     else if (event->period)
-        fprintf(file, ", one every %s %s", text_grouped(event->period).s,
-                text_clip(unit, sizeof unit, event->period_unit, 20));
+        fprintf(file, ", one every %s %s%s", text_grouped(event->period).s,
+                text_clip(unit, sizeof unit, event->period_unit, 20), mean);
 }
 
 void profile_event_text(const struct profile_event *event, double total, FILE *file) {

@@ -44,5 +44,8 @@ int collector_descriptor(const struct collector *collector);
 bool collector_drain(struct collector *collector, const struct live_sink *sink,
                      struct error *error);
 
+/* Samples at these events' periods from now on; they are its events but for that. */
+void collector_set_periods(struct collector *collector, const struct live_event *events);
+
 void collector_statistics(const struct collector *collector,
                           struct collector_statistics *statistics);

@@ -35,6 +35,16 @@ static void draw_periods(struct collector *collector, uint64_t *random) {
         }
 }
 
+void collector_set_periods(struct collector *collector, const struct live_event *events) {
+    pthread_mutex_lock(&collector->lock);
+    for (size_t i = 0; i < collector->event_count; i++)
+        collector->events[i].period = events[i].period;
+    uint64_t random = collector->configuration.seed ^ events->period;
+    random |= 1;
+    draw_periods(collector, &random);
+    pthread_mutex_unlock(&collector->lock);
+}
+
 static void *keep_drawing(void *context) {
     struct collector *collector = context;
     uint64_t random = collector->configuration.seed | 1;

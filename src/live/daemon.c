@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "live/budget_meter.h"
 #include "live/collector.h"
 #include "live/daemon_lock.h"
 #include "live/daemon_status.h"
@@ -22,10 +23,15 @@
 #include "util/clock.h"
 #include "util/text.h"
 
-enum { RETRY_SECONDS = 30 };
+enum { RETRY_SECONDS = 30, FIRST_INTERVAL = 2 };
 
 struct daemon {
     const struct daemon_options *options;
+    /* As they are now, and as they were when what is gathered was sampled. */
+    struct live_event sampled[LIVE_EVENTS_MAX], gathered[LIVE_EVENTS_MAX];
+    struct budget budget;
+    struct budget_meter meter;
+    double next_adjustment;
     struct collector *collector;
     struct resolver *resolver;
     struct live_host host;
@@ -36,10 +42,11 @@ struct daemon {
     double next_drain, next_merge;
     bool stop;
 
-    struct store *store; /* NULL but while it is read or written */
-    struct stat file;    /* of the store, when it was opened last */
-    int64_t session;     /* 0: begun at the next merge */
-    int64_t events[LIVE_EVENTS_MAX];
+    struct store *store;                     /* NULL but while it is read or written */
+    struct stat file;                        /* of the store, when it was opened last */
+    int64_t session;                         /* 0: begun at the next merge */
+    int64_t events[LIVE_EVENTS_MAX];         /* of the session */
+    bool resampled;                          /* these have other periods */
     int64_t epoch_start;                     /* ns since 1970 */
     double epoch_began;                      /* clock */
     uint64_t unknown_before, dropped_before; /* the epoch */
@@ -136,9 +143,10 @@ static struct store_session session_of(const struct daemon *daemon, bool ended) 
 static bool add_session(struct daemon *daemon, struct error *error) {
     struct store_session session = session_of(daemon, false);
     const struct daemon_options *options = daemon->options;
-    bool added = live_session_add(daemon->store, &session, options->events, options->event_count,
+    bool added = live_session_add(daemon->store, &session, daemon->gathered, options->event_count,
                                   daemon->events, error);
     daemon->session = session.id;
+    daemon->resampled = false;
     return added;
 }
 
@@ -239,8 +247,20 @@ static bool find_session(struct daemon *daemon, struct error *error) {
     return true;
 }
 
+static bool prepare_session(struct daemon *daemon, struct error *error) {
+    if (!find_session(daemon, error))
+        return false;
+    if (!daemon->session)
+        return add_session(daemon, error);
+    if (!daemon->resampled)
+        return true;
+    daemon->resampled = !live_session_resume(daemon->store, daemon->session, daemon->gathered,
+                                             daemon->options->event_count, daemon->events, error);
+    return !daemon->resampled;
+}
+
 static bool write_all(struct daemon *daemon, bool ended, struct error *error) {
-    if (!find_session(daemon, error) || (daemon->session == 0 && !add_session(daemon, error)) ||
+    if (!prepare_session(daemon, error) ||
         !resolver_save(daemon->resolver, daemon->store, daemon->session, daemon->events, error))
         return false;
     struct store_session session = session_of(daemon, ended);
@@ -273,11 +293,8 @@ static bool set_aside(struct daemon *daemon) {
     return true;
 }
 
-/* Every merge drains first: a killed daemon loses no more than one interval. A failure to merge is
- * said once, not each time. */
-static bool merge(struct daemon *daemon, bool ended, struct error *error) {
-    if (!drain(daemon, error))
-        return false;
+/* What is gathered. A failure is said once, not each time. */
+static void merge_gathered(struct daemon *daemon, bool ended) {
     struct error failure = {0};
     double time = now();
     bool failed = daemon->problem[0] != 0;
@@ -292,7 +309,7 @@ static bool merge(struct daemon *daemon, bool ended, struct error *error) {
         if (failed)
             say(daemon, "merging into %s again; nothing that was counted is lost",
                 daemon->options->store);
-        return true;
+        return;
     }
     daemon->failed_merges++;
     double retry = daemon->options->merge_seconds < RETRY_SECONDS ? daemon->options->merge_seconds
@@ -302,6 +319,13 @@ static bool merge(struct daemon *daemon, bool ended, struct error *error) {
         say(daemon, "cannot merge: %s; goes on counting, tries again every %s", failure.message,
             text_duration(retry).s);
     memcpy(daemon->problem, failure.message, sizeof daemon->problem);
+}
+
+/* Every merge drains first: a killed daemon loses no more than one interval. */
+static bool merge(struct daemon *daemon, bool ended, struct error *error) {
+    if (!drain(daemon, error))
+        return false;
+    merge_gathered(daemon, ended);
     return true;
 }
 
@@ -313,6 +337,46 @@ static bool end_epoch(struct daemon *daemon, struct error *error) {
         return true;
     begin_epoch(daemon);
     say(daemon, "begins a new epoch");
+    return true;
+}
+
+/* ---- the rate ---- */
+
+static void set_rate(struct daemon *daemon) {
+    const struct daemon_options *options = daemon->options;
+    const double slower = options->rate / budget_rate(&daemon->budget);
+    for (size_t i = 0; i < options->event_count; i++)
+        daemon->sampled[i].period = (uint64_t)((double)options->events[i].period * slower) | 1;
+    collector_set_periods(daemon->collector, daemon->sampled);
+}
+
+/* Samples at different periods are of different events: what was gathered up to now is written
+ * before the first at the new one arrives. */
+static bool adjust_rate(struct daemon *daemon, struct error *error) {
+    enum { SOON = 5, SETTLED = 30 };
+    const struct budget before = daemon->budget;
+    const struct budget_interval interval = budget_meter_read(&daemon->meter, daemon->collector);
+    const bool changes = budget_adjust(&daemon->budget, &interval);
+    daemon->next_adjustment = now() + (changes || daemon->budget.cost < 0 ? SOON : SETTLED);
+    if (!changes)
+        return true;
+    if (daemon->problem[0]) {
+        daemon->budget.step = before.step;
+        return true;
+    }
+    if (!drain(daemon, error))
+        return false;
+    set_rate(daemon);
+    merge_gathered(daemon, false);
+    if (daemon->problem[0]) {
+        daemon->budget.step = before.step;
+        set_rate(daemon);
+        return true;
+    }
+    memcpy(daemon->gathered, daemon->sampled, sizeof daemon->gathered);
+    daemon->resampled = true;
+    say(daemon, "sampling cost %.2g %% of the busy time: %.0f samples a second from now on",
+        100 * daemon->budget.cost, budget_rate(&daemon->budget));
     return true;
 }
 
@@ -348,7 +412,10 @@ static bool answer(const struct daemon *daemon, int socket) {
         .pid = getpid(),
         .processors = collected.processors,
         .uptime = ago(daemon->began),
-        .rate = options->rate,
+        .rate = budget_rate(&daemon->budget),
+        .budget = options->budget,
+        .cost = daemon->budget.cost,
+        .interrupt_seconds = options->budget > 0 ? daemon->meter.interrupt_seconds : -1,
         .epoch = daemon->session,
         .epoch_seconds = ago(daemon->epoch_began),
         .samples = collected.samples,
@@ -377,7 +444,7 @@ static bool answer(const struct daemon *daemon, int socket) {
     };
     snprintf(status.store, sizeof status.store, "%s", options->store);
     memcpy(status.problem, daemon->problem, sizeof status.problem);
-    live_events_describe(options->events, options->event_count, status.sampling,
+    live_events_describe(daemon->sampled, options->event_count, status.sampling,
                          sizeof status.sampling);
     return daemon_status_answer(socket, &status);
 }
@@ -414,7 +481,8 @@ static double epoch_ends(const struct daemon *daemon) {
 }
 
 static int milliseconds_until_next(const struct daemon *daemon) {
-    double next = fmin(fmin(daemon->next_drain, daemon->next_merge), epoch_ends(daemon));
+    double next = fmin(fmin(daemon->next_drain, daemon->next_merge),
+                       fmin(epoch_ends(daemon), daemon->next_adjustment));
     double wait = (next - now()) * 1e3 + 1;
     return wait < 0 ? 0 : wait > 60000 ? 60000 : (int)wait;
 }
@@ -436,6 +504,8 @@ static bool work(struct daemon *daemon, struct error *error) {
         answer(daemon, daemon->socket);
     double time = now();
     if ((waits[COLLECTOR].revents || time >= daemon->next_drain) && !drain(daemon, error))
+        return false;
+    if (time >= daemon->next_adjustment && !adjust_rate(daemon, error))
         return false;
     if (time >= epoch_ends(daemon))
         return end_epoch(daemon, error);
@@ -469,8 +539,11 @@ static bool start(struct daemon *daemon, struct error *error) {
         !(daemon->collector = collector_new(&collector, error)) ||
         !resolver_scan(daemon->resolver, error))
         return false;
+    if (options->budget > 0)
+        budget_meter_begin(&daemon->meter, options->events);
     daemon->next_drain = now() + options->drain_seconds;
     daemon->next_merge = now() + options->merge_seconds;
+    daemon->next_adjustment = options->budget > 0 ? now() + FIRST_INTERVAL : INFINITY;
     begin_epoch(daemon);
     return true;
 }
@@ -499,6 +572,7 @@ static bool merge_last(struct daemon *daemon, struct error *error) {
 static void finish(struct daemon *daemon) {
     close_socket(daemon->socket, daemon->socket_path);
     close_socket(daemon->last, daemon->last_path);
+    budget_meter_end(&daemon->meter);
     collector_free(daemon->collector);
     resolver_free(daemon->resolver);
     if (daemon->signals >= 0)
@@ -514,7 +588,11 @@ bool daemon_run(const struct daemon_options *options, struct error *error) {
                             .socket = -1,
                             .last = -1,
                             .drained = -1,
-                            .merged = -1};
+                            .merged = -1,
+                            .meter = {.counts_time = -1},
+                            .budget = budget_begin(options->budget, options->rate)};
+    memcpy(daemon.sampled, options->events, options->event_count * sizeof *options->events);
+    memcpy(daemon.gathered, daemon.sampled, sizeof daemon.gathered);
     daemon.began = now();
     bool fine = start(&daemon, error);
     if (fine) {

@@ -16,6 +16,8 @@ struct daemon_options {
     const struct live_event *events;
     size_t event_count;
     double rate;          /* samples per second and processor that the events' periods stand for */
+    double budget;        /* share of the busy time that sampling may cost: the rate falls until it
+                             does not cost more; 0: the rate stays */
     double drain_seconds; /* > 0 */
     double merge_seconds; /* ≥ drain_seconds */
     double epoch_seconds; /* a new epoch after so long; 0: only at SIGHUP */

@@ -18,9 +18,12 @@ struct daemon_status {
     char sampling[256];  /* live_events_describe() */
     uint32_t processors; /* sampled */
     double uptime;       /* seconds */
-    double rate;         /* samples per second that are asked for, of each processor that is busy */
-    int64_t epoch;       /* session in the store; 0: nothing merged yet */
-    double epoch_seconds; /* since it began */
+    double rate;   /* samples per second that are asked for now, of each processor that is busy */
+    double budget; /* share of the busy time that sampling may cost; 0: any */
+    double cost;   /* share that it did; < 0: not measured, or not yet */
+    double interrupt_seconds; /* of one sample, in that; < 0: not measured */
+    int64_t epoch;            /* session in the store; 0: nothing merged yet */
+    double epoch_seconds;     /* since it began */
 
     uint64_t samples, hits, evicted, dropped; /* in the kernel, since the daemon began */
     uint64_t attributed, unknown, kernel;     /* of the samples drained so far */

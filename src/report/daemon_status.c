@@ -53,6 +53,17 @@ static void print_merges(const struct daemon_status *status, FILE *file) {
     wrapped(file, "problem", problem);
 }
 
+static void print_budget(const struct daemon_status *status, FILE *file) {
+    char cost[128] = "not known yet";
+    if (status->budget <= 0)
+        return;
+    if (status->cost >= 0)
+        snprintf(cost, sizeof cost, "it cost %.2g %%, with %s for each interrupt",
+                 100 * status->cost, text_duration(status->interrupt_seconds).s);
+    line(file, "budget", "%.3g %% of the time that processors work; %s", 100 * status->budget,
+         cost);
+}
+
 static void print_cost(const struct daemon_status *status, FILE *file) {
     double share = status->uptime > 0 ? status->processor_seconds / status->uptime : 0;
     line(file, "cost", "the daemon takes %.3f %% of one processor", 100 * share);
@@ -78,6 +89,7 @@ void daemon_status_text(const struct daemon_status *status, FILE *file) {
          text_duration(status->epoch_seconds).s);
     print_samples(status, file);
     print_merges(status, file);
+    print_budget(status, file);
     print_cost(status, file);
     fprintf(file, "next: culprit daemon --flush && culprit top\n");
 }

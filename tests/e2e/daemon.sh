@@ -276,6 +276,35 @@ check "likewise by size" retention_by_size
 [ "$daemon" = 0 ] || stop_daemon KILL
 export CULPRIT_STORE=$scratch/profiles.db
 
+# Under a budget that no sampling meets the rate falls, to a quarter at a time; what a process used is
+# still its samples times what each stands for, though some stand for four times as much as others.
+budget() {
+    local used=0
+    export CULPRIT_STORE=$scratch/budget.db
+    start_daemon --budget 0.01% && [ "$(status rate)" = 5200.0 ] || return
+    while awk -v rate="$(status rate)" 'BEGIN { exit !(rate > 1400) }'; do
+        used="$used $(busy slower 0.3)"
+    done
+    used="$used $(busy slower 1)"
+    run daemon --status | tee "$scratch/status" | grep -qE '^budget +0.01 % .* cost [0-9.]+ %' || return
+    stop_daemon && run epochs --json >"$scratch/epochs.json" &&
+        run top --by process --top 0 --json >"$scratch/top.json" && python3 - "$scratch" "$(named slower)" $used <<'END'
+import json, sys
+epochs, top = (json.load(open(f"{sys.argv[1]}/{name}.json")) for name in ("epochs", "top"))
+periods = {event["period"]: event["total"] for event in epochs["epochs"][-1]["events"]}
+seconds, event = sum(map(float, sys.argv[3:])), top["events"][0]
+samples = sum(row["values"]["cpu-clock"] for row in top["rows"] if row["process"] == sys.argv[2])
+whole = sum(period * total for period, total in periods.items())
+print(periods, samples, event, samples * event["period"] / 1e9, "of", seconds)
+assert len(periods) > 1 and max(periods) > 3.9 * min(periods)
+assert abs(event["period"] - whole / sum(periods.values())) < 1
+assert 0.8 * seconds < samples * event["period"] / 1e9 < 1.2 * seconds
+END
+}
+check "the rate falls until sampling is within its budget, and sums stay right" budget
+[ "$daemon" = 0 ] || stop_daemon KILL
+export CULPRIT_STORE=$scratch/profiles.db
+
 short_processes() {
     local short
     start_daemon --drain 2s --merge 4s || return

@@ -186,13 +186,17 @@ static char *find_image(char *text) {
     return NULL;
 }
 
-static void parse_image(char *text, struct perf_frame *frame) {
+static void cut_deleted(char *path) {
     static const char deleted[] = " (deleted)";
+    size_t length = strlen(path), ending = sizeof deleted - 1;
+    if (length > ending && !strcmp(path + length - ending, deleted))
+        path[length - ending] = 0;
+}
+
+static void parse_image(char *text, struct perf_frame *frame) {
     text[strlen(text) - 1] = 0;
     frame->has_image_offset = cut_offset(text, &frame->image_offset);
-    size_t length = strlen(text), ending = sizeof deleted - 1;
-    if (length > ending && !strcmp(text + length - ending, deleted))
-        text[length - ending] = 0;
+    cut_deleted(text);
     frame->inlined = !strcmp(text, "inlined");
     frame->image = text;
 }
@@ -270,6 +274,7 @@ bool perf_mapping_parse(char *text, struct perf_mapping *mapping) {
     size_t length = word(protection);
     mapping->path = skip_spaces(protection + length);
     trim_end(mapping->path);
+    cut_deleted(mapping->path);
     return size && memchr(protection, 'x', length) && *mapping->path;
 }
 

@@ -1,7 +1,9 @@
 /* Mappings are kept by process, the newest last; those that a new one covers go. What is known of
- * the files here is kept by path. */
+ * the files here is kept by path, and where functions begin that perf names, by path and name: it
+ * leaves parameters out, so that several may have one name. */
 #include "exchange/perf_places.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,12 @@ struct local_file { /* the file of a path on this machine */
     size_t build_id_size;
 };
 
+struct starts { /* file offsets of the functions of one name */
+    uint64_t *items;
+    size_t count, capacity;
+    bool out_of_memory;
+};
+
 struct perf_places {
     struct gathered *gathered;
     struct program *program;
@@ -38,6 +46,9 @@ struct perf_places {
     struct intern paths; /* numbers index `files` */
     struct local_file *files;
     size_t file_capacity;
+    struct intern names; /* "PATH NAME", the path by its number; numbers index `starts` */
+    struct starts *starts;
+    size_t starts_capacity;
 };
 
 struct perf_places *perf_places_new(struct gathered *gathered, struct error *error) {
@@ -57,8 +68,12 @@ void perf_places_free(struct perf_places *places) {
         return;
     for (size_t i = 0; i < places->pids.count; i++)
         free(places->maps[i].items);
+    for (size_t i = 0; i < places->names.count; i++)
+        free(places->starts[i].items);
     free(places->maps);
     free(places->files);
+    free(places->starts);
+    intern_free(&places->names);
     intern_free(&places->pids);
     intern_free(&places->paths);
     program_free(places->program);
@@ -175,30 +190,69 @@ static enum image_kind kind_of(const char *image, uint64_t address) {
     return IMAGE_FILE;
 }
 
+static bool add_start(void *context, uint64_t file_offset) {
+    struct starts *starts = context;
+    starts->out_of_memory =
+        !array_push(starts->items, starts->capacity, starts->count, file_offset);
+    return !starts->out_of_memory;
+}
+
+/* Where the functions of the frame's name begin in the file; NULL: out of memory. */
+static const struct starts *starts_of(struct perf_places *places, uint32_t path,
+                                      const struct perf_frame *frame) {
+    char text[8192];
+    const size_t known = places->names.count;
+    const int length = snprintf(text, sizeof text, "%" PRIu32 " %s", path, frame->symbol);
+    const size_t size = (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
+    if (!array_room(places->starts, places->starts_capacity, known + 1))
+        return NULL;
+    const uint32_t number = intern_add(&places->names, text, size);
+    if (number == INTERN_NONE)
+        return NULL;
+    struct starts *starts = &places->starts[number];
+    if (number == known) {
+        *starts = (struct starts){0};
+        program_each_named(places->program, places->files[path].image, frame->symbol, add_start,
+                           starts);
+    }
+    return starts->out_of_memory ? NULL : starts;
+}
+
 /* Whether the file here has at `offset` what perf says is there; without symbol, whether it has
  * code there. */
-static bool agrees(struct perf_places *places, const struct local_file *file, uint64_t offset,
+static bool agrees(struct perf_places *places, uint32_t path, uint64_t offset,
                    const struct perf_frame *frame) {
-    uint64_t start, size;
-    if (!file->known || !program_offset_to_address(places->program, file->image, offset, &start))
+    const struct local_file *file = &places->files[path];
+    uint64_t address;
+    if (!file->known || !program_offset_to_address(places->program, file->image, offset, &address))
         return false;
     if (!frame->symbol || !frame->placed)
         return true;
-    return program_find_function(places->program, file->image, frame->symbol, &start, &size) &&
-           start + frame->symbol_offset == offset;
+    const struct starts *starts = starts_of(places, path, frame);
+    return starts && any_where(i, starts->count, starts->items[i] + frame->symbol_offset == offset);
 }
 
-/* The offset from the symbol in the file here, if the address lies equally in its page. */
-static bool offset_by_symbol(struct perf_places *places, const struct local_file *file,
+/* The offset from the symbol in the file here, if the address lies equally in its page, and not
+ * from two functions of the name. */
+static bool offset_by_symbol(struct perf_places *places, uint32_t path,
                              const struct perf_frame *frame, uint64_t *offset) {
     enum { PAGE_BYTES = 4096 };
-    uint64_t start, size, address;
-    if (!file->known || !frame->symbol || !frame->placed ||
-        !program_find_function(places->program, file->image, frame->symbol, &start, &size))
-        return false;
-    *offset = start + frame->symbol_offset;
-    return program_offset_to_address(places->program, file->image, *offset, &address) &&
-           address % PAGE_BYTES == frame->address % PAGE_BYTES;
+    const struct local_file *file = &places->files[path];
+    const struct starts *starts =
+        file->known && frame->symbol && frame->placed ? starts_of(places, path, frame) : NULL;
+    bool found = false;
+    for (size_t i = 0; starts && i < starts->count; i++) {
+        const uint64_t there = starts->items[i] + frame->symbol_offset;
+        uint64_t address;
+        if (!program_offset_to_address(places->program, file->image, there, &address) ||
+            address % PAGE_BYTES != frame->address % PAGE_BYTES || (found && there == *offset))
+            continue;
+        if (found)
+            return false;
+        found = true;
+        *offset = there;
+    }
+    return found;
 }
 
 static bool set_place(struct perf_places *places, const struct perf_frame *frame, const char *path,
@@ -251,8 +305,8 @@ static bool find_in_file(struct perf_places *places, const struct perf_head *hea
     if (located && map && map->build_id_size)
         return set_place(places, frame, frame->image, map->build_id, map->build_id_size, offset,
                          place);
-    if ((located && agrees(places, file, offset, frame)) ||
-        offset_by_symbol(places, file, frame, &offset))
+    if ((located && agrees(places, path, offset, frame)) ||
+        offset_by_symbol(places, path, frame, &offset))
         return set_place(places, frame, frame->image, file->build_id, file->build_id_size, offset,
                          place);
     place->unplaced = !located && !frame->symbol;

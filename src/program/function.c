@@ -258,11 +258,13 @@ static bool is_scoped(struct function *function, const char *name, struct arena 
     return function_is_scoped(function_name(function, arena), name, strlen(name));
 }
 
+static bool (*const WAYS[])(struct function *, const char *, struct arena *) = {is_symbol, is_named,
+                                                                                is_scoped};
+enum { WAY_COUNT = sizeof WAYS / sizeof *WAYS };
+
 const struct function *function_table_find_name(const struct function_table *table,
                                                 const char *name, struct arena *arena) {
-    static bool (*const WAYS[])(struct function *, const char *,
-                                struct arena *) = {is_symbol, is_named, is_scoped};
-    for (size_t way = 0; way < sizeof WAYS / sizeof *WAYS; way++) {
+    for (size_t way = 0; way < WAY_COUNT; way++) {
         const struct function *found = NULL;
         for (size_t i = 0; i < table->list.count; i++) {
             struct function *function = &table->list.items[i];
@@ -276,6 +278,10 @@ const struct function *function_table_find_name(const struct function_table *tab
             return found;
     }
     return NULL;
+}
+
+bool function_is_called(struct function *function, const char *name, struct arena *arena) {
+    return any_where(way, WAY_COUNT, WAYS[way](function, name, arena));
 }
 
 void function_table_free(struct function_table *table) {

@@ -70,5 +70,8 @@ struct function *function_table_find(const struct function_table *table, uint64_
 const struct function *function_table_find_name(const struct function_table *table,
                                                 const char *name, struct arena *arena);
 
+/* Whether it has the name in one of these ways. */
+bool function_is_called(struct function *function, const char *name, struct arena *arena);
+
 /* The readable name: demangled, "memcpy@plt" for linkage entries; NULL when there is no symbol. */
 const char *function_name(struct function *function, struct arena *arena);

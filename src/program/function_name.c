@@ -189,6 +189,20 @@ static const char *ending(const char *begin, const char *at, const char *wanted_
     return at == begin || !in_word(at[-1]) ? at : NULL;
 }
 
+/* Most functions have not even the longest word of the name, and are found out quickly. */
+static bool has_longest_word(const char *function, const char *name, size_t length) {
+    const char *longest = name;
+    size_t most = 0;
+    for (size_t at = 0, run = 0; at < length; at++) {
+        run = in_word(name[at]) ? run + 1 : 0;
+        if (run > most) {
+            most = run;
+            longest = name + at + 1 - run;
+        }
+    }
+    return memmem(function, strlen(function), longest, most);
+}
+
 static const char *find_ending(const struct parts *has, const char *name, size_t length) {
     const struct parts wanted = parts_of(name, length);
     if (wanted.end == wanted.begin || (wanted.end < wanted.last && !same_suffix(has, &wanted)))
@@ -198,14 +212,14 @@ static const char *find_ending(const struct parts *has, const char *name, size_t
 }
 
 bool function_ends_in(const char *function, const char *name, size_t length) {
-    if (!function || !length)
+    if (!function || !length || !has_longest_word(function, name, length))
         return false;
     const struct parts has = parts_of(function, strlen(function));
     return find_ending(&has, name, length);
 }
 
 bool function_is_scoped(const char *function, const char *name, size_t length) {
-    if (!function || !length)
+    if (!function || !length || !has_longest_word(function, name, length))
         return false;
     const struct parts has = parts_of(function, strlen(function));
     const char *at = find_ending(&has, name, length);

@@ -257,6 +257,19 @@ bool program_find_function(struct program *program, uint32_t number, const char 
     return true;
 }
 
+void program_each_named(struct program *program, uint32_t number, const char *name,
+                        bool (*visit)(void *context, uint64_t file_offset), void *context) {
+    struct image *image = number < program->count ? program->images[number] : NULL;
+    for (size_t i = 0; image && i < image->functions.list.count; i++) {
+        struct function *function = &image->functions.list.items[i];
+        uint64_t offset;
+        if (function_is_called(function, name, &program->arena) &&
+            elf_image_address_to_offset(&image->binary, function->start, &offset) &&
+            !visit(context, offset))
+            return;
+    }
+}
+
 /* Whether a function owns the address where it begins: one known from unwind tables alone may begin
  * within a named one. */
 static bool is_visible(const struct image *image, const struct function *function) {

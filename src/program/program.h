@@ -73,6 +73,11 @@ bool program_locate_function(struct program *program, uint32_t image, uint64_t f
 bool program_find_function(struct program *program, uint32_t image, const char *name,
                            uint64_t *file_offset, uint64_t *size);
 
+/* Visits the file offset of every function of that name, such as those that differ in parameters,
+ * until `visit` returns false. */
+void program_each_named(struct program *program, uint32_t image, const char *name,
+                        bool (*visit)(void *context, uint64_t file_offset), void *context);
+
 struct program_function {
     uint64_t address, size; /* as linked; bytes, more than 0: those of functions that lie inside it
                                are counted */

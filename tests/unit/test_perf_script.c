@@ -114,6 +114,9 @@ static void mappings(void **state) {
     assert_true(perf_mapping_parse(with_build_id, &mapping));
     assert_int_equal(mapping.build_id_size, 3);
     assert_int_equal(mapping.build_id[2], 0xfe);
+    char deleted[] = "PERF_RECORD_MMAP2 1/1: [0x1000(0x1000) @ 0 fe:00 1 0]: r-xp /tmp/a (deleted)";
+    assert_true(perf_mapping_parse(deleted, &mapping));
+    assert_string_equal(mapping.path, "/tmp/a"); /* as frames have it */
     char data[] = "PERF_RECORD_MMAP2 1/1: [0x1000(0x1000) @ 0 fe:00 1 0]: rw-p /usr/bin/gzip";
     assert_false(perf_mapping_parse(data, &mapping));
     char wraps[] = "PERF_RECORD_MMAP2 1/1: [0xffffffffffffffff(0xffff) @ 0 fe:00 1 0]: r-xp /x";

@@ -16,7 +16,9 @@ json_t *profile_row_json(const struct profile_row *row, enum profile_by by) {
     json_object_set_new(object, "image", json_text(row->image));
     if (by == PROFILE_BY_IMAGE)
         return object;
-    json_object_set_new(object, "offset", json_count(row->offset));
+    /* What was imported by its name alone has a place beyond all files. */
+    json_object_set_new(object, "offset",
+                        row->offset >> 63 ? json_null() : json_count(row->offset));
     json_object_set_new(object, "procedure", json_text(row->procedure));
     if (by == PROFILE_BY_LINE) {
         json_object_set_new(object, "file", json_text(row->file));

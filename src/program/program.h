@@ -75,7 +75,7 @@ bool program_find_function(struct program *program, uint32_t image, const char *
 
 /* Visits the file offset of every function of that name, such as those that differ in parameters,
  * until `visit` returns false. */
-void program_each_named(struct program *program, uint32_t image, const char *name,
+void program_each_named(struct program *program, uint32_t number, const char *name,
                         bool (*visit)(void *context, uint64_t file_offset), void *context);
 
 struct program_function {

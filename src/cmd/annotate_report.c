@@ -148,7 +148,7 @@ static bool write_json(const struct writing *writing, struct error *error) {
 static bool write_report(const struct annotate_job *job, struct annotate_settings *settings,
                          const struct procedure_choices *choices, struct report *report,
                          struct error *error) {
-    const struct page page = page_of(job->run.verb.files.report.file);
+    const struct page page = output_page(&job->run.verb.files.report);
     struct writing writing = {.job = job, .settings = settings, .report = report, .page = &page};
     if (job->run.verb.output.json && !(writing.array = json_array()))
         return error_set(error, "out of memory for the JSON object");

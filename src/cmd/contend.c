@@ -195,7 +195,7 @@ static bool write_report(void *verb, struct error *error) {
     if (!run->check && job->frames && machine_is_chip(run->options.machine) &&
         locality_inputs_simulable(&run->inputs, &none))
         report->report.next = next_with_option("--check", job->verb.argc, job->verb.words);
-    const struct page page = page_of(files->report.file);
+    const struct page page = output_page(&files->report);
     if (job->verb.output.svg)
         contend_svg(report, files->picture.file);
     if (job->verb.output.json)

@@ -64,7 +64,7 @@ static bool write_report(void *verb, struct error *error) {
                                           .table = compare->table},
                                  .by = compare->rows.by,
                                  .top = compare->verb.output.top};
-    const struct page page = page_of(compare->verb.files.report.file);
+    const struct page page = output_page(&compare->verb.files.report);
     bool good = compare->sets.count == 2 ||
                 error_set(error,
                           "two sets are compared, not %zu (--epoch 3 --epoch 4; 'culprit variance' "

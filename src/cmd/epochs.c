@@ -12,7 +12,8 @@
 
 static bool list(struct epochs_request *request, struct error *error) {
     struct epoch_list list = {.name_store = request->store.store_count,
-                              .json = request->verb.output.json};
+                              .json = request->verb.output.json,
+                              .wide = request->verb.output.wide};
     int64_t *epochs = NULL;
     if (!verb_open_report(&request->verb, error))
         return false;
@@ -61,6 +62,7 @@ static const struct option_row OPTIONS[] = {
          "file)"),
     TEXT("event", "NAME", event, "Export only this event, in formats other than store"),
     FLAG("json", verb.output.json, "List as JSON (docs/json.md)"),
+    FLAG("wide", verb.output.wide, "List with no name cut"),
     TEXT("output", "FILE", verb.output.output, "Write the list to FILE, not to standard output",
          .letter = 'o'),
     {0}};
@@ -92,8 +94,12 @@ static void check_request(struct argp_state *state, void *given) {
         options_fail(state, "prune by --older TIME, --size BYTES, or both?");
     if (action != EPOCHS_PRUNE && (request->older_seconds || request->size_bytes))
         options_fail(state, "--%s: only of prune", request->size_bytes ? "size" : "older");
-    if (action != EPOCHS_LIST && (request->verb.output.json || request->verb.output.output))
-        options_fail(state, "--%s: only of list", request->verb.output.json ? "json" : "output");
+    if (action != EPOCHS_LIST &&
+        (request->verb.output.json || request->verb.output.wide || request->verb.output.output))
+        options_fail(state, "--%s: only of list",
+                     request->verb.output.json   ? "json"
+                     : request->verb.output.wide ? "wide"
+                                                 : "output");
     if (!transfers && request->format)
         options_fail(state, "--format: only of export and import");
     if (request->event &&

@@ -166,7 +166,7 @@ bool icost_report(void *icost, struct error *error) {
                                   .checked = study->checked};
     if (!breakdown_report_choose(report) || !add_notes(job))
         return error_set(error, "out of memory for the report");
-    const struct page page = page_of(files->report.file);
+    const struct page page = output_page(&files->report);
     if (job->verb.output.svg)
         breakdown_svg(report, files->picture.file);
     if (job->verb.output.json)

@@ -66,7 +66,7 @@ static bool write_report(void *verb, struct error *error) {
                 "and predictors",
                 job->sensitivity.run_count);
     report_add_limits(&report->report);
-    const struct page page = page_of(files->report.file);
+    const struct page page = output_page(&files->report);
     if (job->verb.output.svg)
         sensitivity_svg(report, files->picture.file);
     if (job->verb.output.json)

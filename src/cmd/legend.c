@@ -41,7 +41,7 @@ void legend_was_shown(FILE *file) {
 }
 
 void legend_alone(void) {
-    const struct page page = page_of(stdout);
+    const struct page page = page_of(stdout, false);
     report_text_words(&page);
     exit(fflush(stdout) == 0 ? 0 : STATUS_FAILED);
 }

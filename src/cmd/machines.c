@@ -126,7 +126,7 @@ static bool list(struct job *job, struct error *error) {
     if (!names)
         return false;
     json_t *array = json_array();
-    const struct page page = page_of(stdout);
+    const struct page page = page_of(stdout, false);
     struct table *table = machine_table(&page);
     bool good = true;
     for (char **name = names; *name; name++) {

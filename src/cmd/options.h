@@ -18,12 +18,13 @@ struct output_options {
     enum report_by by;
     uint32_t top;
     bool json;
+    bool wide;
     bool legend;
     const char *output; /* NULL: standard output or error */
     const char *svg;    /* NULL: no picture */
 };
-extern const struct option_group output_group; /* --top, --json, --output */
-extern const struct option_group report_group; /* --json, --output */
+extern const struct option_group output_group; /* --top, --json, --wide, --output */
+extern const struct option_group report_group; /* --json, --wide, --output */
 extern const struct option_group legend_group; /* --legend */
 extern const struct option_group grain_group;  /* --by; its struct is an enum report_by */
 
@@ -38,6 +39,9 @@ void options_check_output(struct argp_state *state, void *request);
         FLAG("json", output_.json,                                                                 \
              "One JSON object (docs/json.md) in place of the text; without --output as with -o "   \
              "-"),                                                                                 \
+        FLAG("wide", output_.wide,                                                                 \
+             "Tables as wide as they need, with no name cut (default: as the terminal, COLUMNS, "  \
+             "or in a file or pipe 200)"),                                                         \
         TEXT("output", "FILE", output_.output,                                                     \
              "Write the report there; -: to standard output, and what the command writes there "   \
              "to standard error (default: standard error when a command runs, else standard "      \

@@ -128,6 +128,7 @@ bool report_files_open(struct report_files *files, const struct output_options *
                        bool command, struct error *error) {
     if (!open_report(&files->report, options, command, error))
         return false;
+    files->report.wide = options->wide;
     if (!options->svg)
         return true;
     return output_open(&files->picture, "--svg", options->svg, NULL, error) &&
@@ -146,11 +147,15 @@ void report_files_discard(struct report_files *files) {
     output_discard(&files->picture);
 }
 
+struct page output_page(const struct output *output) {
+    return page_of(output->file, output->wide);
+}
+
 bool output_report(struct output *output, struct report *report,
                    const struct output_options *options, struct error *error) {
     if (options->json)
         return report_json(report, output->file, error);
-    const struct page page = page_of(output->file);
+    const struct page page = output_page(output);
     report->legend = options->legend || legend_is_new(output->file);
     report_text(report, &page);
     if (report->legend)

@@ -8,10 +8,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "report/page.h"
 #include "util/error.h"
 
 struct output {
     FILE *file;
+    bool wide;                     /* tables are as wide as they need */
     bool taken;                    /* file is standard output, which the command does not have */
     const char *option;            /* that gave the path, for errors */
     const char *path;              /* NULL: a standard stream */
@@ -29,6 +31,8 @@ struct report;
 struct output_options;
 bool output_report(struct output *output, struct report *report,
                    const struct output_options *options, struct error *error);
+/* The page that the file is. */
+struct page output_page(const struct output *output);
 /* Flushes, closes and renames. */
 bool output_close(struct output *output, struct error *error);
 /* Leaves nothing behind. May follow output_close. */

@@ -207,7 +207,7 @@ static bool write_report(void *verb, struct error *error) {
     predict_note(report, run->regions.instructions);
     if (!job->check)
         report->report.next = next_with_option("--check", job->verb.argc, job->verb.words);
-    const struct page page = page_of(files->report.file);
+    const struct page page = output_page(&files->report);
     if (job->verb.output.svg)
         predict_svg(report, files->picture.file);
     if (job->verb.output.json)

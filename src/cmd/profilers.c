@@ -159,7 +159,7 @@ static bool write_report(void *verb, struct error *error) {
     if (unfollowed || !job->systematic)
         report->next = next_with_option(unfollowed ? "--follow" : "--systematic", run->verb.argc,
                                         run->verb.words);
-    const struct page page = page_of(run->verb.files.report.file);
+    const struct page page = output_page(&run->verb.files.report);
     if (run->verb.output.json)
         return comparison_json(comparison, page.file, error);
     comparison_text(comparison, &page);

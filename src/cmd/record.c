@@ -107,8 +107,9 @@ static bool write_report(void *verb, struct error *error) {
     FILE *file = job->verb.files.report.file;
     if (!job->recording.session)
         return true;
+    const struct page page = output_page(&job->verb.files.report);
     return job->verb.output.json ? recording_json(&job->recording, file, error)
-                                 : recording_text(&job->recording, job->store, file, error);
+                                 : recording_text(&job->recording, job->store, &page, error);
 }
 
 const struct verb verb_record = {.line = &LINE,

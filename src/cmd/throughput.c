@@ -130,7 +130,7 @@ static bool write_report(void *verb, struct error *error) {
     throughput_note(report, run->interrupted, simulated->by_thread, run->inputs.instructions);
     if (!run->check && locality_inputs_simulable(&run->inputs, &none))
         report->report.next = next_with_option("--check", job->verb.argc, job->verb.words);
-    const struct page page = page_of(files->report.file);
+    const struct page page = output_page(&files->report);
     if (job->verb.output.svg)
         throughput_svg(report, files->picture.file);
     if (job->verb.output.json)

@@ -160,7 +160,7 @@ static bool write_report(void *verb, struct error *error) {
     if (!profile_report_add_worth(report))
         return error_set(error, "out of memory for the report");
     report->report.next = next_of(job);
-    const struct page page = page_of(job->run.verb.files.report.file);
+    const struct page page = output_page(&job->run.verb.files.report);
     if (job->run.verb.output.json)
         return profile_report_json(report, page.file, error);
     profile_report_text(report, &page);

@@ -82,7 +82,7 @@ static char *next_of(const struct calls *calls) {
 
 static bool write_report(struct calls *calls, struct error *error) {
     struct call_report *report = &calls->report;
-    const struct page page = page_of(calls->run->verb.files.report.file);
+    const struct page page = output_page(&calls->run->verb.files.report);
     if (calls->options->callers && !find_callers(calls, error))
         return false;
     if (!call_report_add_worth(report))

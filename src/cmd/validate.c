@@ -153,7 +153,7 @@ static bool write_report(void *verb, struct error *error) {
     if (!validation_add_worth(report))
         return error_set(error, "out of memory for the report");
     report->report.next = validate_next(job);
-    const struct page page = page_of(job->verb.files.report.file);
+    const struct page page = output_page(&job->verb.files.report);
     if (job->verb.output.json)
         return validation_json(report, page.file, error);
     validation_text(report, &page);

@@ -150,7 +150,7 @@ static bool write_report(void *verb, struct error *error) {
     if (!host_report_add_worth(report))
         return error_set(error, "out of memory for the report");
     report->report.next = next_step(job);
-    const struct page page = page_of(job->verb.files.report.file);
+    const struct page page = output_page(&job->verb.files.report);
     if (job->verb.output.json)
         return host_report_json(report, page.file, error);
     host_report_text(report, &page);

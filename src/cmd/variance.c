@@ -50,7 +50,7 @@ static bool write_report(void *verb, struct error *error) {
         .variances = {.table = compare->table, .set_count = compare->sets.count},
         .by = compare->rows.by,
         .top = compare->verb.output.top};
-    const struct page page = page_of(compare->verb.files.report.file);
+    const struct page page = output_page(&compare->verb.files.report);
     bool good = variance_report_build(&report) || error_set(error, "out of memory for the report");
     if (good)
         report.report.next = next_of(compare, &report);

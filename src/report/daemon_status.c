@@ -18,7 +18,7 @@ static void line(FILE *file, const char *name, const char *format, ...) {
 }
 
 static void wrapped(FILE *file, const char *name, const char *text) {
-    const struct page page = page_of(file);
+    const struct page page = page_of(file, false);
     char clean[1100], first[16];
     snprintf(first, sizeof first, "%-11s", name);
     page_wrap(&page, text_clean(clean, sizeof clean, text), NULL, first, "           ");

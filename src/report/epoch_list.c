@@ -16,6 +16,7 @@ struct list {
     const int64_t *epochs; /* NULL: all */
     size_t epoch_count;
     FILE *out;
+    bool wide;
     struct table *table;
     json_t *array; /* NULL: as text */
     int64_t last;  /* epoch listed; 0: none yet */
@@ -49,11 +50,17 @@ static struct text minute_of(int64_t nanoseconds) {
     return text;
 }
 
-/* Samples of the first event that counts samples; UINT64_MAX: none does. */
+/* Samples of the first event that counts samples, at whatever periods; UINT64_MAX: none does. */
 static uint64_t samples_of(const struct store_event *events, const struct held *held,
                            size_t count) {
-    const size_t i = index_where(k, count, !strcmp(events[k].unit, "samples"));
-    return i < count ? held[i].total : UINT64_MAX;
+    const size_t first = index_where(k, count, !strcmp(events[k].unit, "samples"));
+    if (first == count)
+        return UINT64_MAX;
+    uint64_t sum = 0;
+    for (size_t i = first; i < count; i++)
+        if (!strcmp(events[i].name, events[first].name))
+            sum += held[i].total;
+    return sum;
 }
 
 /* ---- text ---- */
@@ -198,7 +205,7 @@ static bool list_text(struct list *list) {
     if (unused)
         fprintf(list->out, ", of which %s are unused", text_bytes(unused).s);
     fputs("\n\n", list->out);
-    const struct page page = page_of(list->out);
+    const struct page page = page_of(list->out, list->wide);
     list->table = epoch_table(&page);
     bool good = store_each_session(list->store, list_epoch, list, list->error) && !list->failed;
     table_end(list->table);
@@ -236,6 +243,7 @@ bool epoch_list_print(const struct epoch_list *wanted, FILE *out, struct error *
                         .epochs = wanted->epochs,
                         .epoch_count = wanted->epoch_count,
                         .out = out,
+                        .wide = wanted->wide,
                         .error = error};
     if (wanted->json)
         return list_json(&list);

@@ -10,7 +10,7 @@ struct epoch_list {
     const int64_t *epochs; /* NULL: all */
     size_t epoch_count;
     bool name_store; /* in the next useful command */
-    bool json;
+    bool json, wide;
 };
 
 bool epoch_list_print(const struct epoch_list *wanted, FILE *out, struct error *error);

@@ -8,9 +8,11 @@
 
 enum { LINE_BYTES = 4096 };
 
-struct page page_of(FILE *file) {
-    struct page page = {
-        .file = file, .columns = text_terminal_columns(file), .bold = "", .dim = "", .plain = ""};
+struct page page_of(FILE *file, bool wide) {
+    struct page page = {.file = file, .bold = "", .dim = "", .plain = ""};
+    bool told;
+    page.columns = text_terminal_columns(file, &told);
+    page.table_columns = wide ? PAGE_WIDE : told ? page.columns : PAGE_UNTOLD;
     if (text_use_colour(file)) {
         page.bold = "\033[1m";
         page.dim = "\033[2m";

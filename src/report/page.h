@@ -12,12 +12,18 @@
 struct page {
     FILE *file;
     unsigned columns;               /* 40 to 400 */
+    unsigned table_columns;         /* that a table may have; 0: as many */
     const char *bold, *dim, *plain; /* begin and end an emphasis; "" without colour */
 };
 
+enum {
+    PAGE_UNTOLD = 200, /* columns of tables in a file or pipe, which nobody has told a width */
+    PAGE_WIDE = 1 << 20
+};
+
 /* As wide as the terminal behind the file (text_terminal_columns()), in colour where it shows it
- * (text_use_colour()). */
-struct page page_of(FILE *file);
+ * (text_use_colour()); `wide`: but tables as wide as their cells need. */
+struct page page_of(FILE *file, bool wide);
 
 /* Exactly so many columns: padded or cut, as text_fit(). */
 void page_cell(const struct page *page, const char *text, unsigned columns, enum text_align align);

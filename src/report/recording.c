@@ -7,6 +7,8 @@
 #include "report/json_values.h"
 #include "report/profile_report.h"
 #include "report/recording.h"
+#include "report/short_name.h"
+#include "util/file_name.h"
 #include "util/text.h"
 
 static const char USER_ALONE[] = "user code alone: samples of the kernel need CAP_PERFMON (or "
@@ -18,7 +20,7 @@ static bool sees_kernel(const struct recording *recording) {
 
 /* ---- text ---- */
 
-enum { ROWS = 5, NAME_COLUMNS = 40, IMAGE_COLUMNS = 40, COMMAND_COLUMNS = 55 };
+enum { ROWS = 5, NAME_LEAST = 16, NAME_USUAL = 40, COMMAND_COLUMNS = 55 };
 
 /* Samples whose callers were looked for. */
 static uint64_t stack_count(const struct recording *recording) {
@@ -44,19 +46,52 @@ static void print_next(const struct recording *recording, const char *store, FIL
     fputc('\n', file);
 }
 
-static void print_row(const struct profile_row *row, double total, FILE *file) {
-    char name[512], text[NAME_COLUMNS * 4 + 1], image[IMAGE_COLUMNS * 4 + 1];
-    const char *slash = strrchr(row->image, '/');
-    profile_row_name(row, name, sizeof name);
-    fprintf(file, "  %6s %%  %s  %s\n", text_percent(row->values[0], total).s,
-            text_fit(text, sizeof text, name, NAME_COLUMNS, TEXT_LEFT),
-            text_clip(image, sizeof image, slash ? slash + 1 : row->image, IMAGE_COLUMNS));
+static unsigned widest(const char *const *texts, size_t count) {
+    unsigned most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = text_columns(texts[i]) > most ? text_columns(texts[i]) : most;
+    return most;
 }
 
-/* The procedures with most samples of the first event, to `file` unless it is NULL, and notes on
+/* As wide as they need to be, if the page has room for that. */
+static unsigned columns_of_names(const struct page *page, const char *const *names,
+                                 const char *const *images, size_t count) {
+    enum { FIGURE = 2 + 6 + 2 + 2, GAP = 2 };
+    const unsigned room = page->table_columns ? page->table_columns : page->columns;
+    const unsigned taken = FIGURE + GAP + widest(images, count), needed = widest(names, count);
+    const unsigned left = room > taken + NAME_LEAST ? room - taken : NAME_LEAST;
+    return needed > left ? left : needed < NAME_USUAL && left > NAME_USUAL ? NAME_USUAL : needed;
+}
+
+static bool print_rows(const struct profile_table *table, const struct page *page) {
+    const size_t count = profile_table_count(table) < ROWS ? profile_table_count(table) : ROWS;
+    const char *names[ROWS], *images[ROWS];
+    char text[4096], full[4096], image[PATH_MAX];
+    struct arena arena = {0};
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++) {
+        const struct profile_row *row = profile_table_row(table, i);
+        profile_row_name(row, full, sizeof full);
+        text_clean(text, sizeof text, full);
+        names[i] = arena_copy(&arena, text, strlen(text));
+        text_clean(image, sizeof image, file_base_name(row->image));
+        images[i] = arena_copy(&arena, image, strlen(image));
+        good = names[i] && images[i];
+    }
+    const unsigned columns = good ? columns_of_names(page, names, images, count) : 0;
+    good = good && short_names(names, count, columns, &arena);
+    for (size_t i = 0; good && i < count; i++)
+        fprintf(page->file, "  %6s %%  %s  %s\n",
+                text_percent(profile_table_row(table, i)->values[0], profile_table_sum(table, 0)).s,
+                text_fit(text, sizeof text, names[i], columns, TEXT_LEFT), images[i]);
+    arena_free(&arena);
+    return good;
+}
+
+/* The procedures with most samples of the first event, on `page` unless it is NULL, and notes on
  * those without a name. */
-static bool show_rows(const struct recording *recording, FILE *file, struct report *notes,
-                      struct error *error) {
+static bool show_rows(const struct recording *recording, const struct page *page,
+                      struct report *notes, struct error *error) {
     const struct profile_table_options options = {.by = PROFILE_BY_PROCEDURE, .columns = 1};
     struct store *store = store_open(recording->store, STORE_READ, error);
     struct program *program = program_new();
@@ -65,8 +100,8 @@ static bool show_rows(const struct recording *recording, FILE *file, struct repo
                 profile_table_add(table, store, &recording->session, 1, recording->events[0].name,
                                   1, 0, error) &&
                 profile_table_finish(table, ROWS, error);
-    for (size_t i = 0; good && file && i < profile_table_count(table); i++)
-        print_row(profile_table_row(table, i), profile_table_sum(table, 0), file);
+    good = good &&
+           (!page || print_rows(table, page) || error_set(error, "out of memory for the summary"));
     good = good &&
            (profile_note_images(table, PROFILE_BY_PROCEDURE, ROWS, "samples", program, notes) ||
             error_set(error, "out of memory for the summary"));
@@ -79,17 +114,17 @@ static bool show_rows(const struct recording *recording, FILE *file, struct repo
     return good;
 }
 
-bool recording_text(const struct recording *recording, const char *store, FILE *file,
+bool recording_text(const struct recording *recording, const char *store, const struct page *page,
                     struct error *error) {
     char text[2048];
-    const struct page page = page_of(file);
+    FILE *file = page->file;
     const struct resolver_statistics *attributed = &recording->attributed;
     live_events_describe(recording->events, recording->event_count, text, sizeof text);
-    page_wrap(&page, text, NULL, "", "  ");
+    page_wrap(page, text, NULL, "", "  ");
     if (!sees_kernel(recording))
-        page_wrap(&page, USER_ALONE, NULL, "", "  ");
+        page_wrap(page, USER_ALONE, NULL, "", "  ");
     if (recording->note)
-        page_wrap(&page, recording->note, NULL, "", "  ");
+        page_wrap(page, recording->note, NULL, "", "  ");
     fprintf(file, "%s: %s sample%s in %s%s\n",
             text_clip(text, sizeof text, recording->name, COMMAND_COLUMNS),
             text_grouped(attributed->samples).s, text_plural(attributed->samples),
@@ -99,9 +134,9 @@ bool recording_text(const struct recording *recording, const char *store, FILE *
             text_grouped(attributed->unknown).s, text_grouped(recording->recorded.dropped).s);
     print_stacks(recording, file);
     struct report notes = {0};
-    bool good = !attributed->samples || show_rows(recording, file, &notes, error);
+    bool good = !attributed->samples || show_rows(recording, page, &notes, error);
     for (uint32_t i = 0; i < notes.note_count; i++)
-        report_text_note(&notes, i, "", "  ", &page);
+        report_text_note(&notes, i, "", "  ", page);
     report_free(&notes);
     fprintf(file, "saved as epoch %lld\n", (long long)recording->session);
     print_next(recording, store, file);

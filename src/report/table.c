@@ -164,9 +164,13 @@ static struct layout least_layout(const struct table *table) {
     return layout;
 }
 
+static unsigned room_of(const struct table *table) {
+    return table->page->table_columns ? table->page->table_columns : table->page->columns;
+}
+
 bool table_fits(const struct table *table) {
     const struct layout layout = table ? least_layout(table) : (struct layout){{0}};
-    return !table || taken(table, &layout) <= table->page->columns;
+    return !table || taken(table, &layout) <= room_of(table);
 }
 
 /* How much a column is what is looked for; 0: not at all. */
@@ -200,16 +204,23 @@ static bool find_column(const struct table *table, const struct layout *layout,
     return most > 0;
 }
 
+/* Gives what is left to columns that need more. */
+static void grow(const struct table *table, struct layout *layout) {
+    const unsigned columns = room_of(table);
+    size_t i;
+    while (taken(table, layout) < columns && find_column(table, layout, narrowest, &i))
+        layout->widths[i]++;
+}
+
 static void lay_out(struct table *table) {
-    const unsigned columns = table->page->columns;
+    const unsigned columns = room_of(table);
     struct layout layout = least_layout(table);
     size_t i;
     while (taken(table, &layout) > columns && find_column(table, &layout, left_out_first, &i))
         layout.widths[i] = 0;
     while (taken(table, &layout) > columns && find_column(table, &layout, widest, &i))
         layout.widths[i]--;
-    while (taken(table, &layout) < columns && find_column(table, &layout, narrowest, &i))
-        layout.widths[i]++;
+    grow(table, &layout);
     memcpy(table->widths, layout.widths, sizeof table->widths);
 }
 
@@ -286,15 +297,21 @@ static void print_heading(const struct table *table) {
     fprintf(table->page->file, "%s\n", table->page->plain);
 }
 
-/* Replaces the names of a column by those that are shown. */
+/* Replaces the names of a column by those that are shown; it needs no more than these while its
+ * heading is not printed. */
 static void show_names(struct table *table, size_t column) {
     const size_t rows = table->cell_count / table->column_count;
     const char **names = calloc(rows + 1, sizeof *names);
     for (size_t i = 0; names && i < rows; i++)
         names[i] = table->cells[i * table->column_count + column];
+    unsigned needed = text_columns(table->columns[column].heading);
     if (names && short_names(names, rows, table->widths[column], &table->texts))
-        for (size_t i = 0; i < rows; i++)
+        for (size_t i = 0; i < rows; i++) {
             table->cells[i * table->column_count + column] = names[i];
+            needed = text_columns(names[i]) > needed ? text_columns(names[i]) : needed;
+        }
+    if (!table->headed && names && needed < table->widths[column])
+        table->widths[column] = table->needs[column] = needed;
     free(names);
 }
 
@@ -311,22 +328,32 @@ static void print_row(const struct table *table, const char *const *cells) {
 
 static void print_line(const struct table *table, const char *text) {
     fputs(*text ? table->page->dim : "", table->page->file);
-    page_clip(table->page, text, table->page->columns);
+    page_clip(table->page, text, room_of(table));
     fprintf(table->page->file, "%s\n", *text ? table->page->plain : "");
+}
+
+/* What shortened names have left. */
+static void regrow(struct table *table) {
+    struct layout layout;
+    memcpy(layout.widths, table->widths, sizeof layout.widths);
+    grow(table, &layout);
+    memcpy(table->widths, layout.widths, sizeof table->widths);
 }
 
 /* Those that are not printed yet, and forgets them. */
 static void print_rows(struct table *table) {
     const size_t rows = table->cell_count / table->column_count;
     size_t line = 0;
-    if (!table->headed) {
+    if (!table->headed)
         lay_out(table);
-        print_heading(table);
-        table->headed = true;
-    }
     for (size_t i = 0; i < table->column_count; i++)
         if (table->columns[i].kind == TABLE_NAME && table->widths[i])
             show_names(table, i);
+    if (!table->headed) {
+        regrow(table);
+        print_heading(table);
+        table->headed = true;
+    }
     for (size_t row = 0; row <= rows; row++) {
         for (; line < table->line_count && table->lines[line].row == row; line++)
             print_line(table, table->lines[line].text);

@@ -99,7 +99,7 @@ void progress_line(const struct progress *progress, double seconds, unsigned col
 
 /* The last column stays free: writing into it makes some terminals wrap. */
 static unsigned room(const struct progress *progress) {
-    return text_terminal_columns(progress->stream) - 1;
+    return text_terminal_columns(progress->stream, NULL) - 1;
 }
 
 static void draw(struct progress *progress, const char *line) {

@@ -294,8 +294,10 @@ static unsigned told_columns(FILE *stream) {
     return columns ? (unsigned)strtoul(columns, NULL, 10) : 0;
 }
 
-unsigned text_terminal_columns(FILE *stream) {
+unsigned text_terminal_columns(FILE *stream, bool *told) {
     unsigned columns = told_columns(stream);
+    if (told)
+        *told = columns;
     if (!columns)
         return DEFAULT_COLUMNS;
     if (columns < LEAST_COLUMNS)

@@ -85,8 +85,8 @@ void text_put_word(FILE *file, const char *word);
 void text_put_option(FILE *file, const char *name, const char *value);
 
 /* Width of the terminal behind `stream`, 40 to 400 columns; of what is none, as COLUMNS says; else
- * 100. */
-unsigned text_terminal_columns(FILE *stream);
+ * 100, and *told is false unless it is NULL. */
+unsigned text_terminal_columns(FILE *stream, bool *told);
 
 /* Whether to print colour on `stream`: a terminal that is not "dumb", and NO_COLOR is not set (or
  * is empty, see no-color.org). */

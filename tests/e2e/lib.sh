@@ -9,7 +9,7 @@
 # the command said. `run` is culprit; a whole script has a time limit. Scratch files go to $scratch,
 # removed at the end. Scripts run from the root of the repository.
 
-unset COLUMNS # reports are as wide as without a terminal
+export COLUMNS=100
 export CULPRIT_MACHINE=zen4 # results are the same on every host
 scratch=$(mktemp -d)
 if ((${#scratch} > 60)); then # the name of a socket in it has at most 107 bytes

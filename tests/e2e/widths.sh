@@ -44,6 +44,10 @@ assert names[0] != names[1] and all("Index>::pr" in name for name in names)
 assert names[0].endswith("probe_all_rows(unsigned int)") == (int(sys.argv[2]) == 200)
 END
     done
+    # Whole, in a file of which nobody told the width, and where they are asked for.
+    local whole='AnalysisOfEverything<HashIndex>::probe_all_rows(unsigned int)'
+    (unset COLUMNS && run sim --top 4 "$scratch/templates.ctrace" | grep -qF "$whole") &&
+        COLUMNS=60 run sim --top 4 --wide "$scratch/templates.ctrace" | grep -qF "$whole"
 }
 skip_without g++ "functions of one template are told apart at every width" ||
     check "functions of one template are told apart at every width" templates

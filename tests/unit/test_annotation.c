@@ -212,7 +212,7 @@ static char *text_of(struct hand *hand, struct annotation_style style) {
     size_t size;
     FILE *file = open_memstream(&text, &size);
     assert_non_null(file);
-    const struct page page = page_of(file);
+    const struct page page = page_of(file, false);
     build(hand);
     assert_true(annotation_text(&hand->annotation, &style, &page));
     fclose(file);

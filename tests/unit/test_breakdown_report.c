@@ -143,7 +143,7 @@ static void signs_of_pairs_alone_are_read(void **state) {
     report.report.machine = &machine;
     report.descriptions = descriptions;
     assert_true(breakdown_report_choose(&report));
-    const struct page page = page_of(file);
+    const struct page page = page_of(file, false);
     breakdown_text(&report, &page);
     fclose(file);
     assert_non_null(strstr(text, "-10.0        -1  in series: removing one is enough\n"));
@@ -201,7 +201,7 @@ static void a_check_is_one_column(void **state) {
     report.checked = true;
     report.focus = 0;
     assert_true(breakdown_report_choose(&report));
-    const struct page page = page_of(file);
+    const struct page page = page_of(file, false);
     breakdown_text(&report, &page);
     fclose(file);
     assert_non_null(strstr(text, " 10.0        10  first\n"));

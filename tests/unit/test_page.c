@@ -19,8 +19,8 @@ struct written {
 static struct written *begin(unsigned columns) {
     struct written *written = calloc(1, sizeof *written);
     assert_non_null(written);
-    written->page = page_of(open_memstream(&written->text, &written->size));
-    written->page.columns = columns;
+    written->page = page_of(open_memstream(&written->text, &written->size), false);
+    written->page.columns = written->page.table_columns = columns;
     return written;
 }
 
@@ -36,13 +36,17 @@ static void no_terminal_is_100_columns_wide(void **state) {
     struct written *written;
     unsetenv("COLUMNS");
     written = begin(0);
-    assert_int_equal(page_of(written->page.file).columns, 100);
+    assert_int_equal(page_of(written->page.file, false).columns, 100);
+    assert_int_equal(page_of(written->page.file, false).table_columns, 200);
     setenv("COLUMNS", "72", 1);
-    assert_int_equal(page_of(written->page.file).columns, 72);
+    assert_int_equal(page_of(written->page.file, false).columns, 72);
+    assert_int_equal(page_of(written->page.file, false).table_columns, 72);
+    assert_int_equal(page_of(written->page.file, true).columns, 72);
+    assert_true(page_of(written->page.file, true).table_columns > 10000);
     setenv("COLUMNS", "7", 1);
-    assert_int_equal(page_of(written->page.file).columns, 40);
+    assert_int_equal(page_of(written->page.file, false).columns, 40);
     setenv("COLUMNS", "wide", 1);
-    assert_int_equal(page_of(written->page.file).columns, 100);
+    assert_int_equal(page_of(written->page.file, false).columns, 100);
     unsetenv("COLUMNS");
     expect(written, "");
 }

@@ -168,7 +168,7 @@ static void what_lies_outside_functions_and_commands_in_notes(void **state) {
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    const struct page page = page_of(file);
+    const struct page page = page_of(file, false);
     report_text(&report, &page);
     assert_int_equal(fclose(file), 0);
     assert_non_null(strstr(text, "test_report, no function"));
@@ -291,7 +291,7 @@ static void text_fits(void **state) {
         char *text;
         size_t size;
         FILE *file = open_memstream(&text, &size);
-        const struct page page = page_of(file);
+        const struct page page = page_of(file, false);
         report_text(&report, &page);
         fclose(file);
         assert_null(strchr(text, '\033'));

@@ -16,8 +16,8 @@ struct written {
 };
 
 static struct table *begin(struct written *written, unsigned columns) {
-    written->page = page_of(open_memstream(&written->text, &written->size));
-    written->page.columns = columns;
+    written->page = page_of(open_memstream(&written->text, &written->size), false);
+    written->page.columns = written->page.table_columns = columns;
     return table_new(&written->page);
 }
 
@@ -69,6 +69,35 @@ static void a_wide_page_is_not_filled(void **state) {
            " 61.2 Index<Hash>::probe  a/probe.c:1  7.0\n"
            "  4.0 Index<Tree>::probe  b.c:22       0.1\n"
            "  3 more\n");
+}
+
+/* Text has 20 columns, tables what they need. */
+static void a_table_may_be_wider_than_text(void **state) {
+    (void)state;
+    struct written written;
+    struct table *table = functions(&written, 20);
+    written.page.table_columns = PAGE_WIDE;
+    assert_true(table_fits(table));
+    expect(&written, table,
+           "share function            source      misp\n"
+           " 61.2 Index<Hash>::probe  a/probe.c:1  7.0\n"
+           "  4.0 Index<Tree>::probe  b.c:22       0.1\n"
+           "  3 more\n");
+}
+
+/* 20 for each of two columns that need 50 and 23. The name takes but 11 of them when its parameters
+ * are gone; the path gets the others and is whole. */
+static void what_short_names_leave_goes_to_others(void **state) {
+    (void)state;
+    struct written written;
+    struct table *table = begin(&written, 42);
+    table_column(table, "function", TABLE_NAME, .gap = 0, .least = 10);
+    table_column(table, "image", TABLE_PATH, .gap = 2, .least = 10);
+    table_cell(table, "space::fold(std::vector<int>&, std::string const&)");
+    table_cell(table, "/usr/lib/x86_64/libc.so");
+    expect(&written, table,
+           "function     image\n"
+           "space::fold  /usr/lib/x86_64/libc.so\n");
 }
 
 /* 5 + 1 + 10 + 2 + 6 + 1 + 4 = 29 are the least, 5 are left: the source, narrower, gets 4 of them,
@@ -147,6 +176,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_fits_is_whole),
         cmocka_unit_test(a_wide_page_is_not_filled),
+        cmocka_unit_test(a_table_may_be_wider_than_text),
+        cmocka_unit_test(what_short_names_leave_goes_to_others),
         cmocka_unit_test(names_and_paths_share_what_is_left),
         cmocka_unit_test(the_least_columns_are_left_out),
         cmocka_unit_test(figures_are_never_cut),

@@ -47,7 +47,7 @@ static char *text_of(const struct report *report) {
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    const struct page page = page_of(file);
+    const struct page page = page_of(file, false);
     upgrades_text(report, &page);
     fclose(file);
     return text;

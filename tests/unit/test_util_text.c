@@ -173,7 +173,7 @@ static void terminals(void **state) {
     (void)state;
     FILE *file = tmpfile();
     assert_non_null(file);
-    assert_int_equal(text_terminal_columns(file), 100);
+    assert_int_equal(text_terminal_columns(file, NULL), 100);
     assert_false(text_use_colour(file));
     fclose(file);
 }

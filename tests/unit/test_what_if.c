@@ -50,7 +50,7 @@ static char *text_of(const struct what_if *what_if) {
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    const struct page page = page_of(file);
+    const struct page page = page_of(file, false);
     what_if_text(what_if, &page);
     fclose(file);
     return text;

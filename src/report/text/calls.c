@@ -128,9 +128,9 @@ static void draw_report(const struct call_report *report, const struct page *pag
     const struct call_profile *profile = report->profile;
     struct drawing drawing = {.report = report, .all = profile->frames.items[0].total};
     struct arena arena = {0};
-    const unsigned columns = page->columns > OTHER_COLUMNS + NAME_COLUMNS_LEAST
-                                 ? page->columns - OTHER_COLUMNS
-                                 : NAME_COLUMNS_LEAST;
+    const unsigned most = page->table_columns ? page->table_columns : PAGE_WIDE;
+    const unsigned columns = most > OTHER_COLUMNS + NAME_COLUMNS_LEAST ? most - OTHER_COLUMNS
+                                                                       : NAME_COLUMNS_LEAST;
     drawing.names = malloc((profile->procedure_count + 1) * sizeof *drawing.names);
     for (size_t i = 0; drawing.names && i < profile->procedure_count; i++)
         drawing.names[i] = profile->procedures[i].name;

@@ -31,7 +31,7 @@ static void print_when(const struct profile_set *set, FILE *file) {
 }
 
 void profile_set_text(const struct profile_set *set, FILE *file) {
-    const struct page page = page_of(file);
+    const struct page page = page_of(file, false);
     char head[1024];
     const char *host = profile_set_shared(set, offsetof(struct store_session, host));
     const char *kernel = profile_set_shared(set, offsetof(struct store_session, kernel));

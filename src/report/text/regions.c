@@ -94,7 +94,7 @@ static void table(const struct regions_report *report, FILE *out) {
         {"multiplier", TABLE_FIGURE, .gap = 2, .rank = 2}};
     const struct profiled_runs *profile = report->profile;
     const bool merged = profile->run_count > 1;
-    const struct page page = page_of(out);
+    const struct page page = page_of(out, false);
     struct table *table = table_with(&page, COLUMNS, 1);
     if (merged)
         table_column(table, "run", TABLE_FIGURE, .gap = 2);
@@ -119,7 +119,7 @@ static void table(const struct regions_report *report, FILE *out) {
 }
 
 static void tried(const struct regions_report *report, FILE *out) {
-    const struct page page = page_of(out);
+    const struct page page = page_of(out, false);
     const struct region_choice *choice = report->choice;
     const struct region_settings *settings = &report->settings->selection.clusters;
     if (choice->tried_count == 0)
@@ -152,7 +152,7 @@ static void tried(const struct regions_report *report, FILE *out) {
 
 /* What the choice cannot be right about. */
 static void warnings(const struct regions_report *report, FILE *out) {
-    const struct page page = page_of(out);
+    const struct page page = page_of(out, false);
     const struct region_choice *choice = report->choice;
     bool far = false;
     if (report->bound)

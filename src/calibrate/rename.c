@@ -4,20 +4,30 @@
  * Fusion: groups of a compare, a branch that is not taken, and no-ops, against the same with one of
  * the no-ops between the two, which are two µops then. Small groups, which fetch can deliver faster
  * than dispatch takes them, and such that fill a cycle's dispatch if the pair is one µop, in which
- * branches are rare: whichever of them shows fusion, there is fusion. Moves: a chain of an
+ * branches are rare: whichever of them shows fusion, there is fusion. Where no-ops share the µop of
+ * what is before them, moves are in place of them. Moves: a chain of an
  * addition and two moves takes a cycle if moves take no time, three otherwise. Zero idioms: a chain
  * of multiplications with `xor reg, reg` between them takes the time of a multiplication unless the
  * processor knows that the result does not depend on the register. */
 #include <math.h>
 #include <stdio.h>
 
+#include "calibrate/dispatch.h"
 #include "calibrate/parts.h"
 
 enum { GROUPS = 60, SMALL_GROUP = 4 /* µops, fused */ };
 
 enum kind { SMALL_PAIRS, SMALL_APART, PAIRS, APART, MOVES, ZEROS, KINDS };
 
-static void put_group(struct assembler *code, enum kind kind, unsigned width) {
+/* So many µops that take nothing but dispatch. */
+static void put_padding(struct assembler *code, unsigned count, bool moves) {
+    if (!moves)
+        assembler_nops(code, count);
+    for (unsigned i = 0; moves && i < count; i++)
+        ASSEMBLE(code, MOV, operand_register(ZYDIS_REGISTER_R8 + i % 4), REG(RSI));
+}
+
+static void put_group(struct assembler *code, enum kind kind, unsigned width, bool moves) {
     struct label next = {0};
     const bool apart = kind == APART || kind == SMALL_APART;
     switch (kind) {
@@ -26,10 +36,10 @@ static void put_group(struct assembler *code, enum kind kind, unsigned width) {
     case PAIRS:
     case APART:
         ASSEMBLE(code, CMP, REG(RAX), REG(RBX));
-        assembler_nops(code, apart);
+        put_padding(code, apart, moves);
         assembler_branch(code, ZYDIS_MNEMONIC_JNZ, &next);
         assembler_bind(code, &next);
-        assembler_nops(code, (kind < PAIRS ? SMALL_GROUP : width) - 1 - apart);
+        put_padding(code, (kind < PAIRS ? SMALL_GROUP : width) - 1 - apart, moves);
         break;
     case MOVES:
         ASSEMBLE(code, ADD, REG(RAX), REG(RSI));
@@ -68,14 +78,16 @@ static void conclude_fusion(struct finding *fusion, const struct host_result *re
 }
 
 static bool run(struct calibration *calibration, struct error *error) {
-    const double measured = calibration_value(calibration, "core.dispatch_width", 4);
-    const unsigned width = (unsigned)fmin(fmax(measured, 2), 16);
+    struct dispatch dispatch = {0};
+    if (!dispatch_measure(calibration, &dispatch, error))
+        return false;
+    const unsigned width = dispatch.width > 0 ? (unsigned)fmin(fmax(dispatch.width, 2), 16) : 4;
     struct kernel_list list = {0};
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct assembler *code = kernel_list_add(&list, &(struct host_kernel){.iterations = 100});
         struct label loop = host_loop_begin(code);
         for (unsigned i = 0; i < GROUPS; i++)
-            put_group(code, kind, width);
+            put_group(code, kind, width, dispatch.no_ops_share);
         host_loop_end(code, &loop);
     }
     const bool good = calibration_measure_fastest(calibration, &list, error);

@@ -14,7 +14,8 @@
  * The first N that does not overlap, the step, is found in three sweeps, each within the last one's
  * step. What the fillers take tells what it is the size of:
  *
- *     no-ops            the reorder buffer: a, N no-ops and b are in it, N + 2
+ *     no-ops            the reorder buffer: a, N no-ops and b are in it, N + 2. Moves of registers,
+ *                       which must be eliminated, where a µop holds several no-ops
  *     additions         integer registers: a, N and b write one each; the architecture's 16
  *                       besides. Those of the core's microcode are not seen
  *     vector additions  vector registers: N write one each; the architecture's 32 besides
@@ -32,6 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "calibrate/dispatch.h"
 #include "calibrate/parts.h"
 #include "calibrate/step.h"
 
@@ -63,13 +65,14 @@ static const struct host_fill FILLS[] = {
 static const struct host_data DATA = {
     .size = CURSORS + 2 * CHASE_BYTES, .huge_pages = true, .fills = FILLS, .fill_count = 4};
 
-enum filler { NOP, ADD, VECTOR_ADD, LOAD, STORE, WAITING, WAITING_VECTOR, FILLERS };
+enum filler { NOP, MOVE, ADD, VECTOR_ADD, LOAD, STORE, WAITING, WAITING_VECTOR, FILLERS };
 static const struct resource {
     const char *key, *what;
     int besides; /* its size is the first N that does not overlap, and so many */
     const char *note;
 } RESOURCES[FILLERS] = {
     [NOP] = {"core.rob", "reorder buffer", 1, ""},
+    [MOVE] = {"core.rob", "reorder buffer", 1, "by moves: no-ops share µops"},
     [ADD] = {"core.int_registers", "integer registers", 1 + 16, "16 of them the architecture's"},
     [VECTOR_ADD] = {"core.fp_registers", "vector registers", -1 + 32,
                     "32 of them the architecture's"},
@@ -84,6 +87,9 @@ static void put_filler(struct assembler *code, enum filler filler, ZydisRegister
     const ZydisEncoderOperand integer = operand_register(ZYDIS_REGISTER_RSI + i % 8);
     const ZydisEncoderOperand vector = operand_register(ZYDIS_REGISTER_XMM1 + i % 8);
     switch (filler) {
+    case MOVE:
+        ASSEMBLE(code, MOV, integer, REG(RBP));
+        break;
     case ADD:
         ASSEMBLE(code, ADD, integer, IMMEDIATE(1));
         break;
@@ -162,6 +168,7 @@ struct search {
     unsigned tries;        /* of this sweep */
     bool whole;            /* the next sweep is one over the whole range */
     bool found, ends;
+    bool left_out; /* of the two fillers for the reorder buffer the one that does not show it */
 };
 
 /* The next sweep: over the whole range, or around the step, with as much on either side of it,
@@ -284,7 +291,7 @@ static bool pass_over(struct calibration *calibration, struct search searches[FI
                       struct error *error) {
     for (unsigned filler = 0; filler < FILLERS; filler++) {
         searches[filler].whole = true;
-        searches[filler].ends = false;
+        searches[filler].ends = searches[filler].left_out;
         searches[filler].tries = 0;
     }
     for (unsigned i = 0; i < SWEEPS && !all_end(searches) && !calibration_stops(calibration); i++)
@@ -295,9 +302,16 @@ static bool pass_over(struct calibration *calibration, struct search searches[FI
     return true;
 }
 
+/* Moves that take registers find no more room than additions do. */
+static bool moves_take_registers(const struct search searches[FILLERS]) {
+    enum { NEAR = 3 };
+    return searches[ADD].found && searches[MOVE].above <= searches[ADD].above + NEAR;
+}
+
 static void conclude(struct calibration *calibration, enum filler filler,
-                     const struct search *search) {
+                     const struct search searches[FILLERS]) {
     const struct resource *resource = &RESOURCES[filler];
+    const struct search *search = &searches[filler];
     struct finding finding = {.key = resource->key,
                               .what = resource->what,
                               .unit = "µops",
@@ -306,7 +320,10 @@ static void conclude(struct calibration *calibration, enum filler filler,
     if (!search->found) {
         finding.state = FINDING_UNKNOWN;
         snprintf(finding.note, sizeof finding.note, "no clear step up to %d", LARGEST);
-    } else if (filler != NOP &&
+    } else if (filler == MOVE && moves_take_registers(searches)) {
+        finding.state = FINDING_UNKNOWN;
+        snprintf(finding.note, sizeof finding.note, "no-ops share µops, and moves take registers");
+    } else if (filler != NOP && filler != MOVE &&
                search->above + 2 >= calibration_value(calibration, "core.rob", INFINITY)) {
         finding.state = FINDING_UNKNOWN;
         snprintf(finding.note, sizeof finding.note, "the reorder buffer is full before");
@@ -323,11 +340,16 @@ static void conclude(struct calibration *calibration, enum filler filler,
 static bool run(struct calibration *calibration, struct error *error) {
     struct search searches[FILLERS] = {0};
     const unsigned passes = calibration->meter->simulated ? 1 : PASSES;
+    struct dispatch dispatch = {0};
+    if (!dispatch_measure(calibration, &dispatch, error))
+        return false;
+    searches[dispatch.no_ops_share ? NOP : MOVE].left_out = true;
     for (unsigned pass = 0; pass < passes && !calibration_stops(calibration); pass++)
         if (!pass_over(calibration, searches, error))
             return false;
     for (unsigned filler = 0; filler < FILLERS; filler++)
-        conclude(calibration, filler, &searches[filler]);
+        if (!searches[filler].left_out)
+            conclude(calibration, filler, searches);
     return true;
 }
 

@@ -4,10 +4,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "calibrate/calibration.h"
+#include "calibrate/dispatch.h"
 #include "calibrate/simulated.h"
 
 static struct machine machine;
@@ -109,11 +112,126 @@ static void the_width_is_read_back(void **state) {
     }
 }
 
+/* ---- a processor whose no-ops share a µop by pairs ---- */
+
+static bool (*measure_as_is)(struct host_meter *, const struct host_kernel *const *, size_t,
+                             struct host_result *, struct error *);
+
+/* Two no-ops of a byte become one of two bytes. */
+static void join_no_ops(uint8_t *code, size_t size) {
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction insn;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    for (size_t at = 0; at < size; at += insn.length) {
+        assert_true(ZYAN_SUCCESS(
+            ZydisDecoderDecodeInstruction(&decoder, NULL, code + at, size - at, &insn)));
+        if (at + 1 < size && insn.length == 1 && code[at] == 0x90 && code[at + 1] == 0x90) {
+            code[at] = 0x66;
+            at++;
+        }
+    }
+}
+
+static bool measure_joined(struct host_meter *meter, const struct host_kernel *const *kernels,
+                           size_t count, struct host_result *results, struct error *error) {
+    struct host_kernel *joined = calloc(count, sizeof *joined);
+    const struct host_kernel **places = calloc(count, sizeof(struct host_kernel *));
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *code = malloc(kernels[i]->code_size);
+        memcpy(code, kernels[i]->code, kernels[i]->code_size);
+        join_no_ops(code, kernels[i]->code_size);
+        joined[i] = *kernels[i];
+        joined[i].code = code;
+        places[i] = &joined[i];
+    }
+    const bool good = measure_as_is(meter, places, count, results, error);
+    for (size_t i = 0; i < count; i++)
+        free((void *)joined[i].code);
+    free(joined);
+    free(places);
+    return good;
+}
+
+static void run_part(const char *name) {
+    struct error error = {0};
+    if (!calibration_run(&calibration, calibrate_part_find(name), &error))
+        fail_msg("%s", error.message);
+}
+
+/* 10 no-ops a cycle are 5 µops, and 2 (238 - 2) of them lie in a reorder buffer of 238. */
+static void no_ops_that_share_a_µop_are_no_measure(void **state) {
+    (void)state;
+    machine.core.dispatch_width = 5;
+    machine.core.rob = 238;
+    measure_as_is = simulated.meter.measure;
+    simulated.meter.measure = measure_joined;
+    run_part("width");
+    run_part("rename");
+    run_part("window");
+    const struct finding *no_ops = &calibration.findings[0];
+    assert_string_equal(no_ops->what, "no-ops");
+    assert_float_equal(no_ops->value, 10, 0.1);
+    assert_float_equal(calibration_value(&calibration, "core.dispatch_width", 0), 5, 0);
+    assert_float_equal(calibration_value(&calibration, "core.rob", 0), 238, 1);
+    assert_string_equal(calibration_finding(&calibration, "core.fuse_compare_branch")->word, "yes");
+}
+
+/* What moves of registers show then are registers. */
+static void moves_that_take_registers_show_no_reorder_buffer(void **state) {
+    (void)state;
+    machine.core.eliminate_moves = false;
+    measure_as_is = simulated.meter.measure;
+    simulated.meter.measure = measure_joined;
+    run_part("window");
+    assert_null(calibration_finding(&calibration, "core.rob"));
+    assert_float_equal(calibration_value(&calibration, "core.int_registers", 0),
+                       machine.core.int_registers, 1);
+}
+
+/* Few units of one kind hold back mixes of it, not what else enters the core. */
+static void few_units_are_no_narrow_dispatch(void **state) {
+    (void)state;
+    machine.core.dispatch_width = 6;
+    machine.core.eliminate_moves = false;
+    for (unsigned i = 0; i < machine.pool_count; i++)
+        if (machine.pools[i].units == 4)
+            machine.pools[i].units = 1;
+    run_part("width");
+    assert_float_equal(calibration_value(&calibration, "core.dispatch_width", 0), 6, 0);
+}
+
+/* What is seen of half a core is no width: 3.4 moves and 6.9 no-ops a cycle. */
+static void half_a_core_has_no_width(void **state) {
+    (void)state;
+    static const double PER_CYCLE[][MIXES] = {{11.95, 4.0, 5.99, 5.99, 7.97, 4.0, 5.99},
+                                              {6.85, 2.3, 3.44, 3.44, 4.6, 3.18, 3.45},
+                                              {8.0, 5.36, 7.17, 6.24, 7.18, 4.0, 7.9}};
+    static const struct {
+        double width;
+        bool whole, no_ops_share;
+    } EXPECTED[] = {{6, true, true}, {3, false, true}, {8, true, false}};
+    for (unsigned i = 0; i < 3; i++) {
+        struct dispatch dispatch = {0};
+        for (unsigned mix = 0; mix < MIXES; mix++)
+            dispatch.results[mix] =
+                (struct host_result){.state = HOST_MEASURED, .cycles = 1 / PER_CYCLE[i][mix]};
+        dispatch_conclude(&dispatch);
+        assert_float_equal(dispatch.width, EXPECTED[i].width, 0);
+        assert_int_equal(dispatch.whole, EXPECTED[i].whole);
+        assert_int_equal(dispatch.no_ops_share, EXPECTED[i].no_ops_share);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(cycles_are_the_machines, start, end),
         cmocka_unit_test_setup_teardown(a_kernel_that_faults_fails_alone, start, end),
         cmocka_unit_test_setup_teardown(the_width_is_read_back, start, end),
+        cmocka_unit_test_setup_teardown(no_ops_that_share_a_µop_are_no_measure, start, end),
+        cmocka_unit_test_setup_teardown(moves_that_take_registers_show_no_reorder_buffer, start,
+                                        end),
+        cmocka_unit_test_setup_teardown(few_units_are_no_narrow_dispatch, start, end),
+        cmocka_unit_test(half_a_core_has_no_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST = 256, FEWEST = 3 };
+enum { MOST = 256, FEWEST = 4 };
 
 ORDER(compare, double, ascending(*a, *b))
 

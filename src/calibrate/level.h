@@ -12,7 +12,7 @@ struct level {
     unsigned below, above, last_low, first_high;
 };
 
-/* Points by n. A level is three points in a row or more, each within LEVEL_SLOPE of the one before
+/* Points by n. A level is four points in a row or more, each within LEVEL_SLOPE of the one before
  * it; the next one is LEVEL_APART times as high at least. The number of levels found, `most` at
  * most. */
 #define LEVEL_SLOPE 1.15

@@ -60,26 +60,30 @@ static void an_early_step_is_found_where_the_levels_are_known(void **state) {
     assert_false(step_across(points, COUNT, -1, &below, &above));
 }
 
-/* 4, 4, 4, 4 | 13, 14, 14 | 30 | 50, 48, 50, 50. The border of the first two is √(4 × 14) = 7.5,
- * that of the next two √(14 × 50) = 26.5: 30 lies above it. 14 is left at n = 70; within a quarter
- * of 50, from 40 on, are those from n = 90 on. A single point, 30, is no level. */
+/* 4, 4, 4, 4 | 13, 14, 14, 14 | 24, 24, 24, 30 | 50, 48, 50, 50. The border of the first two is
+ * √(4 × 14) = 7.5, that of 14 and 50 √(14 × 50) = 26.5: 30 lies above it. Within a quarter of 14
+ * are those up to n = 80, within a quarter of 50, from 40 on, those from n = 130 on. Three points,
+ * 24, are no level, nor is one. */
 static void levels_are_found(void **state) {
     (void)state;
-    struct step_point points[COUNT];
+    static const double CURVE[] = {4, 4, 4, 4, 13, 14, 14, 14, 24, 24, 24, 30, 50, 48, 50, 50};
+    enum { LENGTH = sizeof CURVE / sizeof *CURVE };
+    struct step_point points[LENGTH];
     struct level levels[4];
-    points_of(points, (double[COUNT]){4, 4, 4, 4, 13, 14, 14, 30, 50, 48, 50, 50});
-    assert_int_equal(levels_find(points, COUNT, levels, 4), 3);
+    for (unsigned i = 0; i < LENGTH; i++)
+        points[i] = (struct step_point){10 * (i + 1), CURVE[i]};
+    assert_int_equal(levels_find(points, LENGTH, levels, 4), 3);
     assert_float_equal(levels[0].height, 4, 0);
     assert_float_equal(levels[1].height, 14, 0);
     assert_float_equal(levels[2].height, 50, 0);
     assert_int_equal(levels[0].below, 40);
     assert_int_equal(levels[0].above, 50);
-    assert_int_equal(levels[1].below, 70);
-    assert_int_equal(levels[1].above, 80);
-    assert_int_equal(levels[1].last_low, 70);
-    assert_int_equal(levels[1].first_high, 90);
+    assert_int_equal(levels[1].below, 110);
+    assert_int_equal(levels[1].above, 120);
+    assert_int_equal(levels[1].last_low, 80);
+    assert_int_equal(levels[1].first_high, 130);
     assert_int_equal(levels[2].below, 0);
-    assert_int_equal(levels_find(points, COUNT, levels, 2), 2);
+    assert_int_equal(levels_find(points, LENGTH, levels, 2), 2);
 }
 
 /* What rises by a tenth from point to point is one level, and so are two that differ by less than

@@ -90,6 +90,9 @@ static bool check_execution(const struct machine *machine, struct error *error) 
 }
 
 static bool check_core(const struct machine_core *core, struct error *error) {
+    if (core->store_block && (core->store_block < 8 || !is_power_of_two(core->store_block)))
+        return error_set(error, "[core] store_block = %u: allowed: 0 or a power of two from 8",
+                         core->store_block);
     if (core->fetch_bytes && (core->fetch_bytes < 8 || !is_power_of_two(core->fetch_bytes)))
         return error_set(error, "[core] fetch_bytes = %u: allowed: 0 or a power of two from 8",
                          core->fetch_bytes);

@@ -181,6 +181,7 @@ struct machine_core {
     uint32_t complete_to_commit; /* cycles from completion to the earliest commit, ≥ 1 */
     uint32_t commit_width;       /* µops */
     uint32_t store_drain;        /* committed stores written to the cache per cycle */
+    uint32_t store_block;        /* bytes, aligned, that are written in a cycle; 0: no such limit */
     uint32_t store_forward;      /* cycles a forwarded load takes, beyond address generation */
     uint32_t flush_penalty;      /* cycles from the commit of a flushing instruction to the fetch of
                                     the next */

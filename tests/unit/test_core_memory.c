@@ -342,6 +342,38 @@ static void full_store_queue_drains_the_rob(void **state) {
     program_fixture_free(program);
 }
 
+/* Five stores that hit, two of which issue in a cycle: commits in 7, 7, 8, 8, 9. They are written
+ * as they commit, two a cycle, and have left a cycle later. In blocks of 32 bytes a second one in a
+ * cycle must lie in the first one's: the stores to bytes 0, 32, 8, 64, 72 are written in 7, 8, 9,
+ * 10, 10. One to bytes 28 to 35 lies in two: it is written in 7 and 8 and has left in 9; with the
+ * second half the one to byte 40 is written, in 8, and has left in 9 too. The queue of 5 is full:
+ * the next five dispatch as these leave, four of them at most in a cycle. */
+static void stores_of_a_cycle_lie_in_one_block(void **state) {
+    (void)state;
+    enum { STORES = 5 };
+    static const struct {
+        uint32_t block;
+        uint64_t offset[STORES], left[STORES];
+    } CASES[] = {{0, {0, 32, 8, 64, 72}, {8, 8, 9, 9, 10}},
+                 {32, {0, 32, 8, 64, 72}, {8, 9, 10, 11, 11}},
+                 {32, {0, 8, 32, 40, 64}, {8, 8, 9, 9, 10}},
+                 {64, {0, 32, 8, 64, 72}, {8, 8, 9, 10, 10}},
+                 {32, {28, 40, 48, 64, 96}, {9, 9, 10, 11, 12}}};
+    for (unsigned i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct machine machine = little_machine();
+        machine.core.store_queue = STORES;
+        machine.core.store_drain = 2;
+        machine.core.store_block = CASES[i].block;
+        struct program_fixture *program = program_fixture_new();
+        for (int k = 0; k < 2 * STORES; k++)
+            execute_at(program, store(program, 0, 0), FAR + CASES[i].offset[k % STORES], 8);
+        simulate(program, &machine, IDEAL_DMISS);
+        for (int k = 0; k < STORES; k++)
+            assert_int_equal(program->lives[STORES + k].dispatch, CASES[i].left[k]);
+        program_fixture_free(program);
+    }
+}
+
 static uint32_t clock_call(struct program_fixture *program) {
     uint32_t number = with_flags(program, operation(program, OP_CLOCK, 1, 0), INSN_SYSCALL);
     program->insns[number].operation = OP_CLOCK;
@@ -603,6 +635,7 @@ int main(void) {
         cmocka_unit_test(retried_load_does_not_violate),
         cmocka_unit_test(independent_load_passes_unknown_store),
         cmocka_unit_test(full_store_queue_drains_the_rob),
+        cmocka_unit_test(stores_of_a_cycle_lie_in_one_block),
         cmocka_unit_test(clock_of_a_vdso),
         cmocka_unit_test(clock_without_a_vdso),
         cmocka_unit_test(fence_waits_for_stores),

@@ -25,6 +25,7 @@ static void free_bandwidth(struct ooo *core) {
     struct machine_core *machine = &core->machine;
     machine->fetch_width = machine->dispatch_width = machine->commit_width = UNLIMITED;
     machine->store_drain = UNLIMITED;
+    machine->store_block = 0;
     machine->taken_branches = UNLIMITED + 1;
     core->taken_bubble = 0;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
@@ -147,6 +148,8 @@ bool configure(struct ooo *core, const struct machine *machine) {
     core->limited = core->machine.outstanding_branches ? U_BRANCH_ENTRY : 0;
     core->notes_more = core->ideal & (IDEAL_SHALU | IDEAL_LGALU) || machine->core.memory_renaming ||
                        machine->form_count /* some may take no time */;
+    core->store_block_shift =
+        core->machine.store_block ? (uint32_t)__builtin_ctz(core->machine.store_block) : 63;
     core->packet_limit = core->machine.fetch_target_queue;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         core->no_occupancy |= (QUEUE_FULL - lesser(core->queues[queue].entries, QUEUE_FULL))

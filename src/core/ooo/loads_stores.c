@@ -58,8 +58,13 @@ static void write_store(struct ooo *core, struct store_entry *store, uint64_t cy
         if (store->fill || owned > core->last_release)
             store->write_latency = low16(owned - cycle);
     }
+    const uint64_t last_block = block_of(core, store->address + later(size, 1) - 1);
+    const uint64_t more = last_block - block_of(core, store->address); /* cycles than one */
+    owned += more;
+    store->write_latency = low16(store->write_latency + more);
     core->drained_in_cycle = cycle > core->drain_cycle ? 1 : core->drained_in_cycle + 1;
-    core->drain_cycle = cycle;
+    core->drain_cycle = cycle + more;
+    core->drained_block = last_block;
     store->release = core->last_release = later(owned, core->last_release);
 }
 

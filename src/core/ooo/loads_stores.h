@@ -53,13 +53,22 @@ STAGE struct store_met find_store(const struct ooo *core, const struct stream_uo
 
 /* ---- stores leave ---- */
 
-/* The cycle in which the oldest store that has not been drained can be: so many a cycle, behind its
- * commit. */
+/* The block that a byte lies in; of machines that do not mind, one for all. */
+static inline uint64_t block_of(const struct ooo *core, uint64_t address) {
+    return address >> core->store_block_shift;
+}
+
+/* The cycle in which the oldest store that has not been drained can be: so many a cycle, and of one
+ * block, behind its commit. */
 STAGE void find_drain_due(struct ooo *core) {
-    const bool full = core->drained_in_cycle >= core->machine.store_drain;
-    core->drain_due = core->drained < core->committed_stores
-                          ? later(store_at(core, core->drained)->commit, core->drain_cycle + full)
-                          : UNKNOWN;
+    const struct store_entry *store = store_at(core, core->drained);
+    if (core->drained >= core->committed_stores) {
+        core->drain_due = UNKNOWN;
+        return;
+    }
+    const bool full = core->drained_in_cycle >= core->machine.store_drain ||
+                      block_of(core, store->address) != core->drained_block;
+    core->drain_due = later(store->commit, core->drain_cycle + full);
 }
 
 void drain_one(struct ooo *core);

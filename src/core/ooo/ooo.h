@@ -408,7 +408,8 @@ struct ooo {
     uint64_t drain_due; /* the cycle in which the oldest of them can be; UNKNOWN: none that has
                            committed */
     uint64_t drain_cycle, last_release;
-    uint32_t drained_in_cycle;
+    uint64_t drained_block; /* the last that was written to; 0 where blocks do not matter */
+    uint32_t drained_in_cycle, store_block_shift;
     struct store_range {
         uint64_t address, end;
     } * store_ranges; /* of the youngest stores: as many as the queue holds, or for lives

@@ -256,7 +256,7 @@ plugindir ?= $(prefix)/lib/culprit
 machinedir ?= $(prefix)/share/culprit/machines
 mandir ?= $(prefix)/share/man
 unitdir ?= $(prefix)/lib/systemd/system
-MACHINES := $(wildcard machines/*.ini)
+MACHINES := $(wildcard machines/*.ini machines/*.forms)
 PAGES := $(wildcard docs/man/*.1)
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(DESTDIR)$(mandir)/man1 \

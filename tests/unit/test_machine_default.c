@@ -79,12 +79,12 @@ static void assert_default(const char *vendor, uint32_t family, uint32_t model, 
 
 static void by_processor(void **state) {
     (void)state;
-    assert_default("AuthenticAMD", 0x19, 0x01, "zen3", MACHINE_BY_PROCESSOR); /* Milan */
-    assert_default("AuthenticAMD", 0x19, 0x21, "zen3", MACHINE_BY_PROCESSOR); /* Vermeer */
-    assert_default("AuthenticAMD", 0x19, 0x11, "zen4", MACHINE_BY_PROCESSOR); /* Genoa */
-    assert_default("AuthenticAMD", 0x19, 0x61, "zen4", MACHINE_BY_PROCESSOR); /* Raphael */
-    assert_default("AuthenticAMD", 0x19, 0xa0, "zen4", MACHINE_BY_PROCESSOR); /* Bergamo */
-    assert_default("AuthenticAMD", 0x1a, 0x02, "zen5", MACHINE_BY_PROCESSOR); /* Turin */
+    assert_default("AuthenticAMD", 0x19, 0x01, "zen3", MACHINE_BY_PROCESSOR);        /* Milan */
+    assert_default("AuthenticAMD", 0x19, 0x21, "zen3", MACHINE_BY_PROCESSOR);        /* Vermeer */
+    assert_default("AuthenticAMD", 0x19, 0x11, "zen4-server", MACHINE_BY_PROCESSOR); /* Genoa */
+    assert_default("AuthenticAMD", 0x19, 0x61, "zen4", MACHINE_BY_PROCESSOR);        /* Raphael */
+    assert_default("AuthenticAMD", 0x19, 0xa0, "zen4", MACHINE_BY_PROCESSOR);        /* Bergamo */
+    assert_default("AuthenticAMD", 0x1a, 0x02, "zen5", MACHINE_BY_PROCESSOR);        /* Turin */
     assert_default("AuthenticAMD", 0x1a, 0x44, "zen5", MACHINE_BY_PROCESSOR); /* Granite Ridge */
     assert_default("AuthenticAMD", 0x1a, 0x50, "zen5", MACHINE_BY_NEAREST);
     assert_default("AuthenticAMD", 0x17, 0x31, "zen3", MACHINE_BY_NEAREST); /* Rome */

@@ -5,7 +5,8 @@ culprit describes it by, and those of llvm-mca.
     host-blocks.py [--again] [MACHINE [CPU]]
 
 MACHINE: that of this host's processor or the nearest to it, if none is named. CPU: llvm-mca's -mcpu,
-if it is not that of MACHINE below. --again: the page from what was measured the last time. Needs llvm-mca and llvm-mc, which `make deps` does not install:
+if it is not that of MACHINE below. --again: from what was measured the last time. The page has a part
+for each machine; those of others are kept. Needs llvm-mca and llvm-mc, which `make deps` does not install:
 `apt-get install llvm-19` or any other version; the newest is taken.
 
 Each program's hottest blocks are found by `culprit bbv --counts`, and run by bench/blocks.c."""
@@ -284,11 +285,11 @@ def report(result):
     for block in compared:
         block |= {"cycles": block["native"]["cycles"], "culprit": block[machine]["cycles"]}
     others = [block for block in compared if not loads_what_it_stores(block)]
-    svg.figure(page.picture("host-blocks"), [svg.Scatter(
+    svg.figure(page.picture(f"host-blocks-{machine}"), [svg.Scatter(
         "Cycles of basic blocks", "measured", "predicted",
         [(name, [(block["cycles"], block[key]) for block in compared])
          for name, key in (("llvm-mca", "mca"), ("culprit", "culprit"))])])
-    page.write("host-blocks", "experiments/host-blocks.py", f"""{result["processor"]}; culprit's machine `{machine}`; llvm-mca {result["llvm"]}, `-mcpu={result["cpu"]}`. {result["found"]} blocks of {result["programs"]} programs, {len(blocks)} without those that are run as the same code.
+    page.write_part("host-blocks", "experiments/host-blocks.py", machine, f"""{result["processor"]}; culprit's machine `{machine}`; llvm-mca {result["llvm"]}, `-mcpu={result["cpu"]}`. {result["found"]} blocks of {result["programs"]} programs, {len(blocks)} without those that are run as the same code.
 
 {reasons(blocks, machine)}
 {tables(compared)}
@@ -298,14 +299,14 @@ The ten that culprit is furthest from, of programs that are not held out:
 And of those that do not load what they store by the same registers:
 
 {worst(others)}
-![Cycles measured and predicted](host-blocks.svg)
+![Cycles measured and predicted](host-blocks-{machine}.svg)
 """)
 
 
 def main():
     words = [word for word in sys.argv[1:] if word != "--again"]
     machine = words[0] if words else host.default_machine()
-    kept = os.path.join(run.KEPT, "host-blocks.json")
+    kept = os.path.join(run.KEPT, f"host-blocks-{machine}.json")
     if "--again" not in sys.argv:
         result = measured(machine, words[1] if len(words) > 1 else CPUS.get(machine, "native"))
         with open(kept, "w") as out:

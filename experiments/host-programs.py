@@ -282,7 +282,7 @@ def report(machine, results):
                ("predicted: more than 4", [r for r in results if ipc(r) > 4]),
                ("system time up to 5 % of user time", [r for r in results if system(r) <= 0.05]),
                ("more than 5 %", [r for r in results if system(r) > 0.05])]
-    svg.figure(page.picture("host-programs"), [svg.Scatter(
+    svg.figure(page.picture(f"host-programs-{machine}"), [svg.Scatter(
         "User cycles of programs, millions", "measured", "predicted",
         [(name, [((1 - r["faults"]) * r["measured"]["cycles"] / 1e6, r["cycles"] / 1e6)
                  for r in some])
@@ -294,14 +294,14 @@ def report(machine, results):
     kernel, chase = results[0]["kernel"], results[0]["chase"]
     far = ", ".join(f"{size} MiB {cycles:.0f}" for size, cycles in chase.items())
     clock = statistics.median(result["measured"]["clock_ghz"] for result in results)
-    page.write("host-programs", "experiments/host-programs.py", f"""{results[0]["processor"]}, {clock:.2f} GHz as measured; culprit's machine `{machine}`; {len(results)} programs, measured from {dates[0]} to {dates[-1]} (UTC), beside a load of {min(loads):.1f} to {max(loads):.1f}. A dependent load of lines in random order took, in cycles and at best: {far}. With a page's first touch {kernel["fault"]} cycles of user time were counted, with a system call {kernel["call"]}.
+    page.write_part("host-programs", "experiments/host-programs.py", machine, f"""{results[0]["processor"]}, {clock:.2f} GHz as measured; culprit's machine `{machine}`; {len(results)} programs, measured from {dates[0]} to {dates[-1]} (UTC), beside a load of {min(loads):.1f} to {max(loads):.1f}. A dependent load of lines in random order took, in cycles and at best: {far}. With a page's first touch {kernel["fault"]} cycles of user time were counted, with a system call {kernel["call"]}.
 
 {page.table(headings, [summary(name, some) for name, some in groups if some])}
 {by_program(results)}
 The ten that are furthest off, of programs that are not held out:
 
 {worst(results)}
-![User cycles measured and predicted](host-programs.svg)
+![User cycles measured and predicted](host-programs-{machine}.svg)
 """)
 
 

@@ -82,6 +82,8 @@ def calibrated(machine):
             section = head.group(1) + "." if head else section
             if key:
                 found[section + key.group(1)] = key.group(2)
-    if "forms" in found:
-        found["forms"] = os.path.join(os.path.dirname(path), found["forms"])
+    if "forms" in found:  # a table that is shipped has ports as well
+        shipped = os.path.exists(os.path.join(run.ROOT, "machines", machine + ".forms"))
+        table = os.path.join(os.path.dirname(path), found.pop("forms"))
+        found |= {} if shipped else {"forms": table}
     return found

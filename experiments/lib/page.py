@@ -1,6 +1,7 @@
 """Pages of results: docs/results/NAME.md. What stands above the mark is written by hand and kept;
 what stands below is written by the experiment."""
 import os
+import re
 
 from lib.run import ROOT
 
@@ -30,6 +31,23 @@ def write(name, script, measured):
     path = os.path.join(RESULTS, name + ".md")
     with open(path) as page:
         kept = page.read().split(mark)[0]
+    _replace(path, kept + mark + "\n\n" + measured)
+
+
+def write_part(name, script, kind, measured):
+    """Likewise of the part of that kind of host alone, under a heading of its own. Those of other
+    hosts are kept; parts are in the order of their kinds."""
+    mark = f"<!-- measured: rewritten by {script} from here on -->"
+    path = os.path.join(RESULTS, name + ".md")
+    with open(path) as page:
+        kept, _, below = page.read().partition(mark)
+    parts = dict(re.findall(r"<!-- host: (\S+) -->\n(.*?)(?=<!-- host: |\Z)", below, re.DOTALL))
+    parts[kind] = f"\n## Measured: {kind}\n\n{measured}\n"
+    _replace(path, kept + mark + "\n\n" + "".join(
+        f"<!-- host: {kind} -->\n{text}" for kind, text in sorted(parts.items())))
+
+
+def _replace(path, text):
     with open(path + ".new", "w") as page:
-        page.write(kept + mark + "\n\n" + measured)
+        page.write(text.rstrip("\n") + "\n")
     os.replace(path + ".new", path)

@@ -2,11 +2,9 @@
  * profiles. */
 #include "exchange/export.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribute/attribute.h"
 #include "exchange/format.h"
 #include "util/array.h"
 #include "util/file_name.h"
@@ -21,8 +19,7 @@ static bool is_chosen(const struct store_filter *filter, int64_t session) {
 
 /* ---- events ---- */
 
-static struct export_event *find_event(const struct export *export,
-                                       const struct store_event *event) {
+struct export_event *export_event_of(const struct export *export, const struct store_event *event) {
     for (size_t i = 0; i < export->event_count; i++) {
         struct export_event *known = &export->events[i];
         if (!strcmp(known->name, event->name) && !strcmp(known->unit, event->unit) &&
@@ -32,13 +29,8 @@ static struct export_event *find_event(const struct export *export,
     return NULL;
 }
 
-struct export_event *export_event_of(const struct export *export,
-                                     const struct store_profile *profile) {
-    return find_event(export, profile->event);
-}
-
 static bool add_event(struct export *export, const struct store_event *event) {
-    struct export_event *known = find_event(export, event);
+    struct export_event *known = export_event_of(export, event);
     if (export->filter->event && strcmp(export->filter->event, event->name) != 0)
         return true;
     if (known) {
@@ -79,29 +71,6 @@ static bool visit_session(void *context, const struct store_session *session,
     return true;
 }
 
-/* ---- values ---- */
-
-static uint64_t carry(long double *exact, uint64_t *written, long double more) {
-    const long double most = (long double)INT64_MAX;
-    *exact += more;
-    uint64_t now = *exact < most ? (uint64_t)(*exact + 0.5L) : INT64_MAX;
-    uint64_t value = now > *written ? now - *written : 0;
-    *written += value;
-    return value;
-}
-
-uint64_t export_value(struct export_event *event, const struct store_profile *profile,
-                      uint64_t value, uint64_t *distance) {
-    double weight = profile->session->weight;
-    long double shown = (long double)value * (weight > 0 && isfinite(weight) ? weight : 0);
-    if (event->cycles)
-        shown /= CYCLE_UNITS;
-    *distance = event->periodic ? carry(&event->distance, &event->distance_written,
-                                        shown * (long double)profile->event->period)
-                                : 0;
-    return carry(&event->value, &event->value_written, shown);
-}
-
 /* ---- names ---- */
 
 void export_clean(char *to, size_t size, const char *name, char not ) {
@@ -120,6 +89,10 @@ void export_procedure(const struct store_image *image, const struct location *lo
         snprintf(text, size, "%s+0x%llx", base, (unsigned long long)location->function_offset);
     else
         snprintf(text, size, base[0] == '[' ? "%s" : "[%s]", base);
+}
+
+const char *export_cut_name(uint64_t cut) {
+    return cut == STORE_FAILED ? "[callers not found]" : "[deeper callers]";
 }
 
 /* ---- the whole ---- */

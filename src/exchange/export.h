@@ -31,18 +31,37 @@ struct export {
     bool failed;
 };
 
-/* NULL: the profile's event is none of `export`'s. */
-struct export_event *export_event_of(const struct export *export,
-                                     const struct store_profile *profile);
+struct export_frame {
+    const struct store_image *image; /* NULL: an enum store_cut */
+    uint64_t offset;                 /* as in struct store_call */
+};
 
-/* A value of a profile as it is shown: samples, or cycles, times the weight of its session, and in
- * *distance times the period (0 when the event is not periodic). They are rounded so that their
- * sums are right to one. */
-uint64_t export_value(struct export_event *event, const struct store_profile *profile,
-                      uint64_t value, uint64_t *distance);
+/* What was counted in one place, with its callers where they are known. */
+struct export_stack {
+    const struct store_session *session;
+    const struct store_process *process;
+    struct export_event *event;
+    const struct export_frame *frames; /* the innermost first */
+    size_t count;                      /* ≥ 1 */
+    bool has_callers;                  /* they were looked for, though there may be none */
+    uint32_t signature;
+    uint64_t value; /* as it is shown: samples, or cycles, times the weight of its session; > 0 */
+    uint64_t distance; /* times the period; 0 when the event is not periodic */
+};
+
+/* Values are rounded so that their sums are right to one. The visitor's false, with an error, ends
+ * the walk, which fails. */
+typedef bool export_visitor(void *context, const struct export_stack *stack);
+bool export_each_stack(struct export *export, export_visitor *visit, void *context);
+
+/* Inside: NULL: the event is none of `export`'s. */
+struct export_event *export_event_of(const struct export *export, const struct store_event *event);
 
 /* A name without line ends and other control characters; `not` is replaced too (0: nothing). */
 void export_clean(char *to, size_t size, const char *name, char not );
+
+/* What a frame is called that is none. */
+const char *export_cut_name(uint64_t cut);
 
 /* The procedure's name: of an unnamed one "gzip+0x2f40", where it begins; "[gzip]" where not even
  * that is known. */

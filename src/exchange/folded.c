@@ -1,5 +1,6 @@
-/* Stacks of three frames, "process;image;procedure", summed over everything before they are
- * written, in the order in which they were met. */
+/* Stacks "process;procedure;...;procedure", where callers were sampled, and else of three frames,
+ * "process;image;procedure", summed over everything before they are written, in the order in which
+ * they were met. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +9,14 @@
 #include "util/array.h"
 #include "util/intern.h"
 
-enum { NAME_BYTES = 4096 };
+enum { NAME_BYTES = 4096, STACK_BYTES = 1 << 20 };
 
 struct folding {
     struct export *export;
     struct intern stacks; /* numbers index `sums` */
     uint64_t *sums;
     size_t capacity;
+    char *text; /* of one stack */
 };
 
 static bool add(struct folding *folding, const char *stack, size_t length, uint64_t value) {
@@ -30,42 +32,45 @@ static bool add(struct folding *folding, const char *stack, size_t length, uint6
     return true;
 }
 
-static bool fail(struct folding *folding) {
-    folding->export->failed = true;
-    return false;
+/* Appends a name and what separates it from the next; as much as there is room for. */
+static void put_name(char **at, const char *end, const char *name) {
+    if (end - *at < 2)
+        return;
+    export_clean(*at, (size_t)(end - *at) - 1, name, ';');
+    *at += strlen(*at);
+    *(*at)++ = ';';
 }
 
-static bool visit_profile(void *context, const struct store_profile *profile) {
-    struct folding *folding = context;
+static bool put_frame(struct folding *folding, const struct export_frame *frame, char **at,
+                      const char *end) {
     struct export *export = folding->export;
-    struct export_event *event = export_event_of(export, profile);
-    char stack[3 * NAME_BYTES + 3], procedure[NAME_BYTES];
-    if (!event)
+    struct location location;
+    char procedure[NAME_BYTES];
+    if (!frame->image) {
+        put_name(at, end, export_cut_name(frame->offset));
         return true;
-    const char *command = profile->process->command;
-    export_clean(stack, NAME_BYTES, *command ? command : "[unknown]", ';');
-    size_t base = strlen(stack);
-    stack[base++] = ';';
-    export_clean(stack + base, NAME_BYTES, profile->image->path, ';');
-    base += strlen(stack + base);
-    stack[base++] = ';';
-    for (size_t i = 0; i < profile->count; i++) {
-        struct location location;
-        uint64_t distance;
-        uint64_t value = export_value(event, profile, profile->values[i].value, &distance);
-        if (!value)
-            continue;
-        if (!image_names_locate_procedure(export->names, profile->image, profile->values[i].offset,
-                                          &location, export->error))
-            return fail(folding);
-        export_procedure(profile->image, &location, procedure, sizeof procedure);
-        export_clean(stack + base, NAME_BYTES, procedure, ';');
-        if (!add(folding, stack, base + strlen(stack + base), value)) {
-            error_set(export->error, "out of memory for stacks");
-            return fail(folding);
-        }
     }
+    if (!image_names_locate_procedure(export->names, frame->image, frame->offset, &location,
+                                      export->error))
+        return false;
+    export_procedure(frame->image, &location, procedure, sizeof procedure);
+    put_name(at, end, procedure);
     return true;
+}
+
+static bool visit_stack(void *context, const struct export_stack *stack) {
+    struct folding *folding = context;
+    char *text = folding->text, *at = text;
+    const char *end = text + STACK_BYTES;
+    const char *command = stack->process->command;
+    put_name(&at, end, *command ? command : "[unknown]");
+    if (!stack->has_callers)
+        put_name(&at, end, stack->frames[0].image->path);
+    for (size_t i = stack->count; i-- > 0;)
+        if (!put_frame(folding, &stack->frames[i], &at, end))
+            return false;
+    return add(folding, text, (size_t)(at - text) - 1, stack->value) ||
+           error_set(folding->export->error, "out of memory for stacks");
 }
 
 static bool one_event(const struct export *export) {
@@ -79,15 +84,14 @@ static bool one_event(const struct export *export) {
 }
 
 bool export_folded(struct export *export) {
-    struct folding folding = {.export = export};
-    bool good =
-        one_event(export) &&
-        store_each_profile(export->store, export->filter, visit_profile, &folding, export->error) &&
-        !export->failed;
+    struct folding folding = {.export = export, .text = malloc(STACK_BYTES)};
+    bool good = (folding.text || error_set(export->error, "out of memory for stacks")) &&
+                one_event(export) && export_each_stack(export, visit_stack, &folding);
     for (size_t i = 0; good && i < folding.stacks.count; i++)
         fprintf(export->file, "%s %" PRIu64 "\n", intern_text(&folding.stacks, (uint32_t)i),
                 folding.sums[i]);
     intern_free(&folding.stacks);
     free(folding.sums);
+    free(folding.text);
     return good;
 }

@@ -1,22 +1,22 @@
 /* One record for all that was counted at a place: its period is that of all its samples together,
  * as flame graphs and others add it up; comments at the beginning tell that of one, for those that
- * count. The store keeps no process numbers: they are those of its rows. The call stack is a single
- * frame. */
+ * count. The store keeps no process numbers: they are those of its rows. Where callers were not
+ * sampled the call stack is a single frame. */
 #include <inttypes.h>
 
 #include "exchange/export.h"
+#include "util/array.h"
 
 enum { NAME_BYTES = 4096 };
 
-static void put_head(const struct export *export, const struct store_profile *profile,
-                     uint64_t period) {
+static void put_head(const struct export *export, const struct export_stack *stack) {
     char command[NAME_BYTES], event[NAME_BYTES];
-    uint64_t us = profile->session->start > 0 ? (uint64_t)profile->session->start / 1000 : 0;
-    export_clean(command, sizeof command, profile->process->command, 0);
-    export_clean(event, sizeof event, profile->event->name, ' ');
+    uint64_t us = stack->session->start > 0 ? (uint64_t)stack->session->start / 1000 : 0;
+    export_clean(command, sizeof command, stack->process->command, 0);
+    export_clean(event, sizeof event, stack->event->name, ' ');
     fprintf(export->file, "%s %" PRId64 " [000] %" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " %s: \n",
-            *command ? command : ":0", profile->process->id, us / 1000000, us % 1000000, period,
-            event);
+            *command ? command : ":0", stack->process->id, us / 1000000, us % 1000000,
+            stack->event->periodic ? stack->distance : stack->value, event);
 }
 
 /* Where the kernel and its modules would lie if they were not placed at random, so that readers
@@ -29,35 +29,32 @@ static uint64_t address_of(const struct store_image *image, uint64_t offset) {
     return offset;
 }
 
-static void put_frame(const struct export *export, const struct store_image *image, uint64_t offset,
-                      const struct location *location) {
+static bool put_frame(const struct export *export, const struct export_frame *frame) {
     char name[NAME_BYTES], path[NAME_BYTES];
+    const struct store_image *image = frame->image;
+    struct location location;
+    if (!image) /* perf ends such a stack without a word */
+        return true;
+    if (!image_names_locate_procedure(export->names, image, frame->offset, &location,
+                                      export->error))
+        return false;
     export_clean(path, sizeof path, image->path, 0);
-    fprintf(export->file, "\t%16" PRIx64 " ", address_of(image, offset));
-    if (location->function) {
-        export_clean(name, sizeof name, location->function, 0);
-        fprintf(export->file, "%s+0x%" PRIx64, name, offset - location->function_offset);
+    fprintf(export->file, "\t%16" PRIx64 " ", address_of(image, frame->offset));
+    if (location.function) {
+        export_clean(name, sizeof name, location.function, 0);
+        fprintf(export->file, "%s+0x%" PRIx64, name, frame->offset - location.function_offset);
     } else
         fputs("[unknown]", export->file);
-    fprintf(export->file, " (%s)\n\n", image->kind == IMAGE_KERNEL ? "[kernel.kallsyms]" : path);
+    fprintf(export->file, " (%s)\n", image->kind == IMAGE_KERNEL ? "[kernel.kallsyms]" : path);
+    return true;
 }
 
-static bool visit_profile(void *context, const struct store_profile *profile) {
-    struct export *export = context;
-    struct export_event *event = export_event_of(export, profile);
-    for (size_t i = 0; event && i < profile->count; i++) {
-        struct location location;
-        uint64_t distance,
-            value = export_value(event, profile, profile->values[i].value, &distance);
-        if (!value)
-            continue;
-        if (!image_names_locate_procedure(export->names, profile->image, profile->values[i].offset,
-                                          &location, export->error))
-            return !(export->failed = true);
-        put_head(export, profile, event->periodic ? distance : value);
-        put_frame(export, profile->image, profile->values[i].offset, &location);
-    }
-    return true;
+static bool visit_stack(void *context, const struct export_stack *stack) {
+    const struct export *export = context;
+    put_head(export, stack);
+    bool good = all_where(i, stack->count, put_frame(export, &stack->frames[i]));
+    fputc('\n', export->file);
+    return good;
 }
 
 static void put_event(const struct export *export, const struct export_event *event) {
@@ -74,7 +71,5 @@ bool export_perf_script(struct export *export) {
           export->file);
     for (size_t i = 0; i < export->event_count; i++)
         put_event(export, &export->events[i]);
-    return store_each_profile(export->store, export->filter, visit_profile, export,
-                              export->error) &&
-           !export->failed;
+    return export_each_stack(export, visit_stack, export);
 }

@@ -40,6 +40,8 @@ struct profile {
     struct mapping *mappings;
     size_t mapping_count, mapping_capacity;
     size_t columns;
+    uint64_t *ids; /* of the locations of one stack */
+    size_t id_capacity;
 };
 
 static bool out_of_memory(struct profile *profile) {
@@ -210,55 +212,78 @@ static size_t first_column(const struct export *export, const struct export_even
     return column;
 }
 
-static bool write_sample(struct profile *profile, const struct store_profile *from,
-                         struct labels *labels, const struct store_value *value) {
-    struct export *export = profile->export;
-    struct export_event *event = export_event_of(export, from);
+/* A frame that is none lies in no file. */
+static uint64_t put_cut(struct profile *profile, uint64_t cut) {
+    struct location_key key = {SIZE_MAX, cut};
+    size_t known = profile->locations.count;
+    uint32_t number = intern_add(&profile->locations, &key, sizeof key);
+    if (number == INTERN_NONE)
+        return out_of_memory(profile);
+    Pprof__Line line = PPROF__LINE__INIT, *lines = &line;
+    Pprof__Location location = PPROF__LOCATION__INIT;
+    location.id = (uint64_t)number + 1;
+    location.n_line = 1;
+    location.line = &lines;
+    if (number == known &&
+        (!(line.function_id = put_function(profile, SIZE_MAX, export_cut_name(cut), NULL)) ||
+         !pprof_write(&profile->writer, PPROF_LOCATION, &location.base, profile->export->error)))
+        return 0;
+    return location.id;
+}
+
+/* The ids of a stack's locations; false: failed. */
+static bool put_locations(struct profile *profile, const struct export_stack *stack) {
+    if (!array_room(profile->ids, profile->id_capacity, stack->count))
+        return out_of_memory(profile);
+    for (size_t i = 0; i < stack->count; i++) {
+        const struct export_frame *frame = &stack->frames[i];
+        size_t mapping;
+        if (!frame->image) {
+            profile->ids[i] = put_cut(profile, frame->offset);
+        } else {
+            if (!find_mapping(profile, frame->image, is_addressed(frame->image, frame->offset),
+                              &mapping))
+                return false;
+            profile->ids[i] = put_location(profile, mapping, frame->image, frame->offset);
+            if (!i)
+                profile->mappings[mapping].value += stack->value;
+        }
+        if (!profile->ids[i])
+            return false;
+    }
+    return true;
+}
+
+static bool write_sample(struct profile *profile, const struct export_stack *stack,
+                         struct labels *labels) {
     int64_t values[COLUMNS_MAX] = {0};
-    uint64_t distance, shown = export_value(event, from, value->value, &distance);
-    uint64_t id;
-    size_t mapping;
-    if (!shown)
-        return true;
-    if (!find_mapping(profile, from->image, is_addressed(from->image, value->offset), &mapping))
-        return false;
     Pprof__Sample sample = PPROF__SAMPLE__INIT;
-    size_t fixed = labels->count, column = first_column(export, event);
+    const size_t column = first_column(profile->export, stack->event);
     char signature[NAME_BYTES];
-    values[column] = (int64_t)shown;
-    if (event->periodic)
-        values[column + 1] = (int64_t)distance;
-    psv_format(value->signature, signature, sizeof signature);
-    bool good = (id = put_location(profile, mapping, from->image, value->offset)) != 0 &&
-                (!event->cycles || add_label(profile, labels, "signature", signature));
-    sample.n_location_id = 1;
-    sample.location_id = &id;
+    values[column] = (int64_t)stack->value;
+    if (stack->event->periodic)
+        values[column + 1] = (int64_t)stack->distance;
+    psv_format(stack->signature, signature, sizeof signature);
+    if (!put_locations(profile, stack) ||
+        (stack->event->cycles && !add_label(profile, labels, "signature", signature)))
+        return false;
+    sample.n_location_id = stack->count;
+    sample.location_id = profile->ids;
     sample.n_value = profile->columns;
     sample.value = values;
     sample.n_label = labels->count;
     sample.label = labels->pointers;
-    labels->count = fixed;
-    profile->mappings[mapping].value += shown;
-    return good && pprof_write(&profile->writer, PPROF_SAMPLE, &sample.base, export->error);
+    return pprof_write(&profile->writer, PPROF_SAMPLE, &sample.base, profile->export->error);
 }
 
-static bool write_profile(struct profile *profile, const struct store_profile *from) {
-    struct labels labels = {.count = 0};
-    bool good = add_label(profile, &labels, "process", from->process->command) &&
-                add_label(profile, &labels, "event", from->event->name) &&
-                (!*from->process->executable ||
-                 add_label(profile, &labels, "executable", from->process->executable));
-    for (size_t i = 0; good && i < from->count; i++)
-        good = write_sample(profile, from, &labels, &from->values[i]);
-    return good;
-}
-
-static bool visit_profile(void *context, const struct store_profile *from) {
+static bool visit_stack(void *context, const struct export_stack *stack) {
     struct profile *profile = context;
-    if (!export_event_of(profile->export, from) || write_profile(profile, from))
-        return true;
-    profile->export->failed = true;
-    return false;
+    struct labels labels = {.count = 0};
+    return add_label(profile, &labels, "process", stack->process->command) &&
+           add_label(profile, &labels, "event", stack->event->name) &&
+           (!*stack->process->executable ||
+            add_label(profile, &labels, "executable", stack->process->executable)) &&
+           write_sample(profile, stack, &labels);
 }
 
 /* ---- the frame ---- */
@@ -359,16 +384,15 @@ static bool write_mappings(struct profile *profile) {
 bool export_pprof(struct export *export) {
     struct profile profile = {.export = export};
     struct error late;
-    bool good =
-        pprof_writer_start(&profile.writer, fileno(export->file), export->error) &&
-        write_head(&profile) &&
-        store_each_profile(export->store, export->filter, visit_profile, &profile, export->error) &&
-        !export->failed && write_mappings(&profile) && write_period(&profile);
+    bool good = pprof_writer_start(&profile.writer, fileno(export->file), export->error) &&
+                write_head(&profile) && export_each_stack(export, visit_stack, &profile) &&
+                write_mappings(&profile) && write_period(&profile);
     if (!pprof_writer_finish(&profile.writer, good ? export->error : &late))
         good = false;
     intern_free(&profile.strings);
     intern_free(&profile.locations);
     intern_free(&profile.functions);
     free(profile.mappings);
+    free(profile.ids);
     return good;
 }

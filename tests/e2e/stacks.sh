@@ -230,6 +230,21 @@ kept_and_merged() {
         holds 'main > outer > middle > leaf > spin' 80
 }
 
+# Flame graphs, pprof and perf script get the callers as well.
+exported() {
+    record -- ./chain || return 1
+    run epochs export --store "$store" --format folded folded && tail -n 3 folded &&
+        grep -qE '^chain;(.*;)?main;outer;middle;leaf;spin [0-9]+$' folded || return 1
+    awk '{ sum += $NF } END { print sum }' folded >sum
+    [ "$(cat sum)" -eq "$(python3 -c 'import json; print(json.load(open("summary"))["samples"])')" ] ||
+        return 1
+    run epochs export --store "$store" --format perf-script script &&
+        tr -d '\n' <script | grep -qE 'spin\+[^)]*\)[^(]*leaf\+[^)]*\)[^(]*middle\+' || return 1
+    run epochs export --store "$store" --format pprof pprof &&
+        HOME=$scratch go tool pprof -symbolize=none -peek '^middle$' pprof >peek && cat peek &&
+        grep -qE '100% \| +outer' peek && grep -qE '\| +leaf' peek
+}
+
 check "by unwind tables" by_unwind_tables
 check "by frame pointers, without tables" by_frame_pointers
 check "of a static program" of_a_static_program
@@ -242,5 +257,6 @@ check "from the kernel to who entered it" in_the_kernel
 check "callers of a procedure, and of the hottest" callers
 check "callers as JSON" callers_in_json
 check "what cannot be shown is said" refusals
-check "merged and exported" kept_and_merged
+check "merged, and copied to another store" kept_and_merged
+check "exported to flame graphs, pprof and perf script" exported
 finish

@@ -1,0 +1,128 @@
+/* Sessions that were sampled with callers are exported by their trees of calls, the others by their
+ * profiles, in which a stack is one frame. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "attribute/attribute.h"
+#include "exchange/export.h"
+#include "util/array.h"
+
+struct walk {
+    struct export *export;
+    export_visitor *visit;
+    void *context;
+    struct called { /* an event of a session that has trees */
+        int64_t session, event;
+    } * called;
+    size_t called_count, called_capacity;
+    struct export_frame *frames; /* of one stack */
+    size_t frame_capacity;
+};
+
+static bool fail(struct walk *walk) {
+    walk->export->failed = true;
+    return false;
+}
+
+static bool no_memory(struct walk *walk) {
+    error_set(walk->export->error, "out of memory for stacks");
+    return fail(walk);
+}
+
+/* ---- values ---- */
+
+static uint64_t carry(long double *exact, uint64_t *written, long double more) {
+    const long double most = (long double)INT64_MAX;
+    *exact += more;
+    uint64_t now = *exact < most ? (uint64_t)(*exact + 0.5L) : INT64_MAX;
+    uint64_t value = now > *written ? now - *written : 0;
+    *written += value;
+    return value;
+}
+
+static void show_value(struct export_stack *stack, const struct store_event *event,
+                       uint64_t value) {
+    double weight = stack->session->weight;
+    long double shown = (long double)value * (weight > 0 && isfinite(weight) ? weight : 0);
+    if (stack->event->cycles)
+        shown /= CYCLE_UNITS;
+    stack->distance = stack->event->periodic
+                          ? carry(&stack->event->distance, &stack->event->distance_written,
+                                  shown * (long double)event->period)
+                          : 0;
+    stack->value = carry(&stack->event->value, &stack->event->value_written, shown);
+}
+
+/* ---- walks ---- */
+
+/* The frames of a node and its callers; 0: failed. */
+static size_t find_frames(struct walk *walk, const struct store_call *calls, uint32_t node) {
+    size_t count = 0;
+    for (uint32_t at = node; at != STORE_CALL_TOP; at = calls[at].parent) {
+        struct export_frame frame = {.offset = calls[at].offset};
+        if (calls[at].image && !(frame.image = store_image_of(walk->export->store, calls[at].image,
+                                                              walk->export->error)))
+            return fail(walk);
+        if (!array_push(walk->frames, walk->frame_capacity, count, frame))
+            return no_memory(walk);
+    }
+    return count;
+}
+
+static bool visit_tree(void *context, const struct store_call_tree *tree) {
+    struct walk *walk = context;
+    struct export_stack stack = {.session = tree->session,
+                                 .process = tree->process,
+                                 .event = export_event_of(walk->export, tree->event),
+                                 .has_callers = true};
+    if (!stack.event)
+        return true;
+    if (!array_push(walk->called, walk->called_capacity, walk->called_count,
+                    (struct called){tree->session->id, tree->event->id}))
+        return no_memory(walk);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        show_value(&stack, tree->event, tree->calls[i].value);
+        if (!stack.value)
+            continue;
+        if (!(stack.count = find_frames(walk, tree->calls, i)))
+            return false;
+        stack.frames = walk->frames;
+        if (!walk->visit(walk->context, &stack))
+            return fail(walk);
+    }
+    return true;
+}
+
+static bool visit_profile(void *context, const struct store_profile *profile) {
+    struct walk *walk = context;
+    struct export_frame frame = {.image = profile->image};
+    struct export_stack stack = {.session = profile->session,
+                                 .process = profile->process,
+                                 .event = export_event_of(walk->export, profile->event),
+                                 .frames = &frame,
+                                 .count = 1};
+    if (!stack.event || any_where(i, walk->called_count,
+                                  walk->called[i].session == profile->session->id &&
+                                      walk->called[i].event == profile->event->id))
+        return true;
+    for (size_t i = 0; i < profile->count; i++) {
+        frame.offset = profile->values[i].offset;
+        stack.signature = profile->values[i].signature;
+        show_value(&stack, profile->event, profile->values[i].value);
+        if (stack.value && !walk->visit(walk->context, &stack))
+            return fail(walk);
+    }
+    return true;
+}
+
+bool export_each_stack(struct export *export, export_visitor *visit, void *context) {
+    struct walk walk = {.export = export, .visit = visit, .context = context};
+    bool good =
+        store_each_call_tree(export->store, export->filter, visit_tree, &walk, export->error) &&
+        !export->failed &&
+        store_each_profile(export->store, export->filter, visit_profile, &walk, export->error) &&
+        !export->failed;
+    free(walk.called);
+    free(walk.frames);
+    return good;
+}

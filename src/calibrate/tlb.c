@@ -25,7 +25,7 @@
 enum {
     TLBS = 2,
     SMALLEST = 8, /* pages */
-    SIZES = 45,    /* four to the power of two, up to 16384 */
+    SIZES = 45,   /* four to the power of two, up to 16384 */
     SIZES_AT_ONCE = 8,
     ROUNDS = 4,       /* half of them, if in a hurry; of a simulated machine one */
     SIZES_BEHIND = 4, /* that are measured of the last level besides those that show it */

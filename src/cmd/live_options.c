@@ -1,7 +1,13 @@
 #include "cmd/live_options.h"
 
+#include "live/recorder.h"
+
 /* 5200: about what DCPI took (§4.1.1), and no multiple of common timers' rates. */
 enum { RATE_DEFAULT = 5200, RATE_MAX = 100000 };
+
+/* A sample with its stack takes 32 KB of a buffer, which often may have 512 KB. No divisor of
+ * common timers' rates. */
+enum { RATE_WITH_STACKS = 997, STACK_BYTES = 32 << 10 };
 
 static void take_rate(struct argp_state *state, void *request, char *value) {
     double *rate = &((struct live_options *)request)->rate;
@@ -19,10 +25,28 @@ static const struct option_row OPTIONS[] = {
          .group = 1),
     TAKE("rate", "HZ", take_rate, "Samples per second of each processor that is busy (5200)",
          .group = 1),
+    FLAG("stacks", stacks,
+         "Also who called: the callers of every sample, in user code and the kernel, for culprit "
+         "top "
+         "--tree (at 997 samples per second, 97 by the daemon, unless --rate says otherwise)",
+         .group = 1),
+    COUNT("stack-bytes", "N", stack_bytes,
+          "Of each stack these bytes are looked at (32768); what is deeper is cut off",
+          .least = 1024, .most = RECORDER_STACK_MAX, .group = 1, GIVEN(stacks)),
     {0}};
 
 static void begin(void *request) {
     ((struct live_options *)request)->rate = RATE_DEFAULT;
 }
 
-const struct option_group live_group = {.options = OPTIONS, .begin = begin};
+static void end(struct argp_state *state, void *request) {
+    struct live_options *options = request;
+    (void)state;
+    if (!options->stacks)
+        return;
+    if (!options->rate_given)
+        options->rate = RATE_WITH_STACKS;
+    options->stack_bytes = options->stack_bytes ? options->stack_bytes / 8 * 8 : STACK_BYTES;
+}
+
+const struct option_group live_group = {.options = OPTIONS, .begin = begin, .end = end};

@@ -7,6 +7,8 @@ struct live_options {
     const char *events; /* NULL: what the machine has (live_events_choose) */
     double rate;        /* samples per second and processor */
     bool rate_given;    /* by the user */
+    bool stacks;
+    uint64_t stack_bytes; /* copied; 0: no callers */
 };
 extern const struct option_group
-    live_group; /* --events, --rate, in group 1; fills in the default rate */
+    live_group; /* --events, --rate, --stacks, --stack-bytes, in group 1; fills in defaults */

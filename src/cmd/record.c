@@ -6,13 +6,6 @@
 #include "cmd/verb.h"
 #include "report/recording.h"
 
-enum {
-    /* A sample with its stack takes 32 KB of a buffer, which often may have 512 KB. No divisor of
-     * common timers' rates. */
-    RATE_WITH_STACKS = 997,
-    STACK_BYTES = 32 << 10
-};
-
 struct job {
     struct verb_run verb;
     struct live_options sampled;
@@ -20,8 +13,6 @@ struct job {
     pid_t pid;
     const char *store; /* NULL: the default one */
     double seconds;    /* 0: as long as it runs */
-    bool stacks;
-    uint64_t stack_bytes;
     struct recording recording;
 };
 
@@ -32,13 +23,6 @@ static const struct option_row OPTIONS[] = {
           .least = 1, .must = "no number of a process"),
     DURATION("time", "TIME", seconds,
              "No longer than this (10s, 5min); a command then runs on to its end"),
-    FLAG("stacks", stacks,
-         "Also who called: the callers of every sample, in user code and the kernel (997 samples "
-         "per "
-         "second unless --rate says otherwise); culprit top --tree shows them"),
-    COUNT("stack-bytes", "N", stack_bytes,
-          "Of each stack these bytes are looked at (32768); what is deeper is cut off",
-          .least = 1024, .most = RECORDER_STACK_MAX, .given = 1 + OPTION_MEMBER(bool, stacks)),
     HEADING(2, "Where it goes:"),
     STORE_ROW(store),
     {0}};
@@ -50,9 +34,7 @@ static bool take_command(struct argp_state *state, void *request, char *value) {
 }
 
 static void check(struct argp_state *state, void *given) {
-    struct job *job = given;
-    if (job->stacks && !job->sampled.rate_given)
-        job->sampled.rate = RATE_WITH_STACKS;
+    const struct job *job = given;
     if (job->command && job->pid)
         options_fail(state, "--pid: either a process that runs or a command, not both");
     if (!job->command && !job->pid)
@@ -83,10 +65,6 @@ static bool prepare(void *verb, struct error *error) {
     return report_files_open(&job->verb.files, &job->verb.output, true, error);
 }
 
-static uint32_t stack_bytes(const struct job *job) {
-    return !job->stacks ? 0 : job->stack_bytes ? (uint32_t)(job->stack_bytes & ~7ull) : STACK_BYTES;
-}
-
 static bool run(void *verb, struct error *error) {
     struct job *job = verb;
     const struct recording_request request = {.watch = &verb_watch,
@@ -96,7 +74,7 @@ static bool run(void *verb, struct error *error) {
                                               .events = job->sampled.events,
                                               .rate = job->sampled.rate,
                                               .seconds = job->seconds,
-                                              .stack_bytes = stack_bytes(job)};
+                                              .stack_bytes = (uint32_t)job->sampled.stack_bytes};
     const bool good = record_run(&request, &job->recording, &job->verb.failed, error);
     job->verb.exit = job->command ? job->recording.exit : (struct trace_exit){.known = true};
     return good || (job->recording.session && verb_report_late(&job->verb, error));

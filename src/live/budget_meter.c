@@ -28,7 +28,7 @@ static void read_processors(struct budget_reading *reading) {
     reading->idle = (ticks[3] + ticks[4]) / second;
 }
 
-static struct budget_reading read_all(const struct collector *collector) {
+static struct budget_reading read_all(const struct live_source *source) {
     struct budget_reading reading = {.time = clock_monotonic()};
     struct rusage usage;
     struct collector_statistics collected = {0};
@@ -36,8 +36,8 @@ static struct budget_reading read_all(const struct collector *collector) {
     getrusage(RUSAGE_SELF, &usage);
     reading.own = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                   1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    if (collector)
-        collector_statistics(collector, &collected);
+    if (source)
+        live_source_statistics(source, &collected);
     reading.samples = (double)collected.samples;
     reading.program = collected.program_runs
                           ? 1e-9 * (double)collected.program_ns
@@ -60,8 +60,8 @@ void budget_meter_end(struct budget_meter *meter) {
 }
 
 struct budget_interval budget_meter_read(struct budget_meter *meter,
-                                         const struct collector *collector) {
-    const struct budget_reading now = read_all(collector), *before = &meter->before;
+                                         const struct live_source *source) {
+    const struct budget_reading now = read_all(source), *before = &meter->before;
     const struct budget_interval interval = {
         .seconds = now.time - before->time,
         .capacity = now.all - before->all,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "live/budget.h"
-#include "live/collector.h"
+#include "live/source.h"
 
 struct budget_reading {
     double time;             /* clock_monotonic() */
@@ -24,4 +24,4 @@ void budget_meter_end(struct budget_meter *meter);
 
 /* Since the last call, or since the beginning. */
 struct budget_interval budget_meter_read(struct budget_meter *meter,
-                                         const struct collector *collector);
+                                         const struct live_source *source);

@@ -15,15 +15,15 @@
 #include <unistd.h>
 
 #include "live/budget_meter.h"
-#include "live/collector.h"
 #include "live/daemon_lock.h"
 #include "live/daemon_status.h"
 #include "live/resolver.h"
 #include "live/session.h"
+#include "live/source.h"
 #include "util/clock.h"
 #include "util/text.h"
 
-enum { RETRY_SECONDS = 30, FIRST_INTERVAL = 2 };
+enum { RETRY_SECONDS = 30, FIRST_INTERVAL = 2, FIRST_AMONG_OTHERS = -10 };
 
 struct daemon {
     const struct daemon_options *options;
@@ -32,7 +32,7 @@ struct daemon {
     struct budget budget;
     struct budget_meter meter;
     double next_adjustment;
-    struct collector *collector;
+    struct live_source source;
     struct resolver *resolver;
     struct live_host host;
     int lock, signals, socket;
@@ -83,22 +83,29 @@ static uint64_t drained(const struct daemon *daemon) {
 /* Those in the kernel, too. */
 static uint64_t unwritten(const struct daemon *daemon) {
     struct collector_statistics collected;
-    collector_statistics(daemon->collector, &collected);
+    live_source_statistics(&daemon->source, &collected);
     const uint64_t gone = daemon->written + collected.dropped;
     return collected.samples > gone ? collected.samples - gone : 0;
 }
 
 /* ---- drain ---- */
 
+/* Callers are found while the processes and their files are still there. */
+static double drain_seconds(const struct daemon_options *options) {
+    enum { WITH_STACKS = 1 };
+    return options->stack_bytes ? fmin(WITH_STACKS, options->drain_seconds)
+                                : options->drain_seconds;
+}
+
 /* What is gathered must find room: when it cannot be merged, samples stay in the kernel, which
  * counts those that it has no room for either. */
 static bool drain(struct daemon *daemon, struct error *error) {
     double time = now();
-    daemon->next_drain = time + daemon->options->drain_seconds;
+    daemon->next_drain = time + drain_seconds(daemon->options);
     if (resolver_full(daemon->resolver))
         return true;
     struct live_sink sink = resolver_sink(daemon->resolver);
-    if (!collector_drain(daemon->collector, &sink, error))
+    if (!live_source_drain(&daemon->source, &sink, error))
         return false;
     daemon->drains++;
     daemon->drained = time;
@@ -112,7 +119,7 @@ static void begin_epoch(struct daemon *daemon) {
     struct resolver_statistics attributed;
     struct collector_statistics collected;
     resolver_statistics(daemon->resolver, &attributed);
-    collector_statistics(daemon->collector, &collected);
+    live_source_statistics(&daemon->source, &collected);
     daemon->unknown_before = attributed.unknown;
     daemon->dropped_before = collected.dropped;
     daemon->session = 0;
@@ -125,7 +132,7 @@ static struct store_session session_of(const struct daemon *daemon, bool ended) 
     struct resolver_statistics attributed;
     struct collector_statistics collected;
     resolver_statistics(daemon->resolver, &attributed);
-    collector_statistics(daemon->collector, &collected);
+    live_source_statistics(&daemon->source, &collected);
     double lasted = daemon->drained - daemon->epoch_began;
     return (struct store_session){.id = daemon->session,
                                   .kind = SESSION_LIVE,
@@ -347,7 +354,7 @@ static void set_rate(struct daemon *daemon) {
     const double slower = options->rate / budget_rate(&daemon->budget);
     for (size_t i = 0; i < options->event_count; i++)
         daemon->sampled[i].period = (uint64_t)((double)options->events[i].period * slower) | 1;
-    collector_set_periods(daemon->collector, daemon->sampled);
+    live_source_set_periods(&daemon->source, daemon->sampled);
 }
 
 /* Samples at different periods are of different events: what was gathered up to now is written
@@ -355,7 +362,7 @@ static void set_rate(struct daemon *daemon) {
 static bool adjust_rate(struct daemon *daemon, struct error *error) {
     enum { SOON = 5, SETTLED = 30 };
     const struct budget before = daemon->budget;
-    const struct budget_interval interval = budget_meter_read(&daemon->meter, daemon->collector);
+    const struct budget_interval interval = budget_meter_read(&daemon->meter, &daemon->source);
     const bool changes = budget_adjust(&daemon->budget, &interval);
     daemon->next_adjustment = now() + (changes || daemon->budget.cost < 0 ? SOON : SETTLED);
     if (!changes)
@@ -405,7 +412,7 @@ static bool answer(const struct daemon *daemon, int socket) {
     struct collector_statistics collected;
     struct resolver_statistics attributed;
     struct rusage usage;
-    collector_statistics(daemon->collector, &collected);
+    live_source_statistics(&daemon->source, &collected);
     resolver_statistics(daemon->resolver, &attributed);
     getrusage(RUSAGE_SELF, &usage);
     struct daemon_status status = {
@@ -425,6 +432,9 @@ static bool answer(const struct daemon *daemon, int socket) {
         .attributed = attributed.samples,
         .unknown = attributed.unknown,
         .kernel = attributed.kernel,
+        .stacks_whole = attributed.stacks[LIVE_STACK_WHOLE],
+        .stacks_truncated = attributed.stacks[LIVE_STACK_TRUNCATED],
+        .stacks_failed = attributed.stacks[LIVE_STACK_FAILED],
         .entries = attributed.entries,
         .entries_max = attributed.entries_max,
         .unwritten = unwritten(daemon),
@@ -492,7 +502,7 @@ static bool work(struct daemon *daemon, struct error *error) {
     struct pollfd waits[WAITS] = {
         [SIGNALS] = {.fd = daemon->signals, .events = POLLIN},
         [SOCKET] = {.fd = daemon->socket, .events = POLLIN},
-        [COLLECTOR] = {.fd = collector_descriptor(daemon->collector), .events = POLLIN}};
+        [COLLECTOR] = {.fd = live_source_descriptor(&daemon->source), .events = POLLIN}};
     /* Nothing can be drained: not woken again and again by a buffer that stays full. */
     if (resolver_full(daemon->resolver) && daemon->problem[0])
         waits[COLLECTOR].fd = -1;
@@ -532,16 +542,23 @@ static bool start(struct daemon *daemon, struct error *error) {
         !daemon_run_path(DAEMON_LAST_SOCKET, daemon->last_path, error) ||
         (daemon->last = daemon_status_listen(daemon->last_path, error)) < 0)
         return false;
-    struct collector_options collector = {.events = options->events,
-                                          .event_count = options->event_count};
+    const struct live_source_options source = {.events = options->events,
+                                               .event_count = options->event_count,
+                                               .stack_bytes = options->stack_bytes};
     if (!(daemon->resolver =
-              resolver_new(options->events, options->event_count, options->entries, error)) ||
-        !(daemon->collector = collector_new(&collector, error)) ||
+              resolver_new(options->events, options->event_count, options->entries, error)))
+        return false;
+    const struct live_sink sink = resolver_sink(daemon->resolver);
+    /* Ring buffers fill while it waits for a processor, most of all at first, when many tables are
+     * made; where it may not go first, what finds no room is counted. */
+    if (options->stack_bytes)
+        setpriority(PRIO_PROCESS, 0, FIRST_AMONG_OTHERS);
+    if (!live_source_begin(&daemon->source, &source, &sink, error) ||
         !resolver_scan(daemon->resolver, error))
         return false;
     if (options->budget > 0)
         budget_meter_begin(&daemon->meter, options->events);
-    daemon->next_drain = now() + options->drain_seconds;
+    daemon->next_drain = now() + drain_seconds(options);
     daemon->next_merge = now() + options->merge_seconds;
     daemon->next_adjustment = options->budget > 0 ? now() + FIRST_INTERVAL : INFINITY;
     begin_epoch(daemon);
@@ -573,7 +590,7 @@ static void finish(struct daemon *daemon) {
     close_socket(daemon->socket, daemon->socket_path);
     close_socket(daemon->last, daemon->last_path);
     budget_meter_end(&daemon->meter);
-    collector_free(daemon->collector);
+    live_source_end(&daemon->source);
     resolver_free(daemon->resolver);
     if (daemon->signals >= 0)
         close(daemon->signals);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -30,11 +31,17 @@
 enum {
     RING_PAGES_MOST = 256,
     STACK_RING_PAGES_MOST = 4096, /* a sample with its stack takes some pages */
+    MACHINE_PAGES_MOST = 1 << 16, /* of all processors: 256 MB */
     RING_PAGES_LEAST = 4,
-    STACK_WATERMARK_BYTES = 128 << 10, /* of which a reader is told: of the least ring, a quarter */
+    /* Of which a reader is told: a quarter of what an ordinary user's ring has; of the machine's.
+     */
+    STACK_WATERMARK_BYTES = 128 << 10,
+    MACHINE_WATERMARK_BYTES = 1 << 20,
     ROUNDS_MAX = 16
 };
 static const uint64_t PERIOD_INTERVAL_NS = 1000000000; /* between new periods */
+
+static const struct live_roots ROOTS = {.proc = "/proc", .sys = "/sys", .files = ""};
 
 struct counter {
     int descriptor;
@@ -45,7 +52,7 @@ struct counter {
 struct recorder {
     struct live_event events[LIVE_EVENTS_MAX];
     size_t event_count;
-    bool waits, build_ids; /* how events are opened */
+    bool machine, waits, build_ids; /* how events are opened */
     uint32_t stack_bytes;
     struct counter *counters; /* sorted by id once all are open; their descriptors are owned */
     size_t counter_count, counter_capacity;
@@ -53,6 +60,7 @@ struct recorder {
     int *ring_of; /* by processor: index of rings, or −1 */
     size_t ring_count, processors;
     struct pollfd *polled;     /* the rings, and one more */
+    int filling;               /* of the machine: an epoll of the rings; else −1 */
     struct unwinder *unwinder; /* NULL: no callers are looked for */
     struct replay *replay;
     uint64_t complete;    /* ns: older records are all in the rings */
@@ -71,7 +79,8 @@ static void ask_for_stacks(const struct recorder *recorder, struct perf_event_at
     attributes->exclude_callchain_user = 1; /* which knows frame pointers alone */
     attributes->sample_regs_user = PERF_RECORD_REGISTERS;
     attributes->sample_stack_user = recorder->stack_bytes;
-    attributes->wakeup_watermark = STACK_WATERMARK_BYTES;
+    attributes->wakeup_watermark =
+        recorder->machine ? MACHINE_WATERMARK_BYTES : STACK_WATERMARK_BYTES;
 }
 
 /* A descriptor, or −1 with errno. The first event of a processor tells of mappings and tasks. */
@@ -81,7 +90,7 @@ static int open_event(const struct recorder *recorder, uint32_t event, bool firs
     live_event_attributes(&recorder->events[event], &attributes);
     attributes.sample_type = PERF_RECORD_SAMPLE_TYPE;
     attributes.sample_id_all = 1;
-    attributes.inherit = 1;
+    attributes.inherit = !recorder->machine;
     attributes.enable_on_exec = recorder->waits;
     attributes.use_clockid = 1;
     attributes.clockid = CLOCK_MONOTONIC;
@@ -103,6 +112,9 @@ static int open_event(const struct recorder *recorder, uint32_t event, bool firs
 static bool map_ring(struct recorder *recorder, int counter, struct error *error) {
     struct perf_ring *ring = &recorder->rings[recorder->ring_count];
     size_t most = recorder->stack_bytes ? STACK_RING_PAGES_MOST : RING_PAGES_MOST;
+    while (recorder->machine && most > RING_PAGES_LEAST &&
+           most * recorder->processors > MACHINE_PAGES_MOST)
+        most /= 2;
     for (size_t pages = most; pages >= RING_PAGES_LEAST; pages /= 2) {
         if (perf_ring_map(ring, counter, pages)) {
             recorder->polled[recorder->ring_count++] =
@@ -227,8 +239,45 @@ static void raise_descriptor_limit(void) {
     }
 }
 
+static bool watch_rings(struct recorder *recorder) {
+    if ((recorder->filling = epoll_create1(EPOLL_CLOEXEC)) < 0)
+        return false;
+    return all_where(i, recorder->ring_count,
+                     epoll_ctl(recorder->filling, EPOLL_CTL_ADD, recorder->rings[i].counter,
+                               &(struct epoll_event){.events = EPOLLIN}) == 0);
+}
+
+static bool enable(struct recorder *recorder) {
+    return all_where(i, recorder->counter_count,
+                     ioctl(recorder->counters[i].descriptor, PERF_EVENT_IOC_ENABLE, 0) == 0);
+}
+
+/* One that has ended meanwhile, or that may not be looked at, is none. */
+static bool attach(void *context, uint32_t pid) {
+    struct recorder *recorder = context;
+    struct error ignored;
+    replay_attach(recorder->replay, pid, &ignored);
+    return true;
+}
+
+/* What is told from the beginning on is replayed behind what is read of the processes now: a
+ * mapping that is told twice is the same. */
+static bool open_machine(struct recorder *recorder, struct error *error) {
+    if (!open_thread(recorder, -1, error))
+        return false;
+    if (!recorder->counter_count)
+        return error_set(error, "no processor can be sampled");
+    qsort(recorder->counters, recorder->counter_count, sizeof *recorder->counters, by_id);
+    if (!watch_rings(recorder) || !enable(recorder))
+        return error_errno(error, "sampling the machine");
+    return proc_each_pid(&ROOTS, attach, recorder) ||
+           error_errno(error, "%s: cannot read which processes there are", ROOTS.proc);
+}
+
 static bool open_all(struct recorder *recorder, pid_t process, struct error *error) {
     raise_descriptor_limit();
+    if (recorder->machine)
+        return open_machine(recorder, error);
     if (!(recorder->waits ? open_thread(recorder, process, error)
                           : open_process(recorder, process, error)))
         return false;
@@ -237,14 +286,12 @@ static bool open_all(struct recorder *recorder, pid_t process, struct error *err
     qsort(recorder->counters, recorder->counter_count, sizeof *recorder->counters, by_id);
     if (recorder->waits)
         return true;
-    for (size_t i = 0; i < recorder->counter_count; i++)
-        if (ioctl(recorder->counters[i].descriptor, PERF_EVENT_IOC_ENABLE, 0) != 0)
-            return error_errno(error, "sampling process %d", (int)process);
+    if (!enable(recorder))
+        return error_errno(error, "sampling process %d", (int)process);
     return replay_attach(recorder->replay, (uint32_t)process, error);
 }
 
 static bool allocate(struct recorder *recorder, const struct live_sink *sink) {
-    static const struct live_roots ROOTS = {.proc = "/proc", .sys = "/sys", .files = ""};
     recorder->rings = calloc(recorder->processors, sizeof *recorder->rings);
     recorder->ring_of = malloc(recorder->processors * sizeof *recorder->ring_of);
     recorder->polled = calloc(recorder->processors + 1, sizeof *recorder->polled);
@@ -266,7 +313,9 @@ struct recorder *recorder_new(const struct recorder_options *options, const stru
     }
     memcpy(recorder->events, options->events, options->event_count * sizeof *options->events);
     recorder->event_count = options->event_count;
+    recorder->machine = options->machine;
     recorder->waits = options->waits;
+    recorder->filling = -1;
     recorder->stack_bytes = options->stack_bytes;
     recorder->build_ids = true;
     recorder->processors = (size_t)processors;
@@ -296,6 +345,8 @@ void recorder_free(struct recorder *recorder) {
     free(recorder->rings);
     free(recorder->ring_of);
     free(recorder->polled);
+    if (recorder->filling >= 0)
+        close(recorder->filling);
     free(recorder);
 }
 
@@ -356,6 +407,16 @@ void recorder_wait(struct recorder *recorder, int descriptor) {
             recorder->polled[i].fd = -1;
 }
 
+int recorder_descriptor(const struct recorder *recorder) {
+    return recorder->filling;
+}
+
+void recorder_set_periods(struct recorder *recorder, const struct live_event *events) {
+    for (size_t i = 0; i < recorder->event_count; i++)
+        recorder->events[i].period = events[i].period;
+    draw_periods(recorder);
+}
+
 bool recorder_finish(struct recorder *recorder, struct error *error) {
     for (size_t i = 0; i < recorder->counter_count; i++)
         ioctl(recorder->counters[i].descriptor, PERF_EVENT_IOC_DISABLE, 0);
@@ -367,6 +428,7 @@ void recorder_statistics(const struct recorder *recorder, struct recorder_statis
     replay_statistics(recorder->replay, &replayed);
     *statistics =
         (struct recorder_statistics){.samples = replayed.samples, .dropped = replayed.lost};
+    statistics->processors = (uint32_t)recorder->ring_count;
     for (size_t i = 0; i < recorder->ring_count; i++)
         statistics->bytes += recorder->rings[i].data_bytes;
     if (recorder->unwinder)

@@ -1,5 +1,5 @@
-/* Samples of one command and its children, or of a process that runs already with all its threads
- * and later children: plain perf ring buffers, which need no privilege where
+/* Samples of one command and its children, of a process that runs already with all its threads and
+ * later children, or of the whole machine: plain perf ring buffers, which need no privilege where
  * kernel.perf_event_paranoid is at most 2 (user code alone). */
 #pragma once
 
@@ -10,14 +10,16 @@
 struct recorder;
 
 struct recorder_statistics {
-    uint64_t samples; /* delivered so far */
-    uint64_t dropped; /* records that the kernel found no room for, most of them samples */
-    uint64_t bytes;   /* of ring buffers and unwind tables */
+    uint64_t samples;    /* delivered so far */
+    uint64_t dropped;    /* records that the kernel found no room for, most of them samples */
+    uint32_t processors; /* that are sampled */
+    uint64_t bytes;      /* of ring buffers and unwind tables */
 };
 
 struct recorder_options {
     const struct live_event *events;
     size_t event_count; /* ≤ LIVE_EVENTS_MAX */
+    bool machine;       /* all processes: in place of */
     pid_t process;
     bool waits;           /* it is stopped before its exec */
     uint32_t stack_bytes; /* copied with each sample to find its callers: a multiple of 8, at most
@@ -41,6 +43,12 @@ bool recorder_deliver(struct recorder *recorder, struct error *error);
 /* Until the interval is over, a ring is half full, a signal has come, or `descriptor` (−1: none)
  * can be read. */
 void recorder_wait(struct recorder *recorder, int descriptor);
+
+/* Of the machine: can be read when a ring is filling. */
+int recorder_descriptor(const struct recorder *recorder);
+
+/* Samples at these events' periods from now on; they are its events but for that. */
+void recorder_set_periods(struct recorder *recorder, const struct live_event *events);
 
 /* Ends sampling and delivers all the rest. */
 bool recorder_finish(struct recorder *recorder, struct error *error);

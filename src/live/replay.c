@@ -1,9 +1,11 @@
 /* One entry for each process, by its number; when that is given to another, or the process calls
  * exec, the entry goes on under a new serial number, which is the `exec` of its key: so that the
  * key is unique, though when the process started is not known. The map of a process is given up
- * when its last thread ends. */
+ * when its last thread ends, and the entries of processes that have ended now and then, all
+ * together. */
 #include "live/replay.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +32,7 @@ struct replay {
     struct replayed *items;
     size_t count, capacity;
     struct hash_index index;
+    size_t ended; /* entries without a thread */
     uint32_t serial;
     struct replay_statistics statistics;
 };
@@ -66,11 +69,35 @@ static struct replayed *find(struct replay *replay, uint32_t pid) {
     return NULL;
 }
 
+enum { ENDED_MAX = 1000 };
+
+/* Once there are many entries of processes that have ended, and more of them than of others. What
+ * is still told of one begins a new entry. False: out of memory. */
+static bool forget_ended(struct replay *replay) {
+    if (replay->ended < ENDED_MAX || replay->ended < replay->count / 2)
+        return true;
+    struct hash_index index = {0};
+    if (!hash_index_reserve(&index, replay->count))
+        return false;
+    size_t kept = 0;
+    for (size_t i = 0; i < replay->count; i++)
+        if (replay->items[i].threads) {
+            hash_index_add(&index, hash_number(replay->items[i].process.key.pid), (uint32_t)kept);
+            replay->items[kept++] = replay->items[i];
+        } else
+            address_map_free(&replay->items[i].map);
+    hash_index_free(&replay->index);
+    replay->index = index;
+    replay->count = kept;
+    replay->ended = 0;
+    return true;
+}
+
 static struct replayed *find_or_add(struct replay *replay, uint32_t pid, struct error *error) {
     struct replayed *process = find(replay, pid);
     if (process)
         return process;
-    if (!array_room(replay->items, replay->capacity, replay->count + 1) ||
+    if (!forget_ended(replay) || !array_room(replay->items, replay->capacity, replay->count + 1) ||
         !hash_index_add(&replay->index, hash_number(pid), (uint32_t)replay->count)) {
         no_memory(error);
         return NULL;
@@ -182,6 +209,19 @@ static bool attach_mapping(void *context, const struct proc_mapping *found) {
     return attachment->good;
 }
 
+/* At least the one that is asked for. */
+static uint32_t count_threads(uint32_t pid) {
+    char path[64];
+    uint32_t count = 0;
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        count += entry->d_name[0] != '.';
+    if (folder)
+        closedir(folder);
+    return count ? count : 1;
+}
+
 bool replay_attach(struct replay *replay, uint32_t pid, struct error *error) {
     static const struct live_roots ROOTS = {.proc = "/proc", .sys = "/sys", .files = ""};
     struct proc_process found;
@@ -191,6 +231,7 @@ bool replay_attach(struct replay *replay, uint32_t pid, struct error *error) {
     if (!process)
         return false;
     process->process.parent = found.parent;
+    process->threads = count_threads(pid);
     set_command(process, found.command);
     struct attachment attachment = {
         .replay = replay, .process = process, .error = error, .good = true};
@@ -203,14 +244,20 @@ bool replay_attach(struct replay *replay, uint32_t pid, struct error *error) {
 
 /* ---- processes ---- */
 
+/* By a fork, or by an exec, which ends all other threads. */
+static void begin_life(struct replay *replay, struct replayed *process) {
+    process->process.key.exec = ++replay->serial;
+    replay->ended -= !process->threads;
+    process->threads = 1;
+}
+
 static bool replay_comm(struct replay *replay, const struct perf_record *record,
                         struct error *error) {
     struct replayed *process = find_or_add(replay, record->pid, error);
     if (!process)
         return false;
     if (record->exec) {
-        process->process.key.exec = ++replay->serial;
-        process->threads = 1;
+        begin_life(replay, process);
         address_map_clear(&process->map);
     } else if (record->tid != record->pid) {
         return true; /* the name of another thread */
@@ -223,29 +270,34 @@ static bool replay_fork(struct replay *replay, const struct perf_record *record,
                         struct error *error) {
     if (record->pid == record->parent) {
         struct replayed *process = find_or_add(replay, record->pid, error);
-        if (process)
-            process->threads++;
-        return process;
+        if (!process)
+            return false;
+        replay->ended -= !process->threads;
+        process->threads++;
+        return true;
     }
-    if (!find_or_add(replay, record->pid, error))
+    if (!find_or_add(replay, record->parent, error))
         return false;
-    const struct replayed *parent = find_or_add(replay, record->parent, error);
-    if (!parent)
+    struct replayed *child = find_or_add(replay, record->pid, error);
+    if (!child)
         return false;
-    struct replayed *child = find(replay, record->pid);
-    child->process.key.exec = ++replay->serial;
+    begin_life(replay, child);
     child->process.parent = record->parent;
-    child->threads = 1;
-    memcpy(child->process.command, parent->process.command, LIVE_COMMAND_BYTES);
-    if (!address_map_copy(&child->map, &parent->map))
+    /* NULL: it had ended, and was forgotten for the child's sake. */
+    const struct replayed *parent = find(replay, record->parent);
+    if (parent)
+        memcpy(child->process.command, parent->process.command, LIVE_COMMAND_BYTES);
+    if (parent && !address_map_copy(&child->map, &parent->map))
         return no_memory(error);
     return announce(replay, child, error);
 }
 
 static void replay_exit(struct replay *replay, const struct perf_record *record) {
     struct replayed *process = find(replay, record->pid);
-    if (process && process->threads && !--process->threads)
-        address_map_free(&process->map);
+    if (!process || !process->threads || --process->threads)
+        return;
+    address_map_free(&process->map);
+    replay->ended++;
 }
 
 /* The kernel's part of the chain begins with the sampled place; the others are return addresses. */
@@ -343,4 +395,5 @@ bool replay_record(struct replay *replay, const struct perf_record *record, uint
 
 void replay_statistics(const struct replay *replay, struct replay_statistics *statistics) {
     *statistics = replay->statistics;
+    statistics->processes = replay->count;
 }

@@ -11,7 +11,8 @@ struct replay;
 
 struct replay_statistics {
     uint64_t samples;
-    uint64_t lost; /* records that found no room: most of them samples */
+    uint64_t processes; /* that are followed now */
+    uint64_t lost;      /* records that found no room: most of them samples */
 };
 
 /* `sink` is copied. `unwinder` finds the callers of samples that came with their stacks, and must

@@ -297,22 +297,20 @@ static bool add_overflow(struct save *save, struct error *error) {
 
 /* ---- calls ---- */
 
-/* The tree that stands below a top; NULL: out of memory. */
-static struct call_tree *tree_of(struct save *save, uint32_t row, uint32_t event) {
-    const size_t at = (size_t)row * save->resolver->event_count + event;
-    const size_t before = save->tree_count;
-    if (at >= before) {
-        if (!array_zeroed_room(save->trees, save->tree_capacity, at + 1))
-            return NULL;
-        save->tree_count = at + 1;
-    }
-    save->trees[at].most = STORE_CALLS_MAX;
-    return &save->trees[at];
+/* The tree that stands below a top; false: out of memory. */
+static bool tree_of(struct save *save, uint32_t row, uint32_t event, size_t *tree) {
+    *tree = (size_t)row * save->resolver->event_count + event;
+    if (!array_zeroed_room(save->trees, save->tree_capacity, *tree + 1))
+        return false;
+    if (*tree >= save->tree_count)
+        save->tree_count = *tree + 1;
+    save->trees[*tree].most = STORE_CALLS_MAX;
+    return true;
 }
 
 /* A node of the tree that samples were gathered in, where it stands in a tree to be saved. */
 struct saved_node {
-    struct call_tree *tree;
+    size_t tree; /* index of save.trees, which grow */
     uint32_t node;
     uint32_t process; /* number */
 };
@@ -325,13 +323,13 @@ static bool place_top(struct save *save, const struct store_call *call, struct s
     saved->node = STORE_CALL_TOP;
     if (!row_of(save, saved->process, &row, error))
         return false;
-    saved->tree = tree_of(save, row, tree_top_event(call->offset));
-    if (!saved->tree)
+    if (!tree_of(save, row, tree_top_event(call->offset), &saved->tree))
         return no_memory(error);
     const uint64_t cut = end == LIVE_STACK_TRUNCATED ? STORE_TRUNCATED
                          : end == LIVE_STACK_FAILED  ? STORE_FAILED
                                                      : 0;
-    return !cut || call_tree_node(saved->tree, STORE_CALL_TOP, 0, cut, &saved->node) ||
+    return !cut ||
+           call_tree_node(&save->trees[saved->tree], STORE_CALL_TOP, 0, cut, &saved->node) ||
            no_memory(error);
 }
 
@@ -344,8 +342,8 @@ static bool place_call(struct save *save, const struct store_call *call,
     struct saved_entry found = {.offset = call->offset};
     *saved = *caller;
     return place_entry(save, &entry, &found, error) &&
-           (call_tree_node(saved->tree, caller->node, 1 + (int64_t)found.image, found.offset,
-                           &saved->node) ||
+           (call_tree_node(&save->trees[saved->tree], caller->node, 1 + (int64_t)found.image,
+                           found.offset, &saved->node) ||
             no_memory(error));
 }
 
@@ -359,7 +357,7 @@ static bool place_calls(struct save *save, struct error *error) {
                    ? place_top(save, call, &nodes[i], error)
                    : place_call(save, call, &nodes[call->parent], &nodes[i], error);
         if (good && nodes[i].node != STORE_CALL_TOP)
-            nodes[i].tree->calls[nodes[i].node].value += call->value;
+            save->trees[nodes[i].tree].calls[nodes[i].node].value += call->value;
     }
     free(nodes);
     return good;

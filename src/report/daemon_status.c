@@ -28,9 +28,15 @@ static void print_samples(const struct daemon_status *status, FILE *file) {
     double mean = status->uptime > 0 ? (double)status->samples / status->uptime : 0;
     line(file, "samples", "%s, %s a second in the mean; asked for %s per busy processor",
          text_grouped(status->samples).s, text_quantity(mean).s, text_quantity(status->rate).s);
-    line(file, "table", "%s %% of samples found their entry; %s entries evicted",
-         text_percent((double)status->hits, (double)status->samples).s,
-         text_grouped(status->evicted).s);
+    const uint64_t stacks = status->stacks_whole + status->stacks_truncated + status->stacks_failed;
+    if (stacks)
+        line(file, "stacks", "%s %% whole, %s truncated, %s failed",
+             text_percent((double)status->stacks_whole, (double)stacks).s,
+             text_grouped(status->stacks_truncated).s, text_grouped(status->stacks_failed).s);
+    else
+        line(file, "table", "%s %% of samples found their entry; %s entries evicted",
+             text_percent((double)status->hits, (double)status->samples).s,
+             text_grouped(status->evicted).s);
     line(file, "lost", "%s dropped; of %s drained %s unknown (%.3f %%), %s %% kernel",
          text_grouped(status->dropped).s, text_grouped(status->attributed).s,
          text_grouped(status->unknown).s,

@@ -1,5 +1,6 @@
 # record --stacks, top --tree, top --callers: who called whom, in programs of several kinds.
 . tests/e2e/lib.sh
+. tests/live.sh
 cd "$scratch" || exit 1
 store=$scratch/profiles.db
 
@@ -92,7 +93,7 @@ PYTHON
 # called by the one before, and what they call. In user code: what the machine does in its
 # interrupts besides is its own.
 holds() {
-    top --tree --json >tree.json && python3 - "$@" <<'PYTHON'
+    top ${process:+--process $process} --tree --json >tree.json && python3 - "$@" <<'PYTHON'
 import json, sys
 tree = json.load(open("tree.json"))["tree"]
 chain, share = sys.argv[1].split(" > "), int(sys.argv[2])
@@ -259,4 +260,34 @@ check "callers as JSON" callers_in_json
 check "what cannot be shown is said" refusals
 check "merged, and copied to another store" kept_and_merged
 check "exported to flame graphs, pprof and perf script" exported
+
+# The daemon, of processes that ran before it and of those that come, and of many that are short.
+if [ -n "$live" ]; then
+    skip "by the daemon" "$live"
+    finish
+fi
+by_the_daemon() {
+    local before
+    store=$CULPRIT_STORE
+    for _ in 1 2 3; do ./chain; done &
+    before=$!
+    start_daemon --stacks --rate 997 --stack-bytes 8192 || return 1
+    for _ in $(seq 200); do ./short; done
+    ./chain signals
+    wait "$before"
+    flush || return 1
+    run daemon --status
+    # What finds no room, where the daemon itself hardly runs, is counted.
+    run daemon --status --json | python3 -c 'import json, sys
+said = json.load(sys.stdin)
+assert said["attributed"] + said["dropped"] == said["samples"], said
+assert said["stacks_whole"] > 100, said' || return 1
+    process=chain holds 'main > outer > middle > leaf > spin' 70 || return 1
+    top --callers=leaf --process chain | tr -s ' \n' ' ' |
+        grep -q 'leaf chain .*middle chain .*outer chain .*main chain' || return 1
+    run epochs check --store "$store" && run daemon --stop
+    daemon=0
+}
+cp /bin/true short
+check "by the daemon" by_the_daemon
 finish

@@ -393,6 +393,23 @@ static void losses_are_counted(void **state) {
     assert_int_equal(statistics.samples, 1);
 }
 
+static void processes_that_ended_are_forgotten(void **state) {
+    (void)state;
+    struct replay_statistics statistics;
+    run_program(1, "init");
+    map_file(1, 0x1000, 0x1000, 9, "/sbin/init");
+    for (uint32_t pid = 2; pid < 10000; pid++) {
+        heard.text[0] = 0;
+        tell((struct perf_record){.type = PERF_RECORD_FORK, .pid = pid, .tid = pid, .parent = 1});
+        tell((struct perf_record){.type = PERF_RECORD_EXIT, .pid = pid, .tid = pid, .parent = 1});
+    }
+    replay_statistics(replay, &statistics);
+    assert_in_range(statistics.processes, 1, 2500);
+    heard.text[0] = 0;
+    take_sample(1, 0x1010, false);
+    assert_non_null(strstr(heard.text, "file9+110"));
+}
+
 /* ---- callers, of this very process ---- */
 
 enum { COPIED = 1 << 16 };
@@ -540,6 +557,7 @@ int main(void) {
         cmocka_unit_test(records_of_any_size),
         cmocka_unit_test(a_sample_is_read),
         cmocka_unit_test(a_sample_with_its_stack_is_read),
+        cmocka_unit_test_setup_teardown(processes_that_ended_are_forgotten, set_up, tear_down),
         cmocka_unit_test(callers_are_found),
         cmocka_unit_test(callers_are_cut),
         cmocka_unit_test(rings_are_merged_by_time),

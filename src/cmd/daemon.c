@@ -12,7 +12,7 @@
 #include "report/daemon_status.h"
 #include "store/store.h"
 
-/* Of a sample with its stack the daemon itself has some 13 us of work (docs/results/stacks.md). */
+/* Of a sample with its stack the daemon itself has some microseconds of work. */
 enum { ENTRIES = 200000, RATE_WITH_STACKS = 97 };
 
 enum action { ACTION_RUN, ACTION_STATUS, ACTION_FLUSH, ACTION_STOP };

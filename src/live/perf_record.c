@@ -93,7 +93,7 @@ static bool read_sample(const uint8_t *bytes, size_t size, uint16_t misc,
     return size == 40 || read_callers((struct reading){bytes + 40, bytes + size}, record);
 }
 
-static bool read_mmap(const uint8_t *bytes, size_t size, uint16_t misc,
+static bool read_mmap(const uint8_t *bytes, size_t size, bool has_build_id,
                       struct perf_record *record) {
     if (size <= MMAP_NAME_AT)
         return false;
@@ -102,7 +102,7 @@ static bool read_mmap(const uint8_t *bytes, size_t size, uint16_t misc,
     record->start = word64(bytes + 16);
     record->length = word64(bytes + 24);
     record->offset = word64(bytes + 32);
-    if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+    if (has_build_id) {
         record->build_id_size = bytes[40];
         if (record->build_id_size > 20)
             return false;
@@ -137,7 +137,8 @@ static bool read_task(const uint8_t *bytes, size_t size, struct perf_record *rec
     return true;
 }
 
-bool perf_record_read(const uint8_t *bytes, size_t size, struct perf_record *record) {
+bool perf_record_read(const uint8_t *bytes, size_t size, bool build_ids,
+                      struct perf_record *record) {
     struct perf_event_header header;
     if (size < sizeof header)
         return false;
@@ -154,7 +155,8 @@ bool perf_record_read(const uint8_t *bytes, size_t size, struct perf_record *rec
     record->time = word64(bytes + size + 8);
     switch (header.type) {
     case PERF_RECORD_MMAP2:
-        return read_mmap(bytes, size, header.misc, record);
+        return read_mmap(bytes, size, build_ids && header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID,
+                         record);
     case PERF_RECORD_COMM:
         return read_comm(bytes, size, header.misc, record);
     case PERF_RECORD_FORK:

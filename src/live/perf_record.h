@@ -45,8 +45,11 @@ struct perf_record {
     size_t build_id_size; /* of MMAP2: not 0 in place of device, inode and generation */
 };
 
-/* `size` bytes from a record's first on. False: it is not all there, or not consistent. */
-bool perf_record_read(const uint8_t *bytes, size_t size, struct perf_record *record);
+/* `size` bytes from a record's first on. `build_ids`: the event asked for them; the kernel also
+ * sets their mark in records of events that did not, beside others that do. False: it is not all
+ * there, or not consistent. */
+bool perf_record_read(const uint8_t *bytes, size_t size, bool build_ids,
+                      struct perf_record *record);
 
 /* The time alone; 0: none. */
 uint64_t perf_record_time(const uint8_t *bytes, size_t size);

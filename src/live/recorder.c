@@ -317,7 +317,9 @@ struct recorder *recorder_new(const struct recorder_options *options, const stru
     recorder->waits = options->waits;
     recorder->filling = -1;
     recorder->stack_bytes = options->stack_bytes;
-    recorder->build_ids = true;
+    /* Not of the machine: the mark of build ids gets into the records of everybody else, and perf
+     * dies of it. */
+    recorder->build_ids = !options->machine;
     recorder->processors = (size_t)processors;
     if (getrandom(&recorder->random, sizeof recorder->random, GRND_NONBLOCK) < 0)
         recorder->random = now();
@@ -355,7 +357,7 @@ void recorder_free(struct recorder *recorder) {
 static bool visit(void *context, const uint8_t *bytes, size_t size, struct error *error) {
     struct recorder *recorder = context;
     struct perf_record record;
-    if (!perf_record_read(bytes, size, &record))
+    if (!perf_record_read(bytes, size, recorder->build_ids, &record))
         return true;
     uint32_t event = 0;
     if (record.type == PERF_RECORD_SAMPLE) {

@@ -273,6 +273,9 @@ by_the_daemon() {
     before=$!
     start_daemon --stacks --rate 997 --stack-bytes 8192 || return 1
     for _ in $(seq 200); do ./short; done
+    # Others sample beside it, perf and culprit itself.
+    ! has perf || perf record -q -e cpu-clock -o beside.data -- true || return 1
+    run record --stacks --store beside.db -- ./short 2>/dev/null || return 1
     ./chain signals
     wait "$before"
     flush || return 1

@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     kernel_map_is_hidden(&roots);
 
     struct perf_record record;
-    if (perf_record_read(data, size, &record) && record.name)
+    if (perf_record_read(data, size, true, &record) && record.name)
         require(strlen(record.name) < size);
 
     char *line = strndup((const char *)data, size);

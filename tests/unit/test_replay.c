@@ -115,11 +115,11 @@ static void records_of_any_size(void **state) {
             uint8_t *bytes = malloc(size < 8 ? 8 : size);
             memset(bytes, 'x', size < 8 ? 8 : size);
             put_header(bytes, TYPES[type], PERF_RECORD_MISC_USER, size);
-            perf_record_read(bytes, size, &record);
+            perf_record_read(bytes, size, true, &record);
             perf_record_time(bytes, size);
             /* Names without an end. */
             if (TYPES[type] == PERF_RECORD_MMAP2 || TYPES[type] == PERF_RECORD_COMM)
-                assert_false(perf_record_read(bytes, size, &record));
+                assert_false(perf_record_read(bytes, size, true, &record));
             free(bytes);
         }
 }
@@ -133,14 +133,33 @@ static void a_sample_is_read(void **state) {
     put64(bytes + 16, 0xffffffff81000000);
     put64(bytes + 24, UINT64_C(43) << 32 | 42);
     put64(bytes + 32, 99);
-    assert_true(perf_record_read(bytes, 40, &record));
+    assert_true(perf_record_read(bytes, 40, true, &record));
     assert_true(record.kernel);
     assert_int_equal(record.id, 17);
     assert_int_equal(record.pid, 42);
     assert_int_equal(record.tid, 43);
     assert_int_equal(record.time, 99);
     assert_int_equal(perf_record_time(bytes, 40), 99);
-    assert_false(perf_record_read(bytes, 39, &record));
+    assert_false(perf_record_read(bytes, 39, true, &record));
+}
+
+/* The kernel leaves the mark of build ids in records of events that did not ask for them. */
+static void a_mark_of_build_ids_that_were_not_asked_for(void **state) {
+    (void)state;
+    enum { NAME = 72, TRAILER = NAME + 8, END = TRAILER + 24 };
+    uint8_t bytes[END] = {0};
+    struct perf_record record;
+    put_header(bytes, PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, END);
+    put64(bytes + 40, UINT64_C(3) << 32 | 254); /* major, minor */
+    put64(bytes + 48, 77);                      /* inode */
+    memcpy(bytes + NAME, "/bin/a", 7);
+    assert_true(perf_record_read(bytes, END, false, &record));
+    assert_int_equal(record.device, UINT64_C(254) << 32 | 3);
+    assert_int_equal(record.inode, 77);
+    assert_int_equal(record.build_id_size, 0);
+    bytes[40] = 20;
+    assert_true(perf_record_read(bytes, END, true, &record));
+    assert_int_equal(record.build_id_size, 20);
 }
 
 /* Two callers in the kernel, 17 registers of user code, and a stack of which 8 bytes of 16 were
@@ -161,7 +180,7 @@ static void a_sample_with_its_stack_is_read(void **state) {
     put64(bytes + STACK, 16);
     put64(bytes + STACK + 8, 0x1122334455667788);
     put64(bytes + STACK + 24, 8);
-    assert_true(perf_record_read(bytes, END, &record));
+    assert_true(perf_record_read(bytes, END, true, &record));
     assert_true(record.has_stack);
     assert_int_equal(record.chain_count, 3);
     /* perf counts ax, bx, cx, dx, si, di, bp, sp, ip, r8 ..., DWARF ax, dx, cx, bx, si, di, bp ...
@@ -175,13 +194,13 @@ static void a_sample_with_its_stack_is_read(void **state) {
     assert_int_equal(record.stack.bytes[0], 0x88);
     /* Sizes that lie: of the chain, of the stack, of what was copied. */
     put64(bytes + STACK + 24, 17);
-    assert_false(perf_record_read(bytes, END, &record));
+    assert_false(perf_record_read(bytes, END, true, &record));
     put64(bytes + STACK + 24, 8);
     put64(bytes + STACK, 24);
-    assert_false(perf_record_read(bytes, END, &record));
+    assert_false(perf_record_read(bytes, END, true, &record));
     put64(bytes + STACK, 16);
     put64(bytes + CHAIN, UINT64_MAX / 8);
-    assert_false(perf_record_read(bytes, END, &record));
+    assert_false(perf_record_read(bytes, END, true, &record));
 }
 
 /* ---- rings ---- */
@@ -556,6 +575,7 @@ int main(void) {
         cmocka_unit_test(random_mappings),
         cmocka_unit_test(records_of_any_size),
         cmocka_unit_test(a_sample_is_read),
+        cmocka_unit_test(a_mark_of_build_ids_that_were_not_asked_for),
         cmocka_unit_test(a_sample_with_its_stack_is_read),
         cmocka_unit_test_setup_teardown(processes_that_ended_are_forgotten, set_up, tear_down),
         cmocka_unit_test(callers_are_found),

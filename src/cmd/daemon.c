@@ -116,6 +116,7 @@ static bool collect(const struct job *job, struct error *error) {
                                      .epoch_seconds = job->epoch,
                                      .keep_seconds = job->keep,
                                      .keep_bytes = job->size,
+                                     .no_symbols = job->sampled.no_symbols,
                                      .stack_bytes = (uint32_t)job->sampled.stack_bytes,
                                      .entries = ENTRIES,
                                      .say = say};

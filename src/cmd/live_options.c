@@ -33,6 +33,10 @@ static const struct option_row OPTIONS[] = {
     COUNT("stack-bytes", "N", stack_bytes,
           "Of each stack these bytes are looked at (32768); what is deeper is cut off",
           .least = 1024, .most = RECORDER_STACK_MAX, .group = 1, GIVEN(stacks)),
+    FLAG("no-symbols", no_symbols,
+         "Do not keep the names of sampled procedures in the store, for the time when their files "
+         "have been replaced or deleted",
+         .group = 2),
     {0}};
 
 static void begin(void *request) {

@@ -8,6 +8,7 @@ struct live_options {
     double rate;        /* samples per second and processor */
     bool rate_given;    /* by the user */
     bool stacks;
+    bool no_symbols;
     uint64_t stack_bytes; /* copied; 0: no callers */
 };
 extern const struct option_group

@@ -74,6 +74,7 @@ static bool run(void *verb, struct error *error) {
                                               .events = job->sampled.events,
                                               .rate = job->sampled.rate,
                                               .seconds = job->seconds,
+                                              .no_symbols = job->sampled.no_symbols,
                                               .stack_bytes = (uint32_t)job->sampled.stack_bytes};
     const bool good = record_run(&request, &job->recording, &job->verb.failed, error);
     job->verb.exit = job->command ? job->recording.exit : (struct trace_exit){.known = true};

@@ -23,7 +23,7 @@
 #include "util/clock.h"
 #include "util/text.h"
 
-enum { RETRY_SECONDS = 30, FIRST_INTERVAL = 2, FIRST_AMONG_OTHERS = -10 };
+enum { NAMES_SECONDS = 60, RETRY_SECONDS = 30, FIRST_INTERVAL = 2, FIRST_AMONG_OTHERS = -10 };
 
 struct daemon {
     const struct daemon_options *options;
@@ -39,7 +39,7 @@ struct daemon {
     int last; /* socket of those who wait for what it tells when it ends */
     char socket_path[PATH_MAX], last_path[PATH_MAX];
     double began, drained, merged; /* clock; drained, merged < 0: not yet */
-    double next_drain, next_merge;
+    double next_drain, next_merge, next_names;
     bool stop;
 
     struct store *store;                     /* NULL but while it is read or written */
@@ -107,6 +107,11 @@ static bool drain(struct daemon *daemon, struct error *error) {
     struct live_sink sink = resolver_sink(daemon->resolver);
     if (!live_source_drain(&daemon->source, &sink, error))
         return false;
+    if (time >= daemon->next_names) {
+        daemon->next_names = time + NAMES_SECONDS;
+        if (!resolver_collect_names(daemon->resolver, error))
+            return false;
+    }
     daemon->drains++;
     daemon->drained = time;
     return true;
@@ -548,6 +553,8 @@ static bool start(struct daemon *daemon, struct error *error) {
     if (!(daemon->resolver =
               resolver_new(options->events, options->event_count, options->entries, error)))
         return false;
+    if (!options->no_symbols)
+        resolver_take_names(daemon->resolver, false);
     const struct live_sink sink = resolver_sink(daemon->resolver);
     /* Ring buffers fill while it waits for a processor, most of all at first, when many tables are
      * made; where it may not go first, what finds no room is counted. */

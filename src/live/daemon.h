@@ -23,6 +23,7 @@ struct daemon_options {
     double epoch_seconds; /* a new epoch after so long; 0: only at SIGHUP */
     double keep_seconds;  /* epochs that ended longer ago are removed; 0: none */
     uint64_t keep_bytes;  /* the oldest epochs are, when the store grows over this; 0: none */
+    bool no_symbols;      /* names are not kept with the samples */
     uint32_t stack_bytes; /* copied of each sample's stack to find its callers; 0: no callers */
     size_t entries;       /* kept in memory between merges, at most about */
     void (*say)(const char *line); /* what happens, for a log */

@@ -221,28 +221,37 @@ bool proc_find_file(const struct live_roots *roots, uint32_t pid, const char *pa
 }
 
 struct range {
+    const char *path;
     const struct live_file_key *key;
     uint64_t start, end; /* 0: not found */
+    uint64_t inode;
 };
 
 static bool find_range(void *context, const struct proc_mapping *mapping) {
     struct range *range = context;
-    if (mapping->inode != range->key->inode || mapping->device != range->key->device)
+    if (range->key->device == LIVE_DEVICE_NONE
+            ? !mapping->executable || strcmp(mapping->path, range->path) != 0
+            : mapping->inode != range->key->inode || mapping->device != range->key->device)
         return true;
     range->start = mapping->start;
     range->end = mapping->end;
+    range->inode = mapping->inode;
     return false;
 }
 
-int proc_open_mapped(const struct live_roots *roots, uint32_t pid,
-                     const struct live_file_key *key) {
-    char path[PATH_MAX];
-    struct range range = {.key = key};
+int proc_open_mapped(const struct live_roots *roots, uint32_t pid, const char *path,
+                     const struct live_file_key *key, const struct build_id *build_id) {
+    char mapped[PATH_MAX];
+    struct range range = {.path = path, .key = key};
     struct stat found;
     if (!proc_each_mapping(roots, pid, find_range, &range) || !range.end ||
-        !path_of(path, "%s/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, roots->proc, pid,
+        !path_of(mapped, "%s/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, roots->proc, pid,
                  range.start, range.end) ||
-        stat(path, &found) != 0 || !S_ISREG(found.st_mode) || found.st_ino != key->inode)
+        stat(mapped, &found) != 0 || !S_ISREG(found.st_mode) || found.st_ino != range.inode)
         return -1;
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int file = open(mapped, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file < 0 || key->device != LIVE_DEVICE_NONE || same_build_id(file, build_id))
+        return file;
+    close(file);
+    return -1;
 }

@@ -65,6 +65,7 @@ bool proc_find_file(const struct live_roots *roots, uint32_t pid, const char *pa
                     const struct live_file_key *key, const struct build_id *build_id,
                     char root[PROC_ROOT_BYTES], int *file);
 
-/* Opens what a process has mapped there, which works for deleted files as well, though not for
- * everybody; −1. */
-int proc_open_mapped(const struct live_roots *roots, uint32_t pid, const struct live_file_key *key);
+/* Opens what a process has mapped of this path and key, which works for deleted files as well,
+ * though not for everybody; −1. `build_id`: of a key without a device. */
+int proc_open_mapped(const struct live_roots *roots, uint32_t pid, const char *path,
+                     const struct live_file_key *key, const struct build_id *build_id);

@@ -50,6 +50,9 @@ void resolver_free(struct resolver *resolver) {
     tracked_files_free(&resolver->files);
     sample_table_free(&resolver->table);
     call_tree_free(&resolver->tree);
+    sampled_names_free(&resolver->vdso_names);
+    if (resolver->vdso_reader)
+        program_free(resolver->vdso_reader);
     free(resolver);
 }
 

@@ -32,6 +32,14 @@ struct live_sink resolver_sink(struct resolver *resolver);
 /* Reads /proc for the processes that run now: what was started before the collector. */
 bool resolver_scan(struct resolver *resolver, struct error *error);
 
+/* From now on the names of what is sampled in files are kept with it, so that they last when the
+ * files do not. `keep_readers`: what was read of a file stays in memory, for as long as it is
+ * known; else it is read again when something new was sampled in it. */
+void resolver_take_names(struct resolver *resolver, bool keep_readers);
+/* Looks up what was sampled since the last time. Saving does so, too: the sooner, the fewer files
+ * are gone. */
+bool resolver_collect_names(struct resolver *resolver, struct error *error);
+
 bool resolver_full(const struct resolver *resolver);
 
 /* One line that says what cannot be found here and how it could be, as the kernel's symbols where

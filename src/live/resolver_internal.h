@@ -33,7 +33,10 @@ struct resolver {
     struct tracked_files files;
     struct sample_table table;
     struct call_tree tree; /* of samples that came with callers; its images are place numbers + 1 */
-    uint64_t stacks[LIVE_STACK_ENDS];   /* samples by how their stacks ended */
+    uint64_t stacks[LIVE_STACK_ENDS]; /* samples by how their stacks ended */
+    bool takes_names, keeps_readers;
+    struct sampled_names vdso_names;
+    struct program *vdso_reader;        /* NULL: not kept, or not needed yet */
     uint64_t overflow[LIVE_EVENTS_MAX]; /* samples that the table had no room for */
     size_t event_count;
     bool has_kernel; /* samples of the kernel are in the table */

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "live/kernel_map.h"
+#include "live/own_vdso.h"
 #include "live/resolver_internal.h"
 #include "program/perf_map.h"
 #include "util/array.h"
@@ -23,9 +23,10 @@ struct saved_entry {
 
 struct saved_image {
     int64_t id;
-    bool has_symbols; /* those found by `find_symbols` are saved */
-    uint32_t process; /* of JIT code */
-    int kernel_image; /* of the kernel and modules */
+    bool has_symbols;            /* those found by `find_symbols` are saved */
+    struct sampled_names *names; /* of a file, or the vdso; else NULL */
+    uint32_t process;            /* of JIT code */
+    int kernel_image;            /* of the kernel and modules */
     enum image_kind kind;
 };
 
@@ -102,6 +103,12 @@ static void copy_build_id(struct store_image *image, const struct build_id *id) 
     image->build_id_size = id->size;
 }
 
+/* The image that was added last. */
+static void name_by(struct save *save, struct sampled_names *names) {
+    save->images[save->image_count - 1].names = names;
+    save->images[save->image_count - 1].has_symbols = names->count;
+}
+
 static bool file_image(struct save *save, uint32_t number, uint32_t **slot, struct error *error) {
     const struct tracked_file *file = &save->resolver->files.items[number];
     *slot = &save->file_images[number];
@@ -109,18 +116,22 @@ static bool file_image(struct save *save, uint32_t number, uint32_t **slot, stru
         return true;
     struct store_image image = {.kind = IMAGE_FILE, .path = file->path, .root = file->root};
     copy_build_id(&image, &file->build_id);
-    return add_image(save, &image, *slot, error);
+    if (!add_image(save, &image, *slot, error))
+        return false;
+    name_by(save, &save->resolver->files.items[number].names);
+    return true;
 }
 
 /* The library that the kernel maps into every process is the one mapped here. */
 static void own_vdso_build_id(struct build_id *id) {
-    const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+    size_t size;
+    const uint8_t *vdso = own_vdso(&size);
     id->size = 0;
     if (!vdso)
         return;
     const GElf_Ehdr *header = (const GElf_Ehdr *)vdso;
     const GElf_Phdr *segments = (const GElf_Phdr *)(vdso + header->e_phoff);
-    for (unsigned i = 0; sizeof(void *) == 8 && i < header->e_phnum; i++)
+    for (unsigned i = 0; i < header->e_phnum; i++)
         if (segments[i].p_type == PT_NOTE &&
             build_id_of_notes(vdso + segments[i].p_offset, segments[i].p_filesz, id))
             return;
@@ -134,7 +145,10 @@ static bool vdso_image(struct save *save, uint32_t **slot, struct error *error) 
         return true;
     own_vdso_build_id(&id);
     copy_build_id(&image, &id);
-    return add_image(save, &image, *slot, error);
+    if (!add_image(save, &image, *slot, error))
+        return false;
+    name_by(save, &save->resolver->vdso_names);
+    return true;
 }
 
 static bool unknown_image(struct save *save, uint32_t **slot, struct error *error) {
@@ -412,6 +426,8 @@ static struct offsets offsets_of(const struct save *save, uint32_t image) {
 
 static bool find_symbols(const struct save *save, const struct saved_image *image,
                          struct symbol_cover *cover) {
+    if (image->names)
+        return sampled_names_cover(image->names, cover);
     if (image->kernel_image != KERNEL_MAP_NONE)
         return kernel_map_cover(&save->kernel, (uint32_t)image->kernel_image, cover);
     const struct tracked_process *process = &save->resolver->processes.items[image->process];
@@ -443,8 +459,26 @@ static bool merge_symbols(struct save *save, int64_t image, struct symbol_cover 
     return good;
 }
 
+/* Whether the store has all the names of an image; an image that was pruned has none any more. */
+static bool is_named(struct save *save, const struct saved_image *image, bool *named,
+                     struct error *error) {
+    struct code_symbol *symbols;
+    size_t count;
+    *named = false;
+    if (!image->names || image->names->unsaved)
+        return true;
+    if (!store_get_symbols(save->store, image->id, &symbols, &count, error))
+        return false;
+    *named = count;
+    store_free_symbols(symbols, count);
+    return true;
+}
+
 static bool add_symbols(struct save *save, uint32_t image, struct error *error) {
     const struct saved_image *saved = &save->images[image];
+    bool named;
+    if (!is_named(save, saved, &named, error) || named)
+        return named;
     struct offsets offsets = offsets_of(save, image);
     struct symbol_cover cover = {.offsets = offsets.items, .offset_count = offsets.count};
     bool good = (offsets.good && find_symbols(save, saved, &cover)) || no_memory(error);
@@ -508,6 +542,9 @@ static void forget(struct resolver *resolver) {
     call_tree_clear(&resolver->tree);
     memset(resolver->overflow, 0, sizeof resolver->overflow);
     resolver->has_kernel = false;
+    resolver->vdso_names.unsaved = false;
+    for (size_t i = 0; i < resolver->files.count; i++)
+        resolver->files.items[i].names.unsaved = false;
     tracked_processes_forget(&resolver->processes, &resolver->roots);
     tracked_files_forget(&resolver->files);
 }
@@ -518,6 +555,8 @@ bool resolver_save(struct resolver *resolver, struct store *store, int64_t sessi
         .resolver = resolver, .store = store, .session = session, .event_ids = event_ids};
     if (!tracked_files_search(&resolver->files, &resolver->roots))
         return no_memory(error);
+    if (!resolver_collect_names(resolver, error))
+        return false;
     bool good = prepare(&save, error);
     if (good && (good = store_begin(store, error)) &&
         !(good = write_all(&save, error) && store_commit(store, error)))

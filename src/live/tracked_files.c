@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "live/tracked_processes.h"
+#include "program/code_identity.h"
 #include "util/array.h"
 
 #define XXH_INLINE_ALL
@@ -22,9 +23,16 @@ static uint64_t hash_of(const struct live_file_key *key) {
     return XXH3_64bits(words, sizeof words);
 }
 
+static void free_file(struct tracked_file *file) {
+    free(file->path);
+    sampled_names_free(&file->names);
+    if (file->reader)
+        program_free(file->reader);
+}
+
 void tracked_files_free(struct tracked_files *files) {
     for (size_t i = 0; i < files->count; i++)
-        free(files->items[i].path);
+        free_file(&files->items[i]);
     free(files->items);
     hash_index_free(&files->index);
     *files = (struct tracked_files){0};
@@ -80,6 +88,8 @@ static void take_build_id(struct tracked_file *file, int descriptor) {
         return;
     if (!file->build_id.size && build_id_of_file(descriptor, &id))
         file->build_id = id;
+    else if (!file->build_id.size && code_identity(descriptor, file->build_id.bytes))
+        file->build_id.size = CODE_IDENTITY_BYTES;
     close(descriptor);
 }
 
@@ -99,7 +109,8 @@ static bool identify(struct tracked_files *files, const struct live_roots *roots
     }
     take_build_id(file, descriptor);
     if (!found && !file->build_id.size)
-        take_build_id(file, proc_open_mapped(roots, file->seen_in, &file->key));
+        take_build_id(file,
+                      proc_open_mapped(roots, file->seen_in, path, &file->key, &file->build_id));
     /* What is no file in a file system (/memfd:..., /dev/zero) is not at its path either. */
     return set_path(files, file, path, !found && !file->build_id.size ? " (deleted)" : "");
 }
@@ -214,7 +225,7 @@ void tracked_files_forget(struct tracked_files *files) {
         /* What is not known may be by the next sample. */
         if ((many && file->idle == IDLE_SAVES) || !tracked_file_is_known(file)) {
             files->path_bytes -= strlen(file->path) + 1;
-            free(file->path);
+            free_file(file);
         } else
             files->items[kept++] = *file;
     }
@@ -226,6 +237,7 @@ void tracked_files_forget(struct tracked_files *files) {
 }
 
 size_t tracked_files_bytes(const struct tracked_files *files) {
-    return files->capacity * sizeof *files->items + hash_index_bytes(&files->index) +
+    return sum_over(size_t, i, files->count, sampled_names_bytes(&files->items[i].names)) +
+           files->capacity * sizeof *files->items + hash_index_bytes(&files->index) +
            files->path_bytes;
 }

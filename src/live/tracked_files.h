@@ -3,6 +3,7 @@
 #pragma once
 
 #include "live/proc_files.h"
+#include "live/sampled_names.h"
 #include "util/arena.h"
 #include "util/hash_index.h"
 
@@ -14,6 +15,8 @@ struct tracked_file {
     struct build_id build_id;
     char root[PROC_ROOT_BYTES]; /* in front of the path, where it is seen through a process only */
     uint32_t seen_in;           /* a process */
+    struct sampled_names names; /* of what was sampled in it */
+    struct program *reader;     /* of these; NULL: not kept, or not needed yet */
     bool sampled;               /* since the last save */
     uint8_t idle;               /* at how many saves in a row it was not sampled */
 };

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
+#include "live/own_vdso.h"
 #include "util/array.h"
 #include "util/hash_index.h"
 
@@ -62,11 +62,10 @@ static bool read_table(void *bytes, size_t size, struct unwind_table *table) {
 
 /* The image that the kernel maps into every process, this one too: as it is in memory. */
 static bool read_vdso(struct unwind_table *table) {
-    const uint8_t *begin = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
-    if (!begin || sizeof(void *) != 8)
+    size_t size;
+    const void *begin = own_vdso(&size);
+    if (!begin)
         return true;
-    const Elf64_Ehdr *header = (const Elf64_Ehdr *)begin;
-    const size_t size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
     void *copy = malloc(size);
     if (!copy)
         return false;
@@ -106,7 +105,8 @@ static bool read_file(struct unwinder *unwinder, struct mapped_file *file) {
     int descriptor;
     if (!proc_find_file(&unwinder->roots, file->seen_in, file->path, &file->key, &file->build_id,
                         root, &descriptor))
-        descriptor = proc_open_mapped(&unwinder->roots, file->seen_in, &file->key);
+        descriptor = proc_open_mapped(&unwinder->roots, file->seen_in, file->path, &file->key,
+                                      &file->build_id);
     void *bytes = descriptor >= 0 ? read_all(descriptor, &size) : NULL;
     if (descriptor >= 0)
         close(descriptor);

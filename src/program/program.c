@@ -3,11 +3,14 @@
  * DWARF is read at the first lookup that needs it. */
 #include "program/program.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "program/code_identity.h"
 #include "program/contents.h"
 #include "program/debug_file.h"
 #include "program/elf_image.h"
@@ -111,6 +114,22 @@ static void image_load_functions(struct program *program, struct image *image) {
     elf_image_close(&mini);
 }
 
+/* Whether the file is the one that is meant: by its build id, or, where it has none, its code. */
+static bool is_same_build(const struct image *image) {
+    const struct elf_image *binary = &image->binary;
+    uint8_t id[CODE_IDENTITY_BYTES];
+    if (!image->build_id_size)
+        return true;
+    if (binary->build_id_size || !is_code_identity(image->build_id, image->build_id_size))
+        return image->build_id_size == binary->build_id_size &&
+               !memcmp(image->build_id, binary->build_id, image->build_id_size);
+    int file = open(image->path, O_RDONLY | O_CLOEXEC);
+    bool same = file >= 0 && code_identity(file, id) && !memcmp(id, image->build_id, sizeof id);
+    if (file >= 0)
+        close(file);
+    return same;
+}
+
 /* Opens an image's files and reads what is needed at once; what goes wrong becomes its note. */
 static void image_load(struct program *program, struct image *image) {
     struct error error;
@@ -124,12 +143,12 @@ static void image_load(struct program *program, struct image *image) {
         image_note(program, image, "%s", error.message);
         return;
     }
-    if (image->build_id_size && (image->build_id_size != binary->build_id_size ||
-                                 memcmp(image->build_id, binary->build_id, image->build_id_size))) {
+    if (!is_same_build(image)) {
         image_note(program, image,
-                   "%s: the file's build id differs from that of the code that ran (it was "
+                   "%s: the file's %s differs from that of the code that ran (it was "
                    "replaced since): no symbols",
-                   image->path);
+                   image->path,
+                   is_code_identity(image->build_id, image->build_id_size) ? "code" : "build id");
         elf_image_close(binary);
         return;
     }

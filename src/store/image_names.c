@@ -136,7 +136,9 @@ bool image_names_locate_procedure(struct image_names *names, const struct store_
 uint32_t image_names_file(struct image_names *names, const struct store_image *image) {
     struct error error;
     const struct named_image *found = find_image(names, image, &error);
-    return found && !found->symbol_count ? found->file : UINT32_MAX;
+    if (!found || (found->symbol_count && program_image_note(names->program, found->file)))
+        return UINT32_MAX;
+    return found->file;
 }
 
 const char *image_names_note(struct image_names *names, const struct store_image *image) {

@@ -1,6 +1,7 @@
 /* Recording: a round delivers what the rings hold; what is gathered is saved every ten minutes,
  * when there is no more room, and at the end. */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 #include "util/text.h"
 
 enum { ENTRIES = 200000, SAVE_SECONDS = 600, RETRY_SECONDS = 10 };
+/* Between looks at the files that samples lie in, while these are there: the first comes soon. */
+static const double FIRST_NAMES_SECONDS = 0.1, NAMES_SECONDS = 2;
 
 struct record_run {
     const struct recording_request *request;
@@ -28,7 +31,7 @@ struct record_run {
     struct live_host host;
     struct store_session session;
     int64_t event_ids[LIVE_EVENTS_MAX];
-    double began, next_save;
+    double began, next_save, next_names;
 };
 
 /* The kernel too where that is permitted. */
@@ -110,6 +113,14 @@ static void save_when_due(struct record_run *run) {
         save(run, &ignored);
 }
 
+static bool name_when_due(struct record_run *run, struct error *error) {
+    const double now = clock_monotonic();
+    if (now < run->next_names)
+        return true;
+    run->next_names = now + fmin(NAMES_SECONDS, FIRST_NAMES_SECONDS + now - run->began);
+    return resolver_collect_names(run->resolver, error);
+}
+
 /* ---- the command ---- */
 
 /* True when it has ended. */
@@ -153,7 +164,7 @@ static bool sample(struct record_run *run, struct error *error) {
     while (!is_over(run)) {
         recorder_wait(run->recorder, run->request->command ? run->command.process : run->process);
         forward_signal(run, &forwarded);
-        if (!recorder_deliver(run->recorder, error))
+        if (!recorder_deliver(run->recorder, error) || !name_when_due(run, error))
             return false;
         save_when_due(run);
     }
@@ -196,6 +207,7 @@ static bool start(struct record_run *run, int *exec_status, struct error *error)
     if (!run->recorder)
         return false;
     run->began = clock_monotonic();
+    run->next_names = run->began + FIRST_NAMES_SECONDS;
     run->session.start = clock_since_1970();
     run->next_save = run->began + SAVE_SECONDS;
     bool missing;
@@ -243,6 +255,8 @@ bool record_run(const struct recording_request *request, struct recording *recor
                 (run.store = store_open(recording->store, STORE_WRITE, error));
     good = good &&
            (run.resolver = resolver_new(recording->events, recording->event_count, ENTRIES, error));
+    if (good && !request->no_symbols)
+        resolver_take_names(run.resolver, true);
     good = good && record(&run, exec_status, error);
     recorder_free(run.recorder);
     resolver_free(run.resolver);

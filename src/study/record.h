@@ -9,6 +9,7 @@ struct recording_request {
     char **command;         /* NULL: `pid` */
     const int *descriptors; /* its standard streams, as of command_start(); NULL: the caller's */
     pid_t pid;
+    bool no_symbols;      /* names are not kept with the samples */
     bool user_only;       /* no samples of the kernel, even where that is permitted */
     const char *store;    /* NULL: the default one */
     const char *events;   /* NULL: what the machine has (live_events_choose) */

@@ -293,4 +293,88 @@ else
     skip_without setpriv "$what" || check "$what" ordinary_user
 fi
 
+
+# ---- names that last longer than files
+
+# worker NAME FUNCTION OPTIONS...: a program whose work is a function of this name, and its code of
+# this very length.
+worker() {
+    local name=$1 function=$2
+    shift 2
+    cc -O1 "$@" -o "$name" -x c - <<PROGRAM
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+__attribute__((noinline)) static void $function(volatile unsigned long *turns) {
+    for (int i = 0; i < 1000000; i++)
+        *turns += sizeof "$function";
+}
+int main(int argc, char **argv) {
+    volatile unsigned long turns = 0;
+    clock_t end = clock() + CLOCKS_PER_SEC / 3;
+    for (int i = 0; clock() < end; i++) {
+        $function(&turns);
+        if (i == 50 && argc > 1 && !strcmp(argv[1], "gone"))
+            unlink(argv[2]);
+    }
+    return 0;
+}
+PROGRAM
+}
+# hottest NAME [EPOCH]: the procedure with most samples.
+hottest() {
+    run top --store "$store" --epoch "${2:-last}" --json >top.json && python3 - "$1" <<'PYTHON'
+import json, sys
+rows = json.load(open("top.json"))["rows"]
+print([row["procedure"] for row in rows[:3]])
+assert rows[0]["procedure"] == (sys.argv[1] or None)
+PYTHON
+}
+deleted_while_it_runs() {
+    worker deleted first_work && record -- ./deleted gone deleted && [ ! -e deleted ] &&
+        hottest first_work
+}
+# The new file is not taken for the old one, with build ids and without.
+replaced_afterwards() {
+    local id epoch
+    for id in sha1 none; do
+        worker one first_work -Wl,--build-id=$id && worker two second_work_of_all -Wl,--build-id=$id &&
+            cp one replaced && record --json -- ./replaced && epoch=$(key epoch) && mv two replaced &&
+            hottest first_work "$epoch" && record -- ./replaced && hottest second_work_of_all &&
+            fails_with 1 'has changed since|was replaced since' run annotate --store "$store" --epoch "$epoch" first_work ||
+            return 1
+    done
+}
+in_a_root_that_goes() {
+    mkdir root && worker root/inside first_work -static &&
+        record -- chroot "$PWD/root" /inside && rm -r root && hottest first_work
+}
+without_symbols() {
+    worker unnamed third_work_here && record --no-symbols -- ./unnamed gone unnamed && hottest ''
+}
+check "a program deleted while it runs keeps its names" deleted_while_it_runs
+check "a program replaced afterwards keeps its names, the new one has its own" replaced_afterwards
+if [ "$(id -u)" = 0 ]; then
+    check "a program in another root keeps its names" in_a_root_that_goes
+else
+    skip "a program in another root keeps its names" "not root"
+fi
+check "--no-symbols keeps no names" without_symbols
+in_the_vdso() {
+    cc -O1 -o clocks -x c - <<'PROGRAM' || return 1
+#include <time.h>
+int main(void) {
+    struct timespec now;
+    for (int i = 0; i < 10000000; i++)
+        clock_gettime(CLOCK_MONOTONIC, &now);
+}
+PROGRAM
+    record -- ./clocks && run top --store "$store" --top 0 --json >top.json && python3 - <<'PYTHON'
+import json
+rows = [row for row in json.load(open("top.json"))["rows"] if row["image"] == "[vdso]"]
+print(rows)
+assert all(row["procedure"] for row in rows)
+PYTHON
+}
+check "code of the vdso has names" in_the_vdso
 finish

@@ -129,8 +129,8 @@ static void draw_report(const struct call_report *report, const struct page *pag
     struct drawing drawing = {.report = report, .all = profile->frames.items[0].total};
     struct arena arena = {0};
     const unsigned most = page->table_columns ? page->table_columns : PAGE_WIDE;
-    const unsigned columns = most > OTHER_COLUMNS + NAME_COLUMNS_LEAST ? most - OTHER_COLUMNS
-                                                                       : NAME_COLUMNS_LEAST;
+    const unsigned columns =
+        most > OTHER_COLUMNS + NAME_COLUMNS_LEAST ? most - OTHER_COLUMNS : NAME_COLUMNS_LEAST;
     drawing.names = malloc((profile->procedure_count + 1) * sizeof *drawing.names);
     for (size_t i = 0; drawing.names && i < profile->procedure_count; i++)
         drawing.names[i] = profile->procedures[i].name;

@@ -88,6 +88,17 @@ static const struct profile_row *first_readable(const struct profile_report *rep
     return NULL;
 }
 
+/* As annotate finds it; by its place when its name would fill more than a line. */
+static void put_procedure(FILE *file, const struct profile_row *row) {
+    enum { LINE = 60 };
+    char name[PATH_MAX + 64];
+    profile_row_name(row, name, sizeof name);
+    if (text_columns(name) > LINE && row->covered && !(row->offset >> 63))
+        snprintf(name, sizeof name, "%s+0x%" PRIx64, row->image, row->offset);
+    fputc(' ', file);
+    text_put_word(file, name);
+}
+
 /* Where to look next: into the procedure or file that has most, or at what else could be told
  * apart. */
 static char *next_of(const struct job *job) {
@@ -95,7 +106,6 @@ static char *next_of(const struct job *job) {
     const struct profile_row *first = profile_table_row(report->table, 0);
     const struct profile_row *readable =
         report->by == PROFILE_BY_PROCEDURE ? first_readable(report) : NULL;
-    char name[4096];
     struct text_printer printer;
     FILE *file = text_printer_begin(&printer);
     if (!file)
@@ -111,11 +121,10 @@ static char *next_of(const struct job *job) {
         text_put_option(file, "epoch", job->run.store_options.epochs[i]);
     switch (report->by) {
     case PROFILE_BY_PROCEDURE:
-        fputs(readable ? " " : " --by process", file);
-        if (readable) {
-            profile_row_name(readable, name, sizeof name);
-            text_put_word(file, name);
-        }
+        if (!readable)
+            fputs(" --by process", file);
+        if (readable)
+            put_procedure(file, readable);
         break;
     case PROFILE_BY_IMAGE:
         text_put_option(file, "image", first->image);

@@ -54,10 +54,24 @@ void page_title(const struct page *page, const char *text, bool partial) {
 
 /* ---- wrapping ---- */
 
-/* Bytes of the word that text begins with: up to the next space, in a command the next that is
- * not quoted. */
+/* Bytes up to the end of what is quoted at the beginning of `text`, in brackets or not: "'culprit
+ * top'", "('culprit top')"; 0: nothing is, but an apostrophe perhaps. */
+static size_t quotation(const char *text) {
+    const size_t open = strspn(text, "([");
+    if (text[open] != '\'')
+        return 0;
+    for (const char *close = text + open + 1; (close = strchr(close, '\'')); close++)
+        if (!close[1] || strchr(" ,;:.)]", close[1]))
+            return (size_t)(close + 1 - text);
+    return 0;
+}
+
+/* Bytes of the word that text begins with: up to the next space; in a command the next that is not
+ * quoted; in prose likewise where a command is quoted, which has at most LONGEST bytes. */
 static size_t word_length(const char *text, bool in_command) {
-    size_t length = 0;
+    enum { LONGEST = 60 };
+    const size_t quoted_bytes = in_command ? 0 : quotation(text);
+    size_t length = quoted_bytes <= LONGEST ? quoted_bytes : 0;
     for (bool quoted = false; text[length] && (quoted || text[length] != ' '); length++) {
         if (!in_command)
             continue;

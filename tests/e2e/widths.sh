@@ -52,6 +52,16 @@ END
 skip_without g++ "functions of one template are told apart at every width" ||
     check "functions of one template are told apart at every width" templates
 
+# The next command is one line, though the name has 61 columns, and does what it says.
+next_command() {
+    local next
+    run sim --save --output "$scratch/text" "$scratch/templates.ctrace" && run top >"$scratch/top.txt" &&
+        next=$(sed -n 's/^next: culprit //p' "$scratch/top.txt") && [ "$(grep -A 9 '^next' "$scratch/top.txt" | wc -l)" = 1 ] &&
+        eval "run $next" | grep -qF 'AnalysisOfEverything<' || { cat "$scratch/top.txt"; return 1; }
+}
+skip_without g++ "the next command is short enough to copy" ||
+    check "the next command is short enough to copy" next_command
+
 # Every verb that has the trace, or what is saved of it, in a narrow page and in a wide one.
 verbs() {
     local trace=$scratch/templates.ctrace columns

@@ -84,6 +84,17 @@ static void a_note_ends_with_a_command(void **state) {
     expect(written, "- to have them: cd \\\n  'a b' && make\n");
 }
 
+/* What is quoted in prose is a command to be copied; an apostrophe quotes nothing. */
+static void quoted_commands_stay_whole(void **state) {
+    (void)state;
+    struct written *written = begin(24);
+    page_wrap(&written->page, "gone (see 'culprit epochs list'), its owner's too", NULL, "", "  ");
+    expect(written, "gone (see\n  'culprit epochs list'),\n  its owner's too\n");
+    written = begin(16);
+    page_wrap(&written->page, "the daemons' store isn't ours", NULL, "", "");
+    expect(written, "the daemons'\nstore isn't ours\n");
+}
+
 static void titles_are_cut(void **state) {
     (void)state;
     struct written *written = begin(20);
@@ -98,6 +109,7 @@ int main(void) {
         cmocka_unit_test(text_wraps_at_words),
         cmocka_unit_test(a_command_that_wraps_can_be_copied),
         cmocka_unit_test(a_note_ends_with_a_command),
+        cmocka_unit_test(quoted_commands_stay_whole),
         cmocka_unit_test(titles_are_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,6 +24,8 @@ struct list {
     bool failed;
 };
 
+static const char PART[] = "1/840 "; /* of units */
+
 /* What an epoch holds of one event. */
 struct held {
     uint64_t total, bytes;
@@ -34,9 +36,23 @@ static bool is_listed(const struct list *list, int64_t epoch) {
 }
 
 /* Of an epoch that has not ended, until it was last saved. */
+/* 0: it has no length that is known. A simulation's is no time of this machine. */
 static double seconds_of(const struct store_session *session) {
     int64_t end = session->end ? session->end : session->saved;
-    return end > session->start ? (double)(end - session->start) / 1e9 : 0;
+    return session->kind != SESSION_SIMULATED && end > session->start
+               ? (double)(end - session->start) / 1e9
+               : 0;
+}
+
+/* "1 d 02 h"; of a simulation the cycles, if they are what its first event is: "662 k cycles". */
+static struct text length_of(const struct store_session *session, const struct store_event *events,
+                             const struct held *held, size_t count) {
+    struct text text = {"-"};
+    if (session->kind == SESSION_SIMULATED && count && !strncmp(events[0].unit, PART, strlen(PART)))
+        snprintf(text.s, sizeof text.s, "%.16s cycles", text_count(held[0].total / CYCLE_UNITS).s);
+    else if (seconds_of(session) > 0)
+        text = text_duration(seconds_of(session));
+    return text;
 }
 
 /* "2026-11-22 03:00", in UTC as all times are. */
@@ -77,14 +93,13 @@ static struct table *epoch_table(const struct page *page) {
     return table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
 }
 
-static void add_row(const struct list *list, const struct store_session *session, uint64_t samples,
-                    uint64_t bytes) {
+static void add_row(const struct list *list, const struct store_session *session,
+                    const char *length, uint64_t samples, uint64_t bytes) {
     struct table *table = list->table;
     const bool sampled = samples != UINT64_MAX;
     table_figure(table, "%" PRId64, session->id);
     table_cell(table, minute_of(session->start).s);
-    table_cell(table,
-               session->kind == SESSION_SIMULATED ? "-" : text_duration(seconds_of(session)).s);
+    table_cell(table, length);
     table_cell(table, sampled ? text_count(samples).s : "-");
     if (sampled)
         table_figure(table, "%.2f%%",
@@ -104,7 +119,6 @@ static void put_event(FILE *out, const struct store_event *event, uint64_t total
         fprintf(out, " every %s %s", text_grouped(event->period).s, event->period_unit);
     if (event->precise && event->period)
         fputs(" (precise)", out);
-    static const char PART[] = "1/840 ";
     bool parts = !strncmp(event->unit, PART, strlen(PART));
     fprintf(out, ", %s %s", text_count(parts ? total / CYCLE_UNITS : total).s,
             event->unit + (parts ? strlen(PART) : 0));
@@ -158,7 +172,8 @@ static bool append_object(const struct list *list, const struct store_session *s
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(array, event_object(&events[i], &held[i]));
-    json_t *object = session_json(session, json_real(seconds_of(session)), array);
+    json_t *object = session_json(
+        session, seconds_of(session) > 0 ? json_real(seconds_of(session)) : json_null(), array);
     return json_array_append_new(list->array, object) == 0;
 }
 
@@ -186,7 +201,8 @@ static bool list_epoch(void *context, const struct store_session *session,
         good = append_object(list, session, events, held, event_count) ||
                error_set(list->error, "out of memory");
     else if (good) {
-        add_row(list, session, samples_of(events, held, event_count), bytes);
+        add_row(list, session, length_of(session, events, held, event_count).s,
+                samples_of(events, held, event_count), bytes);
         good = print_details(list, session, events, held, event_count) ||
                error_set(list->error, "out of memory");
     }

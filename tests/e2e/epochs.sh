@@ -17,6 +17,7 @@ lists() {
     # epoch date time length samples unknown dropped size name
     grep -qE '^ +1  2026-01-01 00:00 +1 d 00 h +100 +2\.00% +1 +[0-9]+ B  daemon$' "$scratch/list" &&
         grep -qE '^ +4 .* 400 ' "$scratch/list" &&
+        grep -qE '^ +3  2026-01-02 00:00 +2.00 k cycles +-' "$scratch/list" &&
         grep -q '^       live on vm, Linux 6.1, not ended: cpu-clock every 192,000 ns, 400 samples$' \
             "$scratch/list" &&
         grep -q '^       simulated on zen4, Linux 6.1: cpu-clock, 2.00 k cycles$' "$scratch/list" &&
@@ -32,6 +33,7 @@ first, second = told["epochs"]
 assert (first["epoch"], first["kind"], first["seconds"], first["unknown"], first["dropped"]) == \
     (2, "live", 86400, 2, 1), first
 assert first["start"] == "2026-01-02T00:00:00Z" and first["end"] == "2026-01-03T00:00:00Z"
+assert (second["kind"], second["seconds"]) == ("simulated", None), second
 event = first["events"][0]
 assert (event["name"], event["period"], event["period_unit"], event["total"]) == \
     ("cpu-clock", 192000, "ns", 200), event

@@ -25,6 +25,8 @@ static void print_when(const struct profile_set *set, FILE *file) {
     format_time(end, "%Y-%m-%d %H:%M:%S", stop, sizeof stop);
     if (set->simulated)
         fprintf(file, "simulated %s UTC", begin);
+    else if (set->seconds <= 0 && !goes_on)
+        fprintf(file, "%s UTC", begin);
     else
         fprintf(file, "%s to %s UTC, %s%s", begin, stop, text_duration(set->seconds).s,
                 goes_on ? ", not ended" : "");

@@ -53,16 +53,6 @@ static bool deliver(struct collector *collector, const struct table_place *place
 
 /* ---- announcements ---- */
 
-static int take_process(struct collector *collector, const struct announced_process *told) {
-    struct live_process process = {
-        .key = {.pid = told->pid, .exec = told->exec, .start_ns = told->start_ns},
-        .parent = told->parent};
-    static_assert(sizeof process.command == sizeof told->command, "as the kernel has it");
-    memcpy(process.command, told->command, sizeof process.command);
-    process.command[sizeof process.command - 1] = 0;
-    return collector->sink->process(collector->sink->context, &process, collector->error) ? 0 : -1;
-}
-
 /* The names, from the file's own up, as a path. False: it is no such list, or too long. */
 static bool join_names(const char *names, size_t size, char path[PATH_NAMES_BYTES + 1]) {
     char *begin = path + PATH_NAMES_BYTES;
@@ -77,6 +67,20 @@ static bool join_names(const char *names, size_t size, char path[PATH_NAMES_BYTE
     }
     memmove(path, begin, strlen(begin) + 1);
     return true;
+}
+
+static int take_process(struct collector *collector, const struct announced_process *told,
+                        size_t names_bytes) {
+    char path[PATH_NAMES_BYTES + 1];
+    struct live_process process = {
+        .key = {.pid = told->pid, .exec = told->exec, .start_ns = told->start_ns},
+        .parent = told->parent};
+    static_assert(sizeof process.command == sizeof told->command, "as the kernel has it");
+    memcpy(process.command, told->command, sizeof process.command);
+    process.command[sizeof process.command - 1] = 0;
+    if (told->path_size <= names_bytes && join_names(told->names, told->path_size, path))
+        process.executable = path;
+    return collector->sink->process(collector->sink->context, &process, collector->error) ? 0 : -1;
 }
 
 static int take_file(struct collector *collector, const struct announced_file *told,
@@ -103,11 +107,12 @@ int collector_announced(void *context, void *data, size_t size) {
     if (size < sizeof type)
         return 0;
     memcpy(&type, data, sizeof type);
-    size_t head = offsetof(struct announced_file, names);
-    if (type == ANNOUNCE_PROCESS && size >= sizeof(struct announced_process))
-        return take_process(collector, data);
-    if (type == ANNOUNCE_FILE && size >= head)
-        return take_file(collector, data, size - head);
+    const size_t of_process = offsetof(struct announced_process, names);
+    const size_t of_file = offsetof(struct announced_file, names);
+    if (type == ANNOUNCE_PROCESS && size >= of_process)
+        return take_process(collector, data, size - of_process);
+    if (type == ANNOUNCE_FILE && size >= of_file)
+        return take_file(collector, data, size - of_file);
     return 0;
 }
 

@@ -28,6 +28,7 @@ struct live_process {
     struct live_process_key key;
     uint32_t parent;                  /* thread group */
     char command[LIVE_COMMAND_BYTES]; /* name, NUL-terminated */
+    const char *executable;           /* absolute path, as in its mount namespace; NULL: not told */
 };
 
 /* A file that is mapped executable somewhere. Where the kernel tells its build id in place of its

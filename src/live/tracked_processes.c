@@ -102,9 +102,22 @@ static void inherit(const struct tracked_processes *processes, struct tracked_pr
     }
 }
 
+/* What the collector told, which knows best. */
+static bool take_executable(struct tracked_processes *processes, const char *path,
+                            struct tracked_process *process) {
+    if (!path || path[0] != '/')
+        return true;
+    const char *executable = names_add(&processes->names, path);
+    if (!executable)
+        return false;
+    process->executable = executable;
+    process->guessed = false;
+    return true;
+}
+
 static uint32_t find_or_add(struct tracked_processes *processes, const struct live_roots *roots,
                             const struct live_process_key *key, const char *command,
-                            uint32_t parent, bool announced) {
+                            const char *told, uint32_t parent, bool announced) {
     uint32_t kin, number = find(processes, key, &kin);
     bool fresh = number == UINT32_MAX || processes->items[number].scanned;
     if (!fresh && !announced)
@@ -125,7 +138,8 @@ static uint32_t find_or_add(struct tracked_processes *processes, const struct li
             process.executable = "";
         snprintf(process.command, sizeof process.command, "%s", command);
     }
-    if ((!process.executable[0] || process.guessed) && !look_up(processes, roots, &process))
+    if (((!process.executable[0] || process.guessed) && !look_up(processes, roots, &process)) ||
+        !take_executable(processes, told, &process))
         return UINT32_MAX;
     inherit(processes, &process);
     if (number == UINT32_MAX)
@@ -140,12 +154,12 @@ uint32_t tracked_processes_announce(struct tracked_processes *processes,
     char command[LIVE_COMMAND_BYTES];
     snprintf(command, sizeof command, "%.*s", LIVE_COMMAND_BYTES - 1, process->command);
     return find_or_add(processes, roots, &process->key, process->key.pid ? command : "swapper",
-                       process->parent, true);
+                       process->executable, process->parent, true);
 }
 
 uint32_t tracked_processes_find(struct tracked_processes *processes, const struct live_roots *roots,
                                 const struct live_process_key *key) {
-    return find_or_add(processes, roots, key, key->pid ? "" : "swapper", 0, false);
+    return find_or_add(processes, roots, key, key->pid ? "" : "swapper", NULL, 0, false);
 }
 
 bool tracked_processes_scan(struct tracked_processes *processes, const struct live_roots *roots,

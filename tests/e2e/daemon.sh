@@ -313,9 +313,15 @@ short_processes() {
     for _ in $(seq 400); do "$short"; done
     flush || return
     run daemon --status
+    run top --by process --top 0 --json >"$scratch/top.json" && python3 - "$scratch/top.json" "$short" <<'END' || return
+import json, os, sys
+rows = [row for row in json.load(open(sys.argv[1]))["rows"] if row["process"] == os.path.basename(sys.argv[2])]
+print(rows)
+assert rows and all(row["executable"] == sys.argv[2] for row in rows), "an executable is not known"
+END
     [ "$(status dropped)" = 0 ] && [ "$(samples short-true)" -gt 100 ] && awk -v unknown="$(status unknown)" \
         -v all="$(status attributed)" 'BEGIN { exit !(unknown <= 0.001 * all) }' && stop_daemon
 }
-check "of many short processes nothing is dropped and under 0.1 % unknown" short_processes
+check "of many short processes nothing is dropped, the executable is known, and under 0.1 % unknown" short_processes
 
 finish

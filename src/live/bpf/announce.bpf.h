@@ -18,12 +18,17 @@ struct {
     __uint(max_entries, WAKE_BYTES);
 } wake SEC(".maps");
 
+union announcement {
+    struct announced_file file;
+    struct announced_process process;
+};
+
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, 1);
     __type(key, __u32);
-    __type(value, struct announced_file);
-} file_room SEC(".maps");
+    __type(value, union announcement);
+} room SEC(".maps");
 
 static __always_inline void wake_collector(void) {
     char byte = 0;
@@ -38,22 +43,11 @@ static __always_inline bool announce(void *data, __u64 size) {
     return good;
 }
 
-static __always_inline bool announce_process(struct task_struct *task,
-                                             const struct table_place *place) {
-    struct announced_process process = {.type = ANNOUNCE_PROCESS,
-                                        .pid = place->pid,
-                                        .exec = place->exec,
-                                        .parent = task->real_parent->tgid,
-                                        .start_ns = place->start_ns};
-    bpf_probe_read_kernel_str(process.command, sizeof process.command, task->group_leader->comm);
-    return announce(&process, sizeof process);
-}
-
 /* ---- the path: from the file's name up, crossing from the root of a file system to where it is
  * mounted, until the root of the process ---- */
 
 struct path_walk {
-    struct announced_file *record;
+    char *names;
     struct dentry *dentry, *root;
     struct mount *mount, *root_mount;
     __u32 size;
@@ -81,7 +75,7 @@ static long walk_name(__u32 index, struct path_walk *walk) {
     __u32 at = walk->size;
     if (at > PATH_NAMES_BYTES - PATH_NAME_BYTES)
         return 1; /* too long */
-    long size = bpf_probe_read_kernel_str(walk->record->names + at, PATH_NAME_BYTES,
+    long size = bpf_probe_read_kernel_str(walk->names + at, PATH_NAME_BYTES,
                                           BPF_CORE_READ(dentry, d_name.name));
     if (size <= 1)
         return 1;
@@ -118,16 +112,16 @@ static __always_inline void path_of(struct file *file, struct path *path) {
     }
 }
 
-static __always_inline void read_path(struct task_struct *task, struct path *path,
-                                      struct announced_file *record) {
+/* Returns the bytes of names, of which there is room for PATH_NAMES_BYTES; 0: they are not all. */
+static __always_inline __u32 read_path(struct task_struct *task, struct path *path, char *names) {
     struct fs_struct *files = task->fs;
-    struct path_walk walk = {.record = record,
+    struct path_walk walk = {.names = names,
                              .dentry = path->dentry,
                              .mount = mount_of(path->mnt),
                              .root = BPF_CORE_READ(files, root.dentry),
                              .root_mount = mount_of(BPF_CORE_READ(files, root.mnt))};
     bpf_loop(PATH_NAMES_MAX, walk_name, &walk, 0);
-    record->path_size = walk.done ? walk.size : 0;
+    return walk.done && walk.size <= PATH_NAMES_BYTES ? walk.size : 0;
 }
 
 /* From the notes in the file's first page, if that is in memory. */
@@ -145,7 +139,7 @@ static __always_inline void read_build_id(void *context, struct announced_file *
 static __always_inline bool announce_file(void *context, struct task_struct *task,
                                           struct path *path, const struct table_place *place) {
     __u32 zero = 0;
-    struct announced_file *record = bpf_map_lookup_elem(&file_room, &zero);
+    struct announced_file *record = bpf_map_lookup_elem(&room, &zero);
     if (!record)
         return false;
     record->type = ANNOUNCE_FILE;
@@ -153,10 +147,44 @@ static __always_inline bool announce_file(void *context, struct task_struct *tas
     record->inode = place->inode;
     record->device = place->device;
     record->generation = place->generation;
-    read_path(task, path, record);
     read_build_id(context, record);
-    __u32 size = record->path_size;
-    if (size > PATH_NAMES_BYTES)
-        size = 0;
+    __u32 size = read_path(task, path, record->names);
+    record->path_size = size;
     return announce(record, __builtin_offsetof(struct announced_file, names) + size);
+}
+
+/* What the process runs; NULL: nothing, or it is in the middle of an exec, where the file is the
+ * new one already, the name and the count of execs still those that it was forked with. */
+static __always_inline struct file *executable_of(struct task_struct *task) {
+    struct task_struct *parent = task->real_parent;
+    struct mm_struct *space = task->mm, *parents = parent->mm;
+    struct file *file = space ? BPF_CORE_READ(space, exe_file) : NULL;
+    if (parents && parent->self_exec_id == task->self_exec_id &&
+        BPF_CORE_READ(parents, exe_file) != file)
+        return NULL;
+    return file;
+}
+
+/* The program is told while it runs: of a process that soon ends nobody finds it later. */
+static __always_inline bool announce_process(struct task_struct *task,
+                                             const struct table_place *place) {
+    __u32 zero = 0;
+    struct announced_process *record = bpf_map_lookup_elem(&room, &zero);
+    if (!record)
+        return false;
+    record->type = ANNOUNCE_PROCESS;
+    record->pid = place->pid;
+    record->exec = place->exec;
+    record->parent = task->real_parent->tgid;
+    record->start_ns = place->start_ns;
+    bpf_probe_read_kernel_str(record->command, sizeof record->command, task->group_leader->comm);
+    __u32 size = 0;
+    struct file *file = executable_of(task);
+    if (file) {
+        struct path path = {};
+        path_of(file, &path);
+        size = read_path(task, &path, record->names);
+    }
+    record->path_size = size;
+    return announce(record, __builtin_offsetof(struct announced_process, names) + size);
 }

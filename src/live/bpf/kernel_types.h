@@ -87,6 +87,7 @@ typedef struct {
 struct mm_struct {
     struct maple_tree mm_mt;
     unsigned long exec_vm; /* pages mapped executable */
+    struct file *exe_file;
     mm_context_t context;
 } KERNEL_TYPE;
 

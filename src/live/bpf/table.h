@@ -72,15 +72,18 @@ struct table_configuration {
 
 enum { ANNOUNCE_PROCESS, ANNOUNCE_FILE };
 
+/* Paths are names from the file up to the root, each with its NUL. */
+enum { PATH_NAMES_BYTES = 4096, PATH_NAME_BYTES = 256, PATH_NAMES_MAX = 128 };
+
 struct announced_process {
     __u32 type;
     __u32 pid, exec, parent;
     __u64 start_ns;
     char command[16];
+    __u32 path_size; /* bytes of names, of its executable; 0: too long, or not to be had */
+    char names[PATH_NAMES_BYTES];
 };
 
-/* The path as names from the file up to the root, each with its NUL. */
-enum { PATH_NAMES_BYTES = 4096, PATH_NAME_BYTES = 256, PATH_NAMES_MAX = 128 };
 struct announced_file {
     __u32 type;
     __u32 pid;

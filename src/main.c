@@ -24,6 +24,8 @@ static const struct entry VERBS[] = {
     {"What does this live machine do?", "daemon",
      "collect samples of the whole machine, continuously, into the profile database", &verb_daemon},
     {NULL, "record", "sample one command while it runs, without privileges", &verb_record},
+    {NULL, "stat", "how long a command takes, and with what: time, memory, faults, switches",
+     &verb_stat},
     {NULL, "top",
      "samples by procedure, image, line, process or epoch; cycles of saved simulations", &verb_top},
     {NULL, "annotate",

@@ -1,0 +1,112 @@
+/* culprit stat: a command run as it is, once or several times, and what the kernel accounts of it.
+ */
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+#include "cmd/verb.h"
+#include "report/usage_report.h"
+#include "study/usage.h"
+#include "util/text.h"
+
+enum { RUNS_MOST = 100000 };
+
+struct job {
+    struct verb_run verb;
+    char **command;
+    uint32_t runs;
+    char *name;
+    struct usages usages;
+};
+
+#define REQUEST struct job
+static const struct option_row OPTIONS[] = {
+    HEADING(1, "What to run:"),
+    COUNT("repeat", "N", runs, "So many times: medians, the least and the most (1)", .letter = 'r',
+          .least = 1, .most = RUNS_MOST),
+    {0}};
+
+static void begin(void *request) {
+    ((struct job *)request)->runs = 1;
+}
+
+static bool take_command(struct argp_state *state, void *request, char *value) {
+    (void)value;
+    ((struct job *)request)->command = options_take_command(state);
+    return true;
+}
+
+static void check(struct argp_state *state, void *request) {
+    if (!((struct job *)request)->command)
+        options_fail(state, "which command? (culprit stat [OPTION...] -- COMMAND...)");
+}
+
+static const struct option_part PARTS[] = {{&report_group, offsetof(struct job, verb.output)}, {0}};
+
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .begin = begin, .argument = take_command, .end = check},
+    .parts = PARTS,
+    .arguments = "[--] COMMAND...",
+    .help = "Runs a command as it is and tells how long it took, on how many processors, with how "
+            "much memory, how many page faults and context switches: with what the kernel accounts "
+            "everywhere, so that it works where there are no hardware events."
+            "\vExample:\n  culprit stat -r 5 -- gzip -9 -c /bin/bash > /dev/null\n\n"
+            "The figures are of the command and those of its processes that it waits for."};
+
+static char *name_of(char *const *command) {
+    struct text_printer printer;
+    FILE *file = text_printer_begin(&printer);
+    for (; file && *command; command++) {
+        text_put_word(file, *command);
+        if (command[1])
+            fputc(' ', file);
+    }
+    return file ? text_printer_end(&printer) : NULL;
+}
+
+static bool prepare(void *verb, struct error *error) {
+    struct job *job = verb;
+    job->name = name_of(job->command);
+    return (job->name || error_set(error, "out of memory for the command")) &&
+           verb_open_report(&job->verb, error);
+}
+
+static bool run(void *verb, struct error *error) {
+    struct job *job = verb;
+    const struct usage_request request = {
+        .watch = &verb_watch, .command = job->command, .runs = job->runs};
+    const bool good = usage_measure(&request, &job->usages, &job->verb.failed, error);
+    job->verb.exit = job->usages.exit;
+    job->verb.measured = job->usages.count;
+    return good || (job->usages.count && verb_report_late(&job->verb, error));
+}
+
+static bool write_report(void *verb, struct error *error) {
+    struct job *job = verb;
+    const struct output *output = &job->verb.files.report;
+    const struct page page = output_page(output);
+    if (job->verb.output.json)
+        return usage_json(&job->usages, job->name, output->file, error);
+    if (!usage_text(&job->usages, job->name, &page, error))
+        return false;
+    char *next = NULL;
+    if (asprintf(&next, "culprit record -- %s", job->name) < 0)
+        return error_set(error, "out of memory for the report");
+    page_wrap(&page, next, next, "next: ", "      ");
+    free(next);
+    return true;
+}
+
+static void free_job(void *verb) {
+    struct job *job = verb;
+    free(job->name);
+    usages_free(&job->usages);
+}
+
+const struct verb verb_stat = {.line = &LINE,
+                               .size = sizeof(struct job),
+                               .command = offsetof(struct job, command),
+                               .prepare = prepare,
+                               .run = run,
+                               .report = write_report,
+                               .free = free_job};

@@ -1,0 +1,12 @@
+/* What `culprit stat` tells of the runs of a command. */
+#pragma once
+
+#include "report/page.h"
+#include "study/usage.h"
+#include "util/error.h"
+
+/* `name`: the command as typed. */
+bool usage_text(const struct usages *usages, const char *name, const struct page *page,
+                struct error *error);
+/* docs/json.md */
+bool usage_json(const struct usages *usages, const char *name, FILE *file, struct error *error);

@@ -1,0 +1,104 @@
+#include "study/usage.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "live/command.h"
+#include "util/clock.h"
+
+static double seconds_of(const struct timeval *time) {
+    return (double)time->tv_sec + 1e-6 * (double)time->tv_usec;
+}
+
+static struct usage usage_of(const struct rusage *told, double wall) {
+    return (struct usage){.wall = wall,
+                          .user = seconds_of(&told->ru_utime),
+                          .system = seconds_of(&told->ru_stime),
+                          .resident_bytes = (uint64_t)told->ru_maxrss * 1024,
+                          .minor_faults = (uint64_t)told->ru_minflt,
+                          .major_faults = (uint64_t)told->ru_majflt,
+                          .waits = (uint64_t)told->ru_nvcsw,
+                          .preemptions = (uint64_t)told->ru_nivcsw};
+}
+
+static struct trace_exit exit_of(int status) {
+    return (struct trace_exit){.known = true,
+                               .signaled = WIFSIGNALED(status),
+                               .status =
+                                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)};
+}
+
+/* A terminal tells all of its foreground, the command included; others tell culprit alone. */
+static void pass_on(const struct watch *watch, pid_t pid, bool *passed) {
+    if (*passed || !watch->signal)
+        return;
+    *passed = true;
+    if (watch->signal != SIGINT || tcgetpgrp(STDERR_FILENO) != getpgrp())
+        kill(pid, watch->signal);
+}
+
+/* A signal ends the wait of poll(), but not that of wait4(). */
+static bool await(const struct watch *watch, const struct command *command, int *status,
+                  struct rusage *told) {
+    enum { LOOK_MS = 10 }; /* at the signal that came just before, or where no end can be awaited */
+    struct pollfd end = {.fd = command->process, .events = POLLIN};
+    bool passed = false;
+    pid_t ended;
+    while ((ended = wait4(command->pid, status, WNOHANG, told)) == 0 ||
+           (ended < 0 && errno == EINTR)) {
+        pass_on(watch, command->pid, &passed);
+        poll(&end, 1, command->process < 0 ? LOOK_MS : 10 * LOOK_MS);
+    }
+    return ended == command->pid;
+}
+
+static bool run_once(const struct usage_request *request, struct usage *usage,
+                     struct trace_exit *exit, int *exec_status, struct error *error) {
+    struct command command;
+    struct rusage told;
+    bool missing;
+    int status;
+    if (!command_start(&command, request->command, request->descriptors, error))
+        return false;
+    const double began = clock_monotonic();
+    if (!command_go(&command, &missing, error)) {
+        command_close(&command);
+        *exec_status = missing ? 127 : 126;
+        return error_prefix(error, "%s", request->command[0]);
+    }
+    const bool ended = await(request->watch, &command, &status, &told);
+    const double wall = clock_monotonic() - began;
+    command_close(&command);
+    if (!ended)
+        return error_errno(error, "%s: its end is not known", request->command[0]);
+    *usage = usage_of(&told, wall);
+    *exit = exit_of(status);
+    return true;
+}
+
+bool usage_measure(const struct usage_request *request, struct usages *usages, int *exec_status,
+                   struct error *error) {
+    *usages = (struct usages){.runs = calloc(request->runs, sizeof *usages->runs)};
+    if (!usages->runs)
+        return error_set(error, "out of memory for %u runs", request->runs);
+    bool failed = false;
+    while (usages->count < request->runs && !failed && !request->watch->signal) {
+        if (!run_once(request, &usages->runs[usages->count], &usages->exit, exec_status, error))
+            return false;
+        if (!request->watch->signal || !usages->count)
+            usages->count++;
+        failed = usages->exit.signaled || usages->exit.status;
+    }
+    usages->partial = usages->count < request->runs || request->watch->signal;
+    return true;
+}
+
+void usages_free(struct usages *usages) {
+    free(usages->runs);
+    *usages = (struct usages){0};
+}

@@ -1,0 +1,89 @@
+# culprit stat: what the kernel accounts of a command.
+. tests/e2e/lib.sh
+
+# A command that uses a known amount of each: 0.3 s of processor time, 64 MB, five waits.
+cat >"$scratch/known.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+int main(int argc, char **argv) {
+    struct timespec used, rest = {0, 10000000};
+    volatile unsigned turns = 0;
+    char *memory = malloc(64 << 20);
+    memset(memory, 1, 64 << 20);
+    for (int i = 0; i < 5; i++)
+        nanosleep(&rest, NULL);
+    do {
+        for (int i = 0; i < 10000; i++)
+            turns += memory[i];
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    } while (used.tv_sec + used.tv_nsec * 1e-9 < 0.3);
+    puts("done");
+    return argc > 1 ? atoi(argv[1]) : 0;
+}
+C
+gcc -O1 -o "$scratch/known" "$scratch/known.c" || exit 1
+
+report=$scratch/report.json
+once() {
+    run stat --json -o "$report" -- "$scratch/known" >"$scratch/out" && [ "$(cat "$scratch/out")" = done ] &&
+        told 'len(r["runs"]) == 1' 'not r["partial"]' \
+            'r["runs"][0]["user_seconds"] + r["runs"][0]["system_seconds"] >= 0.29' \
+            'r["runs"][0]["wall_seconds"] >= 0.3 + 0.05 - 0.011' \
+            'abs(r["runs"][0]["processors"] - (r["runs"][0]["user_seconds"] + r["runs"][0]["system_seconds"]) / r["runs"][0]["wall_seconds"]) < 1e-9' \
+            '64 << 20 <= r["runs"][0]["resident_bytes"] < 80 << 20' 'r["runs"][0]["waits"] >= 5' \
+            'r["figures"]["waits"]["median"] == r["runs"][0]["waits"]' &&
+        # By huge pages there may be fewer.
+        told '32 <= r["runs"][0]["minor_faults"] + r["runs"][0]["major_faults"] < 40000'
+}
+check "one run: time, memory, faults and switches" once
+
+several() {
+    run stat -r 3 --json -- "$scratch/known" >"$report" 2>"$scratch/err" &&
+        [ "$(grep -c done "$scratch/err")" = 3 ] && told 'len(r["runs"]) == 3' \
+        'all(sorted(one[name] for one in r["runs"]) == [f["least"], f["median"], f["most"]] for name, f in r["figures"].items())'
+}
+check "several runs: median, least and most" several
+
+text() {
+    run stat -r 2 -- "$scratch/known" >"$scratch/out" 2>"$scratch/text" && fits_100 "$scratch/text" &&
+        grep -qE '^ +median of 2 +least +most$' "$scratch/text" &&
+        grep -qE '^memory of the largest process +6[4-9][.0-9]* MiB' "$scratch/text" &&
+        grep -qx "next: culprit record -- $scratch/known" "$scratch/text" || { cat "$scratch/text"; return 1; }
+}
+check "as text" text
+
+# Children that are waited for count; the one that is not does not.
+children() {
+    run stat --json -o "$report" -- sh -c '"$1"; "$1"; "$1"' sh "$scratch/known" >/dev/null &&
+        told 'r["runs"][0]["user_seconds"] + r["runs"][0]["system_seconds"] >= 0.88'
+}
+check "children are counted" children
+
+failing() {
+    run stat -r 5 --json -o "$report" -- "$scratch/known" 3 >/dev/null
+    [ $? = 3 ] && told 'len(r["runs"]) == 1' 'r["partial"]'
+}
+check "a run that fails ends the series, with its exit status" failing
+killed() {
+    run stat --json -o "$report" -- sh -c 'kill -TERM $$' >/dev/null
+    [ $? = 143 ] && told 'len(r["runs"]) == 1'
+}
+check "a run that a signal ends" killed
+# SIGTERM to culprit is passed on.
+told_to_end() {
+    local process status
+    "$CULPRIT" stat -r 100 --json -o "$report" -- sleep 60 &
+    process=$!
+    until_true "$process" eval '[ -n "$(cat /proc/$process/task/*/children 2>/dev/null)" ]'
+    kill -TERM "$process"
+    wait "$process"
+    status=$?
+    [ "$status" = 143 ] && told 'len(r["runs"]) == 1' 'r["partial"]' 'r["runs"][0]["wall_seconds"] < 50'
+}
+check "told to end, it ends the command and tells of it" told_to_end
+check "no such command" fails_with 127 'no_such_program: cannot run' run stat -- no_such_program
+check "no command" fails_with 2 'which command' run stat
+check "no runs" fails_with 125 'repeat 0' run stat -r 0 -- true
+finish

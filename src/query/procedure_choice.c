@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "program/function_name.h"
-#include "query/near_procedures.h"
+#include "query/near_names.h"
 #include "util/array.h"
 #include "util/file_name.h"
 #include "util/order.h"
@@ -273,7 +273,7 @@ static bool choose_ending(struct choosing *choosing, const char *name, const cha
             (image && !profile_path_is(row->image, image)) ||
             (chosen && !strcmp(row->procedure, chosen->procedure)))
             continue;
-        name_list_add(&names, row->procedure);
+        name_list_add_procedure(&names, row->procedure);
         chosen = chosen ? chosen : row;
     }
     if (!chosen)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/near_names.h"
 #include "store/image_names.h"
 #include "util/arena.h"
 #include "util/array.h"
@@ -467,14 +468,49 @@ bool profile_table_finish(struct profile_table *table, size_t top, struct error 
     return true;
 }
 
-bool profile_table_any(const struct profile_table *table, const struct profile_set *set,
-                       struct error *error) {
+/* ---- nothing there ---- */
+
+struct missing {
+    const struct profile_table_options *options;
+    struct name_list near;
+};
+
+static bool wants_no_values(void *context, const struct store_image *image) {
+    (void)context, (void)image;
+    return false;
+}
+
+static bool add_near(void *context, const struct store_profile *profile) {
+    struct missing *missing = context;
+    if (missing->options->image)
+        name_list_add_near(&missing->near, file_base_name(profile->image->path),
+                           missing->options->image);
+    else
+        name_list_add_near(&missing->near, profile->process->command, missing->options->process);
+    return true;
+}
+
+/* What is asked for is perhaps another image or process. */
+static bool refuse_missing(const struct profile_table *table, const struct profile_set *set,
+                           struct error *error) {
     const struct profile_table_options *options = &table->options;
     const char *what = options->image ? options->image : options->process;
-    return table->shown || error_set(error,
-                                     what ? "%s: no samples of %s (see 'culprit top --by %s')"
-                                          : "%s: it has no samples",
-                                     set->label, what, options->image ? "image" : "process");
+    const struct store_filter filter = {.sessions = set->sessions,
+                                        .session_count = set->epoch_count,
+                                        .wants_values = wants_no_values};
+    struct missing missing = {.options = options};
+    if (!what)
+        return error_set(error, "%s: it has no samples", set->label);
+    if (!store_each_profile(set->store, &filter, add_near, &missing, error))
+        return false;
+    return error_set(error, "%s: no samples of %s (see 'culprit top --by %s')%s%s", set->label,
+                     what, options->image ? "image" : "process",
+                     missing.near.count ? "; near it: " : "", missing.near.text);
+}
+
+bool profile_table_any(const struct profile_table *table, const struct profile_set *set,
+                       struct error *error) {
+    return table->shown || refuse_missing(table, set, error);
 }
 
 size_t profile_table_count(const struct profile_table *table) {

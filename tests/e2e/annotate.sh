@@ -223,6 +223,8 @@ skip_without g++ "plain names of templates and of copies, and near ones" ||
 
 run sim --save --stop --limit 1M --output "$scratch/sim.txt" -- "$x86_64/chase"
 check "no such procedure" fails_with 1 'no procedure of this name has .*culprit top' run annotate no_such_procedure
+check "no such image, but one that is near" fails_with 1 "no samples of chas .*near it: 'chase'" run annotate --image chas
+check "no such process, but one that is near" fails_with 1 "no samples of chaes .*near it: 'chase'" run top --process chaes
 check "no such image" fails_with 1 'no samples of none.so' run annotate --image none.so
 check "no such epoch" fails_with 1 'epoch' run annotate --epoch 999
 check "no such machine" fails_with 1 'nomachine' run annotate --machine nomachine

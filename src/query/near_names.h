@@ -1,4 +1,4 @@
-/* Inside of this room: which procedures may have been meant by a name that is not one's. */
+/* Inside of this room: what may have been meant by a name that is not there. */
 #pragma once
 
 #include "query/profile_table.h"
@@ -11,9 +11,14 @@ struct name_list {
     size_t count; /* also those that are not in the text */
 };
 
-/* Adds a procedure as it can be chosen by; those beyond NAMES_TOLD are but counted. */
-void name_list_add(struct name_list *list, const char *procedure);
+/* Those beyond NAMES_TOLD are but counted. */
+void name_list_add(struct name_list *list, const char *name);
+/* A procedure, as it can be chosen by. */
+void name_list_add_procedure(struct name_list *list, const char *procedure);
 
 /* Those of the table's procedures that have the name in theirs, in small or capital letters, then
  * those whose last word is some letters different, of each those with most values first. */
 void near_procedures(struct name_list *list, const struct profile_table *table, const char *name);
+
+/* Adds a name that has `wanted` in it, or is some letters different, if it is not there. */
+void name_list_add_near(struct name_list *list, const char *name, const char *wanted);

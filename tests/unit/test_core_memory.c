@@ -155,6 +155,27 @@ static void partial_overlap_waits_for_the_cache(void **state) {
     program_fixture_free(program);
 }
 
+/* The same, which takes 13 cycles to find out. A load that comes when the store is in the cache
+ * does not: it follows 120 dependent additions, from 5 to 125, where its address comes from. */
+static void a_failed_forward_takes_longer(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.failed_forward = 13;
+    machine.core.rob = machine.queues[0].entries = 200;
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, store(program, 0, 0), FAR + 4, 4);
+    execute_at(program, load(program, 2, 0), FAR, 8);
+    for (int i = 0; i < 120; i++)
+        execute(program, operation(program, OP_INT_ALU, 1, 1));
+    execute_at(program, load(program, 3, 1), FAR, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].complete, 109 + 13 + 3);
+    assert_int_equal(program->lives[1].psv, PSV_ST_FW);
+    assert_int_equal(program->lives[122].complete, 125 + 3);
+    assert_int_equal(program->lives[122].psv, 0);
+    program_fixture_free(program);
+}
+
 /* Two stores to two lines, each of which holds half of a load: the load waits for the younger,
  * which leaves the queue last. Both commit in 7, are written from 7 and 8, and are there in 109 and
  * 110; then the load hits both lines: 110 + 3. Idealised, the younger forwards: stores issue in 5,
@@ -626,6 +647,7 @@ int main(void) {
         cmocka_unit_test(forwarding_waits_for_data),
         cmocka_unit_test(read_of_a_read_and_written_operand_is_forwarded),
         cmocka_unit_test(partial_overlap_waits_for_the_cache),
+        cmocka_unit_test(a_failed_forward_takes_longer),
         cmocka_unit_test(load_waits_for_all_stores_it_overlaps),
         cmocka_unit_test(load_from_two_lines_waits_for_one_and_misses_the_other),
         cmocka_unit_test(wait_that_costs_nothing_is_no_event),

@@ -95,9 +95,10 @@ uint64_t wait_for_store(struct ooo *core, const struct store_met *met, uint64_t 
         return later(ready, later(early, store->known));
     }
     const uint64_t release = release_of(core, met->number);
-    if (release > ready)
-        *psv |= PSV_ST_FW;
-    return later(ready, release);
+    if (release <= ready)
+        return ready;
+    *psv |= PSV_ST_FW;
+    return release + core->machine.failed_forward;
 }
 
 static void forward(struct ooo *core, uint64_t at, const struct unit *unit,
@@ -167,7 +168,8 @@ void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop
             return;
         }
         if (meets && !passes) { /* until the cache has it */
-            uop->issue = take_unit(core, unit, release_of(core, met->number));
+            uop->issue = take_unit(core, unit,
+                                   release_of(core, met->number) + core->machine.failed_forward);
             uop->psv |= PSV_ST_FW;
         }
         const uint64_t retry = access_memory(core, at, stream, uop, kept);

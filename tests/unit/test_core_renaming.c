@@ -92,6 +92,34 @@ static void narrower_loads_at_the_same_address(void **state) {
     expect_use(8);
 }
 
+/* Of loads only those of moves, and of what is stored again. The addition in memory is µop 3. */
+static void operands_may_be_left_out(void **state) {
+    (void)state;
+    begin();
+    machine.core.renaming_moves = true;
+    store_product(BASE);
+    load_and_use(BASE, FAR, 8);
+    expect_use(8);
+    begin();
+    machine.core.renaming_moves = true;
+    store_product(BASE);
+    uint32_t add = load_of(REG_TEMPORARY, BASE);
+    add_uop(program, OP_INT_ALU, USE, REG_TEMPORARY, 0);
+    execute_at(program, add, FAR, 8);
+    expect_use(9);
+    begin();
+    machine.core.renaming_moves = true;
+    store_product(BASE);
+    add = load_of(REG_TEMPORARY, BASE);
+    add_uop(program, OP_INT_ALU, REG_TEMPORARY, REG_TEMPORARY, 0);
+    struct uop *again = add_uop(program, OP_STORE, 0, BASE, 0);
+    again->data = REG_TEMPORARY;
+    execute_at(program, add, FAR, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[3].issue, 8);
+    program_fixture_free(program);
+}
+
 static void names_must_be_the_same(void **state) {
     (void)state;
     begin(); /* another register that holds the same address */
@@ -219,6 +247,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_is_another_name_for_what_was_stored),
         cmocka_unit_test(narrower_loads_at_the_same_address),
+        cmocka_unit_test(operands_may_be_left_out),
         cmocka_unit_test(names_must_be_the_same),
         cmocka_unit_test(the_stack_pointer_may_have_stepped),
         cmocka_unit_test(so_many_stores_are_remembered),

@@ -168,8 +168,8 @@ void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop
             return;
         }
         if (meets && !passes) { /* until the cache has it */
-            uop->issue = take_unit(core, unit,
-                                   release_of(core, met->number) + core->machine.failed_forward);
+            uop->issue =
+                take_unit(core, unit, release_of(core, met->number) + core->machine.failed_forward);
             uop->psv |= PSV_ST_FW;
         }
         const uint64_t retry = access_memory(core, at, stream, uop, kept);

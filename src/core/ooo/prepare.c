@@ -4,6 +4,12 @@
 
 #include <stdlib.h>
 
+/* What the instruction loads it computes with, and keeps in a register. */
+static bool is_operand(const struct ooo *core, const struct static_insn *insn) {
+    const struct uop *last = &core->code->uops[insn->first_uop + insn->uop_count - 1u];
+    return last->operation != OP_LOAD && last->operation != OP_STORE;
+}
+
 static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *insn,
                               const struct uop *uop, uint32_t unit, bool first) {
     bool last = uop->flags & UOP_LAST;
@@ -33,7 +39,8 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
         flags |= U_PREFETCH;
     if (uop->source_count > 2 || uop->destination_count > 2)
         flags |= U_MANY;
-    if (core->machine.memory_renaming && may_rename(insn, uop))
+    if (core->machine.memory_renaming && may_rename(insn, uop) &&
+        !(core->machine.renaming_moves && uop->operation == OP_LOAD && is_operand(core, insn)))
         flags |= U_RENAMES;
     if (core->units[unit].interval > 1)
         flags |= U_LONG;

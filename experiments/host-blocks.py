@@ -26,7 +26,7 @@ from lib import host, page, programs, run, svg
 PER_PROGRAM, LIMIT = 45, "40M"  # blocks; instructions from a program's beginning on
 LONGEST = 15  # bytes of an instruction
 COPIES = (100, 200)  # as many blocks in a row as are run
-CPUS = {"zen3": "znver3", "zen4": "znver4", "zen5": "znver5", "icelake-server": "icelake-server",
+CPUS = {"zen3": "znver3", "zen4": "znver4", "zen4-server": "znver4", "zen5": "znver5", "icelake-server": "icelake-server",
         "sapphire-rapids": "sapphirerapids"}
 BLOCKS = os.path.join(run.ROOT, "build", "bench", "blocks")
 

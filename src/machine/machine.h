@@ -192,10 +192,11 @@ struct machine_core {
                                    ordering violation to refetch of the load */
     enum disambiguation_kind disambiguation;
     bool fuse_compare_branch;
-    bool eliminate_moves;     /* register copies and zero idioms need no functional unit */
-    uint32_t memory_renaming; /* stores of integers that renaming remembers: a load of what one
-                                 stored is another name for it; 0: none */
-    bool renaming_moves;      /* but not one that is an operand of its instruction */
+    bool eliminate_moves;        /* register copies and zero idioms need no functional unit */
+    uint32_t memory_renaming;    /* stores of integers that renaming remembers: a load of what one
+                                    stored is another name for it; 0: none */
+    uint32_t predicted_forwards; /* loads for which that is predicted where registers differ */
+    bool renaming_moves;         /* but not one that is an operand of its instruction */
     bool stack_sync; /* an operation on the stack pointer behind push, pop, call or return: a µop
                         more, which brings it up to date */
     bool vdso; /* what the kernel's vDSO serves (OP_CLOCK) is an operation of its class; else a

@@ -1,6 +1,8 @@
 /* Loads that meet a store or miss, and stores that leave the queue. */
 #include "core/ooo/loads_stores.h"
 
+#include <string.h>
+
 /* ---- which store a load depends on ---- */
 
 void note_store(struct ooo *core, uint64_t number, const struct stream_uop *store) {
@@ -26,6 +28,19 @@ struct store_met search_stores(const struct ooo *core, const struct stream_uop *
                                                       end <= store->end};
     } while (--number && seen - number < core->machine.store_queue);
     return (struct store_met){UNKNOWN, false};
+}
+
+/* The entries are in the order of their last use, the latest first. */
+bool predicts_forward(struct ooo *core, uint32_t insn, uint32_t stores_back) {
+    struct predicted_forward *entries = core->predicted;
+    const uint32_t most = core->machine.predicted_forwards;
+    uint32_t at = 0;
+    while (at + 1 < most && (entries[at].insn != insn || !entries[at].stores_back))
+        at++;
+    const bool known = entries[at].insn == insn && entries[at].stores_back == stores_back;
+    memmove(entries + 1, entries, at * sizeof *entries);
+    entries[0] = (struct predicted_forward){insn, stores_back};
+    return known;
 }
 
 /* ---- the data of stores ---- */

@@ -51,6 +51,10 @@ STAGE struct store_met find_store(const struct ooo *core, const struct stream_uo
     return search_stores(core, load, seen, number);
 }
 
+/* Whether the load, which reads from the store so many back, did so the last time, as far as is
+ * remembered; from now on it is. */
+bool predicts_forward(struct ooo *core, uint32_t insn, uint32_t stores_back);
+
 /* ---- stores leave ---- */
 
 /* The block that a byte lies in; of machines that do not mind, one for all. */

@@ -271,7 +271,11 @@ struct remembered_store {
     uint64_t wake, writer, issue; /* as those of a register, of what it stores */
     uint8_t base, index;          /* its address's registers */
 };
-enum { REMEMBERED_STORES = 64 };
+enum { REMEMBERED_STORES = 64, MOST_PREDICTED = 64 };
+/* A load that read from the store so many before it; 0: there is none. */
+struct predicted_forward {
+    uint32_t insn, stores_back;
+};
 
 /* A record of the tap whose cycle has come for all that may come before it, or not yet (records.c).
  */
@@ -418,6 +422,7 @@ struct ooo {
     uint64_t youngest_store[STORE_SLOTS]; /* number + 1 by hashed 8-byte granule; 0 none */
     uint64_t wait_table[WAIT_TABLE];      /* loads that violated: epoch + 1 */
     struct remembered_store remembered[REMEMBERED_STORES]; /* by low bits of their count */
+    struct predicted_forward predicted[MOST_PREDICTED];
 
     /* ---- tap ---- */
     struct tap *tap;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { TRAILER_BYTES = 24, MMAP_NAME_AT = 72 };
+enum { SAMPLE_BYTES = 40, TRAILER_BYTES = 24, MMAP_NAME_AT = 72 };
 
 static uint32_t word32(const uint8_t *bytes) {
     uint32_t word;
@@ -82,7 +82,7 @@ static bool read_callers(struct reading reading, struct perf_record *record) {
 
 static bool read_sample(const uint8_t *bytes, size_t size, uint16_t misc,
                         struct perf_record *record) {
-    if (size < 40)
+    if (size < SAMPLE_BYTES)
         return false;
     record->id = word64(bytes + 8);
     record->address = word64(bytes + 16);
@@ -90,7 +90,8 @@ static bool read_sample(const uint8_t *bytes, size_t size, uint16_t misc,
     record->tid = word32(bytes + 28);
     record->time = word64(bytes + 32);
     record->kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    return size == 40 || read_callers((struct reading){bytes + 40, bytes + size}, record);
+    return size == SAMPLE_BYTES ||
+           read_callers((struct reading){bytes + SAMPLE_BYTES, bytes + size}, record);
 }
 
 static bool read_mmap(const uint8_t *bytes, size_t size, bool has_build_id,
@@ -171,6 +172,26 @@ bool perf_record_read(const uint8_t *bytes, size_t size, bool build_ids,
     default:
         return true;
     }
+}
+
+bool perf_record_find_stack(const uint8_t *head, size_t size, size_t *at, size_t *room) {
+    struct perf_event_header header;
+    struct perf_record record;
+    uint64_t count, bytes;
+    memcpy(&header, head, sizeof header);
+    const size_t known = size < PERF_RECORD_HEAD_BYTES ? size : PERF_RECORD_HEAD_BYTES;
+    struct reading reading = {head + SAMPLE_BYTES, head + known};
+    if (header.type != PERF_RECORD_SAMPLE || size <= SAMPLE_BYTES || !read_word(&reading, &count) ||
+        count > (size_t)(reading.end - reading.next) / 8)
+        return false;
+    reading.next += 8 * count;
+    if (!read_registers(&reading, &record.registers))
+        return false;
+    *at = (size_t)(reading.next - head);
+    if (!read_word(&reading, &bytes) || !bytes || bytes > size || size - bytes < *at + 16)
+        return false;
+    *room = (size_t)bytes;
+    return true;
 }
 
 uint64_t perf_record_time(const uint8_t *bytes, size_t size) {

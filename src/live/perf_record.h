@@ -51,5 +51,11 @@ struct perf_record {
 bool perf_record_read(const uint8_t *bytes, size_t size, bool build_ids,
                       struct perf_record *record);
 
+/* Of a sample with a stack that has `size` bytes, from its first PERF_RECORD_HEAD_BYTES or all if
+ * it has fewer: where the word with the room for its stack stands, behind which the stack itself
+ * and the word with its length follow. False: it has none, or is not consistent. */
+enum { PERF_RECORD_HEAD_BYTES = 4096 };
+bool perf_record_find_stack(const uint8_t *head, size_t size, size_t *at, size_t *room);
+
 /* The time alone; 0: none. */
 uint64_t perf_record_time(const uint8_t *bytes, size_t size);

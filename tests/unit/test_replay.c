@@ -217,6 +217,45 @@ static bool see(void *context, const uint8_t *record, size_t size, struct error 
     return true;
 }
 
+/* A sample with room for 16 KB of stack, of which 20 bytes were written, around the end of a ring
+ * of eight pages: what is left of it says the same. */
+static void unused_room_for_stacks_is_not_copied(void **state) {
+    (void)state;
+    enum { ROOM = 16384, STACK = 40 + 8 + 8, END = STACK + 8 + ROOM + 8, BEFORE = 40 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 16 * page;
+    uint8_t *mapped = calloc(1, page + size), record[END] = {0};
+    struct perf_event_mmap_page *control = (struct perf_event_mmap_page *)mapped;
+    struct perf_ring ring = {.mapped = mapped, .data_bytes = size};
+    struct error error = {0};
+    struct perf_record found;
+    put_header(record, PERF_RECORD_SAMPLE, 0, END);
+    put64(record + 32, 77); /* time; no callers, no registers */
+    put64(record + STACK, ROOM);
+    memcpy(record + STACK + 8, "twenty bytes of stack", 20);
+    put64(record + STACK + 8 + ROOM, 20);
+    control->data_tail = size - BEFORE;
+    control->data_head = control->data_tail + END;
+    memcpy(mapped + page + size - BEFORE, record, BEFORE);
+    memcpy(mapped + page, record + BEFORE, END - BEFORE);
+    assert_true(perf_ring_read(&ring, &error));
+    assert_int_equal(control->data_tail, control->data_head);
+    assert_int_equal(ring.pending_end, STACK + 8 + 24 + 8);
+    assert_true(perf_record_read(ring.pending, ring.pending_end, true, &found));
+    assert_int_equal(found.time, 77);
+    assert_int_equal(found.stack.size, 20);
+    assert_memory_equal(found.stack.bytes, "twenty bytes of stack", 20);
+    /* More written than there was room for: left as it is, and not believed. */
+    control->data_head = control->data_tail + END;
+    put64(record + STACK + 8 + ROOM, ROOM + 8);
+    memcpy(mapped + page + control->data_tail % size, record, END);
+    ring.pending_end = 0;
+    assert_true(perf_ring_read(&ring, &error));
+    assert_int_equal(ring.pending_end, END);
+    assert_false(perf_record_read(ring.pending, ring.pending_end, true, &found));
+    free(ring.pending);
+    free(mapped);
+}
+
 static void rings_are_merged_by_time(void **state) {
     (void)state;
     static const uint64_t TIMES[2][3] = {{1, 4, 9}, {2, 3, 20}};
@@ -580,6 +619,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(processes_that_ended_are_forgotten, set_up, tear_down),
         cmocka_unit_test(callers_are_found),
         cmocka_unit_test(callers_are_cut),
+        cmocka_unit_test(unused_room_for_stacks_is_not_copied),
         cmocka_unit_test(rings_are_merged_by_time),
         cmocka_unit_test_setup_teardown(places, set_up, tear_down),
         cmocka_unit_test_setup_teardown(forks_and_execs, set_up, tear_down),

@@ -33,10 +33,10 @@ enum {
     STACK_RING_PAGES_MOST = 4096, /* a sample with its stack takes some pages */
     MACHINE_PAGES_MOST = 1 << 16, /* of all processors: 256 MB */
     RING_PAGES_LEAST = 4,
-    /* Of which a reader is told: a quarter of what an ordinary user's ring has; of the machine's.
+    /* Of which a reader is told: a quarter of what an ordinary user's ring has, or root's at least.
      */
     STACK_WATERMARK_BYTES = 128 << 10,
-    MACHINE_WATERMARK_BYTES = 1 << 20,
+    ROOT_WATERMARK_BYTES = 1 << 20,
     ROUNDS_MAX = 16
 };
 static const uint64_t PERIOD_INTERVAL_NS = 1000000000; /* between new periods */
@@ -79,8 +79,7 @@ static void ask_for_stacks(const struct recorder *recorder, struct perf_event_at
     attributes->exclude_callchain_user = 1; /* which knows frame pointers alone */
     attributes->sample_regs_user = PERF_RECORD_REGISTERS;
     attributes->sample_stack_user = recorder->stack_bytes;
-    attributes->wakeup_watermark =
-        recorder->machine ? MACHINE_WATERMARK_BYTES : STACK_WATERMARK_BYTES;
+    attributes->wakeup_watermark = geteuid() == 0 ? ROOT_WATERMARK_BYTES : STACK_WATERMARK_BYTES;
 }
 
 /* A descriptor, or −1 with errno. The first event of a processor tells of mappings and tasks. */

@@ -111,16 +111,47 @@ static void add_row(const struct list *list, const struct store_session *session
     table_cell(table, session->name);
 }
 
+/* Events that differ in their periods alone, as one. */
+struct merged {
+    const struct store_event *event;
+    uint64_t least, most; /* periods */
+    uint64_t total;
+};
+
+static bool same_event(const struct store_event *one, const struct store_event *other) {
+    return !strcmp(one->name, other->name) && !strcmp(one->unit, other->unit) &&
+           !strcmp(one->period_unit, other->period_unit) && one->precise == other->precise;
+}
+
+/* False: an earlier one has it. */
+static bool merge_events(const struct store_event *events, const struct held *held, size_t count,
+                         size_t at, struct merged *merged) {
+    *merged = (struct merged){&events[at], events[at].period, events[at].period, 0};
+    for (size_t i = 0; i < count; i++) {
+        if (!same_event(&events[i], &events[at]))
+            continue;
+        if (i < at)
+            return false;
+        merged->least = events[i].period < merged->least ? events[i].period : merged->least;
+        merged->most = events[i].period > merged->most ? events[i].period : merged->most;
+        merged->total += held[i].total;
+    }
+    return true;
+}
+
 /* "cpu-clock every 192,000 ns, 1.20 M samples"; of units that are parts, "cycles, 8.19 G cycles".
  */
-static void put_event(FILE *out, const struct store_event *event, uint64_t total) {
+static void put_event(FILE *out, const struct merged *merged) {
+    const struct store_event *event = merged->event;
     fprintf(out, "%s", event->name);
-    if (event->period)
-        fprintf(out, " every %s %s", text_grouped(event->period).s, event->period_unit);
-    if (event->precise && event->period)
-        fputs(" (precise)", out);
+    if (merged->most)
+        fprintf(out, " every %s", text_grouped(merged->least).s);
+    if (merged->most > merged->least)
+        fprintf(out, " to %s", text_grouped(merged->most).s);
+    if (merged->most)
+        fprintf(out, " %s%s", event->period_unit, event->precise ? " (precise)" : "");
     bool parts = !strncmp(event->unit, PART, strlen(PART));
-    fprintf(out, ", %s %s", text_count(parts ? total / CYCLE_UNITS : total).s,
+    fprintf(out, ", %s %s", text_count(parts ? merged->total / CYCLE_UNITS : merged->total).s,
             event->unit + (parts ? strlen(PART) : 0));
 }
 
@@ -146,8 +177,11 @@ static bool print_details(const struct list *list, const struct store_session *s
         return false;
     put_origin(memory, session);
     for (size_t i = 0; i < count; i++) {
+        struct merged merged;
+        if (!merge_events(events, held, count, i, &merged))
+            continue;
         fputs(i ? "; " : ": ", memory);
-        put_event(memory, &events[i], held[i].total);
+        put_event(memory, &merged);
     }
     bool good = fclose(memory) == 0;
     char *line = NULL;

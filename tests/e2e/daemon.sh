@@ -287,7 +287,8 @@ budget() {
     done
     used="$used $(busy slower 1)"
     run daemon --status | tee "$scratch/status" | grep -qE '^budget +0.01 % .* cost [0-9.]+ %' || return
-    stop_daemon && run epochs --json >"$scratch/epochs.json" &&
+    stop_daemon && run epochs | grep -qE ': cpu-clock every [0-9,]+ to [0-9,]+ ns, [0-9.]+ k samples$' &&
+        run epochs --json >"$scratch/epochs.json" &&
         run top --by process --top 0 --json >"$scratch/top.json" && python3 - "$scratch" "$(named slower)" $used <<'END'
 import json, sys
 epochs, top = (json.load(open(f"{sys.argv[1]}/{name}.json")) for name in ("epochs", "top"))

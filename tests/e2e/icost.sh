@@ -309,7 +309,7 @@ CPP
         grep -q "'classify' is ns::Table<int, 64>::classify(int) const" "$scratch/text" &&
         run sim --save --store "$scratch/method.db" "$scratch/method.ctrace" >/dev/null 2>&1 &&
         run annotate --store "$scratch/method.db" Table::twice >"$scratch/text" 2>&1 &&
-        fails_with 1 'which of 2 procedures. .*Table<int, 64>::twice.int. const' \
+        fails_with 1 "which of 2 procedures. .*'ns::Table<int, 64>::twice'" \
             run annotate --store "$scratch/method.db" twice
 }
 skip_without g++ "a method is found by the end of its name" ||

@@ -4,6 +4,7 @@
 #include "live/daemon.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <math.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -318,6 +319,8 @@ static void merge_gathered(struct daemon *daemon, bool ended) {
         daemon->next_merge = time + daemon->options->merge_seconds;
         daemon->problem[0] = 0;
         daemon->written = drained(daemon);
+        /* Symbol tables and unwind tables came and went meanwhile. */
+        malloc_trim(0);
         if (failed)
             say(daemon, "merging into %s again; nothing that was counted is lost",
                 daemon->options->store);

@@ -10,7 +10,7 @@
 
 enum {
     FILE_BYTES_MAX = 1 << 30,
-    ROWS_MAX = 1 << 24, /* of all tables; more, and all are made anew when they are needed */
+    ROWS_MAX = 1 << 23, /* of all tables; more, and all are made anew when they are needed */
     STEPS_MAX =
         2 * LIVE_FRAMES_MAX /* what a signal interrupted may lie anywhere, also in a circle */
 };

@@ -102,7 +102,7 @@ static bool no_memory(struct error *error) {
 
 /* UINT32_MAX: out of memory. */
 static uint32_t add_procedure(struct call_profile *profile, const char *image, const char *name,
-                              bool cut) {
+                              uint32_t cut) {
     char key[2 * NAME_BYTES];
     const size_t known = profile->names.count;
     const int size = snprintf(key, sizeof key, "%s%c%s", image, 0, name);
@@ -180,10 +180,16 @@ static bool add_call(struct reading *reading, const struct store_call *call, uin
     return *frame != CALL_NONE_FRAME || no_memory(reading->error);
 }
 
+/* Where distances of samples differ, each counts for its own. */
+static double scale_of(const struct profile_event *event, const struct store_call_tree *tree) {
+    const double scale = event->scale * tree->session->weight;
+    return event->mean ? scale * (double)tree->event->period / event->mean : scale;
+}
+
 static bool visit_tree(void *context, const struct store_call_tree *tree) {
     struct reading *reading = context;
     struct call_frames *frames = &reading->profile->frames;
-    const double scale = reading->query->event->scale * tree->session->weight;
+    const double scale = scale_of(reading->query->event, tree);
     if (!profile_process_is(tree->process, reading->query->process))
         return true;
     if (!array_room(reading->nodes, reading->node_capacity, tree->count)) {

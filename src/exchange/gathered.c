@@ -36,6 +36,9 @@ void gathered_free(struct gathered *gathered) {
     free(gathered->events);
     free(gathered->values);
     free(gathered->symbol_sizes);
+    for (size_t i = 0; i < gathered->calls_count; i++)
+        call_tree_free(&gathered->calls[i].tree);
+    free(gathered->calls);
     *gathered = (struct gathered){0};
 }
 
@@ -227,6 +230,35 @@ static bool same_profile(const struct gathered_key *a, const struct gathered_key
     return a->image == b->image && a->process == b->process && a->event == b->event;
 }
 
+/* ---- calls ---- */
+
+/* NULL: out of memory. */
+static struct call_tree *tree_of(struct gathered *gathered, uint32_t process, uint32_t event) {
+    for (size_t i = gathered->calls_count; i-- > 0;)
+        if (gathered->calls[i].process == process && gathered->calls[i].event == event)
+            return &gathered->calls[i].tree;
+    const struct gathered_calls calls = {
+        .process = process, .event = event, .tree.most = STORE_CALLS_MAX};
+    return array_push(gathered->calls, gathered->calls_capacity, gathered->calls_count, calls)
+               ? &gathered->calls[gathered->calls_count - 1].tree
+               : NULL;
+}
+
+bool gathered_add_stack(struct gathered *gathered, const struct gathered_key *key,
+                        const struct gathered_frame *frames, size_t count, uint64_t value) {
+    struct call_tree *tree = tree_of(gathered, key->process, key->event);
+    uint32_t node = STORE_CALL_TOP;
+    if (!tree)
+        return false;
+    for (size_t i = count; i-- > 0;)
+        if (!call_tree_node(tree, node, 1 + (int64_t)frames[i].image, frames[i].offset, &node))
+            return false;
+    if (node != STORE_CALL_TOP)
+        tree->calls[node].value += value;
+    gathered->has_callers |= count > 1;
+    return true;
+}
+
 /* Numbers in the store by those of the import. */
 struct numbers {
     int64_t session;
@@ -259,6 +291,26 @@ static bool save_values(const struct gathered *gathered, struct store *store,
     free(rows);
     free(values);
     return good;
+}
+
+static bool save_calls(const struct gathered *gathered, struct store *store,
+                       const struct numbers *numbers, struct error *error) {
+    for (size_t i = 0; gathered->has_callers && i < gathered->calls_count; i++) {
+        const struct gathered_calls *from = &gathered->calls[i];
+        struct store_call *calls = malloc((from->tree.count + 1) * sizeof *calls);
+        bool good = calls || error_set(error, "out of memory for what was read");
+        for (size_t k = 0; good && k < from->tree.count; k++) {
+            calls[k] = from->tree.calls[k];
+            calls[k].image = numbers->images[calls[k].image - 1];
+        }
+        good =
+            good && store_add_calls(store, numbers->session, numbers->processes[from->process],
+                                    numbers->events[from->event], calls, from->tree.count, error);
+        free(calls);
+        if (!good)
+            return false;
+    }
+    return true;
 }
 
 static bool save_names(const struct gathered *gathered, struct store *store,
@@ -308,6 +360,7 @@ bool gathered_save(const struct gathered *gathered, struct store *store,
     good = begun && store_add_session(store, session, &numbers.session, error) &&
            save_names(gathered, store, &numbers, error) &&
            save_values(gathered, store, &numbers, error) &&
+           save_calls(gathered, store, &numbers, error) &&
            save_all_symbols(gathered, store, numbers.images, error) &&
            store_update_session(store,
                                 &(struct store_session){.id = numbers.session,

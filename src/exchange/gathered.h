@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/call_tree.h"
 #include "store/store.h"
 #include "util/intern.h"
 
@@ -16,6 +17,12 @@ struct gathered_event {
     uint32_t name, unit, period_unit; /* strings */
     bool precise;
     uint64_t period_sum, period_count; /* of what was added: their quotient is the mean */
+};
+
+/* Of one process and event; the images of its calls are numbers + 1. */
+struct gathered_calls {
+    uint32_t process, event;
+    struct call_tree tree;
 };
 
 struct gathered {
@@ -28,6 +35,9 @@ struct gathered {
     struct intern entries; /* numbers index `values` */
     uint64_t *values;
     size_t value_capacity;
+    struct gathered_calls *calls;
+    size_t calls_count, calls_capacity;
+    bool has_callers;      /* some stack has more than one frame: else they are not saved */
     struct intern symbols; /* numbers index `symbol_sizes` */
     uint64_t *symbol_sizes;
     size_t symbol_capacity;
@@ -50,6 +60,15 @@ struct gathered_key {
 };
 /* Sums saturate at INT64_MAX. False: out of memory. */
 bool gathered_add(struct gathered *gathered, const struct gathered_key *key, uint64_t value);
+
+/* Adds a stack as well: its frames in key's order, the innermost, which is the key's place, first.
+ */
+struct gathered_frame {
+    uint32_t image;
+    uint64_t offset; /* of a caller: within its call */
+};
+bool gathered_add_stack(struct gathered *gathered, const struct gathered_key *key,
+                        const struct gathered_frame *frames, size_t count, uint64_t value);
 
 /* A name for [start, start + size) of an image; the largest size given counts. */
 bool gathered_symbol(struct gathered *gathered, uint32_t image, const char *name, uint64_t start,

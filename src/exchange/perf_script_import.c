@@ -1,5 +1,5 @@
-/* A head opens a sample; the first frame that is not inlined closes it, the others are passed over.
- * Lines of mappings lead the way for the samples that follow. */
+/* A head opens a sample; its first frame that is not inlined closes it, and those behind that are
+ * its callers. Lines of mappings lead the way for the samples that follow. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "exchange/perf_places.h"
 #include "util/array.h"
 
-enum { DECLARED_MAX = 16, EVENT_BYTES = 64 };
+enum { DECLARED_MAX = 16, EVENT_BYTES = 64, FRAMES_MAX = 1024 };
 
 /* An event of which a record holds many samples, as culprit's own export has it. */
 struct declared {
@@ -22,7 +22,11 @@ struct reading {
     struct import *import;
     struct perf_places *places;
     struct error *error;
-    bool open;     /* a head was read, its frame was not */
+    bool open;               /* a head was read, its frame was not */
+    struct gathered_key key; /* of the sample that has its frame */
+    uint64_t count;
+    struct gathered_frame *frames; /* of its stack, so far */
+    size_t frame_count, frame_capacity;
     bool in_stack; /* lines that begin with a tab belong to a sample */
     uint64_t head_line;
     struct perf_head head; /* of the open sample; strings as below */
@@ -54,6 +58,14 @@ static uint64_t count_of(const struct reading *reading, const char *event, uint6
     return i < reading->declared_count ? period / reading->declared[i].period : 1;
 }
 
+/* A caller is told by its return address, which may be another function's first: `before` it. */
+static bool add_to_stack(struct reading *reading, const struct perf_place *place, unsigned before) {
+    const struct gathered_frame frame = {place->image,
+                                         place->offset - (place->offset ? before : 0)};
+    return reading->frame_count >= FRAMES_MAX ||
+           array_push(reading->frames, reading->frame_capacity, reading->frame_count, frame);
+}
+
 static bool add_sample(struct reading *reading, const struct perf_place *place) {
     struct gathered *gathered = &reading->import->gathered;
     const struct perf_head *head = &reading->head;
@@ -81,7 +93,27 @@ static bool add_sample(struct reading *reading, const struct perf_place *place) 
         reading->timed = true;
     }
     reading->open = false;
-    return true;
+    reading->key = key;
+    reading->count = count;
+    reading->frame_count = 0;
+    return add_to_stack(reading, place, 0) || out_of_memory(reading);
+}
+
+static bool add_caller(struct reading *reading, const struct perf_frame *frame) {
+    struct perf_place place;
+    return (perf_places_find(reading->places, &reading->head, frame, true, &place) &&
+            add_to_stack(reading, &place, 1)) ||
+           out_of_memory(reading);
+}
+
+/* What is known of the stack of the sample that was closed. */
+static bool end_stack(struct reading *reading) {
+    const size_t count = reading->frame_count;
+    reading->frame_count = 0;
+    return !count ||
+           gathered_add_stack(&reading->import->gathered, &reading->key, reading->frames, count,
+                              reading->count) ||
+           out_of_memory(reading);
 }
 
 static bool add_frame(struct reading *reading, const struct perf_frame *frame, bool stacked) {
@@ -96,14 +128,14 @@ static bool add_frame(struct reading *reading, const struct perf_frame *frame, b
 static bool end_sample(struct reading *reading) {
     reading->in_stack = false;
     if (!reading->open)
-        return true;
+        return end_stack(reading);
     if (!reading->head.anchored) {
         reading->input->line = reading->head_line;
         return input_fail_line(reading->input, reading->error,
                                "not a line of perf script: give it the output of 'perf script'");
     }
     struct perf_frame nowhere = {0};
-    return add_frame(reading, &nowhere, false);
+    return add_frame(reading, &nowhere, false) && end_stack(reading);
 }
 
 /* ---- lines ---- */
@@ -227,9 +259,9 @@ static bool take_line(struct reading *reading, char *line) {
     if (!length)
         return end_sample(reading);
     if (reading->in_stack && line[0] == '\t') {
-        if (!reading->open || !perf_frame_parse(line, &frame) || frame.inlined)
+        if (!perf_frame_parse(line, &frame) || frame.inlined)
             return true;
-        return add_frame(reading, &frame, true);
+        return reading->open ? add_frame(reading, &frame, true) : add_caller(reading, &frame);
     }
     if (line[0] == '#' && (line[1] == ' ' || !line[1]))
         return take_comment(reading, line), true;
@@ -266,6 +298,7 @@ bool import_perf_script(struct input *input, struct import *import, struct error
     import->session.kernel = import->kernel;
     import->session.processor = import->processor;
     perf_places_free(reading.places);
+    free(reading.frames);
     free(reading.command);
     free(reading.event);
     return good;

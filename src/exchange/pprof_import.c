@@ -10,6 +10,7 @@
 #include "exchange/pprof.pb-c.h"
 #include "exchange/pprof_tables.h"
 #include "tap/tap.h"
+#include "util/array.h"
 #include "util/file_name.h"
 
 struct column {
@@ -26,6 +27,8 @@ struct reading {
     struct column *columns; /* of tables.types */
     const char *main_file;  /* base name of the first mapping: whose profile it is */
     struct error *error;
+    struct gathered_frame *frames; /* of one sample */
+    size_t frame_count, frame_capacity;
 };
 
 static bool out_of_memory(const struct reading *reading) {
@@ -209,12 +212,31 @@ static bool add_values(struct reading *reading, const Pprof__Sample *sample,
             value = INT64_MAX;
         key->event = gathered_event(gathered, labels->event ? labels->event : column->event,
                                     column->unit, column->period_unit, column->scale > 1);
-        if (key->event == GATHERED_NONE || !gathered_add(gathered, key, value))
+        if (key->event == GATHERED_NONE || !gathered_add(gathered, key, value) ||
+            !gathered_add_stack(gathered, key, reading->frames, reading->frame_count, value))
             return out_of_memory(reading);
         if (column->distance >= 0 && sample->value[column->distance] > 0)
             gathered_period(gathered, key->event, (uint64_t)sample->value[column->distance], value);
         if (!sample->n_location_id && !strcmp(column->unit, "samples"))
             reading->import->session.unknown += value;
+    }
+    return true;
+}
+
+/* Locations of callers are within their calls already. One that is not in the profile is passed
+ * over. */
+static bool find_frames(struct reading *reading, const Pprof__Sample *sample,
+                        const struct pprof_location *innermost) {
+    reading->frame_count = 0;
+    for (size_t i = 0; i == 0 || i < sample->n_location_id; i++) {
+        struct pprof_location *caller =
+            i ? pprof_location(&reading->tables, sample->location_id[i]) : NULL;
+        if (caller && caller->image == INTERN_NONE && !locate(reading, caller))
+            return false;
+        const struct pprof_location *location = i ? caller : innermost;
+        if (location && !array_push(reading->frames, reading->frame_capacity, reading->frame_count,
+                                    (struct gathered_frame){location->image, location->offset}))
+            return out_of_memory(reading);
     }
     return true;
 }
@@ -234,6 +256,8 @@ static bool add_sample(struct reading *reading, const Pprof__Sample *sample) {
                                  "a sample at location %" PRIu64 ", which is not in the profile",
                                  sample->location_id[0]);
     if (location->image == INTERN_NONE && !locate(reading, location))
+        return false;
+    if (!find_frames(reading, sample, location))
         return false;
     read_labels(reading, sample, &labels);
     struct gathered_key key = {
@@ -291,6 +315,7 @@ bool import_pprof(struct input *input, struct import *import, struct error *erro
     }
     free(reading.columns);
     pprof_tables_free(&reading.tables);
+    free(reading.frames);
     pprof_reader_free(&reader);
     return good;
 }

@@ -246,6 +246,23 @@ exported() {
         grep -qE '100% \| +outer' peek && grep -qE '\| +leaf' peek
 }
 
+# What was exported comes back with its callers; so does what perf found by its own means.
+imported() {
+    local format store_of=$store
+    for format in perf-script pprof; do
+        store=$scratch/imported-$format.db
+        run epochs import --store "$store" "${format/perf-/}" >/dev/null &&
+            run epochs check --store "$store" && holds 'main > outer > middle > leaf > spin' 80 ||
+            return 1
+    done
+    has perf && perf record -q -e cpu-clock -F 997 --call-graph dwarf,8192 -o perf.data -- ./chain \
+        2>/dev/null >/dev/null || { store=$store_of && return 0; }
+    store=$scratch/imported-perf.db
+    perf script --show-mmap-events --show-task-events -i perf.data 2>/dev/null |
+        run epochs import --store "$store" - >/dev/null &&
+        holds 'main > outer > middle > leaf > spin' 60 && store=$store_of
+}
+
 check "by unwind tables" by_unwind_tables
 check "by frame pointers, without tables" by_frame_pointers
 check "of a static program" of_a_static_program
@@ -260,6 +277,7 @@ check "callers as JSON" callers_in_json
 check "what cannot be shown is said" refusals
 check "merged, and copied to another store" kept_and_merged
 check "exported to flame graphs, pprof and perf script" exported
+check "imported with callers" imported
 
 # The daemon, of processes that ran before it and of those that come, and of many that are short.
 if [ -n "$live" ]; then

@@ -163,8 +163,9 @@ static void perf_script_with_mappings(void **state) {
                                                    "b;[unknown];[unknown] 1\n");
 }
 
-/* Of stacks the innermost frame that is not inlined counts; source lines are passed over; a stack
- * without frames is an unknown place; the last needs no empty line. */
+/* Of stacks the innermost frame that is not inlined counts, the others are its callers; source
+ * lines are passed over; a stack without frames is an unknown place; the last needs no empty line.
+ */
 static void perf_script_with_stacks(void **state) {
     const struct fixture *fixture = *state;
     struct exchange_imported imported =
@@ -178,9 +179,9 @@ static void perf_script_with_stacks(void **state) {
                              "\t             104 f+0x14 (/nowhere/a)\r\n");
     size_t size;
     export_to_file(fixture, imported.session, EXCHANGE_FOLDED, NULL);
-    assert_string_equal(read_file(fixture, &size), "my shell;/nowhere/a;f 1\n"
-                                                   "sh;/nowhere/a;f 1\n"
-                                                   "my shell;[unknown];[unknown] 1\n");
+    assert_string_equal(read_file(fixture, &size), "my shell;main;f 1\n"
+                                                   "my shell;[unknown] 1\n"
+                                                   "sh;f 1\n");
     assert_int_equal(imported.records, 3);
 }
 

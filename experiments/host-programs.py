@@ -5,7 +5,8 @@
 
 MACHINE: that of this host's processor or the nearest to it, if none is named. PROGRAM: only these
 anew, beside what was measured of the others before; all, if none is named. --native: only natively,
-for a time when nothing else runs. --again: the page from what was measured the last time. Needs what `make deps` does not install: `apt-get install lua5.4`.
+for a time when nothing else runs. --again: the page from what was measured the last time. The page has a part for each
+machine; those of others are kept. Needs what `make deps` does not install: `apt-get install lua5.4`.
 
 Each program is run by `culprit validate --host`. What is measured is kept by program under
 build/experiments/host-programs."""

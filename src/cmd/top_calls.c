@@ -39,9 +39,10 @@ struct calls {
 static bool find_callers(struct calls *calls, struct error *error) {
     struct call_report *report = &calls->report;
     const uint32_t top = calls->run->verb.output.top;
-    size_t most = top && top < CALL_TREES_MAX ? top : CALL_TREES_MAX;
+    const size_t all = calls->profile.procedure_count;
+    size_t most = top && top < all ? top : all;
     uint32_t *sorted = call_profile_sorted(&calls->profile);
-    calls->trees = calloc(CALL_TREES_MAX, sizeof *calls->trees);
+    calls->trees = calloc(all + 1, sizeof *calls->trees);
     bool good = (sorted && calls->trees) || error_set(error, "out of memory for the callers");
     if (good && calls->options->procedure) {
         most = 1;
@@ -50,9 +51,9 @@ static bool find_callers(struct calls *calls, struct error *error) {
         report->inclusive = true;
     }
     const double least = report->least * calls->profile.frames.items[0].total;
-    for (size_t i = 0; good && i < most && i < calls->profile.procedure_count; i++) {
+    for (size_t i = 0; good && i < most; i++) {
         const struct call_procedure *procedure = &calls->profile.procedures[sorted[i]];
-        if (!report->inclusive && i && procedure->self < least)
+        if (!report->inclusive && i && procedure->self < least && !calls->run->verb.output.json)
             break;
         struct caller_tree *tree = &calls->trees[report->caller_count++];
         tree->procedure = sorted[i];

@@ -35,6 +35,7 @@ static bool add_event(struct export *export, const struct store_event *event) {
         return true;
     if (known) {
         known->periodic &= event->period > 0;
+        known->periods_differ |= event->period != known->period;
         return true;
     }
     if (!array_room(export->events, export->event_capacity, export->event_count + 1))

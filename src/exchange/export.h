@@ -12,6 +12,7 @@ struct export_event {
     char *name, *unit, *period_unit;
     bool periodic;               /* in all: values can be told in period units, too */
     uint64_t period;             /* of the first session */
+    bool periods_differ;         /* others have another */
     bool cycles;                 /* values are in 1/840 cycles */
     long double value, distance; /* exact sums so far, of what was written, and times the period */
     uint64_t value_written, distance_written;

@@ -69,7 +69,9 @@ static bool visit_stack(void *context, const struct export_stack *stack) {
     for (size_t i = stack->count; i-- > 0;)
         if (!put_frame(folding, &stack->frames[i], &at, end))
             return false;
-    return add(folding, text, (size_t)(at - text) - 1, stack->value) ||
+    /* Samples at different distances weigh what they stand for. */
+    const bool weighed = stack->event->periods_differ && stack->event->periodic;
+    return add(folding, text, (size_t)(at - text) - 1, weighed ? stack->distance : stack->value) ||
            error_set(folding->export->error, "out of memory for stacks");
 }
 

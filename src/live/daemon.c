@@ -24,7 +24,7 @@
 #include "util/clock.h"
 #include "util/text.h"
 
-enum { NAMES_SECONDS = 60, RETRY_SECONDS = 30, FIRST_INTERVAL = 2, FIRST_AMONG_OTHERS = -10 };
+enum { NAMES_SECONDS = 2, RETRY_SECONDS = 30, FIRST_INTERVAL = 2, FIRST_AMONG_OTHERS = -10 };
 
 struct daemon {
     const struct daemon_options *options;
@@ -109,7 +109,7 @@ static bool drain(struct daemon *daemon, struct error *error) {
     if (!live_source_drain(&daemon->source, &sink, error))
         return false;
     if (time >= daemon->next_names) {
-        daemon->next_names = time + NAMES_SECONDS;
+        daemon->next_names = time + NAMES_SECONDS; /* drains come as often only with stacks */
         if (!resolver_collect_names(daemon->resolver, error))
             return false;
     }

@@ -180,10 +180,14 @@ void live_events_describe(const struct live_event *events, size_t count, char *t
         bool clock = event->kind == LIVE_CPU_CLOCK;
         timer |= clock;
         imprecise |= !clock && !event->precise;
-        int wrote =
-            snprintf(text + used, size - used, clock ? "%s%s every %.4g us" : "%s%s every %.0f",
-                     i ? ", " : "", event->name,
-                     clock ? (double)event->period / 1e3 : (double)event->period);
+        const double period = (double)event->period;
+        const char *format = !clock         ? "%s%s every %.0f"
+                             : period < 1e6 ? "%s%s every %.4g us"
+                                            : "%s%s every %.4g ms";
+        int wrote = snprintf(text + used, size - used, format, i ? ", " : "", event->name,
+                             !clock         ? period
+                             : period < 1e6 ? period / 1e3
+                                            : period / 1e6);
         used += wrote > 0 ? (size_t)wrote : 0;
     }
     struct live_event probed = {.kind = LIVE_CYCLES, .name = "cycles", .period = 1000001};

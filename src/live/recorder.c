@@ -37,7 +37,7 @@ enum {
      */
     STACK_WATERMARK_BYTES = 128 << 10,
     ROOT_WATERMARK_BYTES = 1 << 20,
-    ROUNDS_MAX = 16
+    ROUNDS_MAX = 1000
 };
 static const uint64_t PERIOD_INTERVAL_NS = 1000000000; /* between new periods */
 
@@ -45,6 +45,7 @@ static const struct live_roots ROOTS = {.proc = "/proc", .sys = "/sys", .files =
 
 struct counter {
     int descriptor;
+    pid_t thread; /* that it was opened for; −1: all */
     uint32_t event;
     uint64_t id;
 };
@@ -54,6 +55,10 @@ struct recorder {
     size_t event_count;
     bool machine, waits, build_ids; /* how events are opened */
     uint32_t stack_bytes;
+    struct own_thread {           /* one that ran when its process was attached to */
+        pid_t thread, sampled_by; /* that one's events; 0: not yet */
+    } * own;
+    size_t own_count;
     struct counter *counters; /* sorted by id once all are open; their descriptors are owned */
     size_t counter_count, counter_capacity;
     struct perf_ring *rings;
@@ -129,9 +134,9 @@ static bool map_ring(struct recorder *recorder, int counter, struct error *error
                : error_errno(error, "a ring buffer for samples");
 }
 
-static bool add_counter(struct recorder *recorder, int descriptor, uint32_t event, int processor,
-                        struct error *error) {
-    struct counter counter = {.descriptor = descriptor, .event = event};
+static bool add_counter(struct recorder *recorder, int descriptor, uint32_t event, pid_t thread,
+                        int processor, struct error *error) {
+    struct counter counter = {.descriptor = descriptor, .thread = thread, .event = event};
     if (!array_room(recorder->counters, recorder->counter_capacity, recorder->counter_count + 1)) {
         close(descriptor);
         return error_set(error, "out of memory for the events");
@@ -170,7 +175,7 @@ static int open_on_processor(struct recorder *recorder, pid_t thread, int proces
             live_event_refused(&recorder->events[event], errno, error);
             return -1;
         }
-        if (!add_counter(recorder, descriptor, event, processor, error))
+        if (!add_counter(recorder, descriptor, event, thread, processor, error))
             return -1;
     }
     return 1;
@@ -223,6 +228,10 @@ static bool open_process(struct recorder *recorder, pid_t process, struct error 
     int any = 1;
     for (int round = 0; any > 0 && round < ROUNDS_MAX; round++)
         any = open_new_threads(recorder, process, &threads, error);
+    recorder->own = calloc(threads.count + 1, sizeof *recorder->own);
+    recorder->own_count = recorder->own ? threads.count : 0;
+    for (size_t i = 0; i < recorder->own_count; i++)
+        recorder->own[i].thread = threads.ids[i];
     free(threads.ids);
     return any >= 0;
 }
@@ -346,12 +355,30 @@ void recorder_free(struct recorder *recorder) {
     free(recorder->rings);
     free(recorder->ring_of);
     free(recorder->polled);
+    free(recorder->own);
     if (recorder->filling >= 0)
         close(recorder->filling);
     free(recorder);
 }
 
 /* ---- delivering ---- */
+
+/* A thread that began while its process was attached to may have inherited events, and have been
+ * given its own besides: those count that took the first sample, for as long as it lives. */
+static bool is_twice(struct recorder *recorder, const struct counter *counter, uint32_t tid) {
+    const size_t i = index_where(k, recorder->own_count, recorder->own[k].thread == (pid_t)tid);
+    if (i == recorder->own_count)
+        return false;
+    if (!recorder->own[i].sampled_by)
+        recorder->own[i].sampled_by = counter->thread;
+    return recorder->own[i].sampled_by != counter->thread;
+}
+
+static void forget_thread(struct recorder *recorder, uint32_t tid) {
+    const size_t i = index_where(k, recorder->own_count, recorder->own[k].thread == (pid_t)tid);
+    if (i < recorder->own_count)
+        recorder->own[i] = recorder->own[--recorder->own_count];
+}
 
 static bool visit(void *context, const uint8_t *bytes, size_t size, struct error *error) {
     struct recorder *recorder = context;
@@ -363,10 +390,12 @@ static bool visit(void *context, const uint8_t *bytes, size_t size, struct error
         const struct counter *counter =
             bsearch(&(struct counter){.id = record.id}, recorder->counters, recorder->counter_count,
                     sizeof *recorder->counters, by_id);
-        if (!counter)
+        if (!counter || is_twice(recorder, counter, record.tid))
             return true;
         event = counter->event;
     }
+    if (record.type == PERF_RECORD_EXIT)
+        forget_thread(recorder, record.tid);
     return replay_record(recorder->replay, &record, event, error);
 }
 

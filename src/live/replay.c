@@ -5,7 +5,6 @@
  * together. */
 #include "live/replay.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@ struct replayed {
     struct live_process process;
     struct address_map map;
     uint32_t threads;
+    bool attached; /* it ran before: how many threads it has is not known */
 };
 
 struct replay {
@@ -209,19 +209,6 @@ static bool attach_mapping(void *context, const struct proc_mapping *found) {
     return attachment->good;
 }
 
-/* At least the one that is asked for. */
-static uint32_t count_threads(uint32_t pid) {
-    char path[64];
-    uint32_t count = 0;
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);
-    DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        count += entry->d_name[0] != '.';
-    if (folder)
-        closedir(folder);
-    return count ? count : 1;
-}
-
 bool replay_attach(struct replay *replay, uint32_t pid, struct error *error) {
     static const struct live_roots ROOTS = {.proc = "/proc", .sys = "/sys", .files = ""};
     struct proc_process found;
@@ -231,7 +218,7 @@ bool replay_attach(struct replay *replay, uint32_t pid, struct error *error) {
     if (!process)
         return false;
     process->process.parent = found.parent;
-    process->threads = count_threads(pid);
+    process->attached = true;
     set_command(process, found.command);
     struct attachment attachment = {
         .replay = replay, .process = process, .error = error, .good = true};
@@ -249,6 +236,7 @@ static void begin_life(struct replay *replay, struct replayed *process) {
     process->process.key.exec = ++replay->serial;
     replay->ended -= !process->threads;
     process->threads = 1;
+    process->attached = false;
 }
 
 static bool replay_comm(struct replay *replay, const struct perf_record *record,
@@ -294,7 +282,8 @@ static bool replay_fork(struct replay *replay, const struct perf_record *record,
 
 static void replay_exit(struct replay *replay, const struct perf_record *record) {
     struct replayed *process = find(replay, record->pid);
-    if (!process || !process->threads || --process->threads)
+    /* Threads of one that ran before end that nobody has told of. */
+    if (!process || process->attached || !process->threads || --process->threads)
         return;
     address_map_free(&process->map);
     replay->ended++;

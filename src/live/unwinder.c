@@ -214,6 +214,9 @@ bool unwinder_walk(struct unwinder *unwinder, const struct address_map *map,
         return false;
     for (unsigned steps = 0; steps < STEPS_MAX; steps++) {
         const bool was_signal = row->kind == UNWIND_SIGNAL;
+        /* Code without rules that has no frame pointer either is no beginning of a thread. */
+        if (!steps && row->kind == UNWIND_NO_RULE && !registers.values[UNWIND_RBP])
+            return finish(stack, LIVE_STACK_FAILED);
         enum unwind_outcome outcome = unwind_step(&registers, row, memory);
         if (outcome != UNWIND_STEPPED)
             return finish(stack, ENDS[outcome]);

@@ -246,7 +246,8 @@ bool call_profile_read(struct call_profile *profile, const struct profile_set *s
     sum_procedures(profile);
     return profile->frames.items[0].total > 0 ||
            error_set(
-               error, "%s has no call stacks%s%s: 'culprit record --stacks' samples with them",
+               error,
+               "%s has no samples with call stacks%s%s ('culprit record --stacks' takes them)",
                set->label, query->process ? " of " : "", query->process ? query->process : "");
 }
 

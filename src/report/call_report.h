@@ -4,8 +4,6 @@
 #include "query/call_profile.h"
 #include "report/profile_report.h"
 
-enum { CALL_TREES_MAX = 64 }; /* procedures whose callers are shown at once */
-
 /* Callers of one procedure. */
 struct caller_tree {
     uint32_t procedure;

@@ -135,7 +135,7 @@ deeper_than_the_copy() {
     record --stack-bytes 8192 -- ./chain deep || return 1
     whole 98 && return 1
     top --tree >tree && cat tree && grep -q '\[deeper callers\]' tree &&
-        tr -s ' \n' ' ' <tree | grep -q 'of the stack lies deeper than what was copied' &&
+        tr -s ' \n' ' ' <tree | grep -q 'more of a stack than was copied' &&
         holds '[deeper callers] > deep' 80 || return 1
     record --stack-bytes 61440 -- ./chain deep && whole 98 && holds 'leaf > deep' 80
 }
@@ -209,7 +209,7 @@ PYTHON
 refusals() {
     run record --store "$store" -- true 2>/dev/null
     top --tree 2>said && return 1
-    grep -q "has no call stacks: 'culprit record --stacks'" said || return 1
+    grep -q "has no samples with call stacks ('culprit record --stacks'" said || return 1
     record -- ./chain
     top --callers=nothing-like-it 2>said && return 1
     grep -q 'nothing-like-it: no stack has such a procedure' said || return 1

@@ -153,12 +153,13 @@ bool call_report_add_worth(struct call_report *report) {
                             "frames of less than %g %% of all are left out (--least 0: none)",
                             100 * report->least);
     if (cut > 0)
-        good &= report_note(&report->report,
-                            "of %.2f %% of the samples the outermost callers are not known: of "
-                            "%s more of the stack lies deeper than what was copied (record "
-                            "--stack-bytes), of %s a frame's caller could not be found",
-                            100 * cut / all, text_grouped((uint64_t)(profile->truncated + 0.5)).s,
-                            text_grouped((uint64_t)(profile->failed + 0.5)).s);
+        good &= report_note(
+            &report->report,
+            "of %.2f %% of the samples the outermost callers are not known: %s have more "
+            "than 255 callers, or more of a stack than was copied (record "
+            "--stack-bytes), of %s a frame's caller could not be found",
+            100 * cut / all, text_grouped((uint64_t)(profile->truncated + 0.5)).s,
+            text_grouped((uint64_t)(profile->failed + 0.5)).s);
     return good && report_note(&report->report,
                                "calls of a procedure by itself are one frame; functions that the "
                                "compiler inlined are part of their callers");

@@ -24,9 +24,15 @@ static APART void spin(unsigned times) {
     for (unsigned i = 0; i < times; i++)
         spins++;
 }
+static clock_t now(void) {
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return used.tv_sec * 1000 + used.tv_nsec / 1000000;
+}
 static APART void handle(int number) {
     (void)number;
-    spin(300000);
+    for (clock_t end = now() + 4; now() < end;)
+        spin(10000);
     spins++;
 }
 static APART int deep(int levels) {
@@ -59,9 +65,9 @@ static APART void outer(const char *how) {
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : NULL;
     if (how && !strcmp(how, "signals")) {
-        struct itimerval every = {{0, 10000}, {0, 10000}};
-        signal(SIGALRM, handle);
-        setitimer(ITIMER_REAL, &every, NULL);
+        struct itimerval every = {{0, 12000}, {0, 12000}};
+        signal(SIGPROF, handle);
+        setitimer(ITIMER_PROF, &every, NULL);
     }
     outer(how);
     return 0;
@@ -129,7 +135,7 @@ of_a_stripped_program() {
     record -- ./stripped && whole 98
 }
 across_a_signal() {
-    record -- ./chain signals && whole 98 && holds 'leaf > spin > handle' 1
+    record -- ./chain signals && whole 98 && holds 'leaf > spin > handle' 3
 }
 deeper_than_the_copy() {
     record --stack-bytes 8192 -- ./chain deep || return 1

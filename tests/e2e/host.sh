@@ -5,7 +5,7 @@
 report=$scratch/report.json
 seq 4000 | awk '{ print ($1 * 7919) % 40009, $1 }' >"$scratch/numbers"
 # Long enough on any processor that the kernel, which looks at each tick, sees user code.
-seq 24000 | awk '{ print ($1 * 7919) % 40009, $1 }' >"$scratch/many"
+seq 60000 | awk '{ print ($1 * 7919) % 40009, $1 }' >"$scratch/many"
 samples() { perf_paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null) && [ "$perf_paranoid" -le 2 ]; }
 
 compared() {

@@ -14,6 +14,11 @@
 static const char USER_ALONE[] = "user code alone: samples of the kernel need CAP_PERFMON (or "
                                  "root), or kernel.perf_event_paranoid at most 1";
 
+static const char NO_SAMPLES[] =
+    "no samples: it used less processor time than lies between two, or it is a program that is "
+    "setuid "
+    "or that you may not read, of which the kernel gives samples to root alone";
+
 static bool sees_kernel(const struct recording *recording) {
     return recording->event_count && recording->events[0].kernel;
 }
@@ -125,6 +130,8 @@ bool recording_text(const struct recording *recording, const char *store, const 
         page_wrap(page, USER_ALONE, NULL, "", "  ");
     if (recording->note)
         page_wrap(page, recording->note, NULL, "", "  ");
+    if (!attributed->samples)
+        page_wrap(&page, NO_SAMPLES, NULL, "", "  ");
     fprintf(file, "%s: %s sample%s in %s%s\n",
             text_clip(text, sizeof text, recording->name, COMMAND_COLUMNS),
             text_grouped(attributed->samples).s, text_plural(attributed->samples),
@@ -170,6 +177,8 @@ static json_t *notes_json(const struct recording *recording) {
         json_array_append_new(notes, json_string(recording->note));
     if (recording->attributed.samples)
         show_rows(recording, NULL, &names, &ignored);
+    else
+        json_array_append_new(notes, json_string(NO_SAMPLES));
     for (uint32_t i = 0; i < names.note_count; i++)
         json_array_append_new(notes, json_text(names.notes[i]));
     report_free(&names);

@@ -294,6 +294,11 @@ else
 fi
 
 
+nothing_sampled() {
+    record --rate 1 -- true && tr -s ' \n' ' ' <summary | grep -q 'no samples: it used less processor time'
+}
+check "that nothing was sampled is said, and why that may be" nothing_sampled
+
 # ---- names that last longer than files
 
 # worker NAME FUNCTION OPTIONS...: a program whose work is a function of this name, and its code of

@@ -131,7 +131,7 @@ bool recording_text(const struct recording *recording, const char *store, const 
     if (recording->note)
         page_wrap(page, recording->note, NULL, "", "  ");
     if (!attributed->samples)
-        page_wrap(&page, NO_SAMPLES, NULL, "", "  ");
+        page_wrap(page, NO_SAMPLES, NULL, "", "  ");
     fprintf(file, "%s: %s sample%s in %s%s\n",
             text_clip(text, sizeof text, recording->name, COMMAND_COLUMNS),
             text_grouped(attributed->samples).s, text_plural(attributed->samples),

@@ -22,8 +22,8 @@ print(json.load(sys.stdin)["defaults"]["x86-64"]["machine"])')" = \
             "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["machine"])' "$report")" ]
 }
 says_so_in_text() {
-    run sim --limit 20k -- "$program" 2>"$scratch/text" >/dev/null &&
-        grep -A1 '^machine ' "$scratch/text" | grep -qE '^  by default: (it describes|the nearest to|no machine is near|the default for)'
+    run sim --limit 20k -- "$program" 2>"$scratch/text" >/dev/null && cat "$scratch/text" &&
+        grep -A2 '^machine ' "$scratch/text" | grep -qE '^  by default: (it describes|the nearest to|no machine is near|the default for)'
 }
 check "the default is a description of this processor or the nearest" of_this_processor
 check "the text says which and why" says_so_in_text

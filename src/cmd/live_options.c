@@ -27,8 +27,7 @@ static const struct option_row OPTIONS[] = {
          .group = 1),
     FLAG("stacks", stacks,
          "Also who called: the callers of every sample, in user code and the kernel, for culprit "
-         "top "
-         "--tree (at 997 samples per second, 97 by the daemon, unless --rate says otherwise)",
+         "top --tree (at 997 samples per second, 97 by the daemon, unless --rate says otherwise)",
          .group = 1),
     COUNT("stack-bytes", "N", stack_bytes,
           "Of each stack these bytes are looked at (32768); what is deeper is cut off",

@@ -1,12 +1,12 @@
 /* Places are looked up once each: many nodes of a tree lie at one. */
 #include "query/call_profile.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "program/function_name.h"
+#include "query/profile_table.h"
 #include "store/image_names.h"
 #include "util/array.h"
 #include "util/file_name.h"
@@ -128,13 +128,11 @@ static uint32_t look_up(struct reading *reading, const struct store_call *call) 
     if (!image || !image_names_locate_procedure(reading->names, image, call->offset, &location,
                                                 reading->error))
         return UINT32_MAX;
-    if (location.function)
-        snprintf(name, sizeof name, "%s", location.function);
-    else if (location.function_size)
-        snprintf(name, sizeof name, "%s+0x%" PRIx64, file_base_name(image->path),
-                 location.function_offset);
-    else
-        snprintf(name, sizeof name, "[no symbols]");
+    const struct profile_row row = {.procedure = location.function,
+                                    .image = image->path,
+                                    .covered = location.function_size,
+                                    .offset = location.function_offset};
+    profile_row_name(&row, name, sizeof name);
     const uint32_t procedure = add_procedure(reading->profile, image->path, name, 0);
     if (procedure == UINT32_MAX)
         no_memory(reading->error);

@@ -116,74 +116,52 @@ bool store_add_calls(struct store *store, int64_t session, int64_t process, int6
 /* ---- visiting ---- */
 
 struct walk {
-    struct store *store;
-    const struct store_filter *filter;
+    struct session_rows rows;
     store_call_tree_visitor *visit;
     void *context;
-    sqlite3_stmt *statement;
-    bool ended; /* by the visitor */
 };
 
 /* The row that the walk's statement is at. What it holds is the visitor's own: it may read on. */
-static bool visit_row(struct walk *walk, const struct session_entry *entry, struct error *error) {
-    sqlite3_stmt *statement = walk->statement;
+static bool visit_row(void *context, const struct session_entry *entry, struct error *error) {
+    struct walk *walk = context;
+    struct store *store = walk->rows.store;
+    const struct store_filter *filter = walk->rows.filter;
+    sqlite3_stmt *statement = walk->rows.statement;
     int64_t id = sqlite3_column_int64(statement, 0);
     const struct store_event *event = session_event(entry, sqlite3_column_int64(statement, 2));
     if (!event || sqlite3_column_type(statement, 3) == SQLITE_NULL)
-        return database_damaged(walk->store, error, "calls %lld are of no known event or process",
+        return database_damaged(store, error, "calls %lld are of no known event or process",
                                 (long long)id);
-    if (walk->filter && walk->filter->event && strcmp(walk->filter->event, event->name) != 0)
+    if (filter && filter->event && strcmp(filter->event, event->name) != 0)
         return true;
     const struct store_process process = {.id = sqlite3_column_int64(statement, 1),
                                           .command = database_text(statement, 3),
                                           .executable = database_text(statement, 4)};
     struct store_call_tree visited = {
         .session = &entry->session, .event = event, .process = &process};
-    if (!decode(walk->store, statement, 5, id, &visited.count, error))
+    if (!decode(store, statement, 5, id, &visited.count, error))
         return false;
-    struct store_call *calls = walk->store->old_calls;
-    size_t capacity = walk->store->old_calls_capacity;
-    walk->store->old_calls = NULL;
-    walk->store->old_calls_capacity = 0;
+    struct store_call *calls = store->old_calls;
+    size_t capacity = store->old_calls_capacity;
+    store->old_calls = NULL;
+    store->old_calls_capacity = 0;
     visited.calls = calls;
-    walk->ended = !walk->visit(walk->context, &visited);
-    free(walk->store->old_calls);
-    walk->store->old_calls = calls;
-    walk->store->old_calls_capacity = capacity;
+    walk->rows.ended = !walk->visit(walk->context, &visited);
+    free(store->old_calls);
+    store->old_calls = calls;
+    store->old_calls_capacity = capacity;
     return true;
-}
-
-static bool visit_session(struct walk *walk, const struct session_entry *entry,
-                          struct error *error) {
-    int row = 0;
-    sqlite3_bind_int64(walk->statement, 1, entry->session.id);
-    while (!walk->ended && (row = database_step(walk->store, walk->statement, error)) > 0)
-        if (!visit_row(walk, entry, error)) {
-            row = -1;
-            break;
-        }
-    sqlite3_reset(walk->statement);
-    return row >= 0;
 }
 
 bool store_each_call_tree(struct store *store, const struct store_filter *filter,
                           store_call_tree_visitor *visit, void *context, struct error *error) {
-    struct session_list list;
-    if (!session_list_read(store, &list, error))
-        return false;
-    struct walk walk = {.store = store, .filter = filter, .visit = visit, .context = context};
-    walk.statement = database_prepare(
-        store,
+    struct walk walk = {
+        .rows = {.store = store, .filter = filter}, .visit = visit, .context = context};
+    return session_rows_walk(
+        &walk.rows,
         "SELECT calls.id, process, event, command, executable, data FROM calls "
         "LEFT JOIN process ON process.id = process WHERE calls.session = ? ORDER BY process, event",
-        error);
-    bool good = walk.statement != NULL;
-    for (size_t i = 0; good && !walk.ended && i < list.count; i++)
-        if (session_wanted(filter, list.entries[i].session.id))
-            good = visit_session(&walk, &list.entries[i], error);
-    sqlite3_finalize(walk.statement);
-    session_list_free(&list);
-    return good;
+        visit_row, &walk, error);
 }
 
 /* ---- checking ---- */

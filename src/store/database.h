@@ -136,6 +136,20 @@ struct session_entry *session_list_find(struct store *store, struct session_list
 
 bool session_wanted(const struct store_filter *filter, int64_t session);
 
+/* A walk over rows of the sessions that a filter wants, by their start. */
+struct session_rows {
+    struct store *store;
+    const struct store_filter *filter;
+    sqlite3_stmt *statement; /* at a row, when the visitor is called */
+    bool ended;              /* by the visitor, which is no error */
+};
+typedef bool session_row_visitor(void *context, const struct session_entry *entry,
+                                 struct error *error);
+/* `sql` has the session as its only parameter. Of `rows`, store and filter are set. The visitor's
+ * false is an error. */
+bool session_rows_walk(struct session_rows *rows, const char *sql, session_row_visitor *visit,
+                       void *context, struct error *error);
+
 /* NULL: none of the entry's. */
 const struct store_event *session_event(const struct session_entry *entry, int64_t id);
 

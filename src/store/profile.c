@@ -109,28 +109,28 @@ bool store_add_values(struct store *store, int64_t session, int64_t process, int
 /* ---- visiting ---- */
 
 struct walk {
-    struct store *store;
-    const struct store_filter *filter;
+    struct session_rows rows;
     store_profile_visitor *visit;
     void *context;
-    sqlite3_stmt *statement;
     struct store_value *values;
     size_t capacity;
-    bool ended; /* by the visitor */
 };
 
 /* The row that the walk's statement is at. */
-static bool visit_row(struct walk *walk, const struct session_entry *entry, struct error *error) {
-    sqlite3_stmt *statement = walk->statement;
+static bool visit_row(void *context, const struct session_entry *entry, struct error *error) {
+    struct walk *walk = context;
+    struct store *store = walk->rows.store;
+    const struct store_filter *filter = walk->rows.filter;
+    sqlite3_stmt *statement = walk->rows.statement;
     int64_t profile = sqlite3_column_int64(statement, 0);
     const struct store_event *event = session_event(entry, sqlite3_column_int64(statement, 3));
     if (!event || sqlite3_column_type(statement, 4) == SQLITE_NULL)
-        return database_damaged(walk->store, error, "profile %lld is of no known event or process",
+        return database_damaged(store, error, "profile %lld is of no known event or process",
                                 (long long)profile);
-    if (walk->filter && walk->filter->event && strcmp(walk->filter->event, event->name) != 0)
+    if (filter && filter->event && strcmp(filter->event, event->name) != 0)
         return true;
     const struct store_image *image =
-        store_image_of(walk->store, sqlite3_column_int64(statement, 1), error);
+        store_image_of(store, sqlite3_column_int64(statement, 1), error);
     struct store_process process = {.id = sqlite3_column_int64(statement, 2),
                                     .command = database_text(statement, 4),
                                     .executable = database_text(statement, 5)};
@@ -140,48 +140,26 @@ static bool visit_row(struct walk *walk, const struct session_entry *entry, stru
         return false;
     int64_t total = sqlite3_column_int64(statement, 7);
     visited.total = total > 0 ? (uint64_t)total : 0;
-    bool wanted = !walk->filter || !walk->filter->wants_values ||
-                  walk->filter->wants_values(walk->filter->context, image);
-    if (wanted && !decode(walk->store, statement, 6, profile, &walk->values, &walk->capacity,
+    bool wanted = !filter || !filter->wants_values || filter->wants_values(filter->context, image);
+    if (wanted && !decode(store, statement, 6, profile, &walk->values, &walk->capacity,
                           &visited.count, error))
         return false;
     visited.values = walk->values;
-    walk->ended = !walk->visit(walk->context, &visited);
+    walk->rows.ended = !walk->visit(walk->context, &visited);
     return true;
-}
-
-static bool visit_session(struct walk *walk, const struct session_entry *entry,
-                          struct error *error) {
-    int row = 0;
-    sqlite3_bind_int64(walk->statement, 1, entry->session.id);
-    while (!walk->ended && (row = database_step(walk->store, walk->statement, error)) > 0)
-        if (!visit_row(walk, entry, error)) {
-            row = -1;
-            break;
-        }
-    sqlite3_reset(walk->statement);
-    return row >= 0;
 }
 
 bool store_each_profile(struct store *store, const struct store_filter *filter,
                         store_profile_visitor *visit, void *context, struct error *error) {
-    struct session_list list;
-    if (!session_list_read(store, &list, error))
-        return false;
-    struct walk walk = {.store = store, .filter = filter, .visit = visit, .context = context};
-    walk.statement = database_prepare(
-        store,
+    struct walk walk = {
+        .rows = {.store = store, .filter = filter}, .visit = visit, .context = context};
+    bool good = session_rows_walk(
+        &walk.rows,
         "SELECT profile.id, image, process, event, command, executable, data, total FROM profile "
         "LEFT JOIN process ON process.id = process WHERE profile.session = ? "
         "ORDER BY image, process, event",
-        error);
-    bool good = walk.statement != NULL;
-    for (size_t i = 0; good && !walk.ended && i < list.count; i++)
-        if (session_wanted(filter, list.entries[i].session.id))
-            good = visit_session(&walk, &list.entries[i], error);
-    sqlite3_finalize(walk.statement);
+        visit_row, &walk, error);
     free(walk.values);
-    session_list_free(&list);
     return good;
 }
 

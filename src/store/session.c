@@ -243,3 +243,33 @@ const struct store_event *session_event(const struct session_entry *entry, int64
     const size_t i = index_where(k, entry->event_count, entry->events[k].id == id);
     return i < entry->event_count ? &entry->events[i] : NULL;
 }
+
+/* ---- walks over rows ---- */
+
+static bool walk_session(struct session_rows *rows, const struct session_entry *entry,
+                         session_row_visitor *visit, void *context, struct error *error) {
+    int row = 0;
+    sqlite3_bind_int64(rows->statement, 1, entry->session.id);
+    while (!rows->ended && (row = database_step(rows->store, rows->statement, error)) > 0)
+        if (!visit(context, entry, error)) {
+            row = -1;
+            break;
+        }
+    sqlite3_reset(rows->statement);
+    return row >= 0;
+}
+
+bool session_rows_walk(struct session_rows *rows, const char *sql, session_row_visitor *visit,
+                       void *context, struct error *error) {
+    struct session_list list;
+    if (!session_list_read(rows->store, &list, error))
+        return false;
+    rows->statement = database_prepare(rows->store, sql, error);
+    bool good = rows->statement != NULL;
+    for (size_t i = 0; good && !rows->ended && i < list.count; i++)
+        if (session_wanted(rows->filter, list.entries[i].session.id))
+            good = walk_session(rows, &list.entries[i], visit, context, error);
+    sqlite3_finalize(rows->statement);
+    session_list_free(&list);
+    return good;
+}

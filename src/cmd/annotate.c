@@ -11,7 +11,6 @@ static const struct option_row OPTIONS[] = {
     HEADING(2, "Which procedure:"),
     TEXT("event", "NAME", event,
          "Samples of this event (default: head of a simulated core in order, else the first)"),
-    PROCESS_ROW(query.process),
     IMAGE_ROW(query.image),
     FLAG("all", all, "Every procedure that has enough of the samples, one by one"),
     PERCENT("least", query.least, "With --all: how much is enough (default 1)", .least = 1,
@@ -68,6 +67,7 @@ static void check_request(struct argp_state *state, void *given) {
 
 static const struct option_part PARTS[] = {
     {&store_group, offsetof(struct annotate_job, run.store_options)},
+    {&sample_group, offsetof(struct annotate_job, run.samples)},
     {&report_group, offsetof(struct annotate_job, run.verb.output)},
     {0}};
 

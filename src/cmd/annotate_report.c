@@ -48,7 +48,7 @@ static char *next_of(const struct annotate_job *job, const struct procedure_choi
     for (size_t i = 0; i < job->run.store_options.epoch_count; i++)
         text_put_option(file, "epoch", job->run.store_options.epochs[i]);
     text_put_option(file, "event", job->event);
-    text_put_option(file, "process", job->query.process);
+    sample_options_put(&job->run.samples, file);
     text_put_option(file, "image", job->query.image);
     text_put_option(file, "machine", job->machine);
     text_put_option(file, "view", VIEWS[job->view]);
@@ -139,8 +139,9 @@ static bool write_procedures(struct writing *writing, const struct procedure_cho
 static bool write_json(const struct writing *writing, struct error *error) {
     const struct profile_set *set = writing->settings->set;
     json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:o, s:O}", "verb", "annotate", "store", json_text(store_path(set->store)),
-        "epochs", profile_set_epochs_json(set), "event",
+        "{s:s, s:o, s:o, s:o, s:o, s:O}", "verb", "annotate", "store",
+        json_text(store_path(set->store)), "epochs", profile_set_epochs_json(set), "only",
+        sample_choice_json(&set->choice), "event",
         profile_event_json(writing->settings->event, writing->total), "procedures", writing->array);
     return json_write_report(object, writing->report, writing->page->file, error);
 }

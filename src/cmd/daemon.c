@@ -13,7 +13,8 @@
 #include "store/store.h"
 
 /* Of a sample with its stack the daemon itself has some microseconds of work. */
-enum { ENTRIES = 200000, RATE_WITH_STACKS = 97 };
+enum { ENTRIES = 200000, RATE_WITH_STACKS = 97, SLICE_STEP_SECONDS = 3600 };
+static const uint64_t SECOND_NS = 1000000000;
 
 enum action { ACTION_RUN, ACTION_STATUS, ACTION_FLUSH, ACTION_STOP };
 
@@ -69,6 +70,13 @@ static void check(struct argp_state *state, void *given) {
     struct job *job = given;
     if (job->sampled.stacks && !job->sampled.rate_given)
         job->sampled.rate = RATE_WITH_STACKS;
+    if (!job->sampled.slices_given)
+        job->sampled.slicing =
+            (struct sample_slicing){.cgroup = true, .step_ns = SLICE_STEP_SECONDS * SECOND_NS};
+    if (job->sampled.slicing.thread && !job->sampled.stacks)
+        options_fail(state, "--slices thread: threads are told apart with --stacks only");
+    if (job->sampled.slicing.step_ns && job->sampled.slicing.step_ns < SECOND_NS)
+        options_fail(state, "--slices time: steps of at least 1s");
     if (job->epoch == 0)
         job->epoch = default_epoch(job->keep);
     if (job->merge == 0)
@@ -119,6 +127,7 @@ static bool collect(const struct job *job, struct error *error) {
                                      .keep_bytes = job->size,
                                      .no_symbols = job->sampled.no_symbols,
                                      .stack_bytes = (uint32_t)job->sampled.stack_bytes,
+                                     .slicing = job->sampled.slicing,
                                      .entries = ENTRIES,
                                      .say = say};
     if (!options.store) {

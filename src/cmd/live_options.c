@@ -3,7 +3,7 @@
 #include "live/recorder.h"
 
 /* 5200: about what DCPI took (§4.1.1), and no multiple of common timers' rates. */
-enum { RATE_DEFAULT = 5200, RATE_MAX = 100000 };
+enum { RATE_DEFAULT = 5200, RATE_MAX = 100000, SLICE_STEP_NS = 100000000 };
 
 /* A sample with its stack takes 32 KB of a buffer, which often may have 512 KB. No divisor of
  * common timers' rates. */
@@ -17,6 +17,14 @@ static void take_rate(struct argp_state *state, void *request, char *value) {
         options_fail(state, "--rate %s: 1 to %d samples per second", value, RATE_MAX);
 }
 
+static void take_slices(struct argp_state *state, void *request, char *value) {
+    struct live_options *options = request;
+    struct error error;
+    options->slices_given = true;
+    if (!sample_slicing_parse(value, &options->slicing, &error))
+        options_fail(state, "--slices %s", error.message);
+}
+
 #define REQUEST struct live_options
 static const struct option_row OPTIONS[] = {
     TEXT("events", "LIST", events,
@@ -24,6 +32,11 @@ static const struct option_row OPTIONS[] = {
          "cpu-clock where there are no hardware events)",
          .group = 1),
     TAKE("rate", "HZ", take_rate, "Samples per second of each processor that is busy (5200)",
+         .group = 1),
+    TAKE("slices", "LIST", take_slices,
+         "What samples are told apart by, to look at slices of them: of pid, thread, cpu, cgroup, "
+         "time=STEP, with commas between, or none (record: pid,thread,cpu,cgroup,time=100ms; "
+         "daemon: cgroup,time=1h)",
          .group = 1),
     FLAG("stacks", stacks,
          "Also who called: the callers of every sample, in user code and the kernel, for culprit "
@@ -39,7 +52,10 @@ static const struct option_row OPTIONS[] = {
     {0}};
 
 static void begin(void *request) {
-    ((struct live_options *)request)->rate = RATE_DEFAULT;
+    struct live_options *options = request;
+    options->rate = RATE_DEFAULT;
+    options->slicing = (struct sample_slicing){
+        .pid = true, .thread = true, .processor = true, .cgroup = true, .step_ns = SLICE_STEP_NS};
 }
 
 static void end(struct argp_state *state, void *request) {

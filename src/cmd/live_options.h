@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cmd/option.h"
+#include "live/slices.h"
 
 struct live_options {
     const char *events; /* NULL: what the machine has (live_events_choose) */
@@ -10,6 +11,8 @@ struct live_options {
     bool stacks;
     bool no_symbols;
     uint64_t stack_bytes; /* copied; 0: no callers */
+    bool slices_given;    /* by the user */
+    struct sample_slicing slicing;
 };
-extern const struct option_group
-    live_group; /* --events, --rate, --stacks, --stack-bytes, in group 1; fills in defaults */
+extern const struct option_group live_group; /* --events, --rate, --slices, --stacks, --stack-bytes,
+                                                in group 1; fills in defaults */

@@ -94,8 +94,6 @@ enum { OPTIONS_MAX_JOBS = 1024 };
 /* Of verbs about profiles. */
 #define STORE_ROW(member_)                                                                         \
     WRITTEN_FILE("store", "FILE", member_, "The profile database (default: see culprit-epochs(1))")
-#define PROCESS_ROW(member_)                                                                       \
-    TEXT("process", "NAME", member_, "Of processes of this name, or executable, only")
 #define IMAGE_ROW(member_)                                                                         \
     TEXT("image", "NAME", member_, "Of this file only: its path, or the last part of it")
 

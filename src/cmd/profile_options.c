@@ -8,11 +8,12 @@
 #define REQUEST struct row_options
 static const struct option_row OPTIONS[] = {
     HEADING(2, "Which rows:"),
-    CHOICE("by", "GRAIN", by, "procedure (default), image, line, process, epoch", profile_by_names),
+    CHOICE("by", "GRAIN", by,
+           "procedure (default), image, line, process, pid, thread, cpu, cgroup, epoch",
+           profile_by_names),
     LIST("event", "NAME", events, event_count,
          "Of this event; where several are shown it may be repeated, and rows are sorted by the "
          "first"),
-    PROCESS_ROW(process),
     IMAGE_ROW(image),
     {0}};
 
@@ -40,25 +41,33 @@ const struct option_group compare_group = {.argument = take_store, .end = check_
 
 /* Adds a set of a store: those of `list` (NULL: the last), or when `each` a set for each of them.
  */
-static bool add_sets(struct profile_sets *sets, struct store *store, const char *list, bool each,
+static bool add_sets(struct profile_sets *sets, struct store *store,
+                     const struct sample_options *samples, const char *list, bool each,
                      bool name_file, struct error *error) {
     int64_t *sessions;
     size_t count;
-    if (!store_options_choose(store, list, &sessions, &count, error))
+    if (!store_options_choose(store, sample_options_epochs(samples, list), &sessions, &count,
+                              error))
         return false;
+    if (!sample_options_narrow(store, samples, sessions, &count, error)) {
+        free(sessions);
+        return false;
+    }
     size_t wanted = each ? count : 1, size = each ? 1 : count;
     bool good = wanted <= STORE_OPTIONS_MAX - sets->count ||
                 error_set(error, "%zu sets are too many to compare (%d at most)",
                           sets->count + wanted, STORE_OPTIONS_MAX);
-    for (size_t i = 0; good && i < wanted; i++)
-        good = profile_set_read(&sets->sets[sets->count++], store, sessions + i, size, name_file,
-                                error);
+    for (size_t i = 0; good && i < wanted; i++) {
+        struct profile_set *set = &sets->sets[sets->count++];
+        good = profile_set_read(set, store, sessions + i, size, name_file, error);
+        profile_set_choose(set, &samples->choice);
+    }
     free(sessions);
     return good;
 }
 
 static bool read_sets(struct profile_sets *sets, const struct store_options *options,
-                      struct error *error) {
+                      const struct sample_options *samples, struct error *error) {
     size_t lists = options->epoch_count, stores = sets->store_count;
     if (stores > 1 && lists > 1 && lists != stores)
         return error_set(error,
@@ -67,11 +76,11 @@ static bool read_sets(struct profile_sets *sets, const struct store_options *opt
                          stores, lists);
     for (size_t i = 0; stores > 1 && i < stores; i++) {
         const char *list = lists > 1 ? options->epochs[i] : lists ? options->epochs[0] : NULL;
-        if (!add_sets(sets, sets->stores[i], list, false, true, error))
+        if (!add_sets(sets, sets->stores[i], samples, list, false, true, error))
             return false;
     }
     for (size_t i = 0; stores == 1 && i < lists; i++)
-        if (!add_sets(sets, sets->stores[0], options->epochs[i], lists == 1, false, error))
+        if (!add_sets(sets, sets->stores[0], samples, options->epochs[i], lists == 1, false, error))
             return false;
     return sets->count > 1 ||
            error_set(error, "two sets are compared, or more: which? (--epoch 3 --epoch 4, or two "
@@ -79,14 +88,15 @@ static bool read_sets(struct profile_sets *sets, const struct store_options *opt
 }
 
 static bool open_sets(struct profile_sets *sets, const struct store_options *options,
-                      const char *event, struct error *error) {
+                      const struct sample_options *samples, const char *event,
+                      struct error *error) {
     for (size_t i = 0; i < options->store_count || i == 0; i++) {
         const char *path = options->store_count ? options->stores[i] : NULL;
         if (!(sets->stores[i] = store_options_open(path, STORE_READ, error)))
             return false;
         sets->store_count++;
     }
-    if (!read_sets(sets, options, error))
+    if (!read_sets(sets, options, samples, error))
         return false;
     for (size_t i = 0; i < sets->count; i++) {
         const char *name = i && !event ? sets->events[0].name : event;
@@ -108,7 +118,7 @@ static bool fill_table(struct compare *compare, struct error *error) {
     const struct profile_sets *sets = &compare->sets;
     const struct row_options *rows = &compare->rows;
     const struct profile_table_options wanted = {.by = rows->by,
-                                                 .process = rows->process,
+                                                 .process = compare->samples.process,
                                                  .image = rows->image,
                                                  .base_names = true,
                                                  .columns = sets->count};
@@ -127,7 +137,7 @@ static bool fill_table(struct compare *compare, struct error *error) {
 bool compare_prepare(void *verb, struct error *error) {
     struct compare *compare = verb;
     const char *event = compare->rows.event_count ? compare->rows.events[0] : NULL;
-    return open_sets(&compare->sets, &compare->store, event, error) &&
+    return open_sets(&compare->sets, &compare->store, &compare->samples, event, error) &&
            verb_open_report(&compare->verb, error) && fill_table(compare, error);
 }
 
@@ -143,16 +153,32 @@ void compare_free(void *verb) {
 
 /* ---- one set ---- */
 
+/* The union of all lists, or what is meant without one. */
+static bool choose_epochs(struct profile_run *run, size_t *count, struct error *error) {
+    const struct store_options *options = &run->store_options;
+    const bool chosen =
+        options->epoch_count
+            ? store_options_choose_all(run->store, options, &run->sessions, count, error)
+            : store_options_choose(run->store, sample_options_epochs(&run->samples, NULL),
+                                   &run->sessions, count, error);
+    return chosen && sample_options_narrow(run->store, &run->samples, run->sessions, count, error);
+}
+
+static bool read_set(struct profile_run *run, struct error *error) {
+    size_t count;
+    if (!choose_epochs(run, &count, error) ||
+        !profile_set_read(&run->set, run->store, run->sessions, count, false, error))
+        return false;
+    profile_set_choose(&run->set, &run->samples.choice);
+    return true;
+}
+
 bool profile_prepare(void *verb, struct error *error) {
     struct profile_run *run = verb;
     const struct store_options *options = &run->store_options;
-    size_t count;
     run->store =
         store_options_open(options->store_count ? options->stores[0] : NULL, STORE_READ, error);
-    return run->store &&
-           store_options_choose_all(run->store, options, &run->sessions, &count, error) &&
-           profile_set_read(&run->set, run->store, run->sessions, count, false, error) &&
-           verb_open_report(&run->verb, error) &&
+    return run->store && read_set(run, error) && verb_open_report(&run->verb, error) &&
            ((run->program = program_new()) || error_set(error, "out of memory for the report"));
 }
 

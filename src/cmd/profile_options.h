@@ -2,6 +2,7 @@
  * of epochs that are compared. */
 #pragma once
 
+#include "cmd/sample_options.h"
 #include "cmd/store_options.h"
 #include "cmd/verb.h"
 #include "query/profile_set.h"
@@ -13,14 +14,15 @@ struct row_options {
     enum profile_by by;
     const char *events[PROFILE_OPTIONS_EVENTS];
     size_t event_count; /* 0: all, or the first */
-    const char *process, *image;
+    const char *image;
 };
-extern const struct option_group rows_group; /* --by, --event, --process, --image */
+extern const struct option_group rows_group; /* --by, --event, --image */
 
 /* The first member of a verb that shows one set of epochs of one store. */
 struct profile_run {
     struct verb_run verb;
     struct store_options store_options;
+    struct sample_options samples;
     struct store *store;
     int64_t *sessions;
     struct profile_set set;
@@ -46,6 +48,7 @@ struct compare {
     struct verb_run verb;
     size_t most_stores; /* set before parsing; at most STORE_OPTIONS_MAX */
     struct store_options store;
+    struct sample_options samples;
     struct row_options rows;
     struct profile_sets sets;
     struct program *program;
@@ -54,6 +57,7 @@ struct compare {
 extern const struct option_group compare_group; /* stores as arguments */
 #define COMPARE_PARTS                                                                              \
     {&compare_group, 0}, {&store_group, offsetof(struct compare, store)},                          \
+        {&sample_group, offsetof(struct compare, samples)},                                        \
         {&rows_group, offsetof(struct compare, rows)}, {                                           \
         &output_group, offsetof(struct compare, verb.output)                                       \
     }

@@ -75,7 +75,8 @@ static bool run(void *verb, struct error *error) {
                                               .rate = job->sampled.rate,
                                               .seconds = job->seconds,
                                               .no_symbols = job->sampled.no_symbols,
-                                              .stack_bytes = (uint32_t)job->sampled.stack_bytes};
+                                              .stack_bytes = (uint32_t)job->sampled.stack_bytes,
+                                              .slicing = job->sampled.slicing};
     const bool good = record_run(&request, &job->recording, &job->verb.failed, error);
     job->verb.exit = job->command ? job->recording.exit : (struct trace_exit){.known = true};
     return good || (job->recording.session && verb_report_late(&job->verb, error));

@@ -4,16 +4,27 @@
 #include "cmd/cmd.h"
 #include "cmd/profile_options.h"
 #include "cmd/top_calls.h"
+#include "report/over_time.h"
 #include "report/profile_report.h"
 #include "util/array.h"
 #include "util/text.h"
 
 struct job {
     struct profile_run run;
+    bool over_time;
+    struct timeline timeline;
     struct row_options rows;
     struct call_options calls;
     struct profile_report report;
 };
+
+#define REQUEST struct job
+static const struct option_row OPTIONS[] = {
+    HEADING(5, "Over time:"),
+    FLAG("over-time", over_time,
+         "When each row had its samples: one line of blocks a row, of the first event"),
+    SVG_ROW(run.verb.output, "Draw them above one another, as SVG"),
+    {0}};
 
 static bool refuse_argument(struct argp_state *state, void *request, char *value) {
     (void)request;
@@ -28,22 +39,30 @@ static void check(struct argp_state *state, void *request) {
     if (calls && (job->rows.by != PROFILE_BY_PROCEDURE || job->rows.image))
         options_fail(state, "%s: of procedures, in all images; without --by and --image",
                      job->calls.tree ? "--tree" : "--callers");
+    if (calls && job->over_time)
+        options_fail(state, "--over-time: of rows, not of calls");
+    if (job->run.verb.output.svg && !job->over_time)
+        options_fail(state, "--svg: it draws what goes on over time (add --over-time)");
+    if (job->over_time && job->rows.event_count > 1)
+        options_fail(state, "--event: one at a time");
     if (calls && job->rows.event_count > 1)
         options_fail(state, "--event: one at a time");
 }
 
 static const struct option_part PARTS[] = {{&store_group, offsetof(struct job, run.store_options)},
+                                           {&sample_group, offsetof(struct job, run.samples)},
                                            {&rows_group, offsetof(struct job, rows)},
                                            {&calls_group, offsetof(struct job, calls)},
                                            {&output_group, offsetof(struct job, run.verb.output)},
                                            {0}};
 
 static const struct command_line LINE = {
-    .own = {.argument = refuse_argument, .end = check},
+    .own = {.options = OPTIONS, .argument = refuse_argument, .end = check},
     .parts = PARTS,
     .help = "Shows which procedures the samples of the store lie in, most first: those that daemon "
             "and record took, and the cycles that sim --save kept."
             "\vExamples:\n  culprit record -- gzip -9 -c /bin/bash > /dev/null && culprit top\n"
+            "  culprit top --over-time --since '10min ago'\n"
             "  culprit record --stacks -- make && culprit top --tree"};
 
 /* ---- the report ---- */
@@ -71,10 +90,18 @@ static bool choose_events(struct job *job, struct error *error) {
     return true;
 }
 
-static bool fill_table(struct job *job, struct profile_table *table, struct error *error) {
+static bool add_events(const struct job *job, struct profile_table *table, struct error *error) {
     const struct profile_report *report = &job->report;
+    if (report->timeline)
+        return profile_table_add_over_time(table, report->set, report->events[0], report->timeline,
+                                           error);
     return all_where(i, report->event_count,
-                     profile_table_add_set(table, report->set, report->events[i], i, error)) &&
+                     profile_table_add_set(table, report->set, report->events[i], i, error));
+}
+
+static bool fill_table(const struct job *job, struct profile_table *table, struct error *error) {
+    const struct profile_report *report = &job->report;
+    return add_events(job, table, error) &&
            profile_table_finish(table, job->run.verb.output.top, error) &&
            profile_table_any(table, report->set, error);
 }
@@ -119,6 +146,8 @@ static char *next_of(const struct job *job) {
     for (size_t i = 0; i < job->run.store_options.epoch_count && report->by != PROFILE_BY_EPOCH;
          i++)
         text_put_option(file, "epoch", job->run.store_options.epochs[i]);
+    if (report->by < PROFILE_BY_PROCESS)
+        sample_options_put(&job->run.samples, file);
     switch (report->by) {
     case PROFILE_BY_PROCEDURE:
         if (!readable)
@@ -132,6 +161,18 @@ static char *next_of(const struct job *job) {
     case PROFILE_BY_PROCESS:
         text_put_option(file, "process", first->process);
         break;
+    case PROFILE_BY_PID:
+        fprintf(file, " --pid %" PRIu32, first->pid);
+        break;
+    case PROFILE_BY_THREAD:
+        fprintf(file, " --thread %" PRIu32, first->thread);
+        break;
+    case PROFILE_BY_CPU:
+        fprintf(file, " --cpu %" PRIu32, first->processor - 1);
+        break;
+    case PROFILE_BY_CGROUP:
+        text_put_option(file, "cgroup", first->process);
+        break;
     case PROFILE_BY_EPOCH:
         fprintf(file, " --epoch %" PRId64, first->epoch);
         break;
@@ -142,23 +183,41 @@ static char *next_of(const struct job *job) {
     return text_printer_end(&printer);
 }
 
+/* As many steps as there is room for beside names. */
+static bool choose_steps(struct job *job, struct error *error) {
+    enum { NAMES = 60, STEPS_LEAST = 20 };
+    struct profile_report *report = &job->report;
+    const unsigned columns = output_page(&job->run.verb.files.report).table_columns;
+    const size_t room = columns > NAMES + STEPS_LEAST ? columns - NAMES : STEPS_LEAST;
+    report->event_count = 1;
+    report->timeline = &job->timeline;
+    return timeline_read(&job->timeline, report->set, report->events[0]->name,
+                         columns && !job->run.verb.output.json ? room : TIMELINE_STEPS_MAX, error);
+}
+
+static size_t report_steps(const struct profile_report *report) {
+    return report->timeline ? report->timeline->count : 0;
+}
+
 static bool write_report(void *verb, struct error *error) {
     struct job *job = verb;
     struct profile_report *report = &job->report;
     const struct row_options *rows = &job->rows;
     if (job->calls.tree || job->calls.callers)
         return top_calls_report(&job->run, &job->calls, rows, error);
-    *report =
-        (struct profile_report){.report = {.verb = "top"},
-                                .set = &job->run.set,
-                                .by = rows->by,
-                                .filtered = rows->process || rows->image || rows->event_count};
-    if (!choose_events(job, error))
+    *report = (struct profile_report){.report = {.verb = "top"},
+                                      .set = &job->run.set,
+                                      .by = rows->by,
+                                      .filtered = job->run.samples.process || rows->image ||
+                                                  rows->event_count ||
+                                                  sample_choice_any(&job->run.samples.choice)};
+    if (!choose_events(job, error) || (job->over_time && !choose_steps(job, error)))
         return false;
     const struct profile_table_options options = {.by = rows->by,
-                                                  .process = rows->process,
+                                                  .process = job->run.samples.process,
                                                   .image = rows->image,
-                                                  .columns = report->event_count};
+                                                  .columns =
+                                                      report->event_count + report_steps(report)};
     struct profile_table *table = profile_table_new(&options, job->run.program);
     report->table = table;
     report->program = job->run.program;
@@ -170,6 +229,8 @@ static bool write_report(void *verb, struct error *error) {
         return error_set(error, "out of memory for the report");
     report->report.next = next_of(job);
     const struct page page = output_page(&job->run.verb.files.report);
+    if (job->run.verb.output.svg)
+        over_time_svg(report, job->run.verb.files.picture.file);
     if (job->run.verb.output.json)
         return profile_report_json(report, page.file, error);
     profile_report_text(report, &page);

@@ -77,6 +77,7 @@ static char *next_of(const struct calls *calls) {
         text_put_option(file, "store", chosen->stores[i]);
     for (size_t i = 0; i < chosen->epoch_count; i++)
         text_put_option(file, "epoch", chosen->epochs[i]);
+    sample_options_put(&calls->run->samples, file);
     fputs(calls->options->tree ? " --callers" : " --tree", file);
     return text_printer_end(&printer);
 }
@@ -106,7 +107,7 @@ bool top_calls_report(const struct profile_run *run, const struct call_options *
                                      .event = event,
                                      .profile = &calls.profile,
                                      .least = options->least}};
-    const struct call_query query = {.process = rows->process, .event = event};
+    const struct call_query query = {.process = run->samples.process, .event = event};
     bool good = event &&
                 call_profile_read(&calls.profile, &run->set, &query, run->program, error) &&
                 write_report(&calls, error);

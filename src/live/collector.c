@@ -11,6 +11,7 @@
 
 #include "live/collector_parts.h"
 #include "live/event.h"
+#include "util/clock.h"
 #include "util/power_of_two.h"
 
 /* DCPI's 16K entries and two overflow buffers of 8K per processor (§5.3). */
@@ -133,6 +134,7 @@ struct collector *collector_new(const struct collector_options *options, struct 
     pthread_mutex_init(&collector->lock, NULL);
     collector->barrier = -1;
     collector->empty = options->empty;
+    collector->drained = clock_since_1970();
     collector->event_count =
         options->event_count < LIVE_EVENTS_MAX ? options->event_count : LIVE_EVENTS_MAX;
     memcpy(collector->events, options->events, collector->event_count * sizeof *options->events);

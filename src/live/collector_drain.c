@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 /* One table of a map, in whole pages. */
 struct slice {
     void *mapped;
@@ -36,7 +38,9 @@ static void unmap_slice(const struct slice *slice) {
     munmap(slice->mapped, slice->mapped_bytes);
 }
 
-static bool deliver(struct collector *collector, const struct table_place *place, uint64_t count) {
+/* When they were taken is not known but for the drains before and after. */
+static bool deliver(struct collector *collector, const struct table_place *place, uint64_t count,
+                    uint32_t processor) {
     struct live_sample sample = {
         .process = {.pid = place->pid, .exec = place->exec, .start_ns = place->start_ns},
         .at.place = place->kind,
@@ -45,7 +49,9 @@ static bool deliver(struct collector *collector, const struct table_place *place
                     .generation = place->generation},
         .at.offset = place->offset,
         .event = place->event,
-        .count = count};
+        .count = count,
+        .processor = 1 + processor,
+        .time = collector->drained + (collector->now - collector->drained) / 2};
     if (sample.at.place != PLACE_FILE)
         sample.at.file = (struct live_file_key){0};
     return collector->sink->sample(collector->sink->context, &sample, collector->error);
@@ -118,7 +124,7 @@ int collector_announced(void *context, void *data, size_t size) {
 
 /* ---- tables ---- */
 
-static bool drain_table(struct collector *collector, uint32_t table) {
+static bool drain_table(struct collector *collector, uint32_t table, uint32_t processor) {
     uint32_t count = collector->configuration.buckets;
     size_t bytes = count * sizeof(struct table_bucket);
     size_t place_bytes = (size_t)count * TABLE_WAYS * sizeof(struct table_place);
@@ -137,7 +143,7 @@ static bool drain_table(struct collector *collector, uint32_t table) {
         for (uint32_t way = 0; good && way < TABLE_WAYS; way++) {
             if (!bucket->counts[way])
                 continue;
-            good = deliver(collector, &place[way], bucket->counts[way]);
+            good = deliver(collector, &place[way], bucket->counts[way], processor);
             if (good)
                 bucket->tags[way] = bucket->counts[way] = 0;
         }
@@ -148,7 +154,8 @@ static bool drain_table(struct collector *collector, uint32_t table) {
 }
 
 /* From its end, so that what remains when the receiver fails still begins at its beginning. */
-static bool drain_overflow(struct collector *collector, uint32_t table, uint32_t *count) {
+static bool drain_overflow(struct collector *collector, uint32_t table, uint32_t processor,
+                           uint32_t *count) {
     size_t bytes = collector->configuration.overflow * sizeof(struct table_overflow);
     struct slice slice = {0};
     if (!*count)
@@ -158,7 +165,7 @@ static bool drain_overflow(struct collector *collector, uint32_t table, uint32_t
     bool good = true;
     const struct table_overflow *entries = slice.items;
     for (; good && *count; *count -= good)
-        good = deliver(collector, &entries[*count - 1].place, entries[*count - 1].count);
+        good = deliver(collector, &entries[*count - 1].place, entries[*count - 1].count, processor);
     unmap_slice(&slice);
     return good;
 }
@@ -180,6 +187,7 @@ bool collector_drain(struct collector *collector, const struct live_sink *sink,
     uint32_t half;
     collector->sink = sink;
     collector->error = error;
+    collector->now = clock_since_1970();
     if (!collector_follow_processors(collector, error) || !switch_halves(collector, &half, error))
         return false;
     ring_buffer__consume(collector->wakes);
@@ -187,10 +195,11 @@ bool collector_drain(struct collector *collector, const struct live_sink *sink,
         return false;
     for (uint32_t i = 0; i < collector->configuration.processors; i++) {
         uint32_t table = half * collector->configuration.processors + i;
-        if (!drain_overflow(collector, table, &collector->states[i].overflow_counts[half]) ||
-            !drain_table(collector, table))
+        if (!drain_overflow(collector, table, i, &collector->states[i].overflow_counts[half]) ||
+            !drain_table(collector, table, i))
             return false;
     }
+    collector->drained = collector->now;
     /* Told again from now on: names change, and receivers forget. */
     memset(collector->announced, 0,
            collector->configuration.processors * sizeof *collector->announced);

@@ -40,6 +40,7 @@ struct collector {
     pthread_t periods;
 
     const struct live_sink *sink; /* of the drain that goes on */
+    int64_t drained, now;         /* ns since 1970: the last drain, and this one */
     struct error *error;
 };
 

@@ -91,11 +91,13 @@ static uint64_t unwritten(const struct daemon *daemon) {
 
 /* ---- drain ---- */
 
-/* Callers are found while the processes and their files are still there. */
+/* Callers are found while the processes and their files are still there; when samples were taken
+ * is known as far as drains are apart. */
 static double drain_seconds(const struct daemon_options *options) {
     enum { WITH_STACKS = 1 };
-    return options->stack_bytes ? fmin(WITH_STACKS, options->drain_seconds)
-                                : options->drain_seconds;
+    const double step =
+        options->slicing.step_ns ? (double)options->slicing.step_ns / 1e9 : INFINITY;
+    return fmin(options->stack_bytes ? WITH_STACKS : step, options->drain_seconds);
 }
 
 /* What is gathered must find room: when it cannot be merged, samples stay in the kernel, which
@@ -129,6 +131,7 @@ static void begin_epoch(struct daemon *daemon) {
     daemon->unknown_before = attributed.unknown;
     daemon->dropped_before = collected.dropped;
     daemon->session = 0;
+    resolver_slice_by(daemon->resolver, &daemon->options->slicing);
     daemon->epoch_began = daemon->drained < 0 ? now() : daemon->drained;
     daemon->epoch_start = clock_since_1970() - (int64_t)(ago(daemon->epoch_began) * 1e9);
 }

@@ -9,7 +9,7 @@
 
 #include <signal.h>
 
-#include "live/live.h"
+#include "live/slices.h"
 
 struct daemon_options {
     const char *store;
@@ -25,7 +25,8 @@ struct daemon_options {
     uint64_t keep_bytes;  /* the oldest epochs are, when the store grows over this; 0: none */
     bool no_symbols;      /* names are not kept with the samples */
     uint32_t stack_bytes; /* copied of each sample's stack to find its callers; 0: no callers */
-    size_t entries;       /* kept in memory between merges, at most about */
+    struct sample_slicing slicing;
+    size_t entries;                /* kept in memory between merges, at most about */
     void (*say)(const char *line); /* what happens, for a log */
 };
 

@@ -24,8 +24,9 @@ struct perf_record {
                       left as they are, with no more than their time */
     uint64_t time; /* ns of the recorder's clock; 0: none */
     uint32_t pid, tid;
-    uint32_t parent; /* of FORK: the process that forked */
-    uint64_t id;     /* of a sample: of the event */
+    uint32_t processor; /* 1 + the number of that whose ring it was in: the recorder's to say */
+    uint32_t parent;    /* of FORK: the process that forked */
+    uint64_t id;        /* of a sample: of the event */
     uint64_t address;
     bool kernel;          /* of a sample: in the kernel */
     bool has_stack;       /* of a sample: what follows was sampled */

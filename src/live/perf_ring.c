@@ -142,7 +142,8 @@ bool perf_rings_merge(struct perf_ring *rings, size_t count, uint64_t until,
             return true;
         for (size_t size; (size = next_record(ring, &time)) && time <= limit;
              ring->pending_begin += size)
-            if (!visit(context, ring->pending + ring->pending_begin, size, error))
+            if (!visit(context, (size_t)(ring - rings), ring->pending + ring->pending_begin, size,
+                       error))
                 return false;
     }
 }

@@ -23,8 +23,9 @@ void perf_ring_close(struct perf_ring *ring);
 bool perf_ring_read(struct perf_ring *ring, struct error *error);
 
 /* Hands out the pending records of all rings in the order of their time, those before `until` (ns;
- * UINT64_MAX: all). Within a ring they keep their order. The visitor's false ends it. */
-typedef bool perf_ring_visitor(void *context, const uint8_t *record, size_t size,
+ * UINT64_MAX: all), each with the number of its ring. Within a ring they keep their order. The
+ * visitor's false ends it. */
+typedef bool perf_ring_visitor(void *context, size_t ring, const uint8_t *record, size_t size,
                                struct error *error);
 bool perf_rings_merge(struct perf_ring *rings, size_t count, uint64_t until,
                       perf_ring_visitor *visit, void *context, struct error *error);

@@ -84,6 +84,24 @@ static void parse_status(const char *text, struct proc_process *process) {
     process->inner_pid = (uint32_t)strtoul(last, NULL, 10);
 }
 
+/* Lines "HIERARCHY:CONTROLLERS:PATH"; "0::PATH" of version 2. */
+void proc_cgroup_read(const struct live_roots *roots, uint32_t pid, char cgroup[PATH_MAX]) {
+    char path[PATH_MAX], text[PATH_MAX], *rest = text;
+    cgroup[0] = 0;
+    if (!path_of(path, "%s/%" PRIu32 "/cgroup", roots->proc, pid) ||
+        !read_text(path, text, sizeof text))
+        return;
+    for (char *line; (line = strsep(&rest, "\n")) && *line;) {
+        char *controllers = strchr(line, ':');
+        const char *found = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!found || found[1] != '/' || (found[2] == 0 && cgroup[0]))
+            continue;
+        const bool second = !strncmp(line, "0::", 3);
+        if (!cgroup[0] || !cgroup[1] || second)
+            snprintf(cgroup, PATH_MAX, "%s", found + 1);
+    }
+}
+
 bool proc_process_read(const struct live_roots *roots, uint32_t pid, struct proc_process *process) {
     char path[PATH_MAX], text[4096];
     memset(process, 0, offsetof(struct proc_process, executable));

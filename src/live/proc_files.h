@@ -36,6 +36,11 @@ static inline bool proc_same_start(uint64_t start_ns, uint64_t proc_start_ns) {
                          proc_start_ns + 2 * PROC_START_GRAIN_NS > start_ns);
 }
 
+/* The control group of a process, as a path below the root of its hierarchy: that of version 2, or
+ * where that is the root itself the first of another hierarchy that is not. "" when there is no
+ * telling. */
+void proc_cgroup_read(const struct live_roots *roots, uint32_t pid, char cgroup[PATH_MAX]);
+
 struct proc_mapping {
     uint64_t start, end, offset; /* of the file */
     bool executable;

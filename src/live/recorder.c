@@ -62,7 +62,8 @@ struct recorder {
     struct counter *counters; /* sorted by id once all are open; their descriptors are owned */
     size_t counter_count, counter_capacity;
     struct perf_ring *rings;
-    int *ring_of; /* by processor: index of rings, or −1 */
+    int *ring_of;           /* by processor: index of rings, or −1 */
+    uint32_t *processor_of; /* by ring */
     size_t ring_count, processors;
     struct pollfd *polled;     /* the rings, and one more */
     int filling;               /* of the machine: an epoll of the rings; else −1 */
@@ -152,6 +153,7 @@ static bool add_counter(struct recorder *recorder, int descriptor, uint32_t even
             return false;
         }
         *ring = (int)recorder->ring_count - 1;
+        recorder->processor_of[*ring] = (uint32_t)processor;
     } else if (ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, recorder->rings[*ring].counter) != 0) {
         close(descriptor);
         return error_errno(error, "sampling %s", recorder->events[event].name);
@@ -302,13 +304,14 @@ static bool open_all(struct recorder *recorder, pid_t process, struct error *err
 static bool allocate(struct recorder *recorder, const struct live_sink *sink) {
     recorder->rings = calloc(recorder->processors, sizeof *recorder->rings);
     recorder->ring_of = malloc(recorder->processors * sizeof *recorder->ring_of);
+    recorder->processor_of = calloc(recorder->processors, sizeof *recorder->processor_of);
     recorder->polled = calloc(recorder->processors + 1, sizeof *recorder->polled);
     recorder->unwinder = recorder->stack_bytes ? unwinder_new(&ROOTS) : NULL;
     recorder->replay = replay_new(sink, recorder->unwinder);
     for (size_t i = 0; recorder->ring_of && i < recorder->processors; i++)
         recorder->ring_of[i] = -1;
-    return recorder->rings && recorder->ring_of && recorder->polled && recorder->replay &&
-           (recorder->unwinder || !recorder->stack_bytes);
+    return recorder->rings && recorder->ring_of && recorder->processor_of && recorder->polled &&
+           recorder->replay && (recorder->unwinder || !recorder->stack_bytes);
 }
 
 struct recorder *recorder_new(const struct recorder_options *options, const struct live_sink *sink,
@@ -354,6 +357,7 @@ void recorder_free(struct recorder *recorder) {
     free(recorder->counters);
     free(recorder->rings);
     free(recorder->ring_of);
+    free(recorder->processor_of);
     free(recorder->polled);
     free(recorder->own);
     if (recorder->filling >= 0)
@@ -380,7 +384,8 @@ static void forget_thread(struct recorder *recorder, uint32_t tid) {
         recorder->own[i] = recorder->own[--recorder->own_count];
 }
 
-static bool visit(void *context, const uint8_t *bytes, size_t size, struct error *error) {
+static bool visit(void *context, size_t ring, const uint8_t *bytes, size_t size,
+                  struct error *error) {
     struct recorder *recorder = context;
     struct perf_record record;
     if (!perf_record_read(bytes, size, recorder->build_ids, &record))
@@ -396,6 +401,7 @@ static bool visit(void *context, const uint8_t *bytes, size_t size, struct error
     }
     if (record.type == PERF_RECORD_EXIT)
         forget_thread(recorder, record.tid);
+    record.processor = recorder->processor_of[ring] + 1;
     return replay_record(recorder->replay, &record, event, error);
 }
 

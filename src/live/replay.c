@@ -13,6 +13,7 @@
 #include "live/address_map.h"
 #include "live/proc_files.h"
 #include "util/array.h"
+#include "util/clock.h"
 #include "util/hash_index.h"
 
 #define XXH_INLINE_ALL
@@ -34,6 +35,8 @@ struct replay {
     struct hash_index index;
     size_t ended; /* entries without a thread */
     uint32_t serial;
+    int64_t since_1970;  /* what to add to the time of records, ns */
+    uint64_t next_clock; /* the time of a record from which on that is asked for again */
     struct replay_statistics statistics;
 };
 
@@ -339,6 +342,18 @@ static bool find_callers(struct replay *replay, const struct replayed *process,
     return good;
 }
 
+/* The clock may be set, and the records' clock stands still while the machine sleeps. */
+static int64_t time_since_1970(struct replay *replay, uint64_t time) {
+    enum { INTERVAL_NS = 1000000000 };
+    if (!time)
+        return 0;
+    if (time >= replay->next_clock) {
+        replay->since_1970 = clock_since_1970() - clock_nanoseconds(CLOCK_MONOTONIC);
+        replay->next_clock = time + INTERVAL_NS;
+    }
+    return (int64_t)time + replay->since_1970;
+}
+
 static bool replay_sample(struct replay *replay, const struct perf_record *record, uint32_t event,
                           struct error *error) {
     const struct replayed *process = find_or_add(replay, record->pid, error);
@@ -348,7 +363,10 @@ static bool replay_sample(struct replay *replay, const struct perf_record *recor
         .process = process->process.key,
         .at = {.place = record->kernel ? PLACE_KERNEL : PLACE_UNKNOWN, .offset = record->address},
         .event = event,
-        .count = 1};
+        .count = 1,
+        .thread = record->tid,
+        .processor = record->processor,
+        .time = time_since_1970(replay, record->time)};
     const struct address_range *range =
         record->kernel ? NULL : address_map_find(&process->map, record->address);
     if (range)

@@ -48,12 +48,18 @@ void resolver_free(struct resolver *resolver) {
         return;
     tracked_processes_free(&resolver->processes);
     tracked_files_free(&resolver->files);
+    slices_free(&resolver->slices);
     sample_table_free(&resolver->table);
     call_tree_free(&resolver->tree);
     sampled_names_free(&resolver->vdso_names);
     if (resolver->vdso_reader)
         program_free(resolver->vdso_reader);
     free(resolver);
+}
+
+void resolver_slice_by(struct resolver *resolver, const struct sample_slicing *by) {
+    slices_begin(&resolver->slices, by);
+    resolver->processes.cgroups = by->cgroup;
 }
 
 static bool take_process(void *context, const struct live_process *process, struct error *error) {
@@ -91,11 +97,11 @@ static uint32_t place_of(struct resolver *resolver, const struct live_frame *fra
 }
 
 /* From the outermost frame to the sampled one. */
-static bool add_calls(struct resolver *resolver, const struct live_sample *sample, uint32_t process,
+static bool add_calls(struct resolver *resolver, const struct live_sample *sample, uint32_t slice,
                       uint32_t place) {
     struct call_tree *tree = &resolver->tree;
     uint32_t node;
-    if (!call_tree_node(tree, STORE_CALL_TOP, 1 + (int64_t)process,
+    if (!call_tree_node(tree, STORE_CALL_TOP, 1 + (int64_t)slice,
                         tree_top(sample->event, sample->end), &node))
         return false;
     for (size_t i = sample->caller_count; i-- > 0;) {
@@ -120,17 +126,17 @@ static bool take_sample(void *context, const struct live_sample *sample, struct 
         return true;
     struct sample_entry entry = {
         .offset = sample->at.offset, .count = sample->count, .event = sample->event};
-    entry.process =
+    const uint32_t process =
         tracked_processes_find(&resolver->processes, &resolver->roots, &sample->process);
-    if (entry.process == UINT32_MAX)
+    if (process == UINT32_MAX ||
+        (entry.slice = slices_find(&resolver->slices, process, sample)) == UINT32_MAX)
         return no_memory(error);
     entry.place = place_of(resolver, &sample->at, sample->process.pid);
     if (entry.place == UINT32_MAX ||
         (sample->at.place == PLACE_FILE &&
-         !tracked_processes_seen_in(&resolver->processes, entry.process,
+         !tracked_processes_seen_in(&resolver->processes, process,
                                     resolver->files.items[entry.place].path)) ||
-        (sample->end != LIVE_STACK_NONE &&
-         !add_calls(resolver, sample, entry.process, entry.place)))
+        (sample->end != LIVE_STACK_NONE && !add_calls(resolver, sample, entry.slice, entry.place)))
         return no_memory(error);
     bool known = entry.place != PLACE_NUMBER_UNKNOWN;
     if (!sample_table_add(&resolver->table, &entry)) {
@@ -209,12 +215,13 @@ void resolver_statistics(const struct resolver *resolver, struct resolver_statis
         .samples = resolver->samples,
         .unknown = resolver->unknown,
         .kernel = resolver->kernel_samples,
+        .coarse = resolver->slices.coarse,
         .entries = table->count,
         .entries_max = table->most,
         .processes = resolver->processes.count,
         .images = resolver->files.count,
         .bytes = sizeof *resolver + table->capacity * sizeof *table->slots +
-                 tracked_processes_bytes(&resolver->processes) +
+                 slices_bytes(&resolver->slices) + tracked_processes_bytes(&resolver->processes) +
                  tracked_files_bytes(&resolver->files) + call_tree_bytes(&resolver->tree)};
     memcpy(statistics->stacks, resolver->stacks, sizeof statistics->stacks);
 }

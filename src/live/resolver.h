@@ -5,6 +5,7 @@
 #pragma once
 
 #include "live/live.h"
+#include "live/slices.h"
 #include "store/store.h"
 
 struct resolver;
@@ -15,6 +16,7 @@ struct resolver_statistics {
                          may be found as late as it is saved */
     uint64_t kernel;  /* of them in the kernel */
     uint64_t stacks[LIVE_STACK_ENDS]; /* by how they ended */
+    uint64_t coarse;                  /* of them beyond the limit of slices (slices.h) */
     uint64_t entries, entries_max;
     uint64_t processes, images; /* known now */
     uint64_t bytes;             /* of memory, about */
@@ -25,6 +27,9 @@ struct resolver_statistics {
 struct resolver *resolver_new(const struct live_event *events, size_t event_count, size_t entries,
                               struct error *error);
 void resolver_free(struct resolver *resolver);
+
+/* How samples are told apart in the epoch that begins now (default: not at all). */
+void resolver_slice_by(struct resolver *resolver, const struct sample_slicing *by);
 
 /* What a collector is to be given. */
 struct live_sink resolver_sink(struct resolver *resolver);

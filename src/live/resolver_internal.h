@@ -3,6 +3,7 @@
 
 #include "live/resolver.h"
 #include "live/sample_table.h"
+#include "live/slices.h"
 #include "live/tracked_files.h"
 #include "live/tracked_processes.h"
 #include "store/call_tree.h"
@@ -15,8 +16,8 @@ enum place_number {
     PLACE_NUMBER_KERNEL
 };
 
-/* At the top of the tree of calls stands, in place of a number, a node for each process, event and
- * end of stacks: 1 + number of the process, of this offset. */
+/* At the top of the tree of calls stands, in place of a number, a node for each slice, event and
+ * end of stacks: 1 + number of the slice, of this offset. */
 static inline uint64_t tree_top(uint32_t event, enum live_stack_end end) {
     return (uint64_t)event * LIVE_STACK_ENDS + end;
 }
@@ -31,6 +32,8 @@ struct resolver {
     struct live_roots roots;
     struct tracked_processes processes;
     struct tracked_files files;
+    struct slices slices;
+    int64_t newest_row; /* of the store, that slices of this process took */
     struct sample_table table;
     struct call_tree tree; /* of samples that came with callers; its images are place numbers + 1 */
     uint64_t stacks[LIVE_STACK_ENDS]; /* samples by how their stacks ended */

@@ -15,7 +15,7 @@
 #include "util/order.h"
 
 struct saved_entry {
-    uint32_t process; /* index of save.process_rows */
+    uint32_t process; /* its row: index of save.process_rows */
     uint32_t image;   /* index of save.images */
     uint32_t event;
     uint64_t offset, count;
@@ -35,9 +35,12 @@ struct save {
     struct store *store;
     int64_t session;
     const int64_t *event_ids;
-    uint32_t *process_rows; /* by number of a process: index of row_ids + 1 */
+    uint32_t *process_rows; /* by number of a slice: index of row_ids + 1 */
     int64_t *row_ids;
     size_t row_count, row_capacity;
+    struct hash_index row_index; /* by row_ids */
+    int64_t newest_row;
+    uint64_t new_rows;
     uint32_t *file_images;              /* by number of a file: index of images + 1 */
     uint32_t *jit_images;               /* by number of a process; likewise */
     uint32_t *kernel_images;            /* by number in the kernel's map; likewise */
@@ -61,27 +64,61 @@ static bool no_memory(struct error *error) {
 
 /* ---- processes ---- */
 
-/* Processes of one name and executable share a row. */
+static uint32_t find_row(const struct save *save, int64_t id) {
+    const uint64_t hash = hash_number((uint64_t)id);
+    size_t at;
+    uint32_t row = hash_index_first(&save->row_index, hash, &at);
+    while (row != HASH_INDEX_NONE && save->row_ids[row] != id)
+        row = hash_index_next(&save->row_index, hash, &at);
+    return row;
+}
+
+static bool add_row(struct save *save, int64_t id, uint32_t *row, struct error *error) {
+    *row = find_row(save, id);
+    if (*row != HASH_INDEX_NONE)
+        return true;
+    *row = (uint32_t)save->row_count;
+    if (!array_push(save->row_ids, save->row_capacity, save->row_count, id) ||
+        !hash_index_add(&save->row_index, hash_number((uint64_t)id), *row))
+        return no_memory(error);
+    return true;
+}
+
+/* What is alike in all that is told apart shares a row. */
 static bool row_of(struct save *save, uint32_t number, uint32_t *row, struct error *error) {
     if (save->process_rows[number]) {
         *row = save->process_rows[number] - 1;
         return true;
     }
-    const struct tracked_process *process = &save->resolver->processes.items[number];
+    const struct slices *slices = &save->resolver->slices;
+    const struct sample_slice *slice = &slices->items[number];
+    const struct tracked_process *process = &save->resolver->processes.items[slice->process];
     struct store_process saved = {.command = process->command[0] ? process->command : "[unknown]",
-                                  .executable = process->executable};
+                                  .executable = process->executable,
+                                  .slice = {.thread = slice->thread,
+                                            .processor = slice->processor,
+                                            .begin = slice->begin,
+                                            .end = slice->end}};
+    if (slices->by.pid && !slice->coarse)
+        saved.slice.pid = process->key.pid;
+    if (slices->by.cgroup)
+        saved.slice.cgroup = process->cgroup;
     int64_t id;
-    if (!store_process(save->store, save->session, &saved, &id, error))
+    if (!store_process(save->store, save->session, &saved, &id, error) ||
+        !add_row(save, id, row, error))
         return false;
-    const size_t at = index_where(i, save->row_count, save->row_ids[i] == id);
-    if (at == save->row_count) {
-        if (!array_room(save->row_ids, save->row_capacity, at + 1))
-            return no_memory(error);
-        save->row_ids[save->row_count++] = id;
+    /* Numbers of rows grow: it was not there before. */
+    if (id > save->newest_row) {
+        save->newest_row = id;
+        save->new_rows++;
     }
-    *row = (uint32_t)at;
     save->process_rows[number] = *row + 1;
     return true;
+}
+
+/* The number of the process of a slice. */
+static uint32_t process_of(const struct save *save, uint32_t slice) {
+    return save->resolver->slices.items[slice].process;
 }
 
 /* ---- images ---- */
@@ -214,7 +251,7 @@ static bool place_entry(struct save *save, const struct sample_entry *entry,
         good = vdso_image(save, &slot, error);
         break;
     case PLACE_NUMBER_ANONYMOUS:
-        good = jit_image(save, entry->process, &slot, error);
+        good = jit_image(save, process_of(save, entry->slice), &slot, error);
         /* Without names addresses say nothing, and every process has others. */
         if (good && !save->images[*slot - 1].has_symbols)
             saved->offset = 0;
@@ -254,7 +291,7 @@ static bool place_entries(struct save *save, struct error *error) {
         struct saved_entry *saved = &save->entries[save->entry_count++];
         *saved = (struct saved_entry){
             .event = entry->event, .offset = entry->offset, .count = entry->count};
-        if (!row_of(save, entry->process, &saved->process, error) ||
+        if (!row_of(save, entry->slice, &saved->process, error) ||
             !place_entry(save, entry, saved, error))
             return false;
     }
@@ -326,16 +363,16 @@ static bool tree_of(struct save *save, uint32_t row, uint32_t event, size_t *tre
 struct saved_node {
     size_t tree; /* index of save.trees, which grow */
     uint32_t node;
-    uint32_t process; /* number */
+    uint32_t slice; /* number */
 };
 
 static bool place_top(struct save *save, const struct store_call *call, struct saved_node *saved,
                       struct error *error) {
     const enum live_stack_end end = tree_top_end(call->offset);
     uint32_t row;
-    saved->process = (uint32_t)(call->image - 1);
+    saved->slice = (uint32_t)(call->image - 1);
     saved->node = STORE_CALL_TOP;
-    if (!row_of(save, saved->process, &row, error))
+    if (!row_of(save, saved->slice, &row, error))
         return false;
     if (!tree_of(save, row, tree_top_event(call->offset), &saved->tree))
         return no_memory(error);
@@ -352,7 +389,7 @@ static bool place_call(struct save *save, const struct store_call *call,
                        struct error *error) {
     /* Where it lies is found as of a sample, of which there is none. */
     const struct sample_entry entry = {
-        .process = caller->process, .place = (uint32_t)(call->image - 1), .offset = call->offset};
+        .slice = caller->slice, .place = (uint32_t)(call->image - 1), .offset = call->offset};
     struct saved_entry found = {.offset = call->offset};
     *saved = *caller;
     return place_entry(save, &entry, &found, error) &&
@@ -497,7 +534,7 @@ static bool prepare(struct save *save, struct error *error) {
     struct resolver *resolver = save->resolver;
     size_t processes = resolver->processes.count, files = resolver->files.count;
     size_t entries = resolver->table.count;
-    save->process_rows = calloc(processes + 1, sizeof *save->process_rows);
+    save->process_rows = calloc(resolver->slices.count + 1, sizeof *save->process_rows);
     save->jit_images = calloc(processes + 1, sizeof *save->jit_images);
     save->file_images = calloc(files + 1, sizeof *save->file_images);
     save->entries = malloc((entries + 1) * sizeof *save->entries);
@@ -513,6 +550,7 @@ static bool prepare(struct save *save, struct error *error) {
 static void release(struct save *save) {
     free(save->process_rows);
     free(save->row_ids);
+    hash_index_free(&save->row_index);
     free(save->jit_images);
     free(save->file_images);
     free(save->kernel_images);
@@ -538,6 +576,7 @@ static bool write_all(struct save *save, struct error *error) {
 
 /* What has been saved is forgotten, whether or not there is memory to tidy up. */
 static void forget(struct resolver *resolver) {
+    slices_clear(&resolver->slices);
     sample_table_clear(&resolver->table);
     call_tree_clear(&resolver->tree);
     memset(resolver->overflow, 0, sizeof resolver->overflow);
@@ -551,8 +590,11 @@ static void forget(struct resolver *resolver) {
 
 bool resolver_save(struct resolver *resolver, struct store *store, int64_t session,
                    const int64_t *event_ids, struct error *error) {
-    struct save save = {
-        .resolver = resolver, .store = store, .session = session, .event_ids = event_ids};
+    struct save save = {.resolver = resolver,
+                        .store = store,
+                        .session = session,
+                        .event_ids = event_ids,
+                        .newest_row = resolver->newest_row};
     if (!tracked_files_search(&resolver->files, &resolver->roots))
         return no_memory(error);
     if (!resolver_collect_names(resolver, error))
@@ -563,6 +605,8 @@ bool resolver_save(struct resolver *resolver, struct store *store, int64_t sessi
         store_rollback(store);
     if (good) {
         resolver->unknown += save.unknown;
+        resolver->newest_row = save.newest_row;
+        resolver->slices.saved += save.new_rows;
         if (resolver->has_kernel)
             resolver->hidden = save.kernel.hidden;
         forget(resolver);

@@ -7,12 +7,12 @@
 #include <xxhash.h>
 
 static uint64_t hash_of(const struct sample_entry *entry) {
-    uint64_t key[3] = {entry->offset, (uint64_t)entry->process << 32 | entry->place, entry->event};
+    uint64_t key[3] = {entry->offset, (uint64_t)entry->slice << 32 | entry->place, entry->event};
     return XXH3_64bits(key, sizeof key);
 }
 
 static bool same_key(const struct sample_entry *one, const struct sample_entry *other) {
-    return one->offset == other->offset && one->process == other->process &&
+    return one->offset == other->offset && one->slice == other->slice &&
            one->place == other->place && one->event == other->event;
 }
 

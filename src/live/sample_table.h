@@ -1,4 +1,4 @@
-/* How many samples there are of each (process, place, offset, event): one flat table of bounded
+/* How many samples there are of each (slice, place, offset, event): one flat table of bounded
  * size. */
 #pragma once
 
@@ -8,9 +8,9 @@
 
 struct sample_entry {
     uint64_t offset;
-    uint64_t count;   /* 0: the slot is free */
-    uint32_t process; /* a number of the owner's */
-    uint32_t place;   /* likewise */
+    uint64_t count; /* 0: the slot is free */
+    uint32_t slice; /* a number of the owner's */
+    uint32_t place; /* likewise */
     uint32_t event;
     uint32_t reserved; /* 0 */
 };

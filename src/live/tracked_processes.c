@@ -76,6 +76,14 @@ static bool look_up(struct tracked_processes *processes, const struct live_roots
     return true;
 }
 
+static bool look_up_cgroup(struct tracked_processes *processes, const struct live_roots *roots,
+                           struct tracked_process *process) {
+    char cgroup[PATH_MAX] = "";
+    if (processes->cgroups && process->key.pid && !process->cgroup[0])
+        proc_cgroup_read(roots, process->key.pid, cgroup);
+    return !cgroup[0] || (process->cgroup = names_add(&processes->names, cgroup));
+}
+
 /* The newest process of a number; NULL: none. */
 static const struct tracked_process *newest(const struct tracked_processes *processes,
                                             uint32_t pid) {
@@ -96,6 +104,8 @@ static void inherit(const struct tracked_processes *processes, struct tracked_pr
         return;
     if (process->user == (uid_t)-1)
         process->user = parent->user;
+    if (!process->cgroup[0])
+        process->cgroup = parent->cgroup; /* it ended before it could be asked for */
     if (!process->executable[0] && !strcmp(process->command, parent->command)) {
         process->executable = parent->executable;
         process->guessed = parent->guessed;
@@ -122,13 +132,18 @@ static uint32_t find_or_add(struct tracked_processes *processes, const struct li
     bool fresh = number == UINT32_MAX || processes->items[number].scanned;
     if (!fresh && !announced)
         return number;
-    struct tracked_process process = {
-        .key = *key, .parent = parent, .inner_pid = key->pid, .user = (uid_t)-1, .executable = ""};
+    struct tracked_process process = {.key = *key,
+                                      .parent = parent,
+                                      .inner_pid = key->pid,
+                                      .user = (uid_t)-1,
+                                      .executable = "",
+                                      .cgroup = ""};
     if (number != UINT32_MAX)
         process = processes->items[number];
     else if (kin != UINT32_MAX) {
         process.user = processes->items[kin].user;
         process.inner_pid = processes->items[kin].inner_pid;
+        process.cgroup = processes->items[kin].cgroup;
     }
     process.key = *key;
     process.scanned = false;
@@ -139,7 +154,7 @@ static uint32_t find_or_add(struct tracked_processes *processes, const struct li
         snprintf(process.command, sizeof process.command, "%s", command);
     }
     if (((!process.executable[0] || process.guessed) && !look_up(processes, roots, &process)) ||
-        !take_executable(processes, told, &process))
+        !look_up_cgroup(processes, roots, &process) || !take_executable(processes, told, &process))
         return UINT32_MAX;
     inherit(processes, &process);
     if (number == UINT32_MAX)
@@ -177,9 +192,11 @@ bool tracked_processes_scan(struct tracked_processes *processes, const struct li
                                       .inner_pid = found.inner_pid,
                                       .user = found.user,
                                       .executable = executable,
+                                      .cgroup = "",
                                       .scanned = true};
     memcpy(process.command, found.command, sizeof process.command);
-    return executable && add(processes, &process) != UINT32_MAX;
+    return executable && look_up_cgroup(processes, roots, &process) &&
+           add(processes, &process) != UINT32_MAX;
 }
 
 /* As the kernel makes the name of a process from the path of its program. */
@@ -227,27 +244,31 @@ static bool has_ended(const struct tracked_processes *processes, const struct li
 
 void tracked_processes_forget(struct tracked_processes *processes, const struct live_roots *roots) {
     struct names names = {0};
-    const char **executables = malloc((processes->count + 1) * sizeof *executables);
-    bool good = executables;
+    struct kept_names {
+        const char *executable, *cgroup;
+    } *kept_names = malloc((processes->count + 1) * sizeof *kept_names);
+    bool good = kept_names;
     for (size_t i = 0; good && i < processes->count; i++) {
         struct tracked_process *process = &processes->items[i];
         process->gone = has_ended(processes, roots, (uint32_t)i) ? process->gone + 1 : 0;
         if (process->gone < 2)
-            good = (executables[i] = names_add(&names, process->executable));
+            good = (kept_names[i].executable = names_add(&names, process->executable)) &&
+                   (kept_names[i].cgroup = names_add(&names, process->cgroup));
     }
     struct hash_index index = {0};
     if (!good || !hash_index_reserve(&index, processes->count)) {
-        free(executables);
+        free(kept_names);
         names_free(&names);
         return;
     }
     size_t kept = 0;
     for (size_t i = 0; i < processes->count; i++)
         if (processes->items[i].gone < 2) {
-            processes->items[i].executable = executables[i];
+            processes->items[i].executable = kept_names[i].executable;
+            processes->items[i].cgroup = kept_names[i].cgroup;
             processes->items[kept++] = processes->items[i];
         }
-    free(executables);
+    free(kept_names);
     processes->count = kept;
     names_free(&processes->names);
     processes->names = names;

@@ -13,6 +13,7 @@ struct tracked_process {
     uid_t user;         /* −1: not known */
     char command[LIVE_COMMAND_BYTES];
     const char *executable; /* interned; "" not known (yet) */
+    const char *cgroup;     /* interned; "" not known */
     bool scanned;           /* found in /proc: the key's exec is not known, its start is in ticks */
     bool guessed;           /* the executable is the first file it was seen in */
     uint8_t gone;           /* at how many saves in a row it had ended */
@@ -23,6 +24,7 @@ struct tracked_processes {
     size_t count, capacity;
     struct hash_index index; /* by pid alone */
     struct names names;
+    bool cgroups; /* control groups are looked up: the owner's to set */
 };
 
 void tracked_processes_free(struct tracked_processes *processes);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program/function_name.h"
+#include "query/missing_slices.h"
 #include "query/profile_table.h"
 #include "store/image_names.h"
 #include "util/array.h"
@@ -229,8 +230,7 @@ bool call_profile_read(struct call_profile *profile, const struct profile_set *s
                        struct error *error) {
     *profile = (struct call_profile){0};
     struct reading reading = {.profile = profile, .set = set, .query = query, .error = error};
-    const struct store_filter filter = {
-        .sessions = set->sessions, .session_count = set->epoch_count, .event = query->event->name};
+    const struct store_filter filter = profile_set_filter(set, query->event->name);
     bool good = (frames_begin(&profile->frames) || no_memory(error)) &&
                 (reading.names = image_names_new(set->store, program, error)) &&
                 store_each_call_tree(set->store, &filter, visit_tree, &reading, error) &&
@@ -242,6 +242,8 @@ bool call_profile_read(struct call_profile *profile, const struct profile_set *s
     if (!good)
         return false;
     sum_procedures(profile);
+    if (!(profile->frames.items[0].total > 0) && sample_choice_any(&set->choice))
+        return missing_slices(set, error);
     return profile->frames.items[0].total > 0 ||
            error_set(
                error,

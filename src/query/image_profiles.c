@@ -71,10 +71,9 @@ bool image_profiles_read(struct image_profiles *profiles, const struct profile_s
                          const struct store_image *build, struct error *error) {
     *profiles = (struct image_profiles){.build = build};
     struct reading reading = {.profiles = profiles};
-    const struct store_filter filter = {.sessions = set->sessions,
-                                        .session_count = set->epoch_count,
-                                        .wants_values = wants_values,
-                                        .context = &reading};
+    struct store_filter filter = profile_set_filter(set, NULL);
+    filter.wants_values = wants_values;
+    filter.context = &reading;
     return store_each_profile(set->store, &filter, visit, &reading, error) &&
            (!reading.out_of_memory || error_set(error, "out of memory for the profile"));
 }

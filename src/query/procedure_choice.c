@@ -78,10 +78,8 @@ ORDER(by_total, struct build,
       descending(a->total, b->total) ?: ascending(a->image->id, b->image->id))
 
 static bool read_builds(struct choosing *choosing) {
-    const struct store_filter filter = {.sessions = choosing->set->sessions,
-                                        .session_count = choosing->set->epoch_count,
-                                        .event = choosing->event->name,
-                                        .wants_values = wants_none};
+    struct store_filter filter = profile_set_filter(choosing->set, choosing->event->name);
+    filter.wants_values = wants_none;
     choosing->error->message[0] = 0;
     if (!store_each_profile(choosing->set->store, &filter, add_build, choosing, choosing->error) ||
         choosing->error->message[0])

@@ -75,6 +75,14 @@ static bool add_event(struct reading *reading, const struct store_session *sessi
     return true;
 }
 
+static double seconds_of(const struct store_session *epoch, const struct sample_choice *choice) {
+    const int64_t reached = epoch->end ? epoch->end : epoch->saved;
+    const int64_t begin = choice->since > epoch->start ? choice->since : epoch->start;
+    const int64_t end = choice->until && choice->until < reached ? choice->until : reached;
+    return epoch->kind != SESSION_SIMULATED && end > begin ? ((double)end - (double)begin) / 1e9
+                                                           : 0;
+}
+
 static bool add_epoch(struct reading *reading, const struct store_session *session) {
     struct profile_set *set = reading->set;
     struct store_session epoch = *session;
@@ -86,9 +94,7 @@ static bool add_epoch(struct reading *reading, const struct store_session *sessi
     set->epochs[set->epoch_count++] = epoch;
     set->unknown += epoch.unknown;
     set->dropped += epoch.dropped;
-    int64_t end = epoch.end ? epoch.end : epoch.saved;
-    if (epoch.kind != SESSION_SIMULATED && end > epoch.start)
-        set->seconds += ((double)end - (double)epoch.start) / 1e9;
+    set->seconds += seconds_of(&epoch, &(struct sample_choice){0});
     set->simulated &= epoch.kind == SESSION_SIMULATED;
     return true;
 }
@@ -229,6 +235,20 @@ bool profile_set_read(struct profile_set *set, struct store *store, const int64_
     }
     set->command = command_of(set);
     return true;
+}
+
+void profile_set_choose(struct profile_set *set, const struct sample_choice *choice) {
+    set->choice = *choice;
+    set->seconds = 0;
+    for (size_t i = 0; i < set->epoch_count; i++)
+        set->seconds += seconds_of(&set->epochs[i], choice);
+}
+
+struct store_filter profile_set_filter(const struct profile_set *set, const char *event) {
+    return (struct store_filter){.sessions = set->sessions,
+                                 .session_count = set->epoch_count,
+                                 .event = event,
+                                 .choice = &set->choice};
 }
 
 void profile_set_free(struct profile_set *set) {

@@ -25,6 +25,7 @@ struct profile_set {
     struct store_session *epochs; /* by their start */
     size_t epoch_count;
     int64_t *sessions;            /* their numbers */
+    struct sample_choice choice;  /* of their samples; its strings are the caller's */
     struct profile_event *events; /* in the order in which epochs have them */
     size_t event_count;
     uint64_t unknown, dropped; /* samples, of all epochs */
@@ -39,6 +40,14 @@ struct profile_set {
 bool profile_set_read(struct profile_set *set, struct store *store, const int64_t *sessions,
                       size_t count, bool name_file, struct error *error);
 void profile_set_free(struct profile_set *set);
+
+/* Of the samples only these from now on; the seconds are those in which they can have been taken.
+ */
+void profile_set_choose(struct profile_set *set, const struct sample_choice *choice);
+
+/* What a walk over the set's profiles of an event (NULL: of all) wants. Lives as long as the set.
+ */
+struct store_filter profile_set_filter(const struct profile_set *set, const char *event);
 
 /* NULL, with an error that names those there are: the set has none of this name. NULL as name: the
  * first event. */

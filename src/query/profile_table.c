@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/missing_slices.h"
 #include "query/near_names.h"
 #include "store/image_names.h"
 #include "util/arena.h"
@@ -17,8 +18,8 @@
 #include "util/key_numbers.h"
 #include "util/order.h"
 
-const char *const profile_by_names[PROFILE_BY_COUNT] = {"procedure", "image", "line", "process",
-                                                        "epoch"};
+const char *const profile_by_names[PROFILE_BY_COUNT] = {
+    "procedure", "image", "line", "process", "pid", "thread", "cpu", "cgroup", "epoch"};
 
 struct profile_table *profile_table_new(const struct profile_table_options *options,
                                         struct program *program) {
@@ -49,6 +50,7 @@ void profile_table_free(struct profile_table *table) {
     free(table->groups);
     free(table->rows);
     free(table->sums);
+    intern_free(&table->plain);
     key_numbers_free(&table->known_images);
     free(table->known_parts);
     arena_free(&table->arena);
@@ -116,37 +118,11 @@ static struct part *part_of(struct profile_table *table, const struct store_imag
     return &table->parts[table->known_parts[number]];
 }
 
-/* Rows that need no image: by process, by epoch. */
-static struct row *plain_row(struct profile_table *table, const struct store_profile *profile) {
-    bool by_epoch = table->options.by == PROFILE_BY_EPOCH;
-    for (size_t i = table->row_count; i-- > 0;) {
-        struct profile_row *shown = &table->rows[i].shown;
-        if (by_epoch ? shown->epoch == profile->session->id
-                     : !strcmp(shown->process, profile->process->command))
-            return &table->rows[i];
-    }
-    const char *executable = by_epoch ? "" : profile->process->executable;
-    struct profile_row shown = {.image = ""};
-    if (by_epoch)
-        shown.epoch = profile->session->id;
-    else
-        shown.process =
-            arena_copy(&table->arena, profile->process->command, strlen(profile->process->command));
-    shown.image = arena_copy(&table->arena, executable, strlen(executable));
-    double *values = table_values(table);
-    if (!values || !shown.image || (!by_epoch && !shown.process) ||
-        !array_room(table->rows, table->row_capacity, table->row_count + 1))
-        return NULL;
-    shown.values = values;
-    struct row *row = &table->rows[table->row_count++];
-    *row = (struct row){.shown = shown, .values = values};
-    return row;
-}
-
 struct adding {
     struct profile_table *table;
     double scale, period;
     size_t column;
+    const struct timeline *timeline;
     bool values; /* of the images wanted; else the sums of all */
     bool out_of_memory;
 };
@@ -175,8 +151,8 @@ static bool add_sum(struct profile_table *table, const struct store_profile *pro
     enum profile_by by = table->options.by;
     double sum = scale * (double)profile->total;
     table->sums[column] += sum;
-    if (by == PROFILE_BY_PROCESS || by == PROFILE_BY_EPOCH) {
-        struct row *row = plain_row(table, profile);
+    if (profile_by_is_plain(by)) {
+        struct row *row = table_plain_row(table, profile);
         if (row)
             row->values[column] += sum;
         return row;
@@ -190,23 +166,29 @@ static bool add_sum(struct profile_table *table, const struct store_profile *pro
     return true;
 }
 
+/* To one column. False: out of memory. */
+static bool add_profile(struct adding *adding, const struct store_profile *profile, double scale,
+                        size_t column) {
+    struct profile_table *table = adding->table;
+    if (!adding->values)
+        return add_sum(table, profile, scale, column);
+    struct part *part = profile->count ? part_of(table, profile->image) : NULL;
+    return !profile->count || (part && add_values(table, part, profile, scale, column));
+}
+
 static bool visit_profile(void *context, const struct store_profile *profile) {
     struct adding *adding = context;
-    struct profile_table *table = adding->table;
-    const struct profile_table_options *options = &table->options;
+    const struct profile_table_options *options = &adding->table->options;
     if (!profile_process_is(profile->process, options->process) ||
         (options->image && !profile_path_is(profile->image->path, options->image)))
         return true;
     double scale = adding->scale * profile->session->weight;
     if (adding->period)
         scale *= (double)profile->event->period / adding->period;
-    if (!adding->values) {
-        adding->out_of_memory = !add_sum(table, profile, scale, adding->column);
-        return !adding->out_of_memory;
-    }
-    struct part *part = profile->count ? part_of(table, profile->image) : NULL;
-    adding->out_of_memory =
-        profile->count && (!part || !add_values(table, part, profile, scale, adding->column));
+    const size_t step =
+        adding->timeline ? timeline_step(adding->timeline, &profile->process->slice) : SIZE_MAX;
+    adding->out_of_memory = !add_profile(adding, profile, scale, adding->column) ||
+                            (step != SIZE_MAX && !add_profile(adding, profile, scale, 1 + step));
     return !adding->out_of_memory;
 }
 
@@ -243,6 +225,7 @@ static bool read_addition(struct profile_table *table, const struct addition *ad
                             .scale = addition->scale,
                             .period = addition->period,
                             .column = addition->column,
+                            .timeline = addition->timeline,
                             .values = values};
     struct store_filter filter = addition->filter;
     filter.wants_values = wants_values;
@@ -273,12 +256,21 @@ bool profile_table_add(struct profile_table *table, struct store *store, const i
 bool profile_table_add_set(struct profile_table *table, const struct profile_set *set,
                            const struct profile_event *event, size_t column, struct error *error) {
     const struct addition addition = {.store = set->store,
-                                      .filter = {.sessions = set->sessions,
-                                                 .session_count = set->epoch_count,
-                                                 .event = event->name},
+                                      .filter = profile_set_filter(set, event->name),
                                       .scale = event->scale,
                                       .period = event->mean,
                                       .column = column};
+    return add(table, &addition, error);
+}
+
+bool profile_table_add_over_time(struct profile_table *table, const struct profile_set *set,
+                                 const struct profile_event *event, const struct timeline *timeline,
+                                 struct error *error) {
+    const struct addition addition = {.store = set->store,
+                                      .filter = profile_set_filter(set, event->name),
+                                      .scale = event->scale,
+                                      .period = event->mean,
+                                      .timeline = timeline};
     return add(table, &addition, error);
 }
 
@@ -495,10 +487,11 @@ static bool refuse_missing(const struct profile_table *table, const struct profi
                            struct error *error) {
     const struct profile_table_options *options = &table->options;
     const char *what = options->image ? options->image : options->process;
-    const struct store_filter filter = {.sessions = set->sessions,
-                                        .session_count = set->epoch_count,
-                                        .wants_values = wants_no_values};
+    struct store_filter filter = profile_set_filter(set, NULL);
+    filter.wants_values = wants_no_values;
     struct missing missing = {.options = options};
+    if (sample_choice_any(&set->choice))
+        return missing_slices(set, error);
     if (!what)
         return error_set(error, "%s: it has no samples", set->label);
     if (!store_each_profile(set->store, &filter, add_near, &missing, error))
@@ -532,6 +525,8 @@ double profile_table_sum(const struct profile_table *table, size_t column) {
 void profile_row_name(const struct profile_row *row, char *text, size_t size) {
     if (row->epoch)
         snprintf(text, size, "epoch %" PRId64, row->epoch);
+    else if (row->thread || row->pid)
+        snprintf(text, size, "%" PRIu32 " %s", row->thread ? row->thread : row->pid, row->process);
     else if (row->process)
         snprintf(text, size, "%s", row->process);
     else if (row->file && row->line)

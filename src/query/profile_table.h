@@ -1,4 +1,5 @@
-/* Profiles of the store as rows: by procedure, image, line, process or epoch (DCPI §3.1). Columns
+/* Profiles of the store as rows: by procedure, image, line, process, a slice of its
+ * samples, or epoch (DCPI §3.1). Columns
  * are the caller's: events side by side, or sets to compare.
  *
  *     store ──► profile_table_add() for each column ──► profile_table_finish() ──► rows
@@ -10,12 +11,17 @@
 
 #include "program/program.h"
 #include "query/profile_set.h"
+#include "query/timeline.h"
 
 enum profile_by {
     PROFILE_BY_PROCEDURE,
     PROFILE_BY_IMAGE,
     PROFILE_BY_LINE,
-    PROFILE_BY_PROCESS,
+    PROFILE_BY_PROCESS, /* this and those below are of no code */
+    PROFILE_BY_PID,
+    PROFILE_BY_THREAD,
+    PROFILE_BY_CPU,
+    PROFILE_BY_CGROUP,
     PROFILE_BY_EPOCH,
     PROFILE_BY_COUNT
 };
@@ -35,7 +41,10 @@ struct profile_row {
     const char *image;     /* path; of processes the executable; "" of epochs */
     const char *file;      /* by line; NULL: not known */
     uint32_t line;
-    const char *process;  /* by process: its command; else NULL */
+    const char *process; /* by process, pid, thread: its command; by cpu, cgroup: what it is called;
+                            else NULL */
+    uint32_t pid, thread; /* by pid, by thread both; 0: not told apart */
+    uint32_t processor;   /* by cpu: 1 + its number; 0: not told apart */
     int64_t epoch;        /* by epoch; else 0 */
     bool covered;         /* by procedure: `offset` is where one begins, though it has no name */
     uint64_t offset;      /* in the image: of the procedure, or of the line's first value; else 0 */
@@ -57,6 +66,12 @@ bool profile_table_add(struct profile_table *table, struct store *store, const i
 /* The same of an event of a set, whose samples count by their periods where these differ. */
 bool profile_table_add_set(struct profile_table *table, const struct profile_set *set,
                            const struct profile_event *event, size_t column, struct error *error);
+
+/* The same in column 0, and in column 1 + i what was taken in step i of the timeline, which lives
+ * as long as the table. */
+bool profile_table_add_over_time(struct profile_table *table, const struct profile_set *set,
+                                 const struct profile_event *event, const struct timeline *timeline,
+                                 struct error *error);
 
 /* Finds the rows with the largest values in column 0, `top` of them (0: all), and sorts them so. */
 bool profile_table_finish(struct profile_table *table, size_t top, struct error *error);

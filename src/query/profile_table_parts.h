@@ -6,6 +6,7 @@
 
 #include "store/image_names.h"
 #include "util/arena.h"
+#include "util/intern.h"
 #include "util/key_numbers.h"
 
 /* An image as it was stored; the same build in several stores is one. */
@@ -37,6 +38,7 @@ struct addition {
     double scale;
     double period; /* each value counts for its event's period in these; 0: as it is */
     size_t column;
+    const struct timeline *timeline; /* NULL: none; else it has the columns from 1 on */
 };
 
 struct named_store {
@@ -60,8 +62,9 @@ struct profile_table {
     size_t group_count, group_capacity;
     struct row *rows;
     size_t row_count, row_capacity, shown;
-    bool complete;         /* every row there is has been found */
-    double *sums;          /* by column */
+    struct intern plain; /* keys of rows that are of no code: their numbers are those of the rows */
+    bool complete;       /* every row there is has been found */
+    double *sums;        /* by column */
     const char *builds[2]; /* see profile_table_builds(); NULL: none */
 
     struct addition *additions;
@@ -76,6 +79,11 @@ struct profile_table {
     uint32_t *known_parts;
     size_t known_capacity;
 };
+
+/* Whether rows of this grain are of no code. */
+bool profile_by_is_plain(enum profile_by by);
+/* The row of such a grain that a profile is of; NULL: out of memory. */
+struct row *table_plain_row(struct profile_table *table, const struct store_profile *profile);
 
 /* A value for each column, all 0; the table's. NULL: out of memory. */
 double *table_values(struct profile_table *table);

@@ -149,6 +149,7 @@ void diff_report_text(const struct diff_report *report, const struct page *page)
     table_cell(table, "total");
     if (report->by != PROFILE_BY_IMAGE)
         table_cell(table, "");
+    sample_choice_text(&report->diff.sets[0].choice, page->file);
     fputc('\n', page->file);
     table_end(table);
     report_text_foot(&report->report, page);
@@ -159,8 +160,8 @@ void diff_report_text(const struct diff_report *report, const struct page *page)
 static json_t *side_json(const struct diff_report *report, size_t side) {
     const struct profile_set *set = &report->diff.sets[side];
     return json_pack(
-        "{s:o, s:o, s:o, s:f}", "store", json_text(store_path(set->store)), "epochs",
-        profile_set_epochs_json(set), "event",
+        "{s:o, s:o, s:o, s:o, s:f}", "store", json_text(store_path(set->store)), "epochs",
+        profile_set_epochs_json(set), "only", sample_choice_json(&set->choice), "event",
         profile_event_json(&report->diff.events[side], profile_table_sum(report->diff.table, side)),
         "seconds", set->seconds);
 }

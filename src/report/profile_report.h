@@ -19,8 +19,9 @@ struct profile_report {
     const struct profile_event *events[PROFILE_EVENTS_MAX]; /* by column of the table */
     size_t event_count;
     const struct profile_table *table;
-    struct program *program; /* the table's */
-    bool filtered;           /* it has a part of the samples only */
+    struct program *program;         /* the table's */
+    bool filtered;                   /* it has a part of the samples only */
+    const struct timeline *timeline; /* over time (over_time.h): one event alone; NULL: not */
 };
 
 /* Adds what the figures rest on to the notes. False: out of memory. */
@@ -36,6 +37,8 @@ bool profile_report_json(const struct profile_report *report, FILE *file, struct
 /* When, where, of what. Two or three lines of at most 100 columns; the caller's style is on for the
  * first. */
 void profile_set_text(const struct profile_set *set, FILE *file);
+/* Which of the epochs' samples, a line; nothing when all. */
+void sample_choice_text(const struct sample_choice *choice, FILE *file);
 /* "cpu-clock: 61,952 samples, one every 192 us" and the end of the line. */
 void profile_event_text(const struct profile_event *event, double total, FILE *file);
 /* Adds notes on what the figures of this event rest on: its precision, and the error of sampling of
@@ -55,6 +58,8 @@ bool profile_note_images(const struct profile_table *table, enum profile_by by, 
 /* An epoch, with how long it lasted and its events (NULL: without); all of a set; an event
  * (docs/json.md). */
 json_t *session_json(const struct store_session *session, json_t *seconds, json_t *events);
+/* Which of their samples; null: all. */
+json_t *sample_choice_json(const struct sample_choice *choice);
 json_t *profile_set_epochs_json(const struct profile_set *set);
 json_t *profile_event_json(const struct profile_event *event, double total);
 

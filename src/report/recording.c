@@ -140,6 +140,12 @@ bool recording_text(const struct recording *recording, const char *store, const 
             text_percent((double)attributed->kernel, (double)attributed->samples).s,
             text_grouped(attributed->unknown).s, text_grouped(recording->recorded.dropped).s);
     print_stacks(recording, file);
+    if (attributed->coarse)
+        page_print(page,
+                   "%s %% of the samples are not told apart by process id, thread and processor: "
+                   "these are more than %d slices\n",
+                   text_percent((double)attributed->coarse, (double)attributed->samples).s,
+                   SLICES_MOST);
     struct report notes = {0};
     bool good = !attributed->samples || show_rows(recording, page, &notes, error);
     for (uint32_t i = 0; i < notes.note_count; i++)

@@ -111,6 +111,7 @@ void variance_report_text(const struct variance_report *report, const struct pag
     for (size_t i = 0; i < report->variances.count; i++)
         add_row(report, &report->variances.rows[i], table);
     table_more(table, 8, report->variances.more);
+    sample_choice_text(&report->sets[0].choice, page->file);
     fputc('\n', page->file);
     table_end(table);
     report_text_foot(&report->report, page);
@@ -123,8 +124,9 @@ static json_t *sets_json(const struct variance_report *report) {
     for (size_t i = 0; i < report->variances.set_count; i++)
         json_array_append_new(
             array,
-            json_pack("{s:o, s:o, s:o}", "store", json_text(store_path(report->sets[i].store)),
-                      "epochs", profile_set_epochs_json(&report->sets[i]), "event",
+            json_pack("{s:o, s:o, s:o, s:o}", "store", json_text(store_path(report->sets[i].store)),
+                      "epochs", profile_set_epochs_json(&report->sets[i]), "only",
+                      sample_choice_json(&report->sets[i].choice), "event",
                       profile_event_json(&report->events[i],
                                          profile_table_sum(report->variances.table, i))));
     return array;

@@ -129,17 +129,18 @@ static bool visit_row(void *context, const struct session_entry *entry, struct e
     sqlite3_stmt *statement = walk->rows.statement;
     int64_t id = sqlite3_column_int64(statement, 0);
     const struct store_event *event = session_event(entry, sqlite3_column_int64(statement, 2));
-    if (!event || sqlite3_column_type(statement, 3) == SQLITE_NULL)
+    if (!event || sqlite3_column_type(statement, 4) == SQLITE_NULL)
         return database_damaged(store, error, "calls %lld are of no known event or process",
                                 (long long)id);
     if (filter && filter->event && strcmp(filter->event, event->name) != 0)
         return true;
-    const struct store_process process = {.id = sqlite3_column_int64(statement, 1),
-                                          .command = database_text(statement, 3),
-                                          .executable = database_text(statement, 4)};
+    const struct store_process process = process_of_row(statement, 1, 4);
+    if (filter && filter->choice &&
+        !sample_choice_admits(filter->choice, &entry->session, &process))
+        return true;
     struct store_call_tree visited = {
         .session = &entry->session, .event = event, .process = &process};
-    if (!decode(store, statement, 5, id, &visited.count, error))
+    if (!decode(store, statement, 3, id, &visited.count, error))
         return false;
     struct store_call *calls = store->old_calls;
     size_t capacity = store->old_calls_capacity;
@@ -159,7 +160,7 @@ bool store_each_call_tree(struct store *store, const struct store_filter *filter
         .rows = {.store = store, .filter = filter}, .visit = visit, .context = context};
     return session_rows_walk(
         &walk.rows,
-        "SELECT calls.id, process, event, command, executable, data FROM calls "
+        "SELECT calls.id, process, event, data, " PROCESS_COLUMNS " FROM calls "
         "LEFT JOIN process ON process.id = process WHERE calls.session = ? ORDER BY process, event",
         visit_row, &walk, error);
 }

@@ -32,8 +32,11 @@ static const char *const SQL[STATEMENT_COUNT] = {
     [GET_IMAGE] = "SELECT kind, path, build_id, root FROM image WHERE id = ?",
     [SET_SYMBOLS] = "INSERT OR REPLACE INTO symbols(image, data) VALUES(?,?)",
     [GET_SYMBOLS] = "SELECT data FROM symbols WHERE image = ?",
-    [FIND_PROCESS] = "SELECT id FROM process WHERE session = ? AND command = ? AND executable = ?",
-    [ADD_PROCESS] = "INSERT INTO process(session, command, executable) VALUES(?,?,?)",
+    [FIND_PROCESS] = "SELECT id FROM process WHERE session = ? AND command = ? AND executable = ? "
+                     "AND pid = ? AND thread = ? AND processor = ? AND cgroup = ? AND "
+                     "\"begin\" = ? AND \"end\" = ?",
+    [ADD_PROCESS] = "INSERT INTO process(session, command, executable, pid, thread, processor, "
+                    "cgroup, \"begin\", \"end\") VALUES(?,?,?,?,?,?,?,?,?)",
     [FIND_PROFILE] = "SELECT id, data FROM profile WHERE session = ? AND image = ? AND "
                      "process = ? AND event = ?",
     [ADD_PROFILE] = "INSERT INTO profile(session, image, process, event, total, data) "

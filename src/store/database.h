@@ -134,6 +134,11 @@ void session_list_free(struct session_list *list);
 struct session_entry *session_list_find(struct store *store, struct session_list *list, int64_t id,
                                         struct error *error);
 
+/* A process as a row of a walk has it: its number in column `id`, PROCESS_COLUMNS from `column` on.
+ * Strings live as long as the row. */
+#define PROCESS_COLUMNS "command, executable, pid, thread, processor, cgroup, \"begin\", \"end\""
+struct store_process process_of_row(sqlite3_stmt *statement, int id, int column);
+
 bool session_wanted(const struct store_filter *filter, int64_t session);
 
 /* A walk over rows of the sessions that a filter wants, by their start. */

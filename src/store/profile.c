@@ -124,24 +124,25 @@ static bool visit_row(void *context, const struct session_entry *entry, struct e
     sqlite3_stmt *statement = walk->rows.statement;
     int64_t profile = sqlite3_column_int64(statement, 0);
     const struct store_event *event = session_event(entry, sqlite3_column_int64(statement, 3));
-    if (!event || sqlite3_column_type(statement, 4) == SQLITE_NULL)
+    if (!event || sqlite3_column_type(statement, 6) == SQLITE_NULL)
         return database_damaged(store, error, "profile %lld is of no known event or process",
                                 (long long)profile);
     if (filter && filter->event && strcmp(filter->event, event->name) != 0)
         return true;
     const struct store_image *image =
         store_image_of(store, sqlite3_column_int64(statement, 1), error);
-    struct store_process process = {.id = sqlite3_column_int64(statement, 2),
-                                    .command = database_text(statement, 4),
-                                    .executable = database_text(statement, 5)};
+    struct store_process process = process_of_row(statement, 2, 6);
+    if (filter && filter->choice &&
+        !sample_choice_admits(filter->choice, &entry->session, &process))
+        return true;
     struct store_profile visited = {
         .session = &entry->session, .event = event, .image = image, .process = &process};
     if (!image)
         return false;
-    int64_t total = sqlite3_column_int64(statement, 7);
+    int64_t total = sqlite3_column_int64(statement, 5);
     visited.total = total > 0 ? (uint64_t)total : 0;
     bool wanted = !filter || !filter->wants_values || filter->wants_values(filter->context, image);
-    if (wanted && !decode(store, statement, 6, profile, &walk->values, &walk->capacity,
+    if (wanted && !decode(store, statement, 4, profile, &walk->values, &walk->capacity,
                           &visited.count, error))
         return false;
     visited.values = walk->values;
@@ -155,7 +156,7 @@ bool store_each_profile(struct store *store, const struct store_filter *filter,
         .rows = {.store = store, .filter = filter}, .visit = visit, .context = context};
     bool good = session_rows_walk(
         &walk.rows,
-        "SELECT profile.id, image, process, event, command, executable, data, total FROM profile "
+        "SELECT profile.id, image, process, event, data, total, " PROCESS_COLUMNS " FROM profile "
         "LEFT JOIN process ON process.id = process WHERE profile.session = ? "
         "ORDER BY image, process, event",
         visit_row, &walk, error);

@@ -44,7 +44,21 @@ static const char VERSION_2[] =
     " image INTEGER NOT NULL, calls INTEGER NOT NULL, PRIMARY KEY(image, calls))"
     " STRICT, WITHOUT ROWID;";
 
-static const char *const STEPS[] = {VERSION_1, VERSION_2};
+/* Processes by the slices of their samples. What refers to a row keeps its number. */
+static const char VERSION_3[] =
+    "CREATE TABLE process_sliced("
+    " id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES session,"
+    " command TEXT NOT NULL, executable TEXT NOT NULL,"
+    " pid INTEGER NOT NULL, thread INTEGER NOT NULL, processor INTEGER NOT NULL,"
+    " cgroup TEXT NOT NULL, \"begin\" INTEGER NOT NULL, \"end\" INTEGER NOT NULL,"
+    " UNIQUE(session, command, executable, pid, thread, processor, cgroup, \"begin\", \"end\"))"
+    " STRICT;"
+    "INSERT INTO process_sliced"
+    " SELECT id, session, command, executable, 0, 0, 0, '', 0, 0 FROM process;"
+    "DROP TABLE process;"
+    "ALTER TABLE process_sliced RENAME TO process;";
+
+static const char *const STEPS[] = {VERSION_1, VERSION_2, VERSION_3};
 const struct schema STORE_SCHEMA = {STEPS, sizeof STEPS / sizeof *STEPS};
 
 static bool read_integer(sqlite3 *database, const char *sql, int *value) {

@@ -80,12 +80,32 @@ bool store_remove_session(struct store *store, int64_t session, struct error *er
 
 bool store_process(struct store *store, int64_t session, const struct store_process *process,
                    int64_t *id, struct error *error) {
-    const struct datum data[] = {INTEGER(session), TEXT(process->command),
-                                 TEXT(process->executable)};
-    return database_find_or_add(store, FIND_PROCESS, ADD_PROCESS, data, 3, id, error);
+    const struct store_slice *slice = &process->slice;
+    const struct datum data[] = {
+        INTEGER(session),    TEXT(process->command), TEXT(process->executable),
+        INTEGER(slice->pid), INTEGER(slice->thread), INTEGER(slice->processor),
+        TEXT(slice->cgroup), INTEGER(slice->begin),  INTEGER(slice->end)};
+    return database_find_or_add(store, FIND_PROCESS, ADD_PROCESS, data, 9, id, error);
 }
 
 /* ---- reading ---- */
+
+static uint32_t small_number(sqlite3_stmt *statement, int column) {
+    const int64_t number = sqlite3_column_int64(statement, column);
+    return number > 0 && number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
+struct store_process process_of_row(sqlite3_stmt *statement, int id, int column) {
+    return (struct store_process){.id = sqlite3_column_int64(statement, id),
+                                  .command = database_text(statement, column),
+                                  .executable = database_text(statement, column + 1),
+                                  .slice = {.pid = small_number(statement, column + 2),
+                                            .thread = small_number(statement, column + 3),
+                                            .processor = small_number(statement, column + 4),
+                                            .cgroup = database_text(statement, column + 5),
+                                            .begin = sqlite3_column_int64(statement, column + 6),
+                                            .end = sqlite3_column_int64(statement, column + 7)}};
+}
 
 static const char *keep_text(struct session_list *list, sqlite3_stmt *statement, int column) {
     const char *text = database_text(statement, column);

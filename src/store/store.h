@@ -142,14 +142,23 @@ bool store_get_symbols(struct store *store, int64_t image, struct code_symbol **
                        size_t *count, struct error *error);
 void store_free_symbols(struct code_symbol *symbols, size_t count);
 
+/* Processes of one name and executable: short-lived ones by the thousand are one row. A row may be
+ * of a slice of their samples, which is told apart from the others. */
 struct store_process {
     int64_t id;
     const char *command;    /* name, as in ps -o comm */
     const char *executable; /* path; "" of kernel threads, and where it is not known */
+    struct store_slice {
+        uint32_t pid, thread; /* as the initial namespace numbers them; 0: not told apart */
+        uint32_t processor;   /* 1 + its number; 0: not told apart */
+        const char *cgroup;   /* below the root of control groups: "/system.slice/cron.service";
+                                 "": not told apart */
+        int64_t begin, end;   /* ns since 1970 UTC between which it was sampled; both 0: not told
+                                 apart */
+    } slice;
 };
 
-/* The number of processes of this name and executable in a session: short-lived processes by the
- * thousand are one row. */
+/* The number of the row that is alike in all but the number. */
 bool store_process(struct store *store, int64_t session, const struct store_process *process,
                    int64_t *id, struct error *error);
 
@@ -166,11 +175,25 @@ bool store_add_values(struct store *store, int64_t session, int64_t process, int
                       int64_t event, const struct store_value *values, size_t count,
                       struct error *error);
 
+/* Which slices of the samples are wanted; 0, NULL: all. */
+struct sample_choice {
+    uint32_t pid, thread, processor; /* as in struct store_slice */
+    const char *cgroup;              /* "/system.slice", and what lies below; "cron.service", by the
+                                        names on its path */
+    int64_t since, until;            /* ns since 1970: of which the middle lies between */
+};
+bool sample_choice_any(const struct sample_choice *choice); /* whether it leaves something out */
+/* Samples of which is not told apart what is chosen by are not admitted; of time those of a whole
+ * session are. */
+bool sample_choice_admits(const struct sample_choice *choice, const struct store_session *session,
+                          const struct store_process *process);
+
 /* Which profiles a walk visits. */
 struct store_filter {
     const int64_t *sessions; /* NULL: all */
     size_t session_count;
-    const char *event; /* NULL: all */
+    const char *event;                  /* NULL: all */
+    const struct sample_choice *choice; /* NULL: all */
     /* Whose values are wanted: other profiles are visited with their total alone, which is much
      * faster. NULL: all. */
     bool (*wants_values)(void *context, const struct store_image *image);

@@ -255,6 +255,8 @@ bool record_run(const struct recording_request *request, struct recording *recor
                 (run.store = store_open(recording->store, STORE_WRITE, error));
     good = good &&
            (run.resolver = resolver_new(recording->events, recording->event_count, ENTRIES, error));
+    if (good)
+        resolver_slice_by(run.resolver, &request->slicing);
     if (good && !request->no_symbols)
         resolver_take_names(run.resolver, true);
     good = good && record(&run, exec_status, error);

@@ -16,6 +16,7 @@ struct recording_request {
     double rate;          /* samples per second and processor */
     double seconds;       /* 0: as long as it runs */
     uint32_t stack_bytes; /* as struct recorder_options has it */
+    struct sample_slicing slicing;
 };
 
 /* Records until the command or process ends, `seconds` are over, or a signal comes: of a command it

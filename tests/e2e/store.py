@@ -17,7 +17,11 @@ CREATE TABLE event(id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES s
  precise INTEGER NOT NULL) STRICT;
 CREATE INDEX event_session ON event(session);
 CREATE TABLE process(id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES session,
- command TEXT NOT NULL, executable TEXT NOT NULL, UNIQUE(session, command, executable)) STRICT;
+ command TEXT NOT NULL, executable TEXT NOT NULL,
+ pid INTEGER NOT NULL DEFAULT 0, thread INTEGER NOT NULL DEFAULT 0,
+ processor INTEGER NOT NULL DEFAULT 0, cgroup TEXT NOT NULL DEFAULT '',
+ "begin" INTEGER NOT NULL DEFAULT 0, "end" INTEGER NOT NULL DEFAULT 0,
+ UNIQUE(session, command, executable, pid, thread, processor, cgroup, "begin", "end")) STRICT;
 CREATE TABLE image(id INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER NOT NULL,
  path TEXT NOT NULL, build_id BLOB NOT NULL, root TEXT NOT NULL,
  UNIQUE(path, build_id, kind, root)) STRICT;
@@ -30,7 +34,7 @@ CREATE TABLE calls(id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES s
  UNIQUE(session, process, event)) STRICT;
 CREATE TABLE calls_image(image INTEGER NOT NULL, calls INTEGER NOT NULL,
  PRIMARY KEY(image, calls)) STRICT, WITHOUT ROWID;
-PRAGMA application_id=0x43554c50; PRAGMA user_version=2; PRAGMA journal_mode=WAL;
+PRAGMA application_id=0x43554c50; PRAGMA user_version=3; PRAGMA journal_mode=WAL;
 """
 
 

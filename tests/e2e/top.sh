@@ -152,7 +152,7 @@ check "no such event" fails_with 1 'has no event imiss \(it has: cycles, TIP, NC
 check "no such image" fails_with 1 "no samples of none.so \(see 'culprit top --by image'\)" run top --image none.so
 check "no such store" fails_with 1 'none.db' run top --store "$scratch/none.db"
 check "what is no store" fails_with 1 'run.ctrace' run top --store "$scratch/run.ctrace"
-check "a grain that is none" fails_with 2 'one of procedure, image, line, process, epoch' run top --by loop
+check "a grain that is none" fails_with 2 'one of procedure, image, line, process, pid, thread, cpu, cgroup, epoch' run top --by loop
 check "an argument too many" fails_with 2 'what is this' run top gzip
 check "--store without --save" fails_with 2 'add --save' run sim --store "$scratch/x.db" "$scratch/run.ctrace"
 full() {

@@ -210,8 +210,9 @@ struct seen {
     size_t count;
 };
 
-static bool see(void *context, const uint8_t *record, size_t size, struct error *error) {
-    (void)error;
+static bool see(void *context, size_t ring, const uint8_t *record, size_t size,
+                struct error *error) {
+    (void)error, (void)ring;
     struct seen *seen = context;
     seen->times[seen->count++] = perf_record_time(record, size);
     return true;

@@ -293,11 +293,11 @@ static void change(struct fixture *fixture, const char *sql) {
 
 static void not_a_store(void **state) {
     struct fixture *fixture = *state;
-    change(fixture, "PRAGMA user_version=3");
-    FAILS("is a store of version 3; this culprit knows versions up to 2",
+    change(fixture, "PRAGMA user_version=4");
+    FAILS("is a store of version 4; this culprit knows versions up to 3",
           store_open(fixture->path, STORE_READ, &error));
-    FAILS("version 3", store_open(fixture->path, STORE_WRITE, &error));
-    change(fixture, "PRAGMA user_version=2; PRAGMA application_id=3");
+    FAILS("version 4", store_open(fixture->path, STORE_WRITE, &error));
+    change(fixture, "PRAGMA user_version=3; PRAGMA application_id=3");
     FAILS("some other program's", store_open(fixture->path, STORE_WRITE, &error));
     FAILS("not a regular file", store_open(fixture->folder, STORE_READ, &error));
     FAILS("empty", store_open("", STORE_READ, &error));
@@ -305,12 +305,17 @@ static void not_a_store(void **state) {
     FAILS("cannot", store_open("/proc/profiles.db", STORE_WRITE, &error));
 }
 
-/* A store of version 1 has no trees of calls. */
+/* A store of version 1 has no trees of calls, and like version 2 no slices of processes. */
 static void first_version(void **state) {
     struct fixture *fixture = *state;
     struct error error;
     assert_true(add_epoch(fixture->store, "before", 1, &error));
-    change(fixture, "DROP TABLE calls; DROP TABLE calls_image; PRAGMA user_version=1");
+    change(fixture, "DROP TABLE calls; DROP TABLE calls_image;"
+                    "CREATE TABLE whole(id INTEGER PRIMARY KEY, session INTEGER NOT NULL,"
+                    " command TEXT NOT NULL, executable TEXT NOT NULL) STRICT;"
+                    "INSERT INTO whole SELECT id, session, command, executable FROM process;"
+                    "DROP TABLE process; ALTER TABLE whole RENAME TO process;"
+                    "PRAGMA user_version=1");
     FAILS("is a store of version 1", store_open(fixture->path, STORE_READ, &error));
     fixture->store = open_or_fail(fixture->path, STORE_WRITE);
     GOOD(store_check(fixture->store, &error));

@@ -34,9 +34,10 @@ static json_t *callers_json(const struct call_report *report) {
 
 bool call_report_json(const struct call_report *report, FILE *file, struct error *error) {
     const struct call_profile *profile = report->profile;
-    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:f, s:f}", "verb", report->report.verb,
+    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:f}", "verb", report->report.verb,
                                "store", json_text(store_path(report->set->store)), "epochs",
-                               profile_set_epochs_json(report->set), "event",
+                               profile_set_epochs_json(report->set), "only",
+                               sample_choice_json(&report->set->choice), "event",
                                profile_event_json(report->event, profile->frames.items[0].total),
                                "truncated", profile->truncated, "failed", profile->failed);
     if (report->callers) {

@@ -1,5 +1,6 @@
 /* `top` as one JSON object; every key is documented in docs/json.md. */
 
+#include "report/over_time.h"
 #include "report/profile_report.h"
 
 json_t *profile_row_json(const struct profile_row *row, enum profile_by by) {
@@ -8,7 +9,20 @@ json_t *profile_row_json(const struct profile_row *row, enum profile_by by) {
         json_object_set_new(object, "epoch", json_integer(row->epoch));
         return object;
     }
-    if (by == PROFILE_BY_PROCESS) {
+    if (by == PROFILE_BY_CPU) {
+        json_object_set_new(object, "cpu",
+                            row->processor ? json_count(row->processor - 1) : json_null());
+        return object;
+    }
+    if (by == PROFILE_BY_CGROUP) {
+        json_object_set_new(object, "cgroup", json_text(row->process));
+        return object;
+    }
+    if (by == PROFILE_BY_PID || by == PROFILE_BY_THREAD)
+        json_object_set_new(object, "pid", json_known(row->pid));
+    if (by == PROFILE_BY_THREAD)
+        json_object_set_new(object, "thread", json_known(row->thread));
+    if (by == PROFILE_BY_PROCESS || by == PROFILE_BY_PID || by == PROFILE_BY_THREAD) {
         json_object_set_new(object, "process", json_text(row->process));
         json_object_set_new(object, "executable", json_text(row->image));
         return object;
@@ -45,6 +59,17 @@ json_t *profile_set_epochs_json(const struct profile_set *set) {
     return array;
 }
 
+json_t *sample_choice_json(const struct sample_choice *choice) {
+    if (!sample_choice_any(choice))
+        return json_null();
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "pid", json_known(choice->pid), "thread",
+                     json_known(choice->thread), "cpu",
+                     choice->processor ? json_count(choice->processor - 1) : json_null(), "cgroup",
+                     json_text(choice->cgroup), "since",
+                     choice->since ? json_string(text_time(choice->since).s) : json_null(), "until",
+                     choice->until ? json_string(text_time(choice->until).s) : json_null());
+}
+
 json_t *profile_event_json(const struct profile_event *event, double total) {
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:b, s:f}", "name", json_text(event->name), "unit",
@@ -71,6 +96,8 @@ static json_t *rows(const struct profile_report *report) {
         json_t *object = profile_row_json(row, report->by);
         json_object_set_new(object, "values", figures(report, row->values, false));
         json_object_set_new(object, "shares", figures(report, row->values, true));
+        if (report->timeline)
+            json_object_set_new(object, "over_time", over_time_json(report->timeline, row->values));
         json_array_append_new(array, object);
     }
     return array;
@@ -83,9 +110,12 @@ bool profile_report_json(const struct profile_report *report, FILE *file, struct
             events, profile_event_json(report->events[i], profile_table_sum(report->table, i)));
     const size_t total = profile_table_total(report->table);
     json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:o, s:s, s:o, s:o}", "verb", report->report.verb, "store",
+        "{s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "verb", report->report.verb, "store",
         json_text(store_path(report->set->store)), "epochs", profile_set_epochs_json(report->set),
-        "events", events, "by", profile_by_names[report->by], "rows", rows(report), "row_count",
+        "only", sample_choice_json(&report->set->choice), "events", events, "by",
+        profile_by_names[report->by], "rows", rows(report), "row_count",
         total || !profile_table_count(report->table) ? json_count(total) : json_null());
+    if (report->timeline)
+        json_object_set_new(object, "timeline", timeline_json(report->timeline));
     return json_write_report(object, &report->report, file, error);
 }

@@ -1,5 +1,6 @@
 /* The table of `top` for people. */
 
+#include "report/over_time.h"
 #include "report/profile_report.h"
 #include "report/table.h"
 #include "util/array.h"
@@ -14,6 +15,10 @@ bool profile_report_add_worth(struct profile_report *report) {
         largest = profile_table_row(report->table, 0)->values[0] / scale;
         smallest = profile_table_row(report->table, rows - 1)->values[0] / scale;
     }
+    if (report->timeline && report->timeline->untimed > 0.0005 &&
+        !report_note(&report->report, "%s %% of %s are not told apart by time",
+                     text_percent(report->timeline->untimed, 1).s, report->events[0]->unit))
+        return false;
     bool good = profile_set_worth(set, report->events[0], largest, smallest, &report->report) &&
                 profile_note_images(report->table, report->by, 3, report->events[0]->name,
                                     report->program, &report->report);
@@ -35,12 +40,13 @@ static size_t events_shown(const struct profile_report *report) {
     return report->event_count < PROFILE_EVENTS_SHOWN ? report->event_count : PROFILE_EVENTS_SHOWN;
 }
 
-/* What stands beside the name: NULL for images, which are names. */
+/* What stands beside the name; NULL: nothing. */
 static const char *place_heading(enum profile_by by) {
-    return by == PROFILE_BY_IMAGE     ? NULL
-           : by == PROFILE_BY_PROCESS ? "executable"
-           : by == PROFILE_BY_EPOCH   ? "of"
-                                      : "image";
+    static const char *const HEADINGS[PROFILE_BY_COUNT] = {
+        [PROFILE_BY_PROCEDURE] = "image",    [PROFILE_BY_LINE] = "image",
+        [PROFILE_BY_PROCESS] = "executable", [PROFILE_BY_PID] = "executable",
+        [PROFILE_BY_THREAD] = "executable",  [PROFILE_BY_EPOCH] = "of"};
+    return HEADINGS[by];
 }
 
 /* Events behind the first are left out before the image is, the last first. */
@@ -55,7 +61,8 @@ static void add_columns(const struct profile_report *report, struct table *table
         if (!i)
             table_column(table, "   cum%", TABLE_FIGURE, .gap = 1, .rank = 1);
     }
-    table_column(table, profile_by_names[by], by == PROFILE_BY_IMAGE ? TABLE_PATH : TABLE_NAME,
+    table_column(table, profile_by_names[by],
+                 by == PROFILE_BY_IMAGE || by == PROFILE_BY_CGROUP ? TABLE_PATH : TABLE_NAME,
                  .gap = 2, .least = 24);
     if (by == PROFILE_BY_LINE)
         table_column(table, "procedure", TABLE_NAME, .gap = 2, .least = 16, .rank = 2);
@@ -151,6 +158,9 @@ void profile_report_text(const struct profile_report *report, const struct page 
         all += sum;
     }
     print_lost(report->set, report->filtered ? 0 : all, file);
-    print_table(report, page);
+    if (report->timeline)
+        over_time_text(report, page);
+    else
+        print_table(report, page);
     report_text_foot(&report->report, page);
 }

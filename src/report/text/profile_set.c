@@ -1,4 +1,6 @@
 /* The head of a report on profiles: the epochs, and an event of them. */
+#include <inttypes.h>
+#include <stdarg.h>
 #include <time.h>
 
 #include "report/profile_report.h"
@@ -32,6 +34,40 @@ static void print_when(const struct profile_set *set, FILE *file) {
                 goes_on ? ", not ended" : "");
 }
 
+__attribute__((format(printf, 3, 4))) static void print_part(FILE *file, bool *first,
+                                                             const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs(*first ? "only " : ", ", file);
+    vfprintf(file, format, arguments);
+    va_end(arguments);
+    *first = false;
+}
+
+void sample_choice_text(const struct sample_choice *choice, FILE *file) {
+    if (!sample_choice_any(choice))
+        return;
+    char name[256], when[32];
+    bool first = true;
+    if (choice->pid)
+        print_part(file, &first, "process %" PRIu32, choice->pid);
+    if (choice->thread)
+        print_part(file, &first, "thread %" PRIu32, choice->thread);
+    if (choice->processor)
+        print_part(file, &first, "cpu %" PRIu32, choice->processor - 1);
+    if (choice->cgroup)
+        print_part(file, &first, "%s", text_clip(name, sizeof name, choice->cgroup, 40));
+    if (choice->since) {
+        format_time(choice->since, "%H:%M:%S", when, sizeof when);
+        print_part(file, &first, "since %s UTC", when);
+    }
+    if (choice->until) {
+        format_time(choice->until, "%H:%M:%S", when, sizeof when);
+        print_part(file, &first, "until %s UTC", when);
+    }
+    fputc('\n', file);
+}
+
 void profile_set_text(const struct profile_set *set, FILE *file) {
     const struct page page = page_of(file, false);
     char head[1024];
@@ -55,6 +91,7 @@ void profile_set_text(const struct profile_set *set, FILE *file) {
     }
     print_when(set, file);
     fputc('\n', file);
+    sample_choice_text(&set->choice, file);
 }
 
 static void print_period(const struct profile_event *event, FILE *file) {

@@ -21,6 +21,13 @@ choose_event(const struct annotate_job *job, const struct profile_set *set, stru
                                             : default_event(set);
     if (!event)
         return NULL;
+    if (!strcmp(event->unit, "us")) {
+        error_set(error,
+                  "--event %s: time in which threads waited, not of instructions ('culprit top "
+                  "--tree --event %s' shows where)",
+                  event->name, event->name);
+        return NULL;
+    }
     bool other = !strcmp(event->name, "executions") || !strncmp(event->name, "stall:", 6);
     for (int i = 0; i < STALL_EVENTS; i++)
         other |= !strcmp(event->name, stall_event_name((enum stall_event)i));

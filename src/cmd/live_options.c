@@ -58,14 +58,18 @@ static void begin(void *request) {
         .pid = true, .thread = true, .processor = true, .cgroup = true, .step_ns = SLICE_STEP_NS};
 }
 
-static void end(struct argp_state *state, void *request) {
-    struct live_options *options = request;
-    (void)state;
-    if (!options->stacks)
-        return;
+void live_options_take_stacks(struct live_options *options) {
+    options->stacks = true;
     if (!options->rate_given)
         options->rate = RATE_WITH_STACKS;
     options->stack_bytes = options->stack_bytes ? options->stack_bytes / 8 * 8 : STACK_BYTES;
+}
+
+static void end(struct argp_state *state, void *request) {
+    struct live_options *options = request;
+    (void)state;
+    if (options->stacks)
+        live_options_take_stacks(options);
 }
 
 const struct option_group live_group = {.options = OPTIONS, .begin = begin, .end = end};

@@ -14,5 +14,7 @@ struct live_options {
     bool slices_given;    /* by the user */
     struct sample_slicing slicing;
 };
+/* As if --stacks had been given. */
+void live_options_take_stacks(struct live_options *options);
 extern const struct option_group live_group; /* --events, --rate, --slices, --stacks, --stack-bytes,
                                                 in group 1; fills in defaults */

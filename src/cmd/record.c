@@ -12,7 +12,8 @@ struct job {
     char **command; /* NULL: --pid */
     pid_t pid;
     const char *store; /* NULL: the default one */
-    double seconds;    /* 0: as long as it runs */
+    bool off_cpu;
+    double seconds; /* 0: as long as it runs */
     struct recording recording;
 };
 
@@ -21,6 +22,9 @@ static const struct option_row OPTIONS[] = {
     HEADING(1, "What to record:"),
     COUNT("pid", "PID", pid, "A process that runs, its threads and later children; no command",
           .least = 1, .must = "no number of a process"),
+    FLAG("off-cpu", off_cpu,
+         "Also how long threads wait, and where: blocked (event off-cpu) or for a processor "
+         "(run-queue), with their callers; implies --stacks"),
     DURATION("time", "TIME", seconds,
              "No longer than this (10s, 5min); a command then runs on to its end"),
     HEADING(2, "Where it goes:"),
@@ -34,7 +38,9 @@ static bool take_command(struct argp_state *state, void *request, char *value) {
 }
 
 static void check(struct argp_state *state, void *given) {
-    const struct job *job = given;
+    struct job *job = given;
+    if (job->off_cpu)
+        live_options_take_stacks(&job->sampled);
     if (job->command && job->pid)
         options_fail(state, "--pid: either a process that runs or a command, not both");
     if (!job->command && !job->pid)
@@ -53,7 +59,8 @@ static const struct command_line LINE = {
     .help = "Samples a command and its children while it runs, on this very machine, and saves the "
             "profile as an epoch of the profile database."
             "\vExamples:\n  culprit record -- gzip -9 -c /bin/bash > /dev/null && culprit top\n"
-            "  culprit record --stacks --pid 1234 --time 10s && culprit top --tree\n\n"
+            "  culprit record --stacks --pid 1234 --time 10s && culprit top --tree\n"
+            "  culprit record --off-cpu -- make && culprit top --tree --event off-cpu\n\n"
             "It needs no privileges where kernel.perf_event_paranoid is at most 2, but then sees "
             "user code alone. The command keeps standard output and its exit status; 125 when "
             "culprit failed."};
@@ -76,6 +83,7 @@ static bool run(void *verb, struct error *error) {
                                               .seconds = job->seconds,
                                               .no_symbols = job->sampled.no_symbols,
                                               .stack_bytes = (uint32_t)job->sampled.stack_bytes,
+                                              .off_cpu = job->off_cpu,
                                               .slicing = job->sampled.slicing};
     const bool good = record_run(&request, &job->recording, &job->verb.failed, error);
     job->verb.exit = job->command ? job->recording.exit : (struct trace_exit){.known = true};

@@ -131,8 +131,9 @@ static void put_procedure(FILE *file, const struct profile_row *row) {
 static char *next_of(const struct job *job) {
     const struct profile_report *report = &job->report;
     const struct profile_row *first = profile_table_row(report->table, 0);
+    const bool lasts = !strcmp(report->events[0]->unit, "us"); /* of no instructions */
     const struct profile_row *readable =
-        report->by == PROFILE_BY_PROCEDURE ? first_readable(report) : NULL;
+        report->by == PROFILE_BY_PROCEDURE && !lasts ? first_readable(report) : NULL;
     struct text_printer printer;
     FILE *file = text_printer_begin(&printer);
     if (!file)
@@ -141,6 +142,8 @@ static char *next_of(const struct job *job) {
         fputs("culprit variance", file);
     else
         fputs(readable ? "culprit annotate" : "culprit top", file);
+    if (lasts)
+        fprintf(file, " --tree --event %s", report->events[0]->name);
     for (size_t i = 0; i < job->run.store_options.store_count; i++)
         text_put_option(file, "store", job->run.store_options.stores[i]);
     for (size_t i = 0; i < job->run.store_options.epoch_count && report->by != PROFILE_BY_EPOCH;
@@ -150,13 +153,14 @@ static char *next_of(const struct job *job) {
         sample_options_put(&job->run.samples, file);
     switch (report->by) {
     case PROFILE_BY_PROCEDURE:
-        if (!readable)
+        if (!readable && !lasts)
             fputs(" --by process", file);
         if (readable)
             put_procedure(file, readable);
         break;
     case PROFILE_BY_IMAGE:
-        text_put_option(file, "image", first->image);
+        if (!lasts) /* --tree is of all images */
+            text_put_option(file, "image", first->image);
         break;
     case PROFILE_BY_PROCESS:
         text_put_option(file, "process", first->process);

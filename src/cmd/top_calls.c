@@ -78,6 +78,8 @@ static char *next_of(const struct calls *calls) {
     for (size_t i = 0; i < chosen->epoch_count; i++)
         text_put_option(file, "epoch", chosen->epochs[i]);
     sample_options_put(&calls->run->samples, file);
+    if (calls->report.event != calls->run->set.events)
+        text_put_option(file, "event", calls->report.event->name);
     fputs(calls->options->tree ? " --callers" : " --tree", file);
     return text_printer_end(&printer);
 }

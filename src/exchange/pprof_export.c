@@ -317,7 +317,8 @@ static bool write_event_types(struct profile *profile, const struct export_event
     if (event->cycles)
         return write_type(profile, PPROF_SAMPLE_TYPE, event->name, "", "cycles");
     if (!counted && !event->periodic)
-        return write_type(profile, PPROF_SAMPLE_TYPE, event->name, "", event->unit);
+        return write_type(profile, PPROF_SAMPLE_TYPE, event->name, "",
+                          !strcmp(event->unit, "ns") ? "nanoseconds" : event->unit);
     if (!write_type(profile, PPROF_SAMPLE_TYPE, alone ? "samples" : event->name,
                     alone ? "" : "_samples", "count"))
         return false;

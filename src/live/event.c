@@ -28,7 +28,23 @@ enum { PRECISE_MAX = 3, PERIOD_SPREAD = 32 };
 static const char RATE_LIMIT[] = "/proc/sys/kernel/perf_event_max_sample_rate";
 static const char PARANOID[] = "/proc/sys/kernel/perf_event_paranoid";
 
+/* Every time that a thread leaves its processor. */
+static void attributes_of_waits(const struct live_event *event,
+                                struct perf_event_attr *attributes) {
+    *attributes = (struct perf_event_attr){.size = sizeof *attributes,
+                                           .type = PERF_TYPE_SOFTWARE,
+                                           .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+                                           .sample_period = 1,
+                                           .sample_type = PERF_SAMPLE_IP,
+                                           .disabled = 1,
+                                           .exclude_kernel = !event->kernel};
+}
+
 void live_event_attributes(const struct live_event *event, struct perf_event_attr *attributes) {
+    if (live_event_lasts(event->kind)) {
+        attributes_of_waits(event, attributes);
+        return;
+    }
     *attributes = (struct perf_event_attr){.size = sizeof *attributes,
                                            .type = EVENTS[event->kind].type,
                                            .config = EVENTS[event->kind].config,
@@ -177,6 +193,8 @@ void live_events_describe(const struct live_event *events, size_t count, char *t
         *text = 0;
     for (size_t i = 0; i < count && used < size; i++) {
         const struct live_event *event = &events[i];
+        if (live_event_lasts(event->kind))
+            continue;
         bool clock = event->kind == LIVE_CPU_CLOCK;
         timer |= clock;
         imprecise |= !clock && !event->precise;

@@ -236,6 +236,25 @@ bool kernel_map_is_hidden(const struct live_roots *roots) {
     return hidden;
 }
 
+void kernel_map_scheduler(const struct live_roots *roots, uint64_t *start, uint64_t *end) {
+    FILE *file = open_in(roots->proc, "kallsyms");
+    char line[512], name[32];
+    *start = *end = 0;
+    while (file && (!*start || !*end) && fgets(line, sizeof line, file)) {
+        uint64_t address;
+        if (sscanf(line, "%" SCNx64 " %*c %31s", &address, name) != 2)
+            continue;
+        if (!strcmp(name, "__sched_text_start"))
+            *start = address;
+        else if (!strcmp(name, "__sched_text_end"))
+            *end = address;
+    }
+    if (file)
+        fclose(file);
+    if (*end < *start)
+        *start = *end = 0;
+}
+
 int kernel_map_find(const struct kernel_map *map, uint64_t address) {
     /* The last symbol that begins at or before it; most addresses lie in one. */
     size_t low = first_where(i, map->count, map->symbols[i].address > address);

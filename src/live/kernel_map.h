@@ -36,6 +36,10 @@ void kernel_map_free(struct kernel_map *map);
 /* Whether kernel symbols are hidden from us, without reading them all. */
 bool kernel_map_is_hidden(const struct live_roots *roots);
 
+/* The text of the scheduler, as the kernel leaves it out where it tells what a thread waits in;
+ * both 0: not known. */
+void kernel_map_scheduler(const struct live_roots *roots, uint64_t *start, uint64_t *end);
+
 enum { KERNEL_MAP_NONE = -1 };
 /* The image that an address lies in, or KERNEL_MAP_NONE. */
 int kernel_map_find(const struct kernel_map *map, uint64_t address);

@@ -84,6 +84,7 @@ struct live_sample {
     uint32_t processor; /* 1 + its number; 0: not told */
     int64_t time;       /* ns since 1970 UTC, about; 0: not told */
     uint64_t count;     /* ≥ 1: samples with all of the above */
+    bool lasts;         /* it is no sample, but lasted: `count` ns from `time` on */
 };
 
 /* Where a collector delivers. A process and a file are announced before the first sample that
@@ -104,8 +105,14 @@ enum live_event_kind {
     LIVE_IMISS,     /* instruction cache misses */
     LIVE_DMISS,     /* data cache (last level) misses */
     LIVE_BRANCHMP,  /* mispredicted branches */
-    LIVE_EVENT_KINDS
+    LIVE_EVENT_KINDS,
+    /* Not sampled, but timed (waits.h): */
+    LIVE_OFF_CPU = LIVE_EVENT_KINDS, /* blocked */
+    LIVE_RUN_QUEUE                   /* waiting for a processor */
 };
+static inline bool live_event_lasts(enum live_event_kind kind) {
+    return kind >= LIVE_EVENT_KINDS;
+}
 
 struct live_event {
     enum live_event_kind kind;

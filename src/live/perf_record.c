@@ -138,6 +138,16 @@ static bool read_task(const uint8_t *bytes, size_t size, struct perf_record *rec
     return true;
 }
 
+/* Nothing but who, when, and of which event. */
+static bool read_switch(const uint8_t *trailer, uint16_t misc, struct perf_record *record) {
+    record->pid = word32(trailer);
+    record->tid = word32(trailer + 4);
+    record->id = word64(trailer + 16);
+    record->leaves = misc & PERF_RECORD_MISC_SWITCH_OUT;
+    record->runnable = misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+    return true;
+}
+
 bool perf_record_read(const uint8_t *bytes, size_t size, bool build_ids,
                       struct perf_record *record) {
     struct perf_event_header header;
@@ -163,6 +173,8 @@ bool perf_record_read(const uint8_t *bytes, size_t size, bool build_ids,
     case PERF_RECORD_FORK:
     case PERF_RECORD_EXIT:
         return read_task(bytes, size, record);
+    case PERF_RECORD_SWITCH:
+        return read_switch(bytes + size, header.misc, record);
     case PERF_RECORD_LOST: /* the event's id, then how many */
         record->lost = size >= 24 ? word64(bytes + 16) : 0;
         return size >= 24;

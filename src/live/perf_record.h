@@ -20,13 +20,13 @@
 #define PERF_RECORD_REGISTERS UINT64_C(0xff01ff)
 
 struct perf_record {
-    uint32_t type; /* PERF_RECORD_SAMPLE, MMAP2, COMM, FORK, EXIT, LOST, LOST_SAMPLES; others are
-                      left as they are, with no more than their time */
+    uint32_t type; /* PERF_RECORD_SAMPLE, MMAP2, COMM, FORK, EXIT, SWITCH, LOST, LOST_SAMPLES;
+                      others are left as they are, with no more than their time */
     uint64_t time; /* ns of the recorder's clock; 0: none */
     uint32_t pid, tid;
     uint32_t processor; /* 1 + the number of that whose ring it was in: the recorder's to say */
     uint32_t parent;    /* of FORK: the process that forked */
-    uint64_t id;        /* of a sample: of the event */
+    uint64_t id;        /* of a sample and of SWITCH: of the event */
     uint64_t address;
     bool kernel;          /* of a sample: in the kernel */
     bool has_stack;       /* of a sample: what follows was sampled */
@@ -37,6 +37,7 @@ struct perf_record {
                                           alone: of 32 bits */
     struct unwind_memory stack;        /* in the bytes given */
     uint64_t lost;                     /* of LOST and LOST_SAMPLES: how many */
+    bool leaves, runnable;             /* of SWITCH: off its processor; though it could run */
     bool exec;                         /* of COMM: by an exec */
     const char *name;                  /* of COMM and MMAP2, in the bytes given; terminated */
     uint64_t start, length, offset;

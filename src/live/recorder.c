@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "live/event.h"
+#include "live/kernel_map.h"
 #include "live/perf_record.h"
 #include "live/perf_ring.h"
 #include "live/replay.h"
@@ -54,6 +55,7 @@ struct recorder {
     struct live_event events[LIVE_EVENTS_MAX];
     size_t event_count;
     bool machine, waits, build_ids; /* how events are opened */
+    bool times_waits;
     uint32_t stack_bytes;
     struct own_thread {           /* one that ran when its process was attached to */
         pid_t thread, sampled_by; /* that one's events; 0: not yet */
@@ -107,6 +109,7 @@ static int open_event(const struct recorder *recorder, uint32_t event, bool firs
         attributes.mmap = attributes.mmap2 = 1;
         attributes.comm = attributes.comm_exec = 1;
         attributes.task = 1;
+        attributes.context_switch = recorder->times_waits;
         attributes.build_id = recorder->build_ids;
     }
     return (int)syscall(SYS_perf_event_open, &attributes, thread, processor, -1,
@@ -162,10 +165,17 @@ static bool add_counter(struct recorder *recorder, int descriptor, uint32_t even
     return true;
 }
 
+/* Threads that leave their processor are sampled where that is permitted: they do in the kernel. */
+static bool is_opened(const struct live_event *event) {
+    return event->kind != LIVE_RUN_QUEUE && (event->kind != LIVE_OFF_CPU || event->kernel);
+}
+
 /* 1; 0: the thread has ended, or the processor is off; −1 with an error. */
 static int open_on_processor(struct recorder *recorder, pid_t thread, int processor,
                              struct error *error) {
     for (uint32_t event = 0; event < recorder->event_count; event++) {
+        if (!is_opened(&recorder->events[event]))
+            continue;
         int descriptor = open_event(recorder, event, !event, thread, processor);
         if (descriptor < 0 && errno == EINVAL && recorder->build_ids && !event) {
             recorder->build_ids = false; /* before Linux 5.12 */
@@ -298,7 +308,17 @@ static bool open_all(struct recorder *recorder, pid_t process, struct error *err
         return true;
     if (!enable(recorder))
         return error_errno(error, "sampling process %d", (int)process);
-    return replay_attach(recorder->replay, (uint32_t)process, error);
+    return replay_attach(recorder->replay, (uint32_t)process, error) &&
+           all_where(i, recorder->own_count,
+                     replay_assume_wait(recorder->replay, (uint32_t)process,
+                                        (uint32_t)recorder->own[i].thread, now(), error));
+}
+
+static bool time_waits(struct recorder *recorder) {
+    struct waits_options options = {.blocked = (uint32_t)recorder->event_count - 2,
+                                    .runnable = (uint32_t)recorder->event_count - 1};
+    kernel_map_scheduler(&ROOTS, &options.scheduler_start, &options.scheduler_end);
+    return replay_time_waits(recorder->replay, &options);
 }
 
 static bool allocate(struct recorder *recorder, const struct live_sink *sink) {
@@ -308,6 +328,8 @@ static bool allocate(struct recorder *recorder, const struct live_sink *sink) {
     recorder->polled = calloc(recorder->processors + 1, sizeof *recorder->polled);
     recorder->unwinder = recorder->stack_bytes ? unwinder_new(&ROOTS) : NULL;
     recorder->replay = replay_new(sink, recorder->unwinder);
+    if (recorder->times_waits && recorder->replay && !time_waits(recorder))
+        return false;
     for (size_t i = 0; recorder->ring_of && i < recorder->processors; i++)
         recorder->ring_of[i] = -1;
     return recorder->rings && recorder->ring_of && recorder->processor_of && recorder->polled &&
@@ -326,6 +348,7 @@ struct recorder *recorder_new(const struct recorder_options *options, const stru
     recorder->event_count = options->event_count;
     recorder->machine = options->machine;
     recorder->waits = options->waits;
+    recorder->times_waits = options->times_waits;
     recorder->filling = -1;
     recorder->stack_bytes = options->stack_bytes;
     /* Not of the machine: the mark of build ids gets into the records of everybody else, and perf
@@ -391,7 +414,7 @@ static bool visit(void *context, size_t ring, const uint8_t *bytes, size_t size,
     if (!perf_record_read(bytes, size, recorder->build_ids, &record))
         return true;
     uint32_t event = 0;
-    if (record.type == PERF_RECORD_SAMPLE) {
+    if (record.type == PERF_RECORD_SAMPLE || record.type == PERF_RECORD_SWITCH) {
         const struct counter *counter =
             bsearch(&(struct counter){.id = record.id}, recorder->counters, recorder->counter_count,
                     sizeof *recorder->counters, by_id);
@@ -415,6 +438,8 @@ static bool deliver_until(struct recorder *recorder, uint64_t until, struct erro
 static void draw_periods(struct recorder *recorder) {
     for (size_t i = 0; i < recorder->counter_count; i++) {
         const struct counter *counter = &recorder->counters[i];
+        if (live_event_lasts(recorder->events[counter->event].kind))
+            continue;
         uint64_t period =
             live_event_period(&recorder->events[counter->event], random_next(&recorder->random));
         if (ioctl(counter->descriptor, PERF_EVENT_IOC_PERIOD, &period) != 0)
@@ -456,7 +481,8 @@ void recorder_set_periods(struct recorder *recorder, const struct live_event *ev
 bool recorder_finish(struct recorder *recorder, struct error *error) {
     for (size_t i = 0; i < recorder->counter_count; i++)
         ioctl(recorder->counters[i].descriptor, PERF_EVENT_IOC_DISABLE, 0);
-    return deliver_until(recorder, UINT64_MAX, error);
+    return deliver_until(recorder, UINT64_MAX, error) &&
+           replay_finish(recorder->replay, now(), error);
 }
 
 void recorder_statistics(const struct recorder *recorder, struct recorder_statistics *statistics) {

@@ -22,6 +22,7 @@ struct recorder_options {
     bool machine;       /* all processes: in place of */
     pid_t process;
     bool waits;           /* it is stopped before its exec */
+    bool times_waits;     /* the last two events are those of waits (waits.h) */
     uint32_t stack_bytes; /* copied with each sample to find its callers: a multiple of 8, at most
                              RECORDER_STACK_MAX; 0: no callers */
 };

@@ -29,6 +29,8 @@ struct replayed {
 struct replay {
     struct live_sink sink;
     struct unwinder *unwinder; /* NULL: no callers are looked for */
+    struct waits *waits;       /* NULL: they are not timed */
+    uint32_t leaving;          /* the event of samples of threads about to leave */
     struct live_stack stack;   /* of the sample at hand */
     struct replayed *items;
     size_t count, capacity;
@@ -60,7 +62,13 @@ void replay_free(struct replay *replay) {
         address_map_free(&replay->items[i].map);
     free(replay->items);
     hash_index_free(&replay->index);
+    waits_free(replay->waits);
     free(replay);
+}
+
+bool replay_time_waits(struct replay *replay, const struct waits_options *options) {
+    replay->leaving = options->blocked;
+    return (replay->waits = waits_new(options, &replay->sink));
 }
 
 static struct replayed *find(struct replay *replay, uint32_t pid) {
@@ -373,8 +381,50 @@ static bool replay_sample(struct replay *replay, const struct perf_record *recor
         sample.at = address_range_place(range, record->address);
     if (!find_callers(replay, process, record, &sample))
         return no_memory(error);
+    if (replay->waits && event == replay->leaving)
+        return waits_place(replay->waits, &sample) || no_memory(error);
+    if (replay->waits)
+        waits_runs(replay->waits, sample.thread);
     replay->statistics.samples++;
     return replay->sink.sample(replay->sink.context, &sample, error);
+}
+
+/* Of a thread whose place is not known. */
+static bool sample_of(struct replay *replay, uint32_t pid, uint32_t thread, uint32_t processor,
+                      struct live_sample *sample, struct error *error) {
+    const struct replayed *process = find_or_add(replay, pid, error);
+    if (!process)
+        return false;
+    *sample = (struct live_sample){.process = process->process.key,
+                                   .at.place = PLACE_UNKNOWN,
+                                   .thread = thread,
+                                   .processor = processor};
+    return true;
+}
+
+static bool replay_switch(struct replay *replay, const struct perf_record *record,
+                          struct error *error) {
+    struct live_sample sample;
+    if (!replay->waits)
+        return true;
+    if (!record->leaves)
+        return waits_return(replay->waits, record->tid, record->time,
+                            time_since_1970(replay, record->time) - (int64_t)record->time, error);
+    return sample_of(replay, record->pid, record->tid, record->processor, &sample, error) &&
+           (waits_leave(replay->waits, &sample, record->time, record->runnable) ||
+            no_memory(error));
+}
+
+bool replay_assume_wait(struct replay *replay, uint32_t pid, uint32_t thread, uint64_t time,
+                        struct error *error) {
+    struct live_sample sample;
+    return !replay->waits || (sample_of(replay, pid, thread, 0, &sample, error) &&
+                              (waits_assume(replay->waits, &sample, time) || no_memory(error)));
+}
+
+bool replay_finish(struct replay *replay, uint64_t time, struct error *error) {
+    return !replay->waits ||
+           waits_finish(replay->waits, time, time_since_1970(replay, time) - (int64_t)time, error);
 }
 
 bool replay_record(struct replay *replay, const struct perf_record *record, uint32_t event,
@@ -388,7 +438,11 @@ bool replay_record(struct replay *replay, const struct perf_record *record, uint
         return replay_comm(replay, record, error);
     case PERF_RECORD_FORK:
         return replay_fork(replay, record, error);
+    case PERF_RECORD_SWITCH:
+        return replay_switch(replay, record, error);
     case PERF_RECORD_EXIT:
+        if (replay->waits)
+            waits_forget(replay->waits, record->tid);
         replay_exit(replay, record);
         return true;
     case PERF_RECORD_LOST:

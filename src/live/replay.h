@@ -6,6 +6,7 @@
 #include "live/live.h"
 #include "live/perf_record.h"
 #include "live/unwinder.h"
+#include "live/waits.h"
 
 struct replay;
 
@@ -19,6 +20,15 @@ struct replay_statistics {
  * outlive this; NULL: no callers. NULL: out of memory. */
 struct replay *replay_new(const struct live_sink *sink, struct unwinder *unwinder);
 void replay_free(struct replay *replay);
+
+/* From now on waits of threads are timed. `sampled`: the number of the event of which a sample is
+ * that of a thread about to leave its processor. False: out of memory. */
+bool replay_time_waits(struct replay *replay, const struct waits_options *options);
+/* A thread that runs already, or waits since then; of a process that was attached. */
+bool replay_assume_wait(struct replay *replay, uint32_t pid, uint32_t thread, uint64_t time,
+                        struct error *error);
+/* No more records come: what still waits is delivered up to this time. */
+bool replay_finish(struct replay *replay, uint64_t time, struct error *error);
 
 /* A process that runs already, as /proc tells. False: the sink failed, or it is not there. */
 bool replay_attach(struct replay *replay, uint32_t pid, struct error *error);

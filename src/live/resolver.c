@@ -116,14 +116,12 @@ static bool add_calls(struct resolver *resolver, const struct live_sample *sampl
         return false;
     if (node != STORE_CALL_TOP)
         tree->calls[node].value += sample->count;
-    resolver->stacks[sample->end] += sample->count;
     return true;
 }
 
-static bool take_sample(void *context, const struct live_sample *sample, struct error *error) {
-    struct resolver *resolver = context;
-    if (!sample->count || sample->event >= resolver->event_count)
-        return true;
+/* *found: the place is known, and there was room. */
+static bool gather(struct resolver *resolver, const struct live_sample *sample, bool *found,
+                   struct error *error) {
     struct sample_entry entry = {
         .offset = sample->at.offset, .count = sample->count, .event = sample->event};
     const uint32_t process =
@@ -138,17 +136,43 @@ static bool take_sample(void *context, const struct live_sample *sample, struct 
                                     resolver->files.items[entry.place].path)) ||
         (sample->end != LIVE_STACK_NONE && !add_calls(resolver, sample, entry.slice, entry.place)))
         return no_memory(error);
-    bool known = entry.place != PLACE_NUMBER_UNKNOWN;
-    if (!sample_table_add(&resolver->table, &entry)) {
+    const bool room = sample_table_add(&resolver->table, &entry);
+    if (!room)
         resolver->overflow[sample->event] += sample->count;
-        known = false;
+    resolver->has_kernel |= entry.place == PLACE_NUMBER_KERNEL;
+    *found = room && entry.place != PLACE_NUMBER_UNKNOWN;
+    return true;
+}
+
+/* What lasts is of every step of time that it reaches into. */
+static bool gather_lasting(struct resolver *resolver, const struct live_sample *sample,
+                           struct error *error) {
+    struct live_sample piece = *sample;
+    bool found;
+    for (uint64_t left = sample->count; left; left -= piece.count) {
+        const uint64_t step = slices_left(&resolver->slices, piece.time);
+        piece.count = left < step ? left : step;
+        if (!gather(resolver, &piece, &found, error))
+            return false;
+        piece.time += (int64_t)piece.count;
     }
+    resolver->lasting[sample->event] += sample->count;
+    return true;
+}
+
+static bool take_sample(void *context, const struct live_sample *sample, struct error *error) {
+    struct resolver *resolver = context;
+    bool found;
+    if (!sample->count || sample->event >= resolver->event_count)
+        return true;
+    if (sample->lasts)
+        return gather_lasting(resolver, sample, error);
+    if (!gather(resolver, sample, &found, error))
+        return false;
     resolver->samples += sample->count;
-    resolver->unknown += known ? 0 : sample->count;
-    if (entry.place == PLACE_NUMBER_KERNEL) {
-        resolver->kernel_samples += sample->count;
-        resolver->has_kernel = true;
-    }
+    resolver->unknown += found ? 0 : sample->count;
+    resolver->kernel_samples += sample->at.place == PLACE_KERNEL ? sample->count : 0;
+    resolver->stacks[sample->end] += sample->end != LIVE_STACK_NONE ? sample->count : 0;
     return true;
 }
 
@@ -223,5 +247,6 @@ void resolver_statistics(const struct resolver *resolver, struct resolver_statis
         .bytes = sizeof *resolver + table->capacity * sizeof *table->slots +
                  slices_bytes(&resolver->slices) + tracked_processes_bytes(&resolver->processes) +
                  tracked_files_bytes(&resolver->files) + call_tree_bytes(&resolver->tree)};
+    memcpy(statistics->lasting, resolver->lasting, sizeof statistics->lasting);
     memcpy(statistics->stacks, resolver->stacks, sizeof statistics->stacks);
 }

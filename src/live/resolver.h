@@ -15,8 +15,9 @@ struct resolver_statistics {
     uint64_t unknown; /* of them in no known image, as far as is known: which image a sample lies in
                          may be found as late as it is saved */
     uint64_t kernel;  /* of them in the kernel */
-    uint64_t stacks[LIVE_STACK_ENDS]; /* by how they ended */
-    uint64_t coarse;                  /* of them beyond the limit of slices (slices.h) */
+    uint64_t stacks[LIVE_STACK_ENDS];  /* by how they ended */
+    uint64_t lasting[LIVE_EVENTS_MAX]; /* ns of events that last, by event; not of `samples` */
+    uint64_t coarse;                   /* of them beyond the limit of slices (slices.h) */
     uint64_t entries, entries_max;
     uint64_t processes, images; /* known now */
     uint64_t bytes;             /* of memory, about */

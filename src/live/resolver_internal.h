@@ -45,6 +45,7 @@ struct resolver {
     bool has_kernel; /* samples of the kernel are in the table */
     bool hidden;     /* the kernel's symbols are needed, and not shown to us */
     uint64_t samples, unknown, kernel_samples;
+    uint64_t lasting[LIVE_EVENTS_MAX]; /* ns */
 };
 
 /* As resolver_new(), of the machine as these roots show it (the caller's strings). */

@@ -3,13 +3,15 @@
 #include <string.h>
 
 const char *live_event_period_unit(const struct live_event *event) {
-    return event->kind == LIVE_CPU_CLOCK ? "ns" : event->kind == LIVE_CYCLES ? "cycles" : "events";
+    return event->kind == LIVE_CPU_CLOCK || live_event_lasts(event->kind) ? "ns"
+           : event->kind == LIVE_CYCLES                                   ? "cycles"
+                                                                          : "events";
 }
 
 static bool add_event(struct store *store, int64_t session, const struct live_event *event,
                       int64_t *id, struct error *error) {
     const struct store_event added = {.name = event->name,
-                                      .unit = "samples",
+                                      .unit = live_event_lasts(event->kind) ? "ns" : "samples",
                                       .period = event->period,
                                       .period_unit = live_event_period_unit(event),
                                       .precise = event->precise > 1};

@@ -112,6 +112,11 @@ uint32_t slices_find(struct slices *slices, uint32_t process, const struct live_
     return number;
 }
 
+uint64_t slices_left(const struct slices *slices, int64_t time) {
+    return slices->step_ns && time > 0 ? slices->step_ns - (uint64_t)time % slices->step_ns
+                                       : UINT64_MAX;
+}
+
 void slices_clear(struct slices *slices) {
     slices->count = 0;
     hash_index_free(&slices->index);

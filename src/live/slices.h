@@ -37,6 +37,8 @@ struct slices { /* all zero: nothing is told apart */
 
 /* What is told apart in the epoch that begins now. */
 void slices_begin(struct slices *slices, const struct sample_slicing *by);
+/* How long from a time on a slice lasts: ns; UINT64_MAX: time is not told apart. */
+uint64_t slices_left(const struct slices *slices, int64_t time);
 /* The number of the slice of a sample of this process; UINT32_MAX: out of memory. */
 uint32_t slices_find(struct slices *slices, uint32_t process, const struct live_sample *sample);
 void slices_clear(struct slices *slices); /* of what was saved */

@@ -39,9 +39,9 @@ bool profile_process_is(const struct store_process *process, const char *name) {
 /* ---- reading ---- */
 
 static void take_unit(struct profile_event *event, const char *unit) {
-    bool units = !strcmp(unit, "1/840 cycles");
-    event->unit = units ? "cycles" : unit;
-    event->scale = units ? 1.0 / CYCLE_UNITS : 1;
+    const bool units = !strcmp(unit, "1/840 cycles"), time = !strcmp(unit, "ns");
+    event->unit = units ? "cycles" : time ? "us" : unit;
+    event->scale = units ? 1.0 / CYCLE_UNITS : time ? 1e-3 : 1;
 }
 
 static bool add_event(struct reading *reading, const struct store_session *session,

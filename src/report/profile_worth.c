@@ -11,6 +11,20 @@ static bool is_counted(const struct profile_event *event) {
     return !strcmp(event->unit, "samples");
 }
 
+/* Each wait is timed; what it was for ends before it does. */
+static bool note_waits(const struct profile_event *event, struct report *report) {
+    if (!strcmp(event->name, "off-cpu"))
+        return report_note(report,
+                           "off-cpu: every wait is timed, from when a thread leaves its processor "
+                           "of its own accord until it runs again, so with the time that it then "
+                           "waits for a processor; several threads wait at once; where those "
+                           "waited that waited already when it began is not known");
+    if (!strcmp(event->name, "run-queue"))
+        return report_note(report, "run-queue: threads that could have run and had to leave their "
+                                   "processor to others; every wait is timed");
+    return true;
+}
+
 bool profile_set_worth(const struct profile_set *set, const struct profile_event *event,
                        double largest, double smallest, struct report *report) {
     bool good = true;
@@ -35,6 +49,7 @@ bool profile_set_worth(const struct profile_set *set, const struct profile_event
                             "%s is not precise here: a sample may be charged to an "
                             "instruction some way behind the one that caused it",
                             event->name);
+    good &= note_waits(event, report);
     if (event->mean)
         good &=
             report_note(report, "samples were taken at different distances: each counts by its "

@@ -14,6 +14,9 @@
 static const char USER_ALONE[] = "user code alone: samples of the kernel need CAP_PERFMON (or "
                                  "root), or kernel.perf_event_paranoid at most 1";
 
+static const char NO_PLACES[] = "where threads waited is not known, only how long: that needs "
+                                "CAP_PERFMON (or root), or kernel.perf_event_paranoid at most 1";
+
 static const char NO_SAMPLES[] =
     "no samples: it used less processor time than lies between two, or it is a program that is "
     "setuid "
@@ -44,9 +47,25 @@ static void print_stacks(const struct recording *recording, FILE *file) {
                 text_grouped(ends[LIVE_STACK_FAILED]).s);
 }
 
+/* How long threads waited, of all together. */
+static void print_waits(const struct recording *recording, const struct page *page) {
+    const uint64_t *lasting = recording->attributed.lasting;
+    if (recording->event_count &&
+        recording->events[recording->event_count - 1].kind == LIVE_RUN_QUEUE)
+        page_print(page, "threads waited: %s blocked, %s for a processor%s%s",
+                   text_duration((double)lasting[recording->event_count - 2] / 1e9).s,
+                   text_duration((double)lasting[recording->event_count - 1] / 1e9).s,
+                   sees_kernel(recording) ? "" : "; ", sees_kernel(recording) ? "" : NO_PLACES);
+}
+
 static void print_next(const struct recording *recording, const char *store, FILE *file) {
-    fprintf(file, "next: culprit top%s --epoch %lld", stack_count(recording) ? " --tree" : "",
-            (long long)recording->session);
+    const struct live_event *last = &recording->events[recording->event_count - 1];
+    const bool waits = live_event_lasts(last->kind), placed = !waits || last->kernel;
+    fprintf(file, "next: culprit top%s%s --epoch %lld",
+            !placed                  ? " --by thread"
+            : stack_count(recording) ? " --tree"
+                                     : "",
+            waits ? " --event off-cpu" : "", (long long)recording->session);
     text_put_option(file, "store", store);
     fputc('\n', file);
 }
@@ -140,10 +159,11 @@ bool recording_text(const struct recording *recording, const char *store, const 
             text_percent((double)attributed->kernel, (double)attributed->samples).s,
             text_grouped(attributed->unknown).s, text_grouped(recording->recorded.dropped).s);
     print_stacks(recording, file);
+    print_waits(recording, page);
     if (attributed->coarse)
         page_print(page,
                    "%s %% of the samples are not told apart by process id, thread and processor: "
-                   "these are more than %d slices\n",
+                   "these are more than %d slices",
                    text_percent((double)attributed->coarse, (double)attributed->samples).s,
                    SLICES_MOST);
     struct report notes = {0};
@@ -166,6 +186,9 @@ static json_t *events_json(const struct recording *recording) {
                                                 "period", (json_int_t)event->period, "period_unit",
                                                 live_event_period_unit(event), "precise",
                                                 event->precise > 1, "kernel", (int)event->kernel));
+        if (live_event_lasts(event->kind))
+            json_object_set_new(json_array_get(events, i), "seconds",
+                                json_real((double)recording->attributed.lasting[i] / 1e9));
     }
     return events;
 }
@@ -201,11 +224,12 @@ static json_t *stacks_json(const struct recording *recording) {
 bool recording_json(const struct recording *recording, FILE *file, struct error *error) {
     const struct resolver_statistics *attributed = &recording->attributed;
     json_t *object = json_pack(
-        "{s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:f, s:b, s:o}", "command",
+        "{s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:f, s:b, s:o}", "command",
         json_text(recording->name), "epoch", (json_int_t)recording->session, "events",
         events_json(recording), "samples", (json_int_t)attributed->samples, "kernel_samples",
         (json_int_t)attributed->kernel, "unknown", (json_int_t)attributed->unknown, "dropped",
-        (json_int_t)recording->recorded.dropped, "stacks", stacks_json(recording), "seconds",
-        recording->seconds, "partial", (int)recording->partial, "notes", notes_json(recording));
+        (json_int_t)recording->recorded.dropped, "stacks", stacks_json(recording), "coarse",
+        (json_int_t)attributed->coarse, "seconds", recording->seconds, "partial",
+        (int)recording->partial, "notes", notes_json(recording));
     return json_write(object, file, error);
 }

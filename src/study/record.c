@@ -44,6 +44,18 @@ static bool choose_events(const struct recording_request *request, struct record
                               &recording->event_count, error);
 }
 
+/* At the end of the others. */
+static bool add_waits(struct recording *recording, struct error *error) {
+    if (recording->event_count + 2 > LIVE_EVENTS_MAX)
+        return error_set(error, "--off-cpu: with %d other events at most", LIVE_EVENTS_MAX - 2);
+    const bool kernel = recording->events[0].kernel;
+    recording->events[recording->event_count++] =
+        (struct live_event){.kind = LIVE_OFF_CPU, .name = "off-cpu", .kernel = kernel};
+    recording->events[recording->event_count++] =
+        (struct live_event){.kind = LIVE_RUN_QUEUE, .name = "run-queue", .kernel = kernel};
+    return true;
+}
+
 static bool choose_store(const struct recording_request *request, char path[PATH_MAX],
                          struct error *error) {
     if (!request->store)
@@ -202,6 +214,7 @@ static bool start(struct record_run *run, int *exec_status, struct error *error)
                                              .event_count = recording->event_count,
                                              .process = process,
                                              .waits = request->command,
+                                             .times_waits = request->off_cpu,
                                              .stack_bytes = request->stack_bytes};
     run->recorder = recorder_new(&options, &sink, error);
     if (!run->recorder)
@@ -251,6 +264,7 @@ bool record_run(const struct recording_request *request, struct recording *recor
                                          .processor = run.host.processor,
                                          .weight = 1};
     bool good = choose_events(request, recording, error) &&
+                (!request->off_cpu || add_waits(recording, error)) &&
                 choose_store(request, recording->store, error) &&
                 (run.store = store_open(recording->store, STORE_WRITE, error));
     good = good &&

@@ -15,6 +15,7 @@ struct recording_request {
     const char *events;   /* NULL: what the machine has (live_events_choose) */
     double rate;          /* samples per second and processor */
     double seconds;       /* 0: as long as it runs */
+    bool off_cpu;         /* waits are timed */
     uint32_t stack_bytes; /* as struct recorder_options has it */
     struct sample_slicing slicing;
 };

@@ -11,8 +11,8 @@ struct over_time_rate over_time_rate(const struct profile_report *report) {
     const struct profile_event *event = report->events[0];
     const double seconds = (double)report->timeline->step / 1e9;
     const bool samples = !strcmp(event->unit, "samples");
-    if (!strcmp(event->unit, "ns"))
-        return (struct over_time_rate){1 / (1e9 * seconds), "threads"};
+    if (!strcmp(event->unit, "us"))
+        return (struct over_time_rate){1 / (1e6 * seconds), "threads"};
     if (samples && event->period && !strcmp(event->period_unit, "ns"))
         return (struct over_time_rate){(double)event->period / 1e9 / seconds, "cpu"};
     if (samples && event->period)

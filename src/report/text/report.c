@@ -256,7 +256,8 @@ void report_text_words(const struct page *page) {
 }
 
 void report_text_foot(const struct report *report, const struct page *page) {
-    page_heading(page, "what this rests on", "");
+    if (report->note_count)
+        page_heading(page, "what this rests on", "");
     for (uint32_t i = 0; i < report->note_count; i++)
         report_text_note(report, i, " - ", "   ", page);
     if (report->next)

@@ -1,0 +1,169 @@
+# culprit record --off-cpu: how long threads wait, where, and that what they run and wait is all
+# their time.
+. tests/e2e/lib.sh
+
+export CULPRIT_STORE=$scratch/profiles.db
+# Each thread says at its end how long it was there and how much of that it ran, in ns.
+cat >"$scratch/waits.c" <<'C'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static long long ns(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline)) void spins(double seconds) {
+    const long long end = ns(CLOCK_THREAD_CPUTIME_ID) + (long long)(seconds * 1e9);
+    while (ns(CLOCK_THREAD_CPUTIME_ID) < end)
+        for (volatile int i = 0; i < 10000; i++)
+            continue;
+}
+__attribute__((noinline)) void naps(long ms) {
+    struct timespec rest = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&rest, NULL);
+    __asm__ volatile("");
+}
+__attribute__((noinline)) void waits_for_lock(void) {
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    __asm__ volatile("");
+}
+__attribute__((noinline)) void reads_pipe(int from) {
+    char byte;
+    if (read(from, &byte, 1) != 1)
+        _exit(1);
+    __asm__ volatile("");
+}
+static void tell(long long began, long long ran) {
+    printf("%d %lld %lld\n", gettid(), ns(CLOCK_MONOTONIC) - began, ns(CLOCK_THREAD_CPUTIME_ID) - ran);
+    fflush(stdout);
+}
+static void *other(void *nothing) {
+    const long long began = ns(CLOCK_MONOTONIC), ran = ns(CLOCK_THREAD_CPUTIME_ID);
+    waits_for_lock();
+    spins(0.1);
+    naps(100);
+    tell(began, ran);
+    return nothing;
+}
+int main(void) {
+    const long long began = ns(CLOCK_MONOTONIC), ran = ns(CLOCK_THREAD_CPUTIME_ID);
+    pthread_t thread;
+    int ends[2];
+    if (pipe(ends) != 0)
+        return 1;
+    pthread_mutex_lock(&lock);
+    pthread_create(&thread, NULL, other, NULL);
+    naps(300);
+    pthread_mutex_unlock(&lock);
+    if (!fork()) {
+        naps(200);
+        _exit(write(ends[1], "x", 1) != 1);
+    }
+    reads_pipe(ends[0]);
+    pthread_join(thread, NULL);
+    wait(NULL);
+    tell(began, ran);
+    return 0;
+}
+C
+gcc -O1 -pthread -o "$scratch/waits" "$scratch/waits.c" || exit 1
+
+# Time that the machine below this one took, in ticks of 10 ms.
+stolen() {
+    awk '$1 == "cpu" { print $9 }' /proc/stat
+}
+
+recorded() {
+    stolen=$(stolen)
+    run record --off-cpu --rate 97 -o "$scratch/record.txt" -- "$scratch/waits" >"$scratch/told" &&
+        stolen=$(($(stolen) - stolen)) &&
+        grep -qE '^threads waited: [0-9.]+ m?s blocked, [0-9.]+ [mun]?s for a processor$' "$scratch/record.txt" &&
+        grep -qE '^next: culprit top.* --event off-cpu' "$scratch/record.txt"
+}
+check "a recording with waits" recorded
+
+# Blocked, waiting for a processor and running are all the time of a thread.
+adds_up() {
+    run top --by thread --json --event off-cpu --event run-queue --top 0 >"$scratch/threads.json" &&
+        python3 - "$scratch/told" "$scratch/threads.json" "$stolen" <<'PYTHON'
+import json, sys
+rows = {row["thread"]: row["values"] for row in json.load(open(sys.argv[2]))["rows"]}
+told = [list(map(int, line.split())) for line in open(sys.argv[1])]
+assert len(told) == 2, told
+for thread, wall, ran in told:
+    waited = 1000 * (rows[thread]["off-cpu"] + rows[thread]["run-queue"])
+    # Neither clock has what was stolen.
+    assert abs(waited + ran - wall) < 0.02 * wall + 1e7 * float(sys.argv[3]), (thread, wall, ran, rows[thread])
+PYTHON
+}
+check "waiting and running are all the time of a thread" adds_up
+
+# Each wait at its place: at least what was asked of it, in the function that asked.
+places() {
+    run top --tree --event off-cpu --json --least 0 >"$scratch/tree.json" &&
+        python3 - "$scratch/tree.json" <<'PYTHON'
+import json, sys
+total = {}
+for frame in json.load(open(sys.argv[1]))["tree"]:
+    total[frame["procedure"]] = total.get(frame["procedure"], 0) + frame["total"]
+# main 300 ms, other 100, the child 200; other waits for main's nap; main for the child's.
+assert 600e3 <= total["naps"], total
+assert 300e3 * 0.9 <= total["waits_for_lock"], total
+assert 200e3 * 0.9 <= total["reads_pipe"], total
+assert "schedule" not in total, total
+PYTHON
+}
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 1 ] && [ "$(id -u)" != 0 ]; then
+    skip "waits have their callers" "kernel.perf_event_paranoid above 1"
+else
+    check "waits have their callers" places
+fi
+
+# Waits are spread over the time that they last, and are no samples of code.
+over_time() {
+    run top --over-time --by thread --event off-cpu --json >"$scratch/time.json" && python3 - "$scratch/time.json" <<'PYTHON' &&
+import json, sys
+top = json.load(open(sys.argv[1]))
+step = top["timeline"]["step_seconds"] * 1e6
+for row in top["rows"]:
+    assert max(row["over_time"]) <= step * 1.0001, (step, row)
+    assert abs(sum(row["over_time"]) - row["values"]["off-cpu"]) < 1
+assert sum(v > 0 for v in top["rows"][0]["over_time"]) > 2
+PYTHON
+        fails_with 1 'time in which threads waited' run annotate --event off-cpu
+}
+check "a wait lasts over steps of time" over_time
+
+# A process that waits all along, attached to.
+attached() {
+    sleep 60 &
+    local process=$!
+    run record --off-cpu --pid $process --time 300ms --json -o "$scratch/record.json"
+    local status=$?
+    kill $process
+    [ $status = 0 ] && python3 - "$scratch/record.json" <<'PYTHON'
+import json, sys
+record = json.load(open(sys.argv[1]))
+blocked, runnable = record["events"][-2:]
+assert blocked["name"] == "off-cpu" and runnable["name"] == "run-queue"
+assert 0.9 * 0.3 <= blocked["seconds"] <= record["seconds"] * 1.01 + 0.05, record
+PYTHON
+}
+check "a process that was asleep all along" attached
+
+exported() {
+    run epochs export --epoch 1 --format folded --event off-cpu "$scratch/folded" &&
+        python3 - "$scratch/folded" <<'PYTHON'
+import sys
+total = sum(int(line.rsplit(" ", 1)[1]) for line in open(sys.argv[1]))
+assert 0.5e9 < total < 60e9, total
+PYTHON
+}
+check "folded stacks weigh ns" exported
+finish

@@ -68,7 +68,9 @@ static bool choose_columns(struct reading *reading) {
         if (column->distances)
             continue;
         *column = (struct column){.event = *type ? type : "samples",
-                                  .unit = cycles ? "1/840 cycles" : unit,
+                                  .unit = cycles                         ? "1/840 cycles"
+                                          : !strcmp(unit, "nanoseconds") ? "ns"
+                                                                         : unit,
                                   .period_unit = "",
                                   .distance = -1,
                                   .scale = cycles ? 840 : 1};

@@ -40,9 +40,7 @@ static bool read_ago(const char *text, int64_t now, int64_t *moment) {
         memmove(copy, copy + 1, length--);
     else if (length > sizeof AGO && !strcmp(copy + length - sizeof AGO + 1, AGO))
         copy[length - sizeof AGO + 1] = 0;
-    else
-        return false;
-    if (!duration_read(copy, &seconds) || seconds > 1e10)
+    if (!strpbrk(copy, "smhdw") || !duration_read(copy, &seconds) || seconds > 1e10)
         return false;
     *moment = now - (int64_t)(seconds * 1e9);
     return true;

@@ -38,6 +38,14 @@ static void draw_line(const double *values, size_t count, char *text) {
     }
 }
 
+static const char *place_heading(const struct profile_report *report) {
+    return report->by == PROFILE_BY_PROCEDURE || report->by == PROFILE_BY_LINE ? "image"
+           : report->by == PROFILE_BY_PROCESS || report->by == PROFILE_BY_PID ||
+                   report->by == PROFILE_BY_THREAD
+               ? "executable"
+               : NULL;
+}
+
 static void add_row(const struct profile_report *report, const double *values, const char *name,
                     const char *image, struct table *table) {
     const struct over_time_rate rate = over_time_rate(report);
@@ -49,7 +57,8 @@ static void add_row(const struct profile_report *report, const double *values, c
     table_figure(table, "%.3g %s", rate.factor * over_time_peak(values + 1, count), rate.unit);
     table_cell(table, line);
     table_cell(table, name);
-    table_cell(table, image);
+    if (place_heading(report))
+        table_cell(table, image);
 }
 
 static void add_all(const struct profile_report *report, struct table *table) {
@@ -83,7 +92,8 @@ void over_time_text(const struct profile_report *report, const struct page *page
     table_column(table, "peak", TABLE_FIGURE, .gap = 2);
     table_column(table, "over time", TABLE_WORD, .gap = 2);
     table_column(table, profile_by_names[report->by], TABLE_NAME, .gap = 2, .least = 12);
-    table_column(table, "image", TABLE_PATH, .gap = 2, .least = 12, .rank = 2);
+    if (place_heading(report))
+        table_column(table, place_heading(report), TABLE_PATH, .gap = 2, .least = 12, .rank = 2);
     add_all(report, table);
     for (size_t i = 0; i < profile_table_count(report->table); i++) {
         const struct profile_row *row = profile_table_row(report->table, i);

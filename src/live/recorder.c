@@ -82,11 +82,20 @@ static uint64_t now(void) {
 
 /* ---- opening ---- */
 
-static void ask_for_stacks(const struct recorder *recorder, struct perf_event_attr *attributes) {
+/* Threads wait far more often than samples are taken, and not as deep down. */
+static uint32_t stack_bytes_of(const struct recorder *recorder, uint32_t event) {
+    enum { WAITS_PART = 4 };
+    return live_event_lasts(recorder->events[event].kind)
+               ? recorder->stack_bytes / WAITS_PART / 8 * 8
+               : recorder->stack_bytes;
+}
+
+static void ask_for_stacks(const struct recorder *recorder, uint32_t event,
+                           struct perf_event_attr *attributes) {
     attributes->sample_type |= PERF_RECORD_STACK_TYPE;
     attributes->exclude_callchain_user = 1; /* which knows frame pointers alone */
     attributes->sample_regs_user = PERF_RECORD_REGISTERS;
-    attributes->sample_stack_user = recorder->stack_bytes;
+    attributes->sample_stack_user = stack_bytes_of(recorder, event);
     attributes->wakeup_watermark = geteuid() == 0 ? ROOT_WATERMARK_BYTES : STACK_WATERMARK_BYTES;
 }
 
@@ -104,7 +113,7 @@ static int open_event(const struct recorder *recorder, uint32_t event, bool firs
     attributes.watermark = 1;
     attributes.wakeup_watermark = RING_PAGES_LEAST / 2 * (uint32_t)sysconf(_SC_PAGESIZE);
     if (recorder->stack_bytes)
-        ask_for_stacks(recorder, &attributes);
+        ask_for_stacks(recorder, event, &attributes);
     if (first) {
         attributes.mmap = attributes.mmap2 = 1;
         attributes.comm = attributes.comm_exec = 1;

@@ -1,13 +1,14 @@
 /* A week of a machine from minutes of it: replays the samples of a recorded store, merge after
  * merge as the daemon does, over as many images as are asked for.
  *
- *     store_week RECORDED WEEK IMAGES MERGES SAMPLES EPOCHS UNSEEN
+ *     store_week RECORDED WEEK IMAGES MERGES SAMPLES EPOCHS UNSEEN [STEP]
  *
  * Each of the SAMPLES is drawn from those recorded, with its process and event. An image beyond
  * those recorded is a copy of one of them, with the profiles of its processes. A week also samples
  * instructions that minutes have not met: with UNSEEN times the probability that the next sample of
  * a profile would be new (Good and Turing: its samples met once, over its samples), a sample goes
- * to an instruction near the one drawn. Prints sizes and times as one line of JSON. */
+ * to an instruction near the one drawn. STEP: so many merges are a slice of time, told apart in the
+ * last two epochs. Prints sizes and times as one line of JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ struct week {
     struct store_value *batch;
     uint64_t random;
     double unseen;
+    struct store_slice slice; /* of this merge */
 };
 
 static void stop(const char *message) {
@@ -172,7 +174,8 @@ static void add_values(struct week *week, struct store *store, int64_t session, 
                        size_t count) {
     struct error error;
     struct store_image image = source->image;
-    struct store_process process = {.command = source->command, .executable = source->executable};
+    struct store_process process = {
+        .command = source->command, .executable = source->executable, .slice = week->slice};
     char path[4200];
     snprintf(path, sizeof path, "%s.%u", image.path, copy);
     if (copy) {
@@ -249,8 +252,9 @@ static int64_t begin_epoch(struct week *week, struct store *store, int64_t start
 }
 
 int main(int argc, char **argv) {
-    if (argc != 8)
-        stop("RECORDED WEEK IMAGES MERGES SAMPLES EPOCHS UNSEEN");
+    if (argc != 8 && argc != 9)
+        stop("RECORDED WEEK IMAGES MERGES SAMPLES EPOCHS UNSEEN [STEP]");
+    const uint64_t step = argc == 9 ? strtoull(argv[8], NULL, 10) : 0;
     uint64_t merges = strtoull(argv[4], NULL, 10), samples = strtoull(argv[5], NULL, 10);
     uint64_t epochs = strtoull(argv[6], NULL, 10);
     struct week week = {
@@ -270,11 +274,19 @@ int main(int argc, char **argv) {
     if (!store)
         stop(error.message);
     double longest = 0, sum = 0;
-    int64_t session = 0;
+    int64_t session = 0, before = 0;
     for (uint64_t i = 0; i < merges; i++) {
-        if (i * epochs / merges != (i - 1) * epochs / merges || i == 0)
+        if (i * epochs / merges != (i - 1) * epochs / merges || i == 0) {
+            if (step && before && !store_forget_slices(store, before, &error))
+                stop(error.message);
+            before = session;
             session = begin_epoch(&week, store, (int64_t)(600000000000 * i),
                                   (int64_t)(600000000000 * (i + 1)));
+        }
+        if (step)
+            week.slice =
+                (struct store_slice){.begin = (int64_t)(600000000000 * (i / step * step) + 1),
+                                     .end = (int64_t)(600000000000 * (i / step + 1) * step + 1)};
         double took = merge(&week, store, session, samples / merges);
         longest = took > longest ? took : longest;
         sum += took;

@@ -13,7 +13,7 @@
 #include "store/store.h"
 
 /* Of a sample with its stack the daemon itself has some microseconds of work. */
-enum { ENTRIES = 200000, RATE_WITH_STACKS = 97, SLICE_STEP_SECONDS = 3600 };
+enum { ENTRIES = 200000, RATE_WITH_STACKS = 97, SLICE_STEP_SECONDS = 3600, DAY = 86400 };
 static const uint64_t SECOND_NS = 1000000000;
 
 enum action { ACTION_RUN, ACTION_STATUS, ACTION_FLUSH, ACTION_STOP };
@@ -23,7 +23,7 @@ struct job {
     enum action action;
     struct live_options sampled;
     const char *store;
-    double drain, merge, epoch, keep, budget;
+    double drain, merge, epoch, keep, budget, keep_slices;
     uint64_t size;
     bool user;
 };
@@ -42,6 +42,9 @@ static const struct option_row OPTIONS[] = {
     DURATION("epoch", "TIME", epoch,
              "Begin a new epoch this often (1d; with --keep at most a tenth of that)"),
     DURATION("keep", "TIME", keep, "Remove epochs that ended longer ago (default: none)"),
+    DURATION("keep-slices", "TIME", keep_slices,
+             "Of epochs that ended longer ago, forget what samples are told apart by, but for "
+             "control groups (1d)"),
     COUNT("size", "BYTES", size, "Remove the oldest epochs of a store larger than this"),
     HEADING(3, "Of the daemon that runs:"),
     VALUE("status", action, ACTION_STATUS, "Rates, losses, what it costs"),
@@ -62,7 +65,6 @@ static bool refuse_argument(struct argp_state *state, void *request, char *value
 /* Whole epochs are removed: with a tenth of what is kept, a tenth more is there than was asked for.
  */
 static double default_epoch(double keep) {
-    enum { DAY = 86400 };
     return keep > 0 && keep / 10 < DAY ? keep / 10 : DAY;
 }
 
@@ -77,6 +79,8 @@ static void check(struct argp_state *state, void *given) {
         options_fail(state, "--slices thread: threads are told apart with --stacks only");
     if (job->sampled.slicing.step_ns && job->sampled.slicing.step_ns < SECOND_NS)
         options_fail(state, "--slices time: steps of at least 1s");
+    if (job->keep_slices == 0)
+        job->keep_slices = DAY;
     if (job->epoch == 0)
         job->epoch = default_epoch(job->keep);
     if (job->merge == 0)
@@ -124,6 +128,7 @@ static bool collect(const struct job *job, struct error *error) {
                                      .merge_seconds = job->merge,
                                      .epoch_seconds = job->epoch,
                                      .keep_seconds = job->keep,
+                                     .keep_slices_seconds = job->keep_slices,
                                      .keep_bytes = job->size,
                                      .no_symbols = job->sampled.no_symbols,
                                      .stack_bytes = (uint32_t)job->sampled.stack_bytes,

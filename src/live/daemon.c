@@ -43,13 +43,14 @@ struct daemon {
     double next_drain, next_merge, next_names;
     bool stop;
 
-    struct store *store;                     /* NULL but while it is read or written */
-    struct stat file;                        /* of the store, when it was opened last */
-    int64_t session;                         /* 0: begun at the next merge */
-    int64_t events[LIVE_EVENTS_MAX];         /* of the session */
-    bool resampled;                          /* these have other periods */
-    int64_t epoch_start;                     /* ns since 1970 */
-    double epoch_began;                      /* clock */
+    struct store *store;             /* NULL but while it is read or written */
+    struct stat file;                /* of the store, when it was opened last */
+    int64_t session;                 /* 0: begun at the next merge */
+    int64_t whole;                   /* the last epoch of which no slices are left; 0: not known */
+    int64_t events[LIVE_EVENTS_MAX]; /* of the session */
+    bool resampled;                  /* these have other periods */
+    int64_t epoch_start;             /* ns since 1970 */
+    double epoch_began;              /* clock */
     uint64_t unknown_before, dropped_before; /* the epoch */
 
     uint64_t drains, merges, failed_merges;
@@ -238,6 +239,44 @@ static bool prune(struct daemon *daemon, struct error *error) {
     return true;
 }
 
+struct old_epoch {
+    struct daemon *daemon;
+    int64_t before, found; /* ns since 1970; 0: none */
+    struct error *error;
+    bool good;
+};
+
+static bool find_sliced(void *context, const struct store_session *session,
+                        const struct store_event *events, size_t event_count) {
+    (void)events;
+    (void)event_count;
+    struct old_epoch *old = context;
+    struct daemon *daemon = old->daemon;
+    bool has = false;
+    if (session->kind != SESSION_LIVE || !session->end || session->end >= old->before ||
+        session->id <= daemon->whole || strcmp(session->name, "daemon") != 0 ||
+        strcmp(session->host, daemon->host.name) != 0)
+        return true;
+    old->good = store_has_slices(daemon->store, session->id, &has, old->error);
+    if (has)
+        old->found = session->id;
+    else
+        daemon->whole = session->id;
+    return old->good && !has;
+}
+
+/* One epoch at a merge: the daemon's own, which follow one another. */
+static bool forget_slices(struct daemon *daemon, struct error *error) {
+    const double keep = daemon->options->keep_slices_seconds;
+    struct old_epoch old = {.daemon = daemon,
+                            .before = clock_since_1970() - (int64_t)(keep * 1e9),
+                            .error = error,
+                            .good = true};
+    if (!store_each_session(daemon->store, find_sliced, &old, error) || !old.good)
+        return false;
+    return !old.found || store_forget_slices(daemon->store, old.found, error);
+}
+
 static bool is_session(void *context, const struct store_session *session,
                        const struct store_event *events, size_t event_count) {
     (void)events;
@@ -280,7 +319,8 @@ static bool write_all(struct daemon *daemon, bool ended, struct error *error) {
         !resolver_save(daemon->resolver, daemon->store, daemon->session, daemon->events, error))
         return false;
     struct store_session session = session_of(daemon, ended);
-    return store_update_session(daemon->store, &session, error) && prune(daemon, error);
+    return store_update_session(daemon->store, &session, error) && prune(daemon, error) &&
+           forget_slices(daemon, error);
 }
 
 static bool save(struct daemon *daemon, bool ended, struct error *error) {
@@ -368,8 +408,14 @@ static void set_rate(struct daemon *daemon) {
     live_source_set_periods(&daemon->source, daemon->sampled);
 }
 
+/* Of samples at the old period the last have come: ring buffers hold back the newest for a round. */
+static bool drain_all(struct daemon *daemon, struct error *error) {
+    return drain(daemon, error) && (!daemon->source.recorder || drain(daemon, error));
+}
+
 /* Samples at different periods are of different events: what was gathered up to now is written
- * before the first at the new one arrives. */
+ * before the first at the new one arrives. A drain takes its time behind the moment up to which it
+ * takes samples, so that the new period comes right before. */
 static bool adjust_rate(struct daemon *daemon, struct error *error) {
     enum { SOON = 5, SETTLED = 30 };
     const struct budget before = daemon->budget;
@@ -382,9 +428,9 @@ static bool adjust_rate(struct daemon *daemon, struct error *error) {
         daemon->budget.step = before.step;
         return true;
     }
-    if (!drain(daemon, error))
-        return false;
     set_rate(daemon);
+    if (!drain_all(daemon, error))
+        return false;
     merge_gathered(daemon, false);
     if (daemon->problem[0]) {
         daemon->budget.step = before.step;

@@ -22,8 +22,9 @@ struct daemon_options {
     double merge_seconds; /* ≥ drain_seconds */
     double epoch_seconds; /* a new epoch after so long; 0: only at SIGHUP */
     double keep_seconds;  /* epochs that ended longer ago are removed; 0: none */
-    uint64_t keep_bytes;  /* the oldest epochs are, when the store grows over this; 0: none */
-    bool no_symbols;      /* names are not kept with the samples */
+    double keep_slices_seconds; /* of epochs that ended longer ago slices are forgotten */
+    uint64_t keep_bytes;        /* the oldest epochs are, when the store grows over this; 0: none */
+    bool no_symbols;            /* names are not kept with the samples */
     uint32_t stack_bytes; /* copied of each sample's stack to find its callers; 0: no callers */
     struct sample_slicing slicing;
     size_t entries;                /* kept in memory between merges, at most about */

@@ -15,7 +15,8 @@ struct transfer {
     const struct session_entry *entry;
     const struct store_image *image; /* that profiles are of now, and its number there */
     int64_t image_id;
-    double scale; /* of the values; 0: as they are */
+    double scale;      /* of the values; 0: as they are */
+    bool slices_alone; /* of processes in slices, whose slices are forgotten */
     struct error *error;
     bool failed;
 };
@@ -75,13 +76,27 @@ static size_t event_index(const struct transfer *transfer, const struct store_ev
     return index_where(i, transfer->entry->event_count, transfer->entry->events[i].id == event->id);
 }
 
+static bool is_sliced(const struct store_slice *slice) {
+    return slice->pid || slice->thread || slice->processor || slice->begin || slice->end;
+}
+
+/* The number of the row that a process has where it goes. */
+static bool find_process(struct transfer *transfer, const struct store_process *process,
+                         int64_t *id) {
+    struct store_process found = *process;
+    if (transfer->slices_alone)
+        found.slice = (struct store_slice){.cgroup = process->slice.cgroup};
+    return store_process(transfer->to, transfer->session, &found, id, transfer->error);
+}
+
 static bool transfer_profile(void *context, const struct store_profile *profile) {
     struct transfer *transfer = context;
     const size_t event = event_index(transfer, profile->event);
     int64_t process;
+    if (transfer->slices_alone && !is_sliced(&profile->process->slice))
+        return true;
     transfer->failed = !find_image(transfer, profile->image) ||
-                       !store_process(transfer->to, transfer->session, profile->process, &process,
-                                      transfer->error) ||
+                       !find_process(transfer, profile->process, &process) ||
                        !add_values(transfer, process, transfer->events[event], profile);
     return !transfer->failed;
 }
@@ -129,8 +144,10 @@ static bool add_calls(struct transfer *transfer, int64_t process, int64_t event,
 static bool transfer_calls(void *context, const struct store_call_tree *tree) {
     struct transfer *transfer = context;
     int64_t process;
+    if (transfer->slices_alone && !is_sliced(&tree->process->slice))
+        return true;
     transfer->failed =
-        !store_process(transfer->to, transfer->session, tree->process, &process, transfer->error) ||
+        !find_process(transfer, tree->process, &process) ||
         !add_calls(transfer, process, transfer->events[event_index(transfer, tree->event)], tree);
     return !transfer->failed;
 }
@@ -253,6 +270,53 @@ bool store_merge_sessions(struct store *store, const int64_t *sessions, size_t c
         good = write_end(store, good, error);
     }
     free(sorted);
+    return good;
+}
+
+/* ---- slices ---- */
+
+#define SLICED "session = ?1 AND (pid OR thread OR processor OR \"begin\" OR \"end\")"
+
+bool store_has_slices(struct store *store, int64_t session, bool *has, struct error *error) {
+    sqlite3_stmt *statement =
+        database_prepare(store, "SELECT 1 FROM process WHERE " SLICED " LIMIT 1", error);
+    if (statement)
+        sqlite3_bind_int64(statement, 1, session);
+    const int row = statement ? database_step(store, statement, error) : -1;
+    sqlite3_finalize(statement);
+    *has = row > 0;
+    return row >= 0;
+}
+
+static bool erase_slices(struct store *store, int64_t session, struct error *error) {
+    static const char *const STEPS[] = {
+        "DELETE FROM calls_image WHERE calls IN (SELECT id FROM calls WHERE process IN "
+        "(SELECT id FROM process WHERE " SLICED "))",
+        "DELETE FROM calls WHERE process IN (SELECT id FROM process WHERE " SLICED ")",
+        "DELETE FROM profile WHERE session = ?1 AND process IN "
+        "(SELECT id FROM process WHERE " SLICED ")",
+        "DELETE FROM process WHERE " SLICED};
+    return all_where(i, sizeof STEPS / sizeof *STEPS,
+                     database_execute(store, STEPS[i], session, error));
+}
+
+bool store_forget_slices(struct store *store, int64_t session, struct error *error) {
+    struct session_list list;
+    if (!session_list_read(store, &list, error))
+        return false;
+    const struct session_entry *entry = session_list_find(store, &list, session, error);
+    struct transfer transfer = {.to = store,
+                                .from = store,
+                                .session = session,
+                                .entry = entry,
+                                .slices_alone = true,
+                                .error = error};
+    bool good = entry && write_begin(store, error);
+    if (good)
+        good = write_end(store,
+                         transfer_session(&transfer, entry) && erase_slices(store, session, error),
+                         error);
+    session_list_free(&list);
     return good;
 }
 

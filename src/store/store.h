@@ -269,6 +269,12 @@ const struct store_image *store_image_of(struct store *store, int64_t id, struct
 bool store_merge_sessions(struct store *store, const int64_t *sessions, size_t count,
                           struct error *error);
 
+/* Adds what a session has of processes in slices to what it has of them without: of all of a slice
+ * its control group stays told apart. Much smaller, where there were many. */
+bool store_forget_slices(struct store *store, int64_t session, struct error *error);
+/* Whether a session tells anything but control groups apart. */
+bool store_has_slices(struct store *store, int64_t session, bool *has, struct error *error);
+
 /* Removes sessions that ended before `before` (ns since 1970; 0: none for age), or were last saved
  * before it and never ended; then the oldest ended ones until the file would take at most `bytes`
  * when compacted (0: no limit); then images and symbols that nothing refers to. The session

@@ -266,6 +266,17 @@ retention() {
 }
 check "epochs end by themselves, and old ones are removed" retention
 [ "$daemon" = 0 ] || stop_daemon KILL
+# Slices of epochs that ended longer ago are forgotten, those of the one that goes on are not.
+slices_kept() {
+    export CULPRIT_STORE=$scratch/slices.db
+    start_daemon --slices pid,cpu,time=1s --epoch 500ms --keep-slices 2s || return
+    until_true "$daemon" eval '[ "$(grep -c "begins a new epoch" "$scratch/daemon.log")" -ge 8 ]' &&
+        stop_daemon && run epochs check && fails_with 1 'not told apart by pid' run top --epoch 1 --pid 5 &&
+        run top --by pid --json | python3 -c 'import json, sys
+assert any(row["pid"] for row in json.load(sys.stdin)["rows"])'
+}
+check "slices of old epochs are forgotten" slices_kept
+[ "$daemon" = 0 ] || stop_daemon KILL
 # By size: of each epoch that has ended, unless the store is smaller than that.
 retention_by_size() {
     export CULPRIT_STORE=$scratch/small.db

@@ -50,6 +50,55 @@ static void sums(void **state) {
     FAILS("caller", store_add_calls(store, session, process, event, wrong, 2, &error));
 }
 
+static int64_t sliced_process(struct store *store, int64_t session, const char *command,
+                              struct store_slice slice) {
+    const struct store_process process = {.command = command, .executable = "/x", .slice = slice};
+    int64_t id = 0;
+    GOOD(store_process(store, session, &process, &id, &error));
+    return id;
+}
+
+/* Slices of a process become what there is of it without, but for those of control groups. */
+static void slices_forgotten(void **state) {
+    struct fixture *fixture = *state;
+    struct store *store = fixture->store;
+    int64_t session = add_session(store, "run", 1, 2), other = add_session(store, "next", 3, 4);
+    int64_t event = add_event(store, session, "cycles"), apart = add_event(store, other, "cycles");
+    int64_t image = add_image(store, "/bin/a");
+    const struct store_slice slices[] = {{.pid = 0},
+                                         {.pid = 7},
+                                         {.pid = 7, .begin = 10, .end = 20},
+                                         {.processor = 2},
+                                         {.thread = 3, .cgroup = "/g"}};
+    const struct store_value value = {.offset = 0x10, .value = 1};
+    const struct store_call calls[] = {{TOP, image, 0x10, 1}, {0, image, 0x20, 2}};
+    bool has;
+    GOOD(store_has_slices(store, session, &has, &error));
+    assert_false(has);
+    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
+        int64_t process = sliced_process(store, session, "a", slices[i]);
+        GOOD(store_add_values(store, session, process, image, event, &value, 1, &error));
+        GOOD(store_add_calls(store, session, process, event, calls, 2, &error));
+    }
+    int64_t kept = sliced_process(store, other, "b", slices[1]);
+    GOOD(store_add_values(store, other, kept, image, apart, &value, 1, &error));
+    GOOD(store_has_slices(store, session, &has, &error));
+    assert_true(has);
+    GOOD(store_forget_slices(store, session, &error));
+    GOOD(store_has_slices(store, session, &has, &error));
+    assert_false(has);
+    GOOD(store_has_slices(store, other, &has, &error));
+    assert_true(has);
+    GOOD(store_check(store, &error));
+    assert_holds(store, "run/cycles /bin/a a 10:0=4\n"
+                        "run/cycles /bin/a a 10:0=1\n"
+                        "next/cycles /bin/a b 10:0=1\n");
+    assert_calls(store, "run/cycles a\n0 1+10=4\n1 1+20=8\n"
+                        "run/cycles a\n0 1+10=1\n1 1+20=2\n");
+    GOOD(store_forget_slices(store, session, &error));
+    FAILS("no session", store_forget_slices(store, 99, &error));
+}
+
 /* Images that only callers lie in stay as long as the tree does. */
 static void images_of_callers(void **state) {
     struct fixture *fixture = *state;
@@ -119,6 +168,7 @@ static void bounded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(sums, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(slices_forgotten, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(images_of_callers, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(merged_and_copied, fixture_setup, fixture_teardown),
         cmocka_unit_test(bounded),

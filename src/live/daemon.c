@@ -408,7 +408,8 @@ static void set_rate(struct daemon *daemon) {
     live_source_set_periods(&daemon->source, daemon->sampled);
 }
 
-/* Of samples at the old period the last have come: ring buffers hold back the newest for a round. */
+/* Of samples at the old period the last have come: ring buffers hold back the newest for a round.
+ */
 static bool drain_all(struct daemon *daemon, struct error *error) {
     return drain(daemon, error) && (!daemon->source.recorder || drain(daemon, error));
 }

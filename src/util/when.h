@@ -1,5 +1,6 @@
 /* Moments as people write them: "14:05", "14:05:30" (today), "2026-11-26", "2026-11-26 14:05",
- * "2026-11-26T14:05:30Z", "10min ago", "-10min" or "10min", "@1795660000" (seconds since 1970), "now". */
+ * "2026-11-26T14:05:30Z", "10min ago", "-10min" or "10min", "@1795660000" (seconds since 1970),
+ * "now". */
 #pragma once
 
 #include <stdbool.h>

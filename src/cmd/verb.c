@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "program/debug_server.h"
 
 bool verb_open_report(struct verb_run *run, struct error *error) {
     return report_files_open(&run->files, &run->output, run->command, error);
@@ -72,6 +73,9 @@ int verb_main(const struct verb *verb, int argc, char **argv) {
     const bool good = take_steps(verb, run, &error);
     if (error.message[0])
         print_error(&error);
+    const char *complaint;
+    for (unsigned i = 0; (complaint = debug_server_complaint(i)); i++)
+        fprintf(stderr, "culprit: %s\n", complaint);
     const int status = exit_status(run, good);
     if (verb->free)
         verb->free(run);

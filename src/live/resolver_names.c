@@ -81,7 +81,7 @@ static int open_file(const struct resolver *resolver, const struct tracked_file 
 static struct program *new_reader(struct resolver *resolver, uint32_t place) {
     const struct tracked_file *file =
         place == PLACE_NUMBER_VDSO ? NULL : &resolver->files.items[place];
-    struct program *reader = program_new();
+    struct program *reader = program_new_local();
     int descriptor = file ? open_file(resolver, file) : open_vdso();
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);

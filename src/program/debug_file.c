@@ -42,21 +42,28 @@ static bool open_by_build_id(struct elf_image *debug, const struct elf_image *im
     return open_checked(debug, image, path);
 }
 
-/* What debuginfod-find fetched, where its manual page says that it is. */
-static bool open_fetched(struct elf_image *debug, const struct elf_image *image) {
-    const char *cache = getenv("DEBUGINFOD_CACHE_PATH"), *user = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME"), *below = "";
-    char path[PATH_MAX], id[2 * BUILD_ID_MAX + 1] = "";
-    for (size_t i = 0; i < image->build_id_size; i++)
-        snprintf(id + 2 * i, 3, "%02x", image->build_id[i]);
-    if (!cache || !cache[0]) {
-        bool own = user && user[0];
-        cache = own ? user : home;
-        below = own ? "/debuginfod_client" : "/.cache/debuginfod_client";
-    }
-    return id[0] && cache && cache[0] &&
-           snprintf(path, sizeof path, "%s%s/%s/debuginfo", cache, below, id) < (int)sizeof path &&
+/* What was fetched from a server before. */
+static bool open_kept(struct elf_image *debug, const struct elf_image *image) {
+    char path[PATH_MAX];
+    return debug_server_kept(DEBUG_SERVER_DEBUG_FILE, image->build_id, image->build_id_size,
+                             path) &&
            open_checked(debug, image, path);
+}
+
+bool served_file_open(struct elf_image *image, enum debug_server_file file, const uint8_t *build_id,
+                      size_t size) {
+    char path[PATH_MAX];
+    struct error error;
+    if (!size || !debug_server_fetch(file, build_id, size, path))
+        return false;
+    if (elf_image_open(image, path, &error)) {
+        if (image->build_id_size == size && !memcmp(image->build_id, build_id, size))
+            return true;
+        elf_image_close(image);
+        error_set(&error, "it has another build id");
+    }
+    debug_server_refuse(path, error.message);
+    return false;
 }
 
 /* The CRC-32 of zlib, bit by bit from a table of nibbles. */
@@ -89,9 +96,7 @@ static const char *debug_link(const struct elf_image *image, uint32_t *sum) {
     return name;
 }
 
-bool debug_file_open(struct elf_image *debug, const struct elf_image *image, const char *path) {
-    if (open_by_build_id(debug, image) || open_fetched(debug, image))
-        return true;
+static bool open_by_link(struct elf_image *debug, const struct elf_image *image, const char *path) {
     uint32_t sum;
     const char *name = debug_link(image, &sum);
     char directory_buffer[PATH_MAX], candidate[PATH_MAX];
@@ -112,6 +117,14 @@ bool debug_file_open(struct elf_image *debug, const struct elf_image *image, con
         elf_image_close(debug);
     }
     return false;
+}
+
+bool debug_file_open(struct elf_image *debug, const struct elf_image *image, const char *path,
+                     bool ask_servers) {
+    return open_by_build_id(debug, image) || open_kept(debug, image) ||
+           open_by_link(debug, image, path) ||
+           (ask_servers && served_file_open(debug, DEBUG_SERVER_DEBUG_FILE, image->build_id,
+                                            image->build_id_size));
 }
 
 bool debug_data_open(struct elf_image *debug, const struct elf_image *image, const char *path) {

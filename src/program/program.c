@@ -39,11 +39,19 @@ struct image {
 struct program {
     struct image **images; /* by number */
     size_t count, capacity;
+    bool asks_servers;
     struct arena arena;
 };
 
-struct program *program_new(void) {
+struct program *program_new_local(void) {
     return calloc(1, sizeof(struct program));
+}
+
+struct program *program_new(void) {
+    struct program *program = program_new_local();
+    if (program)
+        program->asks_servers = true;
+    return program;
 }
 
 static void image_free(struct image *image) {
@@ -93,7 +101,7 @@ static void image_load_functions(struct program *program, struct image *image) {
     bool symbols = elf_image_section_of_type(binary, SHT_SYMTAB, &header);
     bool dwarf = source_available(binary);
     if (!symbols || !dwarf)
-        debug_file_open(&image->debug, binary, image->path);
+        debug_file_open(&image->debug, binary, image->path, program->asks_servers);
     if (!symbols && !image->debug.elf)
         debug_data_open(&mini, binary, image->path);
     if (!symbols && !image->debug.elf && !mini.elf)
@@ -130,28 +138,38 @@ static bool is_same_build(const struct image *image) {
     return same;
 }
 
+/* Opens the image's file, here or from a server; else its note says what is wrong with that here.
+ */
+static bool open_binary(struct program *program, struct image *image) {
+    struct error error;
+    bool of_code = is_code_identity(image->build_id, image->build_id_size);
+    if (elf_image_open(&image->binary, image->path, &error)) {
+        if (is_same_build(image))
+            return true;
+        elf_image_close(&image->binary);
+        error_set(&error,
+                  "%s: the file's %s differs from that of the code that ran (it was replaced "
+                  "since): no symbols",
+                  image->path, of_code ? "code" : "build id");
+    }
+    if (program->asks_servers && !of_code &&
+        served_file_open(&image->binary, DEBUG_SERVER_PROGRAM, image->build_id,
+                         image->build_id_size))
+        return true;
+    image_note(program, image, "%s", error.message);
+    return false;
+}
+
 /* Opens an image's files and reads what is needed at once; what goes wrong becomes its note. */
 static void image_load(struct program *program, struct image *image) {
-    struct error error;
     struct elf_image *binary = &image->binary;
     if (!is_file_path(image->path)) {
         image_note(program, image, "%s: code without a file has no symbols",
                    image->path[0] ? image->path : "anonymous memory");
         return;
     }
-    if (!elf_image_open(binary, image->path, &error)) {
-        image_note(program, image, "%s", error.message);
+    if (!open_binary(program, image))
         return;
-    }
-    if (!is_same_build(image)) {
-        image_note(program, image,
-                   "%s: the file's %s differs from that of the code that ran (it was "
-                   "replaced since): no symbols",
-                   image->path,
-                   is_code_identity(image->build_id, image->build_id_size) ? "code" : "build id");
-        elf_image_close(binary);
-        return;
-    }
     if (!binary->segment_count) {
         image_note(program, image, "%s: no loadable segments: no symbols", image->path);
         elf_image_close(binary);

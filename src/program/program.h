@@ -1,10 +1,10 @@
 /* From an image and an offset to names a person knows: function, source line, inlined callers.
  * Works on ELF files of any machine on disk (the program need not run), with symbols from .symtab,
- * from separate debug files found by build id or .gnu_debuglink under /usr/lib/debug, from
- * .gnu_debugdata, of stripped Go programs from .gopclntab, else from .dynsym; and on anonymous code
- * (no names). Hostile ELF files give an image without symbols and a note, never a crash. Results
- * are cached; strings live as long as the struct program. One thread at a time may use a struct
- * program. */
+ * from separate debug files found by build id or .gnu_debuglink under /usr/lib/debug or on
+ * debuginfod servers, from .gnu_debugdata, of stripped Go programs from .gopclntab, else from
+ * .dynsym; and on anonymous code (no names). Hostile ELF files give an image without symbols and a
+ * note, never a crash. Results are cached; strings live as long as the struct program. One thread
+ * at a time may use a struct program. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,13 +16,18 @@
 
 struct program;
 
+/* Names and files that this system lacks are asked of debuginfod servers, if $DEBUGINFOD_URLS names
+ * any (debug_server.h), */
 struct program *program_new(void);
+/* and never of those: for what must not wait. */
+struct program *program_new_local(void);
 void program_free(struct program *program);
 
 /* Adds an image by its path and returns its number (the same for the same path and build id),
  * UINT32_MAX (which the other functions treat as an unknown image) when memory is out. A file that
  * is missing, unreadable, not ELF, or whose build id differs from `build_id` (size 0: unknown)
- * still gets a number; program_image_note() then says why it has no symbols. */
+ * is asked of debuginfod servers by that build id; without it, it still gets a number;
+ * program_image_note() then says why it has no symbols. */
 uint32_t program_add_image(struct program *program, const char *path, const uint8_t *build_id,
                            size_t build_id_size);
 const char *program_image_path(const struct program *program, uint32_t image);

@@ -36,7 +36,7 @@ static bool exists_below(const struct symbol_system *system, const char *path) {
 }
 
 struct symbol_system symbol_system_here(void) {
-    return (struct symbol_system){.root = "", .urls = getenv("DEBUGINFOD_URLS")};
+    return (struct symbol_system){.root = ""};
 }
 
 /* ---- the distribution ---- */
@@ -312,13 +312,6 @@ static void advise_debian(const struct symbol_system *system,
     free(wanted);
 }
 
-static void advise_debuginfod(const char *const *paths, size_t count, struct text *command) {
-    for (size_t i = 0; i < count; i++) {
-        text_word(command, " && ", "debuginfod-find debuginfo ");
-        put_quoted(command->file, paths[i]);
-    }
-}
-
 /* `before` and `after` stand around the paths, whose packages the shell asks for. */
 static void advise_rpm(const char *before, const char *after, const char *const *paths,
                        size_t count, struct text *command) {
@@ -334,9 +327,7 @@ static bool advise(const struct symbol_system *system, const char *const *paths,
                    struct text *command, struct text *unowned, struct text *present) {
     struct distribution distribution;
     read_distribution(system, &distribution);
-    if (system->urls && system->urls[0]) {
-        advise_debuginfod(paths, count, command);
-    } else if (exists_below(system, "/var/lib/dpkg/info")) {
+    if (exists_below(system, "/var/lib/dpkg/info")) {
         struct owner *owners = calloc(count, sizeof *owners);
         if (!owners)
             return false;

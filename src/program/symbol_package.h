@@ -1,5 +1,5 @@
-/* The command that installs the debug symbols of files: from Debian's packages, other
- * distributions', or a debuginfod server if the user has set one. */
+/* The command that installs the debug symbols of files: from Debian's packages, or other
+ * distributions'. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,10 +8,9 @@
 /* The system whose files are asked about. */
 struct symbol_system {
     const char *root; /* put before /etc, /var/lib and /usr/share; "": this system */
-    const char *urls; /* of debuginfod servers (DEBUGINFOD_URLS); NULL or "": none */
 };
 
-/* This system, as the environment describes it. */
+/* This system. */
 struct symbol_system symbol_system_here(void);
 
 struct symbol_advice {

@@ -244,6 +244,22 @@ bool function_table_build(struct function_table *table, const struct elf_image *
     return build_spans(table, kept) && keep_names(table);
 }
 
+bool function_table_of_symbols(struct function_table *table, const struct code_symbol *symbols,
+                               size_t count, uint64_t address) {
+    *table = (struct function_table){0};
+    struct function_list *list = &table->list;
+    for (size_t i = 0; i < count && i < UINT32_MAX; i++) {
+        struct function function = {
+            .symbol = symbols[i].name, .type = STT_FUNC, .binding = STB_GLOBAL, .sized = true};
+        if (__builtin_add_overflow(address, symbols[i].start, &function.start) ||
+            __builtin_add_overflow(function.start, symbols[i].size, &function.end))
+            continue;
+        if (!array_push(list->items, list->capacity, list->count, function))
+            return false;
+    }
+    return build_spans(table, list->count) && keep_names(table);
+}
+
 /* How a function may be called, the surest way first. */
 static bool is_symbol(struct function *function, const char *name, struct arena *arena) {
     (void)arena;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/code_symbol.h"
 #include "program/elf_image.h"
 #include "program/span.h"
 #include "util/arena.h"
@@ -57,6 +58,10 @@ struct go_table;
 bool function_table_build(struct function_table *table, const struct elf_image *image,
                           const struct elf_image *const *symbols, size_t symbols_count,
                           const struct go_table *go);
+/* The same from symbols, sorted and disjoint, whose offsets count from `address`; what lies behind
+ * the highest address is left out. */
+bool function_table_of_symbols(struct function_table *table, const struct code_symbol *symbols,
+                               size_t count, uint64_t address);
 void function_table_free(struct function_table *table);
 
 /* The function at an address; NULL: none. Without a gap it reaches to `until`, where it ends or a

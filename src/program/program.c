@@ -30,8 +30,9 @@ struct image {
     struct elf_image *described; /* whichever of them has DWARF; NULL: neither */
     struct function_table functions;
     struct contents contents;
-    struct go_table *go;   /* of a stripped Go program; NULL: none */
-    struct source *source; /* over `described`; NULL: none, or not looked for yet */
+    struct program_memory memory; /* of code that is in no file: its reader; else all zero */
+    struct go_table *go;          /* of a stripped Go program; NULL: none */
+    struct source *source;        /* over `described`; NULL: none, or not looked for yet */
     bool source_sought;
     bool stripped; /* see program_image_is_stripped() */
 };
@@ -55,6 +56,8 @@ struct program *program_new(void) {
 }
 
 static void image_free(struct image *image) {
+    if (image->memory.release)
+        image->memory.release(image->memory.context);
     source_free(image->source);
     go_table_free(image->go);
     contents_free(&image->contents);
@@ -184,21 +187,27 @@ static const struct image *image_at(const struct program *program, uint32_t numb
     return number < program->count ? program->images[number] : NULL;
 }
 
-uint32_t program_add_image(struct program *program, const char *path, const uint8_t *build_id,
-                           size_t build_id_size) {
-    size_t size = build_id && build_id_size <= BUILD_ID_MAX ? build_id_size : 0;
+/* The number of an image; UINT32_MAX: there is none of this path and build id yet. */
+static uint32_t find_image(const struct program *program, const char *path, const uint8_t *build_id,
+                           size_t size) {
     for (size_t i = 0; i < program->count; i++) {
         const struct image *image = program->images[i];
         if (!strcmp(image->path, path) && image->build_id_size == size &&
             !memcmp(image->build_id, build_id ? build_id : image->build_id, size))
             return (uint32_t)i;
     }
+    return UINT32_MAX;
+}
+
+/* Adds an image of which nothing is read yet; NULL: out of memory. */
+static struct image *new_image(struct program *program, const char *path, const uint8_t *build_id,
+                               size_t size) {
     struct image *image = calloc(1, sizeof *image);
     const char *copy = arena_copy(&program->arena, path, strlen(path));
     if (!image || !copy || program->count >= UINT32_MAX ||
         !array_room(program->images, program->capacity, program->count + 1)) {
         free(image);
-        return UINT32_MAX;
+        return NULL;
     }
     const char *slash = strrchr(copy, '/');
     image->path = copy;
@@ -206,9 +215,51 @@ uint32_t program_add_image(struct program *program, const char *path, const uint
     image->build_id_size = size;
     if (size)
         memcpy(image->build_id, build_id, size);
-    program->images[program->count] = image;
+    return program->images[program->count++] = image;
+}
+
+uint32_t program_add_image(struct program *program, const char *path, const uint8_t *build_id,
+                           size_t build_id_size) {
+    size_t size = build_id && build_id_size <= BUILD_ID_MAX ? build_id_size : 0;
+    uint32_t number = find_image(program, path, build_id, size);
+    if (number != UINT32_MAX)
+        return number;
+    struct image *image = new_image(program, path, build_id, size);
+    if (!image)
+        return UINT32_MAX;
     image_load(program, image);
-    return (uint32_t)program->count++;
+    return (uint32_t)program->count - 1;
+}
+
+/* Its one segment and its machine, as if a file had them. */
+static bool describe_memory(struct image *image, const struct program_memory *memory) {
+    struct elf_image *binary = &image->binary;
+    if (!(binary->segments = malloc(sizeof *binary->segments)))
+        return false;
+    *binary->segments = (struct elf_segment){
+        .address = memory->address, .file_size = memory->size, .executable = true};
+    binary->segment_count = 1;
+    binary->header.e_ident[EI_CLASS] = ELFCLASS64;
+    binary->header.e_machine = memory->isa == ISA_RISCV64 ? EM_RISCV : EM_X86_64;
+    image->memory = *memory;
+    image->source_sought = true;
+    return function_table_of_symbols(&image->functions, memory->symbols, memory->symbol_count,
+                                     memory->address);
+}
+
+uint32_t program_add_memory(struct program *program, const struct program_memory *memory) {
+    uint32_t number = find_image(program, memory->name, memory->build_id, memory->build_id_size);
+    struct image *image = NULL;
+    if (number == UINT32_MAX &&
+        (image = new_image(program, memory->name, memory->build_id, memory->build_id_size))) {
+        if (describe_memory(image, memory))
+            return (uint32_t)program->count - 1;
+        image->memory = (struct program_memory){0};
+        image_free(image);
+        program->count--;
+    }
+    memory->release(memory->context);
+    return number;
 }
 
 const char *program_image_path(const struct program *program, uint32_t image) {
@@ -336,6 +387,8 @@ void program_each_function(struct program *program, uint32_t number,
 bool program_read(struct program *program, uint32_t number, uint64_t address, void *bytes,
                   size_t size) {
     struct image *image = number < program->count ? program->images[number] : NULL;
+    if (image && image->memory.read)
+        return image->memory.read(image->memory.context, address, bytes, size);
     return image && contents_read(&image->contents, &image->binary, address, bytes, size);
 }
 

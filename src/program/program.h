@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "isa/insn.h"
+#include "program/code_symbol.h"
 #include "util/error.h"
 
 struct program;
@@ -30,6 +31,26 @@ void program_free(struct program *program);
  * program_image_note() then says why it has no symbols. */
 uint32_t program_add_image(struct program *program, const char *path, const uint8_t *build_id,
                            size_t build_id_size);
+
+/* Code that is in no file. */
+struct program_memory {
+    const char *name; /* "[kernel]": for path and name */
+    const uint8_t *build_id;
+    size_t build_id_size;
+    enum isa isa;
+    uint64_t address, size; /* of its first byte, which has offset 0 in place of a file's;
+                               bytes, no more than up to the highest address */
+    const struct code_symbol *symbols; /* sorted by start, which is an offset; disjoint */
+    size_t symbol_count;
+    bool (*read)(void *context, uint64_t address, void *bytes, size_t size);
+    void (*release)(void *context); /* when `program` is freed, or at once on failure */
+    void *context;
+};
+
+/* Adds such code and returns its number (the same for the same name and build id); UINT32_MAX when
+ * memory is out. All is copied but `context`. */
+uint32_t program_add_memory(struct program *program, const struct program_memory *memory);
+
 const char *program_image_path(const struct program *program, uint32_t image);
 const char *program_image_name(const struct program *program, uint32_t image); /* base name */
 const char *program_image_note(const struct program *program, uint32_t image); /* NULL: all well */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "live/kernel_code.h"
 #include "program/function_name.h"
 #include "query/near_names.h"
 #include "util/array.h"
@@ -32,6 +33,8 @@ struct choosing {
     struct profile_table *table;
     struct build *builds; /* most values first */
     size_t build_count, build_capacity;
+    struct kernel_map kernel;
+    bool kernel_read;
     struct error *error;
 };
 
@@ -91,7 +94,19 @@ static bool read_builds(struct choosing *choosing) {
 
 /* ---- what can be read ---- */
 
-/* The build's file in `program`; UINT32_MAX, with an error that says why, when its code cannot be
+static uint32_t open_kernel(struct choosing *choosing, const struct store_image *image) {
+    static const struct live_roots HERE = {.proc = "/proc", .sys = "/sys", .files = ""};
+    const struct live_roots *roots = choosing->query->roots ? choosing->query->roots : &HERE;
+    if (!choosing->kernel_read && !kernel_map_read(roots, &choosing->kernel)) {
+        out_of_memory(choosing->error);
+        return UINT32_MAX;
+    }
+    choosing->kernel_read = true;
+    return kernel_code_add(choosing->program, roots, &choosing->kernel, image->path,
+                           image->build_id, image->build_id_size, choosing->error);
+}
+
+/* The build's code in `program`; UINT32_MAX, with an error that says why, when its code cannot be
  * had. */
 static uint32_t open_build(struct choosing *choosing, const struct store_image *image) {
     char path[PATH_MAX];
@@ -100,11 +115,7 @@ static uint32_t open_build(struct choosing *choosing, const struct store_image *
         break;
     case IMAGE_KERNEL:
     case IMAGE_MODULE:
-        error_set(choosing->error,
-                  "%s: the kernel's code cannot be read from a file (see 'culprit top' for "
-                  "procedures of programs and libraries)",
-                  image->path);
-        return UINT32_MAX;
+        return open_kernel(choosing, image);
     case IMAGE_JIT:
         error_set(choosing->error,
                   "%s: code made by a running program is not kept (see 'culprit top' for "
@@ -420,6 +431,7 @@ bool procedure_choose(struct procedure_choices *choices, const struct profile_se
                 (query->text ? choose_text(&choosing, query->text) : choose_most(&choosing));
     profile_table_free(choosing.table);
     free(choosing.builds);
+    kernel_map_free(&choosing.kernel);
     return good;
 }
 

@@ -1,6 +1,7 @@
 /* Which procedures of a set of profiles are meant, and whose code of them can be read. */
 #pragma once
 
+#include "live/proc_files.h"
 #include "query/procedure_profile.h"
 #include "query/profile_table.h"
 
@@ -9,9 +10,10 @@ struct procedure_query {
                          end of one name ("classify" of "Ns::Class<int>::classify(int)");
                          "IMAGE:NAME", "IMAGE+0xOFFSET" in the file, "0xADDRESS"; NULL: those
                          with most samples */
-    const char *image, *process; /* only of these; NULL: of all */
-    double least;                /* without a text: share of all values, 0 to 1; 0: the one that has
-                                    most and can be read */
+    const char *image, *process;    /* only of these; NULL: of all */
+    const struct live_roots *roots; /* where a kernel's code is looked for; NULL: here */
+    double least; /* without a text: share of all values, 0 to 1; 0: the one that has
+                     most and can be read */
 };
 
 struct procedure_choice {
@@ -26,9 +28,10 @@ struct procedure_choices {
     char *note; /* on what was chosen, and from what; NULL: nothing to say */
 };
 
-/* False, with one line that says what to do: there is none, its code cannot be read (the kernel,
- * JIT code, a file that has changed), the store cannot be read, or memory is out. Those of several
- * that cannot be read are left out, with a note. procedure_choices_free() either way. */
+/* False, with one line that says what to do: there is none, its code cannot be read (JIT
+ * code, a file that has changed, a kernel that runs no more or shows none of its memory), the store
+ * cannot be read, or memory is out. Those of several that cannot be read are left out, with a note.
+ * procedure_choices_free() either way. */
 bool procedure_choose(struct procedure_choices *choices, const struct profile_set *set,
                       const struct profile_event *event, const struct procedure_query *query,
                       struct program *program, struct error *error);

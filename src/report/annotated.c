@@ -194,6 +194,12 @@ static bool note_name(struct report *report, const struct annotated *annotated,
            missing_names_note(report, annotated->program, &item, 1, unit);
 }
 
+static bool note_kernel(struct report *report, const struct store_image *build) {
+    return (build->kind != IMAGE_KERNEL && build->kind != IMAGE_MODULE) ||
+           report_note(report, "the code is the kernel's as it is in memory now: where it patches "
+                               "itself (tracing, static keys) it may have been another");
+}
+
 bool annotate(struct annotated *annotated, struct annotate_settings *settings,
               const struct procedure_choice *choice, struct error *error) {
     const struct machine *machine;
@@ -222,7 +228,8 @@ bool annotate(struct annotated *annotated, struct annotate_settings *settings,
                                            .image_number = choice->image};
     return annotation_build(&annotated->annotation, &input, error) &&
            ((annotation_add_worth(&annotated->annotation) &&
-             note_name(&annotated->annotation.report, annotated, choice, settings->event->unit)) ||
+             note_name(&annotated->annotation.report, annotated, choice, settings->event->unit) &&
+             note_kernel(&annotated->annotation.report, choice->extent.build)) ||
             error_set(error, "out of memory for the report"));
 }
 

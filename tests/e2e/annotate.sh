@@ -221,6 +221,31 @@ END
 skip_without g++ "plain names of templates and of copies, and near ones" ||
     check "plain names of templates and of copies, and near ones" templates
 
+# Where the machine shows the kernel's memory a procedure of it is annotated; else one line says what is
+# missing. Samples of what was sampled in another build of the kernel have no code.
+kernel_procedure() {
+    local name
+    name=$(run top --image '[kernel]' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["rows"][0]["procedure"])') || return 1
+    if run annotate "[kernel]:$name" >"$scratch/text" 2>"$scratch/said"; then
+        grep -q "$name" "$scratch/text" && grep -q "the code is the kernel's as it is in memory" "$scratch/text" &&
+            grep -qE '^│ +ffffffff[0-9a-f]+ ' "$scratch/text" || { cat "$scratch/text"; return 1; }
+    else
+        [ "$(wc -l <"$scratch/said")" = 1 ] && grep -qE '/proc/kcore|is hidden|no build id' "$scratch/said" ||
+            { cat "$scratch/said"; return 1; }
+    fi
+}
+other_kernel() {
+    sqlite3 "$CULPRIT_STORE" "UPDATE image SET build_id = x'0123' WHERE path = '[kernel]'" &&
+        fails_with 1 '\[kernel\] was sampled in another build than runs now' run annotate --image '[kernel]' --epoch "$1"
+}
+run record --output "$scratch/record.txt" -- head -c 2G /dev/zero >/dev/null
+if [ "$(run top --image '[kernel]' 2>/dev/null | grep -c '\[kernel\]')" -gt 0 ] && [ -s /sys/kernel/notes ]; then
+    check "a procedure of the kernel, or what it lacks" kernel_procedure
+    check "a procedure of another kernel" other_kernel last
+else
+    skip "procedures of the kernel" "no samples of the kernel, or it has no build id here"
+fi
+
 run sim --save --stop --limit 1M --output "$scratch/sim.txt" -- "$x86_64/chase"
 check "no such procedure" fails_with 1 'no procedure of this name has .*culprit top' run annotate no_such_procedure
 check "no such image, but one that is near" fails_with 1 "no samples of chas .*near it: 'chase'" run annotate --image chas

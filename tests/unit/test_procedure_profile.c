@@ -175,7 +175,7 @@ static void kernel_code(void **state) {
     add_value(setting, setting->session, image, event, 0x1010, 0, 90);
     add_value(setting, setting->session, setting->image, event, setting->hot, 0, 30);
     read_set(setting, &setting->session, 1);
-    refuse(setting, "copy_page", "the kernel's code cannot be read");
+    refuse(setting, "copy_page", "[kernel]: its code has no build id");
     expect(setting, NULL, "hot_procedure", setting->hot); /* the first that can be read */
     assert_non_null(setting->note);
     assert_non_null(strstr(setting->note, "first copy_page"));

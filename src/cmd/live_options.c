@@ -1,6 +1,11 @@
 #include "cmd/live_options.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
 #include "live/recorder.h"
+#include "report/event_list.h"
 
 /* 5200: about what DCPI took (§4.1.1), and no multiple of common timers' rates. */
 enum { RATE_DEFAULT = 5200, RATE_MAX = 100000, SLICE_STEP_NS = 100000000 };
@@ -8,6 +13,14 @@ enum { RATE_DEFAULT = 5200, RATE_MAX = 100000, SLICE_STEP_NS = 100000000 };
 /* A sample with its stack takes 32 KB of a buffer, which often may have 512 KB. No divisor of
  * common timers' rates. */
 enum { RATE_WITH_STACKS = 997, STACK_BYTES = 32 << 10 };
+
+void options_list_events(const char *value) {
+    const struct page page = page_of(stdout, false);
+    if (strcmp(value, "list") != 0)
+        return;
+    event_list_text(&page);
+    exit(fflush(stdout) == 0 ? 0 : STATUS_FAILED);
+}
 
 static void take_rate(struct argp_state *state, void *request, char *value) {
     double *rate = &((struct live_options *)request)->rate;
@@ -25,11 +38,18 @@ static void take_slices(struct argp_state *state, void *request, char *value) {
         options_fail(state, "--slices %s", error.message);
 }
 
+static void take_events(struct argp_state *state, void *request, char *value) {
+    (void)state;
+    options_list_events(value);
+    ((struct live_options *)request)->events = value;
+}
+
 #define REQUEST struct live_options
 static const struct option_row OPTIONS[] = {
-    TEXT("events", "LIST", events,
-         "Of cycles, imiss, dmiss, branchmp, cpu-clock, with commas between (default: cycles; "
-         "cpu-clock where there are no hardware events)",
+    TAKE("events", "LIST", take_events,
+         "Of cycles, cpu-clock, misses, software events, tracepoints and raw events, with commas "
+         "between; \"list\": which there are here (default: cycles; cpu-clock where there are no "
+         "hardware events)",
          .group = 1),
     TAKE("rate", "HZ", take_rate, "Samples per second of each processor that is busy (5200)",
          .group = 1),

@@ -18,3 +18,6 @@ struct live_options {
 void live_options_take_stacks(struct live_options *options);
 extern const struct option_group live_group; /* --events, --rate, --slices, --stacks, --stack-bytes,
                                                 in group 1; fills in defaults */
+
+/* Of --events list: prints them and ends. */
+void options_list_events(const char *value);

@@ -4,6 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/live_options.h"
 #include "cmd/verb.h"
 #include "report/usage_report.h"
 #include "study/usage.h"
@@ -15,15 +16,25 @@ struct job {
     struct verb_run verb;
     char **command;
     uint32_t runs;
+    const char *events;
     char *name;
     struct usages usages;
 };
+
+static void take_events(struct argp_state *state, void *request, char *value) {
+    (void)state;
+    options_list_events(value);
+    ((struct job *)request)->events = value;
+}
 
 #define REQUEST struct job
 static const struct option_row OPTIONS[] = {
     HEADING(1, "What to run:"),
     COUNT("repeat", "N", runs, "So many times: medians, the least and the most (1)", .letter = 'r',
           .least = 1, .most = RUNS_MOST),
+    TAKE("events", "LIST", take_events,
+         "Count these events, too, as culprit record names them; \"list\": which there are here",
+         .group = 1),
     {0}};
 
 static void begin(void *request) {
@@ -74,7 +85,7 @@ static bool prepare(void *verb, struct error *error) {
 static bool run(void *verb, struct error *error) {
     struct job *job = verb;
     const struct usage_request request = {
-        .watch = &verb_watch, .command = job->command, .runs = job->runs};
+        .watch = &verb_watch, .command = job->command, .runs = job->runs, .events = job->events};
     const bool good = usage_measure(&request, &job->usages, &job->verb.failed, error);
     job->verb.exit = job->usages.exit;
     job->verb.measured = job->usages.count;

@@ -162,6 +162,16 @@ int collector_descriptor(const struct collector *collector) {
     return collector->wake;
 }
 
+void collector_times(struct collector *collector, struct live_event_times *times) {
+    const size_t processors = collector->configuration.processors;
+    memset(times, 0, collector->event_count * sizeof *times);
+    pthread_mutex_lock(&collector->lock);
+    for (size_t i = 0; i < collector->event_count * processors; i++)
+        if (collector->counters[i].link)
+            live_event_read(collector->counters[i].descriptor, &times[i / processors]);
+    pthread_mutex_unlock(&collector->lock);
+}
+
 /* What the kernel has locked for a map, in bytes. */
 static uint64_t map_bytes(int map) {
     char path[64], line[128];

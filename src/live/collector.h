@@ -47,5 +47,10 @@ bool collector_drain(struct collector *collector, const struct live_sink *sink,
 /* Samples at these events' periods from now on; they are its events but for that. */
 void collector_set_periods(struct collector *collector, const struct live_event *events);
 
+/* How long each event was enabled and counted so far, on all processors; `times` has room for all.
+ */
+struct live_event_times;
+void collector_times(struct collector *collector, struct live_event_times *times);
+
 void collector_statistics(const struct collector *collector,
                           struct collector_statistics *statistics);

@@ -19,6 +19,7 @@
 #include "live/daemon_lock.h"
 #include "live/daemon_status.h"
 #include "live/resolver.h"
+#include "live/scaling.h"
 #include "live/session.h"
 #include "live/source.h"
 #include "util/clock.h"
@@ -30,6 +31,8 @@ struct daemon {
     const struct daemon_options *options;
     /* As they are now, and as they were when what is gathered was sampled. */
     struct live_event sampled[LIVE_EVENTS_MAX], gathered[LIVE_EVENTS_MAX];
+    struct live_event stored[LIVE_EVENTS_MAX]; /* as gathered, of counters that took turns */
+    struct live_scaling scaling;
     struct budget budget;
     struct budget_meter meter;
     double next_adjustment;
@@ -160,7 +163,7 @@ static struct store_session session_of(const struct daemon *daemon, bool ended) 
 static bool add_session(struct daemon *daemon, struct error *error) {
     struct store_session session = session_of(daemon, false);
     const struct daemon_options *options = daemon->options;
-    bool added = live_session_add(daemon->store, &session, daemon->gathered, options->event_count,
+    bool added = live_session_add(daemon->store, &session, daemon->stored, options->event_count,
                                   daemon->events, error);
     daemon->session = session.id;
     daemon->resampled = false;
@@ -309,15 +312,21 @@ static bool prepare_session(struct daemon *daemon, struct error *error) {
         return add_session(daemon, error);
     if (!daemon->resampled)
         return true;
-    daemon->resampled = !live_session_resume(daemon->store, daemon->session, daemon->gathered,
+    daemon->resampled = !live_session_resume(daemon->store, daemon->session, daemon->stored,
                                              daemon->options->event_count, daemon->events, error);
     return !daemon->resampled;
 }
 
 static bool write_all(struct daemon *daemon, bool ended, struct error *error) {
+    const size_t count = daemon->options->event_count;
+    struct live_event_times times[LIVE_EVENTS_MAX] = {0};
+    live_source_times(&daemon->source, times);
+    daemon->resampled |=
+        live_scaling_find(&daemon->scaling, daemon->gathered, times, count, daemon->stored);
     if (!prepare_session(daemon, error) ||
         !resolver_save(daemon->resolver, daemon->store, daemon->session, daemon->events, error))
         return false;
+    live_scaling_saved(&daemon->scaling, daemon->gathered, times, count, daemon->stored);
     struct store_session session = session_of(daemon, ended);
     return store_update_session(daemon->store, &session, error) && prune(daemon, error) &&
            forget_slices(daemon, error);

@@ -2,30 +2,17 @@
 #include "live/event.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CACHE_MISS(cache)                                                                          \
-    ((cache) | PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16)
-
-/* A miss is taken to happen at most every 32 cycles: an assumption, which keeps the rate of samples
- * under that of cycles in all but the worst programs. */
-static const struct {
-    const char *name;
-    uint32_t type;
-    uint64_t config;
-    unsigned cycles_per_event;
-} EVENTS[LIVE_EVENT_KINDS] = {
-    [LIVE_CYCLES] = {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 1},
-    [LIVE_CPU_CLOCK] = {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1},
-    [LIVE_IMISS] = {"imiss", PERF_TYPE_HW_CACHE, CACHE_MISS(PERF_COUNT_HW_CACHE_L1I), 32},
-    [LIVE_DMISS] = {"dmiss", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 32},
-    [LIVE_BRANCHMP] = {"branchmp", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 32}};
+#include "live/event_name.h"
 
 enum { PRECISE_MAX = 3, PERIOD_SPREAD = 32 };
 static const char RATE_LIMIT[] = "/proc/sys/kernel/perf_event_max_sample_rate";
+static const struct live_roots ROOTS = {.proc = "/proc", .sys = "/sys", .files = ""};
 static const char PARANOID[] = "/proc/sys/kernel/perf_event_paranoid";
 
 /* Every time that a thread leaves its processor. */
@@ -46,8 +33,12 @@ void live_event_attributes(const struct live_event *event, struct perf_event_att
         return;
     }
     *attributes = (struct perf_event_attr){.size = sizeof *attributes,
-                                           .type = EVENTS[event->kind].type,
-                                           .config = EVENTS[event->kind].config,
+                                           .type = event->type,
+                                           .config = event->config[0],
+                                           .config1 = event->config[1],
+                                           .config2 = event->config[2],
+                                           .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+                                                          PERF_FORMAT_TOTAL_TIME_RUNNING,
                                            .sample_period = event->period,
                                            .sample_type = PERF_SAMPLE_IP,
                                            .disabled = 1,
@@ -95,7 +86,8 @@ uint64_t live_event_period(const struct live_event *event, uint64_t random) {
 /* 0, or errno of the most basic form. */
 static int probe(struct live_event *event) {
     struct perf_event_attr attributes;
-    for (int precise = event->kind == LIVE_CPU_CLOCK ? 0 : PRECISE_MAX;; precise--) {
+    const bool hardware = event->kind == LIVE_CYCLES || event->kind == LIVE_HARDWARE;
+    for (int precise = hardware && event->period ? PRECISE_MAX : 0;; precise--) {
         event->precise = (uint8_t)precise;
         live_event_attributes(event, &attributes);
         int counter =
@@ -132,58 +124,131 @@ static bool choose_period(struct live_event *event, double per_second, struct er
                          "%.0f samples per second: the kernel allows %.0f "
                          "(kernel.perf_event_max_sample_rate)",
                          per_second, limit);
+    if (event->period)
+        return true; /* given */
     /* Odd: of no whole number of them is a period of the system's timers made. */
-    event->period = (uint64_t)(rate / per_second / EVENTS[event->kind].cycles_per_event) | 1;
+    event->period = event->cycles_each ? (uint64_t)(rate / per_second / event->cycles_each) | 1 : 1;
     return true;
 }
 
-/* `wanted`: the user named it, so that its absence is an error. */
-static bool choose(enum live_event_kind kind, double per_second, bool kernel, bool wanted,
-                   struct live_event *event, struct error *error) {
-    *event = (struct live_event){.kind = kind, .name = EVENTS[kind].name, .kernel = kernel};
-    if (!choose_period(event, per_second, error))
+static bool refuse_absent(const struct live_event *event, struct error *error) {
+    return error_set(error, "%s: this machine offers no such event; cpu-clock works anywhere",
+                     event->name);
+}
+
+/* Samples of what happens in the kernel alone are all of the kernel. */
+static bool refuse_user_alone(struct live_event *event, struct error *error) {
+    event->kernel = true;
+    const int refused = probe(event);
+    if (!refused)
+        return error_set(error, "sampling %s: it happens in the kernel, not in user code",
+                         event->name);
+    return refused != EACCES && refused != EPERM
+               ? refuse_absent(event, error)
+               : error_set(
+                     error,
+                     "sampling %s is not permitted: it happens in the kernel, whose samples need "
+                     "CAP_PERFMON (or root), or kernel.perf_event_paranoid at most 1",
+                     event->name);
+}
+
+/* What events are wanted for. */
+struct choosing {
+    double per_second;
+    bool counted; /* in place of that */
+    bool kernel;
+    bool named; /* by the user, so that its absence is an error */
+};
+
+static bool choose(struct live_event *event, const struct choosing *choosing, struct error *error) {
+    const bool kernel = event->kernel = choosing->kernel;
+    if (choosing->counted)
+        event->period = 0;
+    else if (!choose_period(event, choosing->per_second, error))
         return false;
+    if (event->in_kernel && !kernel)
+        return refuse_user_alone(event, error);
     int refused = probe(event);
     if (!refused)
         return true;
     if (refused == EACCES || refused == EPERM)
         return live_event_refused(event, refused, error);
-    if (wanted)
-        return error_set(error, "%s: this machine offers no such event; cpu-clock works anywhere",
-                         event->name);
-    return choose(LIVE_CPU_CLOCK, per_second, kernel, true, event, error);
+    if (choosing->named)
+        return refuse_absent(event, error);
+    const struct choosing timer = {choosing->per_second, choosing->counted, kernel, true};
+    return event_name_parse(&ROOTS, "cpu-clock", strlen("cpu-clock"), event, error) &&
+           choose(event, &timer, error);
 }
 
-static bool kind_of(const char *name, size_t length, enum live_event_kind *kind) {
-    for (*kind = 0; *kind < LIVE_EVENT_KINDS; (*kind)++)
-        if (strlen(EVENTS[*kind].name) == length && !memcmp(EVENTS[*kind].name, name, length))
-            return true;
-    return false;
+static bool same_event(const struct live_event *one, const struct live_event *other) {
+    return one->type == other->type && !memcmp(one->config, other->config, sizeof one->config);
 }
 
-bool live_events_choose(const char *names, double per_second, bool kernel,
-                        struct live_event *events, size_t *count, struct error *error) {
+static bool choose_all(const char *names, const struct choosing *choosing,
+                       struct live_event *events, size_t *count, struct error *error) {
     *count = 0;
-    if (!names) {
-        *count = 1;
-        return choose(LIVE_CYCLES, per_second, kernel, false, events, error);
-    }
     for (const char *name = names;; name++) {
-        size_t length = strcspn(name, ",");
-        enum live_event_kind kind;
-        if (!kind_of(name, length, &kind))
-            return error_set(error,
-                             "event \"%.*s\": one of cycles, cpu-clock, imiss, dmiss, branchmp",
-                             (int)(length < 64 ? length : 64), name);
-        for (size_t i = 0; i < *count; i++)
-            if (events[i].kind == kind)
-                return error_set(error, "event %s is named twice", events[i].name);
-        if (!choose(kind, per_second, kernel, true, &events[(*count)++], error))
+        const size_t length = event_name_length(name);
+        struct live_event *event = &events[*count];
+        if (*count == LIVE_EVENTS_MAX)
+            return error_set(error, "--events: %d at most", LIVE_EVENTS_MAX);
+        if (!event_name_parse(&ROOTS, name, length, event, error))
             return false;
+        for (size_t i = 0; i < *count; i++)
+            if (same_event(&events[i], event))
+                return error_set(error, "event %s is named twice", events[i].name);
+        const bool other = strncmp(event->name, name, strlen(event->name)) != 0;
+        if (!choose(event, choosing, error))
+            return other && choosing->named ? error_prefix(error, "%.*s", (int)length, name)
+                                            : false;
+        ++*count;
         name += length;
         if (!*name)
             return true;
     }
+}
+
+bool live_events_choose(const char *names, double per_second, bool kernel,
+                        struct live_event *events, size_t *count, struct error *error) {
+    const struct choosing choosing = {
+        .per_second = per_second, .kernel = kernel, .named = names != NULL};
+    return choose_all(names ? names : "cycles", &choosing, events, count, error);
+}
+
+bool live_events_choose_counted(const char *names, bool kernel, struct live_event *events,
+                                size_t *count, struct error *error) {
+    const struct choosing choosing = {.counted = true, .kernel = kernel, .named = true};
+    return choose_all(names, &choosing, events, count, error);
+}
+
+bool live_event_here(const struct live_event *event) {
+    struct live_event probed = *event;
+    probed.period = probed.period ? probed.period : 1000001;
+    return !probe(&probed);
+}
+
+uint64_t live_event_scaled_period(uint64_t period, const struct live_event_times *times) {
+    if (!times->running || times->running >= times->enabled)
+        return period;
+    return (uint64_t)llrint((double)period * (double)times->enabled / (double)times->running);
+}
+
+double live_event_scaled_count(const struct live_event_times *times) {
+    if (!times->running || times->running >= times->enabled)
+        return (double)times->count;
+    return (double)times->count * (double)times->enabled / (double)times->running;
+}
+
+bool live_event_read(int counter, struct live_event_times *times) {
+    struct {
+        uint64_t count, enabled, running;
+    } found;
+    if (read(counter, &found, sizeof found) != sizeof found)
+        return false;
+    times->count += found.count;
+    times->enabled += found.enabled;
+    times->running += found.running;
+    return true;
 }
 
 void live_events_describe(const struct live_event *events, size_t count, char *text, size_t size) {
@@ -197,23 +262,25 @@ void live_events_describe(const struct live_event *events, size_t count, char *t
             continue;
         bool clock = event->kind == LIVE_CPU_CLOCK;
         timer |= clock;
-        imprecise |= !clock && !event->precise;
+        imprecise |= event->cycles_each && !clock && !event->precise;
         const double period = (double)event->period;
-        const char *format = !clock         ? "%s%s every %.0f"
-                             : period < 1e6 ? "%s%s every %.4g us"
-                                            : "%s%s every %.4g ms";
+        const char *format = !clock && event->period == 1 ? "%s%s each time"
+                             : !clock                     ? "%s%s every %.0f"
+                             : period < 1e6               ? "%s%s every %.4g us"
+                                                          : "%s%s every %.4g ms";
         int wrote = snprintf(text + used, size - used, format, i ? ", " : "", event->name,
                              !clock         ? period
                              : period < 1e6 ? period / 1e3
                                             : period / 1e6);
         used += wrote > 0 ? (size_t)wrote : 0;
     }
-    struct live_event probed = {.kind = LIVE_CYCLES, .name = "cycles", .period = 1000001};
+    const struct live_event cycles = {.kind = LIVE_CYCLES, .name = "cycles"};
     const char *why = "";
     if (timer)
-        why = probe(&probed) ? ": this machine offers no hardware events; a sample may be late by "
-                               "some instructions"
-                             : ": a timer's interrupt; a sample may be late by some instructions";
+        why = !live_event_here(&cycles)
+                  ? ": this machine offers no hardware events; a sample may be late by "
+                    "some instructions"
+                  : ": a timer's interrupt; a sample may be late by some instructions";
     else if (imprecise)
         why = ": this machine offers no precise events; a sample may be late by some instructions";
     if (used < size)

@@ -33,16 +33,17 @@ static double compare(int counter, uint64_t period) {
         with = fmin(with, seconds_of(loops));
         ioctl(counter, PERF_EVENT_IOC_DISABLE, 0);
     }
-    uint64_t events = 0;
-    if (read(counter, &events, sizeof events) != sizeof events || !events)
+    struct live_event_times times = {0};
+    if (!live_event_read(counter, &times) || !times.count)
         return -1;
-    const double interrupts = (double)events / (double)period / TURNS;
+    const double interrupts = (double)times.count / (double)period / TURNS;
     return fmax(LEAST_SECONDS, (with - without) / interrupts);
 }
 
 double interrupt_cost(bool timer) {
     /* Some ten thousand a second. */
     const struct live_event event = {.kind = timer ? LIVE_CPU_CLOCK : LIVE_CYCLES,
+                                     .type = timer ? PERF_TYPE_SOFTWARE : PERF_TYPE_HARDWARE,
                                      .period = timer ? 100000 : 300000};
     struct perf_event_attr attributes;
     live_event_attributes(&event, &attributes);

@@ -100,35 +100,46 @@ struct live_sink {
 /* ---- events ---- */
 
 enum live_event_kind {
-    LIVE_CYCLES,    /* hardware cycles */
-    LIVE_CPU_CLOCK, /* the kernel's timer: where there is no performance monitoring unit */
-    LIVE_IMISS,     /* instruction cache misses */
-    LIVE_DMISS,     /* data cache (last level) misses */
-    LIVE_BRANCHMP,  /* mispredicted branches */
-    LIVE_EVENT_KINDS,
+    LIVE_CYCLES,     /* hardware cycles */
+    LIVE_CPU_CLOCK,  /* the kernel's timer: where there is no performance monitoring unit */
+    LIVE_HARDWARE,   /* other events of processors: misses, what a manual has a number for */
+    LIVE_SOFTWARE,   /* what the kernel counts: page faults, context switches */
+    LIVE_TRACEPOINT, /* where the kernel tells of what it does */
     /* Not sampled, but timed (waits.h): */
-    LIVE_OFF_CPU = LIVE_EVENT_KINDS, /* blocked */
-    LIVE_RUN_QUEUE                   /* waiting for a processor */
+    LIVE_OFF_CPU,  /* blocked */
+    LIVE_RUN_QUEUE /* waiting for a processor */
 };
 static inline bool live_event_lasts(enum live_event_kind kind) {
-    return kind >= LIVE_EVENT_KINDS;
+    return kind >= LIVE_OFF_CPU;
 }
+
+enum { LIVE_EVENT_NAME_BYTES = 96 };
 
 struct live_event {
     enum live_event_kind kind;
-    const char *name; /* "cycles", "cpu-clock", "imiss", "dmiss", "branchmp" */
-    uint64_t period;  /* mean, in events; of cpu-clock in ns. Each distance is drawn anew, uniformly
-                         within 1/32 about the mean (DCPI: 60K to 64K cycles) where it can be */
-    uint8_t precise;  /* perf's precise_ip: 0 to 3 */
-    bool kernel;      /* kernel samples too */
+    char name[LIVE_EVENT_NAME_BYTES]; /* "cycles", "imiss", "page-faults", "sched:sched_switch",
+                                         "r01c2", "cpu/event=0xc2,umask=0x1/" */
+    uint32_t type;                    /* for perf_event_open(), as these: */
+    uint64_t config[3];               /* config, config1, config2 */
+    uint32_t cycles_each; /* cycles between two of them, at least, as is assumed; 0: they are so
+                             rare that each is sampled */
+    bool in_kernel;       /* they happen in kernel code alone */
+    uint64_t period; /* mean, in events; of cpu-clock in ns. Each distance is drawn anew, uniformly
+                        within 1/32 about the mean (DCPI: 60K to 64K cycles) where it can be */
+    uint8_t precise; /* perf's precise_ip: 0 to 3 */
+    bool kernel;     /* kernel samples too */
 };
 
-/* Parses "cycles,imiss" (NULL: cycles, or cpu-clock where the machine has no cycles) and finds for
- * each the most precise form that this machine has; `per_second`: samples wanted per second and
- * processor. Events that were asked for and that the machine lacks are an error that says so;
- * *count ≤ LIVE_EVENTS_MAX. (live/event.c) */
+/* Parses "cycles,imiss" (event_name.h; NULL: cycles, or cpu-clock where the machine has no cycles)
+ * and finds for each the most precise form that this machine has; `per_second`: samples wanted per
+ * second and processor, of events that are not sampled each. Events that were asked for and that
+ * the machine lacks are an error that says so; *count ≤ LIVE_EVENTS_MAX. (live/event.c) */
 bool live_events_choose(const char *names, double per_second, bool kernel,
                         struct live_event *events, size_t *count, struct error *error);
+
+/* The same for events that are counted, not sampled: periods are 0. */
+bool live_events_choose_counted(const char *names, bool kernel, struct live_event *events,
+                                size_t *count, struct error *error);
 
 /* One line for the head of a report: what is sampled, how often, how precisely, and why not better:
  * "cpu-clock every 192 us: this machine offers no hardware events; a sample may be late by some

@@ -61,6 +61,8 @@ struct recorder {
         pid_t thread, sampled_by; /* that one's events; 0: not yet */
     } * own;
     size_t own_count;
+    int *references; /* owned descriptors: see open_reference() */
+    size_t reference_count, reference_capacity;
     struct counter *counters; /* sorted by id once all are open; their descriptors are owned */
     size_t counter_count, counter_capacity;
     struct perf_ring *rings;
@@ -179,6 +181,37 @@ static bool is_opened(const struct live_event *event) {
     return event->kind != LIVE_RUN_QUEUE && (event->kind != LIVE_OFF_CPU || event->kernel);
 }
 
+static bool is_hardware(const struct live_event *event) {
+    return event->kind == LIVE_CYCLES || event->kind == LIVE_HARDWARE;
+}
+
+/* Of an event of a thread on one processor the kernel tells no time in which it could have been
+ * counted: it goes on while the thread runs elsewhere. An event that needs no counter is counted
+ * whenever the thread runs here. */
+static bool open_reference(struct recorder *recorder, pid_t thread, int processor,
+                           struct error *error) {
+    struct live_event nothing = {.kind = LIVE_SOFTWARE,
+                                 .type = PERF_TYPE_SOFTWARE,
+                                 .config = {PERF_COUNT_SW_DUMMY},
+                                 .kernel = recorder->events[0].kernel};
+    struct perf_event_attr attributes;
+    if (recorder->machine ||
+        !any_where(i, recorder->event_count, is_hardware(&recorder->events[i])))
+        return true;
+    live_event_attributes(&nothing, &attributes);
+    attributes.inherit = 1;
+    attributes.enable_on_exec = recorder->waits;
+    int descriptor =
+        (int)syscall(SYS_perf_event_open, &attributes, thread, processor, -1, PERF_FLAG_FD_CLOEXEC);
+    if (descriptor < 0)
+        return errno == ESRCH || error_errno(error, "sampling: how long is not known");
+    if (array_push(recorder->references, recorder->reference_capacity, recorder->reference_count,
+                   descriptor))
+        return true;
+    close(descriptor);
+    return error_set(error, "out of memory for the events");
+}
+
 /* 1; 0: the thread has ended, or the processor is off; −1 with an error. */
 static int open_on_processor(struct recorder *recorder, pid_t thread, int processor,
                              struct error *error) {
@@ -199,7 +232,7 @@ static int open_on_processor(struct recorder *recorder, pid_t thread, int proces
         if (!add_counter(recorder, descriptor, event, thread, processor, error))
             return -1;
     }
-    return 1;
+    return open_reference(recorder, thread, processor, error) ? 1 : -1;
 }
 
 static bool open_thread(struct recorder *recorder, pid_t thread, struct error *error) {
@@ -277,6 +310,8 @@ static bool watch_rings(struct recorder *recorder) {
 }
 
 static bool enable(struct recorder *recorder) {
+    for (size_t i = 0; i < recorder->reference_count; i++)
+        ioctl(recorder->references[i], PERF_EVENT_IOC_ENABLE, 0);
     return all_where(i, recorder->counter_count,
                      ioctl(recorder->counters[i].descriptor, PERF_EVENT_IOC_ENABLE, 0) == 0);
 }
@@ -386,6 +421,9 @@ void recorder_free(struct recorder *recorder) {
         perf_ring_close(&recorder->rings[i]);
     replay_free(recorder->replay);
     unwinder_free(recorder->unwinder);
+    for (size_t i = 0; i < recorder->reference_count; i++)
+        close(recorder->references[i]);
+    free(recorder->references);
     free(recorder->counters);
     free(recorder->rings);
     free(recorder->ring_of);
@@ -492,6 +530,20 @@ bool recorder_finish(struct recorder *recorder, struct error *error) {
         ioctl(recorder->counters[i].descriptor, PERF_EVENT_IOC_DISABLE, 0);
     return deliver_until(recorder, UINT64_MAX, error) &&
            replay_finish(recorder->replay, now(), error);
+}
+
+void recorder_times(const struct recorder *recorder, struct live_event_times *times) {
+    struct live_event_times reference = {0};
+    memset(times, 0, recorder->event_count * sizeof *times);
+    for (size_t i = 0; i < recorder->counter_count; i++)
+        live_event_read(recorder->counters[i].descriptor, &times[recorder->counters[i].event]);
+    for (size_t i = 0; i < recorder->reference_count; i++)
+        live_event_read(recorder->references[i], &reference);
+    for (size_t i = 0; i < recorder->event_count; i++)
+        if (!is_hardware(&recorder->events[i]))
+            times[i].enabled = times[i].running;
+        else if (!recorder->machine)
+            times[i].enabled = reference.running;
 }
 
 void recorder_statistics(const struct recorder *recorder, struct recorder_statistics *statistics) {

@@ -54,4 +54,9 @@ void recorder_set_periods(struct recorder *recorder, const struct live_event *ev
 /* Ends sampling and delivers all the rest. */
 bool recorder_finish(struct recorder *recorder, struct error *error);
 
+/* How long each event could have been counted so far, and was, on all processors; `times` has room
+ * for all. */
+struct live_event_times;
+void recorder_times(const struct recorder *recorder, struct live_event_times *times);
+
 void recorder_statistics(const struct recorder *recorder, struct recorder_statistics *statistics);

@@ -3,12 +3,14 @@
 
 #include <limits.h>
 
+#include "live/event.h"
 #include "live/recorder.h"
 #include "live/resolver.h"
 #include "trace/trace.h"
 
 struct recording {
     struct live_event events[LIVE_EVENTS_MAX];
+    struct live_event_times times[LIVE_EVENTS_MAX]; /* that they were sampled */
     size_t event_count;
     char name[1024]; /* the command */
     char store[PATH_MAX];

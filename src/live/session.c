@@ -8,13 +8,18 @@ const char *live_event_period_unit(const struct live_event *event) {
                                                                           : "events";
 }
 
+/* The kernel tells where what it does itself happened; of processors it takes a precise form. */
+bool live_event_is_precise(const struct live_event *event) {
+    return event->precise > 1 || event->kind == LIVE_SOFTWARE || event->kind == LIVE_TRACEPOINT;
+}
+
 static bool add_event(struct store *store, int64_t session, const struct live_event *event,
                       int64_t *id, struct error *error) {
     const struct store_event added = {.name = event->name,
                                       .unit = live_event_lasts(event->kind) ? "ns" : "samples",
                                       .period = event->period,
                                       .period_unit = live_event_period_unit(event),
-                                      .precise = event->precise > 1};
+                                      .precise = live_event_is_precise(event)};
     return store_add_event(store, session, &added, id, error);
 }
 

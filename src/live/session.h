@@ -16,3 +16,6 @@ bool live_session_resume(struct store *store, int64_t session, const struct live
 
 /* "cycles", "ns", "events": what an event's period is counted in. */
 const char *live_event_period_unit(const struct live_event *event);
+
+/* Whether its samples are of the very instruction that caused it. */
+bool live_event_is_precise(const struct live_event *event);

@@ -1,9 +1,13 @@
 #include "live/source.h"
 
+#include "util/array.h"
+
 bool live_source_begin(struct live_source *source, const struct live_source_options *options,
                        const struct live_sink *sink, struct error *error) {
     *source = (struct live_source){0};
-    if (options->stack_bytes) {
+    const bool tracepoints =
+        any_where(i, options->event_count, options->events[i].kind == LIVE_TRACEPOINT);
+    if (options->stack_bytes || tracepoints) {
         const struct recorder_options recorder = {.events = options->events,
                                                   .event_count = options->event_count,
                                                   .machine = true,
@@ -43,6 +47,13 @@ void live_source_set_periods(struct live_source *source, const struct live_event
         recorder_set_periods(source->recorder, events);
     else
         collector_set_periods(source->collector, events);
+}
+
+void live_source_times(struct live_source *source, struct live_event_times *times) {
+    if (source->recorder)
+        recorder_times(source->recorder, times);
+    else if (source->collector)
+        collector_times(source->collector, times);
 }
 
 void live_source_statistics(const struct live_source *source,

@@ -1,5 +1,6 @@
 /* Where the daemon has the samples of the whole machine from: counted in the kernel (collector.h),
- * or, with their callers, from ring buffers (recorder.h). */
+ * or from ring buffers (recorder.h): with their callers, and of tracepoints, to which no program of
+ * the collector's kind can be attached. */
 #pragma once
 
 #include "live/collector.h"
@@ -26,5 +27,6 @@ int live_source_descriptor(const struct live_source *source);
 bool live_source_drain(struct live_source *source, const struct live_sink *sink,
                        struct error *error);
 void live_source_set_periods(struct live_source *source, const struct live_event *events);
+void live_source_times(struct live_source *source, struct live_event_times *times);
 void live_source_statistics(const struct live_source *source,
                             struct collector_statistics *statistics);

@@ -139,16 +139,16 @@ static bool merge_events(const struct store_event *events, const struct held *he
     return true;
 }
 
-/* "cpu-clock every 192,000 ns, 1.20 M samples"; of units that are parts, "cycles, 8.19 G cycles".
- */
+/* "cpu-clock every 192,000 ns, 1.20 M samples"; where each is a sample, "page-faults, 518 samples";
+ * of units that are parts, "cycles, 8.19 G cycles". */
 static void put_event(FILE *out, const struct merged *merged) {
     const struct store_event *event = merged->event;
     fprintf(out, "%s", event->name);
-    if (merged->most)
+    if (merged->most > 1)
         fprintf(out, " every %s", text_grouped(merged->least).s);
     if (merged->most > merged->least)
         fprintf(out, " to %s", text_grouped(merged->most).s);
-    if (merged->most)
+    if (merged->most > 1)
         fprintf(out, " %s%s", event->period_unit, event->precise ? " (precise)" : "");
     bool parts = !strncmp(event->unit, PART, strlen(PART));
     fprintf(out, ", %s %s", text_count(parts ? merged->total / CYCLE_UNITS : merged->total).s,

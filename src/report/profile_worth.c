@@ -34,7 +34,8 @@ bool profile_set_worth(const struct profile_set *set, const struct profile_event
                                     "simulated is counted");
     if (set->weighted)
         good &= report_note(report, "regions that stand for a run: each counts with its weight");
-    if (is_counted(event) && largest > 0)
+    const bool each = event->period == 1 && !strcmp(event->period_unit, "events");
+    if (is_counted(event) && largest > 0 && !each)
         good &= report_note(report,
                             "sampling error (1/√n of a row with n samples): ± %.*f %% of its "
                             "figure in the first row, ± %.*f %% in the last shown",

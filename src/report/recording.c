@@ -1,5 +1,6 @@
 /* The summary of a recording. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "live/session.h"
@@ -56,6 +57,29 @@ static void print_waits(const struct recording *recording, const struct page *pa
                    text_duration((double)lasting[recording->event_count - 2] / 1e9).s,
                    text_duration((double)lasting[recording->event_count - 1] / 1e9).s,
                    sees_kernel(recording) ? "" : "; ", sees_kernel(recording) ? "" : NO_PLACES);
+}
+
+/* Less than this of the time is said. */
+static const double COUNTED = 0.995;
+
+/* "counters took turns: imiss was counted 43.0 % of the time, ..."; NULL: all were counted. */
+static char *describe_turns(const struct recording *recording) {
+    struct text_printer printer;
+    FILE *file = NULL;
+    for (size_t i = 0; i < recording->event_count; i++) {
+        const struct live_event_times *times = &recording->times[i];
+        if ((double)times->running >= COUNTED * (double)times->enabled)
+            continue;
+        if (file)
+            fputs(", ", file);
+        else if ((file = text_printer_begin(&printer)))
+            fputs("counters took turns, and each sample stands for so many more events: ", file);
+        else
+            return NULL;
+        fprintf(file, "%s was counted %s %% of the time", recording->events[i].name,
+                text_percent((double)times->running, (double)times->enabled).s);
+    }
+    return file ? text_printer_end(&printer) : NULL;
 }
 
 static void print_next(const struct recording *recording, const char *store, FILE *file) {
@@ -149,6 +173,10 @@ bool recording_text(const struct recording *recording, const char *store, const 
         page_wrap(page, USER_ALONE, NULL, "", "  ");
     if (recording->note)
         page_wrap(page, recording->note, NULL, "", "  ");
+    char *turns = describe_turns(recording);
+    if (turns)
+        page_wrap(page, turns, NULL, "", "  ");
+    free(turns);
     if (!attributed->samples)
         page_wrap(page, NO_SAMPLES, NULL, "", "  ");
     fprintf(file, "%s: %s sample%s in %s%s\n",
@@ -182,10 +210,14 @@ static json_t *events_json(const struct recording *recording) {
     json_t *events = json_array();
     for (size_t i = 0; i < recording->event_count; i++) {
         const struct live_event *event = &recording->events[i];
-        json_array_append_new(events, json_pack("{s:s, s:I, s:s, s:b, s:b}", "name", event->name,
-                                                "period", (json_int_t)event->period, "period_unit",
-                                                live_event_period_unit(event), "precise",
-                                                event->precise > 1, "kernel", (int)event->kernel));
+        const struct live_event_times *times = &recording->times[i];
+        json_array_append_new(
+            events,
+            json_pack("{s:s, s:I, s:s, s:f, s:b, s:b}", "name", event->name, "period",
+                      (json_int_t)event->period, "period_unit", live_event_period_unit(event),
+                      "counted",
+                      times->enabled ? (double)times->running / (double)times->enabled : 1.0,
+                      "precise", live_event_is_precise(event), "kernel", (int)event->kernel));
         if (live_event_lasts(event->kind))
             json_object_set_new(json_array_get(events, i), "seconds",
                                 json_real((double)recording->attributed.lasting[i] / 1e9));
@@ -204,6 +236,10 @@ static json_t *notes_json(const struct recording *recording) {
         json_array_append_new(notes, json_string(USER_ALONE));
     if (recording->note)
         json_array_append_new(notes, json_string(recording->note));
+    char *turns = describe_turns(recording);
+    if (turns)
+        json_array_append_new(notes, json_text(turns));
+    free(turns);
     if (recording->attributed.samples)
         show_rows(recording, NULL, &names, &ignored);
     else

@@ -36,10 +36,11 @@ static double preemptions(const struct usage *usage) {
 }
 
 enum unit { SECONDS, NUMBER, BYTES, COUNT };
+typedef double take_figure(const struct usage *usage);
 static const struct figure {
     const char *label, *key;
     enum unit unit;
-    double (*of)(const struct usage *usage);
+    take_figure *of;
 } FIGURES[] = {
     {"time from start to end", "wall_seconds", SECONDS, wall},
     {"processor time in user code", "user_seconds", SECONDS, user},
@@ -57,14 +58,15 @@ struct summary {
     double median, least, most;
 };
 
-/* False: out of memory. */
-static bool summarize(const struct usages *usages, const struct figure *figure,
+/* Of a figure, or without one of an event. False: out of memory. */
+static bool summarize(const struct usages *usages, take_figure *of, size_t event,
                       struct summary *summary) {
     double *values = calloc(usages->count, sizeof *values);
     if (!values)
         return false;
     for (size_t i = 0; i < usages->count; i++)
-        values[i] = figure->of(&usages->runs[i]);
+        values[i] =
+            of ? of(&usages->runs[i]) : live_event_scaled_count(&usages->runs[i].counts[event]);
     summary->median = median_of(values, usages->count);
     summary->least = values[0];
     summary->most = values[usages->count - 1];
@@ -88,6 +90,56 @@ static void put_value(struct table *table, enum unit unit, double value) {
     }
 }
 
+/* ---- events ---- */
+
+/* Of the time that all runs took: how much an event was counted. */
+static double counted_share(const struct usages *usages, size_t event) {
+    double enabled = 0, running = 0;
+    for (size_t i = 0; i < usages->count; i++) {
+        enabled += (double)usages->runs[i].counts[event].enabled;
+        running += (double)usages->runs[i].counts[event].running;
+    }
+    return enabled > 0 ? running / enabled : 0;
+}
+
+static enum unit unit_of(const struct live_event *event) {
+    return event->kind == LIVE_CPU_CLOCK ? SECONDS : COUNT;
+}
+
+static void put_summary(struct table *table, enum unit unit, double scale,
+                        const struct summary *summary, bool several) {
+    put_value(table, unit, scale * summary->median);
+    if (several) {
+        put_value(table, unit, scale * summary->least);
+        put_value(table, unit, scale * summary->most);
+    }
+}
+
+/* "cycles (scaled from 43 %)": as perf stat says of counters that took turns. */
+static bool put_event(struct table *table, const struct usages *usages, size_t event) {
+    enum { ALL_PERCENT = 100 };
+    const double share = counted_share(usages, event);
+    const unsigned percent = (unsigned)(100 * share + 0.5);
+    const bool several = usages->count > 1;
+    const enum unit unit = unit_of(&usages->events[event]);
+    char label[LIVE_EVENT_NAME_BYTES + 64];
+    struct summary summary;
+    snprintf(label, sizeof label,
+             percent && percent < ALL_PERCENT ? "%s (scaled from %u %%)" : "%s",
+             usages->events[event].name, percent);
+    table_cell(table, label);
+    if (share > 0) {
+        if (!summarize(usages, NULL, event, &summary))
+            return false;
+        put_summary(table, unit, unit == SECONDS ? 1e-9 : 1, &summary, several);
+    } else {
+        table_cell(table, "not counted");
+        for (int i = 0; several && i < 2; i++)
+            table_cell(table, "");
+    }
+    return true;
+}
+
 bool usage_text(const struct usages *usages, const char *name, const struct page *page,
                 struct error *error) {
     page_title(page, name, usages->partial);
@@ -107,18 +159,54 @@ bool usage_text(const struct usages *usages, const char *name, const struct page
     bool good = table;
     for (int i = 0; good && i < FIGURE_COUNT; i++) {
         struct summary summary;
-        good = summarize(usages, &FIGURES[i], &summary);
+        good = summarize(usages, FIGURES[i].of, 0, &summary);
         if (!good)
             break;
         table_cell(table, FIGURES[i].label);
-        put_value(table, FIGURES[i].unit, summary.median);
-        if (several) {
-            put_value(table, FIGURES[i].unit, summary.least);
-            put_value(table, FIGURES[i].unit, summary.most);
-        }
+        put_summary(table, FIGURES[i].unit, 1, &summary, several);
     }
+    for (size_t i = 0; good && i < usages->event_count; i++)
+        good = put_event(table, usages, i);
     table_end(table);
+    if (usages->event_count && usages->user_only)
+        page_print(page, "events of user code alone: those in the kernel need CAP_PERFMON (or "
+                         "root), or kernel.perf_event_paranoid at most 1");
     return good || error_set(error, "out of memory for the report");
+}
+
+static json_t *counts_json(const struct usages *usages, const struct usage *usage) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < usages->event_count; i++) {
+        const struct live_event_times *times = &usage->counts[i];
+        json_object_set_new(object, usages->events[i].name,
+                            times->running ? json_real(live_event_scaled_count(times))
+                                           : json_null());
+    }
+    return object;
+}
+
+static json_t *known(bool is_known, double value) {
+    return is_known ? json_real(value) : json_null();
+}
+
+/* NULL: out of memory. */
+static json_t *events_json(const struct usages *usages) {
+    json_t *array = json_array();
+    for (size_t i = 0; usages->count && i < usages->event_count; i++) {
+        const double share = counted_share(usages, i);
+        struct summary summary;
+        if (!summarize(usages, NULL, i, &summary)) {
+            json_decref(array);
+            return NULL;
+        }
+        json_array_append_new(
+            array,
+            json_pack("{s:s, s:s, s:f, s:o, s:o, s:o}", "name", usages->events[i].name, "unit",
+                      unit_of(&usages->events[i]) == SECONDS ? "ns" : "events", "counted", share,
+                      "median", known(share > 0, summary.median), "least",
+                      known(share > 0, summary.least), "most", known(share > 0, summary.most)));
+    }
+    return array;
 }
 
 static json_t *runs_json(const struct usages *usages) {
@@ -127,6 +215,7 @@ static json_t *runs_json(const struct usages *usages) {
         json_t *object = json_object();
         for (int k = 0; k < FIGURE_COUNT; k++)
             json_object_set_new(object, FIGURES[k].key, json_real(FIGURES[k].of(&usages->runs[i])));
+        json_object_set_new(object, "events", counts_json(usages, &usages->runs[i]));
         json_array_append_new(array, object);
     }
     return array;
@@ -136,7 +225,7 @@ bool usage_json(const struct usages *usages, const char *name, FILE *file, struc
     json_t *medians = json_object();
     for (int i = 0; i < FIGURE_COUNT && usages->count; i++) {
         struct summary summary = {0};
-        if (!summarize(usages, &FIGURES[i], &summary)) {
+        if (!summarize(usages, FIGURES[i].of, 0, &summary)) {
             json_decref(medians);
             return error_set(error, "out of memory for the report");
         }
@@ -144,7 +233,8 @@ bool usage_json(const struct usages *usages, const char *name, FILE *file, struc
                             json_pack("{s:f, s:f, s:f}", "median", summary.median, "least",
                                       summary.least, "most", summary.most));
     }
-    json_t *object = json_pack("{s:o, s:b, s:o, s:o}", "command", json_text(name), "partial",
-                               (int)usages->partial, "figures", medians, "runs", runs_json(usages));
+    json_t *object = json_pack("{s:o, s:b, s:o, s:o, s:o}", "command", json_text(name), "partial",
+                               (int)usages->partial, "figures", medians, "events",
+                               events_json(usages), "runs", runs_json(usages));
     return json_write(object, file, error);
 }

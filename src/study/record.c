@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "live/command.h"
+#include "live/scaling.h"
 #include "live/session.h"
 #include "study/record.h"
 #include "util/clock.h"
@@ -31,6 +32,7 @@ struct record_run {
     struct live_host host;
     struct store_session session;
     int64_t event_ids[LIVE_EVENTS_MAX];
+    struct live_scaling scaling;
     double began, next_save, next_names;
 };
 
@@ -105,12 +107,22 @@ static bool update_session(struct record_run *run, struct error *error) {
 
 static bool save(struct record_run *run, struct error *error) {
     run->next_save = clock_monotonic() + RETRY_SECONDS;
-    if (!run->session.id && !live_session_add(run->store, &run->session, run->recording->events,
-                                              run->recording->event_count, run->event_ids, error))
+    struct recording *recording = run->recording;
+    struct live_event stored[LIVE_EVENTS_MAX];
+    recorder_times(run->recorder, recording->times);
+    const bool changed = live_scaling_find(&run->scaling, recording->events, recording->times,
+                                           recording->event_count, stored);
+    if (!run->session.id
+            ? !live_session_add(run->store, &run->session, stored, recording->event_count,
+                                run->event_ids, error)
+            : changed && !live_session_resume(run->store, run->session.id, stored,
+                                              recording->event_count, run->event_ids, error))
         return false;
     if (!resolver_save(run->resolver, run->store, run->session.id, run->event_ids, error) ||
         !update_session(run, error))
         return false;
+    live_scaling_saved(&run->scaling, recording->events, recording->times, recording->event_count,
+                       stored);
     run->recording->session = run->session.id;
     run->next_save = clock_monotonic() + SAVE_SECONDS;
     return true;

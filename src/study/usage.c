@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,14 +58,68 @@ static bool await(const struct watch *watch, const struct command *command, int 
     return ended == command->pid;
 }
 
-static bool run_once(const struct usage_request *request, struct usage *usage,
-                     struct trace_exit *exit, int *exec_status, struct error *error) {
+/* ---- events ---- */
+
+struct counting {
+    const struct usages *usages;
+    int counters[LIVE_EVENTS_MAX];
+    size_t opened;
+};
+
+static void close_counters(struct counting *counting) {
+    while (counting->opened)
+        close(counting->counters[--counting->opened]);
+}
+
+/* From its exec on, and of its children. */
+static bool open_counters(struct counting *counting, pid_t pid, struct error *error) {
+    for (size_t i = 0; i < counting->usages->event_count; i++) {
+        struct perf_event_attr attributes;
+        live_event_attributes(&counting->usages->events[i], &attributes);
+        attributes.inherit = 1;
+        attributes.enable_on_exec = 1;
+        const int counter =
+            (int)syscall(SYS_perf_event_open, &attributes, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        if (counter < 0)
+            return live_event_refused(&counting->usages->events[i], errno, error);
+        counting->counters[counting->opened++] = counter;
+    }
+    return true;
+}
+
+static void read_counters(const struct counting *counting, struct live_event_times *counts) {
+    for (size_t i = 0; i < counting->opened; i++) {
+        counts[i] = (struct live_event_times){0};
+        live_event_read(counting->counters[i], &counts[i]);
+    }
+}
+
+/* The kernel's too where that is permitted. */
+static bool choose_events(const struct usage_request *request, struct usages *usages,
+                          struct error *error) {
+    if (!request->events || live_events_choose_counted(request->events, true, usages->events,
+                                                       &usages->event_count, error))
+        return true;
+    usages->user_only = true;
+    return live_events_choose_counted(request->events, false, usages->events, &usages->event_count,
+                                      error);
+}
+
+/* ---- runs ---- */
+
+static bool run_counted(const struct usage_request *request, struct counting *counting,
+                        struct usage *usage, struct trace_exit *exit, int *exec_status,
+                        struct error *error) {
     struct command command;
     struct rusage told;
     bool missing;
     int status;
     if (!command_start(&command, request->command, request->descriptors, error))
         return false;
+    if (!open_counters(counting, command.pid, error)) {
+        command_close(&command);
+        return false;
+    }
     const double began = clock_monotonic();
     if (!command_go(&command, &missing, error)) {
         command_close(&command);
@@ -78,7 +133,17 @@ static bool run_once(const struct usage_request *request, struct usage *usage,
         return error_errno(error, "%s: its end is not known", request->command[0]);
     *usage = usage_of(&told, wall);
     *exit = exit_of(status);
+    read_counters(counting, usage->counts);
     return true;
+}
+
+static bool run_once(const struct usage_request *request, struct usages *usages, int *exec_status,
+                     struct error *error) {
+    struct counting counting = {.usages = usages};
+    const bool good = run_counted(request, &counting, &usages->runs[usages->count], &usages->exit,
+                                  exec_status, error);
+    close_counters(&counting);
+    return good;
 }
 
 bool usage_measure(const struct usage_request *request, struct usages *usages, int *exec_status,
@@ -86,9 +151,11 @@ bool usage_measure(const struct usage_request *request, struct usages *usages, i
     *usages = (struct usages){.runs = calloc(request->runs, sizeof *usages->runs)};
     if (!usages->runs)
         return error_set(error, "out of memory for %u runs", request->runs);
+    if (!choose_events(request, usages, error))
+        return false;
     bool failed = false;
     while (usages->count < request->runs && !failed && !request->watch->signal) {
-        if (!run_once(request, &usages->runs[usages->count], &usages->exit, exec_status, error))
+        if (!run_once(request, usages, exec_status, error))
             return false;
         if (!request->watch->signal || !usages->count)
             usages->count++;

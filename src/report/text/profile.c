@@ -50,12 +50,16 @@ static const char *place_heading(enum profile_by by) {
 }
 
 /* Events behind the first are left out before the image is, the last first. */
-static void add_columns(const struct profile_report *report, struct table *table) {
+static void add_columns(const struct profile_report *report, const struct page *page,
+                        struct table *table) {
+    enum { WIDE = 120, NAME_COLUMNS = 14, WIDE_NAME_COLUMNS = 32 };
     const enum profile_by by = report->by;
+    const bool wide = !page->table_columns || page->table_columns >= WIDE;
     for (size_t i = 0; i < events_shown(report); i++) {
         const unsigned rank = i ? 2 + (unsigned)i : 0;
         char heading[64];
-        text_clip(heading, sizeof heading, report->events[i]->name, 14);
+        text_clip(heading, sizeof heading, report->events[i]->name,
+                  wide ? WIDE_NAME_COLUMNS : NAME_COLUMNS);
         table_column(table, heading, TABLE_FIGURE, .gap = i > 0, .rank = rank);
         table_column(table, "%", TABLE_FIGURE, .gap = 1, .rank = rank);
         if (!i)
@@ -124,7 +128,7 @@ static void add_rest(const struct profile_report *report, const double *shown,
 static void print_table(const struct profile_report *report, const struct page *page) {
     double shown[PROFILE_EVENTS_SHOWN] = {0};
     struct table *table = table_new(page);
-    add_columns(report, table);
+    add_columns(report, page, table);
     for (size_t i = 0; i < profile_table_count(report->table); i++) {
         const struct profile_row *row = profile_table_row(report->table, i);
         for (size_t k = 0; k < events_shown(report); k++)

@@ -102,6 +102,8 @@ static void print_period(const struct profile_event *event, FILE *file) {
     else if (event->period && !strcmp(event->period_unit, "ns"))
         fprintf(file, ", one every %s of a processor's time%s",
                 text_duration((double)event->period / 1e9).s, mean);
+    else if (event->period == 1)
+        fputs(", each one", file);
     else if (event->period)
         fprintf(file, ", one every %s %s%s", text_grouped(event->period).s,
                 text_clip(unit, sizeof unit, event->period_unit, 20), mean);
@@ -109,7 +111,7 @@ static void print_period(const struct profile_event *event, FILE *file) {
 
 void profile_event_text(const struct profile_event *event, double total, FILE *file) {
     char name[128];
-    fprintf(file, "%s: %s", text_clip(name, sizeof name, event->name, 20),
+    fprintf(file, "%s: %s", text_clip(name, sizeof name, event->name, 64),
             text_grouped((uint64_t)(total + 0.5)).s);
     if (strcmp(event->name, event->unit) != 0)
         fprintf(file, " %s", text_clip(name, sizeof name, event->unit, 15));

@@ -2,18 +2,21 @@
 #include <string.h>
 
 #include "cmd/annotate.h"
+#include "report/event_places.h"
 #include "report/profile_report.h"
 #include "util/array.h"
 #include "util/text.h"
 
-/* Where a core in order was simulated, what stood at the head of its issue queue; else the first.
- */
+/* Where a core in order was simulated, what stood at the head of its issue queue; else the first
+ * that is time; else the first. */
 static const struct profile_event *default_event(const struct profile_set *set) {
     const size_t head = index_where(i, set->event_count, !strcmp(set->events[i].name, "head"));
-    return &set->events[set->simulated && head < set->event_count ? head : 0];
+    const size_t time = index_where(i, set->event_count, profile_event_is_time(&set->events[i]));
+    const size_t chosen = set->simulated && head < set->event_count ? head : time;
+    return &set->events[chosen < set->event_count ? chosen : 0];
 }
 
-/* The default one, or that asked for, whose samples must be of cycles. */
+/* The default one, or that asked for. What a simulation counted exactly is no event to sample. */
 static const struct profile_event *
 choose_event(const struct annotate_job *job, const struct profile_set *set, struct error *error) {
     const struct profile_event *event = job->event || !set->event_count
@@ -26,6 +29,19 @@ choose_event(const struct annotate_job *job, const struct profile_set *set, stru
                   "--event %s: time in which threads waited, not of instructions ('culprit top "
                   "--tree --event %s' shows where)",
                   event->name, event->name);
+        return NULL;
+    }
+    if (!profile_event_is_time(event)) {
+        if (!job->picture && !job->exact && !job->machine && job->view == ANNOTATE_BY_EVENT)
+            return event;
+        error_set(error,
+                  "--%s: %s is not time, so that there is no schedule to compare it with (choose "
+                  "one with --event)",
+                  job->picture   ? "cfg"
+                  : job->exact   ? "exact"
+                  : job->machine ? "machine"
+                                 : "view",
+                  event->name);
         return NULL;
     }
     bool other = !strcmp(event->name, "executions") || !strncmp(event->name, "stall:", 6);
@@ -42,7 +58,8 @@ choose_event(const struct annotate_job *job, const struct profile_set *set, stru
 
 /* What to look at next, of the same samples in the same way: the source, the picture, or the
  * hottest of several. */
-static char *next_of(const struct annotate_job *job, const struct procedure_choices *choices) {
+static char *next_of(const struct annotate_job *job, const struct profile_event *event,
+                     const struct procedure_choices *choices) {
     static const char *const VIEWS[] = {
         [ANNOTATE_BY_EVENT] = NULL, [ANNOTATE_HEAD] = "head", [ANNOTATE_TIP] = "tip"};
     struct text_printer printer;
@@ -63,7 +80,7 @@ static char *next_of(const struct annotate_job *job, const struct procedure_choi
         fputs(" --exact", file);
     if (!job->all && !job->style.source)
         fputs(" --source", file);
-    else if (!job->all && !job->picture)
+    else if (!job->all && !job->picture && profile_event_is_time(event))
         fputs(" --cfg graph.svg", file);
     fputc(' ', file);
     text_put_word(file, choices->items[0].name);
@@ -124,15 +141,56 @@ static bool write_procedure(struct writing *writing, struct annotated *annotated
     return write_picture(job, annotation, error);
 }
 
+/* Of an event that is not time. */
+static bool write_places(struct writing *writing, struct event_places *places,
+                         struct error *error) {
+    const struct annotate_job *job = writing->job;
+    const struct event_places_style style = {job->style.full, job->style.source};
+    if (!writing->written)
+        writing->total = places->profile.total;
+    if (writing->array) {
+        if (json_array_append_new(writing->array, event_places_json(places)) != 0)
+            return error_set(error, "out of memory for the JSON object");
+    } else {
+        if (!writing->written)
+            annotation_text_head(writing->settings->set, writing->settings->event, writing->total,
+                                 writing->page);
+        if ((!job->all && !join_reports(&places->report, writing->report)) ||
+            !event_places_text(places, &style, writing->page))
+            return error_set(error, "out of memory for the report");
+    }
+    writing->written++;
+    return true;
+}
+
+static bool annotate_places(struct writing *writing, const struct procedure_choice *choice,
+                            struct error *error) {
+    const struct annotate_settings *settings = writing->settings;
+    struct event_places places;
+    const bool good = event_places_build(&places, settings->set, settings->event, settings->program,
+                                         choice, error) &&
+                      write_places(writing, &places, error);
+    event_places_free(&places);
+    return good;
+}
+
+static bool annotate_one(struct writing *writing, const struct procedure_choice *choice,
+                         struct error *error) {
+    struct annotated annotated;
+    if (!profile_event_is_time(writing->settings->event))
+        return annotate_places(writing, choice, error);
+    const bool good = annotate(&annotated, writing->settings, choice, error) &&
+                      write_procedure(writing, &annotated, error);
+    annotated_free(&annotated);
+    return good;
+}
+
 /* Of several, those that cannot be analysed are left out, with a note. */
 static bool write_procedures(struct writing *writing, const struct procedure_choices *choices,
                              struct error *error) {
     bool all = writing->job->all;
     for (size_t i = 0; i < choices->count; i++) {
-        struct annotated annotated;
-        bool good = annotate(&annotated, writing->settings, &choices->items[i], error) &&
-                    write_procedure(writing, &annotated, error);
-        annotated_free(&annotated);
+        const bool good = annotate_one(writing, &choices->items[i], error);
         if (!good && !(all && report_note(writing->report, "left out: %s", error->message)))
             return false;
     }
@@ -160,7 +218,7 @@ static bool write_report(const struct annotate_job *job, struct annotate_setting
     struct writing writing = {.job = job, .settings = settings, .report = report, .page = &page};
     if (job->run.verb.output.json && !(writing.array = json_array()))
         return error_set(error, "out of memory for the JSON object");
-    report->next = next_of(job, choices);
+    report->next = next_of(job, settings->event, choices);
     bool good = write_procedures(&writing, choices, error);
     if (good && job->run.verb.output.json)
         good = write_json(&writing, error);

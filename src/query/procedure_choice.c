@@ -429,6 +429,8 @@ bool procedure_choose(struct procedure_choices *choices, const struct profile_se
                                 .error = error};
     bool good = read_builds(&choosing) && make_table(&choosing) &&
                 (query->text ? choose_text(&choosing, query->text) : choose_most(&choosing));
+    if (good)
+        error->message[0] = 0; /* of builds that were tried before */
     profile_table_free(choosing.table);
     free(choosing.builds);
     kernel_map_free(&choosing.kernel);

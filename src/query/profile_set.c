@@ -271,3 +271,8 @@ const struct profile_event *profile_set_event(const struct profile_set *set, con
     error_set(error, "%s has no event %s (it has: %s)", set->label, name, names);
     return NULL;
 }
+
+bool profile_event_is_time(const struct profile_event *event) {
+    return strcmp(event->unit, "us") != 0 &&
+           (strcmp(event->unit, "samples") != 0 || strcmp(event->period_unit, "events") != 0);
+}

@@ -54,6 +54,10 @@ struct store_filter profile_set_filter(const struct profile_set *set, const char
 const struct profile_event *profile_set_event(const struct profile_set *set, const char *name,
                                               struct error *error);
 
+/* Whether its values are cycles, or samples of cycles or of processor time: else of something that
+ * happens, or waits. */
+bool profile_event_is_time(const struct profile_event *event);
+
 /* A text that all epochs have, as their host; NULL: they differ. `member` is where it stands in a
  * session: offsetof(struct store_session, host). */
 const char *profile_set_shared(const struct profile_set *set, size_t member);

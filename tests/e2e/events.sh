@@ -91,6 +91,26 @@ shown() {
 }
 check "top, epochs, variance and diff name them" shown
 
+# Which instructions: nothing is said of cycles.
+annotated() {
+    run annotate --epoch 1 --event page-faults --source >"$scratch/text" 2>"$scratch/err" && [ ! -s "$scratch/err" ] &&
+        grep -qE '^ +[0-9a-f]+ +mov byte ptr .* 5,000  100\.0 %$' "$scratch/text" && grep -q '^faulty.c:8: memory' "$scratch/text" &&
+        grep -q 'page-faults is not time' "$scratch/text" && fits_100 "$scratch/text" && ! grep -q CPI "$scratch/text" ||
+        { cat "$scratch/err" "$scratch/text"; return 1; }
+    report=$scratch/r.json
+    run annotate --epoch 1 --event page-faults --json -o "$report" &&
+        told 'r["event"]["name"] == "page-faults"' 'sum(i["value"] for i in r["procedures"][0]["instructions"]) == 5000' &&
+        fails_with 1 'page-faults is not time' run annotate --epoch 1 --event page-faults --machine zen4 &&
+        run annotate --epoch 2 >"$scratch/text" && grep -q '^page-faults: 5.* one every 10 events' "$scratch/text"
+}
+check "annotate shows where they happen" annotated
+time_first() {
+    report=$scratch/r.json
+    CULPRIT_STORE=$scratch/gzip run record --events page-faults,cpu-clock -o "$scratch/text" -- gzip -9 -c "$(command -v bash)" >/dev/null &&
+        CULPRIT_STORE=$scratch/gzip run annotate --image gzip --json -o "$report" && told 'r["event"]["name"] == "cpu-clock"'
+}
+check "annotate analyses time unless it is told otherwise" time_first
+
 # Out and in again, in every format: the same procedure has as many.
 exchanged() {
     local format

@@ -18,6 +18,8 @@ static volatile sig_atomic_t begin_signal;
 
 static void handle(int signal) {
     static double asked_at; /* one handler at a time: the signals caught hold each other back */
+    if (signal == SIGPIPE && verb_watch.signal)
+        return; /* of what is said on the way out */
     if (asked_at && clock_monotonic() - asked_at < SAME_REQUEST_SECONDS)
         return; /* also when the first has been taken meanwhile */
     if (verb_watch.signal) {
@@ -52,12 +54,25 @@ const volatile sig_atomic_t *interrupt_await(const struct input_options *input) 
     return signal ? &begin_signal : NULL;
 }
 
-void interrupt_catch(void) {
+static struct sigaction handling(void) {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
-    sigaddset(&action.sa_mask, SIGINT);
-    sigaddset(&action.sa_mask, SIGTERM);
-    sigaddset(&action.sa_mask, SIGHUP);
+    static const int HELD[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    for (size_t i = 0; i < sizeof HELD / sizeof *HELD; i++)
+        sigaddset(&action.sa_mask, HELD[i]);
+    return action;
+}
+
+void interrupt_catch_all(void) {
+    const struct sigaction action = handling();
+    struct sigaction before;
+    sigaction(SIGQUIT, &action, NULL);
+    if (sigaction(SIGPIPE, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGPIPE, &action, NULL);
+}
+
+void interrupt_catch(void) {
+    const struct sigaction action = handling();
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     /* A terminal that goes away, unless nohup asked to outlive it. */

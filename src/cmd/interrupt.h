@@ -12,6 +12,9 @@ extern struct watch verb_watch;
 /* From now on SIGINT and SIGTERM interrupt it. */
 void interrupt_catch(void);
 
+/* Likewise SIGQUIT and SIGPIPE, of verbs that save what they took. */
+void interrupt_catch_all(void);
+
 /* --on-signal: from now on that signal begins the capture, and a line on standard error says that
  * it is waited for; what becomes its number then, NULL: the capture begins at once. --for: a line
  * says for how long, and what the command's clients will see. */

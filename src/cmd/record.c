@@ -85,6 +85,7 @@ static bool run(void *verb, struct error *error) {
                                               .stack_bytes = (uint32_t)job->sampled.stack_bytes,
                                               .off_cpu = job->off_cpu,
                                               .slicing = job->sampled.slicing};
+    interrupt_catch_all();
     const bool good = record_run(&request, &job->recording, &job->verb.failed, error);
     job->verb.exit = job->command ? job->recording.exit : (struct trace_exit){.known = true};
     return good || (job->recording.session && verb_report_late(&job->verb, error));

@@ -168,7 +168,7 @@ static void forward_signal(const struct record_run *run, bool *forwarded) {
     if (*forwarded || !signal || !run->request->command)
         return;
     *forwarded = true;
-    if (signal != SIGINT || tcgetpgrp(STDERR_FILENO) != getpgrp())
+    if ((signal != SIGINT && signal != SIGQUIT) || tcgetpgrp(STDERR_FILENO) != getpgrp())
         kill(run->command.pid, signal);
 }
 

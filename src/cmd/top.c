@@ -96,7 +96,9 @@ static bool add_events(const struct job *job, struct profile_table *table, struc
         return profile_table_add_over_time(table, report->set, report->events[0], report->timeline,
                                            error);
     return all_where(i, report->event_count,
-                     profile_table_add_set(table, report->set, report->events[i], i, error));
+                     profile_table_add_set(table, report->set, report->events[i], i, error)) &&
+           (!report->squares || profile_table_add_squares(table, report->set, report->events[0],
+                                                          report->squares, error));
 }
 
 static bool fill_table(const struct job *job, struct profile_table *table, struct error *error) {
@@ -217,11 +219,13 @@ static bool write_report(void *verb, struct error *error) {
                                                   sample_choice_any(&job->run.samples.choice)};
     if (!choose_events(job, error) || (job->over_time && !choose_steps(job, error)))
         return false;
-    const struct profile_table_options options = {.by = rows->by,
-                                                  .process = job->run.samples.process,
-                                                  .image = rows->image,
-                                                  .columns =
-                                                      report->event_count + report_steps(report)};
+    if (!report->timeline && report->events[0]->mean)
+        report->squares = report->event_count;
+    const struct profile_table_options options = {
+        .by = rows->by,
+        .process = job->run.samples.process,
+        .image = rows->image,
+        .columns = report->event_count + report_steps(report) + (report->squares > 0)};
     struct profile_table *table = profile_table_new(&options, job->run.program);
     report->table = table;
     report->program = job->run.program;

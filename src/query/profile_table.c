@@ -121,6 +121,7 @@ static struct part *part_of(struct profile_table *table, const struct store_imag
 struct adding {
     struct profile_table *table;
     double scale, period;
+    bool squared;
     size_t column;
     const struct timeline *timeline;
     bool values; /* of the images wanted; else the sums of all */
@@ -185,6 +186,8 @@ static bool visit_profile(void *context, const struct store_profile *profile) {
     double scale = adding->scale * profile->session->weight;
     if (adding->period)
         scale *= (double)profile->event->period / adding->period;
+    if (adding->squared)
+        scale *= scale;
     const size_t step =
         adding->timeline ? timeline_step(adding->timeline, &profile->process->slice) : SIZE_MAX;
     adding->out_of_memory = !add_profile(adding, profile, scale, adding->column) ||
@@ -224,6 +227,7 @@ static bool read_addition(struct profile_table *table, const struct addition *ad
     struct adding adding = {.table = table,
                             .scale = addition->scale,
                             .period = addition->period,
+                            .squared = addition->squared,
                             .column = addition->column,
                             .timeline = addition->timeline,
                             .values = values};
@@ -259,6 +263,18 @@ bool profile_table_add_set(struct profile_table *table, const struct profile_set
                                       .filter = profile_set_filter(set, event->name),
                                       .scale = event->scale,
                                       .period = event->mean,
+                                      .column = column};
+    return add(table, &addition, error);
+}
+
+bool profile_table_add_squares(struct profile_table *table, const struct profile_set *set,
+                               const struct profile_event *event, size_t column,
+                               struct error *error) {
+    const struct addition addition = {.store = set->store,
+                                      .filter = profile_set_filter(set, event->name),
+                                      .scale = event->scale,
+                                      .period = event->mean,
+                                      .squared = true,
                                       .column = column};
     return add(table, &addition, error);
 }

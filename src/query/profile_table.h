@@ -67,6 +67,12 @@ bool profile_table_add(struct profile_table *table, struct store *store, const i
 bool profile_table_add_set(struct profile_table *table, const struct profile_set *set,
                            const struct profile_event *event, size_t column, struct error *error);
 
+/* As profile_table_add_set(), each sample by the square of what it counts for: where samples count
+ * differently a value of them has as much error as that of value²/squares samples alike. */
+bool profile_table_add_squares(struct profile_table *table, const struct profile_set *set,
+                               const struct profile_event *event, size_t column,
+                               struct error *error);
+
 /* The same in column 0, and in column 1 + i what was taken in step i of the timeline, which lives
  * as long as the table. */
 bool profile_table_add_over_time(struct profile_table *table, const struct profile_set *set,

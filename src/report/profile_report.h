@@ -18,6 +18,8 @@ struct profile_report {
     enum profile_by by;
     const struct profile_event *events[PROFILE_EVENTS_MAX]; /* by column of the table */
     size_t event_count;
+    size_t squares; /* column of the first event's (profile_table_add_squares()); 0: its samples
+                       count alike */
     const struct profile_table *table;
     struct program *program;         /* the table's */
     bool filtered;                   /* it has a part of the samples only */

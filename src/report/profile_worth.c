@@ -37,9 +37,10 @@ bool profile_set_worth(const struct profile_set *set, const struct profile_event
     const bool each = event->period == 1 && !strcmp(event->period_unit, "events");
     if (is_counted(event) && largest > 0 && !each)
         good &= report_note(report,
-                            "sampling error (1/√n of a row with n samples): ± %.*f %% of its "
+                            "sampling error (1/√n of a row with n samples%s): ± %.*f %% of its "
                             "figure in the first row, ± %.*f %% in the last shown",
-                            first < 10, first, last < 10, last);
+                            event->mean ? ", more where these count differently" : "", first < 10,
+                            first, last < 10, last);
     if (!strcmp(event->name, "cpu-clock"))
         good &= report_note(report,
                             "cpu-clock is a timer's interrupt: it comes some instructions late, "

@@ -296,13 +296,19 @@ static void samples_count_by_their_periods(void **state) {
     assert_true(event->periods_differ && event->mean == 1750);
     assert_int_equal(event->period, 1750);
     struct profile_table *table =
-        profile_table_new(&(struct profile_table_options){.columns = 1}, fixture->program);
+        profile_table_new(&(struct profile_table_options){.columns = 2}, fixture->program);
     good(profile_table_add_set(table, &set, event, 0, &error) &&
+             profile_table_add_squares(table, &set, event, 1, &error) &&
              profile_table_finish(table, 0, &error),
          &error);
     is_row(table, 0, "b", "/lib/m.ko", 20000 / 1750.0);
     is_row(table, 1, "a", "/lib/m.ko", 8000 / 1750.0);
     assert_true(fabs(profile_table_sum(table, 0) - 16) < 1e-9); /* as many as there are */
+    /* b: (2 × 4 + 6 × 2)² / (2 × 4² + 6 × 2²) = 400 / 56 = 7.1 of its 8 samples, where its value is
+     * 11.4; a: 8 alike. */
+    const double *b = profile_table_row(table, 0)->values, *a = profile_table_row(table, 1)->values;
+    assert_true(fabs(b[0] * b[0] / b[1] - 400 / 56.0) < 1e-9);
+    assert_true(fabs(a[0] * a[0] / a[1] - 8) < 1e-9);
     profile_table_free(table);
     profile_set_free(&set);
 }

@@ -7,13 +7,21 @@
 
 enum { NAME_BYTES = 4096 };
 
+/* How many samples, all alike, would tell a row's value as well as those that it has. */
+static double samples_of(const struct profile_report *report, size_t row) {
+    const double *values = profile_table_row(report->table, row)->values;
+    const double value = values[0] / report->events[0]->scale;
+    const double squares = report->squares ? values[report->squares] : 0;
+    return squares > 0 ? values[0] * values[0] / squares : value;
+}
+
 bool profile_report_add_worth(struct profile_report *report) {
     const struct profile_set *set = report->set;
     size_t rows = profile_table_count(report->table);
-    double scale = report->events[0]->scale, largest = 0, smallest = 0;
+    double largest = 0, smallest = 0;
     if (rows) {
-        largest = profile_table_row(report->table, 0)->values[0] / scale;
-        smallest = profile_table_row(report->table, rows - 1)->values[0] / scale;
+        largest = samples_of(report, 0);
+        smallest = samples_of(report, rows - 1);
     }
     if (report->timeline && report->timeline->untimed > 0.0005 &&
         !report_note(&report->report, "%s %% of %s are not told apart by time",

@@ -166,16 +166,50 @@ static uint32_t procedure_of(struct reading *reading, const struct store_call *c
 
 /* ---- trees ---- */
 
-/* The frame of a call below that of its caller: the same where a procedure calls itself. */
+enum { REPEATED_MOST = 32 }; /* frames of a run that is folded */
+
+/* The frame `levels` above. */
+static uint32_t above(const struct call_frames *frames, uint32_t frame, unsigned levels) {
+    while (levels-- && frame)
+        frame = frames->items[frame].parent;
+    return frame;
+}
+
+/* With a procedure called below, do the last `length` frames repeat those before them? a, b, a and
+ * then b: a run of two. */
+static bool repeats(const struct call_frames *frames, uint32_t caller, unsigned length) {
+    uint32_t late = caller, early = above(frames, caller, length);
+    for (unsigned i = 1; i < length; i++) {
+        if (!early || frames->items[late].procedure != frames->items[early].procedure)
+            return false;
+        late = frames->items[late].parent;
+        early = frames->items[early].parent;
+    }
+    return true;
+}
+
+/* The frame of a procedure that its callers have already, where the call ends a run of frames that
+ * is repeated; 0: it does not. */
+static uint32_t repeated(const struct call_frames *frames, uint32_t caller, uint32_t procedure) {
+    uint32_t at = caller;
+    for (unsigned length = 1; at && length <= REPEATED_MOST; length++) {
+        if (frames->items[at].procedure == procedure && repeats(frames, caller, length))
+            return at;
+        at = frames->items[at].parent;
+    }
+    return 0;
+}
+
+/* The frame of a call below that of its caller. */
 static bool add_call(struct reading *reading, const struct store_call *call, uint32_t *frame) {
     struct call_frames *frames = &reading->profile->frames;
     const uint32_t procedure = procedure_of(reading, call);
     const uint32_t parent = call->parent == STORE_CALL_TOP ? 0 : reading->nodes[call->parent];
     if (procedure == UINT32_MAX)
         return false;
-    *frame = parent && frames->items[parent].procedure == procedure
-                 ? parent
-                 : child_of(frames, parent, procedure);
+    *frame = repeated(frames, parent, procedure);
+    if (!*frame)
+        *frame = child_of(frames, parent, procedure);
     return *frame != CALL_NONE_FRAME || no_memory(reading->error);
 }
 

@@ -1,5 +1,7 @@
 /* Who called whom: the calling context trees of a set of epochs, by procedure. A frame is a
- * procedure in one chain of callers; calls of a procedure by itself are one frame. */
+ * procedure in one chain of callers. Recursion, of one procedure or of several that call each other
+ * in turn, is folded: of a repeated run of frames there is one. What is called again from elsewhere
+ * has a frame of its own. */
 #pragma once
 
 #include "program/program.h"
@@ -11,6 +13,7 @@ struct call_procedure {
     const char *name;  /* "longest_match", "gzip+0x4f20", "[no symbols]" */
     const char *image; /* path; "" of a cut */
     uint32_t cut;      /* enum store_cut: no procedure, but why outermost frames are not known; 0 */
+    bool nameless;     /* code of an image of which no procedure is known: maybe several */
     double self, total; /* values of it alone, and of it and what it called: each stack once */
 };
 

@@ -284,6 +284,32 @@ check "what cannot be shown is said" refusals
 check "merged, and copied to another store" kept_and_merged
 check "exported to flame graphs, pprof and perf script" exported
 check "imported with callers" imported
+# Ten stacks of main and one more: 4, 3, and three of 1, which are 30 % together; and two procedures that
+# call each other, at depths from 1 to 9.
+summed() {
+    local store=small.db
+    python3 -c '
+address = {name: 0x1000 + 0x100 * i for i, name in enumerate("main a b c d e even odd".split())}
+def sample(*callers):
+    print("x 7 1.000000:          1 cycles:")
+    for name in reversed(callers):
+        print("\t%16x %s+0x10 (/nowhere/x)" % (address[name] + 0x10, name))
+    print()
+for name in "aaaabbbcde":
+    sample("main", name)
+' >small.perf &&
+        run epochs import --store $store small.perf >/dev/null && run top --store $store --tree --least 20 >text || return 1
+    tr -s ' ' <text | grep -q '^ 40.0 % 40.0 % ├ a x' && tr -s ' ' <text | grep -q '^ 30.0 % 30.0 % ├ b x' &&
+        tr -s ' ' <text | grep -q '^ 30.0 % └ others (3)$' || { cat text; return 1; }
+    run top --store $store --tree --least 35 | tr -s ' ' | grep -q '^ 60.0 % └ others (4)$' &&
+        ! run top --store $store --tree --least 0 | grep others || return 1
+    python3 -c '
+print("".join("x 7 1.000000:          1 cycles:\n" + "".join("\t%16x %s+0x10 (/nowhere/x)\n" % ((0x2010, "odd") if (depth - i) % 2 else (0x1010, "even"))
+    for i in range(depth)) + "\n" for depth in range(1, 10)))' >deep.perf &&
+        run epochs import --store deep.db deep.perf >/dev/null && run top --store deep.db --tree --least 0 >text
+    [ "$(grep -cE '(even|odd) +x$' text)" = 3 ] || { cat text; return 1; }
+}
+check "frames that are few are summed, and recursion is folded" summed
 
 # The daemon, of processes that ran before it and of those that come, and of many that are short.
 if [ -n "$live" ]; then

@@ -91,6 +91,37 @@ static void by_procedure(void **state) {
     unload(&loaded);
 }
 
+/* main, work, leaf, work, leaf, leaf, work: each of work and leaf, which call each other in turn,
+ * once; but what leaf calls otherwise, and is then in work, is not that. Each place counts for the
+ * frame that it is folded into. */
+static void mutual_recursion(void **state) {
+    struct fixture *fixture = *state;
+    struct loaded loaded = {0};
+    int64_t image = add_named_image(fixture->store);
+    int64_t session = add_session(fixture->store, "run", 1, 2);
+    int64_t event = add_event(fixture->store, session, "cycles");
+    const struct store_call calls[] = {{TOP, image, 0x110, 1}, {0, image, 0x210, 2},
+                                       {1, image, 0x310, 4},   {2, image, 0x220, 8},
+                                       {3, image, 0x320, 16},  {4, image, 0x330, 32},
+                                       {5, image, 0x230, 64},  {6, image, 0x330, 128},
+                                       {7, image, 0x410, 256}, {8, image, 0x210, 512}};
+    int64_t process = add_process(fixture->store, session, "a");
+    GOOD(store_add_calls(fixture->store, session, process, event, calls, 10, &error));
+    load(&loaded, fixture->store, &session, 1);
+    assert_frames(&loaded.profile, &loaded.profile.frames,
+                  "all 1023 0\n"
+                  ".main 1023 1\n"
+                  "..work 1022 2\n"
+                  "...leaf 1020 180\n"
+                  "....ns::Other<int>::work(int) 768 256\n"
+                  ".....work 512 512\n"
+                  "....work 72 72\n");
+    uint32_t work = call_profile_find(&loaded.profile, "work", &(struct error){0});
+    assert_true(loaded.profile.procedures[work].total == 1022);
+    assert_true(loaded.profile.procedures[work].self == 586);
+    unload(&loaded);
+}
+
 static void upside_down(void **state) {
     struct fixture *fixture = *state;
     struct loaded loaded = {0};
@@ -172,6 +203,7 @@ static void different_periods(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(by_procedure, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(mutual_recursion, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(upside_down, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(names, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(different_periods, fixture_setup, fixture_teardown),

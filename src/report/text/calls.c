@@ -1,6 +1,7 @@
 /* Trees of calls for people. A frame with one child that is shown has it in the line below, at the
  * same indent: chains of callers do not run off the page. Where there are more, each has a branch.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,19 +70,45 @@ static void draw(struct drawing *drawing, const struct call_frame *frame, const 
     drawing->prefix[length] = 0;
 }
 
+/* What a frame's children that are not shown have together. */
+static double sum_others(const struct drawing *drawing, const struct call_frame *frame,
+                         uint32_t shown) {
+    double sum = 0;
+    for (uint32_t i = shown; i < frame->count; i++)
+        sum += drawing->frames->items[drawing->frames->order[frame->first + i]].total;
+    return sum;
+}
+
+static void add_others(const struct drawing *drawing, double sum, uint32_t count,
+                       const char *branch) {
+    char text[PREFIX_BYTES + 64];
+    snprintf(text, sizeof text, "%s%sothers (%" PRIu32 ")", drawing->prefix, branch, count);
+    table_figure(drawing->table, "%.1f %%", share(drawing, sum));
+    if (drawing->has_self)
+        table_cell(drawing->table, "");
+    table_cell(drawing->table, text);
+    table_cell(drawing->table, "");
+}
+
+/* Children that are not worth a line each have one together, if that is. */
 static void draw_children(struct drawing *drawing, const struct call_frame *frame) {
     const uint32_t shown = shown_children(drawing, frame);
+    const double rest = sum_others(drawing, frame, shown);
+    const bool others = rest > 0 && rest >= drawing->least;
+    const uint32_t lines = shown + others;
     for (uint32_t i = 0; i < shown; i++) {
         const uint32_t child = drawing->frames->order[frame->first + i];
-        const bool last = i + 1 == shown;
+        const bool last = i + 1 == lines;
         draw(drawing, &drawing->frames->items[child],
-             shown == 1 ? ""
+             lines == 1 ? ""
              : last     ? "└ "
                         : "├ ",
-             shown == 1 ? ""
+             lines == 1 ? ""
              : last     ? "  "
                         : "│ ");
     }
+    if (others)
+        add_others(drawing, rest, frame->count - shown, lines == 1 ? "" : "└ ");
 }
 
 static struct table *begin_table(const struct page *page, const char *figure, bool self,
@@ -150,7 +177,8 @@ bool call_report_add_worth(struct call_report *report) {
     bool good = profile_set_worth(report->set, report->event, 0, 0, &report->report);
     if (report->least > 0)
         good &= report_note(&report->report,
-                            "frames of less than %g %% of all are left out (--least 0: none)",
+                            "frames of less than %g %% of all are summed as others, where these "
+                            "have as much, else left out (--least 0: none)",
                             100 * report->least);
     if (cut > 0)
         good &= report_note(
@@ -160,9 +188,11 @@ bool call_report_add_worth(struct call_report *report) {
             "--stack-bytes), of %s a frame's caller could not be found",
             100 * cut / all, text_grouped((uint64_t)(profile->truncated + 0.5)).s,
             text_grouped((uint64_t)(profile->failed + 0.5)).s);
-    return good && report_note(&report->report,
-                               "calls of a procedure by itself are one frame; functions that the "
-                               "compiler inlined are part of their callers");
+    return good &&
+           report_note(&report->report,
+                       "calls of a procedure by itself, and of several by each other in turn, "
+                       "are folded; functions that the compiler inlined are part of their "
+                       "callers");
 }
 
 void call_report_text(const struct call_report *report, const struct page *page) {

@@ -1,5 +1,6 @@
-/* A head opens a sample; its first frame that is not inlined closes it, and those behind that are
- * its callers. Lines of mappings lead the way for the samples that follow. */
+/* A head opens a sample; its first frame closes it, and those behind that are its callers.
+ * Functions that were inlined in that of a frame are none of their own. Lines of mappings lead the
+ * way for the samples that follow. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,12 @@ struct reading {
     bool in_stack; /* lines that begin with a tab belong to a sample */
     uint64_t head_line;
     struct perf_head head; /* of the open sample; strings as below */
-    char *command, *event;
-    size_t command_capacity, event_capacity;
+    /* The outermost of the inlined functions that were told last, whose own function should follow,
+     * of the same address. */
+    struct perf_frame inlined;
+    bool has_inlined;
+    char *command, *event, *inlined_symbol;
+    size_t command_capacity, event_capacity, inlined_capacity;
     struct declared declared[DECLARED_MAX];
     size_t declared_count;
     bool timed;
@@ -58,10 +63,15 @@ static uint64_t count_of(const struct reading *reading, const char *event, uint6
     return i < reading->declared_count ? period / reading->declared[i].period : 1;
 }
 
+/* The place of a procedure's name without a distance: what lies before is another's. */
+static bool is_name_alone(uint64_t offset) {
+    return offset >> 63 && offset % GATHERED_NAMED_BYTES == 0;
+}
+
 /* A caller is told by its return address, which may be another function's first: `before` it. */
 static bool add_to_stack(struct reading *reading, const struct perf_place *place, unsigned before) {
-    const struct gathered_frame frame = {place->image,
-                                         place->offset - (place->offset ? before : 0)};
+    const bool first = !place->offset || is_name_alone(place->offset);
+    const struct gathered_frame frame = {place->image, place->offset - (first ? 0 : before)};
     return reading->frame_count >= FRAMES_MAX ||
            array_push(reading->frames, reading->frame_capacity, reading->frame_count, frame);
 }
@@ -123,9 +133,23 @@ static bool add_frame(struct reading *reading, const struct perf_frame *frame, b
     return add_sample(reading, &place);
 }
 
+static bool add_stacked(struct reading *reading, const struct perf_frame *frame) {
+    return reading->open ? add_frame(reading, frame, true) : add_caller(reading, frame);
+}
+
+/* An inlined function of an address stands for that where no other frame of it follows. */
+static bool end_inlined(struct reading *reading) {
+    if (!reading->has_inlined)
+        return true;
+    reading->has_inlined = false;
+    return add_stacked(reading, &reading->inlined);
+}
+
 /* A sample without any frame: perf recorded no address, or was not asked to print it. A line that
  * looked like the head of one may be no such thing at all. */
 static bool end_sample(struct reading *reading) {
+    if (!end_inlined(reading))
+        return false;
     reading->in_stack = false;
     if (!reading->open)
         return end_stack(reading);
@@ -151,6 +175,21 @@ static bool keep(char **kept, size_t *capacity, const char *text) {
         *capacity = size;
     }
     memcpy(room, text, size);
+    return true;
+}
+
+/* A line below the head of a sample. */
+static bool take_stacked(struct reading *reading, const struct perf_frame *frame) {
+    if (reading->has_inlined && reading->inlined.address != frame->address && !end_inlined(reading))
+        return false;
+    reading->has_inlined = frame->inlined;
+    if (!frame->inlined)
+        return add_stacked(reading, frame);
+    if (!keep(&reading->inlined_symbol, &reading->inlined_capacity,
+              frame->symbol ? frame->symbol : ""))
+        return out_of_memory(reading);
+    reading->inlined = (struct perf_frame){
+        .address = frame->address, .symbol = frame->symbol ? reading->inlined_symbol : NULL};
     return true;
 }
 
@@ -259,9 +298,7 @@ static bool take_line(struct reading *reading, char *line) {
     if (!length)
         return end_sample(reading);
     if (reading->in_stack && line[0] == '\t') {
-        if (!perf_frame_parse(line, &frame) || frame.inlined)
-            return true;
-        return reading->open ? add_frame(reading, &frame, true) : add_caller(reading, &frame);
+        return !perf_frame_parse(line, &frame) || take_stacked(reading, &frame);
     }
     if (line[0] == '#' && (line[1] == ' ' || !line[1]))
         return take_comment(reading, line), true;
@@ -301,5 +338,6 @@ bool import_perf_script(struct input *input, struct import *import, struct error
     free(reading.frames);
     free(reading.command);
     free(reading.event);
+    free(reading.inlined_symbol);
     return good;
 }

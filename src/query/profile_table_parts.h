@@ -37,7 +37,7 @@ struct addition {
     struct store_filter filter;
     double scale;
     double period; /* each value counts for its event's period in these; 0: as it is */
-    bool squared; /* what a value is multiplied by, is squared */
+    bool squared;  /* what a value is multiplied by, is squared */
     size_t column;
     const struct timeline *timeline; /* NULL: none; else it has the columns from 1 on */
 };

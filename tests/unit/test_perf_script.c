@@ -185,6 +185,28 @@ static void perf_script_with_stacks(void **state) {
     assert_int_equal(imported.records, 3);
 }
 
+/* Inlined functions of an address of which nothing else is told stand for it, the outermost of
+ * them: at the beginning of a stack, within, and at its end. */
+static void perf_script_with_inlined_frames_alone(void **state) {
+    const struct fixture *fixture = *state;
+    struct exchange_imported imported =
+        import_text(fixture, "sh 1 1.0: 10 cycles: \n"
+                             "\t             100 deeper (inlined)\n"
+                             "\t             100 deep (inlined)\n"
+                             "\t             200 f+0x10 (/nowhere/a)\n"
+                             "\t             300 within (inlined)\n"
+                             "\t             400 inner (inlined)\n"
+                             "\t             400 g+0x10 (/nowhere/a)\n"
+                             "\t             500 last (inlined)\n\n"
+                             "sh 1 1.0: 10 cycles: \n"
+                             "\t             100 alone (inlined)\n");
+    size_t size;
+    export_to_file(fixture, imported.session, EXCHANGE_FOLDED, NULL);
+    assert_string_equal(read_file(fixture, &size), "sh;last;g;within;f;deep 1\n"
+                                                   "sh;alone 1\n");
+    assert_int_equal(imported.records, 2);
+}
+
 /* Without anything but addresses and names. */
 static void perf_script_with_few_fields(void **state) {
     const struct fixture *fixture = *state;
@@ -260,6 +282,7 @@ int main(void) {
         cmocka_unit_test(mappings),
         cmocka_unit_test_setup_teardown(perf_script_with_mappings, set_up, tear_down),
         cmocka_unit_test_setup_teardown(perf_script_with_stacks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(perf_script_with_inlined_frames_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(perf_script_with_few_fields, set_up, tear_down),
         cmocka_unit_test_setup_teardown(imports_compare, set_up, tear_down),
         cmocka_unit_test_setup_teardown(perf_script_again, set_up, tear_down),

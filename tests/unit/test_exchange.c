@@ -161,7 +161,7 @@ static void pprof_without_mappings(void **state) {
     if (!exchange_import(fixture->store, fixture->path, EXCHANGE_FORMATS, &imported, &error))
         fail_msg("%s", error.message);
     snprintf(expected, sizeof expected,
-             "() jit [functions]<>+0x%" PRIx64 "/0 wall 151 nanoseconds every 0 \n",
+             "() jit [functions]<>+0x%" PRIx64 "/0 wall 151 ns every 0 \n",
              gathered_place_of_name("foo"));
     assert_session(fixture->store, imported.session, expected);
     export_to_file(fixture, imported.session, EXCHANGE_FOLDED, NULL);

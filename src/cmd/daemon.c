@@ -140,7 +140,8 @@ static bool collect(const struct job *job, struct error *error) {
             return false;
         options.store = store;
     }
-    if (!live_events_choose(job->sampled.events, job->sampled.rate, !job->user, events,
+    if (!live_machine_permitted(!job->sampled.stack_bytes, error) ||
+        !live_events_choose(job->sampled.events, job->sampled.rate, !job->user, events,
                             &options.event_count, error))
         return false;
     daemon_signals(&signals);

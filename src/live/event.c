@@ -78,6 +78,30 @@ bool live_event_refused(const struct live_event *event, int number, struct error
     return error_errno(error, "sampling %s", event->name);
 }
 
+bool live_machine_permitted(bool programs, struct error *error) {
+    const struct live_event timer = {
+        .kind = LIVE_CPU_CLOCK, .type = PERF_TYPE_SOFTWARE, .period = 1000000};
+    struct perf_event_attr attributes;
+    double paranoid;
+    live_event_attributes(&timer, &attributes);
+    const int counter =
+        (int)syscall(SYS_perf_event_open, &attributes, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+    if (counter >= 0)
+        close(counter);
+    if (counter >= 0 || (errno != EACCES && errno != EPERM) || !read_number(PARANOID, &paranoid))
+        return true;
+    if (programs || paranoid <= 0)
+        return error_set(error,
+                         "sampling the whole machine needs CAP_PERFMON%s: run it as root, or "
+                         "in a unit with AmbientCapabilities (culprit record needs none)",
+                         programs ? " and CAP_BPF" : "");
+    return error_set(error,
+                     "sampling the whole machine with stacks needs CAP_PERFMON (or root; to read "
+                     "what others have mapped, CAP_SYS_PTRACE), or kernel.perf_event_paranoid at "
+                     "most 0 (it is %.0f)",
+                     paranoid);
+}
+
 uint64_t live_event_period(const struct live_event *event, uint64_t random) {
     uint64_t spread = event->period / PERIOD_SPREAD;
     return event->period - spread + random % (2 * spread + 1);

@@ -141,6 +141,10 @@ bool live_events_choose(const char *names, double per_second, bool kernel,
 bool live_events_choose_counted(const char *names, bool kernel, struct live_event *events,
                                 size_t *count, struct error *error);
 
+/* Whether this process may sample all processes of the machine. False, with one line that says what
+ * it takes; `programs`: by BPF programs, else by ring buffers. */
+bool live_machine_permitted(bool programs, struct error *error);
+
 /* One line for the head of a report: what is sampled, how often, how precisely, and why not better:
  * "cpu-clock every 192 us: this machine offers no hardware events; a sample may be late by some
  * instructions". */

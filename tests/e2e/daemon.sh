@@ -16,7 +16,11 @@ without_capabilities() {
     mkdir -m 777 "$scratch/others"
     CULPRIT_RUN=$scratch/others CULPRIT_STORE=$scratch/others/profiles.db \
         fails_with 1 'CAP_(BPF|PERFMON)' setpriv --reuid 65534 --regid 65534 --clear-groups \
-        --inh-caps=-all "$CULPRIT" daemon
+        --inh-caps=-all "$CULPRIT" daemon &&
+        { [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 0 ] ||
+            CULPRIT_RUN=$scratch/others CULPRIT_STORE=$scratch/others/profiles.db \
+                fails_with 1 'the whole machine with stacks needs CAP_PERFMON .*CAP_SYS_PTRACE.*at most 0' \
+                setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all "$CULPRIT" daemon --stacks; }
 }
 if [ "$(id -u)" = 0 ]; then
     check "without capabilities it names those that it needs" without_capabilities

@@ -194,6 +194,24 @@ static bool find_place(const struct address_map *map, uint64_t address, struct l
     return true;
 }
 
+/* No call returns to the first instruction of a function, with no code before it: there a context
+ * begins whose stack somebody made (makecontext() and its __start_context, other libraries of
+ * coroutines), and what lies above is no return address, whatever the rules say. `frame` becomes
+ * that place. */
+static bool begins_context(struct unwinder *unwinder, const struct address_map *map,
+                           const struct unwind_row *before, uint64_t address,
+                           struct live_frame *frame) {
+    struct live_frame first;
+    if (before->kind != UNWIND_NO_RULE || !find_place(map, address, &first) ||
+        first.place != PLACE_FILE)
+        return false;
+    const struct unwind_row *row = row_at(unwinder, &first);
+    if (!row || row->kind == UNWIND_NO_RULE || row->start != first.offset)
+        return false;
+    *frame = first;
+    return true;
+}
+
 static bool finish(struct live_stack *stack, enum live_stack_end end) {
     stack->end = end;
     return true;
@@ -230,7 +248,11 @@ bool unwinder_walk(struct unwinder *unwinder, const struct address_map *map,
             continue;
         if (stack->count == LIVE_FRAMES_MAX)
             break;
+        const bool first =
+            !was_signal && begins_context(unwinder, map, row, registers.values[UNWIND_RIP], &frame);
         stack->frames[stack->count++] = frame;
+        if (first)
+            return finish(stack, LIVE_STACK_WHOLE);
     }
     return finish(stack, LIVE_STACK_TRUNCATED);
 }

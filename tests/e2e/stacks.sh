@@ -137,6 +137,40 @@ of_a_stripped_program() {
 across_a_signal() {
     record -- ./chain signals && whole 98 && holds 'leaf > spin > handle' 3
 }
+# A context that was made begins where makecontext() says, in a program that may have frame pointers.
+of_a_made_context() {
+    cat >context.c <<'PROGRAM'
+#include <time.h>
+#include <ucontext.h>
+#define APART __attribute__((noinline, noclone))
+static ucontext_t first, second;
+static char stack[1 << 16];
+static volatile unsigned long spins;
+static APART void spin(void) {
+    for (clock_t end = clock() + CLOCKS_PER_SEC / 4; clock() < end;)
+        for (int i = 0; i < 100000; i++)
+            spins++;
+}
+static APART void routine(void) {
+    spin();
+    spins++;
+}
+int main(void) {
+    getcontext(&second);
+    second.uc_stack.ss_sp = stack;
+    second.uc_stack.ss_size = sizeof stack;
+    second.uc_link = &first;
+    makecontext(&second, routine, 0);
+    swapcontext(&first, &second);
+    return 0;
+}
+PROGRAM
+    local option
+    for option in -fomit-frame-pointer -fno-omit-frame-pointer -static; do
+        cc -O2 "$option" -o context context.c && record -- ./context && whole 98 && holds 'routine > spin' 80 ||
+            { echo "$option"; return 1; }
+    done
+}
 deeper_than_the_copy() {
     record --stack-bytes 8192 -- ./chain deep || return 1
     whole 98 && return 1
@@ -274,6 +308,7 @@ check "by frame pointers, without tables" by_frame_pointers
 check "of a static program" of_a_static_program
 check "of a stripped program" of_a_stripped_program
 check "across the frame of a signal" across_a_signal
+check "of a context that was made" of_a_made_context
 check "stacks deeper than the copy are counted and shown" deeper_than_the_copy
 check "of Go, also stripped" of_go
 check "of Python's interpreter" of_python

@@ -217,9 +217,10 @@ static bool write_report(void *verb, struct error *error) {
                                       .filtered = job->run.samples.process || rows->image ||
                                                   rows->event_count ||
                                                   sample_choice_any(&job->run.samples.choice)};
-    if (!choose_events(job, error) || (job->over_time && !choose_steps(job, error)))
+    if (!choose_events(job, error) ||
+        (job->over_time && report->event_count && !choose_steps(job, error)))
         return false;
-    if (!report->timeline && report->events[0]->mean)
+    if (!report->timeline && report->event_count && report->events[0]->mean)
         report->squares = report->event_count;
     const struct profile_table_options options = {
         .by = rows->by,

@@ -215,7 +215,8 @@ static struct image *new_image(struct program *program, const char *path, const 
     image->build_id_size = size;
     if (size)
         memcpy(image->build_id, build_id, size);
-    return program->images[program->count++] = image;
+    program->images[program->count++] = image;
+    return image;
 }
 
 uint32_t program_add_image(struct program *program, const char *path, const uint8_t *build_id,

@@ -226,9 +226,11 @@ skip_without g++ "plain names of templates and of copies, and near ones" ||
 kernel_procedure() {
     local name
     name=$(run top --image '[kernel]' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["rows"][0]["procedure"])') || return 1
-    if run annotate "[kernel]:$name" >"$scratch/text" 2>"$scratch/said"; then
-        grep -q "$name" "$scratch/text" && grep -q "the code is the kernel's as it is in memory" "$scratch/text" &&
-            grep -qE '^│ +ffffffff[0-9a-f]+ ' "$scratch/text" || { cat "$scratch/text"; return 1; }
+    report=$scratch/kernel.json
+    if run annotate --json -o "$report" "[kernel]:$name" 2>"$scratch/said"; then
+        told 'r["procedures"][0]["image"] == "[kernel]"' 'r["procedures"][0]["instructions"]' \
+            'all(i["address"] < 0 and i["text"] for i in r["procedures"][0]["instructions"])' \
+            "any('as it is in memory now' in n for n in r['procedures'][0]['notes'])"
     else
         [ "$(wc -l <"$scratch/said")" = 1 ] && grep -qE '/proc/kcore|is hidden|no build id' "$scratch/said" ||
             { cat "$scratch/said"; return 1; }

@@ -2,6 +2,7 @@
 . tests/e2e/lib.sh
 export CULPRIT_STORE=$scratch/store XDG_CACHE_HOME=$scratch/cache
 unset DEBUGINFOD_URLS DEBUGINFOD_CACHE_PATH DEBUGINFOD_TIMEOUT
+export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1
 servers=()
 trap 'kill "${servers[@]}" 2>/dev/null; rm -rf "$scratch"' EXIT
 

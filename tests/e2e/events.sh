@@ -172,7 +172,7 @@ if grep -q 'not permitted' "$scratch/err"; then
     finish
 fi
 check "context switches, with who waits" switches
-if with_tracefs record --events sched:sched_switch -- true 2>"$scratch/err"; then
+if with_tracefs record --events sched:sched_switch,syscalls:sys_enter_clock_nanosleep -- true 2>"$scratch/err"; then
     check "tracepoints" tracepoints
 else
     skip "tracepoints" "$(head -n 1 "$scratch/err")"
@@ -201,7 +201,7 @@ daemon_tracepoints() {
         told 'r["rows"][0]["values"]["page-faults"] == 5000' 'r["events"][1]["total"] == 50'
 }
 check "the daemon counts software events" daemon_faults
-if with_tracefs record --events sched:sched_switch -- true 2>"$scratch/err"; then
+if with_tracefs record --events sched:sched_switch,syscalls:sys_enter_clock_nanosleep -- true 2>"$scratch/err"; then
     check "the daemon takes tracepoints" daemon_tracepoints
 else
     skip "the daemon takes tracepoints" "$(head -n 1 "$scratch/err")"

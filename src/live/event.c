@@ -78,6 +78,31 @@ bool live_event_refused(const struct live_event *event, int number, struct error
     return error_errno(error, "sampling %s", event->name);
 }
 
+/* 0, or errno of the most basic form. */
+static int probe(struct live_event *event) {
+    struct perf_event_attr attributes;
+    const bool hardware = event->kind == LIVE_CYCLES || event->kind == LIVE_HARDWARE;
+    for (int precise = hardware && event->period ? PRECISE_MAX : 0;; precise--) {
+        event->precise = (uint8_t)precise;
+        live_event_attributes(event, &attributes);
+        int counter =
+            (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        if (counter >= 0) {
+            close(counter);
+            return 0;
+        }
+        if (!precise)
+            return errno;
+    }
+}
+
+bool live_kernel_permitted(void) {
+    struct live_event timer = {
+        .kind = LIVE_CPU_CLOCK, .type = PERF_TYPE_SOFTWARE, .period = 1000000, .kernel = true};
+    const int refused = probe(&timer);
+    return refused != EACCES && refused != EPERM;
+}
+
 bool live_machine_permitted(bool programs, struct error *error) {
     const struct live_event timer = {
         .kind = LIVE_CPU_CLOCK, .type = PERF_TYPE_SOFTWARE, .period = 1000000};
@@ -105,24 +130,6 @@ bool live_machine_permitted(bool programs, struct error *error) {
 uint64_t live_event_period(const struct live_event *event, uint64_t random) {
     uint64_t spread = event->period / PERIOD_SPREAD;
     return event->period - spread + random % (2 * spread + 1);
-}
-
-/* 0, or errno of the most basic form. */
-static int probe(struct live_event *event) {
-    struct perf_event_attr attributes;
-    const bool hardware = event->kind == LIVE_CYCLES || event->kind == LIVE_HARDWARE;
-    for (int precise = hardware && event->period ? PRECISE_MAX : 0;; precise--) {
-        event->precise = (uint8_t)precise;
-        live_event_attributes(event, &attributes);
-        int counter =
-            (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-        if (counter >= 0) {
-            close(counter);
-            return 0;
-        }
-        if (!precise)
-            return errno;
-    }
 }
 
 /* Highest, in Hz, since a period of cycles must not come out too short. */

@@ -141,6 +141,9 @@ bool live_events_choose(const char *names, double per_second, bool kernel,
 bool live_events_choose_counted(const char *names, bool kernel, struct live_event *events,
                                 size_t *count, struct error *error);
 
+/* Whether this process may sample the kernel, too, of processes of its own. */
+bool live_kernel_permitted(void);
+
 /* Whether this process may sample all processes of the machine. False, with one line that says what
  * it takes; `programs`: by BPF programs, else by ring buffers. */
 bool live_machine_permitted(bool programs, struct error *error);

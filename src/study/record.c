@@ -39,10 +39,8 @@ struct record_run {
 /* The kernel too where that is permitted. */
 static bool choose_events(const struct recording_request *request, struct recording *recording,
                           struct error *error) {
-    return (!request->user_only &&
-            live_events_choose(request->events, request->rate, true, recording->events,
-                               &recording->event_count, error)) ||
-           live_events_choose(request->events, request->rate, false, recording->events,
+    const bool kernel = !request->user_only && live_kernel_permitted();
+    return live_events_choose(request->events, request->rate, kernel, recording->events,
                               &recording->event_count, error);
 }
 

@@ -97,12 +97,10 @@ static void read_counters(const struct counting *counting, struct live_event_tim
 /* The kernel's too where that is permitted. */
 static bool choose_events(const struct usage_request *request, struct usages *usages,
                           struct error *error) {
-    if (!request->events || live_events_choose_counted(request->events, true, usages->events,
-                                                       &usages->event_count, error))
-        return true;
-    usages->user_only = true;
-    return live_events_choose_counted(request->events, false, usages->events, &usages->event_count,
-                                      error);
+    usages->user_only = !live_kernel_permitted();
+    return !request->events ||
+           live_events_choose_counted(request->events, !usages->user_only, usages->events,
+                                      &usages->event_count, error);
 }
 
 /* ---- runs ---- */

@@ -41,6 +41,8 @@ check "an event that is none" fails_with 125 'event "loads": one of cycles, cpu-
 check "a tracepoint that is none" fails_with 125 'event "sched:nothing": ' run record --events sched:nothing -- true
 check "terms without an end" fails_with 125 'has to end with the second "/"' run record --events cpu/event=1 -- true
 check "an event named twice, in two ways" fails_with 125 'is named twice|not permitted' run record --events faults,page-faults -- true
+check "more events than can be" fails_with 125 '8 at most|not permitted' run record --events \
+    faults,minor-faults,major-faults,cpu-clock,alignment-faults,emulation-faults,cs,migrations,faults/period=2/ -- true
 check "stat refuses what is none, too" fails_with 125 'event "loads"' run stat --events loads -- true
 
 # What the machine lacks is told by the name that was typed.

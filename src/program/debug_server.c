@@ -77,7 +77,7 @@ static int watch(debuginfod_client *client, long bytes, long size) {
     else if (now - request->changed > silence_allowed())
         request->ended = NO_ANSWER;
     else if (servers.waited + (now - request->start) > wait_allowed())
-        request->ended = "slow";
+        request->ended = "too much time was spent with it";
     return request->ended != NULL;
 }
 

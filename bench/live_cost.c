@@ -65,7 +65,7 @@ static bool count_sample(void *context, const struct live_sample *sample, struct
     (void)error;
     delivered->samples += sample->count;
     delivered->entries++;
-    delivered->unknown += sample->place == PLACE_UNKNOWN ? sample->count : 0;
+    delivered->unknown += sample->at.place == PLACE_UNKNOWN ? sample->count : 0;
     return true;
 }
 

@@ -39,7 +39,7 @@ BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev zlib1
 	libxxhash-dev libinih-dev libjansson-dev libiberty-dev liblzma-dev libsqlite3-dev libbpf-dev clang \
 	libprotobuf-c-dev protobuf-c-compiler libdebuginfod-dev qemu-user
 TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-	gzip xz-utils bzip2 sqlite3 python3 perl mawk grep bc groff-base libc6-dbg linux-perf golang-go debuginfod
+	gzip xz-utils bzip2 sqlite3 python3 python3-dev perl mawk grep bc groff-base libc6-dbg linux-perf golang-go debuginfod
 DEVELOP_PACKAGES := clang-format clang-tidy cppcheck libclang-rt-dev
 
 # Every room is a folder of src/; cmd/ and main.c are the program, trace/qemu/plugin* the plugin.
@@ -118,7 +118,8 @@ $(B)/%.bpf.o: %.bpf.c $(B)/flags
 	$(Q)$(BPF_CLANG) -target bpf -D__TARGET_ARCH_$(BPF_ARCHITECTURE) \
 		-idirafter /usr/include/$(shell uname -m)-linux-gnu -O2 -g $(CFLAGS) -MMD -MP -c -o $@ $<
 $(B)/src/live/collector_object.o: $(B)/src/live/bpf/collector.bpf.o
-$(B)/src/live/collector_object.o: ALL_CFLAGS += -Wa,-I$(B)
+$(B)/src/live/python_probe.o: $(B)/src/live/bpf/python.bpf.o
+$(B)/src/live/collector_object.o $(B)/src/live/python_probe.o: ALL_CFLAGS += -Wa,-I$(B)
 
 # The plugin runs inside the emulator: never sanitized.
 plugin: $(if $(PLUGIN),$(B)/libculprit-trace.so)

@@ -79,7 +79,8 @@ static int64_t put_build_id(struct profile *profile, const struct store_image *i
 static const uint64_t RANGE = UINT64_C(1) << 36;
 
 static bool is_addressed(const struct store_image *image, uint64_t offset) {
-    return image->kind == IMAGE_JIT || image->kind == IMAGE_UNKNOWN || offset >= RANGE;
+    return image->kind == IMAGE_JIT || image->kind == IMAGE_UNKNOWN ||
+           image->kind == IMAGE_SOURCE || offset >= RANGE;
 }
 
 /* Profiles come image by image within a session: the last mapping is nearly always the one. */

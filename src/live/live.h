@@ -54,13 +54,23 @@ enum live_place_kind {
     PLACE_KERNEL,    /* offset: the address */
     PLACE_ANONYMOUS, /* code that a process made; offset: the address */
     PLACE_VDSO,      /* offset: from its first byte */
-    PLACE_UNKNOWN    /* offset: the address */
+    PLACE_UNKNOWN,   /* offset: the address */
+    PLACE_CODE       /* `code`, and the offset in what its path names */
+};
+
+/* A function of code that no ELF file names, as what runs it tells. */
+struct live_code {
+    const char *path; /* of its source file, or what stands for one */
+    const char *name;
+    uint32_t first_line;
+    uint64_t start, size; /* of its offsets: those of store/source_place.h */
 };
 
 struct live_frame {
     enum live_place_kind place;
-    struct live_file_key file; /* of PLACE_FILE */
-    uint64_t offset;           /* of a caller: within the instruction that called */
+    struct live_file_key file;    /* of PLACE_FILE */
+    uint64_t offset;              /* of a caller: within the instruction that called */
+    const struct live_code *code; /* of PLACE_CODE; lives during the call */
 };
 
 enum { LIVE_FRAMES_MAX = 255 }; /* callers of one sample */

@@ -22,6 +22,7 @@
 #include "live/kernel_map.h"
 #include "live/perf_record.h"
 #include "live/perf_ring.h"
+#include "live/python_frames.h"
 #include "live/replay.h"
 #include "live/unwinder.h"
 #include "util/array.h"
@@ -41,6 +42,9 @@ enum {
     ROUNDS_MAX = 1000
 };
 static const uint64_t PERIOD_INTERVAL_NS = 1000000000; /* between new periods */
+/* An interpreter that begins is followed as soon as what it maps was read. */
+static const uint64_t QUICK_NS = 500000000;
+enum { QUICK_INTERVAL_MS = 4 };
 
 static const struct live_roots ROOTS = {.proc = "/proc", .sys = "/sys", .files = ""};
 
@@ -69,13 +73,16 @@ struct recorder {
     int *ring_of;           /* by processor: index of rings, or −1 */
     uint32_t *processor_of; /* by ring */
     size_t ring_count, processors;
-    struct pollfd *polled;     /* the rings, and one more */
-    int filling;               /* of the machine: an epoll of the rings; else −1 */
-    struct unwinder *unwinder; /* NULL: no callers are looked for */
+    struct pollfd *polled;        /* the rings, and one more */
+    int filling;                  /* of the machine: an epoll of the rings; else −1 */
+    struct unwinder *unwinder;    /* NULL: no callers are looked for */
+    struct python_probe *probe;   /* NULL: not permitted */
+    struct python_frames *python; /* NULL: no callers are looked for */
     struct replay *replay;
     uint64_t complete;    /* ns: older records are all in the rings */
     uint64_t next_period; /* ns: when periods are drawn anew */
     uint64_t random;
+    uint64_t quick; /* ns: until when rounds come soon after each other */
 };
 
 static uint64_t now(void) {
@@ -173,6 +180,9 @@ static bool add_counter(struct recorder *recorder, int descriptor, uint32_t even
         return error_errno(error, "sampling %s", recorder->events[event].name);
     }
     recorder->counters[recorder->counter_count++] = counter;
+    if (recorder->probe && !python_probe_attach(recorder->probe, descriptor, processor,
+                                                recorder->rings[*ring].counter))
+        return error_errno(error, "sampling %s with a BPF program", recorder->events[event].name);
     return true;
 }
 
@@ -370,14 +380,19 @@ static bool allocate(struct recorder *recorder, const struct live_sink *sink) {
     recorder->ring_of = malloc(recorder->processors * sizeof *recorder->ring_of);
     recorder->processor_of = calloc(recorder->processors, sizeof *recorder->processor_of);
     recorder->polled = calloc(recorder->processors + 1, sizeof *recorder->polled);
-    recorder->unwinder = recorder->stack_bytes ? unwinder_new(&ROOTS) : NULL;
-    recorder->replay = replay_new(sink, recorder->unwinder);
+    struct error not_permitted;
+    if (recorder->stack_bytes) {
+        recorder->unwinder = unwinder_new(&ROOTS);
+        recorder->probe = python_probe_new(recorder->processors, &not_permitted);
+        recorder->python = python_frames_new(&ROOTS, recorder->probe);
+    }
+    recorder->replay = replay_new(sink, recorder->unwinder, recorder->python);
     if (recorder->times_waits && recorder->replay && !time_waits(recorder))
         return false;
     for (size_t i = 0; recorder->ring_of && i < recorder->processors; i++)
         recorder->ring_of[i] = -1;
     return recorder->rings && recorder->ring_of && recorder->processor_of && recorder->polled &&
-           recorder->replay && (recorder->unwinder || !recorder->stack_bytes);
+           recorder->replay && ((recorder->unwinder && recorder->python) || !recorder->stack_bytes);
 }
 
 struct recorder *recorder_new(const struct recorder_options *options, const struct live_sink *sink,
@@ -409,6 +424,7 @@ struct recorder *recorder_new(const struct recorder_options *options, const stru
         return NULL;
     }
     recorder->next_period = now() + PERIOD_INTERVAL_NS;
+    recorder->quick = now() + QUICK_NS;
     return recorder;
 }
 
@@ -424,6 +440,8 @@ void recorder_free(struct recorder *recorder) {
     for (size_t i = 0; i < recorder->reference_count; i++)
         close(recorder->references[i]);
     free(recorder->references);
+    python_frames_free(recorder->python);
+    python_probe_free(recorder->probe);
     free(recorder->counters);
     free(recorder->rings);
     free(recorder->ring_of);
@@ -458,6 +476,8 @@ static bool visit(void *context, size_t ring, const uint8_t *bytes, size_t size,
                   struct error *error) {
     struct recorder *recorder = context;
     struct perf_record record;
+    if (recorder->python && python_frames_take(recorder->python, bytes, size))
+        return true;
     if (!perf_record_read(bytes, size, recorder->build_ids, &record))
         return true;
     uint32_t event = 0;
@@ -471,6 +491,8 @@ static bool visit(void *context, size_t ring, const uint8_t *bytes, size_t size,
     }
     if (record.type == PERF_RECORD_EXIT)
         forget_thread(recorder, record.tid);
+    if (record.type == PERF_RECORD_COMM && record.exec)
+        recorder->quick = now() + QUICK_NS;
     record.processor = recorder->processor_of[ring] + 1;
     return replay_record(recorder->replay, &record, event, error);
 }
@@ -508,7 +530,9 @@ bool recorder_deliver(struct recorder *recorder, struct error *error) {
 
 void recorder_wait(struct recorder *recorder, int descriptor) {
     recorder->polled[recorder->ring_count] = (struct pollfd){.fd = descriptor, .events = POLLIN};
-    poll(recorder->polled, recorder->ring_count + 1, RECORDER_INTERVAL_MS);
+    const bool quick = recorder->probe && now() < recorder->quick;
+    poll(recorder->polled, recorder->ring_count + 1,
+         quick ? QUICK_INTERVAL_MS : RECORDER_INTERVAL_MS);
     /* A ring whose processes have all ended would end every wait at once. */
     for (size_t i = 0; i < recorder->ring_count; i++)
         if (recorder->polled[i].revents & (POLLHUP | POLLERR))
@@ -555,5 +579,12 @@ void recorder_statistics(const struct recorder *recorder, struct recorder_statis
     for (size_t i = 0; i < recorder->ring_count; i++)
         statistics->bytes += recorder->rings[i].data_bytes;
     if (recorder->unwinder)
-        statistics->bytes += unwinder_bytes(recorder->unwinder);
+        statistics->bytes +=
+            unwinder_bytes(recorder->unwinder) + python_frames_bytes(recorder->python);
+    if (recorder->python)
+        python_frames_statistics(recorder->python, &statistics->python);
+}
+
+const char *recorder_note(const struct recorder *recorder) {
+    return recorder->python ? python_frames_note(recorder->python) : NULL;
 }

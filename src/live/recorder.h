@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "live/live.h"
+#include "live/python_frames.h"
 
 struct recorder;
 
@@ -14,6 +15,7 @@ struct recorder_statistics {
     uint64_t dropped;    /* records that the kernel found no room for, most of them samples */
     uint32_t processors; /* that are sampled */
     uint64_t bytes;      /* of ring buffers and unwind tables */
+    struct python_statistics python;
 };
 
 struct recorder_options {
@@ -60,3 +62,5 @@ struct live_event_times;
 void recorder_times(const struct recorder *recorder, struct live_event_times *times);
 
 void recorder_statistics(const struct recorder *recorder, struct recorder_statistics *statistics);
+/* One line that says what of the callers is not shown, and why; NULL: all well. */
+const char *recorder_note(const struct recorder *recorder);

@@ -19,6 +19,7 @@ struct recording {
     bool partial; /* interrupted */
     struct resolver_statistics attributed;
     struct recorder_statistics recorded;
-    const char *note; /* NULL: none */
+    const char *note;     /* NULL: none */
+    char stack_note[512]; /* as recorder_note(); empty: none */
     struct trace_exit exit;
 };

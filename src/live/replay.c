@@ -28,10 +28,11 @@ struct replayed {
 
 struct replay {
     struct live_sink sink;
-    struct unwinder *unwinder; /* NULL: no callers are looked for */
-    struct waits *waits;       /* NULL: they are not timed */
-    uint32_t leaving;          /* the event of samples of threads about to leave */
-    struct live_stack stack;   /* of the sample at hand */
+    struct unwinder *unwinder;    /* NULL: no callers are looked for */
+    struct python_frames *python; /* NULL: none of functions in Python */
+    struct waits *waits;          /* NULL: they are not timed */
+    uint32_t leaving;             /* the event of samples of threads about to leave */
+    struct live_stack stack;      /* of the sample at hand */
     struct replayed *items;
     size_t count, capacity;
     struct hash_index index;
@@ -46,12 +47,14 @@ static bool no_memory(struct error *error) {
     return error_set(error, "out of memory for the processes recorded");
 }
 
-struct replay *replay_new(const struct live_sink *sink, struct unwinder *unwinder) {
+struct replay *replay_new(const struct live_sink *sink, struct unwinder *unwinder,
+                          struct python_frames *python) {
     struct replay *replay = calloc(1, sizeof *replay);
     if (!replay)
         return NULL;
     replay->sink = *sink;
     replay->unwinder = unwinder;
+    replay->python = python;
     return replay;
 }
 
@@ -178,6 +181,9 @@ static bool map(struct replay *replay, struct replayed *process, struct mapping 
             return false;
         if (replay->unwinder && !unwinder_announce(replay->unwinder, &file))
             return no_memory(error);
+        if (replay->python && !python_frames_mapped(replay->python, process->process.key.pid, &file,
+                                                    range->start, range->offset))
+            return no_memory(error);
     }
     return address_map_add(&process->map, range) || no_memory(error);
 }
@@ -258,6 +264,8 @@ static bool replay_comm(struct replay *replay, const struct perf_record *record,
     if (record->exec) {
         begin_life(replay, process);
         address_map_clear(&process->map);
+        if (replay->python)
+            python_frames_ended(replay->python, record->pid);
     } else if (record->tid != record->pid) {
         return true; /* the name of another thread */
     }
@@ -288,6 +296,8 @@ static bool replay_fork(struct replay *replay, const struct perf_record *record,
         memcpy(child->process.command, parent->process.command, LIVE_COMMAND_BYTES);
     if (parent && !address_map_copy(&child->map, &parent->map))
         return no_memory(error);
+    if (replay->python && !python_frames_forked(replay->python, record->parent, record->pid))
+        return no_memory(error);
     return announce(replay, child, error);
 }
 
@@ -297,6 +307,8 @@ static void replay_exit(struct replay *replay, const struct perf_record *record)
     if (!process || process->attached || !process->threads || --process->threads)
         return;
     address_map_free(&process->map);
+    if (replay->python)
+        python_frames_ended(replay->python, record->pid);
     replay->ended++;
 }
 
@@ -309,9 +321,11 @@ static void add_kernel_callers(const struct perf_record *record, struct live_sta
         if (address >= (uint64_t)PERF_CONTEXT_MAX) {
             in_kernel = address == (uint64_t)PERF_CONTEXT_KERNEL;
         } else if (in_kernel) {
-            if (!first)
+            if (!first) {
                 stack->frames[stack->count++] =
                     (struct live_frame){.place = PLACE_KERNEL, .offset = address - 1};
+                stack->tops[stack->count] = 0;
+            }
             first = false;
         }
     }
@@ -328,8 +342,10 @@ static bool add_user_callers(struct replay *replay, const struct replayed *proce
     }
     const uint64_t address = record->registers.values[UNWIND_RIP];
     const struct address_range *range = address_map_find(&process->map, address);
-    if (record->kernel && range && stack->count < LIVE_FRAMES_MAX)
+    if (record->kernel && range && stack->count < LIVE_FRAMES_MAX) {
         stack->frames[stack->count++] = address_range_place(range, address);
+        stack->tops[stack->count] = 0;
+    }
     return unwinder_walk(replay->unwinder, &process->map, &record->registers, false, &record->stack,
                          stack);
 }
@@ -338,12 +354,15 @@ static bool find_callers(struct replay *replay, const struct replayed *process,
                          const struct perf_record *record, struct live_sample *sample) {
     struct live_stack *stack = &replay->stack;
     stack->count = 0;
+    stack->tops[0] = 0;
     stack->end = LIVE_STACK_NONE;
     if (!replay->unwinder || !record->has_stack)
         return true;
     if (record->kernel)
         add_kernel_callers(record, stack);
-    bool good = add_user_callers(replay, process, record);
+    const bool good =
+        add_user_callers(replay, process, record) &&
+        (!replay->python || python_frames_weave(replay->python, record->pid, record->tid, stack));
     sample->callers = stack->frames;
     sample->caller_count = stack->count;
     sample->end = stack->end;

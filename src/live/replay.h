@@ -5,6 +5,7 @@
 
 #include "live/live.h"
 #include "live/perf_record.h"
+#include "live/python_frames.h"
 #include "live/unwinder.h"
 #include "live/waits.h"
 
@@ -16,9 +17,11 @@ struct replay_statistics {
     uint64_t lost;      /* records that found no room: most of them samples */
 };
 
-/* `sink` is copied. `unwinder` finds the callers of samples that came with their stacks, and must
- * outlive this; NULL: no callers. NULL: out of memory. */
-struct replay *replay_new(const struct live_sink *sink, struct unwinder *unwinder);
+/* `sink` is copied. `unwinder` finds the callers of samples that came with their stacks, and
+ * `python` those in Python; both must outlive this; NULL: no callers, none in Python. NULL: out of
+ * memory. */
+struct replay *replay_new(const struct live_sink *sink, struct unwinder *unwinder,
+                          struct python_frames *python);
 void replay_free(struct replay *replay);
 
 /* From now on waits of threads are timed. `sampled`: the number of the event of which a sample is

@@ -80,6 +80,8 @@ static bool take_file(void *context, const struct live_file *file, struct error 
 
 /* UINT32_MAX: out of memory. */
 static uint32_t place_of(struct resolver *resolver, const struct live_frame *frame, uint32_t pid) {
+    uint32_t number;
+    bool many;
     switch (frame->place) {
     case PLACE_KERNEL:
         return PLACE_NUMBER_KERNEL;
@@ -87,6 +89,9 @@ static uint32_t place_of(struct resolver *resolver, const struct live_frame *fra
         return PLACE_NUMBER_ANONYMOUS;
     case PLACE_VDSO:
         return PLACE_NUMBER_VDSO;
+    case PLACE_CODE:
+        number = tracked_files_source(&resolver->files, frame->code, &many);
+        return many ? (uint32_t)PLACE_NUMBER_UNKNOWN : number;
     case PLACE_FILE:
         break;
     default:

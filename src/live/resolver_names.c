@@ -30,10 +30,15 @@ static struct sampled_names *names_of(struct resolver *resolver, uint32_t place)
                                            : NULL;
 }
 
+/* What runs a source has named its functions. */
+static bool is_source(const struct resolver *resolver, uint32_t place) {
+    return place < resolver->files.count && tracked_file_is_source(&resolver->files.items[place]);
+}
+
 static bool add_place(struct resolver *resolver, struct places *places, uint32_t file,
                       uint64_t offset) {
     const struct sampled_names *names = names_of(resolver, file);
-    return !names || sampled_names_has(names, offset) ||
+    return !names || is_source(resolver, file) || sampled_names_has(names, offset) ||
            array_push(places->items, places->capacity, places->count, (struct place){file, offset});
 }
 

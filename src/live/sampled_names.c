@@ -23,15 +23,11 @@ bool sampled_names_has(const struct sampled_names *names, uint64_t offset) {
     return next && offset - names->symbols[next - 1].start < names->symbols[next - 1].size;
 }
 
-static bool add(struct sampled_names *names, uint64_t offset, const struct location *location) {
-    struct code_symbol symbol = {.start = offset, .size = 1};
-    /* A function that begins inside another ends what is known of that at this offset. */
-    if (location->function_size) {
-        symbol.start = location->function_offset;
-        symbol.size = offset - location->function_offset + location->function_rest;
-    }
+bool sampled_names_put(struct sampled_names *names, uint64_t start, uint64_t size,
+                       const char *name) {
+    struct code_symbol symbol = {.start = start, .size = size, .name = strdup(name)};
     const size_t at = behind(names, symbol.start);
-    if (!(symbol.name = strdup(location->function ? location->function : "")))
+    if (!symbol.name)
         return false;
     if (!array_room(names->symbols, names->capacity, names->count + 1)) {
         free((char *)symbol.name);
@@ -41,8 +37,17 @@ static bool add(struct sampled_names *names, uint64_t offset, const struct locat
             (names->count - at) * sizeof *names->symbols);
     names->symbols[at] = symbol;
     names->count++;
-    names->unsaved |= location->function != NULL;
+    names->unsaved |= name[0] != 0;
     return true;
+}
+
+static bool add(struct sampled_names *names, uint64_t offset, const struct location *location) {
+    const char *name = location->function ? location->function : "";
+    if (!location->function_size)
+        return sampled_names_put(names, offset, 1, name);
+    /* A function that begins inside another ends what is known of that at this offset. */
+    return sampled_names_put(names, location->function_offset,
+                             offset - location->function_offset + location->function_rest, name);
 }
 
 bool sampled_names_add(struct sampled_names *names, const uint64_t *offsets, size_t count,

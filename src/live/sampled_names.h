@@ -22,6 +22,10 @@ bool sampled_names_has(const struct sampled_names *names, uint64_t offset);
 bool sampled_names_add(struct sampled_names *names, const uint64_t *offsets, size_t count,
                        struct program *program, uint32_t image);
 
+/* Adds one that is known already. False: out of memory. */
+bool sampled_names_put(struct sampled_names *names, uint64_t start, uint64_t size,
+                       const char *name);
+
 struct symbol_cover;
 /* Adds those that have a name. False: out of memory. */
 bool sampled_names_cover(const struct sampled_names *names, struct symbol_cover *cover);

@@ -2,6 +2,7 @@
 #include "live/tracked_files.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "live/tracked_processes.h"
@@ -12,9 +13,11 @@
 #include <xxhash.h>
 
 enum {
-    MANY_FILES = 8192, /* beyond this those that are idle are forgotten */
-    IDLE_SAVES = 2,    /* how long a file must have been idle for that */
-    ANCESTORS_MAX = 8, /* through whose eyes a file is looked for */
+    MANY_FILES = 8192,       /* beyond this those that are idle are forgotten */
+    SOURCES_MAX = 1 << 16,   /* beyond this, of all files, no more */
+    FUNCTIONS_MAX = 1 << 16, /* named in one source */
+    IDLE_SAVES = 2,          /* how long a file must have been idle for that */
+    ANCESTORS_MAX = 8,       /* through whose eyes a file is looked for */
 };
 
 /* Generations are left out: not everyone knows them. */
@@ -167,6 +170,27 @@ uint32_t tracked_files_find(struct tracked_files *files, const struct live_roots
             files, roots, processes, &(struct live_file){.key = *key, .path = "", .seen_in = pid});
     if (number != UINT32_MAX)
         files->items[number].sampled = true;
+    return number;
+}
+
+uint32_t tracked_files_source(struct tracked_files *files, const struct live_code *code,
+                              bool *many) {
+    const struct live_file_key key = {.device = LIVE_DEVICE_SOURCE,
+                                      .inode = XXH3_64bits(code->path, strlen(code->path))};
+    uint32_t number = find(files, &key);
+    *many = number == UINT32_MAX && files->count >= SOURCES_MAX;
+    if (*many)
+        return UINT32_MAX;
+    if (number == UINT32_MAX) {
+        number = add(files, &key, 0);
+        if (number == UINT32_MAX || !set_path(files, &files->items[number], code->path, ""))
+            return UINT32_MAX;
+    }
+    struct tracked_file *file = &files->items[number];
+    file->sampled = true;
+    if (!sampled_names_has(&file->names, code->start) && file->names.count < FUNCTIONS_MAX &&
+        !sampled_names_put(&file->names, code->start, code->size, code->name))
+        return UINT32_MAX;
     return number;
 }
 

@@ -42,6 +42,18 @@ uint32_t tracked_files_find(struct tracked_files *files, const struct live_roots
                             const struct tracked_processes *processes,
                             const struct live_file_key *key, uint32_t pid);
 
+/* What stands in place of a device in the key of the source of a live_code. */
+#define LIVE_DEVICE_SOURCE (UINT64_MAX - 1)
+
+/* The number of the source of a function, whose name is kept; UINT32_MAX: out of memory, or there
+ * are too many, as *many says. */
+uint32_t tracked_files_source(struct tracked_files *files, const struct live_code *code,
+                              bool *many);
+
+static inline bool tracked_file_is_source(const struct tracked_file *file) {
+    return file->key.device == LIVE_DEVICE_SOURCE;
+}
+
 static inline bool tracked_file_is_known(const struct tracked_file *file) {
     return file->path[0] || file->build_id.size;
 }

@@ -238,6 +238,7 @@ bool unwinder_walk(struct unwinder *unwinder, const struct address_map *map,
         enum unwind_outcome outcome = unwind_step(&registers, row, memory);
         if (outcome != UNWIND_STEPPED)
             return finish(stack, ENDS[outcome]);
+        stack->tops[stack->count] = registers.values[UNWIND_RSP];
         /* A call's return address may be the first of another function; what a signal interrupted
          * was about to run. */
         if (!find_place(map, registers.values[UNWIND_RIP] - !was_signal, &frame))
@@ -251,6 +252,7 @@ bool unwinder_walk(struct unwinder *unwinder, const struct address_map *map,
         const bool first =
             !was_signal && begins_context(unwinder, map, row, registers.values[UNWIND_RIP], &frame);
         stack->frames[stack->count++] = frame;
+        stack->tops[stack->count] = 0;
         if (first)
             return finish(stack, LIVE_STACK_WHOLE);
     }

@@ -10,6 +10,9 @@
 /* Frames of one stack, callers after what they called. */
 struct live_stack {
     struct live_frame frames[LIVE_FRAMES_MAX];
+    /* Of the sampled frame, then of each of `frames`: where its part of the stack ends, which is
+     * where that of the next begins; 0: not known, or it has none. */
+    uint64_t tops[LIVE_FRAMES_MAX + 1];
     size_t count;
     enum live_stack_end end;
 };

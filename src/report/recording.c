@@ -46,6 +46,12 @@ static void print_stacks(const struct recording *recording, FILE *file) {
                 text_percent((double)ends[LIVE_STACK_WHOLE], (double)all).s,
                 text_grouped(ends[LIVE_STACK_TRUNCATED]).s,
                 text_grouped(ends[LIVE_STACK_FAILED]).s);
+    const struct python_statistics *python = &recording->recorded.python;
+    if (python->samples)
+        fprintf(file, "Python: of %s sample%s %s %% with all functions, %s with some\n",
+                text_grouped(python->samples).s, text_plural(python->samples),
+                text_percent((double)python->whole, (double)python->samples).s,
+                text_grouped(python->partial).s);
 }
 
 /* How long threads waited, of all together. */
@@ -177,6 +183,8 @@ bool recording_text(const struct recording *recording, const char *store, const 
     if (turns)
         page_wrap(page, turns, NULL, "", "  ");
     free(turns);
+    if (recording->stack_note[0])
+        page_wrap(page, recording->stack_note, NULL, "", "  ");
     if (!attributed->samples)
         page_wrap(page, NO_SAMPLES, NULL, "", "  ");
     fprintf(file, "%s: %s sample%s in %s%s\n",
@@ -240,6 +248,8 @@ static json_t *notes_json(const struct recording *recording) {
     if (turns)
         json_array_append_new(notes, json_text(turns));
     free(turns);
+    if (recording->stack_note[0])
+        json_array_append_new(notes, json_text(recording->stack_note));
     if (recording->attributed.samples)
         show_rows(recording, NULL, &names, &ignored);
     else
@@ -248,6 +258,12 @@ static json_t *notes_json(const struct recording *recording) {
         json_array_append_new(notes, json_text(names.notes[i]));
     report_free(&names);
     return notes;
+}
+
+static json_t *python_json(const struct recording *recording) {
+    const struct python_statistics *python = &recording->recorded.python;
+    return json_pack("{s:I, s:I, s:I}", "samples", (json_int_t)python->samples, "whole",
+                     (json_int_t)python->whole, "partial", (json_int_t)python->partial);
 }
 
 static json_t *stacks_json(const struct recording *recording) {
@@ -260,11 +276,11 @@ static json_t *stacks_json(const struct recording *recording) {
 bool recording_json(const struct recording *recording, FILE *file, struct error *error) {
     const struct resolver_statistics *attributed = &recording->attributed;
     json_t *object = json_pack(
-        "{s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:f, s:b, s:o}", "command",
+        "{s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:f, s:b, s:o}", "command",
         json_text(recording->name), "epoch", (json_int_t)recording->session, "events",
         events_json(recording), "samples", (json_int_t)attributed->samples, "kernel_samples",
         (json_int_t)attributed->kernel, "unknown", (json_int_t)attributed->unknown, "dropped",
-        (json_int_t)recording->recorded.dropped, "stacks", stacks_json(recording), "coarse",
+        (json_int_t)recording->recorded.dropped, "stacks", stacks_json(recording), "python", python_json(recording), "coarse",
         (json_int_t)attributed->coarse, "seconds", recording->seconds, "partial",
         (int)recording->partial, "notes", notes_json(recording));
     return json_write(object, file, error);

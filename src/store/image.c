@@ -7,8 +7,8 @@
 #include "util/array.h"
 #include "util/hash_index.h"
 
-static const char *const KIND_NAMES[IMAGE_KINDS] = {"file", "kernel", "module",
-                                                    "vdso", "jit",    "unknown"};
+static const char *const KIND_NAMES[IMAGE_KINDS] = {"file", "kernel",  "module", "vdso",
+                                                    "jit",  "unknown", "source"};
 
 const char *image_kind_name(enum image_kind kind) {
     return (unsigned)kind < IMAGE_KINDS ? KIND_NAMES[kind] : "unknown";

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/source_place.h"
 #include "util/array.h"
 #include "util/order.h"
 
@@ -120,6 +121,10 @@ static bool locate(struct image_names *names, const struct store_image *image, u
         program_locate_function(names->program, found->file, offset, location);
     if (!location->function)
         locate_symbol(found, offset, location);
+    if (image->kind == IMAGE_SOURCE) {
+        location->file = image->path;
+        location->line = source_line(offset);
+    }
     return true;
 }
 

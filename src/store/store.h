@@ -111,6 +111,7 @@ enum image_kind {
     IMAGE_VDSO,
     IMAGE_JIT,
     IMAGE_UNKNOWN,
+    IMAGE_SOURCE, /* a source file whose functions an interpreter runs: see source_place.h */
     IMAGE_KINDS
 };
 const char *image_kind_name(enum image_kind kind);

@@ -255,6 +255,8 @@ static bool record(struct record_run *run, int *exec_status, struct error *error
     if (!saved && good)
         *error = unsaved;
     recording->note = resolver_note(run->resolver);
+    const char *note = recorder_note(run->recorder);
+    snprintf(recording->stack_note, sizeof recording->stack_note, "%s", note ? note : "");
     await_command(run);
     return good && saved;
 }

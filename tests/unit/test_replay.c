@@ -326,7 +326,7 @@ static int set_up(void **state) {
     (void)state;
     heard.text[0] = 0;
     struct live_sink sink = {&heard, hear_process, hear_file, hear_sample};
-    replay = replay_new(&sink, NULL);
+    replay = replay_new(&sink, NULL, NULL);
     return replay ? 0 : -1;
 }
 static int tear_down(void **state) {
@@ -556,7 +556,7 @@ static void catch_own(struct caught *caught) {
     struct unwinder *unwinder = unwinder_new(&ROOTS);
     struct error error = {0};
     assert_non_null(unwinder);
-    struct replay *of_own = replay_new(&sink, unwinder);
+    struct replay *of_own = replay_new(&sink, unwinder, NULL);
     assert_non_null(of_own);
     if (!replay_attach(of_own, own.pid, &error) || !replay_record(of_own, &own, 0, &error))
         fail_msg("%s", error.message);

@@ -10,6 +10,8 @@
 
 #include "live/resolver_internal.h"
 #include "live_tree.h"
+#include "store/image_names.h"
+#include "store/source_place.h"
 #include "util/clock.h"
 
 static const struct live_event EVENT = {
@@ -390,18 +392,21 @@ static void callers(void **state) {
     live_tree_text(live_tree_path(&fixture->tree, "proc/kallsyms"),
                    "ffffffff81000000 T _stext\nffffffff81000100 T sys_read\n"
                    "ffffffff81000200 T copy_out\nffffffff81000300 T _etext\n");
-    const struct live_frame main_at = {PLACE_FILE, key, 0x40}, read_at = {PLACE_FILE, key, 0x80};
-    const struct live_frame in_kernel = {PLACE_KERNEL, NO_FILE, 0xffffffff81000110};
+    const struct live_frame main_at = {.place = PLACE_FILE, .file = key, .offset = 0x40},
+                            read_at = {.place = PLACE_FILE, .file = key, .offset = 0x80};
+    const struct live_frame in_kernel = {
+        .place = PLACE_KERNEL, .file = NO_FILE, .offset = 0xffffffff81000110};
     const struct live_frame deep[] = {in_kernel, read_at, main_at}, shallow[] = {main_at};
     for (uint32_t pid = 42; pid < 44; pid++) {
         announce(fixture, pid, 1, 5, "app");
         announce_file(fixture, key, "/usr/bin/app", "ABCD", pid);
-        struct live_sample taken = {.process = {pid, 1, start_of(5)},
-                                    .at = {PLACE_KERNEL, NO_FILE, 0xffffffff81000210},
-                                    .callers = deep,
-                                    .caller_count = 3,
-                                    .end = LIVE_STACK_WHOLE,
-                                    .count = 1};
+        struct live_sample taken = {
+            .process = {pid, 1, start_of(5)},
+            .at = {.place = PLACE_KERNEL, .file = NO_FILE, .offset = 0xffffffff81000210},
+            .callers = deep,
+            .caller_count = 3,
+            .end = LIVE_STACK_WHOLE,
+            .count = 1};
         assert_true(fixture->sink.sample(fixture->sink.context, &taken, &fixture->error));
         taken.at = read_at;
         taken.callers = shallow;
@@ -432,6 +437,43 @@ static void callers(void **state) {
     assert_int_equal(count, 2);
     assert_string_equal(symbols[0].name, "sys_read");
     store_free_symbols(symbols, count);
+    if (!store_check(fixture->store, &fixture->error))
+        fail_msg("%s", fixture->error.message);
+}
+
+/* What an interpreter runs: a source is an image, whose functions keep their names. */
+static void functions_of_a_source(void **state) {
+    struct fixture *fixture = *state;
+    const struct live_code code = {.path = "/a/b.py",
+                                   .name = "Class.method",
+                                   .first_line = 10,
+                                   .start = source_function(10, 7),
+                                   .size = source_function_size()};
+    const struct live_frame caller = {
+        .place = PLACE_CODE, .code = &code, .offset = source_place(code.start, 12)};
+    struct live_sample taken = {.process = {42, 1, start_of(5)},
+                                .at = {.place = PLACE_ANONYMOUS},
+                                .callers = &caller,
+                                .caller_count = 1,
+                                .end = LIVE_STACK_WHOLE,
+                                .count = 3};
+    announce(fixture, 42, 1, 5, "app");
+    for (int i = 0; i < 2; i++) {
+        assert_true(fixture->sink.sample(fixture->sink.context, &taken, &fixture->error));
+        save(fixture);
+    }
+    const struct store_image source = {.kind = IMAGE_SOURCE, .path = "/a/b.py", .root = ""};
+    struct store_image stored = source;
+    struct location location;
+    struct program *program = program_new();
+    struct image_names *names = image_names_new(fixture->store, program, &fixture->error);
+    assert_true(store_image(fixture->store, &source, &stored.id, &fixture->error));
+    assert_true(image_names_locate(names, &stored, caller.offset, &location, &fixture->error));
+    assert_string_equal(location.function, "Class.method");
+    assert_string_equal(location.file, "/a/b.py");
+    assert_int_equal(location.line, 12);
+    image_names_free(names);
+    program_free(program);
     if (!store_check(fixture->store, &fixture->error))
         fail_msg("%s", fixture->error.message);
 }
@@ -525,6 +567,7 @@ int main(void) {
         TEST(what_ran_before_the_start),
         TEST(samples_in_the_kernel),
         TEST(callers),
+        TEST(functions_of_a_source),
         TEST(a_kernel_whose_symbols_are_hidden),
         TEST(code_made_at_run_time),
         TEST(more_than_there_is_room_for),

@@ -1,0 +1,221 @@
+/* The Python functions that a sampled thread is in: follows, from _PyRuntime, the interpreters,
+ * their threads and the frames of this thread, and writes the code objects to the ring buffer of
+ * the sample, right before it. Everything is read as it is at the time of the sample; what is read
+ * is the process's own memory, which may hold anything: all walks are bounded, and what cannot be
+ * read ends them. */
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include <bpf/bpf_core_read.h>
+
+#include "python.h"
+
+#define KERNEL_TYPE __attribute__((preserve_access_index))
+
+struct upid {
+    int nr;
+} KERNEL_TYPE;
+
+struct pid {
+    unsigned int level;
+    struct upid numbers[1];
+} KERNEL_TYPE;
+
+struct task_struct {
+    struct pid *thread_pid;
+} KERNEL_TYPE;
+
+enum {
+    SEARCH_STEPS = 1024,
+    FRAME_ROOM = 128 /* a power of 2: the verifier sees that masked offsets are inside */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, PYTHON_PROCESSES_MAX);
+    __type(key, __u32);
+    __type(value, struct python_process);
+} processes SEC(".maps");
+
+/* Sized by the number of processors when the program is loaded. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+    __uint(key_size, sizeof(__u32));
+    __uint(value_size, sizeof(__u32));
+    __uint(max_entries, 1);
+} outputs SEC(".maps");
+
+struct scratch {
+    struct python_stack stack;
+    __u8 frame[FRAME_ROOM];
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct scratch);
+} scratches SEC(".maps");
+
+static __always_inline bool read(__u64 address, void *to, __u32 size) {
+    return bpf_probe_read_user(to, size, (const void *)address) == 0;
+}
+
+static __always_inline __u64 read_word(__u64 address) {
+    __u64 word = 0;
+    return read(address, &word, sizeof word) ? word : 0;
+}
+
+/* The number of this thread as gettid() tells it. */
+static __always_inline __u64 own_id(void) {
+    struct task_struct *task = (void *)bpf_get_current_task();
+    struct pid *pid = BPF_CORE_READ(task, thread_pid);
+    __u32 level = BPF_CORE_READ(pid, level);
+    int number = 0;
+    const void *at = (const char *)pid +
+                     __builtin_preserve_field_info(pid->numbers, BPF_FIELD_BYTE_OFFSET) +
+                     (__u64)level * bpf_core_type_size(struct upid);
+    bpf_probe_read_kernel(&number, sizeof number, at);
+    return (__u64)number;
+}
+
+/* ---- the thread ---- */
+
+struct search {
+    const struct python_layout *layout;
+    __u64 id; /* wanted */
+    __u64 interpreter, thread;
+    __u64 found;
+};
+
+static long search_step(__u32 step, struct search *search) {
+    (void)step;
+    const struct python_layout *layout = search->layout;
+    if (!search->thread) {
+        if (!search->interpreter)
+            return 1;
+        search->thread = read_word(search->interpreter + layout->threads);
+        search->interpreter = read_word(search->interpreter + layout->interpreter_next);
+        return 0;
+    }
+    if (read_word(search->thread + layout->thread_id) == search->id) {
+        search->found = search->thread;
+        return 1;
+    }
+    search->thread = read_word(search->thread + layout->thread_next);
+    return 0;
+}
+
+/* That which has the lock most likely; else any, with the newest first. 0: none. */
+static __always_inline __u64 find_thread(const struct python_process *process) {
+    const struct python_layout *layout = &process->layout;
+    struct search search = {.layout = layout, .id = own_id()};
+    search.interpreter = read_word(process->runtime + layout->interpreters);
+    __u64 holder = read_word((layout->holder_is_inner ? search.interpreter : process->runtime) +
+                             layout->holder);
+    if (holder && read_word(holder + layout->thread_id) == search.id)
+        return holder;
+    bpf_loop(SEARCH_STEPS, search_step, &search, 0);
+    return search.found;
+}
+
+/* ---- frames ---- */
+
+struct walk {
+    const struct python_layout *layout;
+    struct scratch *scratch;
+    __u64 frame, c_frame;
+};
+
+static __always_inline __u64 frame_word(const struct scratch *scratch, __u32 offset) {
+    return *(const __u64 *)(scratch->frame + (offset & (FRAME_ROOM / 2 - 1)));
+}
+
+static __always_inline __u8 frame_byte(const struct scratch *scratch, __u32 offset) {
+    return scratch->frame[offset & (FRAME_ROOM - 1)];
+}
+
+static __always_inline bool put(struct walk *walk, __u64 code, __u64 identity, __u64 instruction) {
+    /* Kept where the verifier knows no values: it would follow each by itself. */
+    __u32 at = walk->scratch->stack.count;
+    if (at >= PYTHON_ITEMS_MAX) {
+        walk->scratch->stack.flags |= PYTHON_CUT;
+        return false;
+    }
+    struct python_item *item = &walk->scratch->stack.items[at];
+    item->code = code;
+    item->identity = identity;
+    item->instruction = instruction;
+    walk->scratch->stack.count = at + 1;
+    return true;
+}
+
+static long walk_step(__u32 step, struct walk *walk) {
+    (void)step;
+    const struct python_layout *layout = walk->layout;
+    struct scratch *scratch = walk->scratch;
+    __u64 names[2] = {};
+    if (!walk->frame || !read(walk->frame, scratch->frame, PYTHON_FRAME_BYTES))
+        return 1;
+    if (frame_byte(scratch, layout->frame_owner) == PYTHON_OWNED_BY_C) {
+        if (!put(walk, 0, walk->frame, 0))
+            return 1;
+    } else {
+        __u64 code = frame_word(scratch, layout->frame_code);
+        /* Nor its name nor its lines: no code object, but None. */
+        if (!code || !read(code + layout->code_qualname, names, sizeof names))
+            return 1;
+        if (!put(walk, code, python_identity(names[0], names[1]),
+                 frame_word(scratch, layout->frame_instruction) - code - layout->code_instructions))
+            return 1;
+        if (layout->frame_entry && frame_byte(scratch, layout->frame_entry)) {
+            if (!put(walk, 0, walk->c_frame, 0))
+                return 1;
+            walk->c_frame = read_word(walk->c_frame + layout->c_frame_previous);
+        }
+    }
+    walk->frame = frame_word(scratch, layout->frame_previous);
+    return 0;
+}
+
+static __always_inline void follow(struct bpf_perf_event_data *context,
+                                   const struct python_process *process) {
+    __u32 zero = 0;
+    __u64 thread = find_thread(process);
+    struct scratch *scratch = bpf_map_lookup_elem(&scratches, &zero);
+    if (!thread || !scratch)
+        return;
+    const struct python_layout *layout = &process->layout;
+    struct walk walk = {.layout = layout, .scratch = scratch};
+    walk.frame = read_word(thread + layout->thread_frame);
+    if (layout->has_c_frames) {
+        walk.c_frame = walk.frame;
+        walk.frame = read_word(walk.c_frame + layout->c_frame_frame);
+    }
+    scratch->stack.mark = PYTHON_MARK;
+    scratch->stack.flags = 0;
+    scratch->stack.count = 0;
+    bpf_loop(2 * PYTHON_ITEMS_MAX, walk_step, &walk, 0);
+    __u32 count = scratch->stack.count;
+    if (!count || count > PYTHON_ITEMS_MAX)
+        return;
+    bpf_perf_event_output(context, &outputs, BPF_F_CURRENT_CPU, &scratch->stack,
+                          sizeof scratch->stack - sizeof scratch->stack.items +
+                              count * sizeof(struct python_item));
+}
+
+/* 1: the sample is written. */
+SEC("perf_event")
+int sample_python(struct bpf_perf_event_data *context) {
+    __u32 number = bpf_get_current_pid_tgid() >> 32;
+    const struct python_process *process = bpf_map_lookup_elem(&processes, &number);
+    if (process)
+        follow(context, process);
+    return 1;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

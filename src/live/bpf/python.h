@@ -1,0 +1,40 @@
+/* What the BPF program that follows Python's frames shares with culprit. */
+#pragma once
+
+#include "../../program/python_layout.h"
+
+/* Of a process, by its number: map of processes. */
+struct python_process {
+    __u64 runtime; /* address of _PyRuntime */
+    struct python_layout layout;
+    __u32 reserved;
+};
+
+enum {
+    PYTHON_ITEMS_MAX = 255,
+    PYTHON_PROCESSES_MAX = 1 << 12,
+    PYTHON_MARK = 0x6e687470, /* no size of a record that begins so could be true */
+    PYTHON_CUT = 1            /* the stack has more frames than there is room for */
+};
+
+/* A frame; or, with `code` 0, the end of those that one run of the interpreter's loop stands for:
+ * `identity` is an address in the frame that this has on the C stack. */
+struct python_item {
+    __u64 code;        /* address of the code object */
+    __u64 identity;    /* of what is at that address now: python_identity() */
+    __u64 instruction; /* bytes, from the object's first instruction on */
+};
+
+/* One stack, the innermost frame first. It is written right before the sample that it is of. */
+struct python_stack {
+    __u32 mark;
+    __u32 flags;
+    __u32 count, reserved;
+    struct python_item items[PYTHON_ITEMS_MAX + 1];
+};
+
+/* An address may be given to another object: that has other names and other lines. */
+static inline __attribute__((always_inline)) __u64 python_identity(__u64 qualname,
+                                                                   __u64 linetable) {
+    return qualname * 0x9e3779b97f4a7c15ull ^ linetable;
+}

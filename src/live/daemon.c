@@ -98,7 +98,7 @@ static uint64_t unwritten(const struct daemon *daemon) {
 /* Callers are found while the processes and their files are still there; when samples were taken
  * is known as far as drains are apart. */
 static double drain_seconds(const struct daemon_options *options) {
-    enum { WITH_STACKS = 1 };
+    static const double WITH_STACKS = 0.25;
     const double step =
         options->slicing.step_ns ? (double)options->slicing.step_ns / 1e9 : INFINITY;
     return fmin(options->stack_bytes ? WITH_STACKS : step, options->drain_seconds);

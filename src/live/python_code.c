@@ -103,20 +103,20 @@ static char *read_text(const struct reading *reading, uint64_t address, size_t m
 
 /* ---- code objects ---- */
 
-/* False: it cannot be read, or there is no memory. */
+/* Of a table that cannot be read there are none. False: out of memory. */
 static bool read_lines(const struct reading *reading, uint64_t address, uint32_t first_line,
                        struct python_lines *lines) {
     const struct python_layout *layout = &reading->image->layout;
     uint8_t head[BYTES_BYTES];
     if (layout->bytes_size > BYTES_BYTES - 8 ||
         !read_object(reading, address, reading->image->bytes_type, head, sizeof head))
-        return false;
+        return true;
     const uint64_t size = word_at(head, layout->bytes_size);
     if (size > TABLE_BYTES_MAX)
-        return false;
+        return true;
     uint8_t *table = malloc(size + 1);
-    const bool good = table && read_memory(reading, address + layout->bytes_data, table, size) &&
-                      python_lines_read(lines, table, size, first_line);
+    const bool good = table && (!read_memory(reading, address + layout->bytes_data, table, size) ||
+                                python_lines_read(lines, table, size, first_line));
     free(table);
     return good;
 }

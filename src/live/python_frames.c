@@ -268,10 +268,27 @@ void python_frames_ended(struct python_frames *frames, uint32_t pid) {
 
 /* ---- code objects ---- */
 
+/* Memory as it was copied when the code object was first met, or else as it is now. */
+struct code_memory {
+    uint32_t pid;
+    const struct python_copy *copy; /* NULL: none */
+};
+
+static bool read_copy(const struct python_copy *copy, uint64_t address, void *bytes, size_t size) {
+    for (size_t i = 0; i < PYTHON_PARTS; i++) {
+        const struct python_part *part = &copy->parts[i];
+        const uint64_t from = address - part->address;
+        if (from < part->size && size <= part->size - from)
+            return memcpy(bytes, copy->bytes + part->offset + from, size);
+    }
+    return false;
+}
+
 static bool read_process(void *context, uint64_t address, void *bytes, size_t size) {
-    const struct python_user *user = context;
+    const struct code_memory *memory = context;
     const struct iovec to = {bytes, size}, from = {(void *)(uintptr_t)address, size};
-    return !size || process_vm_readv((pid_t)user->pid, &to, 1, &from, 1, 0) == (ssize_t)size;
+    return !size || (memory->copy && read_copy(memory->copy, address, bytes, size)) ||
+           process_vm_readv((pid_t)memory->pid, &to, 1, &from, 1, 0) == (ssize_t)size;
 }
 
 static struct known_code *find_code(const struct python_user *user, uint64_t address,
@@ -287,19 +304,21 @@ static struct known_code *find_code(const struct python_user *user, uint64_t add
 
 /* NULL: out of memory. */
 static const struct known_code *code_of(struct python_frames *frames, struct python_user *user,
-                                        const struct python_item *item) {
-    struct known_code *code = find_code(user, item->code, item->identity);
+                                        uint64_t address, uint64_t identity,
+                                        const struct python_copy *copy) {
+    struct known_code *code = find_code(user, address, identity);
     if (code)
         return code;
     if (!array_room(user->codes, user->capacity, user->count + 1) ||
         !hash_index_reserve(&user->index, user->count + 1) || !(code = calloc(1, sizeof *code)))
         return NULL;
-    *code = (struct known_code){.address = item->code, .identity = item->identity};
-    const struct python_memory memory = {read_process, user};
-    code->read = python_code_read(&memory, &frames->files[user->file].image, user->bias, item->code,
-                                  item->identity, &code->code);
+    *code = (struct known_code){.address = address, .identity = identity};
+    struct code_memory read = {user->pid, copy};
+    const struct python_memory memory = {read_process, &read};
+    code->read = python_code_read(&memory, &frames->files[user->file].image, user->bias, address,
+                                  identity, &code->code);
     frames->code_bytes += sizeof *code + (code->read ? python_code_bytes(&code->code) : 0);
-    hash_index_add(&user->index, hash_pair(item->code, item->identity), (uint32_t)user->count);
+    hash_index_add(&user->index, hash_pair(address, identity), (uint32_t)user->count);
     user->codes[user->count++] = code;
     return code;
 }
@@ -315,13 +334,25 @@ static void bound_codes(struct python_frames *frames, struct python_user *user) 
 
 /* ---- stacks ---- */
 
-bool python_frames_take(struct python_frames *frames, const uint8_t *record, size_t size) {
-    enum { TID_AT = 28 };
-    struct python_stack stack;
-    uint32_t tid;
-    if (!frames->probe || !python_probe_take(frames->probe, record, size, &stack))
-        return false;
-    memcpy(&tid, record + TID_AT, sizeof tid);
+static void take_copy(struct python_frames *frames, uint32_t pid, const uint8_t *written,
+                      size_t size) {
+    enum { HEAD = offsetof(struct python_copy, bytes) };
+    struct python_user *user = find_user(frames, pid);
+    struct python_copy copy;
+    if (!user || user->file == UINT32_MAX || size < HEAD)
+        return;
+    const size_t held = (size < sizeof copy ? size : sizeof copy) - HEAD;
+    memcpy(&copy, written, HEAD + held);
+    for (size_t i = 0; i < PYTHON_PARTS; i++)
+        if (copy.parts[i].offset > held || copy.parts[i].size > held - copy.parts[i].offset)
+            copy.parts[i].size = 0;
+    bound_codes(frames, user);
+    code_of(frames, user, copy.code, copy.identity, &copy);
+}
+
+static void take_stack(struct python_frames *frames, uint32_t tid, const uint8_t *written,
+                       size_t size) {
+    enum { HEAD = offsetof(struct python_stack, items) };
     size_t at = index_where(i, frames->pending_count, frames->pending[i]->tid == tid);
     if (at == frames->pending_count)
         at = index_where(i, frames->pending_count, !frames->pending[i]->tid);
@@ -332,11 +363,31 @@ bool python_frames_take(struct python_frames *frames, const uint8_t *record, siz
         if (!added ||
             !array_push(frames->pending, frames->pending_capacity, frames->pending_count, added)) {
             free(added);
-            return true;
+            return;
         }
     }
+    struct python_stack *stack = &frames->pending[at]->stack;
     frames->pending[at]->tid = tid;
-    frames->pending[at]->stack = stack;
+    if (size > sizeof *stack)
+        size = sizeof *stack;
+    memcpy(stack, written, size);
+    if (size < HEAD || stack->count > (size - HEAD) / sizeof *stack->items)
+        stack->count = 0;
+}
+
+bool python_frames_take(struct python_frames *frames, const uint8_t *record, size_t size) {
+    enum { PID_AT = 24, TID_AT = 28 };
+    const uint8_t *written;
+    uint32_t pid, tid, mark;
+    if (!frames->probe || !python_probe_take(frames->probe, record, size, &written, &size))
+        return false;
+    memcpy(&pid, record + PID_AT, sizeof pid);
+    memcpy(&tid, record + TID_AT, sizeof tid);
+    memcpy(&mark, written, sizeof mark);
+    if (mark == PYTHON_COPY_MARK)
+        take_copy(frames, pid, written, size);
+    else
+        take_stack(frames, tid, written, size);
     return true;
 }
 
@@ -356,7 +407,8 @@ struct finding {
 
 static bool find_frame(void *context, const struct python_item *item, struct live_frame *frame) {
     const struct finding *finding = context;
-    const struct known_code *code = code_of(finding->frames, finding->user, item);
+    const struct known_code *code =
+        code_of(finding->frames, finding->user, item->code, item->identity, NULL);
     if (!code)
         return false;
     *frame = (struct live_frame){.place = PLACE_CODE};
@@ -371,16 +423,16 @@ bool python_frames_weave(struct python_frames *frames, uint32_t pid, uint32_t ti
                          struct live_stack *stack) {
     struct finding finding = {frames, find_user(frames, pid)};
     const struct python_stack *python = take_pending(frames, tid);
-    bool unread = false;
+    bool lacking = false;
     if (!finding.user || finding.user->file == UINT32_MAX)
         return true;
     frames->statistics.samples++;
-    if (!python || !python->count)
+    if (!python)
         return true;
     bound_codes(frames, finding.user);
-    if (!python_weave(python, find_frame, &finding, stack, &unread))
+    if (!python_weave(python, find_frame, &finding, stack, &lacking))
         return false;
-    const bool whole = stack->end == LIVE_STACK_WHOLE && !unread;
+    const bool whole = stack->end == LIVE_STACK_WHOLE && !lacking;
     frames->statistics.whole += whole;
     frames->statistics.partial += !whole;
     return true;

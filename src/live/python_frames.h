@@ -11,7 +11,8 @@ struct python_frames;
 
 struct python_statistics {
     uint64_t samples; /* with their stacks, of processes with an interpreter that is known */
-    uint64_t whole;   /* of them with all Python functions, in their places among those of C */
+    uint64_t whole;   /* of them with all Python functions that they were in, if any, in their
+                         places among those of C */
     uint64_t partial; /* of them with some, or with some whose names could not be read any more */
 };
 

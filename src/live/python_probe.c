@@ -127,30 +127,24 @@ bool python_probe_attach(struct python_probe *probe, int event, int processor, i
 }
 
 bool python_probe_take(const struct python_probe *probe, const uint8_t *record, size_t size,
-                       struct python_stack *stack) {
-    enum {
-        ID_AT = 8,
-        RAW_AT = 40,
-        DATA_AT = RAW_AT + 4,
-        HEAD = offsetof(struct python_stack, items)
-    };
+                       const uint8_t **written, size_t *written_size) {
+    enum { ID_AT = 8, RAW_AT = 40, DATA_AT = RAW_AT + 4 };
     struct perf_event_header header;
     uint64_t id;
-    uint32_t raw;
-    if (size < DATA_AT + HEAD)
+    uint32_t raw, mark;
+    if (size < DATA_AT + sizeof mark)
         return false;
     memcpy(&header, record, sizeof header);
     memcpy(&id, record + ID_AT, sizeof id);
     memcpy(&raw, record + RAW_AT, sizeof raw);
-    memcpy(stack, record + DATA_AT, HEAD);
-    if (header.type != PERF_RECORD_SAMPLE || stack->mark != PYTHON_MARK ||
+    memcpy(&mark, record + DATA_AT, sizeof mark);
+    if (header.type != PERF_RECORD_SAMPLE || raw > size - DATA_AT ||
+        (mark != PYTHON_STACK_MARK && mark != PYTHON_COPY_MARK) ||
         !any_where(i, probe->processors,
                    probe->outputs[i].descriptor >= 0 && probe->outputs[i].id == id))
         return false;
-    if (raw > size - DATA_AT || stack->count > PYTHON_ITEMS_MAX ||
-        raw < HEAD + stack->count * sizeof *stack->items)
-        stack->count = 0;
-    memcpy(stack->items, record + DATA_AT + HEAD, stack->count * sizeof *stack->items);
+    *written = record + DATA_AT;
+    *written_size = raw;
     return true;
 }
 

@@ -20,9 +20,9 @@ void python_probe_free(struct python_probe *probe);
  * ring buffer, which records of stacks go to. False with errno. */
 bool python_probe_attach(struct python_probe *probe, int event, int processor, int ring);
 
-/* Whether a record is one of ours; what is in it then in *stack, `count` 0: damaged. */
+/* Whether a record is one of ours: then what the program wrote, from its mark on. */
 bool python_probe_take(const struct python_probe *probe, const uint8_t *record, size_t size,
-                       struct python_stack *stack);
+                       const uint8_t **written, size_t *written_size);
 
 /* From now on the process is followed. False: there are too many. */
 bool python_probe_follow(struct python_probe *probe, uint32_t pid,

@@ -12,7 +12,7 @@ struct weaving {
     size_t next; /* item */
     struct live_frame woven[LIVE_FRAMES_MAX];
     size_t count;
-    bool cut, unread;
+    bool cut, lacking;
 };
 
 static void put(struct weaving *weaving, const struct live_frame *frame) {
@@ -30,7 +30,7 @@ static bool put_item(struct weaving *weaving, const struct python_item *item) {
         return false;
     if (!frame.code) {
         frame = (struct live_frame){.place = PLACE_CODE, .code = &UNREAD};
-        weaving->unread = true;
+        weaving->lacking = true;
     }
     put(weaving, &frame);
     return true;
@@ -84,8 +84,10 @@ static bool weave(struct weaving *weaving, const struct live_stack *stack) {
     }
     /* Of a C stack that was not walked to its end, or not rightly. */
     for (size_t end; weaving->next < weaving->python->count;) {
-        if ((end = run_end(weaving)) == weaving->python->count && !cut)
+        if ((end = run_end(weaving)) == weaving->python->count && !cut) {
+            weaving->lacking = true;
             break;
+        }
         if (!put_run(weaving, end))
             return false;
     }
@@ -94,7 +96,7 @@ static bool weave(struct weaving *weaving, const struct live_stack *stack) {
 }
 
 bool python_weave(const struct python_stack *python, python_frame_finder *find, void *context,
-                  struct live_stack *stack, bool *unread) {
+                  struct live_stack *stack, bool *lacking) {
     struct weaving weaving = {.python = python, .find = find, .context = context};
     if (!weave(&weaving, stack))
         return false;
@@ -103,6 +105,6 @@ bool python_weave(const struct python_stack *python, python_frame_finder *find, 
     stack->count = weaving.count;
     if (weaving.cut)
         stack->end = LIVE_STACK_TRUNCATED;
-    *unread = weaving.unread;
+    *lacking = weaving.lacking;
     return true;
 }

@@ -202,9 +202,6 @@ static void other_objects(void **state) {
         {NAME + 8, 3 + BIAS},          /* bytes for a string */
         {NAME + 32, ASCII | WIDTH_1},  /* a string of before 3.3 */
         {NAME + 32, COMPACT | 7 << 2}, /* characters of seven bytes */
-        {TABLE + 8, 2 + BIAS},
-        {TABLE + 16, UINT64_MAX},
-        {TABLE + 16, ROOM},
     };
     uint8_t memory[ROOM];
     struct python_code code;
@@ -212,6 +209,22 @@ static void other_objects(void **state) {
         put_code(memory);
         put_word(memory, WRONG[i].at, WRONG[i].word);
         assert_false(read_code(memory, &code));
+    }
+}
+
+/* Its name is known, its lines are not. */
+static void other_tables(void **state) {
+    (void)state;
+    static const size_t AT[] = {TABLE + 8, TABLE + 16, TABLE + 16};
+    static const uint64_t WORDS[] = {2 + BIAS, UINT64_MAX, ROOM};
+    uint8_t memory[ROOM];
+    struct python_code code;
+    for (size_t i = 0; i < sizeof AT / sizeof *AT; i++) {
+        put_code(memory);
+        put_word(memory, AT[i], WORDS[i]);
+        assert_true(read_code(memory, &code));
+        assert_int_equal(source_line(python_code_place(&code, 0)), 10);
+        python_code_free(&code);
     }
 }
 
@@ -257,12 +270,12 @@ static struct live_stack c_stack(enum live_stack_end end) {
     { .identity = (address) }
 
 static void assert_woven(const struct python_stack *python, struct live_stack stack,
-                         const char *expected, enum live_stack_end end) {
-    bool unread;
-    assert_true(python_weave(python, find_function, NULL, &stack, &unread));
+                         const char *expected, enum live_stack_end end, bool lacks) {
+    bool lacking;
+    assert_true(python_weave(python, find_function, NULL, &stack, &lacking));
     assert_stack(&stack, expected);
     assert_int_equal(stack.end, end);
-    assert_false(unread);
+    assert_int_equal(lacking, lacks);
 }
 
 static void woven_stacks(void **state) {
@@ -272,37 +285,37 @@ static void woven_stacks(void **state) {
     assert_woven(
         &(struct python_stack){
             .count = 5, .items = {FRAME(1), FRAME(2), RUN_ENDS(50), FRAME(3), RUN_ENDS(350)}},
-        whole, "f g 1 2 h 4", LIVE_STACK_WHOLE);
+        whole, "f g 1 2 h 4", LIVE_STACK_WHOLE, false);
     /* f calls C code that calls back g; the sampled frame is C code. */
     assert_woven(
         &(struct python_stack){.count = 4,
                                .items = {FRAME(1), RUN_ENDS(150), FRAME(2), RUN_ENDS(399)}},
-        whole, "f 2 g 4", LIVE_STACK_WHOLE);
+        whole, "f 2 g 4", LIVE_STACK_WHOLE, false);
     /* None. */
-    assert_woven(&(struct python_stack){0}, whole, "1 2 3 4", LIVE_STACK_WHOLE);
+    assert_woven(&(struct python_stack){0}, whole, "1 2 3 4", LIVE_STACK_WHOLE, false);
     /* A C stack of which not all was copied. */
     assert_woven(
         &(struct python_stack){.count = 4,
                                .items = {FRAME(1), RUN_ENDS(250), FRAME(2), RUN_ENDS(5000)}},
-        c_stack(LIVE_STACK_TRUNCATED), "1 f 3 4 g", LIVE_STACK_TRUNCATED);
+        c_stack(LIVE_STACK_TRUNCATED), "1 f 3 4 g", LIVE_STACK_TRUNCATED, false);
     /* A Python stack deeper than what is told: whose loop it is not known. */
     assert_woven(&(struct python_stack){.flags = PYTHON_CUT,
                                         .count = 4,
                                         .items = {FRAME(1), RUN_ENDS(50), FRAME(2), FRAME(3)}},
-                 whole, "f g h", LIVE_STACK_TRUNCATED);
+                 whole, "f g h", LIVE_STACK_TRUNCATED, false);
     /* One that could not be followed to its end. */
     assert_woven(&(struct python_stack){.count = 3, .items = {FRAME(1), RUN_ENDS(50), FRAME(2)}},
-                 whole, "f 1 2 3 4", LIVE_STACK_WHOLE);
+                 whole, "f 1 2 3 4", LIVE_STACK_WHOLE, true);
 }
 
 static void unread_functions(void **state) {
     (void)state;
     struct live_stack stack = c_stack(LIVE_STACK_WHOLE);
-    bool unread;
+    bool lacking;
     const struct python_stack python = {.count = 2, .items = {FRAME(77), RUN_ENDS(150)}};
-    assert_true(python_weave(&python, find_function, NULL, &stack, &unread));
+    assert_true(python_weave(&python, find_function, NULL, &stack, &lacking));
     assert_stack(&stack, "[not read in time] 2 3 4");
-    assert_true(unread);
+    assert_true(lacking);
 }
 
 /* More frames than a stack may have. */
@@ -310,11 +323,11 @@ static void deep_stacks(void **state) {
     (void)state;
     struct python_stack python = {.count = PYTHON_ITEMS_MAX};
     struct live_stack stack = c_stack(LIVE_STACK_WHOLE);
-    bool unread;
+    bool lacking;
     for (size_t i = 0; i < PYTHON_ITEMS_MAX; i++)
         python.items[i].code = 1;
     python.items[PYTHON_ITEMS_MAX - 1] = (struct python_item)RUN_ENDS(50);
-    assert_true(python_weave(&python, find_function, NULL, &stack, &unread));
+    assert_true(python_weave(&python, find_function, NULL, &stack, &lacking));
     assert_int_equal(stack.count, LIVE_FRAMES_MAX);
     assert_int_equal(stack.end, LIVE_STACK_TRUNCATED);
 }
@@ -324,8 +337,8 @@ int main(void) {
         cmocka_unit_test(forms_of_locations), cmocka_unit_test(table_of_an_interpreter),
         cmocka_unit_test(damaged_tables),     cmocka_unit_test(code_objects),
         cmocka_unit_test(names_are_cut),      cmocka_unit_test(other_objects),
-        cmocka_unit_test(woven_stacks),       cmocka_unit_test(unread_functions),
-        cmocka_unit_test(deep_stacks),
+        cmocka_unit_test(other_tables),       cmocka_unit_test(woven_stacks),
+        cmocka_unit_test(unread_functions),   cmocka_unit_test(deep_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

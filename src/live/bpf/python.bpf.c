@@ -49,8 +49,18 @@ struct {
     __uint(max_entries, 1);
 } outputs SEC(".maps");
 
+/* Which code objects were copied by this processor: a hash of each in its slot. */
+enum { COPIED_SLOTS = 4096 };
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, COPIED_SLOTS);
+    __type(key, __u32);
+    __type(value, __u64);
+} copied SEC(".maps");
+
 struct scratch {
     struct python_stack stack;
+    struct python_copy copy;
     __u8 frame[FRAME_ROOM];
 };
 
@@ -123,9 +133,58 @@ static __always_inline __u64 find_thread(const struct python_process *process) {
     return search.found;
 }
 
+/* ---- code objects ---- */
+
+/* Copies `size` bytes if there is so much room, which is a power of 2. */
+static __always_inline void copy_part(struct python_copy *copy, __u32 part, __u64 address,
+                                      __u32 offset, __u64 size, __u32 room) {
+    copy->parts[part].address = address;
+    copy->parts[part].offset = offset;
+    copy->parts[part].size = 0;
+    if (!address || size >= room)
+        return;
+    size &= room - 1;
+    if (read(address, copy->bytes + offset, size))
+        copy->parts[part].size = size;
+}
+
+/* A string: what stands before its characters, and these if they take one byte each. */
+static __always_inline void copy_text(struct python_copy *copy, const struct python_layout *layout,
+                                      __u32 part, __u64 address, __u32 offset) {
+    __u64 length = read_word(address + layout->text_length);
+    copy_part(copy, part, address, offset,
+              length < PYTHON_TEXT_ROOM ? layout->text_ascii + length : PYTHON_TEXT_ROOM,
+              PYTHON_TEXT_ROOM);
+}
+
+/* Once for each object and processor, or a few times more. */
+static __always_inline void tell_code(struct bpf_perf_event_data *context, struct scratch *scratch,
+                                      const struct python_layout *layout, __u64 code,
+                                      __u64 qualname, __u64 linetable) {
+    struct python_copy *copy = &scratch->copy;
+    __u64 identity = python_identity(qualname, linetable);
+    __u64 tag = (code + (bpf_get_current_pid_tgid() >> 32)) * 0xc2b2ae3d27d4eb4full ^ identity;
+    __u32 slot = (tag ^ tag >> 32) & (COPIED_SLOTS - 1);
+    __u64 *told = bpf_map_lookup_elem(&copied, &slot);
+    if (!told || *told == tag)
+        return;
+    *told = tag;
+    copy->mark = PYTHON_COPY_MARK;
+    copy->code = code;
+    copy->identity = identity;
+    copy_part(copy, 0, code, PYTHON_CODE_AT, 160, 256);
+    copy_text(copy, layout, 1, qualname, PYTHON_NAME_AT);
+    copy_text(copy, layout, 2, read_word(code + layout->code_filename), PYTHON_PATH_AT);
+    copy_part(copy, 3, linetable, PYTHON_TABLE_AT,
+              layout->bytes_data + read_word(linetable + layout->bytes_size), PYTHON_TABLE_ROOM);
+    __u64 size = sizeof *copy - PYTHON_TABLE_ROOM + (copy->parts[3].size & (PYTHON_TABLE_ROOM - 1));
+    bpf_perf_event_output(context, &outputs, BPF_F_CURRENT_CPU, copy, size);
+}
+
 /* ---- frames ---- */
 
 struct walk {
+    struct bpf_perf_event_data *context;
     const struct python_layout *layout;
     struct scratch *scratch;
     __u64 frame, c_frame;
@@ -172,6 +231,7 @@ static long walk_step(__u32 step, struct walk *walk) {
         if (!put(walk, code, python_identity(names[0], names[1]),
                  frame_word(scratch, layout->frame_instruction) - code - layout->code_instructions))
             return 1;
+        tell_code(walk->context, scratch, layout, code, names[0], names[1]);
         if (layout->frame_entry && frame_byte(scratch, layout->frame_entry)) {
             if (!put(walk, 0, walk->c_frame, 0))
                 return 1;
@@ -182,26 +242,33 @@ static long walk_step(__u32 step, struct walk *walk) {
     return 0;
 }
 
-static __always_inline void follow(struct bpf_perf_event_data *context,
-                                   const struct python_process *process) {
-    __u32 zero = 0;
-    __u64 thread = find_thread(process);
-    struct scratch *scratch = bpf_map_lookup_elem(&scratches, &zero);
-    if (!thread || !scratch)
-        return;
-    const struct python_layout *layout = &process->layout;
-    struct walk walk = {.layout = layout, .scratch = scratch};
+static __always_inline void walk_frames(struct bpf_perf_event_data *context,
+                                        struct scratch *scratch, const struct python_layout *layout,
+                                        __u64 thread) {
+    struct walk walk = {.context = context, .layout = layout, .scratch = scratch};
     walk.frame = read_word(thread + layout->thread_frame);
     if (layout->has_c_frames) {
         walk.c_frame = walk.frame;
         walk.frame = read_word(walk.c_frame + layout->c_frame_frame);
     }
-    scratch->stack.mark = PYTHON_MARK;
+    bpf_loop(2 * PYTHON_ITEMS_MAX, walk_step, &walk, 0);
+}
+
+/* A thread that runs no Python has a stack without frames. */
+static __always_inline void follow(struct bpf_perf_event_data *context,
+                                   const struct python_process *process) {
+    __u32 zero = 0;
+    __u64 thread = find_thread(process);
+    struct scratch *scratch = bpf_map_lookup_elem(&scratches, &zero);
+    if (!scratch)
+        return;
+    scratch->stack.mark = PYTHON_STACK_MARK;
     scratch->stack.flags = 0;
     scratch->stack.count = 0;
-    bpf_loop(2 * PYTHON_ITEMS_MAX, walk_step, &walk, 0);
+    if (thread)
+        walk_frames(context, scratch, &process->layout, thread);
     __u32 count = scratch->stack.count;
-    if (!count || count > PYTHON_ITEMS_MAX)
+    if (count > PYTHON_ITEMS_MAX)
         return;
     bpf_perf_event_output(context, &outputs, BPF_F_CURRENT_CPU, &scratch->stack,
                           sizeof scratch->stack - sizeof scratch->stack.items +

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "live/live_code.h"
 #include "program/elf_image.h"
 #include "util/error.h"
 
@@ -58,19 +59,11 @@ enum live_place_kind {
     PLACE_CODE       /* `code`, and the offset in what its path names */
 };
 
-/* A function of code that no ELF file names, as what runs it tells. */
-struct live_code {
-    const char *path; /* of its source file, or what stands for one */
-    const char *name;
-    uint32_t first_line;
-    uint64_t start, size; /* of its offsets: those of store/source_place.h */
-};
-
 struct live_frame {
     enum live_place_kind place;
     struct live_file_key file;    /* of PLACE_FILE */
     uint64_t offset;              /* of a caller: within the instruction that called */
-    const struct live_code *code; /* of PLACE_CODE; lives during the call */
+    const struct live_code *code; /* of PLACE_CODE; lives during the call unless it is held */
 };
 
 enum { LIVE_FRAMES_MAX = 255 }; /* callers of one sample */

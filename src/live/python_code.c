@@ -136,35 +136,37 @@ bool python_code_read(const struct python_memory *memory, const struct python_im
     const uint64_t table = word_at(object, layout->code_linetable);
     if (python_identity(qualname, table) != identity)
         return false;
-    code->code.first_line = half_at(object, layout->code_first_line);
-    code->code.name = read_text(&reading, qualname, NAME_CHARACTERS_MAX);
-    code->code.path =
-        read_text(&reading, word_at(object, layout->code_filename), PATH_CHARACTERS_MAX);
-    if (!code->code.name || !code->code.path ||
-        !read_lines(&reading, table, code->code.first_line, &code->lines)) {
-        python_code_free(code);
-        return false;
+    struct live_code found = {.first_line = half_at(object, layout->code_first_line),
+                              .size = source_function_size()};
+    char *name = read_text(&reading, qualname, NAME_CHARACTERS_MAX);
+    char *path = read_text(&reading, word_at(object, layout->code_filename), PATH_CHARACTERS_MAX);
+    if (name && path) {
+        found.name = name;
+        found.path = path;
+        found.start = source_function(found.first_line, XXH3_64bits(name, strlen(name)));
+        code->code = live_code_new(&found);
     }
-    code->code.start = source_function(code->code.first_line,
-                                       XXH3_64bits(code->code.name, strlen(code->code.name)));
-    code->code.size = source_function_size();
-    return true;
+    free(name);
+    free(path);
+    if (code->code && read_lines(&reading, table, found.first_line, &code->lines))
+        return true;
+    python_code_free(code);
+    return false;
 }
 
 void python_code_free(struct python_code *code) {
-    free((char *)code->code.name);
-    free((char *)code->code.path);
+    live_code_release(code->code);
     python_lines_free(&code->lines);
     *code = (struct python_code){0};
 }
 
 size_t python_code_bytes(const struct python_code *code) {
-    return strlen(code->code.name) + strlen(code->code.path) + 2 +
+    return sizeof *code->code + strlen(code->code->name) + strlen(code->code->path) + 2 +
            code->lines.capacity * sizeof *code->lines.items;
 }
 
 uint64_t python_code_place(const struct python_code *code, uint64_t instruction) {
     const uint64_t unit = instruction / 2;
     const uint32_t line = unit <= UINT32_MAX ? python_lines_find(&code->lines, (uint32_t)unit) : 0;
-    return source_place(code->code.start, line ? line : code->code.first_line);
+    return source_place(code->code->start, line ? line : code->code->first_line);
 }

@@ -13,8 +13,8 @@ struct python_memory {
 };
 
 struct python_code {
-    struct live_code code;     /* its strings are owned */
-    struct python_lines lines; /* none: it has its first line alone */
+    const struct live_code *code; /* held */
+    struct python_lines lines;    /* none: it has its first line alone */
 };
 
 /* The code object at `address`. `bias`: what is added to the image's addresses in this process;

@@ -413,7 +413,7 @@ static bool find_frame(void *context, const struct python_item *item, struct liv
         return false;
     *frame = (struct live_frame){.place = PLACE_CODE};
     if (code->read) {
-        frame->code = &code->code.code;
+        frame->code = code->code.code;
         frame->offset = python_code_place(&code->code, item->instruction);
     }
     return true;

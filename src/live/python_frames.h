@@ -31,7 +31,7 @@ void python_frames_ended(struct python_frames *frames, uint32_t pid); /* or call
 bool python_frames_take(struct python_frames *frames, const uint8_t *record, size_t size);
 
 /* Puts the Python functions of a sample of this thread among the callers found. Functions live as
- * long as no other record is taken. False: out of memory. */
+ * long as no other record is taken, unless they are held. False: out of memory. */
 bool python_frames_weave(struct python_frames *frames, uint32_t pid, uint32_t tid,
                          struct live_stack *stack);
 

@@ -23,7 +23,7 @@ struct wait {
     uint64_t time; /* when it left */
     struct live_sample sample;
     struct live_frame *frames; /* the sample's callers; kept for the next wait */
-    size_t capacity;
+    size_t capacity, held;     /* held: as many of `frames` hold their functions */
 };
 
 struct waits {
@@ -43,11 +43,20 @@ struct waits *waits_new(const struct waits_options *options, const struct live_s
     return waits;
 }
 
+static void release(struct wait *wait) {
+    live_frames_release(wait->frames, wait->held);
+    live_frames_release(&wait->sample.at, 1);
+    wait->sample.at = (struct live_frame){0};
+    wait->held = 0;
+}
+
 void waits_free(struct waits *waits) {
     if (!waits)
         return;
-    for (size_t i = 0; i < waits->count; i++)
+    for (size_t i = 0; i < waits->count; i++) {
+        release(&waits->items[i]);
         free(waits->items[i].frames);
+    }
     free(waits->items);
     hash_index_free(&waits->index);
     free(waits);
@@ -85,15 +94,19 @@ static bool copy_place(const struct waits *waits, struct wait *wait,
                        const struct live_sample *sample) {
     const struct live_frame *callers = sample->callers;
     size_t count = sample->caller_count;
+    release(wait);
     wait->sample = *sample;
     while (count && in_scheduler(waits, &wait->sample.at)) {
         wait->sample.at = *callers++;
         count--;
     }
+    live_frames_hold(&wait->sample.at, 1);
     if (!array_room(wait->frames, wait->capacity, count + 1))
         return false;
     if (count)
         memcpy(wait->frames, callers, count * sizeof *callers);
+    live_frames_hold(callers, count);
+    wait->held = count;
     wait->sample.caller_count = count;
     return true;
 }

@@ -280,8 +280,8 @@ bool recording_json(const struct recording *recording, FILE *file, struct error 
         json_text(recording->name), "epoch", (json_int_t)recording->session, "events",
         events_json(recording), "samples", (json_int_t)attributed->samples, "kernel_samples",
         (json_int_t)attributed->kernel, "unknown", (json_int_t)attributed->unknown, "dropped",
-        (json_int_t)recording->recorded.dropped, "stacks", stacks_json(recording), "python", python_json(recording), "coarse",
-        (json_int_t)attributed->coarse, "seconds", recording->seconds, "partial",
-        (int)recording->partial, "notes", notes_json(recording));
+        (json_int_t)recording->recorded.dropped, "stacks", stacks_json(recording), "python",
+        python_json(recording), "coarse", (json_int_t)attributed->coarse, "seconds",
+        recording->seconds, "partial", (int)recording->partial, "notes", notes_json(recording));
     return json_write(object, file, error);
 }

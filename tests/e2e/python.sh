@@ -161,9 +161,28 @@ PROGRAM
         mv module.py child/work.py && mv children.py child/ && record -- "$python" child/children.py x &&
         [ "$(share ';until;some;spin')" -ge 60 ]
 }
+# Threads that wait, also while their interpreter's memory comes and goes.
+waiting() {
+    cat >wait.py <<'PROGRAM'
+import os, sys, time
+def napping():
+    time.sleep(0.1)
+napping()
+if len(sys.argv) < 2:
+    os.execv(sys.executable, [sys.executable, __file__, "again"])
+PROGRAM
+    record --off-cpu -- "$python" wait.py || return 1
+    run top --store "$store" --event off-cpu --callers=napping --json >waits.json && python3 - <<'PYTHON'
+import json
+procedure, = json.load(open("waits.json"))["procedures"]
+print(procedure["procedure"], procedure["image"], procedure["total"])
+assert procedure["image"].endswith("wait.py")
+assert any(frame["procedure"] == "<module>" for frame in procedure["callers"])
+PYTHON
+}
 callers() {
     record -- "$python" work.py shares || return 1
-    rm -f gone.py && run top --store "$store" --callers=spin >callers && cat callers &&
+    run top --store "$store" --callers=spin >callers && cat callers &&
         grep -qE 'spin +work.py' callers && grep -qE 'Half.most +work.py' callers &&
         run epochs check --store "$store"
 }
@@ -341,6 +360,11 @@ check "threads" of_threads
 check "children" of_children
 check "callers" callers
 check "lines" lines
+if run record --off-cpu --store "$store" -- true 2>/dev/null >/dev/null; then
+    check "where threads wait" waiting
+else
+    skip "where threads wait" "no scheduler events here"
+fi
 headers=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')
 image=$(python3 -c 'import sys, sysconfig
 library = sysconfig.get_config_var("LDLIBRARY") if sysconfig.get_config_var("Py_ENABLE_SHARED") else None

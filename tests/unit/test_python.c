@@ -146,7 +146,7 @@ static bool read_code(uint8_t *memory, struct python_code *code) {
 static void assert_named(uint8_t *memory, const char *name) {
     struct python_code code;
     assert_true(read_code(memory, &code));
-    assert_string_equal(code.code.name, name);
+    assert_string_equal(code.code->name, name);
     python_code_free(&code);
 }
 
@@ -156,11 +156,11 @@ static void code_objects(void **state) {
     struct python_code code;
     put_code(memory);
     assert_true(read_code(memory, &code));
-    assert_string_equal(code.code.name, "Class.method");
-    assert_string_equal(code.code.path, "/a/b.py");
-    assert_int_equal(code.code.first_line, 10);
+    assert_string_equal(code.code->name, "Class.method");
+    assert_string_equal(code.code->path, "/a/b.py");
+    assert_int_equal(code.code->first_line, 10);
     assert_int_equal(source_line(python_code_place(&code, 0)), 12);
-    assert_true(python_code_place(&code, 0) - code.code.start < code.code.size);
+    assert_true(python_code_place(&code, 0) - code.code->start < code.code->size);
     /* The prologue of a frame that is being made lies before its first instruction. */
     assert_int_equal(source_line(python_code_place(&code, (uint64_t)-2)), 10);
     python_code_free(&code);
@@ -183,7 +183,7 @@ static void names_are_cut(void **state) {
     assert_true(read_code(memory, &code));
     memset(name, 'x', 256);
     strcpy(name + 256, "…");
-    assert_string_equal(code.code.name, name);
+    assert_string_equal(code.code->name, name);
     python_code_free(&code);
 }
 

@@ -15,6 +15,9 @@ const struct live_code *live_code_new(const struct live_code *code) {
     copy->holders = 1;
     copy->path = memcpy(text, code->path, path);
     copy->name = memcpy(text + path, code->name, name);
+    for (size_t i = 0; i < path + name; i++)
+        if ((text[i] > 0 && text[i] < ' ') || text[i] == 0x7f)
+            text[i] = '?';
     return copy;
 }
 

@@ -15,7 +15,8 @@ struct live_code {
     uint32_t holders;     /* 0: it lives for ever */
 };
 
-/* A copy of *code, held by the caller; NULL: out of memory. */
+/* A copy of *code, held by the caller, whose texts have question marks in place of control
+ * characters; NULL: out of memory. */
 const struct live_code *live_code_new(const struct live_code *code);
 void live_code_hold(const struct live_code *code);
 void live_code_release(const struct live_code *code); /* NULL: nothing happens */

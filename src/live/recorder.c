@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "live/event.h"
+#include "live/jit_names.h"
 #include "live/kernel_map.h"
 #include "live/perf_record.h"
 #include "live/perf_ring.h"
@@ -78,6 +79,7 @@ struct recorder {
     struct unwinder *unwinder;    /* NULL: no callers are looked for */
     struct python_probe *probe;   /* NULL: not permitted */
     struct python_frames *python; /* NULL: no callers are looked for */
+    struct jit_names *jit;
     struct replay *replay;
     uint64_t complete;    /* ns: older records are all in the rings */
     uint64_t next_period; /* ns: when periods are drawn anew */
@@ -386,7 +388,10 @@ static bool allocate(struct recorder *recorder, const struct live_sink *sink) {
         recorder->probe = python_probe_new(recorder->processors, &not_permitted);
         recorder->python = python_frames_new(&ROOTS, recorder->probe);
     }
-    recorder->replay = replay_new(sink, recorder->unwinder, recorder->python);
+    if (!(recorder->jit = jit_names_new(&ROOTS, sink)))
+        return false;
+    const struct live_sink named = jit_names_sink(recorder->jit);
+    recorder->replay = replay_new(&named, recorder->unwinder, recorder->python);
     if (recorder->times_waits && recorder->replay && !time_waits(recorder))
         return false;
     for (size_t i = 0; recorder->ring_of && i < recorder->processors; i++)
@@ -436,6 +441,7 @@ void recorder_free(struct recorder *recorder) {
     for (size_t i = 0; i < recorder->ring_count; i++)
         perf_ring_close(&recorder->rings[i]);
     replay_free(recorder->replay);
+    jit_names_free(recorder->jit);
     unwinder_free(recorder->unwinder);
     for (size_t i = 0; i < recorder->reference_count; i++)
         close(recorder->references[i]);
@@ -499,7 +505,8 @@ static bool visit(void *context, size_t ring, const uint8_t *bytes, size_t size,
 
 static bool deliver_until(struct recorder *recorder, uint64_t until, struct error *error) {
     return all_where(i, recorder->ring_count, perf_ring_read(&recorder->rings[i], error)) &&
-           perf_rings_merge(recorder->rings, recorder->ring_count, until, visit, recorder, error);
+           perf_rings_merge(recorder->rings, recorder->ring_count, until, visit, recorder, error) &&
+           jit_names_pass(recorder->jit, false, error);
 }
 
 /* Only the events that we opened can be told, not those that children inherited. Each time costs
@@ -553,7 +560,8 @@ bool recorder_finish(struct recorder *recorder, struct error *error) {
     for (size_t i = 0; i < recorder->counter_count; i++)
         ioctl(recorder->counters[i].descriptor, PERF_EVENT_IOC_DISABLE, 0);
     return deliver_until(recorder, UINT64_MAX, error) &&
-           replay_finish(recorder->replay, now(), error);
+           replay_finish(recorder->replay, now(), error) &&
+           jit_names_pass(recorder->jit, true, error);
 }
 
 void recorder_times(const struct recorder *recorder, struct live_event_times *times) {

@@ -151,7 +151,9 @@ static bool file_image(struct save *save, uint32_t number, uint32_t **slot, stru
     *slot = &save->file_images[number];
     if (**slot)
         return true;
-    struct store_image image = {.kind = tracked_file_is_source(file) ? IMAGE_SOURCE : IMAGE_FILE,
+    struct store_image image = {.kind = !tracked_file_is_source(file)       ? IMAGE_FILE
+                                        : !strncmp(file->path, "[jit] ", 6) ? IMAGE_JIT
+                                                                            : IMAGE_SOURCE,
                                 .path = file->path,
                                 .root = file->root};
     copy_build_id(&image, &file->build_id);

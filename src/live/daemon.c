@@ -477,8 +477,10 @@ static uint64_t store_bytes(const char *path) {
 static bool answer(const struct daemon *daemon, int socket) {
     const struct daemon_options *options = daemon->options;
     struct collector_statistics collected;
+    struct python_statistics python;
     struct resolver_statistics attributed;
     struct rusage usage;
+    live_source_python(&daemon->source, &python);
     live_source_statistics(&daemon->source, &collected);
     resolver_statistics(daemon->resolver, &attributed);
     getrusage(RUSAGE_SELF, &usage);
@@ -502,6 +504,9 @@ static bool answer(const struct daemon *daemon, int socket) {
         .stacks_whole = attributed.stacks[LIVE_STACK_WHOLE],
         .stacks_truncated = attributed.stacks[LIVE_STACK_TRUNCATED],
         .stacks_failed = attributed.stacks[LIVE_STACK_FAILED],
+        .python_samples = python.samples,
+        .python_whole = python.whole,
+        .python_partial = python.partial,
         .entries = attributed.entries,
         .entries_max = attributed.entries_max,
         .unwritten = unwritten(daemon),

@@ -28,6 +28,7 @@ struct daemon_status {
     uint64_t samples, hits, evicted, dropped; /* in the kernel, since the daemon began */
     uint64_t attributed, unknown, kernel;     /* of the samples drained so far */
     uint64_t stacks_whole, stacks_truncated, stacks_failed; /* by how their callers ended */
+    uint64_t python_samples, python_whole, python_partial;  /* as struct python_statistics */
     uint64_t entries, entries_max; /* waiting to be merged; samples with the same place */
     uint64_t unwritten; /* samples that are not in the store yet, without those dropped */
     uint64_t processes, images;

@@ -1,6 +1,8 @@
 /* The BPF program that takes the Python frames of sampled threads at the moment of each sample
  * (bpf/python.bpf.c). It belongs to the events that sample, and writes to their ring buffers, right
- * before each sample of a process that it was told of. Needs CAP_BPF and CAP_PERFMON, or root. */
+ * before each sample of a process that it was told of. Needs CAP_BPF and CAP_PERFMON, or root. The
+ * kernel gives no sample to an event with a program while it runs another BPF program on that
+ * processor. */
 #pragma once
 
 #include <stdbool.h>

@@ -69,3 +69,10 @@ void live_source_statistics(const struct live_source *source,
                                                 .bytes = recorded.bytes,
                                                 .processors = recorded.processors};
 }
+
+void live_source_python(const struct live_source *source, struct python_statistics *statistics) {
+    struct recorder_statistics recorded = {0};
+    if (source->recorder)
+        recorder_statistics(source->recorder, &recorded);
+    *statistics = recorded.python;
+}

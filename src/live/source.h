@@ -28,5 +28,7 @@ bool live_source_drain(struct live_source *source, const struct live_sink *sink,
                        struct error *error);
 void live_source_set_periods(struct live_source *source, const struct live_event *events);
 void live_source_times(struct live_source *source, struct live_event_times *times);
+/* Of samples with callers; of others all 0. */
+void live_source_python(const struct live_source *source, struct python_statistics *statistics);
 void live_source_statistics(const struct live_source *source,
                             struct collector_statistics *statistics);

@@ -37,6 +37,11 @@ static void print_samples(const struct daemon_status *status, FILE *file) {
         line(file, "table", "%s %% of samples found their entry; %s entries evicted",
              text_percent((double)status->hits, (double)status->samples).s,
              text_grouped(status->evicted).s);
+    if (status->python_samples)
+        line(file, "Python", "of %s samples %s %% with all functions, %s with some",
+             text_grouped(status->python_samples).s,
+             text_percent((double)status->python_whole, (double)status->python_samples).s,
+             text_grouped(status->python_partial).s);
     line(file, "lost", "%s dropped; of %s drained %s unknown (%.3f %%), %s %% kernel",
          text_grouped(status->dropped).s, text_grouped(status->attributed).s,
          text_grouped(status->unknown).s,

@@ -27,6 +27,9 @@ struct pid {
 
 struct task_struct {
     struct pid *thread_pid;
+    struct task_struct *real_parent;
+    int tgid;
+    __u64 self_exec_id;
 } KERNEL_TYPE;
 
 enum {
@@ -275,11 +278,24 @@ static __always_inline void follow(struct bpf_perf_event_data *context,
                               count * sizeof(struct python_item));
 }
 
+/* A child that was forked, and has not called exec since, is as its parent was. */
+static __always_inline const struct python_process *find_of_parent(void) {
+    struct task_struct *task = (void *)bpf_get_current_task();
+    struct task_struct *parent = BPF_CORE_READ(task, real_parent);
+    __u32 number = BPF_CORE_READ(parent, tgid);
+    const struct python_process *process = bpf_map_lookup_elem(&processes, &number);
+    return process && BPF_CORE_READ(task, self_exec_id) == BPF_CORE_READ(parent, self_exec_id)
+               ? process
+               : 0;
+}
+
 /* 1: the sample is written. */
 SEC("perf_event")
 int sample_python(struct bpf_perf_event_data *context) {
     __u32 number = bpf_get_current_pid_tgid() >> 32;
     const struct python_process *process = bpf_map_lookup_elem(&processes, &number);
+    if (!process)
+        process = find_of_parent();
     if (process)
         follow(context, process);
     return 1;

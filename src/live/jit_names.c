@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "program/jitdump.h"
 #include "store/source_place.h"
@@ -125,22 +126,34 @@ static void forget_ended(struct jit_names *names) {
     }
 }
 
-/* While it runs: the dump as the process sees it. */
-static bool open_dump(struct jit_names *names, const struct live_file *file) {
-    char path[PATH_MAX];
+/* As the process sees it while it runs. When it has ended, whose it was is not known: then only a
+ * dump of its number that is our own, or root's. NULL: there is none. */
+static struct jitdump *open_file(const struct jit_names *names, const struct live_file *file,
+                                 char command[LIVE_COMMAND_BYTES]) {
+    char path[PATH_MAX], own[32];
     struct proc_process process;
+    const bool runs = proc_process_read(&names->roots, file->seen_in, &process);
+    snprintf(own, sizeof own, "jit-%" PRIu32 ".dump", file->seen_in);
+    if (!runs && strcmp(file_base_name(file->path), own) != 0)
+        return NULL;
+    if (runs)
+        memcpy(command, process.command, LIVE_COMMAND_BYTES);
+    const int length = runs ? snprintf(path, sizeof path, "%s/%" PRIu32 "/root%s",
+                                       names->roots.proc, file->seen_in, file->path)
+                            : snprintf(path, sizeof path, "%s%s", names->roots.files, file->path);
+    return length < (int)sizeof path ? jitdump_open(path, runs ? process.user : geteuid()) : NULL;
+}
+
+static bool open_dump(struct jit_names *names, const struct live_file *file) {
     struct dumped *known = find_dumped(names, file->seen_in);
     if (known)
         forget(names, known);
     if (names->count == DUMPS_MAX)
         forget_ended(names);
-    if (names->count == DUMPS_MAX || !proc_process_read(&names->roots, file->seen_in, &process) ||
-        snprintf(path, sizeof path, "%s/%" PRIu32 "/root%s", names->roots.proc, file->seen_in,
-                 file->path) >= (int)sizeof path)
+    if (names->count == DUMPS_MAX)
         return true;
-    struct dumped added = {.pid = file->seen_in, .dump = jitdump_open(path, process.user)};
-    memcpy(added.command, process.command, sizeof added.command);
-    if (!added.dump)
+    struct dumped added = {.pid = file->seen_in, .command = "[unknown]"};
+    if (!(added.dump = open_file(names, file, added.command)))
         return true;
     if (array_push(names->dumps, names->capacity, names->count, added))
         return true;

@@ -114,10 +114,11 @@ static void say_unknown(struct python_frames *frames, const struct live_file *fi
     if (frames->note[0])
         return;
     if (image->version)
-        snprintf(frames->note, sizeof frames->note,
-                 "the functions of Python %" PRIu32 ".%" PRIu32
-                 " are not shown (%.200s): those of releases of 3.11 to 3.13 are",
-                 image->version >> 24, image->version >> 16 & 0xff, file->path);
+        snprintf(
+            frames->note, sizeof frames->note,
+            "the functions of Python %" PRIu32 ".%" PRIu32
+            " are not shown (%.200s): those of releases of 3.11 to 3.13 with a global lock are",
+            image->version >> 24, image->version >> 16 & 0xff, file->path);
     else
         snprintf(frames->note, sizeof frames->note,
                  "the functions of a Python before 3.11 are not shown (%.200s)", file->path);

@@ -78,6 +78,7 @@ struct recorder {
     int filling;                  /* of the machine: an epoll of the rings; else −1 */
     struct unwinder *unwinder;    /* NULL: no callers are looked for */
     struct python_probe *probe;   /* NULL: not permitted */
+    bool unprobed;                /* an event does not take it */
     struct python_frames *python; /* NULL: no callers are looked for */
     struct jit_names *jit;
     struct replay *replay;
@@ -182,9 +183,10 @@ static bool add_counter(struct recorder *recorder, int descriptor, uint32_t even
         return error_errno(error, "sampling %s", recorder->events[event].name);
     }
     recorder->counters[recorder->counter_count++] = counter;
+    /* Without, its samples come all the same. */
     if (recorder->probe && !python_probe_attach(recorder->probe, descriptor, processor,
                                                 recorder->rings[*ring].counter))
-        return error_errno(error, "sampling %s with a BPF program", recorder->events[event].name);
+        recorder->unprobed = true;
     return true;
 }
 
@@ -594,5 +596,11 @@ void recorder_statistics(const struct recorder *recorder, struct recorder_statis
 }
 
 const char *recorder_note(const struct recorder *recorder) {
+    struct python_statistics python = {0};
+    if (recorder->python)
+        python_frames_statistics(recorder->python, &python);
+    if (recorder->unprobed && python.samples)
+        return "Python's functions are not shown of all samples: the kernel runs no BPF program "
+               "for one of these events";
     return recorder->python ? python_frames_note(recorder->python) : NULL;
 }

@@ -354,6 +354,22 @@ without_privileges() {
     grep -q "Python's functions are not shown" said && grep -q 'stacks: .* whole' said
 }
 
+by_the_daemon() {
+    local store=$CULPRIT_STORE
+    cp work.py "$(named work).py" && start_daemon --stacks --rate 997 --stack-bytes 8192 || return 1
+    "$python" "$(named work).py" shares
+    flush && run daemon --status && [ "$(status python_whole)" -gt 50 ] || return 1
+    run top --callers=Half.most --json >callers.json && python3 - "$(named work).py" <<'PYTHON' || return 1
+import json, sys
+procedure, = json.load(open("callers.json"))["procedures"]
+print(procedure["procedure"], procedure["image"], procedure["total"])
+assert procedure["image"].endswith(sys.argv[1])
+assert [frame["procedure"] for frame in procedure["callers"][:3]] == ["Half.most", "shares", "until"]
+PYTHON
+    run daemon --stop
+    daemon=0
+}
+
 check "functions in their shares, below who called them" in_their_shares
 check "generators, recursion, callbacks from C, exceptions" of_each_kind
 check "threads" of_threads
@@ -377,6 +393,11 @@ else
 fi
 check "what looks like an interpreter is not believed" not_believed
 check "a version that is not known is said" another_version
+if [ -n "$live" ]; then
+    skip "by the daemon" "$live"
+else
+    check "by the daemon" by_the_daemon
+fi
 if [ "$(id -u)" -ne 0 ] || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 2 ]; then
     skip "what it needs is said" "perf_event_open is for root alone, or this is not root"
 else

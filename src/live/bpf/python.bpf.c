@@ -54,6 +54,9 @@ struct {
 
 /* Which code objects were copied by this processor: a hash of each in its slot. */
 enum { COPIED_SLOTS = 4096 };
+/* Of one sample: with them it takes no more room than deep stacks do, whatever a process makes up.
+ * The rest is copied with the next samples, or read from the process. */
+enum { COPIES_MAX = 8 };
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, COPIED_SLOTS);
@@ -64,6 +67,7 @@ struct {
 struct scratch {
     struct python_stack stack;
     struct python_copy copy;
+    __u32 copies; /* of this sample */
     __u8 frame[FRAME_ROOM];
 };
 
@@ -169,8 +173,9 @@ static __always_inline void tell_code(struct bpf_perf_event_data *context, struc
     __u64 tag = (code + (bpf_get_current_pid_tgid() >> 32)) * 0xc2b2ae3d27d4eb4full ^ identity;
     __u32 slot = (tag ^ tag >> 32) & (COPIED_SLOTS - 1);
     __u64 *told = bpf_map_lookup_elem(&copied, &slot);
-    if (!told || *told == tag)
+    if (!told || *told == tag || scratch->copies >= COPIES_MAX)
         return;
+    scratch->copies++;
     *told = tag;
     copy->mark = PYTHON_COPY_MARK;
     copy->code = code;
@@ -268,6 +273,7 @@ static __always_inline void follow(struct bpf_perf_event_data *context,
     scratch->stack.mark = PYTHON_STACK_MARK;
     scratch->stack.flags = 0;
     scratch->stack.count = 0;
+    scratch->copies = 0;
     if (thread)
         walk_frames(context, scratch, &process->layout, thread);
     __u32 count = scratch->stack.count;

@@ -199,9 +199,20 @@ def plain(symbol):
     return symbol[begin:]
 
 
+@functools.cache
+def is_source(path):
+    if not os.path.isfile(path):
+        return path.startswith("<") or path.endswith(".py")
+    with open(path, "rb") as file:
+        return file.read(4) != b"\x7fELF"
+
+
 def function(symbol, path):
     if path.startswith("[jit]") or re.search(r"perf-\d+\.map$", path):
         return "[jit]", plain(symbol)
+    # culprit has Python's functions where perf has the loop that runs them.
+    if symbol == "_PyEval_EvalFrameDefault" or is_source(path):
+        return "[python]", "loop"
     symbol = plain(symbol)
     base = "[kernel]" if path.startswith("[kernel") or path.startswith("[guest") else os.path.basename(path)
     return base, addresses(path).get(symbol, symbol)

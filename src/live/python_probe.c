@@ -47,7 +47,8 @@ static bool load(struct python_probe *probe, struct error *error) {
     struct bpf_object_open_opts options = {.sz = sizeof options, .object_name = "culprit"};
     libbpf_set_print(print_nothing);
     probe->object = bpf_object__open_mem(
-        python_object_begin, (size_t)(python_object_end - python_object_begin), &options);
+        python_object_begin, (uintptr_t)python_object_end - (uintptr_t)python_object_begin,
+        &options);
     struct bpf_map *outputs =
         probe->object ? bpf_object__find_map_by_name(probe->object, "outputs") : NULL;
     struct bpf_program *program =

@@ -42,8 +42,7 @@ static bool estimate(struct analysis *analysis, const struct procedure_samples *
     return true;
 }
 
-static bool count_exactly(struct analysis *analysis, const double *by_offset, double *edges,
-                          struct error *error) {
+static bool count_exactly(struct analysis *analysis, const double *by_offset, struct error *error) {
     const struct cfg *cfg = &analysis->cfg;
     double *executions = malloc((cfg->insn_count + 1u) * sizeof *executions);
     if (!executions)
@@ -52,9 +51,79 @@ static bool count_exactly(struct analysis *analysis, const double *by_offset, do
         executions[i] = by_offset[cfg->insns[i].offset];
     bool good = frequency_exact(&analysis->frequency, cfg, executions, error);
     free(executions);
-    if (good)
-        weigh(analysis, edges);
     return good;
+}
+
+/* No instruction has a best case. */
+static bool schedule_nothing(struct analysis *analysis, struct error *error) {
+    struct schedule *schedule = &analysis->schedule;
+    const uint32_t count = analysis->cfg.insn_count;
+    schedule->cycles = calloc(count + 1u, sizeof *schedule->cycles);
+    schedule->least = calloc(count + 1u, sizeof *schedule->least);
+    schedule->most = calloc(count + 1u, sizeof *schedule->most);
+    return (schedule->cycles && schedule->least && schedule->most) ||
+           error_set(error, "out of memory for the analysis");
+}
+
+/* Executions, and how often edges are taken, that are not known. */
+static bool count_nothing(struct analysis *analysis, struct error *error) {
+    struct frequency *frequency = &analysis->frequency;
+    frequency->blocks = calloc(analysis->cfg.block_count + 1u, sizeof *frequency->blocks);
+    frequency->edges = calloc(analysis->cfg.edge_count + 1u, sizeof *frequency->edges);
+    return (frequency->blocks && frequency->edges) ||
+           error_set(error, "out of memory for the analysis");
+}
+
+/* Culprits of the stalls where the processor waited. Nothing bounds them but what the code rules
+ * out. */
+static bool find_late_culprits(struct analysis *analysis, const struct procedure_samples *samples,
+                               const struct analysis_options *options, struct error *error) {
+    const struct cfg *cfg = &analysis->cfg;
+    struct frequency unknown = {0};
+    double *placed = calloc(cfg->code->size + 1, sizeof *placed);
+    unknown.blocks = calloc(cfg->block_count + 1u, sizeof *unknown.blocks);
+    unknown.edges = calloc(cfg->edge_count + 1u, sizeof *unknown.edges);
+    bool good = (placed && unknown.blocks && unknown.edges) ||
+                error_set(error, "out of memory for the analysis");
+    for (uint32_t i = 0; good && i < cfg->insn_count; i++)
+        placed[cfg->insns[i].offset] = analysis->cycles[i];
+    const struct procedure_samples here = {.cycles = placed, .period = samples->period};
+    good = good && culprits_find(&analysis->culprits, cfg, options->machine, &analysis->schedule,
+                                 &unknown, analysis->possible, &here, error);
+    frequency_free(&unknown);
+    free(placed);
+    return good;
+}
+
+/* `analysis->cycles` become those of where the processor waited. */
+static bool analyze_late(struct analysis *analysis, const struct procedure_samples *samples,
+                         const struct analysis_options *options, struct error *error) {
+    struct late *late = &analysis->late;
+    if (!late_place(late, &analysis->cfg, options->skid, analysis->cycles, samples->period,
+                    analysis->possible, error))
+        return false;
+    for (uint32_t i = 0; i < analysis->cfg.insn_count; i++)
+        analysis->cycles[i] = late->insns[i].likely;
+    return schedule_nothing(analysis, error) &&
+           (options->executions ? count_exactly(analysis, options->executions, error)
+                                : count_nothing(analysis, error)) &&
+           find_late_culprits(analysis, samples, options, error);
+}
+
+static bool analyze_scheduled(struct analysis *analysis, const struct procedure_samples *samples,
+                              const struct analysis_options *options, bool *suspect, double *edges,
+                              struct error *error) {
+    struct cfg *cfg = &analysis->cfg;
+    if (!schedule_make(&analysis->schedule, options->scheduler, cfg, analysis->cycles, error))
+        return false;
+    for (uint32_t i = 0; i < cfg->insn_count; i++)
+        suspect[i] = analysis->possible[i] != 0;
+    if (!(options->executions ? count_exactly(analysis, options->executions, error)
+                              : estimate(analysis, samples, suspect, edges, error)))
+        return false;
+    weigh(analysis, edges);
+    return culprits_find(&analysis->culprits, cfg, options->machine, &analysis->schedule,
+                         &analysis->frequency, analysis->possible, samples, error);
 }
 
 bool analyze_procedure(struct analysis *analysis, const struct procedure_code *code,
@@ -73,13 +142,8 @@ bool analyze_procedure(struct analysis *analysis, const struct procedure_code *c
     if (good)
         gather(analysis, samples);
     good = good && culprits_possible(cfg, options->machine, analysis->possible, error) &&
-           schedule_make(&analysis->schedule, options->scheduler, cfg, analysis->cycles, error);
-    for (uint32_t i = 0; good && i < cfg->insn_count; i++)
-        suspect[i] = analysis->possible[i] != 0;
-    good = good && (options->executions ? count_exactly(analysis, options->executions, edges, error)
-                                        : estimate(analysis, samples, suspect, edges, error));
-    good = good && culprits_find(&analysis->culprits, cfg, options->machine, &analysis->schedule,
-                                 &analysis->frequency, analysis->possible, samples, error);
+           (options->skid ? analyze_late(analysis, samples, options, error)
+                          : analyze_scheduled(analysis, samples, options, suspect, edges, error));
     free(edges);
     free(suspect);
     return good;
@@ -91,6 +155,7 @@ void analysis_free(struct analysis *analysis) {
     schedule_free(&analysis->schedule);
     equivalence_free(&analysis->equivalence);
     cfg_free(&analysis->cfg);
+    late_free(&analysis->late);
     free(analysis->cycles);
     free(analysis->possible);
     memset(analysis, 0, sizeof *analysis);

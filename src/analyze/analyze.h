@@ -6,15 +6,22 @@
  *                                         samples ───┘
  *
  * For samples taken at the head of the issue queue of an in-order core, and, with less certainty,
- * at commit of an out-of-order one. */
+ * at commit of an out-of-order one. Samples of a live processor that executes out of order take
+ * another way (late.h):
+ *
+ *     code ──► cfg ──► what may stall ──► late, culprits */
 #pragma once
 
 #include "analyze/culprits.h"
+#include "analyze/late.h"
 
 struct analysis_options {
     const struct machine *machine;
     struct scheduler *scheduler; /* of that machine; may serve many procedures */
     const double *executions;    /* by byte offset: exact, in place of estimates. NULL: estimate */
+    const struct skid *skid; /* the samples are of a live processor, out of order; then no schedule
+                                is made (`scheduler` may be NULL), and without `executions` nothing
+                                is said of them. NULL: they are not such */
 };
 
 struct analysis {
@@ -23,7 +30,9 @@ struct analysis {
     struct schedule schedule;
     struct frequency frequency;
     struct culprits culprits;
-    double *cycles;     /* by instruction of the graph */
+    struct late late;   /* with a skid */
+    double *cycles;     /* by instruction of the graph; with a skid where they were spent, most
+                           likely */
     uint32_t *possible; /* likewise: bits of dynamic causes that the code does not rule out */
     double lost;        /* cycles of samples at which no instruction begins */
 };

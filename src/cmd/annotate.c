@@ -17,12 +17,12 @@ static const struct option_row OPTIONS[] = {
             .must = "percent of the samples, above 0 and at most 100", GIVEN(least_given)),
     HEADING(3, "What it is compared with:"),
     TEXT("machine", "NAME|FILE", machine,
-         "Schedule of this machine (default: that of the simulation; else of this "
-         "host's processor, see culprit-machines(1); boom-tea for riscv64 code)"),
+         "Schedule and rules of this machine (default: that of the simulation; else of the "
+         "processor that was sampled, see culprit-machines(1); boom-tea for riscv64 code)"),
     CHOICE("view", "head|tip", view,
            "Samples are at the oldest instruction (head), or shared by those that commit together "
-           "(tip); default: of simulations tip for cycles, TIP and TEA, else head; of live samples "
-           "tip",
+           "(tip); default: of simulations tip for cycles, TIP and TEA, else head; live samples of "
+           "out-of-order processors need neither",
            VIEWS),
     FLAG("exact", exact,
          "Executions as the simulation counted them, in place of estimates from the samples"),

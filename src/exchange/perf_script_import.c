@@ -8,6 +8,7 @@
 #include "exchange/import.h"
 #include "exchange/perf_line.h"
 #include "exchange/perf_places.h"
+#include "machine/processor.h"
 #include "util/array.h"
 
 enum { DECLARED_MAX = 16, EVENT_BYTES = 64, FRAMES_MAX = 1024 };
@@ -41,6 +42,7 @@ struct reading {
     size_t declared_count;
     bool timed;
     uint64_t first_ns, last_ns;
+    struct processor cpuid; /* vendor, family and model; else empty */
 };
 
 static bool out_of_memory(const struct reading *reading) {
@@ -264,9 +266,30 @@ static void take_declaration(struct reading *reading, const char *text) {
     reading->declared_count += declared->period > 0;
 }
 
+/* "AuthenticAMD,25,17,1": vendor, family, model, stepping. */
+static void take_cpuid(struct reading *reading, const char *text) {
+    struct processor processor = {0};
+    char comma;
+    if (sscanf(text, "%12[A-Za-z],%u,%u%c", processor.vendor, &processor.family, &processor.model,
+               &comma) >= 3 &&
+        processor.family <= 0xfff && processor.model <= 0xff)
+        reading->cpuid = processor;
+}
+
+/* The name and the kind as culprit's own profiles have them. */
+static void name_processor(struct reading *reading) {
+    char *text = reading->import->processor, kind[PROCESSOR_KIND];
+    struct processor known;
+    processor_kind(&reading->cpuid, kind);
+    const size_t length = strlen(text);
+    if (*kind && !processor_parse(text, &known))
+        snprintf(text + length, IMPORT_TEXT_BYTES - length, "%s%s%s", length ? " (" : "", kind,
+                 length ? ")" : "");
+}
+
 /* "# hostname : name" of perf script --header. */
 static void take_comment(struct reading *reading, const char *line) {
-    static const char declaration[] = "# one sample of ";
+    static const char declaration[] = "# one sample of ", cpuid[] = "# cpuid : ";
     struct import *import = reading->import;
     const struct {
         const char *key;
@@ -277,6 +300,8 @@ static void take_comment(struct reading *reading, const char *line) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strncmp(line, known[i].key, strlen(known[i].key)))
             snprintf(known[i].value, IMPORT_TEXT_BYTES, "%s", line + strlen(known[i].key));
+    if (!strncmp(line, cpuid, sizeof cpuid - 1))
+        take_cpuid(reading, line + sizeof cpuid - 1);
     if (!strncmp(line, declaration, sizeof declaration - 1))
         take_declaration(reading, line + sizeof declaration - 1);
 }
@@ -333,6 +358,7 @@ bool import_perf_script(struct input *input, struct import *import, struct error
             import->session.end - (int64_t)((reading.last_ns - reading.first_ns) & INT64_MAX);
     import->session.host = import->host;
     import->session.kernel = import->kernel;
+    name_processor(&reading);
     import->session.processor = import->processor;
     perf_places_free(reading.places);
     free(reading.frames);

@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 
 #include "live/resolver.h"
+#include "machine/processor.h"
 
 /* "model name : AMD EPYC 7763" of /proc/cpuinfo; other architectures have other names for it. */
 static void read_processor(char *processor, size_t size) {
@@ -23,6 +24,18 @@ static void read_processor(char *processor, size_t size) {
         fclose(file);
 }
 
+/* Behind the name, "(AuthenticAMD family 19h, model 11h)": processors of different kinds have the
+ * same name in virtual machines. */
+static void add_kind(char *text, size_t size) {
+    struct processor processor;
+    char kind[PROCESSOR_KIND];
+    processor_read(&processor);
+    processor_kind(&processor, kind);
+    const size_t length = strlen(text);
+    if (*kind)
+        snprintf(text + length, size - length, " (%s)", kind);
+}
+
 void live_host_read(struct live_host *host) {
     struct utsname system;
     *host = (struct live_host){0};
@@ -35,4 +48,5 @@ void live_host_read(struct live_host *host) {
     read_processor(processor, sizeof processor);
     if (processor[0])
         memcpy(host->processor, processor, sizeof processor);
+    add_kind(host->processor, sizeof host->processor);
 }

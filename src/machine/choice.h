@@ -6,6 +6,7 @@
 
 #include "isa/insn.h"
 #include "machine/machine.h"
+#include "machine/processor.h"
 #include "util/error.h"
 
 enum { MACHINE_MOST_SETTINGS = 64 };
@@ -16,6 +17,7 @@ struct machine_options {
     const char *settings[MACHINE_MOST_SETTINGS];
     uint32_t setting_count;
     uint32_t ideal;
+    const struct processor *elsewhere; /* whose default it is; NULL: this host's */
 };
 
 struct machine_choice {

@@ -92,21 +92,37 @@ static bool by_calibration(const struct processor *processor, struct machine_def
     return true;
 }
 
-static void by_processor(const struct processor *processor, struct machine_default *machine) {
+/* `whose` processor it is: "this processor". */
+static void by_processor(const struct processor *processor, const char *whose,
+                         struct machine_default *machine) {
     const struct processor_row *row = processor_find(processor);
     char kind[PROCESSOR_KIND];
     processor_kind(processor, kind);
     if (row)
         set(machine, row->machine, row->described ? MACHINE_BY_PROCESSOR : MACHINE_BY_NEAREST,
-            "%s this processor, %s (family %02Xh, model %02Xh)",
-            row->described ? "it describes" : "the nearest to", row->core, processor->family,
+            "%s %s, %s (family %02Xh, model %02Xh)",
+            row->described ? "it describes" : "the nearest to", whose, row->core, processor->family,
             processor->model);
     else if (*processor->vendor)
-        set(machine, FIXED[ISA_X86_64], MACHINE_BY_ARCHITECTURE,
-            "no machine is near this processor, %s", kind);
+        set(machine, FIXED[ISA_X86_64], MACHINE_BY_ARCHITECTURE, "no machine is near %s, %s", whose,
+            kind);
     else
         set(machine, FIXED[ISA_X86_64], MACHINE_BY_ARCHITECTURE,
             "the default for %s programs on other processors", ISA_NAMES[ISA_X86_64]);
+}
+
+static void by_architecture(enum isa isa, struct machine_default *machine) {
+    set(machine, FIXED[isa], MACHINE_BY_ARCHITECTURE, "the default for %s programs",
+        ISA_NAMES[isa]);
+}
+
+void machine_default_elsewhere(enum isa isa, const struct processor *processor,
+                               struct machine_default *machine) {
+    machine->reason.why[0] = 0;
+    if (isa != ISA_X86_64)
+        by_architecture(isa, machine);
+    else
+        by_processor(processor, "the processor that ran this", machine);
 }
 
 bool machine_default_of(enum isa isa, const struct processor *processor,
@@ -117,9 +133,8 @@ bool machine_default_of(enum isa isa, const struct processor *processor,
     if (error->message[0])
         return false;
     if (isa != ISA_X86_64)
-        set(machine, FIXED[isa], MACHINE_BY_ARCHITECTURE, "the default for %s programs",
-            ISA_NAMES[isa]);
+        by_architecture(isa, machine);
     else if (!by_calibration(processor, machine))
-        by_processor(processor, machine);
+        by_processor(processor, "this processor", machine);
     return true;
 }

@@ -19,6 +19,11 @@ struct machine_default {
 bool machine_default_of(enum isa isa, const struct processor *processor,
                         struct machine_default *machine, struct error *error);
 
+/* The default for programs of `isa` that ran on another host, with this processor: what the user
+ * chose for this host does not count. */
+void machine_default_elsewhere(enum isa isa, const struct processor *processor,
+                               struct machine_default *machine);
+
 /* Where the user's description of this host is: $XDG_CONFIG_HOME/culprit/host.ini, without it
  * ~/.config/culprit/host.ini. False: there is no such place, or its path is too long. */
 bool machine_host_file(char path[PATH_MAX]);

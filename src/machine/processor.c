@@ -58,6 +58,37 @@ void processor_kind(const struct processor *processor, char kind[PROCESSOR_KIND]
                  processor->family, processor->model);
 }
 
+void processor_text(const struct processor *processor, char text[PROCESSOR_TEXT]) {
+    char kind[PROCESSOR_KIND];
+    processor_kind(processor, kind);
+    const bool both = *processor->brand && *kind;
+    snprintf(text, PROCESSOR_TEXT, "%s%s%s%s", processor->brand, both ? " (" : "", kind,
+             both ? ")" : "");
+}
+
+/* Of "VENDOR family 19h, model 11h", up to the end or a parenthesis. */
+static bool parse_kind(const char *text, struct processor *processor) {
+    char end = ')';
+    const int read = sscanf(text, "%12s family %xh, model %xh%c", processor->vendor,
+                            &processor->family, &processor->model, &end);
+    return read >= 3 && end == ')' && processor->family <= 0xfff && processor->model <= 0xff;
+}
+
+bool processor_parse(const char *text, struct processor *processor) {
+    const char *open = strrchr(text, '(');
+    *processor = (struct processor){0};
+    if (parse_kind(open ? open + 1 : text, processor)) {
+        size_t length = open ? (size_t)(open - text) : 0;
+        while (length && text[length - 1] == ' ')
+            length--;
+        snprintf(processor->brand, sizeof processor->brand, "%.*s", (int)length, text);
+        return true;
+    }
+    *processor = (struct processor){0};
+    snprintf(processor->brand, sizeof processor->brand, "%s", text);
+    return false;
+}
+
 const struct processor_row *processor_find(const struct processor *processor) {
     for (size_t i = 0; i < PROCESSOR_COUNT; i++) {
         const struct processor_row *row = &PROCESSORS[i];

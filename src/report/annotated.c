@@ -8,47 +8,7 @@
 
 enum { LARGEST_CODE = 16 << 20 };
 
-/* ---- machines ---- */
-
-/* The name that a simulation was saved under: "zen4", "zen4, ideal dmiss". */
-static bool load_own(struct annotate_machines *machines, const struct profile_set *set,
-                     struct error *error) {
-    char name[256];
-    const char *processor = set->epochs[0].processor;
-    for (size_t i = 1; i < set->epoch_count; i++)
-        if (strcmp(set->epochs[i].processor, processor) != 0)
-            return error_set(error, "%s: simulated on several machines (choose with --machine)",
-                             set->label);
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(processor, ","), processor);
-    machines->own = true;
-    return machine_load(name, &machines->one, error) ||
-           error_prefix(error, "%s was simulated on machine %s (name its file with --machine)",
-                        set->label, name);
-}
-
-/* NULL with an error. */
-static const struct machine *machine_of(struct annotate_machines *machines,
-                                        const struct profile_set *set, enum isa isa,
-                                        struct error *error) {
-    const struct machine_options by_isa = {0};
-    if (!machines->loaded && (machines->asked || set->simulated)) {
-        if (!(machines->asked ? machine_load(machines->asked, &machines->one, error)
-                              : load_own(machines, set, error)))
-            return NULL;
-        machines->loaded = true;
-    }
-    if (machines->loaded)
-        return &machines->one;
-    if (!machines->choice) {
-        if (!(machines->choice = calloc(1, sizeof *machines->choice))) {
-            error_set(error, "out of memory for machines");
-            return NULL;
-        }
-        if (!machine_choice_load(machines->choice, &by_isa, error))
-            return NULL;
-    }
-    return machine_choice_of(machines->choice, isa, error);
-}
+/* ---- schedules ---- */
 
 /* The oldest instruction has the samples of a core in order at the head of its issue queue, and of
  * profilers that take the next instruction to commit (NCI). Cycles of a simulation, and samples of
@@ -79,16 +39,21 @@ static struct scheduler *scheduler_of(struct annotate_settings *settings,
     return settings->scheduler;
 }
 
+static void free_images(struct annotate_image **images) {
+    while (*images) {
+        struct annotate_image *image = *images;
+        *images = image->next;
+        image_profiles_free(&image->profiles);
+        free(image);
+    }
+}
+
 void annotate_settings_free(struct annotate_settings *settings) {
     if (settings->scheduler)
         scheduler_free(settings->scheduler);
     free(settings->machines.choice);
-    while (settings->images) {
-        struct annotate_image *image = settings->images;
-        settings->images = image->next;
-        image_profiles_free(&image->profiles);
-        free(image);
-    }
+    free_images(&settings->images);
+    free_images(&settings->simulation.images);
     settings->scheduler = NULL;
     settings->machines.choice = NULL;
 }
@@ -134,10 +99,11 @@ static bool read_code(struct annotated *annotated, const struct procedure_choice
 /* ---- profiles ---- */
 
 /* NULL with an error. */
-static const struct image_profiles *profiles_of(struct annotate_settings *settings,
+static const struct image_profiles *profiles_of(struct annotate_image **images,
+                                                const struct profile_set *set,
                                                 const struct store_image *build,
                                                 struct error *error) {
-    struct annotate_image **link = &settings->images, *image;
+    struct annotate_image **link = images, *image;
     while ((image = *link) && !image_profiles_is_build(&image->profiles, build))
         link = &image->next;
     if (image) {
@@ -145,17 +111,70 @@ static const struct image_profiles *profiles_of(struct annotate_settings *settin
     } else if (!(image = calloc(1, sizeof *image))) {
         error_set(error, "out of memory for the profile");
         return NULL;
-    } else if (!image_profiles_read(&image->profiles, settings->set, build, error)) {
+    } else if (!image_profiles_read(&image->profiles, set, build, error)) {
         image_profiles_free(&image->profiles);
         free(image);
         return NULL;
     }
-    image->next = settings->images;
-    settings->images = image;
+    image->next = *images;
+    *images = image;
     return &image->profiles;
 }
 
+/* ---- the simulation beside it ---- */
+
+/* Executions of all epochs: each ran the command once. */
+static bool count_executions(struct annotated *annotated, size_t epochs, struct error *error) {
+    const struct procedure_profile *simulated = &annotated->simulated_profile;
+    if (!simulated->executions)
+        return true;
+    annotated->executions = malloc(simulated->size * sizeof *annotated->executions);
+    if (!annotated->executions)
+        return error_set(error, "out of memory for the profile");
+    for (size_t i = 0; i < simulated->size; i++)
+        annotated->executions[i] = simulated->executions[i] * (double)epochs;
+    return true;
+}
+
+static bool read_simulated(struct annotated *annotated, struct annotate_settings *settings,
+                           const struct procedure_choice *choice, struct error *error) {
+    struct annotate_simulation *simulation = &settings->simulation;
+    const struct profile_set *set = simulation->set;
+    struct procedure_profile *profile = &annotated->simulated_profile;
+    struct procedure_extent extent = choice->extent;
+    const struct image_profiles *profiles;
+    const struct profile_event *event = set ? profile_set_event(set, "cycles", error) : NULL;
+    if (!set)
+        return true;
+    extent.process = NULL;
+    if (!event ||
+        !(profiles = profiles_of(&simulation->images, set, choice->extent.build, error)) ||
+        !procedure_profile_read(profile, profiles, event, &extent, 1, error))
+        return false;
+    if (!(profile->sum > 0))
+        return error_set(error,
+                         profile->other_builds > 0
+                             ? "%s: what was simulated is another build of %s than what was sampled"
+                             : "%s: not simulated: %s ran none of it",
+                         choice->name,
+                         profile->other_builds > 0 ? choice->extent.path : set->label);
+    const struct profile_set *live = settings->set;
+    annotated->simulated = (struct annotation_simulated){
+        .profile = profile,
+        .command = set->command ? set->command : set->label,
+        .machine = set->epochs[0].processor,
+        .cycles = profile->total,
+        .same_command = live->command && set->command && !strcmp(live->command, set->command)};
+    return !annotated->simulated.same_command ||
+           count_executions(annotated, live->epoch_count, error);
+}
+
 /* ---- the whole ---- */
+
+/* Samples of a live processor that executes out of order, or of one that is taken for such. */
+static bool is_late(const struct annotate_settings *settings, const struct machine *machine) {
+    return !settings->set->simulated && !machine->core.in_order;
+}
 
 static bool analyse(struct annotated *annotated, struct annotate_settings *settings,
                     const struct machine *machine, const struct procedure_choice *choice,
@@ -172,11 +191,13 @@ static bool analyse(struct annotated *annotated, struct annotate_settings *setti
     if (!(profile->sum > 0))
         return error_set(error, "%s: it has no %s in %s (see 'culprit top')", choice->name,
                          settings->event->unit, settings->set->label);
-    const struct analysis_options options = {.machine = machine,
-                                             .scheduler = scheduler_of(settings, machine, error),
-                                             .executions =
-                                                 settings->exact ? profile->executions : NULL};
-    if (!options.scheduler)
+    const bool late = is_late(settings, machine);
+    const struct analysis_options options = {
+        .machine = machine,
+        .scheduler = late ? NULL : scheduler_of(settings, machine, error),
+        .executions = settings->exact ? profile->executions : annotated->executions,
+        .skid = late ? &annotate_skid_of(settings)->skid : NULL};
+    if (!options.scheduler && !late)
         return false;
     return analyze_procedure(&annotated->analysis, &annotated->code, &samples, &options, error) ||
            error_prefix(error, "%s", choice->name);
@@ -206,26 +227,31 @@ bool annotate(struct annotated *annotated, struct annotate_settings *settings,
     const struct image_profiles *profiles;
     *annotated = (struct annotated){.program = settings->program, .image = choice->image};
     if (!read_code(annotated, choice, error) ||
-        !(machine = machine_of(&settings->machines, settings->set, annotated->code.isa, error)) ||
-        !(profiles = profiles_of(settings, choice->extent.build, error)) ||
+        !(machine = annotate_machine_of(&settings->machines, settings->set, annotated->code.isa,
+                                        error)) ||
+        !(profiles = profiles_of(&settings->images, settings->set, choice->extent.build, error)) ||
         !procedure_profile_read(&annotated->profile, profiles, settings->event, &choice->extent,
                                 machine->clock_ghz, error) ||
+        !read_simulated(annotated, settings, choice, error) ||
         !analyse(annotated, settings, machine, choice, error))
         return false;
-    const struct annotation_input input = {.set = settings->set,
-                                           .event = settings->event,
-                                           .name = choice->name,
-                                           .image = choice->extent.path,
-                                           .extent = &choice->extent,
-                                           .profile = &annotated->profile,
-                                           .code = &annotated->code,
-                                           .analysis = &annotated->analysis,
-                                           .machine = machine,
-                                           .view = view_of(settings),
-                                           .own_machine = settings->machines.own,
-                                           .exact = settings->exact,
-                                           .program = settings->source ? settings->program : NULL,
-                                           .image_number = choice->image};
+    const struct annotation_input input = {
+        .set = settings->set,
+        .event = settings->event,
+        .name = choice->name,
+        .image = choice->extent.path,
+        .extent = &choice->extent,
+        .profile = &annotated->profile,
+        .code = &annotated->code,
+        .analysis = &annotated->analysis,
+        .machine = machine,
+        .view = view_of(settings),
+        .own_machine = settings->machines.own,
+        .exact = settings->exact || annotated->executions,
+        .skid = is_late(settings, machine) ? &settings->skid : NULL,
+        .simulated = settings->simulation.set ? &annotated->simulated : NULL,
+        .program = settings->source ? settings->program : NULL,
+        .image_number = choice->image};
     return annotation_build(&annotated->annotation, &input, error) &&
            ((annotation_add_worth(&annotated->annotation) &&
              note_name(&annotated->annotation.report, annotated, choice, settings->event->unit) &&
@@ -237,6 +263,8 @@ void annotated_free(struct annotated *annotated) {
     annotation_free(&annotated->annotation);
     analysis_free(&annotated->analysis);
     procedure_profile_free(&annotated->profile);
+    procedure_profile_free(&annotated->simulated_profile);
+    free(annotated->executions);
     free(annotated->bytes);
     annotated->bytes = NULL;
 }

@@ -54,8 +54,31 @@ double annotation_stall(const struct annotation *annotation, uint32_t insn) {
     return executions > 0 ? stall / executions : 0;
 }
 
+bool annotation_is_slow(const struct annotation *annotation, uint32_t insn) {
+    const struct late *late = &annotation->input.analysis->late;
+    return late->used && late->insns[insn].likely >= ANNOTATION_LATE_SHARE * late->total &&
+           late->total > 0;
+}
+
+/* All causes that are not excluded. */
+static const char *late_bubble(const struct annotation *annotation, uint32_t insn,
+                               char letters[ANNOTATION_LETTERS]) {
+    size_t count, used = 0;
+    const enum stall_cause *causes = annotation_dynamic_causes(&count);
+    if (annotation_is_slow(annotation, insn)) {
+        for (size_t i = 0; i < count; i++)
+            if (annotation->input.analysis->late.causes[insn] & 1U << causes[i])
+                letters[used++] = annotation_letter(causes[i]);
+        letters[used++] = ANNOTATION_EXECUTION;
+    }
+    letters[used] = 0;
+    return letters;
+}
+
 const char *annotation_bubble(const struct annotation *annotation, uint32_t insn,
                               char letters[ANNOTATION_LETTERS]) {
+    if (annotation_is_late(annotation))
+        return late_bubble(annotation, insn, letters);
     const struct culprits *culprits = &annotation->input.analysis->culprits;
     size_t count, used = 0;
     const enum stall_cause *causes = annotation_dynamic_causes(&count);
@@ -99,7 +122,9 @@ void annotation_blamed(const struct annotation *annotation, uint32_t insn,
     size_t stalls;
     const struct static_stall *stall = annotation_static_stalls(annotation, insn, &stalls);
     *count = 0;
-    if (annotation_stall(annotation, insn) >= ANNOTATION_SHOWN_CYCLES)
+    if (annotation_is_late(annotation)
+            ? annotation_is_slow(annotation, insn)
+            : annotation_stall(annotation, insn) >= ANNOTATION_SHOWN_CYCLES)
         for (uint32_t k = culprits->first[insn]; k < culprits->first[insn + 1]; k++)
             blame(annotation, insn, culprits->list[k].blamed, addresses, count);
     for (size_t i = 0; i < stalls; i++)

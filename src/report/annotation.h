@@ -37,6 +37,21 @@ struct annotation_loop {
     double best;            /* Σ executions × M, cycles */
 };
 
+/* How late samples are, where they are (analyze/late.h). */
+struct annotation_skid {
+    struct skid skid; /* samples 0: it is not known, and taken to be anything near */
+    bool now;         /* measured for this report, not kept from before */
+    char why[256];    /* it is not known */
+};
+
+/* The same procedure in a simulation, of the same build. */
+struct annotation_simulated {
+    const struct procedure_profile *profile; /* cycles, their stacks, executions */
+    const char *command, *machine;
+    double cycles;     /* of the whole simulation */
+    bool same_command; /* as often executed as in one of the epochs */
+};
+
 /* What the caller knows: it fills this in. */
 struct annotation_input {
     const struct profile_set *set;
@@ -48,8 +63,10 @@ struct annotation_input {
     const struct analysis *analysis;
     const struct machine *machine;
     enum schedule_view view;
-    bool own_machine;        /* it is the one that the code ran on */
-    bool exact;              /* executions are counted, not estimated */
+    bool own_machine;                             /* it is the one that the code ran on */
+    bool exact;                                   /* executions are counted, not estimated */
+    const struct annotation_skid *skid;           /* of late samples; NULL: they are not late */
+    const struct annotation_simulated *simulated; /* NULL: it is not at hand */
     struct program *program; /* tells source lines; NULL: they are not wanted */
     uint32_t image_number;   /* in `program` */
 };
@@ -105,11 +122,20 @@ json_t *annotation_loops_json(const struct annotation *annotation);
 
 /* "d" of a D-cache miss: the letter of bubbles. */
 char annotation_letter(enum stall_cause cause);
-enum { ANNOTATION_UNEXPLAINED = '?' };
+enum { ANNOTATION_UNEXPLAINED = '?', ANNOTATION_EXECUTION = 'x' };
+#define ANNOTATION_EXECUTION_NAME "execution, no miss"
 /* Dynamic causes in the order of bubbles and summaries; *count of them. A unit is among both: it
  * may be busy longer than the schedule knows. */
 const enum stall_cause *annotation_dynamic_causes(size_t *count);
 const enum stall_cause *annotation_static_causes(size_t *count);
+
+/* Whether samples are late, and so culprits are what is not excluded, with no cycles of each. */
+static inline bool annotation_is_late(const struct annotation *annotation) {
+    return annotation->input.analysis->late.used;
+}
+/* Of late samples: whether the instruction has so much of the time that its causes are told. */
+#define ANNOTATION_LATE_SHARE 0.01
+bool annotation_is_slow(const struct annotation *annotation, uint32_t insn);
 
 /* The bubble of an instruction's dynamic stall: "dwD", "?", "" where it has none that shows. */
 enum { ANNOTATION_LETTERS = STALL_CAUSES + 1 };
@@ -138,3 +164,22 @@ void annotation_insn_text(const struct annotation *annotation, uint32_t insn, ch
 double annotation_true_cycles(const struct annotation *annotation, enum stall_cause cause);
 
 void annotation_text_summary(const struct annotation *annotation, const struct page *page);
+
+/* ---- of late samples (text/annotation_late.c, json/annotation_late.c) ---- */
+
+/* How late they are, and what is done about it. */
+void annotation_text_skid(const struct annotation *annotation, const struct page *page);
+/* "97.4 %"; "≤ 12 %" where less than half of it is certain. */
+struct text annotation_late_share(const struct late_cycles *cycles, double total);
+void annotation_text_late_block(const struct annotation *annotation, uint32_t number,
+                                const struct page *page);
+void annotation_text_late_summary(const struct annotation *annotation, const struct page *page);
+json_t *annotation_skid_json(const struct annotation *annotation); /* null: not late */
+json_t *annotation_late_json(const struct late_cycles *cycles);
+json_t *annotation_late_summary_json(const struct annotation *annotation);
+
+/* ---- of a simulation beside them (annotation_simulated.c) ---- */
+
+/* Cycles of an instruction or block in the simulation, and their share of the procedure's. */
+double annotation_simulated_cycles(const struct annotation *annotation, uint32_t insn);
+json_t *annotation_simulated_json(const struct annotation *annotation);

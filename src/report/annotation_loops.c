@@ -107,7 +107,9 @@ static void print_loop(const struct annotation *annotation, const struct annotat
         known[0] = text_count((uint64_t)(loop->rounds + 0.5));
         known[1] = text_quantity(loop->best / loop->rounds);
         known[2] = text_quantity(loop->cycles / loop->rounds);
-        rounds = known[0].s, best = known[1].s, each = known[2].s;
+        rounds = known[0].s, each = known[2].s;
+        if (!annotation_is_late(annotation))
+            best = known[1].s;
     }
     if (loop->rounds > 0 && loop->entries >= 0.5) {
         known[3] = text_quantity(loop->rounds / loop->entries);
@@ -149,8 +151,10 @@ json_t *annotation_loops_json(const struct annotation *annotation) {
                       "instruction_count", (json_int_t)loop->insn_count, "cycles", loop->cycles,
                       "rounds", known ? json_real(loop->rounds) : json_null(), "entries",
                       loop->entries > 0 ? json_real(loop->entries) : json_null(), "best_cycles",
-                      known ? json_real(loop->best / loop->rounds) : json_null(), "cycles_each",
-                      known ? json_real(loop->cycles / loop->rounds) : json_null()));
+                      known && !annotation_is_late(annotation)
+                          ? json_real(loop->best / loop->rounds)
+                          : json_null(),
+                      "cycles_each", known ? json_real(loop->cycles / loop->rounds) : json_null()));
     }
     return array;
 }

@@ -5,11 +5,34 @@
 #include "report/annotation.h"
 #include "util/text.h"
 
+/* What late samples can tell and what not. */
+static bool note_late(struct annotation *annotation) {
+    const struct late *late = &annotation->input.analysis->late;
+    struct report *report = &annotation->report;
+    const double elsewhere = late->total > 0 ? 100 * late->elsewhere.likely / late->total : 0;
+    bool good = report_note(
+        report, "the processor executes out of order: causes are those that the code does not rule "
+                "out, with the share of the time in which each can have been what was waited for. "
+                "Where several are left, samples do not tell which");
+    if (!annotation->input.exact)
+        good &= report_note(report, "how often instructions were executed is not known, as such "
+                                    "samples do not tell it either: --simulate -- COMMAND counts "
+                                    "it, and shows what each instruction waits for");
+    if (elsewhere >= 0.1)
+        good &= report_note(report,
+                            "%.1f %% of the samples are most likely of callers and callees: "
+                            "they lie behind a call or at the beginning",
+                            elsewhere);
+    return good;
+}
+
 static bool note_event(struct annotation *annotation) {
     const struct profile_event *event = annotation->input.event;
     struct report *report = &annotation->report;
     bool good = true;
-    if (!strcmp(event->name, "cpu-clock"))
+    if (annotation_is_late(annotation))
+        good &= note_late(annotation);
+    else if (!strcmp(event->name, "cpu-clock"))
         good &=
             report_note(report, "cpu-clock is a timer's interrupt: a sample lies some instructions "
                                 "behind the one that took the time. Figures and culprits of single "
@@ -39,7 +62,7 @@ static bool note_event(struct annotation *annotation) {
 
 static bool note_machine(struct annotation *annotation) {
     const struct machine *machine = annotation->input.machine;
-    if (annotation->input.own_machine)
+    if (annotation->input.own_machine || annotation_is_late(annotation))
         return true;
     return report_note(&annotation->report,
                        "the schedule, and with it best cases and stalls, is that of machine %s, "
@@ -55,6 +78,8 @@ static bool note_confidence(struct annotation *annotation) {
         cycles[analysis->frequency.blocks[i].confidence] += annotation->blocks[i].cycles;
         all += annotation->blocks[i].cycles;
     }
+    if (annotation_is_late(annotation))
+        return true;
     if (annotation->input.exact)
         return report_note(&annotation->report,
                            "executions were counted in the simulation, not estimated");
@@ -115,7 +140,7 @@ static bool note_gain(struct annotation *annotation) {
     enum { NOTED_PERCENT = 10 };
     const struct stall_summary *summary = &annotation->input.analysis->culprits.summary;
     double percent = summary->total > 0 ? 100 * summary->unexplained_gain / summary->total : 0;
-    if (percent < NOTED_PERCENT)
+    if (percent < NOTED_PERCENT || annotation_is_late(annotation))
         return true;
     return report_note(
         &annotation->report,
@@ -131,9 +156,11 @@ static bool note_graph(struct annotation *annotation) {
     bool good = true;
     if (cfg->flags & CFG_MISSING_EDGES)
         good &= report_note(report,
-                            "%u indirect jump%s may lead to places that the code does not show: "
-                            "every block's executions are estimated by themselves",
-                            cfg->unresolved, text_plural(cfg->unresolved));
+                            "%u indirect jump%s may lead to places that the code does not show: %s",
+                            cfg->unresolved, text_plural(cfg->unresolved),
+                            annotation_is_late(annotation)
+                                ? "where samples at the beginning of a block belong is known less"
+                                : "every block's executions are estimated by themselves");
     if (cfg->flags & CFG_OVERLAPPING)
         good &= report_note(report, "some instructions share bytes: jumps lead into the middle of "
                                     "others");

@@ -15,12 +15,25 @@ assert report["verb"] == "annotate" and report["procedures"], report.keys()
 for p in report["procedures"]:
     s, blocks, insns = p["summary"], p["blocks"], p["instructions"]
     scale = max(1, s["total"])
-    parts = (s["execution"] + sum(c["cycles"] for c in s["static"].values()) + s["explained"] +
+    late = p["analysis"] == "elimination"
+    assert late == (p["skid"] is not None)
+    if late:
+        causes = s["causes"]
+        assert all(0 <= c["least"] <= c["most"] + 1e-9 * scale <= s["total"] + 2e-9 * scale for c in causes.values()), causes
+        assert causes["execution"]["most"] > 0
+        for l in [b["late"] for b in blocks] + [i["late"] for i in insns] + [s["elsewhere"]]:
+            assert l["least"] - 1e-9 * scale <= l["likely"] <= l["most"] + 1e-9 * scale, l
+        assert abs(sum(b["cycles"] for b in blocks) + s["elsewhere"]["likely"] + s["lost"] - p["cycles"]) < 1e-6 * scale
+        if p["executions"] == "estimated":
+            assert all(b["executions"] is None and b["best_cycles"] is None for b in blocks) and p["cpi"] is None
+        skid = p["skid"]
+        assert abs(sum(skid["shares"]) - 1) < 1e-6 and skid["least"] <= skid["most"] and skid["share"] >= 0.9 - 1e-6
+    parts = s["total"] if late else (s["execution"] + sum(c["cycles"] for c in s["static"].values()) + s["explained"] +
              s["unexplained_stall"] - s["unexplained_gain"] + s["sampling_error"])
     assert abs(parts - s["total"]) < 1e-6 * scale, (p["procedure"], parts, s)
-    assert abs(sum(b["cycles"] for b in blocks) + s["lost"] - p["cycles"]) < 1e-6 * scale
+    assert late or abs(sum(b["cycles"] for b in blocks) + s["lost"] - p["cycles"]) < 1e-6 * scale
     assert abs(s["total"] + s["lost"] - p["cycles"]) < 1e-6 * scale, (s, p["cycles"])
-    for cause in s["dynamic"].values():
+    for cause in [] if late else s["dynamic"].values():
         assert 0 <= cause["least"] <= cause["most"] + 1e-9 * scale, s["dynamic"]
     assert sum(b["instruction_count"] for b in blocks) == len(insns)
     ends = p["address"] + p["size"]
@@ -47,9 +60,10 @@ record_gzip() {
 live() {
     run annotate >"$scratch/live.txt" || return 1
     fits "$scratch/live.txt" &&
-        grep -qE '^\*\*\* Best-case [0-9.]+/[0-9]+ = [0-9.]+ CPI, actual' "$scratch/live.txt" &&
-        grep -q 'total tallied *100.0 %' "$scratch/live.txt" &&
-        grep -q 'is that of machine zen4' <(tr '\n' ' ' <"$scratch/live.txt" | tr -s ' ') &&
+        grep -qE '^\*\*\* [0-9.]+ % of the time.*; executed \? times' "$scratch/live.txt" &&
+        grep -qE '^skid of (cycles|cpu-clock)( here)?: ' "$scratch/live.txt" &&
+        grep -q 'by the rules of machine zen4$' "$scratch/live.txt" &&
+        grep -qE '^  x execution, no miss +[0-9.]+ % to +[0-9.]+ %$' "$scratch/live.txt" &&
         grep -q '^next: culprit annotate --source ' "$scratch/live.txt" || { cat "$scratch/live.txt"; return 1; }
 }
 # What comes next is of the same samples, analysed in the same way.

@@ -113,6 +113,52 @@ static void reason_names_the_processor(void **state) {
                         "the default for riscv64 programs");
 }
 
+/* What profiles say of their processor is read again; names alone tell no kind. */
+static void texts_of_processors(void **state) {
+    (void)state;
+    const struct processor milan = {"AuthenticAMD", 0x19, 0x01, "AMD EPYC 7763 (Milan)"};
+    struct processor read;
+    char text[PROCESSOR_TEXT];
+    processor_text(&milan, text);
+    assert_string_equal(text, "AMD EPYC 7763 (Milan) (AuthenticAMD family 19h, model 01h)");
+    assert_true(processor_parse(text, &read));
+    assert_string_equal(read.vendor, milan.vendor);
+    assert_string_equal(read.brand, milan.brand);
+    assert_int_equal(read.family, milan.family);
+    assert_int_equal(read.model, milan.model);
+    assert_true(processor_parse("GenuineIntel family 06h, model 6Ah", &read));
+    assert_int_equal(read.family, 6);
+    assert_int_equal(read.model, 0x6a);
+    assert_string_equal(read.brand, "");
+    static const char *const BRANDS[] = {"AMD EPYC", "", "Intel(R) Xeon(R) CPU (x)",
+                                         "zen4 (AuthenticAMD family 19h, model 1FFh)"};
+    for (size_t i = 0; i < sizeof BRANDS / sizeof *BRANDS; i++) {
+        assert_false(processor_parse(BRANDS[i], &read));
+        assert_string_equal(read.vendor, "");
+        assert_string_equal(read.brand, BRANDS[i]);
+    }
+}
+
+/* Of another host: its own processor's, whatever was chosen for this one. */
+static void elsewhere(void **state) {
+    (void)state;
+    struct machine_default chosen;
+    const struct processor skylake = {"GenuineIntel", 6, 0x55, ""}, unknown = {.brand = "AMD EPYC"};
+    write_own("host", "base = zen5\n", 0644);
+    setenv("CULPRIT_MACHINE", "chen-ooo", 1);
+    machine_default_elsewhere(ISA_X86_64, &skylake, &chosen);
+    assert_string_equal(chosen.name, "icelake-server");
+    assert_string_equal(chosen.reason.why, "the nearest to the processor that ran this, Intel "
+                                           "Skylake server (family 06h, model 55h)");
+    machine_default_elsewhere(ISA_X86_64, &unknown, &chosen);
+    assert_string_equal(chosen.name, "zen4");
+    assert_int_equal(chosen.reason.by, MACHINE_BY_ARCHITECTURE);
+    machine_default_elsewhere(ISA_RISCV64, &skylake, &chosen);
+    assert_string_equal(chosen.name, "boom-tea");
+    unsetenv("CULPRIT_MACHINE");
+    remove_file("host");
+}
+
 /* A row that no processor reaches, since an earlier one has it all, would be a mistake. */
 static void every_row_is_reached_and_has_a_machine(void **state) {
     (void)state;
@@ -277,6 +323,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_processor),
         cmocka_unit_test(reason_names_the_processor),
+        cmocka_unit_test(texts_of_processors),
+        cmocka_unit_test(elsewhere),
         cmocka_unit_test(every_row_is_reached_and_has_a_machine),
         cmocka_unit_test(this_processor),
         cmocka_unit_test(by_environment),

@@ -1,6 +1,7 @@
 /* A procedure as a JSON object; every key is documented in docs/json.md. */
 
 #include "report/annotation.h"
+#include "report/json_values.h"
 #include "report/profile_report.h"
 
 static const char *view_name(enum schedule_view view) {
@@ -30,18 +31,20 @@ static json_t *blocks_json(const struct annotation *annotation) {
         const struct annotation_block *sums = &annotation->blocks[i];
         const struct frequency_estimate *estimate = &analysis->frequency.blocks[i];
         uint32_t offset = analysis->cfg.insns[block->first_insn].offset;
-        bool known = sums->executions > 0;
+        bool known = sums->executions > 0, late = annotation_is_late(annotation);
         json_array_append_new(
             array,
-            json_pack("{s:o, s:I, s:I, s:I, s:f, s:f, s:o, s:o, s:s, s:o, s:f, s:o}", "address",
-                      address_of(annotation, block->first_insn), "first_instruction",
+            json_pack("{s:o, s:I, s:I, s:I, s:f, s:f, s:o, s:o, s:o, s:s, s:o, s:o, s:o}",
+                      "address", address_of(annotation, block->first_insn), "first_instruction",
                       (json_int_t)block->first_insn, "instruction_count",
                       (json_int_t)block->insn_count, "loop_depth", (json_int_t)block->loop_depth,
-                      "value", sums->values, "cycles", sums->cycles, "executions",
-                      known ? json_real(sums->executions) : json_null(), "standard_error",
-                      known ? json_number(estimate->error) : json_null(), "confidence",
-                      confidence_name(estimate->confidence), "true_executions",
-                      count_at(executions, offset), "best_cycles", sums->best, "cycles_each",
+                      "value", sums->values, "cycles", sums->cycles, "late",
+                      late ? annotation_late_json(&analysis->late.blocks[i]) : json_null(),
+                      "executions", known ? json_real(sums->executions) : json_null(),
+                      "standard_error", known ? json_number(estimate->error) : json_null(),
+                      "confidence", confidence_name(estimate->confidence), "true_executions",
+                      count_at(executions, offset), "best_cycles",
+                      late ? json_null() : json_real(sums->best), "cycles_each",
                       known ? json_real(sums->actual) : json_null()));
     }
     return array;
@@ -116,9 +119,8 @@ static json_t *possible_json(const struct annotation *annotation, uint32_t insn)
 }
 
 /* What the simulation knows; null: it is no simulation, or knows nothing. */
-static json_t *truth_json(const struct annotation *annotation, uint32_t offset) {
-    const struct procedure_profile *profile = annotation->input.profile;
-    if (!profile->executions && !profile->has_stalls && !profile->part_count)
+static json_t *truth_json(const struct procedure_profile *profile, uint32_t offset) {
+    if (!profile || (!profile->executions && !profile->has_stalls && !profile->part_count))
         return json_null();
     json_t *stalls = json_object(), *signatures = json_object();
     for (int cause = 0; cause < STALL_CAUSES; cause++)
@@ -174,13 +176,38 @@ static json_t *insn_json(const struct annotation *annotation, uint32_t number) {
         "sampling_error_cycles", json_number(stall->error), "culprits",
         culprits_json(annotation, number), "static_stalls", static_json(annotation, number),
         "possible", possible_json(annotation, number), "events", events_json(profile, insn->offset),
-        "truth", truth_json(annotation, insn->offset));
+        "truth", truth_json(profile, insn->offset));
+}
+
+/* Of late samples nothing is known that rests on how often it was executed, or its best case. */
+static json_t *late_insn_json(const struct annotation *annotation, uint32_t number) {
+    static const char *const UNKNOWN[] = {"best",
+                                          "best_least",
+                                          "best_most",
+                                          "executed_cycles",
+                                          "static_stall_cycles",
+                                          "stall_cycles",
+                                          "gain_cycles",
+                                          "sampling_error_cycles"};
+    const struct annotation_simulated *simulated = annotation->input.simulated;
+    const struct late *late = &annotation->input.analysis->late;
+    json_t *object = insn_json(annotation, number);
+    if (!late->used || !object)
+        return object;
+    for (size_t i = 0; i < sizeof UNKNOWN / sizeof *UNKNOWN; i++)
+        json_object_set_new(object, UNKNOWN[i], json_null());
+    json_object_set_new(object, "late", annotation_late_json(&late->insns[number]));
+    json_object_set_new(object, "simulated",
+                        simulated ? truth_json(simulated->profile,
+                                               annotation->input.analysis->cfg.insns[number].offset)
+                                  : json_null());
+    return object;
 }
 
 static json_t *insns_json(const struct annotation *annotation) {
     json_t *array = json_array();
     for (uint32_t i = 0; i < annotation->input.analysis->cfg.insn_count; i++)
-        json_array_append_new(array, insn_json(annotation, i));
+        json_array_append_new(array, late_insn_json(annotation, i));
     return array;
 }
 
@@ -234,11 +261,11 @@ static json_t *flags_json(const struct cfg *cfg) {
 json_t *annotation_json(const struct annotation *annotation) {
     const struct annotation_input *input = &annotation->input;
     const struct procedure_profile *profile = input->profile;
-    bool known = annotation->executed > 0;
+    bool known = annotation->executed > 0, late = annotation_is_late(annotation);
     return json_pack(
         "{s:o, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:s, s:b, s:s, s:f, s:f, s:f, s:f, s:o, s:o, "
         "s:o, "
-        "s:o, s:o, s:o, s:o, s:o, s:o}",
+        "s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}",
         "procedure", json_text(input->name), "image", json_text(input->image), "offset",
         (json_int_t)input->extent->offset, "address", (json_int_t)input->code->address, "size",
         (json_int_t)input->code->size, "isa", input->code->isa == ISA_X86_64 ? "x86-64" : "riscv64",
@@ -247,10 +274,12 @@ json_t *annotation_json(const struct annotation *annotation) {
         input->exact ? "counted" : "estimated", "value", profile->sum, "share",
         profile->total > 0 ? profile->sum / profile->total : 0, "cycles", profile->sum_cycles,
         "period_cycles", profile->period, "best_cpi",
-        known ? json_real(annotation->best / annotation->executed) : json_null(), "cpi",
+        known && !late ? json_real(annotation->best / annotation->executed) : json_null(), "cpi",
         known ? json_real(annotation->cycles / annotation->executed) : json_null(), "flags",
-        flags_json(&input->analysis->cfg), "summary", summary_json(annotation), "blocks",
+        flags_json(&input->analysis->cfg), "summary",
+        late ? annotation_late_summary_json(annotation) : summary_json(annotation), "blocks",
         blocks_json(annotation), "loops", annotation_loops_json(annotation), "edges",
         edges_json(annotation), "instructions", insns_json(annotation), "notes",
-        json_notes(&annotation->report));
+        json_notes(&annotation->report), "analysis", late ? "elimination" : "frequency", "skid",
+        annotation_skid_json(annotation), "simulated", annotation_simulated_json(annotation));
 }

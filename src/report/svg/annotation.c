@@ -73,7 +73,11 @@ static void describe(const struct annotation *annotation, uint32_t number,
                      : confidence_name(analysis->frequency.blocks[number].confidence));
     else
         snprintf(lines[1], LINE_BYTES, "executions not known");
-    if (sums->executions > 0)
+    if (annotation_is_late(annotation) && sums->executions > 0)
+        snprintf(lines[2], LINE_BYTES, "CPI %.2f", sums->actual / block->insn_count);
+    else if (annotation_is_late(annotation))
+        snprintf(lines[2], LINE_BYTES, "CPI not known");
+    else if (sums->executions > 0)
         snprintf(lines[2], LINE_BYTES, "CPI %.2f, best case %.2f", sums->actual / block->insn_count,
                  sums->best / block->insn_count);
     else

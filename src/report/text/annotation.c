@@ -19,14 +19,15 @@ struct printer {
     const struct page *page;
     const char *bold, *dim, *plain;
     FILE *file;
-    struct source_text *sources;                    /* NULL: source lines are not wanted */
-    unsigned marks, address, insn, culprits, exact; /* columns; 0: there is no such column */
-    bool *shown;                                    /* by block */
-    bool told[UINT8_MAX + 1];                       /* letters whose meaning was told */
-    struct annotation_place place;                  /* last told */
+    struct source_text *sources; /* NULL: source lines are not wanted */
+    unsigned marks, address, insn, culprits, exact, waits, cpi; /* columns; 0: there is no such
+                                                                   column */
+    bool *shown;                                                /* by block */
+    bool told[UINT8_MAX + 1];                                   /* letters whose meaning was told */
+    struct annotation_place place;                              /* last told */
 };
 
-enum { VALUES = 11, CPI = 14, INSN_LEAST = 24, EXACT_LEAST = 20 };
+enum { VALUES = 11, CPI = 14, WAITS = 10, INSN_LEAST = 24, EXACT_LEAST = 20 };
 #define LEAST_SHARE 0.001
 
 static const struct cfg *graph_of(const struct printer *printer) {
@@ -90,6 +91,11 @@ static void print_head(const struct printer *printer) {
             text_plural(cfg->insn_count), cfg->block_count, text_plural(cfg->block_count));
     print_values(profile->sum, input->event->unit, file);
     fprintf(file, ", %s %% of all", text_percent(profile->sum, profile->total).s);
+    if (annotation_is_late(annotation)) {
+        fputc('\n', file);
+        annotation_text_skid(annotation, printer->page);
+        return;
+    }
     if (annotation->executed > 0)
         fprintf(file, "; best case %.2f CPI, actual %.2f CPI",
                 annotation->best / annotation->executed, annotation->cycles / annotation->executed);
@@ -105,11 +111,19 @@ static void print_columns(const struct printer *printer) {
     fputs("  ", file);
     page_cell(printer->page, "instruction", printer->insn, TEXT_LEFT);
     page_cell(printer->page, printer->annotation->input.event->unit, VALUES, TEXT_RIGHT);
-    page_cell(printer->page, "CPI", CPI, TEXT_RIGHT);
+    if (printer->waits)
+        page_cell(printer->page, "waits", printer->waits, TEXT_RIGHT);
+    if (printer->cpi)
+        page_cell(printer->page, "CPI", printer->cpi, TEXT_RIGHT);
     fputs("  ", file);
     if (printer->exact)
         page_cell(printer->page, "culprit", printer->culprits, TEXT_LEFT);
-    fprintf(file, "%s%s\n", printer->exact ? "  exact" : "culprit", printer->plain);
+    const bool simulated = printer->annotation->input.simulated;
+    fprintf(file, "%s%s\n",
+            !printer->exact ? "culprit"
+            : simulated     ? "  simulated"
+                            : "  exact",
+            printer->plain);
 }
 
 /* ---- an instruction ---- */
@@ -123,6 +137,8 @@ static void print_margin(const struct printer *printer, uint32_t block) {
 }
 
 static const char *meaning_of(char letter) {
+    if (letter == ANNOTATION_EXECUTION)
+        return ANNOTATION_EXECUTION_NAME;
     for (int cause = STALL_NONE + 1; cause < STALL_CAUSES; cause++)
         if (annotation_letter((enum stall_cause)cause) == letter)
             return stall_cause_name((enum stall_cause)cause);
@@ -161,14 +177,15 @@ static void print_bubble(struct printer *printer, uint32_t block, const char *le
     char text[32];
     if (!*letters)
         return;
-    long lines = lround(2 * cycles);
+    const bool late = annotation_is_late(printer->annotation);
+    long lines = late ? 1 : lround(2 * cycles);
     lines = lines < 1 ? 1 : lines > BUBBLE_LINES ? BUBBLE_LINES : lines;
     unsigned indent = printer->marks + printer->address + 2;
     for (long line = 0; line < lines || !is_told(printer, letters); line++) {
         print_margin(printer, block);
         fprintf(printer->file, "%*s%s%s", (int)(printer->address + 2), "", printer->dim, letters);
         unsigned used = indent + (unsigned)strlen(letters);
-        if (line == 0)
+        if (line == 0 && !late)
             used += (unsigned)fprintf(printer->file, "%s %s", lines == BUBBLE_LINES ? " ..." : "",
                                       cy_text(cycles, text));
         print_meanings(printer, letters, printer->page->columns - used);
@@ -207,21 +224,30 @@ static void describe_culprits(const struct printer *printer, uint32_t insn, char
             (size_t)snprintf(text + used, size - used, "%s%" PRIx64, i ? " " : "", addresses[i]);
 }
 
+/* What the simulation says, of this set or of one beside it. */
+static const struct procedure_profile *exact_profile(const struct annotation_input *input) {
+    return input->simulated ? input->simulated->profile : input->profile;
+}
+
 /* "62% ST-L1 30% Base": as many as fit. */
 static void describe_stack(const struct printer *printer, uint32_t insn, char *text, size_t size) {
-    const struct procedure_profile *profile = printer->annotation->input.profile;
+    const struct procedure_profile *profile = exact_profile(&printer->annotation->input);
     uint32_t offset = graph_of(printer)->insns[insn].offset;
     char name[TEXT_BYTES], part[TEXT_BYTES + 16];
     size_t count, used = 0;
     const struct signature_part *parts = procedure_profile_parts(profile, offset, &count);
     text[0] = 0;
+    if (count && printer->annotation->input.simulated) {
+        const double all = annotation_simulated_cycles(printer->annotation, insn);
+        used = (size_t)snprintf(text, size, "%5.1f %%", 100 * all / profile->sum_cycles);
+    }
     for (size_t i = 0; i < count && used < size; i++) {
         double share = 100 * parts[i].cycles / profile->cycles[offset];
         if (!(share >= 1))
             break;
         psv_format(parts[i].psv, name, sizeof name);
         size_t length =
-            (size_t)snprintf(part, sizeof part, "%s%.0f%% %s", i ? " " : "", share, name);
+            (size_t)snprintf(part, sizeof part, "%s%.0f%% %s", used ? " " : "", share, name);
         if (i > 0 && used + length > printer->exact)
             break;
         used += (size_t)snprintf(text + used, size - used, "%s", part);
@@ -257,6 +283,13 @@ static void print_cpi(const struct printer *printer, uint32_t insn) {
     else if (executions > 0)
         cy_text(cpi, text);
     fprintf(printer->file, "%*s", CPI, text);
+}
+
+/* Of late samples: how much of the procedure's time the processor waited for it, or may have. */
+static void print_waits(const struct printer *printer, uint32_t insn) {
+    const struct late *late = &printer->annotation->input.analysis->late;
+    const struct text share = annotation_late_share(&late->insns[insn], late->total);
+    page_cell(printer->page, share.s, printer->waits, TEXT_RIGHT);
 }
 
 static bool same_place(const struct annotation_place *a, const struct annotation_place *b) {
@@ -295,7 +328,10 @@ static void print_insn(struct printer *printer, uint32_t insn) {
     page_cell(printer->page, text, printer->insn, TEXT_LEFT);
     double value = annotation->input.profile->values[place->offset];
     fprintf(file, "%*s", VALUES, value_text(value).s);
-    print_cpi(printer, insn);
+    if (printer->waits)
+        print_waits(printer, insn);
+    if (printer->cpi)
+        print_cpi(printer, insn);
     print_causes(printer, insn);
     fputc('\n', file);
 }
@@ -310,6 +346,10 @@ static void print_block_head(const struct printer *printer, uint32_t number) {
         &annotation->input.analysis->frequency.blocks[number];
     char best[32], actual[32];
     double n = block->insn_count;
+    if (annotation_is_late(annotation)) {
+        annotation_text_late_block(annotation, number, printer->page);
+        return;
+    }
     fprintf(printer->file, "\n%s*** Best-case %s/%" PRIu32 " = %.2f CPI, ", printer->bold,
             cycles_text(sums->best, best), block->insn_count, sums->best / n);
     if (sums->executions > 0)
@@ -383,8 +423,8 @@ static void choose_blocks(struct printer *printer) {
     for (uint32_t i = 0; i < count; i++) {
         const struct annotation_block *block = &annotation->blocks[annotation->hottest[i]];
         printer->shown[annotation->hottest[i]] =
-            printer->style->full ||
-            (block->values > 0 && (!top || i < top) && block->cycles >= least);
+            printer->style->full || ((block->values > 0 || block->cycles > 0) &&
+                                     (!top || i < top) && block->cycles >= least);
     }
 }
 
@@ -408,8 +448,8 @@ static void set_widths(struct printer *printer, bool exact) {
     const unsigned columns = printer->page->columns, longest = longest_insn(printer);
     printer->exact = exact ? EXACT_LEAST : 0;
     printer->culprits = exact ? 9 : 17;
-    const unsigned taken = printer->marks + printer->address + 2 + VALUES + CPI + 2 +
-                           printer->culprits + (exact ? printer->exact + 2 : 0);
+    const unsigned taken = printer->marks + printer->address + 2 + VALUES + printer->waits +
+                           printer->cpi + 2 + printer->culprits + (exact ? printer->exact + 2 : 0);
     const unsigned room = columns > taken ? columns - taken : 1, usual = 100 - taken;
     const unsigned most = longest > usual ? longest : usual;
     printer->insn = room < most ? room : most;
@@ -428,7 +468,10 @@ static void lay_out(struct printer *printer) {
     printer->marks = depth ? (depth < MOST_MARKS ? depth : MOST_MARKS) + 1 : 0;
     int digits = snprintf(last, sizeof last, "%" PRIx64, input->code->address + input->code->size);
     printer->address = digits < 7 ? 7 : (unsigned)digits;
-    const bool exact = input->profile->part_count && !input->machine->core.in_order;
+    const bool late = annotation_is_late(printer->annotation);
+    const bool exact = exact_profile(input)->part_count && !input->machine->core.in_order;
+    printer->waits = late ? WAITS : 0;
+    printer->cpi = late && !input->exact ? 0 : CPI;
     set_widths(printer, exact);
     if (exact && printer->insn < INSN_LEAST)
         set_widths(printer, false);
@@ -454,7 +497,10 @@ bool annotation_text(const struct annotation *annotation, const struct annotatio
         print_columns(&printer);
         print_blocks(&printer);
         annotation_text_loops(annotation, page);
-        annotation_text_summary(annotation, page);
+        if (annotation_is_late(annotation))
+            annotation_text_late_summary(annotation, page);
+        else
+            annotation_text_summary(annotation, page);
         report_text_foot(&annotation->report, page);
     }
     source_text_free(printer.sources);

@@ -26,6 +26,11 @@ static const struct option_row OPTIONS[] = {
            VIEWS),
     FLAG("exact", exact,
          "Executions as the simulation counted them, in place of estimates from the samples"),
+    FLAG("simulate", simulate,
+         "Run and simulate the command, or the trace, as culprit explain does, and show beside the "
+         "samples what each instruction waits for there, and how often it is executed"),
+    TEXT("simulated", "EPOCH", simulated_epoch,
+         "The same from an epoch of the store (culprit explain --save)"),
     COUNT("top", "N", style.top,
           "Blocks with most cycles, others folded (default: 40 that have 0.1 %; 0: all with "
           "samples)",
@@ -36,14 +41,26 @@ static const struct option_row OPTIONS[] = {
     {0}};
 
 static bool take_procedure(struct argp_state *state, void *request, char *value) {
-    if (state->arg_num)
-        options_fail(state, "%s: one procedure at a time, or --all", value);
-    ((struct annotate_job *)request)->query.text = value;
+    struct annotate_job *job = request;
+    struct input_options *input = &job->explain.run.input;
+    const size_t length = strlen(value);
+    const bool quoted = options_quoted(state);
+    if (job->simulate && !quoted && length > 7 && !strcmp(value + length - 7, ".ctrace"))
+        input->trace = value;
+    else if (job->simulate && (quoted || job->query.text))
+        input->command = options_take_command(state);
+    else if (job->query.text)
+        options_fail(state, "%s: one procedure at a time, or --all%s", value,
+                     quoted ? "; a command with --simulate" : "");
+    else
+        job->query.text = value;
     return true;
 }
 
 static void begin(void *given) {
     struct annotate_job *job = given;
+    explain_begin(&job->explain);
+    job->explain.run.input.thread = -1;
     job->style.top = 40;
     job->query.least = 0.01;
 }
@@ -52,6 +69,17 @@ static void check_request(struct argp_state *state, void *given) {
     struct annotate_job *job = given;
     if (job->run.store_options.store_count > 1)
         options_fail(state, "--store: one store at a time");
+    const struct input_options *input = &job->explain.run.input;
+    if (job->simulate && !input->command && !input->trace)
+        options_fail(state,
+                     "--simulate: what? (culprit annotate PROCEDURE --simulate -- COMMAND...)");
+    if (input->command && input->trace)
+        options_fail(state, "%s: either a trace or a command, not both", input->trace);
+    if (job->simulate && job->simulated_epoch)
+        options_fail(state, "--simulated: either an epoch, or --simulate");
+    if (job->exact && (job->simulate || job->simulated_epoch))
+        options_fail(state, "--exact: of an epoch that was simulated itself, without --simulate%s",
+                     job->simulate ? "" : "d");
     if (job->all && job->query.text)
         options_fail(state, "%s: one procedure, or --all?", job->query.text);
     const char *output = job->run.verb.output.output;
@@ -74,17 +102,42 @@ static const struct option_part PARTS[] = {
 static const struct command_line LINE = {
     .own = {.options = OPTIONS, .begin = begin, .argument = take_procedure, .end = check_request},
     .parts = PARTS,
-    .arguments = "[PROCEDURE]",
+    .arguments = "[PROCEDURE]\n[PROCEDURE] --simulate [--] COMMAND...\n"
+                 "[PROCEDURE] --simulate TRACE.ctrace",
     .help = "Shows one procedure of the profiles in the store, instruction by instruction: "
             "samples, estimated executions and cycles, how long each instruction stalls and what "
             "can have caused it; then what all its cycles went to. PROCEDURE is a name, "
             "IMAGE:NAME, IMAGE+0xOFFSET as 'culprit top' shows it, or 0xADDRESS; without it the "
             "one with most samples."
             "\vExample:\n  culprit sim --save --limit 20M -- gzip -9 -c /bin/bash > /dev/null\n"
-            "  culprit annotate"};
+            "  culprit annotate\n\n"
+            "With --simulate the report goes to standard error, and the command keeps standard "
+            "output and its exit status, as with culprit explain."};
+
+static const struct verb SIMULATE = {.prepare = annotate_simulate_prepare,
+                                     .run = annotate_simulate_run,
+                                     .report = annotate_report,
+                                     .free = annotate_simulate_free};
+
+static bool prepare(void *job, struct error *error) {
+    return profile_prepare(job, error) && annotate_read_simulated(job, error);
+}
+
+static void free_job(void *verb) {
+    struct annotate_job *job = verb;
+    profile_set_free(&job->simulated);
+    profile_free(&job->run);
+}
+
+static const struct verb *choose(void *job) {
+    return ((struct annotate_job *)job)->simulate ? &SIMULATE : &verb_annotate;
+}
 
 const struct verb verb_annotate = {.line = &LINE,
                                    .size = sizeof(struct annotate_job),
-                                   .prepare = profile_prepare,
+                                   .command =
+                                       offsetof(struct annotate_job, explain.run.input.command),
+                                   .choose = choose,
+                                   .prepare = prepare,
                                    .report = annotate_report,
-                                   .free = profile_free};
+                                   .free = free_job};

@@ -78,12 +78,20 @@ static char *next_of(const struct annotate_job *job, const struct profile_event 
     text_put_option(file, "view", VIEWS[job->view]);
     if (job->exact)
         fputs(" --exact", file);
+    if (job->simulated_epoch)
+        text_put_option(file, "simulated", job->simulated_epoch);
+    const struct profile_set *set = &job->run.set;
+    const bool simulate =
+        !set->simulated && !job->simulated.epoch_count && set->command && job->style.source &&
+        profile_event_is_time(event);
     if (!job->all && !job->style.source)
         fputs(" --source", file);
-    else if (!job->all && !job->picture && profile_event_is_time(event))
+    else if (!job->all && !job->picture && !simulate && profile_event_is_time(event))
         fputs(" --cfg graph.svg", file);
     fputc(' ', file);
     text_put_word(file, choices->items[0].name);
+    if (!job->all && simulate)
+        fprintf(file, " --simulate -- %s", set->command);
     return text_printer_end(&printer);
 }
 
@@ -238,6 +246,8 @@ bool annotate_report(void *verb, struct error *error) {
                                          .view = job->view,
                                          .exact = job->exact,
                                          .source = job->style.source || job->run.verb.output.json};
+    if (job->simulated.epoch_count)
+        settings.simulation.set = &job->simulated;
     struct procedure_choices choices = {0};
     struct report report = {.verb = "annotate"};
     bool good = (settings.event = choose_event(job, set, error)) &&

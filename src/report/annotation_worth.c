@@ -14,7 +14,7 @@ static bool note_late(struct annotation *annotation) {
         report, "the processor executes out of order: causes are those that the code does not rule "
                 "out, with the share of the time in which each can have been what was waited for. "
                 "Where several are left, samples do not tell which");
-    if (!annotation->input.exact)
+    if (!annotation->input.exact && !annotation->input.simulated)
         good &= report_note(report, "how often instructions were executed is not known, as such "
                                     "samples do not tell it either: --simulate -- COMMAND counts "
                                     "it, and shows what each instruction waits for");
@@ -24,6 +24,25 @@ static bool note_late(struct annotation *annotation) {
                             "they lie behind a call or at the beginning",
                             elsewhere);
     return good;
+}
+
+static bool note_simulated(struct annotation *annotation) {
+    const struct annotation_simulated *simulated = annotation->input.simulated;
+    if (!simulated)
+        return true;
+    return report_note(
+               &annotation->report,
+               "simulated: the share of the procedure's cycles and what they went to (ST-L1 "
+               "and others as in culprit explain), without the kernel and wrong paths. What a "
+               "mispredicted branch costs is the branch's there (FL-MB), and in the samples "
+               "that of the instruction behind it") &&
+           (simulated->same_command
+                ? report_note(&annotation->report,
+                              "executions are those of the simulation, as if each epoch had run "
+                              "the command once")
+                : report_note(&annotation->report,
+                              "what was simulated is not the command of the epochs: how often "
+                              "instructions were executed in these is not known"));
 }
 
 static bool note_event(struct annotation *annotation) {
@@ -193,5 +212,5 @@ static bool note_rest(struct annotation *annotation) {
 bool annotation_add_worth(struct annotation *annotation) {
     return note_event(annotation) && note_samples(annotation) && note_lost(annotation) &&
            note_confidence(annotation) && note_machine(annotation) && note_gain(annotation) &&
-           note_graph(annotation) && note_rest(annotation);
+           note_graph(annotation) && note_simulated(annotation) && note_rest(annotation);
 }

@@ -27,7 +27,7 @@ struct printer {
     struct annotation_place place;                              /* last told */
 };
 
-enum { VALUES = 11, CPI = 14, WAITS = 10, INSN_LEAST = 24, EXACT_LEAST = 20 };
+enum { VALUES = 11, CPI = 14, WAITS = 10, LATE_CPI = 9, INSN_LEAST = 24, EXACT_LEAST = 20 };
 #define LEAST_SHARE 0.001
 
 static const struct cfg *graph_of(const struct printer *printer) {
@@ -276,13 +276,13 @@ static void print_cpi(const struct printer *printer, uint32_t insn) {
     double executions = annotation->blocks[analysis->cfg.insns[insn].block].executions;
     double cpi = analysis_cpi(analysis, insn);
     char text[32] = "?";
-    if (executions > 0 && cpi < ANNOTATION_SHOWN_CYCLES &&
+    if (executions > 0 && !printer->waits && cpi < ANNOTATION_SHOWN_CYCLES &&
         analysis->schedule.cycles[insn] < ANNOTATION_SHOWN_CYCLES)
         snprintf(text, sizeof text, "%s",
                  annotation->input.machine->core.in_order ? "(dual issue)" : "(same cycle)");
     else if (executions > 0)
         cy_text(cpi, text);
-    fprintf(printer->file, "%*s", CPI, text);
+    fprintf(printer->file, "%*s", (int)printer->cpi, text);
 }
 
 /* Of late samples: how much of the procedure's time the processor waited for it, or may have. */
@@ -471,7 +471,7 @@ static void lay_out(struct printer *printer) {
     const bool late = annotation_is_late(printer->annotation);
     const bool exact = exact_profile(input)->part_count && !input->machine->core.in_order;
     printer->waits = late ? WAITS : 0;
-    printer->cpi = late && !input->exact ? 0 : CPI;
+    printer->cpi = !late ? CPI : input->exact ? LATE_CPI : 0;
     set_widths(printer, exact);
     if (exact && printer->insn < INSN_LEAST)
         set_widths(printer, false);

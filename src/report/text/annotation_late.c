@@ -45,8 +45,9 @@ void annotation_text_skid(const struct annotation *annotation, const struct page
     page_print(page, "what can stall: by the rules of machine %s", input->machine->name);
     report_text_chosen(input->machine, page);
     if (input->simulated)
-        page_print(page, "simulated: %s on machine %s", input->simulated->command,
-                   input->simulated->machine);
+        page_print(page, "simulated: %s on machine %s; %s %% of its cycles are here",
+                   input->simulated->command, input->simulated->machine,
+                   text_percent(input->simulated->profile->sum_cycles, input->simulated->cycles).s);
 }
 
 /* ---- blocks ---- */
@@ -65,30 +66,26 @@ static void print_executions(const struct annotation *annotation, uint32_t numbe
     const struct annotation_block *sums = &annotation->blocks[number];
     const struct cfg_block *block = &annotation->input.analysis->cfg.blocks[number];
     if (sums->executions > 0)
-        fprintf(file, "executed %s times, %s; %.2f CPI",
-                text_count((uint64_t)(sums->executions + 0.5)).s,
-                annotation->input.simulated ? "simulated" : "counted",
-                sums->actual / block->insn_count);
+        fprintf(file, "executed %s times; %.2f CPI",
+                text_count((uint64_t)(sums->executions + 0.5)).s, sums->actual / block->insn_count);
     else
         fputs("executed ? times", file);
 }
 
+/* A line more. */
 static void print_simulated(const struct annotation *annotation, uint32_t number, FILE *file) {
-    const struct annotation_simulated *simulated = annotation->input.simulated;
+    const struct procedure_profile *profile = annotation->input.simulated->profile;
     const struct cfg *cfg = &annotation->input.analysis->cfg;
     const struct cfg_block *block = &cfg->blocks[number];
+    const uint32_t offset = cfg->insns[block->first_insn].offset;
     double cycles = 0;
-    if (!simulated)
-        return;
     for (uint32_t i = 0; i < block->insn_count; i++)
         cycles += annotation_simulated_cycles(annotation, block->first_insn + i);
-    fprintf(file, "; simulated %.1f %%", percent_of(cycles, simulated->profile->sum_cycles));
-    const double executions =
-        simulated->profile->executions
-            ? simulated->profile->executions[cfg->insns[block->first_insn].offset]
-            : 0;
-    if (executions > 0)
-        fprintf(file, ", %.2f CPI", cycles / executions / block->insn_count);
+    fprintf(file, "\n*** simulated: %.1f %% of the time", percent_of(cycles, profile->sum_cycles));
+    if (profile->executions && profile->executions[offset] > 0)
+        fprintf(file, "; executed %s times; %.2f CPI",
+                text_count((uint64_t)(profile->executions[offset] + 0.5)).s,
+                cycles / profile->executions[offset] / block->insn_count);
 }
 
 void annotation_text_late_block(const struct annotation *annotation, uint32_t number,
@@ -104,9 +101,10 @@ void annotation_text_late_block(const struct annotation *annotation, uint32_t nu
                 percent_of(cycles->most, late->total));
     fputs("; ", file);
     print_executions(annotation, number, file);
-    print_simulated(annotation, number, file);
     if (block->loop_depth)
         fprintf(file, "; in %" PRIu32 " loop%s", block->loop_depth, text_plural(block->loop_depth));
+    if (annotation->input.simulated)
+        print_simulated(annotation, number, file);
     fprintf(file, "%s\n", page->plain);
 }
 

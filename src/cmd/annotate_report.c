@@ -113,6 +113,7 @@ struct writing {
     json_t *array;         /* NULL: text is written */
     const struct page *page;
     size_t written;
+    struct annotation_totals totals;
     double total; /* of the event */
 };
 
@@ -146,6 +147,7 @@ static bool write_procedure(struct writing *writing, struct annotated *annotated
             return error_set(error, "out of memory for the report");
     }
     writing->written++;
+    annotation_totals_add(&writing->totals, annotation);
     return write_picture(job, annotation, error);
 }
 
@@ -211,11 +213,12 @@ static bool write_procedures(struct writing *writing, const struct procedure_cho
 
 static bool write_json(const struct writing *writing, struct error *error) {
     const struct profile_set *set = writing->settings->set;
-    json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:O}", "verb", "annotate", "store",
-        json_text(store_path(set->store)), "epochs", profile_set_epochs_json(set), "only",
-        sample_choice_json(&set->choice), "event",
-        profile_event_json(writing->settings->event, writing->total), "procedures", writing->array);
+    json_t *object =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:O}", "verb", "annotate", "store",
+                  json_text(store_path(set->store)), "epochs", profile_set_epochs_json(set), "only",
+                  sample_choice_json(&set->choice), "event",
+                  profile_event_json(writing->settings->event, writing->total), "summary",
+                  annotation_totals_json(&writing->totals), "procedures", writing->array);
     return json_write_report(object, writing->report, writing->page->file, error);
 }
 
@@ -230,8 +233,10 @@ static bool write_report(const struct annotate_job *job, struct annotate_setting
     bool good = write_procedures(&writing, choices, error);
     if (good && job->run.verb.output.json)
         good = write_json(&writing, error);
-    else if (good && job->all)
+    else if (good && job->all) {
+        annotation_totals_text(&writing.totals, &page);
         report_text_foot(report, &page);
+    }
     json_decref(writing.array);
     return good;
 }

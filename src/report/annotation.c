@@ -158,6 +158,14 @@ double annotation_true_cycles(const struct annotation *annotation, enum stall_ca
     return sum;
 }
 
+const double *annotation_truth(const struct annotation *annotation, double truth[STALL_CAUSES]) {
+    if (!annotation->input.profile->has_stalls)
+        return NULL;
+    for (int cause = 0; cause < STALL_CAUSES; cause++)
+        truth[cause] = annotation_true_cycles(annotation, (enum stall_cause)cause);
+    return truth;
+}
+
 /* ---- building ---- */
 
 static void sum_block(struct annotation *annotation, uint32_t number) {

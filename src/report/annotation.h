@@ -84,6 +84,21 @@ struct annotation {
     double cycles;   /* Σ cycles of blocks whose executions are known */
 };
 
+/* What the cycles of several procedures went to (DCPI's dcpisumm). Zero at first. Those of late
+ * samples are summed apart. */
+struct annotation_totals {
+    size_t procedures, late_procedures;
+    double lost, late_lost;
+    struct stall_summary summary;
+    double truth[STALL_CAUSES]; /* cycles by true cause */
+    bool has_truth;             /* of all */
+    struct late late;           /* ranges, total and elsewhere; the rest is not used */
+};
+void annotation_totals_add(struct annotation_totals *totals, const struct annotation *annotation);
+void annotation_totals_text(const struct annotation_totals *totals, const struct page *page);
+/* null: none was added. */
+json_t *annotation_totals_json(const struct annotation_totals *totals);
+
 /* False: out of memory. annotation_free() either way. */
 bool annotation_build(struct annotation *annotation, const struct annotation_input *input,
                       struct error *error);
@@ -163,7 +178,13 @@ void annotation_insn_text(const struct annotation *annotation, uint32_t insn, ch
 /* Cycles by true cause, and of all causes together; 0 where the truth is not known. */
 double annotation_true_cycles(const struct annotation *annotation, enum stall_cause cause);
 
-void annotation_text_summary(const struct annotation *annotation, const struct page *page);
+/* Likewise; `truth`: cycles by true cause, NULL: not known. */
+void annotation_text_summary(const struct stall_summary *summary, const double *truth, double lost,
+                             const char *heading, const struct page *page);
+json_t *annotation_summary_json(const struct stall_summary *summary, const double *truth,
+                                double lost);
+/* Fills in the true causes; NULL: they are not known. */
+const double *annotation_truth(const struct annotation *annotation, double truth[STALL_CAUSES]);
 
 /* ---- of late samples (text/annotation_late.c, json/annotation_late.c) ---- */
 
@@ -173,10 +194,12 @@ void annotation_text_skid(const struct annotation *annotation, const struct page
 struct text annotation_late_share(const struct late_cycles *cycles, double total);
 void annotation_text_late_block(const struct annotation *annotation, uint32_t number,
                                 const struct page *page);
-void annotation_text_late_summary(const struct annotation *annotation, const struct page *page);
+/* Under a heading; `lost`: cycles of samples at which no instruction begins. */
+void annotation_text_late_summary(const struct late *late, double lost, const char *heading,
+                                  const struct page *page);
 json_t *annotation_skid_json(const struct annotation *annotation); /* null: not late */
 json_t *annotation_late_json(const struct late_cycles *cycles);
-json_t *annotation_late_summary_json(const struct annotation *annotation);
+json_t *annotation_late_summary_json(const struct late *late, double lost);
 
 /* ---- of a simulation beside them (annotation_simulated.c) ---- */
 

@@ -45,6 +45,17 @@ for p in report["procedures"]:
     for e in p["edges"]:
         assert e["from"] is not None or e["to"] is not None
     assert p["notes"] and 0 < p["share"] <= 1
+# The whole is the sum of its procedures.
+for kind in "frequency", "elimination":
+    own = [p["summary"] for p in report["procedures"] if p["analysis"] == kind]
+    whole = report["summary"][kind]
+    assert len(own) == report["summary"][kind + "_procedures"] and (whole is None) == (not own)
+    causes = "causes" if kind == "elimination" else "dynamic"
+    for cause in own[0][causes] if own else ():
+        for end in "least", "most":
+            total = sum(s[causes][cause][end] for s in own)
+            assert abs(whole[causes][cause][end] - total) < 1e-6 * max(1, whole["total"]), (cause, end)
+    assert not own or abs(whole["total"] - sum(s["total"] for s in own)) < 1e-6 * whole["total"]
 PYTHON
 }
 
@@ -76,6 +87,7 @@ live_json() {
 }
 several() {
     run annotate --all --least 5 --json >"$scratch/all.json" && sound "$scratch/all.json" &&
+        run annotate --all --least 5 | grep -q '^what can have had the time of all procedures above\|^what can have had the time of the one procedure above' &&
         run top --json --top 0 --by procedure >"$scratch/top.json" &&
         python3 - "$scratch/all.json" "$scratch/top.json" <<'PYTHON'
 import json, sys
@@ -128,7 +140,8 @@ assert max(b["executions"] or 0 for b in p["blocks"]) == 25000
 PYTHON
 }
 truth_in_text() {
-    run annotate copy >"$scratch/alpha.txt" && fits "$scratch/alpha.txt" &&
+    run annotate --all | grep -qE '^where the cycles of .* above went +in truth' &&
+        run annotate copy >"$scratch/alpha.txt" && fits "$scratch/alpha.txt" &&
         grep -qE 'where the cycles of this procedure went +in truth' "$scratch/alpha.txt" &&
         grep -qE '^\*\*\* Best-case [0-9.]+/13 = ' "$scratch/alpha.txt" &&
         grep -qE '\(.*d = D-cache miss' "$scratch/alpha.txt" || { cat "$scratch/alpha.txt"; return 1; }

@@ -213,17 +213,14 @@ static json_t *insns_json(const struct annotation *annotation) {
 
 /* ---- summary ---- */
 
-static json_t *summary_json(const struct annotation *annotation) {
-    const struct stall_summary *summary = &annotation->input.analysis->culprits.summary;
-    bool truth = annotation->input.profile->has_stalls;
+json_t *annotation_summary_json(const struct stall_summary *summary, const double *truth,
+                                double lost) {
     json_t *dynamic = json_object(), *fixed = json_object();
     for (int i = 0; i < STALL_CAUSES; i++) {
         enum stall_cause cause = (enum stall_cause)i;
         const struct stall_range *range = &summary->dynamic[i];
         bool is_dynamic = stall_cause_is_dynamic(cause);
-        json_t *known = truth && cause != STALL_NONE
-                            ? json_real(annotation_true_cycles(annotation, cause))
-                            : json_null();
+        json_t *known = truth && cause != STALL_NONE ? json_real(truth[i]) : json_null();
         if (is_dynamic || cause == STALL_UNIT)
             json_object_set_new(dynamic, stall_cause_key(cause),
                                 json_pack("{s:o, s:o, s:O}", "least", json_number(range->least),
@@ -235,13 +232,22 @@ static json_t *summary_json(const struct annotation *annotation) {
                                           json_number(summary->static_stalls[i]), "true", known));
         json_decref(known);
     }
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total", json_number(summary->total),
-        "dynamic", dynamic, "explained", json_number(summary->explained), "unexplained_stall",
-        json_number(summary->unexplained_stall), "unexplained_gain",
-        json_number(summary->unexplained_gain), "static", fixed, "execution",
-        json_number(summary->execution), "sampling_error", json_number(summary->sampling_error),
-        "lost", json_number(annotation->input.analysis->lost));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total",
+                     json_number(summary->total), "dynamic", dynamic, "explained",
+                     json_number(summary->explained), "unexplained_stall",
+                     json_number(summary->unexplained_stall), "unexplained_gain",
+                     json_number(summary->unexplained_gain), "static", fixed, "execution",
+                     json_number(summary->execution), "sampling_error",
+                     json_number(summary->sampling_error), "lost", json_number(lost));
+}
+
+static json_t *summary_json(const struct annotation *annotation) {
+    const struct analysis *analysis = annotation->input.analysis;
+    double truth[STALL_CAUSES];
+    if (annotation_is_late(annotation))
+        return annotation_late_summary_json(&analysis->late, analysis->lost);
+    return annotation_summary_json(&analysis->culprits.summary, annotation_truth(annotation, truth),
+                                   analysis->lost);
 }
 
 static json_t *flags_json(const struct cfg *cfg) {
@@ -276,8 +282,7 @@ json_t *annotation_json(const struct annotation *annotation) {
         "period_cycles", profile->period, "best_cpi",
         known && !late ? json_real(annotation->best / annotation->executed) : json_null(), "cpi",
         known ? json_real(annotation->cycles / annotation->executed) : json_null(), "flags",
-        flags_json(&input->analysis->cfg), "summary",
-        late ? annotation_late_summary_json(annotation) : summary_json(annotation), "blocks",
+        flags_json(&input->analysis->cfg), "summary", summary_json(annotation), "blocks",
         blocks_json(annotation), "loops", annotation_loops_json(annotation), "edges",
         edges_json(annotation), "instructions", insns_json(annotation), "notes",
         json_notes(&annotation->report), "analysis", late ? "elimination" : "frequency", "skid",

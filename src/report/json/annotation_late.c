@@ -23,9 +23,7 @@ json_t *annotation_late_json(const struct late_cycles *cycles) {
                      cycles->most);
 }
 
-json_t *annotation_late_summary_json(const struct annotation *annotation) {
-    const struct analysis *analysis = annotation->input.analysis;
-    const struct late *late = &analysis->late;
+json_t *annotation_late_summary_json(const struct late *late, double lost) {
     json_t *causes = json_object();
     for (int i = 0; i < STALL_CAUSES; i++) {
         const enum stall_cause cause = (enum stall_cause)i;
@@ -36,5 +34,5 @@ json_t *annotation_late_summary_json(const struct annotation *annotation) {
             json_pack("{s:f, s:f}", "least", late->ranges[i].least, "most", late->ranges[i].most));
     }
     return json_pack("{s:f, s:o, s:o, s:f}", "total", late->total, "causes", causes, "elsewhere",
-                     annotation_late_json(&late->elsewhere), "lost", analysis->lost);
+                     annotation_late_json(&late->elsewhere), "lost", lost);
 }

@@ -477,6 +477,17 @@ static void lay_out(struct printer *printer) {
         set_widths(printer, false);
 }
 
+static void print_summary(const struct annotation *annotation, const struct page *page) {
+    const struct analysis *analysis = annotation->input.analysis;
+    double truth[STALL_CAUSES];
+    if (annotation_is_late(annotation))
+        annotation_text_late_summary(&analysis->late, analysis->lost,
+                                     "what can have had the time of this procedure", page);
+    else
+        annotation_text_summary(&analysis->culprits.summary, annotation_truth(annotation, truth),
+                                analysis->lost, "where the cycles of this procedure went", page);
+}
+
 bool annotation_text(const struct annotation *annotation, const struct annotation_style *style,
                      const struct page *page) {
     struct printer printer = {.annotation = annotation,
@@ -497,10 +508,7 @@ bool annotation_text(const struct annotation *annotation, const struct annotatio
         print_columns(&printer);
         print_blocks(&printer);
         annotation_text_loops(annotation, page);
-        if (annotation_is_late(annotation))
-            annotation_text_late_summary(annotation, page);
-        else
-            annotation_text_summary(annotation, page);
+        print_summary(annotation, page);
         report_text_foot(&annotation->report, page);
     }
     source_text_free(printer.sources);

@@ -120,22 +120,21 @@ static void print_range(const struct late *late, char letter, const char *name,
             range->most == 0 ? "  excluded" : "");
 }
 
-void annotation_text_late_summary(const struct annotation *annotation, const struct page *page) {
-    const struct analysis *analysis = annotation->input.analysis;
-    const struct late *late = &analysis->late;
+void annotation_text_late_summary(const struct late *late, double lost, const char *heading,
+                                  const struct page *page) {
     FILE *file = page->file;
     size_t count;
     const enum stall_cause *causes = annotation_dynamic_causes(&count);
     if (!(late->total > 0))
         return;
-    fprintf(file, "\n%swhat can have had the time of this procedure%s\n", page->bold, page->plain);
+    fprintf(file, "\n%s%s%s\n", page->bold, heading, page->plain);
     for (size_t i = 0; i < count; i++)
         print_range(late, annotation_letter(causes[i]), stall_cause_name(causes[i]), causes[i],
                     file);
     print_range(late, ANNOTATION_EXECUTION, ANNOTATION_EXECUTION_NAME, STALL_NONE, file);
     fprintf(file, "    (%s cycles", text_count((uint64_t)(late->total + 0.5)).s);
-    if (analysis->lost > 0)
+    if (lost > 0)
         fprintf(file, ", without %s %% of the samples, at which no instruction begins",
-                text_percent(analysis->lost, analysis->lost + late->total).s);
+                text_percent(lost, lost + late->total).s);
     fputs(")\n", file);
 }

@@ -9,15 +9,18 @@
 enum { NAME_COLUMNS = 24, TRUTH_COLUMNS = 66 };
 
 struct table {
-    const struct annotation *annotation;
     const struct stall_summary *summary;
-    bool truth; /* true causes are known: a column more */
+    const double *truth; /* cycles by true cause: a column more; NULL: not known */
     const char *bold, *plain;
     FILE *file;
 };
 
 static double share(const struct table *table, double cycles) {
     return table->summary->total > 0 ? 100 * cycles / table->summary->total : 0;
+}
+
+static double true_cycles(const struct table *table, enum stall_cause cause) {
+    return table->truth ? table->truth[cause] : 0;
 }
 
 /* "-0.0" is 0. */
@@ -41,7 +44,7 @@ static void print_range(const struct table *table, enum stall_cause cause) {
     int used = fprintf(table->file, "  %c %-*s%5.1f %% to %5.1f %%", annotation_letter(cause),
                        NAME_COLUMNS, stall_cause_name(cause), rounded(share(table, range->least)),
                        rounded(share(table, range->most)));
-    end_line(table, used, fixed ? NAN : annotation_true_cycles(table->annotation, cause));
+    end_line(table, used, fixed ? NAN : true_cycles(table, cause));
 }
 
 /* `truth`: NAN where there is none. */
@@ -66,7 +69,7 @@ static double print_dynamic(const struct table *table) {
     for (size_t i = 0; i < count; i++) {
         print_range(table, causes[i]);
         if (stall_cause_is_dynamic(causes[i]))
-            truth += annotation_true_cycles(table->annotation, causes[i]);
+            truth += true_cycles(table, causes[i]);
     }
     print_part(table, ANNOTATION_UNEXPLAINED, "unexplained stall", summary->unexplained_stall, NAN);
     print_part(table, ' ', "unexplained gain", -summary->unexplained_gain, NAN);
@@ -81,7 +84,7 @@ static double print_static(const struct table *table) {
     const enum stall_cause *causes = annotation_static_causes(&count);
     for (size_t i = 0; i < count; i++) {
         double cycles = table->summary->static_stalls[causes[i]];
-        double known = annotation_true_cycles(table->annotation, causes[i]);
+        double known = true_cycles(table, causes[i]);
         sum += cycles;
         truth += known;
         if (cycles == 0 && known == 0)
@@ -94,23 +97,16 @@ static double print_static(const struct table *table) {
     return sum;
 }
 
-void annotation_text_summary(const struct annotation *annotation, const struct page *page) {
+void annotation_text_summary(const struct stall_summary *summary, const double *truth, double lost,
+                             const char *heading, const struct page *page) {
     FILE *file = page->file;
-    const struct analysis *analysis = annotation->input.analysis;
-    const struct procedure_profile *profile = annotation->input.profile;
-    const struct stall_summary *summary = &analysis->culprits.summary;
-    struct table table = {.annotation = annotation,
-                          .summary = summary,
-                          .truth = profile->has_stalls,
-                          .bold = page->bold,
-                          .plain = page->plain,
-                          .file = file};
+    struct table table = {
+        .summary = summary, .truth = truth, .bold = page->bold, .plain = page->plain, .file = file};
     if (!(summary->total > 0))
         return;
-    const char *head = "where the cycles of this procedure went";
-    fprintf(file, "\n%s%s%s", table.bold, head, table.plain);
+    fprintf(file, "\n%s%s%s", table.bold, heading, table.plain);
     if (table.truth)
-        fprintf(file, "%*s", TRUTH_COLUMNS - (int)strlen(head), "in truth");
+        fprintf(file, "%*s", TRUTH_COLUMNS - (int)text_columns(heading), "in truth");
     fputc('\n', file);
     double dynamic = print_dynamic(&table), fixed = print_static(&table);
     double tallied = dynamic + fixed + summary->execution + summary->sampling_error;
@@ -119,8 +115,8 @@ void annotation_text_summary(const struct annotation *annotation, const struct p
     print_sum(&table, "net sampling error", summary->sampling_error, NAN);
     print_sum(&table, "total tallied", tallied, NAN);
     fprintf(file, "    (%s cycles", text_count((uint64_t)(summary->total + 0.5)).s);
-    if (analysis->lost > 0)
+    if (lost > 0)
         fprintf(file, ", without %s %% of the samples, at which no instruction begins",
-                text_percent(analysis->lost, analysis->lost + summary->total).s);
+                text_percent(lost, lost + summary->total).s);
     fputs(")\n", file);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* At a step, so many instructions. */
-enum { WAYS_MOST = 64, DEVIATIONS = 2 };
+enum { WAYS_MOST = 32, DEVIATIONS = 2 };
 
 /* An instruction of the graph, or outside. */
 struct way {
@@ -28,7 +28,8 @@ struct placing {
     double *density;   /* by block: samples of an instruction */
     double background; /* what a way has at least */
     struct ways at, next, sources;
-    bool lost; /* ways were too many */
+    bool lost;       /* ways were too many */
+    double anywhere; /* cycles of those */
 };
 
 /* ---- ways back ---- */
@@ -69,6 +70,10 @@ static void enter_block(struct placing *placing, const struct cfg_block *block, 
     const struct cfg *cfg = placing->cfg;
     const bool more = cfg->flags & CFG_MISSING_EDGES || !block->in_count;
     double all = more ? placing->background : 0;
+    if (block->in_count > WAYS_MOST) {
+        placing->lost = true;
+        return;
+    }
     for (uint32_t i = 0; i < block->in_count; i++)
         all += weight_of_edge(placing, cfg->in_edges[block->first_in + i]);
     for (uint32_t i = 0; i < block->in_count; i++) {
@@ -197,10 +202,13 @@ static void sum_causes(struct placing *placing, double cycles) {
 }
 
 /* Too many ways: of anything in the procedure, or elsewhere. */
-static void place_anywhere(struct placing *placing, double cycles) {
+static void place_anywhere(struct placing *placing) {
     struct late *late = placing->late;
     const struct cfg *cfg = placing->cfg;
+    const double cycles = placing->anywhere;
     uint32_t any = 0;
+    if (!(cycles > 0))
+        return;
     late->elsewhere.most += cycles;
     for (uint32_t i = 0; i < cfg->insn_count; i++) {
         late->insns[i].most += cycles;
@@ -260,13 +268,14 @@ static void place_all(struct placing *placing) {
             continue;
         find_sources(placing, i);
         if (placing->lost) {
-            place_anywhere(placing, placing->cycles[i]);
+            placing->anywhere += placing->cycles[i];
             continue;
         }
         place_insns(placing, placing->cycles[i]);
         place_blocks(placing, placing->cycles[i]);
         sum_causes(placing, placing->cycles[i]);
     }
+    place_anywhere(placing);
     for (uint32_t i = 0; i < cfg->insn_count; i++)
         late->blocks[cfg->insns[i].block].likely += late->insns[i].likely;
 }

@@ -89,7 +89,7 @@ static void kept_in_a_file(void **state) {
 
 /* ---- placing ---- */
 
-enum { INSNS_MOST = 16 };
+enum { INSNS_MOST = 16, CODE_MOST = 64 };
 
 struct placed {
     struct cfg cfg;
@@ -102,7 +102,7 @@ static void place(struct placed *placed, const uint8_t *bytes, size_t size, stru
     struct error error = {""};
     code = (struct procedure_code){.isa = ISA_X86_64, .bytes = bytes, .size = size};
     assert_true(cfg_build(&placed->cfg, &code, &error));
-    assert_true(placed->cfg.insn_count <= INSNS_MOST);
+    assert_true(placed->cfg.insn_count <= CODE_MOST);
     if (!late_place(&placed->late, &placed->cfg, &skid, cycles, period, possible, &error))
         fail_msg("%s", error.message);
 }
@@ -224,6 +224,32 @@ static void ways_meet(void **state) {
     forget(&placed);
 }
 
+/* 40 jumps to one return: too many ways, so that its samples may be of anything. */
+static void too_many_ways(void **state) {
+    (void)state;
+    enum { JUMPS = 40 };
+    static uint8_t code[2 * JUMPS + 1];
+    static double cycles[JUMPS + 1];
+    static uint32_t causes[JUMPS + 1];
+    for (unsigned i = 0; i < JUMPS; i++) {
+        code[2 * i] = 0x74;
+        code[2 * i + 1] = (uint8_t)(2 * (JUMPS - 1 - i));
+    }
+    code[2 * JUMPS] = 0xc3;
+    cycles[JUMPS] = 82;
+    causes[3] = DMISS;
+    struct placed placed;
+    place(&placed, code, sizeof code, skid_of(1, 1, 0), cycles, 0, causes);
+    const struct late *late = &placed.late;
+    assert_int_equal(placed.cfg.insn_count, JUMPS + 1);
+    for (uint32_t i = 0; i <= JUMPS; i++)
+        assert_cycles(late->insns[i], 2, 0, 82);
+    assert_cycles(late->elsewhere, 0, 0, 82);
+    assert_float_equal(late->ranges[STALL_DMISS].most, 82, 1e-9);
+    assert_float_equal(late->ranges[STALL_NONE].least, 0, 1e-9);
+    forget(&placed);
+}
+
 /* A load compared: what the branch that is fused with it waits for is the load's. */
 static void fused(void **state) {
     (void)state;
@@ -276,6 +302,7 @@ int main(void) {
         cmocka_unit_test(beyond_the_window),
         cmocka_unit_test(calls_and_repetitions),
         cmocka_unit_test(ways_meet),
+        cmocka_unit_test(too_many_ways),
         cmocka_unit_test(fused),
         cmocka_unit_test(sums),
     };

@@ -3,6 +3,7 @@
 . tests/e2e/lib.sh
 
 export CULPRIT_STORE=$scratch/profiles.db
+export XDG_CACHE_HOME=$scratch/cache # of how late samples are
 x86_64=$WORKLOADS/x86_64
 riscv64=$WORKLOADS/riscv64
 

@@ -1,6 +1,7 @@
 # Profiles to and from other tools: pprof, perf script, flame graphs.
 . tests/e2e/lib.sh
 export CULPRIT_STORE=$scratch/profiles.db
+export XDG_CACHE_HOME=$scratch/cache # of how late samples are
 export LC_ALL=C.UTF-8
 
 # 30 samples of two processes in a file that is not here, the kernel and nowhere.

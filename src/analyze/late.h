@@ -1,7 +1,8 @@
 /* Samples of a live processor that executes out of order, which come late (skid.h). They are put
  * back to where the processor waited, as far as the code and the skid allow, and what it can have
  * waited for is told by elimination alone: how often an instruction was executed cannot be inferred
- * there (docs/results/stalls.md), nor how long it takes at best.
+ * there (docs/results/stalls.md), nor how long it takes at best. docs/results/stalls-live.md has
+ * what that comes to.
  *
  *     sampled    load    add     add    store             skid 1, always
  *     samples       0     90       0        0

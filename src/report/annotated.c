@@ -164,7 +164,8 @@ static bool read_simulated(struct annotated *annotated, struct annotate_settings
         .command = set->command ? set->command : set->label,
         .machine = set->epochs[0].processor,
         .cycles = profile->total,
-        .same_command = live->command && set->command && !strcmp(live->command, set->command) &&
+        .same_command = live->command && set->command &&
+                        annotate_is_command(live->command, set->command) &&
                         !choice->extent.process && !sample_choice_any(&live->choice)};
     return !annotated->simulated.same_command ||
            count_executions(annotated, live->epoch_count, error);

@@ -18,6 +18,15 @@ static bool load_machines(struct annotate_job *job, struct error *error) {
     return machine_choice_load(&run->machines, &run->machine, error);
 }
 
+/* Of what is no time a simulation has nothing to show beside. */
+static bool is_of_time(const struct annotate_job *job, const char *option, struct error *error) {
+    const struct profile_event *event =
+        job->event ? profile_set_event(&job->run.set, job->event, error) : NULL;
+    if (!job->event || (event && profile_event_is_time(event)))
+        return true;
+    return event && error_set(error, "%s: beside samples of time, not of %s", option, event->name);
+}
+
 bool annotate_simulate_prepare(void *verb, struct error *error) {
     struct annotate_job *job = verb;
     struct run *run = &job->explain.run;
@@ -25,6 +34,8 @@ bool annotate_simulate_prepare(void *verb, struct error *error) {
         return false;
     if (job->run.set.simulated)
         return error_set(error, "--simulate: %s is a simulation itself", job->run.set.label);
+    if (!is_of_time(job, "--simulate", error))
+        return false;
     run->verb = job->run.verb;
     run->study.forecasts = false;
     run->input.follow = run->input.command;
@@ -79,6 +90,8 @@ bool annotate_read_simulated(struct annotate_job *job, struct error *error) {
                          "--simulated: %s is a simulation itself (choose what was sampled "
                          "with --epoch)",
                          job->run.set.label);
+    if (!is_of_time(job, "--simulated", error))
+        return false;
     if (!store_options_choose(job->run.store, job->simulated_epoch, &sessions, &count, error))
         return false;
     const bool good =

@@ -152,6 +152,13 @@ assert any((i["simulated"] or {}).get("executions") == 3000 for i in p["instruct
 not_there() {
     fails_with 125 'chase_one: not simulated: epoch 1 ran none of it' run annotate --epoch "$epoch" chase_one --simulate -- true
 }
+not_of_time() {
+    samples "$(this_processor)" | sed 's/cpu-clock/page-faults/' >"$scratch/samples" &&
+        run epochs import "$scratch/samples" >"$scratch/said" || return 1
+    epoch=$(sed -n 's/.*as epoch \([0-9]*\).*/\1/p' "$scratch/said")
+    fails_with 125 'simulate: beside samples of time, not of page-faults' \
+        run annotate --epoch "$epoch" --event page-faults chase_one --simulate -- true
+}
 # What was sampled is the file of now; the simulation was of one before.
 another_build() {
     cp "$WORKLOADS/x86_64/stream" "$scratch/program" &&
@@ -181,6 +188,7 @@ if has x86_64-workloads && grep -q '^vendor_id' /proc/cpuinfo; then
     check "a simulation that was saved" saved
     check "a trace simulated beside samples" of_a_trace
     check "a simulation that did not run the procedure" not_there
+    check "a simulation beside what is no time" not_of_time
     check "a simulation of another build" another_build
     if run record --output "$scratch/out" -- "$chase" 2000000 1 32768 >/dev/null 2>"$scratch/err"; then
         check "a command recorded and simulated" recorded

@@ -81,9 +81,8 @@ static char *next_of(const struct annotate_job *job, const struct profile_event 
     if (job->simulated_epoch)
         text_put_option(file, "simulated", job->simulated_epoch);
     const struct profile_set *set = &job->run.set;
-    const bool simulate =
-        !set->simulated && !job->simulated.epoch_count && set->command && job->style.source &&
-        profile_event_is_time(event);
+    const bool simulate = !set->simulated && !job->simulated.epoch_count && set->command &&
+                          job->style.source && profile_event_is_time(event);
     if (!job->all && !job->style.source)
         fputs(" --source", file);
     else if (!job->all && !job->picture && !simulate && profile_event_is_time(event))

@@ -96,7 +96,7 @@ def soak(minutes, rate, a_minute, scratch):
         status = daemon.status()
         rows.append({"minute": minute, "processes": started,
                      "expected": (busy() - worked) * rate,
-                     "samples": status["samples"] - first["samples"],
+                     "samples": status["samples"] - first["samples"], "taken": status["samples"],
                      **{key: status[key] for key in
                         ("dropped", "attributed", "unknown", "stacks_whole", "stacks_truncated",
                          "stacks_failed", "resident_bytes", "kernel_bytes", "store_bytes",
@@ -123,9 +123,11 @@ def faults(rows, stopped, samples, checked):
         yield "the daemon did not end well, or its store is not whole"
     if any(row["problem"] for row in rows):
         yield "there were problems: " + str({row["problem"] for row in rows})
-    if abs(samples - last["attributed"]) > 0.05 * last["attributed"]:
+    if abs(samples - last["attributed"]) > 0.005 * last["attributed"]:
         yield f"{samples:.0f} samples in the store, {last['attributed']} were attributed"
-    if abs(last["samples"] + last["dropped"] - last["expected"]) > 0.05 * last["expected"]:
+    if abs(last["attributed"] + last["dropped"] - last["taken"]) > 0.002 * last["taken"]:
+        yield f"of {last['taken']} samples {last['attributed']} were attributed"
+    if abs(last["samples"] - last["expected"]) > 0.05 * last["expected"]:
         yield f"{last['samples']} samples, {last['expected']:.0f} expected"
     if late > 1.25 * quarter["resident_bytes"]:
         yield f"memory grew from {quarter['resident_bytes']} to {late} bytes"

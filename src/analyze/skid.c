@@ -7,6 +7,10 @@ struct skid skid_assumed(void) {
     return skid;
 }
 
+struct skid skid_none(void) {
+    return (struct skid){.shares = {1}};
+}
+
 struct skid_window skid_window(const struct skid *skid) {
     /* Sums of shares are rounded. */
     static const double WANTED = SKID_WINDOW - 1e-9;

@@ -16,6 +16,8 @@ struct skid {
 
 /* What is taken where it was not measured: each distance below SKID_ASSUMED is as likely. */
 struct skid skid_assumed(void);
+/* Of samples for which the processor itself notes the instruction (PEBS, IBS). */
+struct skid skid_none(void);
 
 /* The narrowest run of distances, `least` to `most`, that has SKID_WINDOW of the samples (of
  * several the nearest), and what share of them it has. */

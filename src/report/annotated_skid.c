@@ -21,7 +21,7 @@ static void find(struct annotate_settings *settings) {
         snprintf(skid->why, sizeof skid->why, "%.*s", (int)sizeof skid->why - 1, error.message);
     else
         return;
-    skid->skid = skid_assumed();
+    skid->skid = settings->event->precise ? skid_none() : skid_assumed();
 }
 
 const struct annotation_skid *annotate_skid_of(struct annotate_settings *settings) {

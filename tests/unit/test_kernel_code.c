@@ -198,7 +198,13 @@ static void a_procedure_is_annotated(void **state) {
     struct store *store = made->fixture->store;
     const int64_t session = add_session(store, "test", 1000000000, 2000000000);
     const int64_t process = add_process(store, session, "test");
-    const int64_t event = add_event(store, session, "cycles");
+    /* Precise: no sample is late. */
+    const struct store_event sampled = {.name = "cycles",
+                                        .unit = "samples",
+                                        .period = 62000,
+                                        .period_unit = "cycles",
+                                        .precise = true};
+    int64_t event = 0;
     struct store_image kernel = {.kind = IMAGE_KERNEL,
                                  .path = "[kernel]",
                                  .root = "",
@@ -213,6 +219,7 @@ static void a_procedure_is_annotated(void **state) {
     struct annotated annotated;
     struct annotate_settings settings = {.set = &set, .machines = {.asked = "zen4"}};
     const struct procedure_query query = {.text = "wait_a_while", .roots = &made->tree.roots};
+    GOOD(store_add_event(store, session, &sampled, &event, &error));
     GOOD(store_image(store, &kernel, &image, &error));
     GOOD(store_set_symbols(store, image, &symbol, 1, &error));
     GOOD(store_add_values(store, session, process, image, event, values, 2, &error));

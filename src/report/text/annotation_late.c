@@ -37,6 +37,9 @@ void annotation_text_skid(const struct annotation *annotation, const struct page
     const struct annotation_input *input = &annotation->input;
     if (input->skid->skid.samples)
         print_measured(annotation, page);
+    else if (input->event->precise)
+        page_print(page, "%s is precise: the processor notes which instruction each sample is of",
+                   input->event->name);
     else
         page_print(page,
                    "skid of %s: not known (%s), so taken to be 0 to %d instructions; samples are "

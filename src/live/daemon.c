@@ -224,6 +224,7 @@ static bool start(struct daemon *daemon, struct error *error) {
     if (!(daemon->resolver =
               resolver_new(options->events, options->event_count, options->entries, error)))
         return false;
+    resolver_slice_by(daemon->resolver, &options->slicing); /* before processes are looked at */
     if (!options->no_symbols)
         resolver_take_names(daemon->resolver, false);
     const struct live_sink sink = resolver_sink(daemon->resolver);

@@ -148,6 +148,28 @@ print([epoch["end"] for epoch in json.load(sys.stdin)["epochs"]].count(None))')"
 }
 check "killed, it loses what it had not written, and no more" killed
 
+# Of what ran before the daemon did, too.
+its_cgroup() {
+    local name
+    name=$(named older)
+    cp "$scratch/busy" "$scratch/$name"
+    "$scratch/$name" 60 >"$scratch/.busy" &
+    local process=$!
+    sleep 0.2
+    start_daemon --stacks && sleep 0.5 && flush && run top --by cgroup --process "$name" --json >"$scratch/cgroups.json"
+    local status=$?
+    kill "$process"
+    stop_daemon && [ $status = 0 ] && python3 -c 'import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+assert len(rows) == 1 and rows[0]["cgroup"].startswith("/"), rows' "$scratch/cgroups.json"
+}
+grouped="it knows the control group of a process that ran before it"
+if grep -qs / /proc/self/cgroup; then
+    check "$grouped" its_cgroup
+else
+    skip "$grouped" "no control groups"
+fi
+
 # A store on a small file system of its own.
 mounted=
 mkdir "$scratch/mount" && mount -t tmpfs -o size=1m none "$scratch/mount" 2>"$scratch/.mount" || mounted=no

@@ -245,6 +245,12 @@ static bool jit_image(struct save *save, uint32_t number, uint32_t **slot, struc
 
 /* ---- entries ---- */
 
+/* Of waits, which are no samples, none are. */
+static void count_unknown(struct save *save, const struct sample_entry *entry) {
+    if (!save->resolver->lasting[entry->event])
+        save->unknown += entry->count;
+}
+
 static bool place_entry(struct save *save, const struct sample_entry *entry,
                         struct saved_entry *saved, struct error *error) {
     uint32_t *slot = &save->unknown_image;
@@ -263,7 +269,7 @@ static bool place_entry(struct save *save, const struct sample_entry *entry,
     case PLACE_NUMBER_KERNEL:
         kernel = save->kernel.hidden ? 0 : kernel_map_find(&save->kernel, entry->offset);
         if (kernel == KERNEL_MAP_NONE || !save->kernel.images) {
-            save->unknown += entry->count;
+            count_unknown(save, entry);
             good = unknown_image(save, &slot, error);
             break;
         }
@@ -278,7 +284,7 @@ static bool place_entry(struct save *save, const struct sample_entry *entry,
             good = file_image(save, entry->place, &slot, error);
             break;
         }
-        save->unknown += entry->count;
+        count_unknown(save, entry);
         good = unknown_image(save, &slot, error);
     }
     if (good)

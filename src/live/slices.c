@@ -106,7 +106,7 @@ uint32_t slices_find(struct slices *slices, uint32_t process, const struct live_
     uint32_t number = find(slices, &slice, hash);
     if (number == UINT32_MAX)
         number = add(slices, &slice, hash);
-    if (slice.coarse)
+    if (slice.coarse && !sample->lasts)
         slices->coarse += sample->count;
     lengthen_steps(slices);
     return number;

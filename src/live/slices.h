@@ -32,7 +32,7 @@ struct slices { /* all zero: nothing is told apart */
     struct sample_slice *items;
     size_t count, capacity;
     struct hash_index index;
-    uint64_t coarse; /* samples beyond the limit, since the beginning */
+    uint64_t coarse; /* samples beyond the limit, since the beginning; of waits none */
 };
 
 /* What is told apart in the epoch that begins now. */

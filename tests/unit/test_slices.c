@@ -96,6 +96,10 @@ static void limited(void **state) {
         slice_at(&slices, 0, thread, 1, SECOND);
     assert_int_equal(slices.count, SLICES_MOST + 1);
     assert_int_equal(slices.coarse, 2 * SLICES_MOST);
+    /* A wait is no sample, however long. */
+    const struct live_sample wait = {.thread = 1, .count = 5 * SECOND, .lasts = true};
+    slices_find(&slices, 0, &wait);
+    assert_int_equal(slices.coarse, 2 * SLICES_MOST);
     assert_int_equal(slices.items[SLICES_MOST].thread, 0);
     assert_int_equal(slices.items[SLICES_MOST].processor, 0);
     /* Those that the store has count as well. */

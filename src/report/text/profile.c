@@ -167,7 +167,8 @@ void profile_report_text(const struct profile_report *report, const struct page 
     for (size_t i = 0; i < report->event_count; i++) {
         double sum = profile_table_sum(report->table, i);
         profile_event_text(report->events[i], sum, file);
-        all += sum;
+        if (!strcmp(report->events[i]->unit, "samples")) /* of waits places are often not known */
+            all += sum;
     }
     print_lost(report->set, report->filtered ? 0 : all, file);
     if (report->timeline)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "live/address_map.h"
 #include "live/proc_files.h"
@@ -441,7 +442,15 @@ bool replay_assume_wait(struct replay *replay, uint32_t pid, uint32_t thread, ui
                               (waits_assume(replay->waits, &sample, time) || no_memory(error)));
 }
 
+static bool has_ended(uint32_t pid, uint32_t thread) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%" PRIu32, pid, thread);
+    return access(path, F_OK) != 0;
+}
+
 bool replay_finish(struct replay *replay, uint64_t time, struct error *error) {
+    if (replay->waits && replay->statistics.lost)
+        waits_forget_where(replay->waits, has_ended);
     return !replay->waits ||
            waits_finish(replay->waits, time, time_since_1970(replay, time) - (int64_t)time, error);
 }

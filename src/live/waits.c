@@ -20,9 +20,10 @@ struct wait {
     uint32_t thread;
     enum wait_state state;
     bool runnable;
+    bool ended;    /* its thread has */
     uint64_t time; /* when it left */
     struct live_sample sample;
-    struct live_frame *frames; /* the sample's callers; kept for the next wait */
+    struct live_frame *frames; /* the sample's callers; kept for the thread's next wait */
     size_t capacity, held;     /* held: as many of `frames` hold their functions */
 };
 
@@ -31,6 +32,7 @@ struct waits {
     struct live_sink sink;
     struct wait *items;
     size_t count, capacity;
+    size_t ended;            /* of them */
     struct hash_index index; /* by thread */
 };
 
@@ -72,11 +74,37 @@ static struct wait *find(const struct waits *waits, uint32_t thread) {
     return NULL;
 }
 
+enum { ENDED_MAX = 1000 };
+
+/* Once there are many of threads that have ended, and more of them than of others. False: out of
+ * memory. */
+static bool drop_ended(struct waits *waits) {
+    struct hash_index index = {0};
+    size_t kept = 0;
+    if (waits->ended < ENDED_MAX || waits->ended < waits->count / 2)
+        return true;
+    if (!hash_index_reserve(&index, waits->count))
+        return false;
+    for (size_t i = 0; i < waits->count; i++)
+        if (!waits->items[i].ended) {
+            hash_index_add(&index, hash_number(waits->items[i].thread), (uint32_t)kept);
+            waits->items[kept++] = waits->items[i];
+        }
+    hash_index_free(&waits->index);
+    waits->index = index;
+    waits->count = kept;
+    waits->ended = 0;
+    return true;
+}
+
 static struct wait *find_or_add(struct waits *waits, uint32_t thread) {
     struct wait *wait = find(waits, thread);
-    if (wait)
+    if (wait) {
+        waits->ended -= wait->ended;
+        wait->ended = false;
         return wait;
-    if (!array_room(waits->items, waits->capacity, waits->count + 1) ||
+    }
+    if (!drop_ended(waits) || !array_room(waits->items, waits->capacity, waits->count + 1) ||
         !hash_index_add(&waits->index, hash_number(thread), (uint32_t)waits->count))
         return NULL;
     wait = &waits->items[waits->count++];
@@ -164,10 +192,32 @@ bool waits_return(struct waits *waits, uint32_t thread, uint64_t time, int64_t s
     return !wait || deliver(waits, wait, time, since_1970, error);
 }
 
+static void forget(struct waits *waits, struct wait *wait) {
+    release(wait);
+    free(wait->frames);
+    wait->frames = NULL;
+    wait->capacity = 0;
+    wait->state = WAIT_NONE;
+    waits->ended += !wait->ended;
+    wait->ended = true;
+}
+
 void waits_forget(struct waits *waits, uint32_t thread) {
     struct wait *wait = find(waits, thread);
     if (wait)
-        wait->state = WAIT_NONE;
+        forget(waits, wait);
+}
+
+void waits_forget_where(struct waits *waits, bool (*has_ended)(uint32_t pid, uint32_t thread)) {
+    for (size_t i = 0; i < waits->count; i++) {
+        struct wait *wait = &waits->items[i];
+        if (wait->state != WAIT_NONE && has_ended(wait->sample.process.pid, wait->thread))
+            forget(waits, wait);
+    }
+}
+
+size_t waits_count(const struct waits *waits) {
+    return waits->count;
 }
 
 bool waits_finish(struct waits *waits, uint64_t time, int64_t since_1970, struct error *error) {

@@ -31,5 +31,9 @@ void waits_runs(struct waits *waits, uint32_t thread);
 bool waits_return(struct waits *waits, uint32_t thread, uint64_t time, int64_t since_1970,
                   struct error *error);
 void waits_forget(struct waits *waits, uint32_t thread); /* it has ended */
+/* Threads of which this may not have been told, where what is told was lost: how long they waited
+ * is not known. */
+void waits_forget_where(struct waits *waits, bool (*has_ended)(uint32_t pid, uint32_t thread));
+size_t waits_count(const struct waits *waits); /* of threads that are kept */
 /* All that still wait, up to this time. */
 bool waits_finish(struct waits *waits, uint64_t time, int64_t since_1970, struct error *error);

@@ -54,15 +54,28 @@ static void print_stacks(const struct recording *recording, FILE *file) {
                 text_grouped(python->partial).s);
 }
 
+static const char UNSURE[] =
+    "these times are not sure: with what was dropped some waits are missing, and of others the end";
+
+static bool times_waits(const struct recording *recording) {
+    return recording->event_count &&
+           recording->events[recording->event_count - 1].kind == LIVE_RUN_QUEUE;
+}
+
+static bool waits_are_unsure(const struct recording *recording) {
+    return times_waits(recording) && recording->recorded.dropped;
+}
+
 /* How long threads waited, of all together. */
 static void print_waits(const struct recording *recording, const struct page *page) {
     const uint64_t *lasting = recording->attributed.lasting;
-    if (recording->event_count &&
-        recording->events[recording->event_count - 1].kind == LIVE_RUN_QUEUE)
+    if (times_waits(recording))
         page_print(page, "threads waited: %s blocked, %s for a processor%s%s",
                    text_duration((double)lasting[recording->event_count - 2] / 1e9).s,
                    text_duration((double)lasting[recording->event_count - 1] / 1e9).s,
                    sees_kernel(recording) ? "" : "; ", sees_kernel(recording) ? "" : NO_PLACES);
+    if (waits_are_unsure(recording))
+        page_wrap(page, UNSURE, NULL, "", "  ");
 }
 
 /* Less than this of the time is said. */
@@ -244,6 +257,8 @@ static json_t *notes_json(const struct recording *recording) {
         json_array_append_new(notes, json_string(USER_ALONE));
     if (recording->note)
         json_array_append_new(notes, json_string(recording->note));
+    if (waits_are_unsure(recording))
+        json_array_append_new(notes, json_string(UNSURE));
     char *turns = describe_turns(recording);
     if (turns)
         json_array_append_new(notes, json_text(turns));

@@ -136,9 +136,45 @@ static void assumed(void **state) {
                               "2 event 1 at 0+0 from 1150 for 250\n");
 }
 
+static bool is_odd(uint32_t pid, uint32_t thread) {
+    assert_int_equal(pid, 5);
+    return thread % 2;
+}
+
+/* The ends of threads were lost: how long these waited is not known. */
+static void ends_lost(void **state) {
+    struct waits *waits = *state;
+    struct error error;
+    for (uint32_t thread = 1; thread <= 4; thread++) {
+        const struct live_sample sample = {.thread = thread, .process.pid = 5};
+        assert_true(waits_leave(waits, &sample, 100, false));
+    }
+    waits_forget_where(waits, is_odd);
+    assert_true(waits_finish(waits, 400, 1000, &error));
+    assert_string_equal(told, "2 event 1 at 0+0 from 1100 for 300\n"
+                              "4 event 1 at 0+0 from 1100 for 300\n");
+}
+
+/* Entries of threads that ended are given up, and of the others none. */
+static void storm(void **state) {
+    struct waits *waits = *state;
+    struct error error;
+    leave(waits, 1, 50, false);
+    for (uint32_t thread = 2; thread < 10000; thread++) {
+        leave(waits, thread, 100, false);
+        waits_forget(waits, thread);
+    }
+    assert_in_range(waits_count(waits), 1, 2500);
+    leave(waits, 9999, 200, true); /* another thread of that number */
+    assert_true(waits_finish(waits, 400, 1000, &error));
+    assert_string_equal(told, "1 event 1 at 0+0 from 1050 for 350\n"
+                              "9999 event 2 at 0+0 from 1200 for 200\n");
+}
+
 int main(void) {
 #define WITH_WAITS(test) cmocka_unit_test_setup_teardown(test, begin, end)
-    const struct CMUnitTest tests[] = {WITH_WAITS(placed), WITH_WAITS(scheduler_alone),
-                                       WITH_WAITS(unplaced), WITH_WAITS(lost), WITH_WAITS(assumed)};
+    const struct CMUnitTest tests[] = {
+        WITH_WAITS(placed),  WITH_WAITS(scheduler_alone), WITH_WAITS(unplaced), WITH_WAITS(lost),
+        WITH_WAITS(assumed), WITH_WAITS(ends_lost),       WITH_WAITS(storm)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,6 +128,13 @@ static void put_procedure(FILE *file, const struct profile_row *row) {
     text_put_word(file, name);
 }
 
+/* Of waits it is not known where they were, of none. */
+static bool is_unplaced(const struct profile_report *report) {
+    return (report->by == PROFILE_BY_PROCEDURE || report->by == PROFILE_BY_IMAGE) &&
+           profile_table_total(report->table) == 1 &&
+           !strcmp(profile_table_row(report->table, 0)->image, "[unknown]");
+}
+
 /* Where to look next: into the procedure or file that has most, or at what else could be told
  * apart. */
 static char *next_of(const struct job *job) {
@@ -145,7 +152,8 @@ static char *next_of(const struct job *job) {
     else
         fputs(readable ? "culprit annotate" : "culprit top", file);
     if (lasts)
-        fprintf(file, " --tree --event %s", report->events[0]->name);
+        fprintf(file, " --%s --event %s", is_unplaced(report) ? "by thread" : "tree",
+                report->events[0]->name);
     for (size_t i = 0; i < job->run.store_options.store_count; i++)
         text_put_option(file, "store", job->run.store_options.stores[i]);
     for (size_t i = 0; i < job->run.store_options.epoch_count && report->by != PROFILE_BY_EPOCH;

@@ -259,6 +259,20 @@ static void sum_procedures(struct call_profile *profile) {
     }
 }
 
+/* Of waits stacks are taken with them, or not permitted. */
+static bool no_stacks(const struct profile_set *set, const struct call_query *query,
+                      struct error *error) {
+    const char *of = query->process ? " of " : "", *process = query->process ?: "";
+    if (!strcmp(query->event->unit, "us"))
+        return error_set(error,
+                         "%s does not tell where threads%s%s waited (event %s): recording that "
+                         "needs CAP_PERFMON (or root), or kernel.perf_event_paranoid at most 1",
+                         set->label, of, process, query->event->name);
+    return error_set(
+        error, "%s has no samples with call stacks%s%s ('culprit record --stacks' takes them)",
+        set->label, of, process);
+}
+
 bool call_profile_read(struct call_profile *profile, const struct profile_set *set,
                        const struct call_query *query, struct program *program,
                        struct error *error) {
@@ -278,11 +292,7 @@ bool call_profile_read(struct call_profile *profile, const struct profile_set *s
     sum_procedures(profile);
     if (!(profile->frames.items[0].total > 0) && sample_choice_any(&set->choice))
         return missing_slices(set, error);
-    return profile->frames.items[0].total > 0 ||
-           error_set(
-               error,
-               "%s has no samples with call stacks%s%s ('culprit record --stacks' takes them)",
-               set->label, query->process ? " of " : "", query->process ? query->process : "");
+    return profile->frames.items[0].total > 0 || no_stacks(set, query, error);
 }
 
 void call_profile_free(struct call_profile *profile) {

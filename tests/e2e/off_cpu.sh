@@ -157,6 +157,23 @@ PYTHON
 }
 check "a process that was asleep all along" attached
 
+# Whose samples of the kernel are not permitted: how long is known, and where is said not to be.
+unplaced() {
+    mkdir -m 777 "$scratch/theirs" && chmod 755 "$scratch" || return
+    local as="setpriv --reuid 65534 --regid 65534 --clear-groups env CULPRIT_STORE=$scratch/theirs/store.db $CULPRIT"
+    $as record --off-cpu -o "$scratch/theirs/record.txt" -- sleep 0.2 &&
+        $as top --event off-cpu | grep -q '^next: culprit top --by thread --event off-cpu' &&
+        fails_with 1 'does not tell where threads waited' $as top --tree --event off-cpu
+}
+unknown="without privileges it says that it is not known where threads waited"
+if [ "$(id -u)" != 0 ]; then
+    skip "$unknown" "not root"
+elif [ "$(cat /proc/sys/kernel/perf_event_paranoid)" != 2 ]; then
+    skip "$unknown" "kernel.perf_event_paranoid is not 2"
+else
+    check "$unknown" unplaced
+fi
+
 exported() {
     run epochs export --epoch 1 --format folded --event off-cpu "$scratch/folded" &&
         python3 - "$scratch/folded" <<'PYTHON'

@@ -180,7 +180,18 @@ bool call_report_add_worth(struct call_report *report) {
                             "frames of less than %g %% of all are summed as others, where these "
                             "have as much, else left out (--least 0: none)",
                             100 * report->least);
-    if (cut > 0)
+    if (report->set->dropped)
+        good &= report_note(&report->report,
+                            "%s samples of all events were dropped, of which nothing is known: "
+                            "shares are of the others",
+                            text_grouped(report->set->dropped).s);
+    if (cut > 0 && !strcmp(report->event->unit, "us"))
+        good &= report_note(&report->report,
+                            "of %.2f %% of the time the outermost callers are not known: they are "
+                            "more than 255, or lie deeper than what is looked at of a stack "
+                            "(record --stack-bytes), or a frame's caller could not be found",
+                            100 * cut / all);
+    else if (cut > 0)
         good &= report_note(
             &report->report,
             "of %.2f %% of the samples the outermost callers are not known: %s have more "

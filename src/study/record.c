@@ -1,6 +1,7 @@
 /* Recording: a round delivers what the rings hold; what is gathered is saved every ten minutes,
  * when there is no more room, and at the end. */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "live/scaling.h"
 #include "live/session.h"
 #include "study/record.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/text.h"
 
@@ -44,8 +46,17 @@ static bool choose_events(const struct recording_request *request, struct record
                               &recording->event_count, error);
 }
 
+/* Which threads that wait are sampled by as well: the kernel gives samples of a thread's switches
+ * to one event alone. */
+static bool is_of_switches(const struct live_event *event) {
+    return event->kind == LIVE_SOFTWARE && event->config[0] == PERF_COUNT_SW_CONTEXT_SWITCHES;
+}
+
 /* At the end of the others. */
 static bool add_waits(struct recording *recording, struct error *error) {
+    if (any_where(i, recording->event_count, is_of_switches(&recording->events[i])))
+        return error_set(error, "--off-cpu: it takes the samples of context-switches itself; leave "
+                                "them out of --events");
     if (recording->event_count + 2 > LIVE_EVENTS_MAX)
         return error_set(error, "--off-cpu: with %d other events at most", LIVE_EVENTS_MAX - 2);
     const bool kernel = recording->events[0].kernel;

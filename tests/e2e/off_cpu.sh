@@ -174,6 +174,9 @@ else
     check "$unknown" unplaced
 fi
 
+check "context switches are sampled for waits alone" \
+    fails_with 125 'takes the samples of context-switches' run record --off-cpu --events cpu-clock,cs -- true
+
 exported() {
     run epochs export --epoch 1 --format folded --event off-cpu "$scratch/folded" &&
         python3 - "$scratch/folded" <<'PYTHON'

@@ -19,9 +19,9 @@ static const char NO_PLACES[] = "where threads waited is not known, only how lon
                                 "CAP_PERFMON (or root), or kernel.perf_event_paranoid at most 1";
 
 static const char NO_SAMPLES[] =
-    "no samples: it used less processor time than lies between two, or it is a program that is "
-    "setuid "
-    "or that you may not read, of which the kernel gives samples to root alone";
+    "no samples: it used less processor time than lies between two, or (--pid) leaves its work to "
+    "children that it had already, each of which is recorded by its own number, or it is a program "
+    "that is setuid or that you may not read, of which the kernel gives samples to root alone";
 
 static bool sees_kernel(const struct recording *recording) {
     return recording->event_count && recording->events[0].kernel;

@@ -241,6 +241,20 @@ running_process() {
 }
 check "a process that runs already" running_process
 
+# A server's workers: what it is told of none.
+older_children() {
+    local parent status
+    bash -c './spin 100 & echo $! >worker; wait' &
+    parent=$!
+    until [ -s worker ]; do sleep 0.05; done
+    record --pid $parent --time 300ms -o said.txt && tr -s ' \n' ' ' <said.txt | grep -q 'children that it had already'
+    status=$?
+    kill "$(cat worker)" $parent
+    wait $parent 2>/dev/null
+    return $status
+}
+check "of children that a process had already it is said that they are not recorded" older_children
+
 process_that_ends() {
     ./spin 2 &
     record --json --pid $! && [ "$(key samples)" -gt 100 ] && wait

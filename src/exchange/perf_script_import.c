@@ -57,6 +57,12 @@ static const char *period_unit(const char *event) {
     return strstr(event, "cycles") ? "cycles" : "events";
 }
 
+/* Waits that culprit wrote are time, not samples (`record --off-cpu`). */
+static bool is_wait(const struct reading *reading, const char *event) {
+    return (!strcmp(event, "off-cpu") || !strcmp(event, "run-queue")) &&
+           any_where(k, reading->declared_count, !strcmp(reading->declared[k].event, event));
+}
+
 /* How many samples a record holds. */
 static uint64_t count_of(const struct reading *reading, const char *event, uint64_t period) {
     const size_t i = index_where(k, reading->declared_count,
@@ -82,17 +88,19 @@ static bool add_sample(struct reading *reading, const struct perf_place *place) 
     struct gathered *gathered = &reading->import->gathered;
     const struct perf_head *head = &reading->head;
     const char *name = head->event && *head->event ? head->event : "samples";
+    const bool waits = is_wait(reading, name);
     struct gathered_key key = {
         .offset = place->offset,
         .image = place->image,
         .process = gathered_process(gathered, head->command, ""),
-        .event = gathered_event(gathered, name, "samples", period_unit(name), head->precise),
+        .event = gathered_event(gathered, name, waits ? "ns" : "samples",
+                                waits ? "ns" : period_unit(name), head->precise),
     };
     uint64_t count = count_of(reading, name, head->period);
     if (key.process == GATHERED_NONE || key.event == GATHERED_NONE ||
         !gathered_add(gathered, &key, count))
         return out_of_memory(reading);
-    if (head->period)
+    if (head->period && !waits)
         gathered_period(gathered, key.event, head->period, count);
     reading->import->session.unknown += place->unknown ? count : 0;
     reading->import->unplaced += place->unplaced ? count : 0;

@@ -186,4 +186,18 @@ assert 0.5e9 < total < 60e9, total
 PYTHON
 }
 check "folded stacks weigh ns" exported
+
+imported() {
+    run epochs export --epoch 1 --format perf-script "$scratch/waits.script" &&
+        CULPRIT_STORE=$scratch/imported.db run epochs import "$scratch/waits.script" &&
+        run top --epoch 1 --event off-cpu --json >"$scratch/own.json" &&
+        CULPRIT_STORE=$scratch/imported.db run top --event off-cpu --json >"$scratch/imported.json" &&
+        python3 - "$scratch/own.json" "$scratch/imported.json" <<'PYTHON'
+import json, sys
+own, imported = (json.load(open(name))["events"][0] for name in sys.argv[1:])
+assert own["unit"] == imported["unit"] == "us", imported
+assert abs(own["total"] - imported["total"]) < 1, (own, imported)
+PYTHON
+}
+check "waits written for perf script, and read again, are the time that they were" imported
 finish

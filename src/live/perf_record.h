@@ -37,6 +37,7 @@ struct perf_record {
                                           alone: of 32 bits */
     struct unwind_memory stack;        /* in the bytes given */
     uint64_t lost;                     /* of LOST and LOST_SAMPLES: how many */
+    bool samples_alone;                /* of LOST: the recorder's to say */
     bool leaves, runnable;             /* of SWITCH: off its processor; though it could run */
     bool exec;                         /* of COMM: by an exec */
     const char *name;                  /* of COMM and MMAP2, in the bytes given; terminated */

@@ -53,6 +53,7 @@ struct counter {
     int descriptor;
     pid_t thread; /* that it was opened for; −1: all */
     uint32_t event;
+    bool tasks; /* it samples nothing, but tells of mappings, processes and threads */
     uint64_t id;
 };
 
@@ -61,6 +62,7 @@ struct recorder {
     size_t event_count;
     bool machine, waits, build_ids; /* how events are opened */
     bool times_waits;
+    bool apart; /* what is told of tasks has rings of its own: no sample takes its room */
     uint32_t stack_bytes;
     struct own_thread {           /* one that ran when its process was attached to */
         pid_t thread, sampled_by; /* that one's events; 0: not yet */
@@ -71,8 +73,8 @@ struct recorder {
     struct counter *counters; /* sorted by id once all are open; their descriptors are owned */
     size_t counter_count, counter_capacity;
     struct perf_ring *rings;
-    int *ring_of;           /* by processor: index of rings, or −1 */
-    uint32_t *processor_of; /* by ring */
+    int *ring_of, *task_ring_of; /* by processor: index of rings, or −1 */
+    uint32_t *processor_of;      /* by ring */
     size_t ring_count, processors;
     struct pollfd *polled;        /* the rings, and one more */
     int filling;                  /* of the machine: an epoll of the rings; else −1 */
@@ -111,11 +113,29 @@ static void ask_for_stacks(const struct recorder *recorder, uint32_t event,
     attributes->wakeup_watermark = geteuid() == 0 ? ROOT_WATERMARK_BYTES : STACK_WATERMARK_BYTES;
 }
 
-/* A descriptor, or −1 with errno. The first event of a processor tells of mappings and tasks. */
-static int open_event(const struct recorder *recorder, uint32_t event, bool first, pid_t thread,
+static void ask_for_tasks(const struct recorder *recorder, struct perf_event_attr *attributes) {
+    attributes->mmap = attributes->mmap2 = 1;
+    attributes->comm = attributes->comm_exec = 1;
+    attributes->task = 1;
+    attributes->context_switch = recorder->times_waits;
+    attributes->build_id = recorder->build_ids;
+}
+
+/* What needs no counter, and is never sampled. */
+static struct live_event nothing(const struct recorder *recorder) {
+    return (struct live_event){.kind = LIVE_SOFTWARE,
+                               .type = PERF_TYPE_SOFTWARE,
+                               .config = {PERF_COUNT_SW_DUMMY},
+                               .kernel = recorder->events[0].kernel};
+}
+
+/* A descriptor, or −1 with errno. Where tasks are told of apart, by `tasks`; else by the first
+ * event of a processor. */
+static int open_event(const struct recorder *recorder, uint32_t event, bool tasks, pid_t thread,
                       int processor) {
     struct perf_event_attr attributes;
-    live_event_attributes(&recorder->events[event], &attributes);
+    const struct live_event described = tasks ? nothing(recorder) : recorder->events[event];
+    live_event_attributes(&described, &attributes);
     attributes.sample_type = PERF_RECORD_SAMPLE_TYPE;
     attributes.sample_id_all = 1;
     attributes.inherit = !recorder->machine;
@@ -124,23 +144,18 @@ static int open_event(const struct recorder *recorder, uint32_t event, bool firs
     attributes.clockid = CLOCK_MONOTONIC;
     attributes.watermark = 1;
     attributes.wakeup_watermark = RING_PAGES_LEAST / 2 * (uint32_t)sysconf(_SC_PAGESIZE);
-    if (recorder->stack_bytes)
+    if (recorder->stack_bytes && !tasks)
         ask_for_stacks(recorder, event, &attributes);
-    if (first) {
-        attributes.mmap = attributes.mmap2 = 1;
-        attributes.comm = attributes.comm_exec = 1;
-        attributes.task = 1;
-        attributes.context_switch = recorder->times_waits;
-        attributes.build_id = recorder->build_ids;
-    }
+    if (recorder->apart ? tasks : !event)
+        ask_for_tasks(recorder, &attributes);
     return (int)syscall(SYS_perf_event_open, &attributes, thread, processor, -1,
                         PERF_FLAG_FD_CLOEXEC);
 }
 
 /* As large as the limit on locked memory (kernel.perf_event_mlock_kb) allows. */
-static bool map_ring(struct recorder *recorder, int counter, struct error *error) {
+static bool map_ring(struct recorder *recorder, int counter, bool tasks, struct error *error) {
     struct perf_ring *ring = &recorder->rings[recorder->ring_count];
-    size_t most = recorder->stack_bytes ? STACK_RING_PAGES_MOST : RING_PAGES_MOST;
+    size_t most = recorder->stack_bytes && !tasks ? STACK_RING_PAGES_MOST : RING_PAGES_MOST;
     while (recorder->machine && most > RING_PAGES_LEAST &&
            most * recorder->processors > MACHINE_PAGES_MOST)
         most /= 2;
@@ -159,9 +174,10 @@ static bool map_ring(struct recorder *recorder, int counter, struct error *error
                : error_errno(error, "a ring buffer for samples");
 }
 
-static bool add_counter(struct recorder *recorder, int descriptor, uint32_t event, pid_t thread,
-                        int processor, struct error *error) {
-    struct counter counter = {.descriptor = descriptor, .thread = thread, .event = event};
+static bool add_counter(struct recorder *recorder, int descriptor, uint32_t event, bool tasks,
+                        pid_t thread, int processor, struct error *error) {
+    struct counter counter = {
+        .descriptor = descriptor, .thread = thread, .event = event, .tasks = tasks};
     if (!array_room(recorder->counters, recorder->counter_capacity, recorder->counter_count + 1)) {
         close(descriptor);
         return error_set(error, "out of memory for the events");
@@ -170,9 +186,9 @@ static bool add_counter(struct recorder *recorder, int descriptor, uint32_t even
         close(descriptor);
         return error_errno(error, "sampling %s", recorder->events[event].name);
     }
-    int *ring = &recorder->ring_of[processor];
+    int *ring = tasks ? &recorder->task_ring_of[processor] : &recorder->ring_of[processor];
     if (*ring < 0) {
-        if (!map_ring(recorder, descriptor, error)) {
+        if (!map_ring(recorder, descriptor, tasks, error)) {
             close(descriptor);
             return false;
         }
@@ -184,8 +200,9 @@ static bool add_counter(struct recorder *recorder, int descriptor, uint32_t even
     }
     recorder->counters[recorder->counter_count++] = counter;
     /* Without, its samples come all the same. */
-    if (recorder->probe && !python_probe_attach(recorder->probe, descriptor, processor,
-                                                recorder->rings[*ring].counter))
+    if (recorder->probe && !tasks &&
+        !python_probe_attach(recorder->probe, descriptor, processor,
+                             recorder->rings[*ring].counter))
         recorder->unprobed = true;
     return true;
 }
@@ -204,15 +221,12 @@ static bool is_hardware(const struct live_event *event) {
  * whenever the thread runs here. */
 static bool open_reference(struct recorder *recorder, pid_t thread, int processor,
                            struct error *error) {
-    struct live_event nothing = {.kind = LIVE_SOFTWARE,
-                                 .type = PERF_TYPE_SOFTWARE,
-                                 .config = {PERF_COUNT_SW_DUMMY},
-                                 .kernel = recorder->events[0].kernel};
+    const struct live_event reference = nothing(recorder);
     struct perf_event_attr attributes;
     if (recorder->machine ||
         !any_where(i, recorder->event_count, is_hardware(&recorder->events[i])))
         return true;
-    live_event_attributes(&nothing, &attributes);
+    live_event_attributes(&reference, &attributes);
     attributes.inherit = 1;
     attributes.enable_on_exec = recorder->waits;
     int descriptor =
@@ -227,25 +241,31 @@ static bool open_reference(struct recorder *recorder, pid_t thread, int processo
 }
 
 /* 1; 0: the thread has ended, or the processor is off; −1 with an error. */
+static int open_counter(struct recorder *recorder, uint32_t event, bool tasks, pid_t thread,
+                        int processor, struct error *error) {
+    int descriptor = open_event(recorder, event, tasks, thread, processor);
+    if (descriptor < 0 && errno == EINVAL && recorder->build_ids && !event) {
+        recorder->build_ids = false; /* before Linux 5.12 */
+        descriptor = open_event(recorder, event, tasks, thread, processor);
+    }
+    if (descriptor < 0 && (errno == ESRCH || errno == ENODEV))
+        return 0;
+    if (descriptor < 0) {
+        live_event_refused(&recorder->events[event], errno, error);
+        return -1;
+    }
+    return add_counter(recorder, descriptor, event, tasks, thread, processor, error) ? 1 : -1;
+}
+
+/* Likewise. */
 static int open_on_processor(struct recorder *recorder, pid_t thread, int processor,
                              struct error *error) {
-    for (uint32_t event = 0; event < recorder->event_count; event++) {
-        if (!is_opened(&recorder->events[event]))
-            continue;
-        int descriptor = open_event(recorder, event, !event, thread, processor);
-        if (descriptor < 0 && errno == EINVAL && recorder->build_ids && !event) {
-            recorder->build_ids = false; /* before Linux 5.12 */
-            descriptor = open_event(recorder, event, true, thread, processor);
-        }
-        if (descriptor < 0 && (errno == ESRCH || errno == ENODEV))
-            return 0;
-        if (descriptor < 0) {
-            live_event_refused(&recorder->events[event], errno, error);
-            return -1;
-        }
-        if (!add_counter(recorder, descriptor, event, thread, processor, error))
-            return -1;
-    }
+    int opened = recorder->apart ? open_counter(recorder, 0, true, thread, processor, error) : 1;
+    for (uint32_t event = 0; opened > 0 && event < recorder->event_count; event++)
+        if (is_opened(&recorder->events[event]))
+            opened = open_counter(recorder, event, false, thread, processor, error);
+    if (opened <= 0)
+        return opened;
     return open_reference(recorder, thread, processor, error) ? 1 : -1;
 }
 
@@ -374,16 +394,23 @@ static bool open_all(struct recorder *recorder, pid_t process, struct error *err
 
 static bool time_waits(struct recorder *recorder) {
     struct waits_options options = {.blocked = (uint32_t)recorder->event_count - 2,
-                                    .runnable = (uint32_t)recorder->event_count - 1};
+                                    .runnable = (uint32_t)recorder->event_count - 1,
+                                    .placed = recorder->events[recorder->event_count - 2].kernel};
     kernel_map_scheduler(&ROOTS, &options.scheduler_start, &options.scheduler_end);
     return replay_time_waits(recorder->replay, &options);
 }
 
 static bool allocate(struct recorder *recorder, const struct live_sink *sink) {
-    recorder->rings = calloc(recorder->processors, sizeof *recorder->rings);
+    enum { RINGS = 2 }; /* of a processor */
+    recorder->rings = calloc(RINGS * recorder->processors, sizeof *recorder->rings);
     recorder->ring_of = malloc(recorder->processors * sizeof *recorder->ring_of);
-    recorder->processor_of = calloc(recorder->processors, sizeof *recorder->processor_of);
-    recorder->polled = calloc(recorder->processors + 1, sizeof *recorder->polled);
+    recorder->task_ring_of = malloc(recorder->processors * sizeof *recorder->task_ring_of);
+    recorder->processor_of = calloc(RINGS * recorder->processors, sizeof *recorder->processor_of);
+    recorder->polled = calloc(RINGS * recorder->processors + 1, sizeof *recorder->polled);
+    if (!recorder->ring_of || !recorder->task_ring_of)
+        return false;
+    for (size_t i = 0; i < recorder->processors; i++)
+        recorder->ring_of[i] = recorder->task_ring_of[i] = -1;
     struct error not_permitted;
     if (recorder->stack_bytes) {
         recorder->unwinder = unwinder_new(&ROOTS);
@@ -396,10 +423,8 @@ static bool allocate(struct recorder *recorder, const struct live_sink *sink) {
     recorder->replay = replay_new(&named, recorder->unwinder, recorder->python);
     if (recorder->times_waits && recorder->replay && !time_waits(recorder))
         return false;
-    for (size_t i = 0; recorder->ring_of && i < recorder->processors; i++)
-        recorder->ring_of[i] = -1;
-    return recorder->rings && recorder->ring_of && recorder->processor_of && recorder->polled &&
-           recorder->replay && ((recorder->unwinder && recorder->python) || !recorder->stack_bytes);
+    return recorder->rings && recorder->processor_of && recorder->polled && recorder->replay &&
+           ((recorder->unwinder && recorder->python) || !recorder->stack_bytes);
 }
 
 struct recorder *recorder_new(const struct recorder_options *options, const struct live_sink *sink,
@@ -417,6 +442,8 @@ struct recorder *recorder_new(const struct recorder_options *options, const stru
     recorder->times_waits = options->times_waits;
     recorder->filling = -1;
     recorder->stack_bytes = options->stack_bytes;
+    /* Of what others may lock each ring takes a part. */
+    recorder->apart = geteuid() == 0;
     /* Not of the machine: the mark of build ids gets into the records of everybody else, and perf
      * dies of it. */
     recorder->build_ids = !options->machine;
@@ -453,6 +480,7 @@ void recorder_free(struct recorder *recorder) {
     free(recorder->counters);
     free(recorder->rings);
     free(recorder->ring_of);
+    free(recorder->task_ring_of);
     free(recorder->processor_of);
     free(recorder->polled);
     free(recorder->own);
@@ -502,6 +530,8 @@ static bool visit(void *context, size_t ring, const uint8_t *bytes, size_t size,
     if (record.type == PERF_RECORD_COMM && record.exec)
         recorder->quick = now() + QUICK_NS;
     record.processor = recorder->processor_of[ring] + 1;
+    record.samples_alone =
+        recorder->apart && recorder->ring_of[recorder->processor_of[ring]] == (int)ring;
     return replay_record(recorder->replay, &record, event, error);
 }
 
@@ -516,7 +546,7 @@ static bool deliver_until(struct recorder *recorder, uint64_t until, struct erro
 static void draw_periods(struct recorder *recorder) {
     for (size_t i = 0; i < recorder->counter_count; i++) {
         const struct counter *counter = &recorder->counters[i];
-        if (live_event_lasts(recorder->events[counter->event].kind))
+        if (counter->tasks || live_event_lasts(recorder->events[counter->event].kind))
             continue;
         uint64_t period =
             live_event_period(&recorder->events[counter->event], random_next(&recorder->random));
@@ -570,7 +600,8 @@ void recorder_times(const struct recorder *recorder, struct live_event_times *ti
     struct live_event_times reference = {0};
     memset(times, 0, recorder->event_count * sizeof *times);
     for (size_t i = 0; i < recorder->counter_count; i++)
-        live_event_read(recorder->counters[i].descriptor, &times[recorder->counters[i].event]);
+        if (!recorder->counters[i].tasks)
+            live_event_read(recorder->counters[i].descriptor, &times[recorder->counters[i].event]);
     for (size_t i = 0; i < recorder->reference_count; i++)
         live_event_read(recorder->references[i], &reference);
     for (size_t i = 0; i < recorder->event_count; i++)
@@ -583,9 +614,11 @@ void recorder_times(const struct recorder *recorder, struct live_event_times *ti
 void recorder_statistics(const struct recorder *recorder, struct recorder_statistics *statistics) {
     struct replay_statistics replayed;
     replay_statistics(recorder->replay, &replayed);
-    *statistics =
-        (struct recorder_statistics){.samples = replayed.samples, .dropped = replayed.lost};
-    statistics->processors = (uint32_t)recorder->ring_count;
+    *statistics = (struct recorder_statistics){.samples = replayed.samples,
+                                               .dropped = replayed.lost,
+                                               .dropped_tasks = replayed.lost_tasks};
+    for (size_t i = 0; i < recorder->processors; i++)
+        statistics->processors += recorder->ring_of[i] >= 0;
     for (size_t i = 0; i < recorder->ring_count; i++)
         statistics->bytes += recorder->rings[i].data_bytes;
     if (recorder->unwinder)

@@ -11,10 +11,11 @@
 struct recorder;
 
 struct recorder_statistics {
-    uint64_t samples;    /* delivered so far */
-    uint64_t dropped;    /* records that the kernel found no room for, most of them samples */
-    uint32_t processors; /* that are sampled */
-    uint64_t bytes;      /* of ring buffers and unwind tables */
+    uint64_t samples;       /* delivered so far */
+    uint64_t dropped;       /* records that the kernel found no room for, most of them samples */
+    uint64_t dropped_tasks; /* of them, of what is told of processes and threads, at most */
+    uint32_t processors;    /* that are sampled */
+    uint64_t bytes;         /* of ring buffers and unwind tables */
     struct python_statistics python;
 };
 

@@ -32,6 +32,7 @@ struct replay {
     struct unwinder *unwinder;    /* NULL: no callers are looked for */
     struct python_frames *python; /* NULL: none of functions in Python */
     struct waits *waits;          /* NULL: they are not timed */
+    bool places_waits;            /* threads about to leave are sampled */
     uint32_t leaving;             /* the event of samples of threads about to leave */
     struct live_stack stack;      /* of the sample at hand */
     struct replayed *items;
@@ -72,6 +73,7 @@ void replay_free(struct replay *replay) {
 
 bool replay_time_waits(struct replay *replay, const struct waits_options *options) {
     replay->leaving = options->blocked;
+    replay->places_waits = options->placed;
     return (replay->waits = waits_new(options, &replay->sink));
 }
 
@@ -415,10 +417,12 @@ static bool sample_of(struct replay *replay, uint32_t pid, uint32_t thread, uint
     const struct replayed *process = find_or_add(replay, pid, error);
     if (!process)
         return false;
-    *sample = (struct live_sample){.process = process->process.key,
-                                   .at.place = PLACE_UNKNOWN,
-                                   .thread = thread,
-                                   .processor = processor};
+    *sample =
+        (struct live_sample){.process = process->process.key,
+                             .at.place = PLACE_UNKNOWN,
+                             .end = replay->places_waits ? LIVE_STACK_FAILED : LIVE_STACK_NONE,
+                             .thread = thread,
+                             .processor = processor};
     return true;
 }
 
@@ -449,7 +453,7 @@ static bool has_ended(uint32_t pid, uint32_t thread) {
 }
 
 bool replay_finish(struct replay *replay, uint64_t time, struct error *error) {
-    if (replay->waits && replay->statistics.lost)
+    if (replay->waits && replay->statistics.lost_tasks)
         waits_forget_where(replay->waits, has_ended);
     return !replay->waits ||
            waits_finish(replay->waits, time, time_since_1970(replay, time) - (int64_t)time, error);
@@ -476,6 +480,7 @@ bool replay_record(struct replay *replay, const struct perf_record *record, uint
     case PERF_RECORD_LOST:
     case PERF_RECORD_LOST_SAMPLES:
         replay->statistics.lost += record->lost;
+        replay->statistics.lost_tasks += record->samples_alone ? 0 : record->lost;
         return true;
     default:
         return true;

@@ -13,8 +13,9 @@ struct replay;
 
 struct replay_statistics {
     uint64_t samples;
-    uint64_t processes; /* that are followed now */
-    uint64_t lost;      /* records that found no room: most of them samples */
+    uint64_t processes;  /* that are followed now */
+    uint64_t lost_tasks; /* of them, of what is told of processes and threads, as far as is known */
+    uint64_t lost;       /* records that found no room: most of them samples */
 };
 
 /* `sink` is copied. `unwinder` finds the callers of samples that came with their stacks, and

@@ -6,6 +6,7 @@
 #include "live/live.h"
 
 struct waits_options {
+    bool placed;                             /* threads about to leave are sampled */
     uint32_t blocked, runnable;              /* numbers of the events that waits are delivered as */
     uint64_t scheduler_start, scheduler_end; /* the kernel's text of the scheduler, whose frames say
                                                 nothing of why; equal: not known */

@@ -63,7 +63,7 @@ static bool times_waits(const struct recording *recording) {
 }
 
 static bool waits_are_unsure(const struct recording *recording) {
-    return times_waits(recording) && recording->recorded.dropped;
+    return times_waits(recording) && recording->recorded.dropped_tasks;
 }
 
 /* How long threads waited, of all together. */

@@ -19,8 +19,8 @@ enum { WAIT_FOR_WRITER_MS = 10000, BLOB_BYTES_MAX = 1 << 28, LOG_BYTES_KEPT = 4 
 static const char *const SQL[STATEMENT_COUNT] = {
     [ADD_SESSION] = "INSERT INTO session(kind, name, host, kernel, processor, weight, start, "
                     "\"end\", unknown, dropped, saved) VALUES(?,?,?,?,?,?,?,?,?,?,?)",
-    [UPDATE_SESSION] =
-        "UPDATE session SET \"end\" = ?2, unknown = ?3, dropped = ?4, saved = ?5 WHERE id = ?1",
+    [UPDATE_SESSION] = "UPDATE session SET \"end\" = ?2, unknown = ?3, dropped = ?4, saved = "
+                       "max(saved, ?5) WHERE id = ?1",
     [WEIGH_SESSION] = "UPDATE session SET weight = ?2 WHERE id = ?1",
     [ADD_EVENT] = "INSERT INTO event(session, name, unit, period, period_unit, precise) "
                   "VALUES(?,?,?,?,?,?)",

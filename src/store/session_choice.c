@@ -10,6 +10,8 @@ struct choice {
     int64_t *ids;
     bool *chosen;
     size_t count, capacity, chosen_capacity;
+    size_t last; /* index of the one that was written last */
+    int64_t last_saved;
     bool failed;
 };
 
@@ -23,6 +25,10 @@ static bool note_epoch(void *context, const struct store_session *session,
         return false;
     }
     choice->chosen[choice->count] = false;
+    if (!choice->count || session->saved >= choice->last_saved) {
+        choice->last = choice->count;
+        choice->last_saved = session->saved;
+    }
     choice->ids[choice->count++] = session->id;
     return true;
 }
@@ -52,7 +58,7 @@ static bool choose_item(struct choice *choice, const char *item, size_t length, 
     if (length == 3 && !strncmp(item, "all", 3))
         return choose_range(choice, INT64_MIN, INT64_MAX);
     if (length == 4 && !strncmp(item, "last", 4))
-        return choice->chosen[choice->count - 1] = true;
+        return choice->chosen[choice->last] = true;
     const char *at = item;
     int64_t first = 0, last;
     bool good = read_number(&at, &first);

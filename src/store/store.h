@@ -66,7 +66,8 @@ struct store_session {
     uint64_t unknown;      /* samples in no known image */
     uint64_t dropped;      /* samples that were taken and lost */
     int64_t saved; /* when it was last written, ns since 1970 UTC: how far a session reaches that
-                      has not ended. Kept by store_update_session; 0 when added: now */
+                      has not ended; never set back. Kept by store_update_session; 0 when added:
+                      now */
 };
 
 /* What the values of an event count, and how it was sampled. */

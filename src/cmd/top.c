@@ -176,16 +176,20 @@ static char *next_of(const struct job *job) {
         text_put_option(file, "process", first->process);
         break;
     case PROFILE_BY_PID:
-        fprintf(file, " --pid %" PRIu32, first->pid);
+        if (first->told)
+            fprintf(file, " --pid %" PRIu32, first->pid);
         break;
     case PROFILE_BY_THREAD:
-        fprintf(file, " --thread %" PRIu32, first->thread);
+        if (first->told)
+            fprintf(file, " --thread %" PRIu32, first->thread);
         break;
     case PROFILE_BY_CPU:
-        fprintf(file, " --cpu %" PRIu32, first->processor - 1);
+        if (first->told)
+            fprintf(file, " --cpu %" PRIu32, first->processor - 1);
         break;
     case PROFILE_BY_CGROUP:
-        text_put_option(file, "cgroup", first->process);
+        if (first->told)
+            text_put_option(file, "cgroup", first->process);
         break;
     case PROFILE_BY_EPOCH:
         fprintf(file, " --epoch %" PRId64, first->epoch);

@@ -12,6 +12,9 @@ bool sample_slicing_parse(const char *text, struct sample_slicing *slicing, stru
     *slicing = (struct sample_slicing){0};
     if (!strcmp(text, "none"))
         return true;
+    if (!*text)
+        return error_set(error, "samples are told apart by what? (pid, thread, cpu, cgroup, "
+                                "time=STEP, or none)");
     for (const char *next = text, *end; *next; next = *end ? end + 1 : end) {
         end = strchrnul(next, ',');
         const size_t length = (size_t)(end - next);

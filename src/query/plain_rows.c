@@ -83,7 +83,8 @@ struct row *table_plain_row(struct profile_table *table, const struct store_prof
                                 .epoch = key.epoch,
                                 .pid = key.pid,
                                 .thread = key.thread,
-                                .processor = key.processor},
+                                .processor = key.processor,
+                                .told = key.pid || key.thread || key.processor || *key.cgroup},
                       .values = table_values(table)};
     row.shown.values = row.values;
     if (!row.values || !row.shown.image || (by != PROFILE_BY_EPOCH && !row.shown.process) ||

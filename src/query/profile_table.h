@@ -45,6 +45,7 @@ struct profile_row {
                             else NULL */
     uint32_t pid, thread; /* by pid, by thread both; 0: not told apart */
     uint32_t processor;   /* by cpu: 1 + its number; 0: not told apart */
+    bool told;            /* by a slice: it is one, and not what is not told apart */
     int64_t epoch;        /* by epoch; else 0 */
     bool covered;         /* by procedure: `offset` is where one begins, though it has no name */
     uint64_t offset;      /* in the image: of the procedure, or of the line's first value; else 0 */

@@ -10,7 +10,7 @@
  * second. */
 struct over_time_rate {
     double factor;
-    const char *unit; /* "cpu", "threads", "/s" */
+    const char *unit; /* "cpu", "waiting", "/s" */
 };
 struct over_time_rate over_time_rate(const struct profile_report *report);
 /* "14:05:30" in UTC, where so many steps have gone; with tenths where steps are of less. */

@@ -104,6 +104,8 @@ static char *describe_turns(const struct recording *recording) {
 static void print_next(const struct recording *recording, const char *store, FILE *file) {
     const struct live_event *last = &recording->events[recording->event_count - 1];
     const bool waits = live_event_lasts(last->kind), placed = !waits || last->kernel;
+    if (!recording->attributed.samples && !waits)
+        return;
     fprintf(file, "next: culprit top%s%s --epoch %lld",
             !placed                  ? " --by thread"
             : stack_count(recording) ? " --tree"

@@ -27,10 +27,16 @@ static void parsing(void **state) {
     assert_true(!by.pid && by.thread && by.processor && by.cgroup && !by.step_ns);
     assert_true(sample_slicing_parse("none", &by, &error));
     assert_true(!by.pid && !by.thread && !by.processor && !by.cgroup && !by.step_ns);
-    static const char *const BAD[] = {
-        "tid",      "pid,,thread", "time",
-        "time=",    "time=0",      "time=-1s",
-        "time=1us", "pid thread",  "cpucpucpucpucpucpucpucpucpucpucpucpucpu"};
+    static const char *const BAD[] = {"",
+                                      "tid",
+                                      "pid,,thread",
+                                      "time",
+                                      "time=",
+                                      "time=0",
+                                      "time=-1s",
+                                      "time=1us",
+                                      "pid thread",
+                                      "cpucpucpucpucpucpucpucpucpucpucpucpucpu"};
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++)
         assert_false(sample_slicing_parse(BAD[i], &by, &error));
 }

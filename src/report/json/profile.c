@@ -15,7 +15,7 @@ json_t *profile_row_json(const struct profile_row *row, enum profile_by by) {
         return object;
     }
     if (by == PROFILE_BY_CGROUP) {
-        json_object_set_new(object, "cgroup", json_text(row->process));
+        json_object_set_new(object, "cgroup", row->told ? json_text(row->process) : json_null());
         return object;
     }
     if (by == PROFILE_BY_PID || by == PROFILE_BY_THREAD)

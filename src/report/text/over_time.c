@@ -12,7 +12,7 @@ struct over_time_rate over_time_rate(const struct profile_report *report) {
     const double seconds = (double)report->timeline->step / 1e9;
     const bool samples = !strcmp(event->unit, "samples");
     if (!strcmp(event->unit, "us"))
-        return (struct over_time_rate){1 / (1e6 * seconds), "threads"};
+        return (struct over_time_rate){1 / (1e6 * seconds), "waiting"};
     if (samples && event->period && !strcmp(event->period_unit, "ns"))
         return (struct over_time_rate){(double)event->period / 1e9 / seconds, "cpu"};
     if (samples && event->period)

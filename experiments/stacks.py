@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Call stacks: how many are whole, whether perf finds the same callers, and what they cost.
 
-    stacks.py [PROGRAM ...]
+    stacks.py [PROGRAM ... | --cost]
 
-PROGRAM: only these. Needs perf; what else is missing (node, rustc, java) is left out and told. Writes
+PROGRAM: only these. --cost: what they cost alone, in the last section of the page. Needs perf; what else is missing (node, rustc, java) is left out and told. Writes
 docs/results/stacks.md, when all are run."""
 import collections
 import functools
@@ -20,7 +20,7 @@ import tempfile
 from lib import page, programs, run
 
 SCRIPT = "experiments/stacks.py"
-RATE, STACK, HOTTEST, ROUNDS, TRIES = 997, 32768, 10, 5, 8
+RATE, STACK, HOTTEST, COST_ROUNDS, TRIES = 997, 32768, 10, 9, 8
 RATES = (997, 4999)
 ENVIRONMENT = dict(run.ENVIRONMENT, HOME="/tmp")
 CHAIN = """
@@ -327,11 +327,11 @@ def processor_time(command):
 
 
 def cost(scratch):
-    """Processor time of everything, in turns: of a loop and of one eight times as long. What a
-    sample costs is the slope between them; what is left is paid once."""
+    """Processor time of everything, of a loop and of one four times as long, each right behind the
+    same without sampling. What a sample costs is the slope between them; what is left is paid once."""
     store, data = os.path.join(scratch, "cost.db"), os.path.join(scratch, "cost.data")
-    turns = 15000000
-    ways = {"bare": []}
+    turns = 10000000
+    ways = {}
     for rate in RATES:
         record = [run.CULPRIT, "record", "--store", store, "--rate", str(rate)]
         perf = ["perf", "record", "-q", "-N", "-e", "cpu-clock", "-F", str(rate), "-o", data]
@@ -340,38 +340,52 @@ def cost(scratch):
                  f"perf record -g, {rate} Hz": [*perf, "-g", "--"],
                  f"perf record --call-graph dwarf, {rate} Hz":
                      [*perf, "--call-graph", f"dwarf,{STACK}", "--"]}
-    taken = {way: ([], []) for way in ways}
-    for _ in range(ROUNDS):
+    more = {way: ([], []) for way in ways}
+    bare = ([], [])
+    for _ in range(COST_ROUNDS):
         for way, before in ways.items():
-            for times, length in zip(taken[way], (1, 8)):
-                loop = f"print(sum(i * i for i in range({length * turns})))"
-                times.append(processor_time([*before, "/usr/bin/python3", "-c", loop]))
-    bare = [statistics.median(times) for times in taken["bare"]]
+            for i, length in enumerate((1, 4)):
+                work = ["/usr/bin/python3", "-c", f"print(sum(i * i for i in range({length * turns})))"]
+                bare[i].append(processor_time(work))
+                more[way][i].append(processor_time([*before, *work]) - bare[i][-1])
+    short, long = (statistics.median(times) for times in bare)
     rows = []
-    for way, times in taken.items():
-        if way == "bare":
-            continue
+    for way, (less, all_of_it) in more.items():
         rate = int(re.search(r"(\d+) Hz", way)[1])
-        short, long = ([time - other for time, other in zip(of_way, of_bare)]
-                       for of_way, of_bare in zip(times, taken["bare"]))
-        sample = statistics.median(more - less for less, more in zip(short, long)) / (
-            rate * (bare[1] - bare[0]))
-        once = statistics.median(short) - sample * rate * bare[0]
-        rows.append([way, f"{100 * statistics.median(long) / bare[1]:.1f}", f"{1e6 * sample:.1f}",
+        slopes = sorted((b - a) / (rate * (long - short)) for a, b in zip(less, all_of_it))
+        sample = statistics.median(slopes)
+        once = statistics.median(less) - sample * rate * short
+        rows.append([way, f"{100 * statistics.median(all_of_it) / long:.1f}", f"{1e6 * sample:.1f}",
+                     f"{1e6 * slopes[len(slopes) // 4]:.1f} to {1e6 * slopes[-1 - len(slopes) // 4]:.1f}",
                      f"{1e3 * once:.0f}"])
-    return bare[1], rows
+    return long, rows
+
+
+def write_cost(bare, costs):
+    """The last section of the page; the others stay."""
+    path = os.path.join(page.RESULTS, "stacks.md")
+    with open(path) as file:
+        kept = file.read().split("## Cost\n")[0]
+    text = (f"A loop in Python of {bare:.1f} s, beside a load of {os.getloadavg()[0]:.1f}: the processor time of everything, more than what the "
+            f"loop takes right before by itself; medians of {COST_ROUNDS} rounds. A sample's is the slope between this loop and one of a quarter, with the middle "
+            "half of the rounds; what that leaves is paid once, at start and end.\n\n" +
+            page.table(["how", "more, %", "µs a sample", "half of them", "once, ms"], costs))
+    with open(path, "w") as file:
+        file.write(kept + "## Cost\n\n" + text)
 
 
 def main(only):
     if not shutil.which("perf"):
         sys.exit("perf is not installed: make deps")
     with tempfile.TemporaryDirectory() as scratch:
+        if only == ["--cost"]:
+            write_cost(*cost(scratch))
+            return
         chosen = [row for row in all_programs(scratch) if not only or row[0] in only]
         rows, shares, agreements, against = measure(chosen, scratch)
         if only:
             return
         bare, costs = cost(scratch)
-    load = os.getloadavg()[0]
     page.write("stacks", SCRIPT, f"""{len(shares)} programs, {RATE} samples a second, {STACK // 1024} KiB of each stack. \
 {sum(share >= 0.98 for share in shares)} have at least 98 % of their stacks whole; the median is \
 {page.percent(statistics.median(shares))} %, the least {page.percent(min(shares))} %. perf finds the same callers for \
@@ -381,12 +395,9 @@ two runs of culprit agree for {page.percent(statistics.median(against), 0)} % an
 
 """ + page.table(["program", "what it is", "samples", "kernel, %", "whole, %", "truncated, failed",
                   "callers as perf has them, %", "as a second run of culprit, %", "functions compared"], rows) + f"""
-## Cost
+""")
+    write_cost(bare, costs)
 
-A loop in Python of {bare:.1f} s, beside a load of {load:.1f}: the processor time of everything that is more than what the bare loop takes;
-medians of {ROUNDS} rounds in turns. A sample's is the slope between this loop and one of an eighth; what that leaves is paid once, at start and end.
-
-""" + page.table(["how", "more, %", "µs a sample", "once, ms"], costs))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,6 @@ struct annotate_job {
 bool annotate_report(void *job, struct error *error);
 bool annotate_simulate_prepare(void *job, struct error *error);
 bool annotate_simulate_run(void *job, struct error *error);
-void annotate_simulate_free(void *job);
+void annotate_simulate_free(void *verb);
 /* Reads the epoch of --simulated, if it was given. */
 bool annotate_read_simulated(struct annotate_job *job, struct error *error);

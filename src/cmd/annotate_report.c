@@ -24,7 +24,7 @@ choose_event(const struct annotate_job *job, const struct profile_set *set, stru
                                             : default_event(set);
     if (!event)
         return NULL;
-    if (!strcmp(event->unit, "us")) {
+    if (profile_event_lasts(event)) {
         error_set(error,
                   "--event %s: time in which threads waited, not of instructions ('culprit top "
                   "--tree --event %s' shows where)",

@@ -102,9 +102,9 @@ bool sample_options_narrow(struct store *store, const struct sample_options *opt
         return false;
     *count = narrowing.kept;
     return *count ||
-           error_set(error, "%s: no epoch%s%s%s%s ('culprit epochs' lists them)", store_path(store),
+           error_set(error, "%s: no epoch%s%s%s ('culprit epochs' lists them)", store_path(store),
                      options->host ? " of " : "", options->host ? options->host : "",
-                     options->choice.since || options->choice.until ? " in this time" : "", "");
+                     options->choice.since || options->choice.until ? " in this time" : "");
 }
 
 void sample_options_put(const struct sample_options *options, FILE *file) {

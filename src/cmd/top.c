@@ -140,7 +140,7 @@ static bool is_unplaced(const struct profile_report *report) {
 static char *next_of(const struct job *job) {
     const struct profile_report *report = &job->report;
     const struct profile_row *first = profile_table_row(report->table, 0);
-    const bool lasts = !strcmp(report->events[0]->unit, "us"); /* of no instructions */
+    const bool lasts = profile_event_lasts(report->events[0]); /* of no instructions */
     const struct profile_row *readable =
         report->by == PROFILE_BY_PROCEDURE && !lasts ? first_readable(report) : NULL;
     struct text_printer printer;

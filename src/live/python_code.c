@@ -8,6 +8,7 @@
 #include "live/bpf/python.h"
 #include "store/source_place.h"
 #include "util/array.h"
+#include "util/little_endian.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -32,23 +33,11 @@ static bool read_memory(const struct reading *reading, uint64_t address, void *b
     return reading->memory->read(reading->memory->context, address, bytes, size);
 }
 
-static uint64_t word_at(const uint8_t *bytes, uint32_t offset) {
-    uint64_t word;
-    memcpy(&word, bytes + offset, sizeof word);
-    return word;
-}
-
-static uint32_t half_at(const uint8_t *bytes, uint32_t offset) {
-    uint32_t half;
-    memcpy(&half, bytes + offset, sizeof half);
-    return half;
-}
-
 /* Reads the first `size` bytes of an object of a type. */
 static bool read_object(const struct reading *reading, uint64_t address, uint64_t type, void *bytes,
                         size_t size) {
     return address && read_memory(reading, address, bytes, size) &&
-           word_at(bytes, reading->image->layout.object_type) == type + reading->bias;
+           get_u64(bytes + reading->image->layout.object_type) == type + reading->bias;
 }
 
 /* ---- strings ---- */
@@ -84,8 +73,8 @@ static char *read_text(const struct reading *reading, uint64_t address, size_t m
     if (layout->text_length > TEXT_BYTES - 8 || layout->text_state > TEXT_BYTES - 4 ||
         !read_object(reading, address, reading->image->text_type, head, sizeof head))
         return NULL;
-    const uint64_t length = word_at(head, layout->text_length);
-    const uint32_t state = half_at(head, layout->text_state), width = state >> KIND_SHIFT & 7;
+    const uint64_t length = get_u64(head + layout->text_length);
+    const uint32_t state = get_u32(head + layout->text_state), width = state >> KIND_SHIFT & 7;
     const size_t kept = length < most ? length : most;
     if (!(state & COMPACT) || (width != 1 && width != 2 && width != 4) ||
         !read_memory(reading, address + (state & ASCII ? layout->text_ascii : layout->text_data),
@@ -111,7 +100,7 @@ static bool read_lines(const struct reading *reading, uint64_t address, uint32_t
     if (layout->bytes_size > BYTES_BYTES - 8 ||
         !read_object(reading, address, reading->image->bytes_type, head, sizeof head))
         return true;
-    const uint64_t size = word_at(head, layout->bytes_size);
+    const uint64_t size = get_u64(head + layout->bytes_size);
     if (size > TABLE_BYTES_MAX)
         return true;
     uint8_t *table = malloc(size + 1);
@@ -132,14 +121,14 @@ bool python_code_read(const struct python_memory *memory, const struct python_im
         layout->code_qualname > CODE_BYTES - 8 || layout->code_first_line > CODE_BYTES - 8 ||
         !read_object(&reading, address, image->code_type, object, sizeof object))
         return false;
-    const uint64_t qualname = word_at(object, layout->code_qualname);
-    const uint64_t table = word_at(object, layout->code_linetable);
+    const uint64_t qualname = get_u64(object + layout->code_qualname);
+    const uint64_t table = get_u64(object + layout->code_linetable);
     if (python_identity(qualname, table) != identity)
         return false;
-    struct live_code found = {.first_line = half_at(object, layout->code_first_line),
+    struct live_code found = {.first_line = get_u32(object + layout->code_first_line),
                               .size = source_function_size()};
     char *name = read_text(&reading, qualname, NAME_CHARACTERS_MAX);
-    char *path = read_text(&reading, word_at(object, layout->code_filename), PATH_CHARACTERS_MAX);
+    char *path = read_text(&reading, get_u64(object + layout->code_filename), PATH_CHARACTERS_MAX);
     if (name && path) {
         found.name = name;
         found.path = path;

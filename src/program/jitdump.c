@@ -14,6 +14,7 @@
 #include "util/array.h"
 #include "util/hash_index.h"
 #include "util/intern.h"
+#include "util/little_endian.h"
 #include "util/order.h"
 
 enum {
@@ -93,18 +94,6 @@ struct jitdump {
     uint64_t lines_address;
     struct code lines_of;
 };
-
-static uint32_t half_at(const uint8_t *bytes, size_t at) {
-    uint32_t half;
-    memcpy(&half, bytes + at, sizeof half);
-    return half;
-}
-
-static uint64_t word_at(const uint8_t *bytes, size_t at) {
-    uint64_t word;
-    memcpy(&word, bytes + at, sizeof word);
-    return word;
-}
 
 struct jitdump *jitdump_of_file(int file) {
     struct jitdump *dump = calloc(1, sizeof *dump);
@@ -254,7 +243,7 @@ static bool take_load(struct jitdump *dump, const uint8_t *record, size_t size, 
         return true;
     const char *name = (const char *)record + NAME_AT;
     const size_t length = strnlen(name, size - NAME_AT);
-    const uint64_t address = word_at(record, ADDRESS_AT);
+    const uint64_t address = get_u64(record + ADDRESS_AT);
     bool good = true;
     if (!length || length == size - NAME_AT)
         return true;
@@ -269,20 +258,20 @@ static bool take_load(struct jitdump *dump, const uint8_t *record, size_t size, 
     dump->lines_of.line_count = 0;
     const uint32_t added = (uint32_t)dump->code_count;
     return array_push(dump->codes, dump->code_capacity, dump->code_count, code) &&
-           number_code(dump, word_at(record, NUMBER_AT), added) &&
-           add_stay(dump, &(struct stay){address, word_at(record, SIZE_AT), time, added});
+           number_code(dump, get_u64(record + NUMBER_AT), added) &&
+           add_stay(dump, &(struct stay){address, get_u64(record + SIZE_AT), time, added});
 }
 
 /* pid, tid, vma, old address, new address, size, number. */
 static bool take_move(struct jitdump *dump, const uint8_t *record, size_t size, uint64_t time) {
     enum { OLD_AT = 32, NEW_AT = 40, SIZE_AT = 48, NUMBER_AT = 56, MOVE_BYTES = 64 };
     const struct numbered *moved =
-        size < MOVE_BYTES ? NULL : find_numbered(dump, word_at(record, NUMBER_AT));
+        size < MOVE_BYTES ? NULL : find_numbered(dump, get_u64(record + NUMBER_AT));
     if (!moved)
         return true;
-    const uint64_t bytes = word_at(record, SIZE_AT);
-    return add_stay(dump, &(struct stay){word_at(record, OLD_AT), bytes, time, NO_CODE}) &&
-           add_stay(dump, &(struct stay){word_at(record, NEW_AT), bytes, time, moved->code});
+    const uint64_t bytes = get_u64(record + SIZE_AT);
+    return add_stay(dump, &(struct stay){get_u64(record + OLD_AT), bytes, time, NO_CODE}) &&
+           add_stay(dump, &(struct stay){get_u64(record + NEW_AT), bytes, time, moved->code});
 }
 
 /* A line: address, number, discriminator, file. */
@@ -296,7 +285,7 @@ static bool are_lines(const uint8_t *entries, size_t size, uint64_t count, uint6
     size_t at = 0;
     for (; count; count--) {
         if (at >= size || size - at <= FILE_AT ||
-            word_at(entries, at) - address >= (uint64_t)PAGES_MAX << PAGE_BITS)
+            get_u64(entries + at) - address >= (uint64_t)PAGES_MAX << PAGE_BITS)
             return false;
         const char *file = (const char *)entries + at + FILE_AT;
         const size_t room = size - at - FILE_AT, length = strnlen(file, room);
@@ -317,8 +306,8 @@ static bool take_lines(struct jitdump *dump, const uint8_t *record, size_t size)
     dump->lines_of.file = INTERN_NONE;
     if (size < ENTRIES_AT)
         return true;
-    dump->lines_address = word_at(record, ADDRESS_AT);
-    uint64_t count = word_at(record, COUNT_AT);
+    dump->lines_address = get_u64(record + ADDRESS_AT);
+    uint64_t count = get_u64(record + COUNT_AT);
     if (!are_lines(record + ENTRIES_AT, size - ENTRIES_AT, count, dump->lines_address))
         return true;
     const char *file = NULL;
@@ -333,8 +322,8 @@ static bool take_lines(struct jitdump *dump, const uint8_t *record, size_t size)
             return false;
         if (dump->lines_of.file == INTERN_NONE)
             dump->lines_of.file = number;
-        const struct code_line line = {word_at(record, at) - dump->lines_address,
-                                       half_at(record, at + LINE_AT)};
+        const struct code_line line = {get_u64(record + at) - dump->lines_address,
+                                       get_u32(record + at + LINE_AT)};
         const bool in_order =
             !dump->lines_of.line_count || dump->lines[dump->line_count - 1].offset <= line.offset;
         if (number != INTERN_NONE && number == dump->lines_of.file && in_order &&
@@ -349,10 +338,10 @@ static bool take_lines(struct jitdump *dump, const uint8_t *record, size_t size)
 }
 
 static bool take_record(struct jitdump *dump, const uint8_t *record, size_t size) {
-    const uint64_t time = word_at(record, 8);
+    const uint64_t time = get_u64(record + 8);
     if (time > dump->time)
         dump->time = time;
-    switch (half_at(record, 0)) {
+    switch (get_u32(record + 0)) {
     case RECORD_LOAD:
         return take_load(dump, record, size, time);
     case RECORD_MOVE:
@@ -375,10 +364,10 @@ static void read_header(struct jitdump *dump) {
     uint8_t header[HEADER_BYTES];
     if (!read_at(dump, header, sizeof header))
         return;
-    const uint32_t size = half_at(header, SIZE_AT);
-    dump->broken = half_at(header, 0) != MAGIC || half_at(header, VERSION_AT) != VERSION ||
+    const uint32_t size = get_u32(header + SIZE_AT);
+    dump->broken = get_u32(header + 0) != MAGIC || get_u32(header + VERSION_AT) != VERSION ||
                    size < HEADER_BYTES || size > HEADER_MOST;
-    dump->other_clock = word_at(header, FLAGS_AT) & OTHER_CLOCK;
+    dump->other_clock = get_u64(header + FLAGS_AT) & OTHER_CLOCK;
     dump->at = size;
 }
 
@@ -389,7 +378,7 @@ bool jitdump_read(struct jitdump *dump) {
         read_header(dump);
     while (dump->at && !dump->broken && dump->at < DUMP_BYTES_MAX &&
            read_at(dump, head, sizeof head)) {
-        const uint32_t size = half_at(head, 4);
+        const uint32_t size = get_u32(head + 4);
         dump->broken = size < RECORD_HEAD_BYTES || size > RECORD_BYTES_MAX;
         if (dump->broken)
             break;

@@ -263,7 +263,7 @@ static void sum_procedures(struct call_profile *profile) {
 static bool no_stacks(const struct profile_set *set, const struct call_query *query,
                       struct error *error) {
     const char *of = query->process ? " of " : "", *process = query->process ?: "";
-    if (!strcmp(query->event->unit, "us"))
+    if (profile_event_lasts(query->event))
         return error_set(error,
                          "%s does not tell where threads%s%s waited (event %s): recording that "
                          "needs CAP_PERFMON (or root), or kernel.perf_event_paranoid at most 1",

@@ -2,6 +2,8 @@
  * on profiles. Everything is copied from the store. */
 #pragma once
 
+#include <string.h>
+
 #include "store/store.h"
 #include "util/arena.h"
 
@@ -57,6 +59,11 @@ const struct profile_event *profile_set_event(const struct profile_set *set, con
 /* Whether its values are cycles, or samples of cycles or of processor time: else of something that
  * happens, or waits. */
 bool profile_event_is_time(const struct profile_event *event);
+
+/* Whether an event's values are time that something lasted, and no samples of code. */
+static inline bool profile_event_lasts(const struct profile_event *event) {
+    return !strcmp(event->unit, "us");
+}
 
 /* A text that all epochs have, as their host; NULL: they differ. `member` is where it stands in a
  * session: offsetof(struct store_session, host). */

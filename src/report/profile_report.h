@@ -65,6 +65,9 @@ json_t *sample_choice_json(const struct sample_choice *choice);
 json_t *profile_set_epochs_json(const struct profile_set *set);
 json_t *profile_event_json(const struct profile_event *event, double total);
 
+/* What stands beside the name of a row: "image", "executable"; NULL: nothing. */
+const char *profile_place_heading(enum profile_by by);
+
 /* The row's members of a JSON object: image, offset, and by the kind of row procedure, file and
  * line, process, epoch. */
 json_t *profile_row_json(const struct profile_row *row, enum profile_by by);

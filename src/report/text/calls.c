@@ -185,7 +185,7 @@ bool call_report_add_worth(struct call_report *report) {
                             "%s samples of all events were dropped, of which nothing is known: "
                             "shares are of the others",
                             text_grouped(report->set->dropped).s);
-    if (cut > 0 && !strcmp(report->event->unit, "us"))
+    if (cut > 0 && profile_event_lasts(report->event))
         good &= report_note(&report->report,
                             "of %.2f %% of the time the outermost callers are not known: they are "
                             "more than 255, or lie deeper than what is looked at of a stack "

@@ -11,7 +11,7 @@ struct over_time_rate over_time_rate(const struct profile_report *report) {
     const struct profile_event *event = report->events[0];
     const double seconds = (double)report->timeline->step / 1e9;
     const bool samples = !strcmp(event->unit, "samples");
-    if (!strcmp(event->unit, "us"))
+    if (profile_event_lasts(event))
         return (struct over_time_rate){1 / (1e6 * seconds), "waiting"};
     if (samples && event->period && !strcmp(event->period_unit, "ns"))
         return (struct over_time_rate){(double)event->period / 1e9 / seconds, "cpu"};
@@ -38,12 +38,9 @@ static void draw_line(const double *values, size_t count, char *text) {
     }
 }
 
+/* Of an epoch there is no room for what it is of. */
 static const char *place_heading(const struct profile_report *report) {
-    return report->by == PROFILE_BY_PROCEDURE || report->by == PROFILE_BY_LINE ? "image"
-           : report->by == PROFILE_BY_PROCESS || report->by == PROFILE_BY_PID ||
-                   report->by == PROFILE_BY_THREAD
-               ? "executable"
-               : NULL;
+    return report->by == PROFILE_BY_EPOCH ? NULL : profile_place_heading(report->by);
 }
 
 static void add_row(const struct profile_report *report, const double *values, const char *name,

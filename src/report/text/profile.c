@@ -48,8 +48,7 @@ static size_t events_shown(const struct profile_report *report) {
     return report->event_count < PROFILE_EVENTS_SHOWN ? report->event_count : PROFILE_EVENTS_SHOWN;
 }
 
-/* What stands beside the name; NULL: nothing. */
-static const char *place_heading(enum profile_by by) {
+const char *profile_place_heading(enum profile_by by) {
     static const char *const HEADINGS[PROFILE_BY_COUNT] = {
         [PROFILE_BY_PROCEDURE] = "image",    [PROFILE_BY_LINE] = "image",
         [PROFILE_BY_PROCESS] = "executable", [PROFILE_BY_PID] = "executable",
@@ -78,9 +77,10 @@ static void add_columns(const struct profile_report *report, const struct page *
                  .gap = 2, .least = 24);
     if (by == PROFILE_BY_LINE)
         table_column(table, "procedure", TABLE_NAME, .gap = 2, .least = 16, .rank = 2);
-    if (place_heading(by))
-        table_column(table, place_heading(by), by == PROFILE_BY_EPOCH ? TABLE_TEXT : TABLE_PATH,
-                     .gap = 2, .least = 12, .rank = 2);
+    if (profile_place_heading(by))
+        table_column(table, profile_place_heading(by),
+                     by == PROFILE_BY_EPOCH ? TABLE_TEXT : TABLE_PATH, .gap = 2, .least = 12,
+                     .rank = 2);
 }
 
 static void add_figures(const struct profile_report *report, const double *values, double cumulated,
@@ -107,7 +107,7 @@ static void add_place(const struct profile_report *report, const struct profile_
     table_cell(table, report->by == PROFILE_BY_IMAGE ? row->image : name);
     if (report->by == PROFILE_BY_LINE)
         table_cell(table, row->procedure ? row->procedure : "");
-    if (place_heading(report->by))
+    if (profile_place_heading(report->by))
         table_cell(table, epoch ? epoch->name : row->image);
 }
 
@@ -129,7 +129,7 @@ static void add_rest(const struct profile_report *report, const double *shown,
     table_cell(table, text);
     if (report->by == PROFILE_BY_LINE)
         table_cell(table, "");
-    if (place_heading(report->by))
+    if (profile_place_heading(report->by))
         table_cell(table, "");
 }
 

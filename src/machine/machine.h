@@ -205,12 +205,15 @@ struct machine_core {
     char store_data[64]; /* "fp0+fp1": units that take the data of a store; "": it needs none */
 };
 
-/* [chip]: cores of several hardware threads (core/multithreaded/chip.h). One core of one thread is
- * the plain machine. */
+/* [chip]: out-of-order cores that share a last level (memory/shared.h), or cores in order of
+ * several hardware threads (core/multithreaded/chip.h). One core of one thread is the plain
+ * machine. */
 struct machine_chip {
-    uint32_t cores, threads; /* threads of each core */
-    uint32_t l2_banks;       /* a power of two; lines go round over them */
-    uint32_t bank_interval;  /* cycles from one request that a bank takes to the next */
+    uint32_t cores, threads;                             /* threads of each core */
+    uint32_t clean_transfer, modified_transfer, upgrade; /* cycles (memory/coherence.h) */
+    uint32_t directory_entries;                          /* 0: for all lines */
+    uint32_t l2_banks;      /* a power of two; lines go round over them */
+    uint32_t bank_interval; /* cycles from one request that a bank takes to the next */
 };
 
 /* How a machine was chosen. */
@@ -258,10 +261,10 @@ struct machine {
     struct machine_choice_reason chosen; /* no key of a file */
 };
 
-/* Whether it has more than one hardware thread. What simulates a thread alone would not be right
- * for such a machine. */
+/* Whether it is a chip of multithreaded cores in order. What simulates a thread alone would not be
+ * right for such a machine. */
 static inline bool machine_is_chip(const struct machine *machine) {
-    return machine->chip.cores > 1 || machine->chip.threads > 1;
+    return machine->chip.threads > 1 || (machine->chip.cores > 1 && machine->core.in_order);
 }
 
 /* Flags of an instruction on this core (enum insn_flags): what the vDSO serves does not flush, but

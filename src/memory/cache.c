@@ -269,17 +269,15 @@ void cache_launch(struct cache *cache, size_t index, struct flight flight, uint6
 }
 
 static bool set_consistent(const struct cache *cache, size_t set) {
-    bool empty_seen = false;
     for (size_t index = set; index < set + cache->ways; index++) {
         const uint64_t tag = cache->tags[index];
         if (!(tag & TAG_VALID)) {
             if (tag)
                 return false;
-            empty_seen = true;
             continue;
         }
-        if (empty_seen || cache_set(cache, tag) != set || cache->used[index] > cache->uses)
-            return false; /* empty ways are filled in order and never empty again */
+        if (cache_set(cache, tag) != set || cache->used[index] > cache->uses)
+            return false;
         if (tag & TAG_PENDING && (cache->notes[index] & 0xffff) >= cache->flight_slots)
             return false;
         for (size_t other = set; other < index; other++)

@@ -5,7 +5,7 @@
  *
  * Levels neither include nor exclude each other: a fill is kept at each level it passes, an
  * eviction touches no other level unless the line is dirty. */
-#include "memory/hierarchy.h"
+#include "memory/coherence.h"
 
 void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
                       const struct request *request) {
@@ -28,7 +28,7 @@ void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
         }
     }
     if (!request->functional)
-        dram_write(&memory->dram, request->cycle + last->latency);
+        dram_write(memory->dram, request->cycle + last->latency);
 }
 
 size_t level_keep(struct memory *memory, struct cache *cache, const struct request *request,
@@ -53,6 +53,25 @@ static uint64_t bus_share(const struct dram *dram) {
     return dram->transfer_whole * FILL_UNITS + dram->transfer_part * FILL_UNITS / dram->bus_parts;
 }
 
+void level_read_dram(struct memory *memory, const struct cache *last, const struct request *request,
+                     struct answer *answer) {
+    *answer = (struct answer){
+        .ready = dram_read(memory->dram, request->cycle + last->latency, request->address),
+        .fetched_by = request->sequence,
+        .share = bus_share(memory->dram),
+        .level = LEVEL_DRAM};
+}
+
+static void read_beyond(struct memory *memory, struct cache *cache, const struct request *request,
+                        struct answer *answer) {
+    if (cache->before_shared)
+        coherent_read(memory, cache, request, answer);
+    else if (cache->next)
+        level_read(memory, cache->next, request, answer);
+    else
+        level_read_dram(memory, cache, request, answer);
+}
+
 void level_fill(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer) {
     const uint64_t flags = level_flags(request);
@@ -75,14 +94,7 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
     beyond.cycle += free_from - known;
     cache->statistics.mshr_waits += free_from > known;
     const uint64_t start = beyond.cycle + cache->detect;
-    if (cache->next)
-        level_read(memory, cache->next, &beyond, answer);
-    else
-        *answer = (struct answer){
-            .ready = dram_read(&memory->dram, beyond.cycle + cache->latency, request->address),
-            .fetched_by = request->sequence,
-            .share = bus_share(&memory->dram),
-            .level = LEVEL_DRAM};
+    read_beyond(memory, cache, &beyond, answer);
     holds_take(&cache->mshr_holds, free_from > known ? free_from : request->asked, answer->ready,
                memory->now);
     const size_t index = level_keep(memory, cache, &beyond, flags);

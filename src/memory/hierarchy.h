@@ -19,11 +19,16 @@ struct walker {
     uint32_t cycles;      /* of a walk beside its reads */
 };
 
+struct shared_memory;
 struct memory {
-    struct cache l1i, l1d, l2, llc; /* an absent one has no tags */
+    struct cache l1i, l1d, l2, llc; /* an absent one has no tags; so has one that is shared, whose
+                                       statistics are those of this core */
     struct tlb itlb, dtlb, l2tlb;
     bool second_tlb;
-    struct dram dram;
+    struct dram *dram;            /* own_dram, or the one that is shared */
+    struct dram own_dram;         /* where it is shared, counts of this core alone */
+    struct shared_memory *shared; /* whose core `core` this is; NULL: the memory of one core */
+    uint32_t core;
     uint32_t ideal, always; /* enum memory_ideal; those that the machine itself asks for */
     struct walker walker;
     uint32_t page_size;
@@ -48,6 +53,8 @@ struct request {
     uint32_t translation; /* cycles before `cycle` in which the access has its MSHR already */
     bool data;            /* not instruction fetch */
     bool store;           /* makes the line dirty in the L1 */
+    bool own;             /* the core must own it: a store, or the load of an atomic: */
+    bool atomic;
     bool prefetch;   /* by the prefetcher of the level asked; levels beyond see a read like any */
     uint8_t flight;  /* enum flight_kind, of the fill of the level asked */
     bool functional; /* warming: completes at once, outside time, counted nowhere */
@@ -62,8 +69,13 @@ struct answer {
     uint64_t share;  /* fill cycles, as struct memory_result counts them, over the MSHRs of the
                         level where that is most, in units of 1 / FILL_UNITS */
     bool pending;    /* some level had it in flight */
+    bool coherent;   /* another core had it, or had to give it up (coherence.h) */
     bool prefetched; /* first use of a line that a prefetch fetched */
 };
+
+/* Reads a line from DRAM, behind the last level. */
+void level_read_dram(struct memory *memory, const struct cache *last, const struct request *request,
+                     struct answer *answer);
 
 /* Reads a line through a level; when it is not there, from the levels beyond, and keeps it. */
 void level_read(struct memory *memory, struct cache *cache, const struct request *request,
@@ -131,6 +143,10 @@ static inline uint64_t nth_line(const struct cache *l1, uint64_t address, uint32
  * size, else to DRAM. That is not a use there and delays no access, but takes DRAM bandwidth. */
 void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
                       const struct request *request);
+
+/* The memory of one core of several. `shared`: made but for its cores. */
+struct memory *memory_new_shared(const struct machine *machine, uint32_t ideal,
+                                 struct shared_memory *shared, uint32_t core, struct error *error);
 
 /* False: `error`, and walker_free() frees what there is. */
 bool walker_new(struct memory *memory, const struct machine *machine, struct error *error);

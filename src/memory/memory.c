@@ -7,19 +7,24 @@
 
 #include <stdlib.h>
 
-#include "memory/hierarchy.h"
+#include "memory/coherence.h"
 
 static bool new_caches(struct memory *memory, const struct machine *machine, struct error *error) {
     struct cache *outer = NULL;
-    if (machine->llc.present) {
+    struct cache *shared =
+        memory->shared && memory->shared->last.tags ? &memory->shared->last : NULL;
+    if (shared) {
+        outer = shared;
+    } else if (machine->llc.present) {
         if (!cache_new(&memory->llc, &machine->llc, "llc", LEVEL_LLC, error))
             return false;
         outer = &memory->llc;
     }
-    if (machine->l2.present) {
+    if (machine->l2.present && !(shared && shared->level == LEVEL_L2)) {
         if (!cache_new(&memory->l2, &machine->l2, "l2", LEVEL_L2, error))
             return false;
         memory->l2.next = outer;
+        memory->l2.before_shared = memory->shared != NULL;
         outer = &memory->l2;
     }
     if (!machine->l1i.present)
@@ -29,6 +34,7 @@ static bool new_caches(struct memory *memory, const struct machine *machine, str
     if (!cache_new(&memory->l1d, &machine->l1d, "l1d", LEVEL_L1, error))
         return false;
     memory->l1i.next = memory->l1d.next = outer;
+    memory->l1i.before_shared = memory->l1d.before_shared = memory->shared && !memory->l2.tags;
     for (struct cache *level = &memory->l1d; level->next; level = level->next)
         if (level->line_mask > level->next->line_mask)
             return error_set(error, "a line of an outer cache is shorter than one of an inner one: "
@@ -70,35 +76,45 @@ static void find_fewest_mshrs(struct memory *memory) {
 /* Sets the cycle of an access. Unless accesses come in program order, none to come is earlier. */
 static void set_now(struct memory *memory, uint64_t cycle) {
     if (!memory->in_program_order)
-        memory->now = memory->dram.now = cycle;
+        memory->now = memory->dram->now = cycle;
 }
 
 void memory_in_program_order(struct memory *memory) {
     struct holds *holds[] = {&memory->l1i.mshr_holds, &memory->l1d.mshr_holds,
                              &memory->l2.mshr_holds,  &memory->llc.mshr_holds,
-                             &memory->dram.slots,     &memory->walker.busy};
+                             &memory->dram->slots,    &memory->walker.busy};
     memory->in_program_order = true;
     for (unsigned i = 0; i < sizeof holds / sizeof *holds; i++)
         holds[i]->any_order = true;
 }
 
 void memory_advance(struct memory *memory, uint64_t cycle) {
-    memory->now = memory->dram.now = cycle;
+    if (!memory->shared) /* there, other cores may be behind: shared_memory_advance() */
+        memory->now = memory->dram->now = cycle;
 }
 
-struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct error *error) {
+struct memory *memory_new_shared(const struct machine *machine, uint32_t ideal,
+                                 struct shared_memory *shared, uint32_t core, struct error *error) {
     struct memory *memory = calloc(1, sizeof *memory);
     if (!memory)
         return error_null(error, "out of memory for the caches of %s", machine->name);
+    memory->shared = shared;
+    memory->core = core;
+    memory->dram = shared ? &shared->dram : &memory->own_dram;
     memory->always = machine->l1i.present ? 0 : MEMORY_IDEAL_FETCH; /* every fetch hits */
     memory_idealise(memory, ideal);
     if (!new_caches(memory, machine, error) || !new_tlbs(memory, machine, error) ||
-        !dram_new(&memory->dram, machine, (uint32_t)last_level(memory)->line_mask + 1, error)) {
+        (!shared && !dram_new(&memory->own_dram, machine,
+                              (uint32_t)last_level(memory)->line_mask + 1, error))) {
         memory_free(memory);
         return NULL;
     }
     find_fewest_mshrs(memory);
     return memory;
+}
+
+struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct error *error) {
+    return memory_new_shared(machine, ideal, NULL, 0, error);
 }
 
 void memory_idealise(struct memory *memory, uint32_t ideal) {
@@ -116,7 +132,7 @@ void memory_free(struct memory *memory) {
     tlb_free(&memory->dtlb);
     tlb_free(&memory->l2tlb);
     walker_free(&memory->walker);
-    dram_free(&memory->dram);
+    dram_free(&memory->own_dram);
     free(memory);
 }
 
@@ -129,7 +145,7 @@ static void copy(struct memory *memory, const struct memory *from, bool again) {
     tlb_copy(&memory->dtlb, &from->dtlb);
     tlb_copy(&memory->l2tlb, &from->l2tlb);
     tlb_copy(&memory->walker.directory, &from->walker.directory);
-    dram_copy(&memory->dram, &from->dram);
+    dram_copy(&memory->own_dram, &from->own_dram);
 }
 
 void memory_copy(struct memory *memory, const struct memory *from) {
@@ -150,7 +166,7 @@ void memory_restart(struct memory *memory) {
     tlb_restart(&memory->l2tlb);
     tlb_restart(&memory->walker.directory);
     holds_clear(&memory->walker.busy);
-    dram_restart(&memory->dram);
+    dram_restart(&memory->own_dram);
     memory->now = 0;
 }
 
@@ -212,6 +228,8 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
     request.cycle += result->tlb_cycles;
     request.translation = result->tlb_cycles;
     level_read(memory, l1, &request, &answer);
+    if (request.own && memory->shared)
+        coherent_own(memory, &request, &answer);
     result->ready = answer.ready;
     result->retry = 0;
     result->bringer = answer.fetched_by;
@@ -221,7 +239,8 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
         (uint8_t)((answer.level != LEVEL_L1 ? MEMORY_MISSED_L1 : 0) |
                   (answer.level == LEVEL_DRAM ? MEMORY_MISSED_LLC : 0) |
                   (missed_tlb ? MEMORY_MISSED_TLB : 0) | (answer.pending ? MEMORY_PENDING_HIT : 0) |
-                  (answer.prefetched ? MEMORY_PREFETCHED : 0));
+                  (answer.prefetched ? MEMORY_PREFETCHED : 0) |
+                  (answer.coherent ? MEMORY_COHERENCE : 0));
 }
 
 /* True when the L1D lacks the MSHRs for the lines of an access that it does not have. One that
@@ -271,6 +290,11 @@ static __attribute__((noinline)) void train(struct memory *memory, const struct 
     level_prefetch(memory, &memory->l1d, access, false, false);
 }
 
+/* A core among several may write what it has dirty; all else the directory is asked for. */
+static inline bool may_write(const struct memory *memory, size_t index) {
+    return !memory->shared || memory->l1d.tags[index] & TAG_DIRTY;
+}
+
 /* A load or store. */
 static void read_data(struct memory *memory, const struct request *access, uint32_t size_bytes,
                       struct memory_result *result) {
@@ -278,7 +302,7 @@ static void read_data(struct memory *memory, const struct request *access, uint3
     size_t index = CACHE_NONE;
     if (!(memory->ideal & MEMORY_IDEAL_DATA))
         index = settled_hit(l1d, &memory->dtlb, access->cycle, access->address, size_bytes);
-    if (index == CACHE_NONE) {
+    if (index == CACHE_NONE || (access->own && !may_write(memory, index))) {
         data_access(memory, access, size_bytes, result);
         return;
     }
@@ -297,12 +321,20 @@ static struct request data_request(uint64_t cycle, uint64_t address, uint64_t se
                             .sequence = sequence,
                             .insn = insn,
                             .data = true,
-                            .store = store};
+                            .store = store,
+                            .own = store};
 }
 
 void memory_load(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                  uint64_t sequence, uint32_t insn, struct memory_result *result) {
     const struct request access = data_request(cycle, address, sequence, insn, false);
+    read_data(memory, &access, size_bytes, result);
+}
+
+void memory_load_own(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
+                     uint64_t sequence, uint32_t insn, struct memory_result *result) {
+    struct request access = data_request(cycle, address, sequence, insn, false);
+    access.own = access.atomic = true;
     read_data(memory, &access, size_bytes, result);
 }
 
@@ -334,10 +366,12 @@ void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint6
 
 /* Index as settled_hit(), counted. */
 static inline size_t data_hit(struct memory *memory, uint64_t cycle, uint64_t address,
-                              uint32_t size_bytes) {
+                              uint32_t size_bytes, bool store) {
     if (memory->ideal & MEMORY_IDEAL_DATA)
         return CACHE_NONE;
-    const size_t index = settled_hit(&memory->l1d, &memory->dtlb, cycle, address, size_bytes);
+    size_t index = settled_hit(&memory->l1d, &memory->dtlb, cycle, address, size_bytes);
+    if (store && index != CACHE_NONE && !may_write(memory, index))
+        index = CACHE_NONE;
     const bool hit = index != CACHE_NONE;
     memory->l1d.statistics.accesses += hit;
     memory->dtlb.accesses += hit;
@@ -346,7 +380,7 @@ static inline size_t data_hit(struct memory *memory, uint64_t cycle, uint64_t ad
 
 bool memory_load_hits(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                       uint64_t sequence, uint32_t insn, uint64_t *bringer) {
-    const size_t index = data_hit(memory, cycle, address, size_bytes);
+    const size_t index = data_hit(memory, cycle, address, size_bytes, false);
     if (index == CACHE_NONE)
         return false;
     if (bringer)
@@ -360,7 +394,7 @@ bool memory_load_hits(struct memory *memory, uint64_t cycle, uint64_t address, u
 
 bool memory_store_hits(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                        uint64_t sequence, uint32_t insn) {
-    const size_t index = data_hit(memory, cycle, address, size_bytes);
+    const size_t index = data_hit(memory, cycle, address, size_bytes, true);
     if (index == CACHE_NONE)
         return false;
     memory->l1d.tags[index] |= TAG_DIRTY;
@@ -497,9 +531,9 @@ void memory_statistics(const struct memory *memory, struct memory_statistics *st
                                              .dtlb_accesses = memory->dtlb.accesses,
                                              .dtlb_misses = memory->dtlb.misses,
                                              .page_walks = memory->page_walks,
-                                             .dram_reads = memory->dram.reads,
-                                             .dram_writes = memory->dram.writes,
-                                             .dram_row_hits = memory->dram.row_hits};
+                                             .dram_reads = memory->own_dram.reads,
+                                             .dram_writes = memory->own_dram.writes,
+                                             .dram_row_hits = memory->own_dram.row_hits};
 }
 
 bool memory_consistent(const struct memory *memory) {
@@ -509,5 +543,5 @@ bool memory_consistent(const struct memory *memory) {
             return false;
     return tlb_consistent(&memory->itlb) && tlb_consistent(&memory->dtlb) &&
            tlb_consistent(&memory->l2tlb) && tlb_consistent(&memory->walker.directory) &&
-           dram_consistent(&memory->dram);
+           (memory->shared || dram_consistent(&memory->own_dram));
 }

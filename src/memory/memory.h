@@ -25,7 +25,8 @@ enum memory_event {
     MEMORY_MISSED_TLB = 1 << 2,  /* first-level TLB */
     MEMORY_PENDING_HIT = 1 << 3, /* line was in flight; `bringer` fetched it */
     MEMORY_PREFETCHED = 1 << 4,  /* first use of a line that a prefetch fetched */
-    MEMORY_SPLIT = 1 << 5        /* crossed a line: two accesses, the later one counts */
+    MEMORY_SPLIT = 1 << 5,       /* crossed a line: two accesses, the later one counts */
+    MEMORY_COHERENCE = 1 << 6    /* waited for another core, which had the line (memory/shared.h) */
 };
 
 struct memory_result {
@@ -67,6 +68,9 @@ void memory_free(struct memory *memory);
  * An L1D hit returns ready = cycle + l1d.latency; an L1I hit ready = cycle + l1i.latency. */
 void memory_load(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                  uint64_t sequence, uint32_t insn, struct memory_result *result);
+/* The load of an atomic read-modify-write: the line is owned, too (memory/shared.h). */
+void memory_load_own(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
+                     uint64_t sequence, uint32_t insn, struct memory_result *result);
 void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                   uint64_t sequence, uint32_t insn, struct memory_result *result);
 void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,

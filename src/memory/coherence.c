@@ -1,0 +1,235 @@
+#include "memory/coherence.h"
+
+/* ---- the caches of one core ---- */
+
+enum copy { COPY_NONE, COPY_CLEAN, COPY_DIRTY };
+
+static enum copy copy_in(struct cache *cache, uint64_t line) {
+    const size_t index = cache->tags ? cache_find(cache, line) : CACHE_NONE;
+    if (index == CACHE_NONE)
+        return COPY_NONE;
+    return cache->tags[index] & TAG_DIRTY ? COPY_DIRTY : COPY_CLEAN;
+}
+
+static enum copy copy_of(struct memory *memory, uint64_t line) {
+    const enum copy l1i = copy_in(&memory->l1i, line), l1d = copy_in(&memory->l1d, line),
+                    l2 = copy_in(&memory->l2, line);
+    const enum copy data = l1d > l2 ? l1d : l2;
+    return data > l1i ? data : l1i;
+}
+
+static void drop_from(struct cache *cache, uint64_t line) {
+    const size_t index = cache->tags ? cache_find(cache, line) : CACHE_NONE;
+    if (index == CACHE_NONE)
+        return;
+    cache->tags[index] = cache->used[index] = 0;
+    cache_note_change(cache, index);
+}
+
+static void drop(struct memory *memory, uint64_t line) {
+    drop_from(&memory->l1i, line);
+    drop_from(&memory->l1d, line);
+    drop_from(&memory->l2, line);
+}
+
+static void clean_in(struct cache *cache, uint64_t line) {
+    const size_t index = cache->tags ? cache_find(cache, line) : CACHE_NONE;
+    if (index == CACHE_NONE)
+        return;
+    cache->tags[index] &= ~(uint64_t)TAG_DIRTY;
+    cache_note_change(cache, index);
+}
+
+/* What the core had modified is at the shared level, or in DRAM. */
+static void clean(struct memory *memory, uint64_t line, const struct request *request) {
+    struct cache *last = memory->l2.tags ? &memory->l2 : &memory->l1d;
+    clean_in(&memory->l1d, line);
+    clean_in(&memory->l2, line);
+    level_write_back(memory, last, line, request);
+}
+
+/* ---- entries ---- */
+
+static uint64_t bit(const struct memory *memory) {
+    return UINT64_C(1) << memory->core;
+}
+
+/* Other cores that have the line; the entry forgets those that have it no more. */
+static uint64_t others(const struct shared_memory *shared, struct directory_entry *entry,
+                       uint64_t line, uint64_t core) {
+    for (uint64_t left = entry->holders & ~core; left; left &= left - 1) {
+        const unsigned other = (unsigned)__builtin_ctzll(left);
+        if (copy_of(shared->cores[other], line) == COPY_NONE)
+            entry->holders &= ~(UINT64_C(1) << other);
+    }
+    return entry->holders & ~core;
+}
+
+/* These cores lose their copies. */
+static void drop_all(struct shared_memory *shared, uint64_t cores, uint64_t line, bool evicted) {
+    for (; cores; cores &= cores - 1) {
+        const unsigned core = (unsigned)__builtin_ctzll(cores);
+        drop(shared->cores[core], line);
+        if (evicted)
+            shared->statistics[core].evictions++;
+        else
+            shared->statistics[core].invalidations++;
+    }
+}
+
+/* Makes room: an empty entry, one that nobody has any more, else the one used least recently, whose
+ * line goes from all cores. */
+static struct directory_entry *make_room(struct memory *memory, uint64_t line,
+                                         const struct request *request) {
+    struct shared_memory *shared = memory->shared;
+    struct directory_entry *set = directory_set(&shared->directory, line), *choice = set;
+    for (unsigned way = 0; way < DIRECTORY_WAYS; way++)
+        if (!set[way].line)
+            return &set[way];
+    for (unsigned way = 0; way < DIRECTORY_WAYS; way++) {
+        if (!others(shared, &set[way], entry_line(&set[way]), 0))
+            return &set[way];
+        choice = set[way].used < choice->used ? &set[way] : choice;
+    }
+    const uint64_t victim = entry_line(choice);
+    for (uint64_t left = choice->holders; left; left &= left - 1) {
+        struct memory *holder = shared->cores[__builtin_ctzll(left)];
+        if (copy_of(holder, victim) == COPY_DIRTY)
+            clean(holder, victim, request);
+    }
+    drop_all(shared, choice->holders, victim, true);
+    return choice;
+}
+
+static struct directory_entry *entry_of(struct memory *memory, uint64_t line,
+                                        const struct request *request) {
+    struct directory *directory = &memory->shared->directory;
+    struct directory_entry *entry = directory_find(directory, line);
+    if (entry)
+        return entry;
+    entry = make_room(memory, line, request);
+    *entry = (struct directory_entry){.line = line | ENTRY_VALID};
+    directory_use(directory, entry);
+    return entry;
+}
+
+static void give(struct directory_entry *entry, uint64_t core, uint64_t ready,
+                 const struct request *request) {
+    entry->line |= ENTRY_OWNED;
+    entry->holders = core;
+    entry->free = ready + (request->atomic ? ATOMIC_CYCLES : 0);
+}
+
+static void tell(const struct memory *memory, enum coherence_kind kind, uint64_t from,
+                 const struct request *request, uint64_t ready) {
+    const struct coherence_watch *watch = &memory->shared->watch;
+    const struct coherence_event event = {.kind = (uint8_t)kind,
+                                          .own = request->own,
+                                          .core = memory->core,
+                                          .from = from,
+                                          .address = request->address,
+                                          .insn = request->insn,
+                                          .cycle = request->asked,
+                                          .cycles = ready - request->asked};
+    if (watch->see && !request->walk)
+        watch->see(watch->context, &event);
+}
+
+/* The cycle in which the directory takes the request. */
+static uint64_t taken(struct coherence_statistics *statistics, const struct directory_entry *entry,
+                      uint64_t cycle) {
+    if (entry->free <= cycle)
+        return cycle;
+    statistics->wait_cycles += entry->free - cycle;
+    return entry->free;
+}
+
+/* ---- requests ---- */
+
+/* What the shared level, or DRAM, says. */
+static void read_memory(struct memory *memory, struct cache *last, const struct request *request,
+                        struct answer *answer) {
+    struct shared_memory *shared = memory->shared;
+    const struct cache_statistics before = shared->last.statistics;
+    const uint64_t reads = shared->dram.reads, row_hits = shared->dram.row_hits;
+    if (last->next)
+        level_read(memory, last->next, request, answer);
+    else
+        level_read_dram(memory, last, request, answer);
+    struct cache *counted = shared->last.level == LEVEL_L2 ? &memory->l2 : &memory->llc;
+    cache_statistics_add(&counted->statistics, &shared->last.statistics, &before);
+    memory->own_dram.reads += shared->dram.reads - reads;
+    memory->own_dram.row_hits += shared->dram.row_hits - row_hits;
+}
+
+/* From the core that owns the line. */
+static void transfer(struct memory *memory, struct directory_entry *entry, uint64_t line,
+                     uint64_t owner, const struct request *request, struct answer *answer) {
+    struct shared_memory *shared = memory->shared;
+    struct coherence_statistics *statistics = &shared->statistics[memory->core];
+    struct memory *from = shared->cores[__builtin_ctzll(owner)];
+    const bool modified = copy_of(from, line) == COPY_DIRTY;
+    const uint64_t begin = taken(statistics, entry, request->cycle);
+    const uint64_t ready = begin + (modified ? shared->modified_transfer : shared->clean_transfer);
+    *answer = (struct answer){
+        .ready = ready, .fetched_by = request->sequence, .level = LEVEL_LLC, .coherent = true};
+    statistics->modified_transfers += modified;
+    statistics->clean_transfers += !modified;
+    if (request->own) {
+        drop_all(shared, owner, line, false);
+        give(entry, bit(memory), ready, request);
+    } else {
+        if (modified)
+            clean(from, line, request);
+        entry->line &= ~(uint64_t)ENTRY_OWNED;
+        entry->holders |= bit(memory);
+        entry->free = ready;
+    }
+    tell(memory, modified ? COHERENCE_MODIFIED : COHERENCE_CLEAN, owner, request, ready);
+}
+
+/* To write a line that others have in S; the answer is what memory says. */
+static void invalidate(struct memory *memory, struct directory_entry *entry, uint64_t line,
+                       uint64_t holders, const struct request *request, struct answer *answer) {
+    struct shared_memory *shared = memory->shared;
+    struct coherence_statistics *statistics = &shared->statistics[memory->core];
+    const uint64_t ready = taken(statistics, entry, request->cycle) + shared->upgrade;
+    answer->ready = answer->ready > ready ? answer->ready : ready;
+    answer->coherent = true;
+    statistics->upgrades++;
+    drop_all(shared, holders, line, false);
+    give(entry, bit(memory), answer->ready, request);
+    tell(memory, COHERENCE_UPGRADE, holders, request, answer->ready);
+}
+
+void coherent_read(struct memory *memory, struct cache *last, const struct request *request,
+                   struct answer *answer) {
+    struct shared_memory *shared = memory->shared;
+    const uint64_t line = request->address & ~last->line_mask, core = bit(memory);
+    struct directory_entry *entry = entry_of(memory, line, request);
+    const uint64_t holders = others(shared, entry, line, core);
+    if (holders && entry->line & ENTRY_OWNED) {
+        transfer(memory, entry, line, holders, request, answer);
+        return;
+    }
+    read_memory(memory, last, request, answer);
+    if (holders && request->own) {
+        invalidate(memory, entry, line, holders, request, answer);
+    } else if (holders) {
+        entry->holders |= core;
+    } else {
+        give(entry, core, answer->ready, request);
+    }
+}
+
+void coherent_own(struct memory *memory, const struct request *request, struct answer *answer) {
+    const uint64_t line = request->address & ~(uint64_t)(memory->shared->line_bytes - 1);
+    struct directory_entry *entry = entry_of(memory, line, request);
+    if (entry->line & ENTRY_OWNED && entry->holders == bit(memory)) {
+        if (request->atomic && entry->free < answer->ready + ATOMIC_CYCLES)
+            entry->free = answer->ready + ATOMIC_CYCLES;
+        return;
+    }
+    invalidate(memory, entry, line, others(memory->shared, entry, line, bit(memory)), request,
+               answer);
+}

@@ -10,6 +10,6 @@ const struct profiler nci_tea_profiler = {
     .name = "NCI-TEA",
     .description = "the next instruction to commit, with TEA's events",
     .section = "paper B §5",
-    .events = PSV_COMBINATIONS - 1,
+    .events = PSV_SAMPLED,
     .at_commit = at_commit,
 };

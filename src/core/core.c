@@ -16,7 +16,9 @@ struct core *core_new(const struct machine *machine, const struct core_options *
         error_set(error, "out of memory for a core");
         return NULL;
     }
-    if (machine->core.in_order)
+    if (options->memory && machine->core.in_order)
+        error_set(error, "machine %s is in order: its cores cannot share memory", machine->name);
+    else if (machine->core.in_order)
         core->inorder = inorder_new(machine, options, error);
     else
         core->ooo = ooo_new(machine, options, error);
@@ -37,6 +39,22 @@ void core_free(struct core *core) {
 bool core_push(struct core *core, const struct core_input *input, struct error *error) {
     return core->ooo ? ooo_push(core->ooo, input, error)
                      : inorder_push(core->inorder, input, error);
+}
+
+enum core_state core_run(struct core *core, uint64_t until, bool all, struct error *error) {
+    return ooo_run(core->ooo, until, all, error);
+}
+
+uint64_t core_cycle(const struct core *core) {
+    return ooo_cycle(core->ooo);
+}
+
+uint64_t core_earliest(const struct core *core) {
+    return ooo_earliest(core->ooo);
+}
+
+void core_wait_until(struct core *core, uint64_t cycle) {
+    ooo_wait_until(core->ooo, cycle);
 }
 
 bool core_warm(struct core *core, const struct core_input *input, struct error *error) {

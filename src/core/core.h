@@ -37,6 +37,9 @@ bool ideal_parse(const char *list, uint32_t *ideal, struct error *error);
 const char *ideal_name(unsigned index);        /* of bit 1 << index */
 const char *ideal_description(unsigned index); /* for help */
 
+/* What of it concerns memory: enum memory_ideal. */
+uint32_t core_memory_ideal(uint32_t ideal);
+
 /* What a core has learned: caches, TLBs and predictors. It can be kept without the core. */
 struct core_learned {
     struct memory *memory; /* NULL: nothing yet */
@@ -55,6 +58,10 @@ struct core_options {
     /* What the core starts with, learned on the same machine; core_new() takes it over. NULL, or
      * without memory: it starts with nothing learned. */
     struct core_learned *learned;
+    /* Of one core of several (memory/shared.h), which must be out of order: not the core's own. It
+     * simulates only as far as core_run() says, and core_push() takes a few instructions at a time
+     * (CORE_PUSH). NULL: its own. */
+    struct memory *memory;
 };
 
 struct core;
@@ -83,6 +90,23 @@ static inline struct core_input core_input_of(const struct code *code,
 /* Hands over the next instructions of the thread and simulates as far as they allow. The arrays may
  * be reused afterwards. */
 bool core_push(struct core *core, const struct core_input *input, struct error *error);
+
+/* ---- one core of several ---- */
+
+enum { CORE_PUSH = 512 }; /* instructions of a core_push(), at most */
+
+/* Simulates what has been pushed until µops dispatch in cycle `until` or later. CORE_STARVED: it
+ * waits for more input, of which it needs some ahead. With `all` it takes what there is to the end
+ * and lets the pipeline run empty: CORE_EMPTY. */
+enum core_state { CORE_FAILED, CORE_PAUSED, CORE_STARVED, CORE_EMPTY };
+enum core_state core_run(struct core *core, uint64_t until, bool all, struct error *error);
+/* The cycle in which its last µop dispatched; of an empty one that of its last commit. */
+uint64_t core_cycle(const struct core *core);
+/* None of its accesses to come is earlier. */
+uint64_t core_earliest(const struct core *core);
+/* An empty core does nothing until this cycle. The cycles until then are not its thread's: they are
+ * in no statistics, and time on the tap stands still. */
+void core_wait_until(struct core *core, uint64_t cycle);
 
 /* Functional warming between simulated windows: the pipeline is drained first, then caches, TLBs
  * and branch predictors see these instructions as if each took no time. No cycles pass; nothing is

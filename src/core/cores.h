@@ -23,6 +23,11 @@ CORE_KIND(ooo)     /* core/ooo/ */
 CORE_KIND(inorder) /* core/inorder/ */
 #undef CORE_KIND
 
+enum core_state ooo_run(struct ooo *core, uint64_t until, bool all, struct error *error);
+uint64_t ooo_cycle(const struct ooo *core);
+uint64_t ooo_earliest(const struct ooo *core);
+void ooo_wait_until(struct ooo *core, uint64_t cycle);
+
 /* ---- what they share (shared.c) ---- */
 
 /* Warms caches, TLBs and the predictor with these instructions; what the predictor counts meanwhile

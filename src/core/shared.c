@@ -83,7 +83,7 @@ bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_s
     return true;
 }
 
-static uint32_t memory_ideal(uint32_t ideal) {
+uint32_t core_memory_ideal(uint32_t ideal) {
     return (ideal & IDEAL_IMISS ? MEMORY_IDEAL_FETCH : 0) |
            (ideal & IDEAL_DMISS ? MEMORY_IDEAL_DATA : 0) |
            (ideal & IDEAL_DLONG ? MEMORY_IDEAL_LONG : 0);
@@ -96,7 +96,9 @@ bool core_learned_new(struct core_learned *learned, const struct machine *machin
         *options->learned = (struct core_learned){NULL, NULL};
         return true;
     }
-    learned->memory = memory_new(machine, memory_ideal(options->ideal), error);
+    learned->memory = options->memory
+                          ? options->memory
+                          : memory_new(machine, core_memory_ideal(options->ideal), error);
     learned->predictor = learned->memory ? branch_new(&machine->branch, error) : NULL;
     return learned->predictor != NULL;
 }
@@ -115,8 +117,8 @@ bool core_learned_copy(struct core_learned *copy, const struct machine *machine,
                        struct error *error) {
     if (copy->memory) {
         memory_restart(copy->memory);
-        memory_idealise(copy->memory, memory_ideal(ideal));
-    } else if (!(copy->memory = memory_new(machine, memory_ideal(ideal), error))) {
+        memory_idealise(copy->memory, core_memory_ideal(ideal));
+    } else if (!(copy->memory = memory_new(machine, core_memory_ideal(ideal), error))) {
         core_learned_free(copy);
         return false;
     }
@@ -128,7 +130,7 @@ bool core_learned_copy_again(struct core_learned *copy, const struct machine *ma
                              uint32_t ideal, const struct memory *memory,
                              const struct branch_predictor *predictor, struct error *error) {
     memory_restart(copy->memory);
-    memory_idealise(copy->memory, memory_ideal(ideal));
+    memory_idealise(copy->memory, core_memory_ideal(ideal));
     memory_copy_again(copy->memory, memory);
     return copy_predictor(copy, machine, predictor, error);
 }

@@ -209,11 +209,11 @@ struct machine_core {
  * several hardware threads (core/multithreaded/chip.h). One core of one thread is the plain
  * machine. */
 struct machine_chip {
-    uint32_t cores, threads;                             /* threads of each core */
+    uint32_t cores, threads; /* threads of each core */
+    uint32_t l2_banks;       /* a power of two; lines go round over them */
+    uint32_t bank_interval;  /* cycles from one request that a bank takes to the next */
     uint32_t clean_transfer, modified_transfer, upgrade; /* cycles (memory/coherence.h) */
     uint32_t directory_entries;                          /* 0: for all lines */
-    uint32_t l2_banks;      /* a power of two; lines go round over them */
-    uint32_t bank_interval; /* cycles from one request that a bank takes to the next */
 };
 
 /* How a machine was chosen. */

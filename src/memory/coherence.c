@@ -222,6 +222,12 @@ void coherent_read(struct memory *memory, struct cache *last, const struct reque
     }
 }
 
+bool coherent_owns(struct memory *memory, uint64_t line) {
+    const struct directory_entry *entry =
+        memory->shared ? directory_find(&memory->shared->directory, line) : NULL;
+    return entry && entry->line & ENTRY_OWNED && entry->holders == bit(memory);
+}
+
 void coherent_own(struct memory *memory, const struct request *request, struct answer *answer) {
     const uint64_t line = request->address & ~(uint64_t)(memory->shared->line_bytes - 1);
     struct directory_entry *entry = entry_of(memory, line, request);

@@ -43,5 +43,8 @@ struct shared_memory {
 void coherent_read(struct memory *memory, struct cache *last, const struct request *request,
                    struct answer *answer);
 
+/* Whether the core may write a line of its own. */
+bool coherent_owns(struct memory *memory, uint64_t line);
+
 /* Makes the core the owner of a line that it has; the answer becomes that much later. */
 void coherent_own(struct memory *memory, const struct request *request, struct answer *answer);

@@ -338,6 +338,16 @@ void memory_load_own(struct memory *memory, uint64_t cycle, uint64_t address, ui
     read_data(memory, &access, size_bytes, result);
 }
 
+void memory_store_atomic(struct memory *memory, uint64_t address, uint32_t size_bytes) {
+    struct cache *l1d = &memory->l1d;
+    const uint32_t lines = size_bytes ? lines_of(l1d, address, size_bytes) : 0;
+    for (uint32_t line = 0; line < lines; line++) {
+        const size_t index = cache_find(l1d, nth_line(l1d, address, line));
+        if (index != CACHE_NONE && coherent_owns(memory, cache_line(l1d, index)))
+            l1d->tags[index] |= TAG_DIRTY;
+    }
+}
+
 void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                   uint64_t sequence, uint32_t insn, struct memory_result *result) {
     const struct request access = data_request(cycle, address, sequence, insn, true);

@@ -71,6 +71,8 @@ void memory_load(struct memory *memory, uint64_t cycle, uint64_t address, uint32
 /* The load of an atomic read-modify-write: the line is owned, too (memory/shared.h). */
 void memory_load_own(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                      uint64_t sequence, uint32_t insn, struct memory_result *result);
+/* And its store, once it is done: the lines that are still the core's own are modified. */
+void memory_store_atomic(struct memory *memory, uint64_t address, uint32_t size_bytes);
 void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                   uint64_t sequence, uint32_t insn, struct memory_result *result);
 void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,

@@ -14,6 +14,7 @@ enum component {
     COMPONENT_FLUSH,      /* FL-EX, FL-MO */
     COMPONENT_TLB_MISS,   /* ST-TLB */
     COMPONENT_FORWARDING, /* ST-FW */
+    COMPONENT_COHERENCE,  /* ST-CO */
     COMPONENT_L1_MISS,    /* ST-L1 */
     COMPONENT_STORES,     /* DR-SQ */
     COMPONENT_FRONT_END,  /* DR-L1, DR-TLB */

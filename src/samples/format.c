@@ -14,7 +14,7 @@ enum {
     PERF_BYTES = 40,
     REGISTER_BYTES = 8,
     STATE_BITS = 5,
-    MAX_REGISTERS = 1 + (SAMPLE_MAX_BANKS * PSV_BITS + 63) / 64
+    MAX_REGISTERS = 1 + (SAMPLE_MAX_BANKS * PSV_SAMPLED_BITS + 63) / 64
 };
 static_assert(SAMPLE_BYTES_MAX >=
                   PERF_BYTES + (1 + MAX_REGISTERS + SAMPLE_MAX_BANKS) * REGISTER_BYTES,
@@ -22,7 +22,7 @@ static_assert(SAMPLE_BYTES_MAX >=
 
 /* Of a signature. */
 static uint32_t event_bits(const struct sample_header *header) {
-    return header->nine_events ? PSV_TEA_BITS : PSV_BITS;
+    return header->nine_events ? PSV_TEA_BITS : PSV_SAMPLED_BITS;
 }
 
 uint32_t sample_bytes(const struct sample_header *header) {

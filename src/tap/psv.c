@@ -1,10 +1,10 @@
-/* Names of performance signatures (paper B Table B.1, and ST-FW, which is ours). */
+/* Names of performance signatures (paper B Table B.1, ST-FW and ST-CO, which are ours). */
 #include "tap/tap.h"
 
 #include <stdio.h>
 
 static const char *const names[PSV_BITS] = {"DR-L1", "DR-TLB", "DR-SQ",  "FL-MB",  "FL-EX",
-                                            "FL-MO", "ST-L1",  "ST-TLB", "ST-LLC", "ST-FW"};
+                                            "FL-MO", "ST-L1",  "ST-TLB", "ST-LLC", "ST-FW", "ST-CO"};
 
 const char *psv_name(unsigned bit) {
     return bit < PSV_BITS ? names[bit] : "?";

@@ -14,7 +14,7 @@
 
 #include "util/error.h"
 
-/* Performance signature of a µop: the nine events of TEA (paper B Table B.1), and one of ours. */
+/* Performance signature of a µop: the nine events of TEA (paper B Table B.1), and two of ours. */
 enum psv {
     PSV_DR_L1 = 1 << 0,  /* L1I miss: first instruction of the fetch packet */
     PSV_DR_TLB = 1 << 1, /* ITLB miss, likewise */
@@ -25,10 +25,18 @@ enum psv {
     PSV_ST_L1 = 1 << 6,  /* L1D miss */
     PSV_ST_TLB = 1 << 7, /* DTLB miss */
     PSV_ST_LLC = 1 << 8, /* LLC miss by a load */
-    PSV_ST_FW = 1 << 9   /* load that waited for an older store, which could not forward, to be in
+    PSV_ST_FW = 1 << 9,  /* load that waited for an older store, which could not forward, to be in
                             the cache; not the paper's */
+    PSV_ST_CO =
+        1 << 10 /* load whose line another core had, or an atomic's that others had, too;
+                   of simulations of several cores, which are not sampled; not the paper's */
 };
-enum { PSV_BITS = 10, PSV_COMBINATIONS = 1 << PSV_BITS, PSV_TEA_BITS = 9 /* of the paper */ };
+enum { PSV_BITS = 11, PSV_COMBINATIONS = 1 << PSV_BITS };
+enum {
+    PSV_TEA_BITS = 9, /* of the paper */
+    PSV_SAMPLED_BITS = 10,
+    PSV_SAMPLED = (1 << PSV_SAMPLED_BITS) - 1
+};
 
 /* "DR-L1" ... of one bit; "ST-L1+ST-TLB" of a combination, "Base" of none. */
 const char *psv_name(unsigned bit);

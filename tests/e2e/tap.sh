@@ -21,10 +21,10 @@ import csv, json, struct, sys
 base = sys.argv[1]
 report = json.load(open(f"{base}/report.json"))
 states, cycles, instructions = report["commit_states"], report["cycles"], report["instructions"]
-names = "DR-L1 DR-TLB DR-SQ FL-MB FL-EX FL-MO ST-L1 ST-TLB ST-LLC ST-FW".split()
+names = "DR-L1 DR-TLB DR-SQ FL-MB FL-EX FL-MO ST-L1 ST-TLB ST-LLC ST-FW ST-CO".split()
 
 data = open(f"{base}/run.bin", "rb").read()
-assert data.startswith(b"culprit tap 2\n")
+assert data.startswith(b"culprit tap 3\n")
 at, places, rows, count = 1024, {}, [], 0
 while at < len(data):
     kind, thread, size = struct.unpack_from("<IIQ", data, at)
@@ -48,7 +48,7 @@ while at < len(data):
             shown = []
             for word in words[i:i + n]:
                 events = [name for bit, name in enumerate(names) if word >> 32 + bit & 1]
-                flags = word >> 42
+                flags = word >> 43
                 shown.append(hex(places[word & 0xffffffff]) + ("!" + "+".join(events) if events else ""))
                 if head & 7 == 0 and flags & 1:
                     count += 2 if flags & 8 else 1

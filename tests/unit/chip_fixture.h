@@ -16,7 +16,8 @@
 
 static inline struct machine little_chip(uint32_t cores, uint32_t threads) {
     struct machine machine = little_machine();
-    machine.chip = (struct machine_chip){cores, threads, 1, 1};
+    machine.chip = (struct machine_chip){
+        .cores = cores, .threads = threads, .l2_banks = 1, .bank_interval = 1};
     machine.core.in_order = true;
     machine.core.dispatch_width = machine.core.commit_width = 1;
     machine.core.frontend_depth = 2;

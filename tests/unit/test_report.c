@@ -268,6 +268,7 @@ static void components_by_dominant_event(void **state) {
                                   : psv & (PSV_FL_EX | PSV_FL_MO)  ? COMPONENT_FLUSH
                                   : psv & PSV_ST_TLB               ? COMPONENT_TLB_MISS
                                   : psv & PSV_ST_FW                ? COMPONENT_FORWARDING
+                                  : psv & PSV_ST_CO                ? COMPONENT_COHERENCE
                                   : psv & PSV_ST_L1                ? COMPONENT_L1_MISS
                                   : psv & PSV_DR_SQ                ? COMPONENT_STORES
                                   : psv & (PSV_DR_L1 | PSV_DR_TLB) ? COMPONENT_FRONT_END

@@ -85,7 +85,7 @@ static void bytes_of_all_widths(void **state) {
             sample.oldest = width - 1;
             for (uint32_t i = 0; i < width; i++) {
                 sample.address[i] = UINT64_MAX - i;
-                sample.events[i] = events ? PSV_COMBINATIONS - 1 : 0;
+                sample.events[i] = events ? PSV_SAMPLED : 0;
             }
             uint8_t bytes[SAMPLE_BYTES_MAX];
             struct sample again;

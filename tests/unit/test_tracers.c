@@ -286,10 +286,11 @@ static void counters(void **state) {
     run_of_four_commits();
     show_buffer(&tracing);
     expect_file(&tracing, "thread,end_cycle,cycles,computing,stalled,flushed,drained,instructions,"
-                          "uops,DR-L1,DR-TLB,DR-SQ,FL-MB,FL-EX,FL-MO,ST-L1,ST-TLB,ST-LLC,ST-FW\n"
-                          "0,8,8,1,4,0,3,2,2,1,0,0,0,0,0,0,0,0,0\n"
-                          "0,16,8,2,4,2,0,2,2,0,0,0,1,0,0,1,1,0,0\n"
-                          "0,20,4,1,0,3,0,1,1,0,0,0,0,0,1,0,0,0,0\n");
+                          "uops,DR-L1,DR-TLB,DR-SQ,FL-MB,FL-EX,FL-MO,ST-L1,ST-TLB,ST-LLC,ST-FW,"
+                          "ST-CO\n"
+                          "0,8,8,1,4,0,3,2,2,1,0,0,0,0,0,0,0,0,0,0\n"
+                          "0,16,8,2,4,2,0,2,2,0,0,0,1,0,0,1,1,0,0,0\n"
+                          "0,20,4,1,0,3,0,1,1,0,0,0,0,0,1,0,0,0,0,0\n");
 }
 
 /* ---- binary ---- */
@@ -307,7 +308,7 @@ static void binary(void **state) {
     show_buffer(&tracing);
     static char bytes[1 << 14];
     size_t size = finish_tracing(&tracing, bytes, sizeof bytes), at = 1024;
-    assert_memory_equal(bytes, "culprit tap 2\n", 14);
+    assert_memory_equal(bytes, "culprit tap 3\n", 14);
     uint64_t cycle = 0, records = 0, blocks[4] = {0};
     while (at < size) {
         uint32_t head[2];

@@ -78,6 +78,52 @@ bool ooo_drain(struct ooo *core, struct error *error) {
     return core->code == NULL || (take_waiting(core, NULL, error) && hand_over(core, true, error));
 }
 
+/* ---- one of several ---- */
+
+static bool is_empty(const struct ooo *core) {
+    return core->next == core->produced && !core->is_waiting;
+}
+
+enum core_state ooo_run(struct ooo *core, uint64_t until, bool all, struct error *error) {
+    if (core->code == NULL)
+        return all ? CORE_EMPTY : CORE_STARVED;
+    if (all && !take_waiting(core, NULL, error))
+        return CORE_FAILED;
+    core->until = until;
+    core->available = core->produced;
+    run_timing(core, all);
+    core->until = UNKNOWN;
+    if (atomic_load(&core->failed)) {
+        *error = core->error;
+        return CORE_FAILED;
+    }
+    const uint64_t left = core->produced - core->next;
+    if (left > (all ? 0 : core->lookahead))
+        return CORE_PAUSED;
+    core->chunk_start = core->produced;
+    core->gather_start = core->gather_end;
+    return all ? CORE_EMPTY : CORE_STARVED;
+}
+
+uint64_t ooo_cycle(const struct ooo *core) {
+    return is_empty(core) ? core->now.commit : core->now.dispatch;
+}
+
+uint64_t ooo_earliest(const struct ooo *core) {
+    return is_empty(core) ? core->now.commit : core->now.packet_cycle;
+}
+
+void ooo_wait_until(struct ooo *core, uint64_t cycle) {
+    struct standing *now = &core->now;
+    assert(is_empty(core));
+    if (cycle <= now->commit)
+        return;
+    core->idle += cycle - now->commit;
+    now->commit = cycle;
+    now->fetch_resume = later(now->fetch_resume, cycle);
+    core->last_close = cycle;
+}
+
 bool ooo_finish(struct ooo *core, struct error *error) {
     struct error late;
     bool good = ooo_drain(core, error);
@@ -99,7 +145,7 @@ bool ooo_warm(struct ooo *core, const struct core_input *input, struct error *er
 void ooo_statistics(const struct ooo *core, struct core_statistics *statistics) {
     wait_for_pipeline(core);
     *statistics = core->statistics;
-    statistics->cycles = core->now.commit;
+    statistics->cycles = core->now.commit - core->idle;
     statistics->instructions = core->now.insns + core->now.fused;
     statistics->uops = core->next;
     statistics->loads = core->now.held[HELD_LOAD];

@@ -58,8 +58,11 @@ static void write_store(struct ooo *core, struct store_entry *store, uint64_t cy
     store->write_latency = 1;
     store->write_level = LEVEL_L1;
     store->fill = 0;
-    if (size && /* its address is in the trace */
-        !memory_store_hits(core->memory, cycle, store->address, size, store->uop, store->insn)) {
+    if (is_atomic(core, store->insn)) {
+        memory_store_atomic(core->memory, store->address, size);
+    } else if (size && /* its address is in the trace */
+               !memory_store_hits(core->memory, cycle, store->address, size, store->uop,
+                                  store->insn)) {
         struct memory_result result;
         memory_store(core->memory, cycle, store->address, size, store->uop, store->insn, &result);
         while (result.retry) {
@@ -67,7 +70,8 @@ static void write_store(struct ooo *core, struct store_entry *store, uint64_t cy
             memory_store(core->memory, cycle, store->address, size, store->uop, store->insn,
                          &result);
         }
-        owned = later(cycle + 1, result.events & MEMORY_MISSED_L1 ? result.ready : 0);
+        const bool missed = result.events & (MEMORY_MISSED_L1 | MEMORY_COHERENCE);
+        owned = later(cycle + 1, missed ? result.ready : 0);
         store->fill = low16(result.fill_cycles);
         store->write_level = result.level;
         if (store->fill || owned > core->last_release)
@@ -149,7 +153,10 @@ static uint64_t access_memory(struct ooo *core, uint64_t at, const struct stream
             memory_prefetch(core->memory, cycle, address, at, stream->insn);
             continue;
         }
-        memory_load(core->memory, cycle, address, size, at, stream->insn, &result);
+        if (is_atomic(core, stream->insn))
+            memory_load_own(core->memory, cycle, address, size, at, stream->insn, &result);
+        else
+            memory_load(core->memory, cycle, address, size, at, stream->insn, &result);
         if (result.retry)
             return result.retry;
         uop->psv |= signature_of(&result, true);

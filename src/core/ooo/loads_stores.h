@@ -111,6 +111,8 @@ static inline uint16_t signature_of(const struct memory_result *result, bool loa
         psv |= PSV_ST_TLB;
     if (load && result->events & MEMORY_MISSED_LLC)
         psv |= PSV_ST_LLC;
+    if (load && result->events & MEMORY_COHERENCE)
+        psv |= PSV_ST_CO;
     return psv;
 }
 
@@ -219,7 +221,7 @@ STAGE void execute_load(struct ooo *core, uint64_t at, const struct stream_uop *
                         struct uop_cycles *uop, struct kept_life *kept) {
     static const struct store_met NONE = {UNKNOWN, false};
     uint64_t bringer;
-    if (stream->access_count != 1 || stream->flags & U_PREFETCH ||
+    if (stream->access_count != 1 || stream->flags & (U_PREFETCH | U_WAIT_HEAD | U_SERIAL) ||
         !memory_load_hits(core->memory, uop->issue, stream->address, stream->size_bytes, at,
                           stream->insn, kept ? &bringer : NULL)) {
         execute_slow_load(core, at, stream, &NONE, uop, kept);

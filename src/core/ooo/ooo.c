@@ -95,6 +95,8 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
     core->executor = options->executor;
     core->tap = options->tap;
     core->tap_kinds = core->tap ? tap_kinds(core->tap) : 0;
+    core->one_of_several = options->memory != NULL;
+    core->until = UNKNOWN;
     if (!configure(core, machine) || !allocate(core)) {
         error_set(error, "out of memory for a core with a window of %u µops", core->machine.rob);
         ooo_free(core);
@@ -151,7 +153,8 @@ void ooo_free(struct ooo *core) {
     if (!core)
         return;
     wait_for_pipeline(core);
-    memory_free(core->memory);
+    if (!core->one_of_several)
+        memory_free(core->memory);
     branch_free(core->predictor);
     free(core->dispatch);
     free(core->commit);

@@ -293,6 +293,7 @@ struct record_queue {
 /* The stream is filled and handed over in chunks of about so many µops; so many may be under way.
  */
 enum { CHUNK_UOPS = 2048, CHUNKS = 16, GATHER_MAX = 16 };
+enum { PACE_UOPS = 32 }; /* of one core of several, after which it looks how far it has come */
 enum { BLOCK_INSNS = 32, BLOCK_UOPS = 96 }; /* of a basic block that is kept, at most */
 
 enum { STORE_SLOTS = 4096, WAIT_TABLE = 4096 };
@@ -326,6 +327,7 @@ struct ooo {
     bool notes_more;             /* some operations take no time, or memory is renamed */
     uint32_t packet_limit;       /* packets in flight; 0: no limit */
     bool isa_known;
+    bool one_of_several; /* shares memory with others (core/core.h) */
 
     /* ---- the rooms it drives ---- */
     struct memory *memory;
@@ -374,8 +376,11 @@ struct ooo {
     uint64_t available; /* end of the last chunk */
 
     /* ---- timing ---- */
-    uint64_t next; /* sequence number of the first µop that has not been taken */
-    uint64_t mask; /* of the rings below, which hold twice the µops that may be in flight */
+    uint64_t next;  /* sequence number of the first µop that has not been taken */
+    uint64_t until; /* one of several: no µop is taken once one has dispatched in this cycle;
+                       UNKNOWN: all are */
+    uint64_t idle;  /* cycles that were not its thread's, and are not on the tap */
+    uint64_t mask;  /* of the rings below, which hold twice the µops that may be in flight */
     /* Cycles by µop, from `origin` on: those of the µops that may be in flight before the next one,
      * room for WINDOW_STRIDE more, and for as many as may be squashed behind them. */
     uint64_t *dispatch, *commit;
@@ -495,6 +500,12 @@ void note_fetch(struct ooo *core, uint64_t at, uint64_t cycle);
 void note_dispatch(struct ooo *core, uint64_t at, uint64_t cycle);
 /* Nothing more happens before this cycle: shows what did. UNKNOWN: all. */
 void show_until(struct ooo *core, uint64_t cycle);
+
+/* Read-modify-write as one: its load owns the line, its store is done before another core has it.
+ */
+static inline bool is_atomic(const struct ooo *core, uint32_t insn) {
+    return core->one_of_several && core->code->insns[insn].flags & INSN_ATOMIC;
+}
 
 /* A stage: part of the one loop over µops. */
 #define STAGE static inline __attribute__((always_inline))

@@ -52,13 +52,13 @@ static inline void account(struct ooo *core, const struct waiting_record *record
     struct tap_state *state = &core->tap_state;
     buffer->records[record->kind]++;
     buffer->used = (uint32_t)(end - buffer->words);
-    state->cycle = record->cycle;
+    state->cycle = record->cycle - core->idle;
     if (record->kind == TAP_DISPATCH) {
         state->dispatched += record->count;
     } else if (record->kind == TAP_FETCH) {
         state->fetched += record->count;
     } else {
-        state->last_commit = record->cycle;
+        state->last_commit = record->cycle - core->idle;
         if (record->kind == TAP_COMMIT) {
             state->uop = record->first + record->count;
             state->last_uop = end[-1];
@@ -80,7 +80,7 @@ static inline void account(struct ooo *core, const struct waiting_record *record
 static inline uint64_t *put_header(const struct ooo *core, uint64_t *word,
                                    const struct waiting_record *record) {
     return tap_put_header(word, record->kind, record->flags, record->count, record->empty,
-                          record->cycle - core->tap_state.cycle);
+                          record->cycle - core->idle - core->tap_state.cycle);
 }
 
 static void put_record(struct ooo *core, const struct waiting_record *record) {
@@ -105,7 +105,7 @@ static inline void put_group(struct ooo *core, const struct waiting_record *grou
         return;
     uint64_t *word = buffer->words + buffer->used;
     struct tap_state *state = &core->tap_state;
-    const uint64_t delta = group->cycle - state->cycle;
+    const uint64_t delta = group->cycle - core->idle - state->cycle;
     if (__builtin_expect(core->lives || tap_is_wide(group->empty, delta), 0)) {
         if (tap_is_wide(group->empty, delta))
             memmove(word + 3, word + 1, group->count * sizeof *word);
@@ -115,7 +115,7 @@ static inline void put_group(struct ooo *core, const struct waiting_record *grou
     *word = tap_header(TAP_COMMIT, group->flags, group->count, group->empty, delta);
     buffer->records[TAP_COMMIT]++;
     buffer->used += 1 + group->count;
-    state->cycle = state->last_commit = group->cycle;
+    state->cycle = state->last_commit = group->cycle - core->idle;
     state->uop = group->first + group->count;
     state->last_uop = word[group->count];
     core->group_words = word + group->count + 2;

@@ -491,8 +491,14 @@ void run_timing(struct ooo *core, bool all) {
     const uint64_t left = all ? 0 : lesser(core->lookahead, core->available - core->next);
     const uint64_t end = core->available - left;
     while (core->next < end) {
-        const uint64_t stop = lesser(end, core->next + WINDOW_STRIDE);
-        slide_window(core);
+        uint64_t stop = lesser(end, core->next + WINDOW_STRIDE);
+        if (core->until != UNKNOWN) {
+            if (core->now.dispatch >= core->until)
+                return;
+            stop = lesser(end, core->next + PACE_UOPS);
+        }
+        if (place_of(core, stop) > core->window + WINDOW_STRIDE)
+            slide_window(core);
         if (core->lives)
             take_with_lives(core, stop);
         else if (core->merge)

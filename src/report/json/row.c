@@ -10,9 +10,9 @@
 static const char *const KEYS[COMPONENT_COUNT] = {
     [COMPONENT_LLC_MISS] = "llc_miss",     [COMPONENT_MISPREDICT] = "mispredict",
     [COMPONENT_FLUSH] = "flush",           [COMPONENT_TLB_MISS] = "tlb_miss",
-    [COMPONENT_FORWARDING] = "forwarding", [COMPONENT_L1_MISS] = "l1_miss",
-    [COMPONENT_STORES] = "stores",         [COMPONENT_FRONT_END] = "front_end",
-    [COMPONENT_EXECUTE] = "execute"};
+    [COMPONENT_FORWARDING] = "forwarding", [COMPONENT_COHERENCE] = "coherence",
+    [COMPONENT_L1_MISS] = "l1_miss",       [COMPONENT_STORES] = "stores",
+    [COMPONENT_FRONT_END] = "front_end",   [COMPONENT_EXECUTE] = "execute"};
 
 const char *json_component_key(enum component component) {
     return KEYS[component];

@@ -5,7 +5,7 @@
 #include "tap/tracers/tracer.h"
 
 static const char HEAD[] =
-    "culprit tap 2\n"
+    "culprit tap 3\n"
     "Little endian. This text is padded with newlines to 1024 bytes; blocks follow, to the end of "
     "the file; a block that the end cuts off is to be left out.\n"
     "block: u32 type, u32 guest thread, u64 bytes of payload, payload.\n"
@@ -18,7 +18,7 @@ static const char HEAD[] =
     "the last uop committed, u64 0, u64 0: the state before; then records.\n"
     "record: u64 kind:3 flags:5 n:8 empty:24 delta:24 from bit 0; if flags & 16, u64 delta and u64 "
     "empty in their place; then n uop words.\n"
-    "uop word: static instruction:32 events:10 flags from bit 0.\n";
+    "uop word: static instruction:32 events:11 flags from bit 0.\n";
 enum { HEAD_BYTES = 1024, BLOCK_IMAGE = 1, BLOCK_PLACES, BLOCK_RECORDS };
 static_assert(sizeof HEAD <= HEAD_BYTES, "");
 static_assert(sizeof(struct place) == 24, "written as it is");

@@ -94,7 +94,7 @@ $(PROTOCOLS:%=%.o): %.o: %.c $(B)/flags
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 # What culprit and the plugin share in memory has a number, which changes with its text.
 LAYOUT := $(B)/generated/trace/qemu/layout.h
-$(LAYOUT): src/trace/qemu/ring.h src/trace/event.h src/trace/counts.h
+$(LAYOUT): src/trace/qemu/ring.h src/trace/event.h src/trace/counts.h src/trace/thread_event.h
 	@mkdir -p $(@D)
 	$(call say,MAKE)
 	$(Q)printf '#define RING_LAYOUT %su\n' $$(cat $^ | cksum | cut -d ' ' -f 1) > $@

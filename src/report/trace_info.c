@@ -95,6 +95,7 @@ static bool count_item(struct counted *counted, const struct item *item, struct 
         break;
     case ITEM_THREAD_END:
     case ITEM_SYMBOLS:
+    case ITEM_THREAD_EVENT:
     case ITEM_MARKER:
     case ITEM_EFFECT:
     case ITEM_CHILD:

@@ -10,6 +10,7 @@
 #include "trace/code.h"
 #include "trace/emit.h"
 #include "trace/event.h"
+#include "trace/event_queue.h"
 #include "util/array.h"
 
 enum {
@@ -38,11 +39,16 @@ struct decoder {
     struct item_data chunk; /* being decoded if `in_chunk` */
     uint32_t position;      /* of its next event */
     bool in_chunk;
-    uint64_t entered; /* instructions of the blocks entered in the chunk so far */
-    uint32_t ending;  /* thread being ended, or CODE_NONE */
-    uint64_t pass;    /* instructions that may be passed over */
-    int only;         /* thread that is looked at; −1: all */
-    uint64_t passed;  /* instructions of the chunk that was, to be told with the batch */
+    uint64_t entered;                 /* instructions of the blocks entered in the chunk so far */
+    uint64_t cut;                     /* of them, marked as not executed */
+    struct event_queue thread_events; /* that wait for their instructions */
+    struct thread_event *told;        /* of the batch being filled */
+    size_t told_capacity;
+    uint32_t told_count;
+    uint32_t ending; /* thread being ended, or CODE_NONE */
+    uint64_t pass;   /* instructions that may be passed over */
+    int only;        /* thread that is looked at; −1: all */
+    uint64_t passed; /* instructions of the chunk that was, to be told with the batch */
     bool finishing;
     uint32_t finished; /* threads below it were ended by decoder_finish() */
 
@@ -86,6 +92,8 @@ void decoder_free(struct decoder *decoder) {
         return;
     decoder_settle(decoder);
     free(decoder->threads);
+    free(decoder->told);
+    event_queue_free(&decoder->thread_events);
     code_table_free(&decoder->table);
     free(decoder);
 }
@@ -101,6 +109,23 @@ const struct code *decoder_code(const struct decoder *decoder) {
 uint32_t decoder_thread_count(const struct decoder *decoder) {
     return decoder->thread_count;
 }
+
+/* ---- events of threads ---- */
+
+/* The block emitted last ends in the thread's `position`-th instruction, as the capture counts. */
+static bool tell_events(struct decoder *decoder, const struct guest_thread *thread, uint32_t number,
+                        uint64_t position, struct error *error) {
+    struct thread_event event;
+    if (!decoder->emitter.entered_kernel)
+        return true;
+    while (event_queue_take(&decoder->thread_events, number, position, &event)) {
+        event.position = thread->insn_count + decoder->emitter.insn_count;
+        if (!array_push(decoder->told, decoder->told_capacity, decoder->told_count, event))
+            return error_set(error, "out of memory for events of threads");
+    }
+    return true;
+}
+
 /* ---- chunks ---- */
 
 static struct code_block *block_of(struct decoder *decoder, const struct guest_thread *thread,
@@ -123,8 +148,9 @@ static bool hold(struct guest_thread *thread, const uint64_t *events, size_t cou
     return true;
 }
 
-static bool emit_held(struct decoder *decoder, struct guest_thread *thread,
-                      const struct code_block *next, struct error *error) {
+/* `position`: of its end, as the capture counts. */
+static bool emit_held(struct decoder *decoder, struct guest_thread *thread, uint32_t number,
+                      uint64_t position, const struct code_block *next, struct error *error) {
     if (thread->held_block == CODE_NONE)
         return true;
     enum emit emit = emit_block(&decoder->emitter, decoder->table.blocks + thread->held_block,
@@ -133,7 +159,7 @@ static bool emit_held(struct decoder *decoder, struct guest_thread *thread,
     thread->held_count = 0;
     if (emit == EMIT_FULL)
         return error_set(error, "a block has more than %d memory accesses", TRACE_BATCH_ACCESSES);
-    return emit == EMIT_DONE;
+    return emit == EMIT_DONE && tell_events(decoder, thread, number, position, error);
 }
 
 static uint32_t next_block_at(const struct item_data *chunk, uint32_t at) {
@@ -153,7 +179,7 @@ static bool begin_chunk(struct decoder *decoder, struct guest_thread *thread, st
         if (at == chunk->event_count)
             return true;
         const struct code_block *next = block_of(decoder, thread, chunk->events[at], error);
-        return next && emit_held(decoder, thread, next, error);
+        return next && emit_held(decoder, thread, chunk->thread, chunk->first_insn, next, error);
     }
     for (uint32_t i = 0; i < at && !thread->passed; i++)
         if (event_kind(chunk->events[i]) != EVENT_MARK)
@@ -170,7 +196,8 @@ static bool pass_chunk(struct decoder *decoder, struct guest_thread *thread, str
     decoder->passed = decoder->chunk.insn_count;
     thread->passed = true;
     return thread->held_block == CODE_NONE ||
-           (hold(thread, &gap, 1, error) && emit_held(decoder, thread, NULL, error));
+           (hold(thread, &gap, 1, error) && emit_held(decoder, thread, decoder->chunk.thread,
+                                                      decoder->chunk.first_insn, NULL, error));
 }
 
 /* A chunk cannot have executed more than it entered; less if it was cut short. */
@@ -217,6 +244,10 @@ static bool decode_chunk(struct decoder *decoder, struct error *error) {
         case EMIT_DONE:
             decoder->position = end;
             decoder->entered += block->insn_count;
+            decoder->cut += decoder->emitter.cut;
+            if (!tell_events(decoder, thread, chunk->thread,
+                             chunk->first_insn + decoder->entered - decoder->cut, error))
+                return false;
             break;
         case EMIT_FULL:
             if (decoder->emitter.insn_count > 0)
@@ -273,9 +304,25 @@ static bool feed_data(struct decoder *decoder, const struct item_data *chunk, st
     thread->captured += chunk->insn_count;
     decoder->chunk = *chunk;
     decoder->position = 0;
-    decoder->entered = 0;
+    decoder->entered = decoder->cut = 0;
     decoder->in_chunk = chunk->event_count > 0;
     return true;
+}
+
+static bool feed_event(struct decoder *decoder, const struct thread_event *event,
+                       struct error *error) {
+    if (event->process >= decoder->table.process_count)
+        return error_set(error, "an event of unknown process %" PRIu32, event->process);
+    if (!reserve_threads(decoder, event->thread, error) ||
+        (event->other != THREAD_EVENT_NO_THREAD && !reserve_threads(decoder, event->other, error)))
+        return false;
+    bool wanted = (decoder->only < 0 || event->thread == (uint32_t)decoder->only) &&
+                  decoder->threads[event->thread] != &decoder->ended;
+    return event_queue_add(&decoder->thread_events, event, wanted, error);
+}
+
+struct trace_thread decoder_thread(const struct decoder *decoder, uint32_t thread) {
+    return event_queue_origin(&decoder->thread_events, thread);
 }
 
 bool decoder_feed(struct decoder *decoder, const struct item *item, struct error *error) {
@@ -288,8 +335,13 @@ bool decoder_feed(struct decoder *decoder, const struct item *item, struct error
         return code_table_add_block(&decoder->table, &item->code, decoder->notes, error);
     case ITEM_SYMBOLS:
         return code_table_add_symbols(&decoder->table, &item->symbols, error);
+    case ITEM_THREAD_EVENT:
+        return feed_event(decoder, &item->event, error);
     case ITEM_DATA:
-        return feed_data(decoder, &item->data, error);
+        return reserve_threads(decoder, item->data.thread, error) &&
+               event_queue_begin(&decoder->thread_events, item->data.thread, item->data.first_insn,
+                                 error) &&
+               feed_data(decoder, &item->data, error);
     case ITEM_THREAD_END:
         if (!reserve_threads(decoder, item->thread_ended, error))
             return false;
@@ -326,7 +378,10 @@ static int deliver(struct decoder *decoder, uint32_t number, bool ended,
                                   .first_access = thread->access_count,
                                   .all_completed = !decoder->emitter.faulted,
                                   .thread_ended = ended,
-                                  .passed = decoder->passed};
+                                  .passed = decoder->passed,
+                                  .events = decoder->told,
+                                  .event_count = decoder->told_count};
+    decoder->told_count = 0;
     thread->insn_count += decoder->emitter.insn_count + decoder->passed;
     decoder->passed = 0;
     thread->access_count += decoder->emitter.access_count;
@@ -334,6 +389,8 @@ static int deliver(struct decoder *decoder, uint32_t number, bool ended,
     decoder->emitter.faulted = false;
     if (ended)
         free_thread(decoder, number);
+    if (ended)
+        event_queue_forget(&decoder->thread_events, number);
     return 1;
 }
 
@@ -349,7 +406,7 @@ static int end_thread(struct decoder *decoder, uint32_t number, struct trace_bat
         return 0;
     }
     decoder->emitter.first_access = (uint32_t)thread->access_count;
-    if (!emit_held(decoder, thread, NULL, &decoder->failure)) {
+    if (!emit_held(decoder, thread, number, thread->captured, NULL, &decoder->failure)) {
         error_prefix(&decoder->failure, "thread %" PRIu32, number);
         decoder->failed = true;
         return -1;

@@ -18,8 +18,8 @@ struct decoder;
 struct decoder *decoder_new(enum isa isa, bool addresses, struct notes *notes);
 void decoder_free(struct decoder *decoder);
 
-/* Takes a PROCESS, IMAGE, CODE, DATA or THREAD_END item; others are ignored. The events of a DATA
- * item must stay valid until decoder_next() returns 0. */
+/* Takes a PROCESS, IMAGE, CODE, THREAD_EVENT, DATA or THREAD_END item; others are ignored. The
+ * events of a DATA item must stay valid until decoder_next() returns 0. */
 bool decoder_feed(struct decoder *decoder, const struct item *item, struct error *error);
 
 /* 1: a batch, valid until the next call; 0: feed another item; −1: error, now and ever after (what
@@ -43,3 +43,4 @@ struct code_table;
 const struct code_table *decoder_table(const struct decoder *decoder);
 const struct code *decoder_code(const struct decoder *decoder);
 uint32_t decoder_thread_count(const struct decoder *decoder);
+struct trace_thread decoder_thread(const struct decoder *decoder, uint32_t thread);

@@ -150,6 +150,8 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
     emitter->insn_count += emitted;
     emitter->access_count += accesses;
     emitter->faulted |= outcome.fault;
+    emitter->entered_kernel = marks.syscall;
+    emitter->cut = marks.executed < block->insn_count ? block->insn_count - marks.executed : 0;
     if (emitter->insn_count > 0)
         emitter->insns[emitter->insn_count - 1].flags |= outcome.last_flags;
     return EMIT_DONE;

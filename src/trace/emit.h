@@ -10,6 +10,8 @@ struct emitter {
     uint32_t first_access;             /* of the batch in its thread, low 32 bits */
     uint32_t insn_count, access_count; /* in the batch so far */
     bool faulted;                      /* an instruction of it did not complete */
+    bool entered_kernel; /* the block of the last emit_block() ended in a system call */
+    uint32_t cut;        /* instructions of that block that a mark says were not executed */
     struct dynamic_insn insns[TRACE_BATCH_INSNS + TEMPLATE_GROUP];
     struct memory_access accesses[TRACE_BATCH_ACCESSES];
 };

@@ -34,6 +34,7 @@ enum record_type {
     RECORD_END,
     RECORD_INDEX,
     RECORD_SYMBOLS,
+    RECORD_THREAD_EVENTS,
     RECORD_TYPE_COUNT
 };
 

@@ -14,6 +14,7 @@
 #include "trace/event_code.h"
 #include "trace/file_format.h"
 #include "trace/item.h"
+#include "trace/thread_event_code.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -46,6 +47,8 @@ struct file_reader {
 
     bool in_code;
     uint32_t code_process, code_left;
+    bool in_events;
+    uint64_t event_ticket; /* of the event before */
 
     uint32_t *block_counts; /* per process */
     size_t block_counts_capacity;
@@ -68,9 +71,10 @@ struct file_reader {
     size_t symbols_capacity;
 
     uint64_t instructions;
-    bool begun;  /* the header was read */
-    bool closed; /* the index was read: the writer had finished */
-    bool told;   /* that it is cut short */
+    bool outline; /* the events of DATA are not wanted */
+    bool begun;   /* the header was read */
+    bool closed;  /* the index was read: the writer had finished */
+    bool told;    /* that it is cut short */
     char note[96];
     uint8_t input[INPUT_BYTES];
 };
@@ -265,6 +269,25 @@ static int next_block(struct file_reader *reader, struct item *item, struct erro
     return 1;
 }
 
+static int next_event(struct file_reader *reader, struct item *item, struct error *error) {
+    struct payload *payload = &reader->payload;
+    item->kind = ITEM_THREAD_EVENT;
+    payload->at =
+        thread_event_decode(payload->at, payload->end, &reader->event_ticket, &item->event);
+    if (!payload->at || item->event.process >= reader->process_count)
+        return bad_record(reader, error, "an event of a thread is malformed");
+    reader->in_events = payload->at != payload->end;
+    return 1;
+}
+
+static int begin_events(struct file_reader *reader, struct error *error) {
+    reader->event_ticket = 0;
+    reader->in_events = true;
+    return reader->payload.at != reader->payload.end
+               ? 1
+               : bad_record(reader, error, "it has no events of threads");
+}
+
 /* The coded events of a chunk, decompressed; NULL with an error. */
 static const uint8_t *coded_events(struct file_reader *reader, bool compressed, size_t coded_size,
                                    struct error *error) {
@@ -327,6 +350,12 @@ static int take_data(struct file_reader *reader, struct item_data *data, struct 
     if (data->event_count > EVENT_CODE_MAX_EVENTS || coded_size > RECORD_MAX_BYTES ||
         (data->event_count + 3) / 4 > coded_size)
         return bad_record(reader, error, "it has absurd sizes");
+    reader->instructions += data->insn_count;
+    if (reader->outline) {
+        data->event_count = 0;
+        payload->at = payload->end;
+        return 1;
+    }
     struct event_predictor *predictor = take_lane(reader, data->process, flags & DATA_RESET, error);
     if (!predictor)
         return -1;
@@ -340,7 +369,6 @@ static int take_data(struct file_reader *reader, struct item_data *data, struct 
                       reader->events, data->event_count, &detail))
         return bad_record(reader, error, detail.message);
     data->events = reader->events;
-    reader->instructions += data->insn_count;
     return 1;
 }
 
@@ -461,6 +489,7 @@ static int parse_record(struct file_reader *reader, uint32_t type, struct item *
         take_exit(payload, &item->end);
         break;
     case RECORD_CODE:
+    case RECORD_THREAD_EVENTS:
     case RECORD_INDEX:
     case RECORD_TYPE_COUNT:
         return bad_record(reader, error, "it is of no known type");
@@ -495,6 +524,8 @@ static int next(void *context, struct item *item, struct error *error) {
         if (reader->in_code && reader->payload.at != reader->payload.end)
             return bad_record(reader, error, "bytes are left over after its last block");
         reader->in_code = false;
+        if (reader->in_events)
+            return next_event(reader, item, error);
         if (reader->closed || reader->told || reader->interrupted)
             return 0;
         uint32_t type;
@@ -505,6 +536,9 @@ static int next(void *context, struct item *item, struct error *error) {
             return finish(reader, item, error);
         if (type == RECORD_CODE && reader->begun) {
             if (begin_code(reader, error) < 0)
+                return -1;
+        } else if (type == RECORD_THREAD_EVENTS && reader->begun) {
+            if (begin_events(reader, error) < 0)
                 return -1;
         } else if (type == RECORD_INDEX && reader->begun) {
             if (read_index(reader, error) < 0)
@@ -557,7 +591,8 @@ static bool check_prologue(struct file_reader *reader, struct error *error) {
     return true;
 }
 
-bool file_source_open(const char *path, struct item_source *source, struct error *error) {
+static bool open_reader(const char *path, bool outline, struct item_source *source,
+                        struct error *error) {
     struct file_reader *reader = malloc(sizeof *reader);
     if (!reader)
         return error_set(error, "out of memory reading trace %s", path);
@@ -566,6 +601,7 @@ bool file_source_open(const char *path, struct item_source *source, struct error
         event_predictor_init(&reader->lanes[i].predictor);
     bool standard = strcmp(path, "-") == 0;
     reader->fd = -1;
+    reader->outline = outline;
     reader->path = strdup(standard ? "standard input" : path);
     if (!reader->path) {
         close_reader(reader);
@@ -585,4 +621,12 @@ bool file_source_open(const char *path, struct item_source *source, struct error
                                    .close = close_reader,
                                    .context = reader};
     return true;
+}
+
+bool file_source_open(const char *path, struct item_source *source, struct error *error) {
+    return open_reader(path, false, source, error);
+}
+
+bool file_source_open_outline(const char *path, struct item_source *source, struct error *error) {
+    return open_reader(path, true, source, error);
 }

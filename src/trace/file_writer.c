@@ -1,8 +1,8 @@
 /* Items to records. Records gather in one buffer that goes out in big writes, at the latest half a
  * second after the first byte in it, so a killed capture loses little; the file is only ever
  * appended to, and every prefix of it is readable. Blocks that arrive one after the other share a
- * CODE record. Predictions are shared by all threads of a process. Now and then all are reset: the
- * index lists these places, where reading may begin. */
+ * CODE record, events of threads a THREAD_EVENTS record. Predictions are shared by all threads of a
+ * process. Now and then all are reset: the index lists these places, where reading may begin. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,12 +14,14 @@
 #include "trace/event_code.h"
 #include "trace/file_format.h"
 #include "trace/item.h"
+#include "trace/thread_event_code.h"
 #include "util/array.h"
 #include "util/clock.h"
 
 enum {
     BUFFER_BYTES = 1 << 20, /* written out when more than this waits */
     CODE_BYTES = 64 << 10,  /* a CODE record is closed when larger */
+    EVENTS_BYTES = 4 << 10, /* a THREAD_EVENTS record likewise */
     RESET_CHUNKS = 512,     /* chunks between resets of all predictions */
     FLUSH_AFTER_MS = 500,
     COMPRESSION_LEVEL = 3
@@ -48,6 +50,8 @@ struct file_writer {
     size_t record; /* where the record being made begins in the buffer */
     bool in_code;  /* a CODE record is open */
     uint32_t code_process, code_count;
+    bool in_events;        /* a THREAD_EVENTS record is open */
+    uint64_t event_ticket; /* of the last event in it */
 
     uint32_t *block_counts; /* per process */
     size_t block_counts_capacity;
@@ -263,6 +267,29 @@ static bool write_code(struct file_writer *writer, const struct item_code *code,
     return true;
 }
 
+/* ---- events of threads ---- */
+
+static bool close_events(struct file_writer *writer, struct error *error) {
+    bool open = writer->in_events;
+    writer->in_events = false;
+    return !open || end_record(writer, error);
+}
+
+static bool write_event(struct file_writer *writer, const struct thread_event *event,
+                        struct error *error) {
+    if (writer->in_events && writer->used - writer->record >= EVENTS_BYTES &&
+        !close_events(writer, error))
+        return false;
+    if (!writer->in_events) {
+        begin_record(writer, RECORD_THREAD_EVENTS);
+        writer->event_ticket = 0;
+        writer->in_events = true;
+    }
+    uint8_t bytes[THREAD_EVENT_MAX_BYTES];
+    add_bytes(writer, bytes, thread_event_encode(event, &writer->event_ticket, bytes));
+    return true;
+}
+
 /* ---- data ---- */
 
 /* Every so often, all predictions; the next chunk begins anew and is listed in the index. */
@@ -425,10 +452,14 @@ static bool write_record(struct file_writer *writer, const struct item *item, st
 
 /* An error leaves the file without the item that caused it, and final. */
 static bool put_item(struct file_writer *writer, const struct item *item, struct error *error) {
+    if (item->kind != ITEM_THREAD_EVENT && !close_events(writer, error))
+        return false;
     if (item->kind == ITEM_CODE)
         return write_code(writer, &item->code, error);
     if (!close_code(writer, error))
         return false;
+    if (item->kind == ITEM_THREAD_EVENT)
+        return write_event(writer, &item->event, error);
     size_t before = writer->used;
     if (write_record(writer, item, error) && end_record(writer, error))
         return true;
@@ -443,11 +474,11 @@ bool file_writer_put(struct file_writer *writer, const struct item *item, struct
         writer->broken = true;
         writer->failure = *error;
         struct error ignored;
-        if (close_code(writer, &ignored))
+        if (close_code(writer, &ignored) && close_events(writer, &ignored))
             flush(writer, &ignored);
         return false;
     }
-    return writer->in_code || flush_if_due(writer, error);
+    return writer->in_code || writer->in_events || flush_if_due(writer, error);
 }
 
 uint64_t file_writer_bytes(const struct file_writer *writer) {
@@ -535,7 +566,8 @@ bool file_writer_close(struct file_writer *writer, uint64_t *bytes, struct error
     if (!writer->broken && file_writer_bytes(writer) == FILE_PROLOGUE_BYTES)
         return close_empty(writer, bytes);
     bool good = !writer->broken || broken(writer, error);
-    good = good && close_code(writer, error) && write_index(writer, error) && flush(writer, error);
+    good = good && close_code(writer, error) && close_events(writer, error) &&
+           write_index(writer, error) && flush(writer, error);
     if (bytes)
         *bytes = writer->written;
     int fd = writer->fd;

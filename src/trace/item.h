@@ -6,7 +6,8 @@
  *
  * Order: a PROCESS before anything of that process; an IMAGE before CODE that lies in it; a CODE
  * before DATA that enters its block; THREAD_END after the last DATA of a thread; SYMBOLS after the
- * last DATA of a process; a MARKER before the DATA that its position lies in. */
+ * last DATA of a process; a MARKER before the DATA that its position lies in; a THREAD_EVENT before
+ * the DATA with what its thread did after the call, a CREATE before all of the new thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@ enum item_kind {
     ITEM_DATA,
     ITEM_THREAD_END,
     ITEM_SYMBOLS, /* of anonymous code, when its process ends */
+    ITEM_THREAD_EVENT,
     ITEM_NOTE,
     ITEM_MARKER, /* only of a live capture that was asked for; never written */
     ITEM_EFFECT, /* of a live capture only; never written */
@@ -119,6 +121,7 @@ struct item {
         struct item_data data;
         uint32_t thread_ended;
         struct item_symbols symbols;
+        struct thread_event event; /* `position` counts like first_insn of DATA; no `number` */
         struct item_marker marker;
         const char *note; /* also of ITEM_CUT: how much there is */
         struct item_effect effect;
@@ -148,6 +151,8 @@ bool capture_start(const struct capture_options *options, struct item_source *so
 
 /* ---- files: file_reader.c, file_writer.c ---- */
 bool file_source_open(const char *path, struct item_source *source, struct error *error);
+/* The same, much quicker: DATA items are without events. */
+bool file_source_open_outline(const char *path, struct item_source *source, struct error *error);
 
 struct file_writer;
 /* Writes to a file or pipe, or standard output for "-". An old file keeps its content until the

@@ -309,6 +309,9 @@ bool trace_process_goes_on(const struct trace *trace, uint32_t number) {
 uint32_t trace_thread_count(const struct trace *trace) {
     return decoder_thread_count(trace->decoder);
 }
+struct trace_thread trace_thread(const struct trace *trace, uint32_t thread) {
+    return decoder_thread(trace->decoder, thread);
+}
 const char *trace_command(const struct trace *trace) {
     return trace->command;
 }

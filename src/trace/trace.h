@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "trace/dynamic.h"
+#include "trace/thread_event.h"
 #include "util/error.h"
 
 struct trace;
@@ -39,6 +40,10 @@ struct trace_batch {
     bool thread_ended;     /* no batch of this thread follows */
     uint64_t passed;       /* instructions of the thread after insns[] that were passed over, see
                               trace_pass() */
+    const struct thread_event *events; /* of the system calls among insns[], in their order: that at
+                                          `position` is of insns[position − 1 − first_insn].
+                                          Valid as long as insns[] */
+    uint32_t event_count;
 };
 
 /* Everything known about a process generation; grows inside trace_next(). */
@@ -159,6 +164,16 @@ struct trace *trace_capture(const struct capture_options *options, int *exec_sta
  * ends before its capture began, by `skip`, `from_symbol` or `thread`, is an error that says how
  * long it ran. */
 int trace_next(struct trace *trace, struct trace_batch *batch, struct error *error);
+
+/* Where a thread comes from. Known before the first batch of the thread, also with trace_only(). */
+struct trace_thread {
+    uint32_t creator;          /* THREAD_EVENT_NO_THREAD: its process has begun with it, or it was
+                                  there before the capture, or the trace has no events */
+    uint32_t creator_event;    /* `number` of the creator's THREAD_EVENT_CREATE */
+    uint64_t creator_position; /* of that event, as captured: instructions of the creator that did
+                                  not complete, for they raised a signal, do not count */
+};
+struct trace_thread trace_thread(const struct trace *trace, uint32_t thread);
 
 /* Before a trace_next(): the caller will not look at the next `insns` instructions, of all threads
  * together. Whole chunks of events among them are not decoded (the price of skipping falls to

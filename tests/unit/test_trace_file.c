@@ -42,6 +42,25 @@ static void make_events(uint64_t *events, uint32_t count) {
     }
 }
 
+/* Small numbers, and the largest. */
+static void make_thread_events(void) {
+    struct thread_event *event = script_event(&script, 0, THREAD_EVENT_CREATE, 3);
+    event->other = 1;
+    event = script_event(&script, 0, THREAD_EVENT_WAIT, 4);
+    event->operation = FUTEX_OP_WAIT_BITSET;
+    event->cause = THREAD_CAUSES - 1;
+    event->flags = THREAD_EVENT_SHARED;
+    event->entry = UINT64_MAX - 1;
+    event->exit = event->address = event->address2 = event->duration_ns = UINT64_MAX;
+    event->asked_ns = 0;
+    event->result = INT64_MIN;
+    event->call = event->value = event->value2 = UINT32_MAX;
+    event->bitset = 0;
+    event = script_event(&script, 1, THREAD_EVENT_BLOCK, 4);
+    event->result = -110;
+    event->asked_ns = 1000000;
+}
+
 /* One item of every kind, code in two processes, chunks of two threads. */
 static void make_script(uint32_t chunk_events) {
     static uint64_t events[4][4096];
@@ -51,6 +70,8 @@ static void make_script(uint32_t chunk_events) {
     script_block(&script, 0, 0x100a, 1, RET, 1);
     for (uint32_t i = 0; i < 4; i++) {
         make_events(events[i], chunk_events);
+        if (i == 1)
+            make_thread_events();
         script_data(&script, i % 2, events[i], chunk_events);
     }
     script_thread_end(&script, 1);
@@ -136,6 +157,8 @@ static bool same_item(const struct item *a, const struct item *b) {
     case ITEM_CUT:
     case ITEM_NOTE:
         return same_text(a->note, b->note);
+    case ITEM_THREAD_EVENT:
+        return memcmp(&a->event, &b->event, sizeof a->event) == 0;
     case ITEM_MARKER:
     case ITEM_EFFECT:
     case ITEM_CHILD:

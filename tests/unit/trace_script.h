@@ -90,6 +90,22 @@ static inline void script_data(struct script *script, uint32_t thread, const uin
     script->first_insn[thread] += insn_count;
 }
 
+/* An event of a thread that has executed the instructions of the script so far, `insns` of the next
+ * chunk included. The caller fills in the rest. */
+static inline struct thread_event *script_event(struct script *script, uint32_t thread,
+                                                enum thread_event_kind kind, uint64_t insns) {
+    struct thread_event *event = &script_add(script, ITEM_THREAD_EVENT)->event;
+    *event = (struct thread_event){.thread = thread,
+                                   .kind = kind,
+                                   .position = script->first_insn[thread] + insns,
+                                   .entry = 2 * script->count,
+                                   .exit = 2 * script->count + 1,
+                                   .asked_ns = THREAD_EVENT_FOREVER,
+                                   .bitset = UINT32_MAX,
+                                   .other = THREAD_EVENT_NO_THREAD};
+    return event;
+}
+
 static inline void script_thread_end(struct script *script, uint32_t thread) {
     script_add(script, ITEM_THREAD_END)->thread_ended = thread;
 }

@@ -10,14 +10,15 @@
  * entry of each < exit of the other. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum thread_event_kind {
     THREAD_EVENT_CREATE, /* made the thread `other` (clone). `exit` was taken before that executed
                             its first instruction */
-    THREAD_EVENT_EXIT, /* ends; at the end the kernel (CLONE_CHILD_CLEARTID, set_tid_address) clears
-                          the word at `address` and wakes all waiters there, which is how
-                          pthread_join() waits; 0: there is none */
+    THREAD_EVENT_EXIT,   /* ends; then the kernel (CLONE_CHILD_CLEARTID, set_tid_address) clears the
+                            word at `address` and wakes all waiters there, which is how pthread_join()
+                            waits; 0: there is none. exit == THREAD_EVENT_NO_TICKET */
     THREAD_EVENT_EXIT_PROCESS, /* ends the process with all of its threads; exit == entry */
     THREAD_EVENT_WAIT,         /* futex: waits at `address`, see thread_event_futex */
     THREAD_EVENT_WAKE,         /* futex: wakes waiters, or moves them to another address */
@@ -69,9 +70,9 @@ enum thread_event_flags {
 
 enum { THREAD_EVENT_LEAST_NS = 100000 };
 
-/* No thread; no time limit; a result that is not known, for the thread or its process ended in the
- * call. */
+/* No thread; not known, but later than any; no time limit. */
 #define THREAD_EVENT_NO_THREAD UINT32_MAX
+#define THREAD_EVENT_NO_TICKET UINT64_MAX
 #define THREAD_EVENT_FOREVER   UINT64_MAX
 
 struct thread_event {
@@ -98,3 +99,10 @@ struct thread_event {
     uint8_t flags;            /* enum thread_event_flags */
     uint32_t reserved;
 };
+
+/* Its members are in their ranges. */
+static inline bool thread_event_is_sound(const struct thread_event *event) {
+    return event->kind < THREAD_EVENT_KINDS && event->cause < THREAD_CAUSES &&
+           event->operation <= FUTEX_OP_LOCK_PI2 && event->flags <= THREAD_EVENT_SHARED &&
+           event->exit >= event->entry && event->other != event->thread;
+}

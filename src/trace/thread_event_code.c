@@ -95,8 +95,5 @@ const uint8_t *thread_event_decode(const uint8_t *bytes, const uint8_t *end, uin
     event->value2 = take_u32(&reading);
     event->bitset = take_u32(&reading) - 1;
     *ticket = event->entry;
-    bool known = event->kind < THREAD_EVENT_KINDS && event->cause < THREAD_CAUSES &&
-                 event->operation <= FUTEX_OP_LOCK_PI2 && event->flags <= THREAD_EVENT_SHARED &&
-                 event->exit >= event->entry && event->other != event->thread;
-    return reading.bad || !known ? NULL : reading.at;
+    return reading.bad || !thread_event_is_sound(event) ? NULL : reading.at;
 }

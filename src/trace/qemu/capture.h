@@ -63,6 +63,8 @@ struct chunk_part {
 struct traced_thread {
     uint32_t slot;
     bool known, ended;
+    bool made;     /* an event tells by which thread */
+    uint64_t told; /* position of its last event */
 };
 
 /* An item waiting to be handed out; resolved only then, for tables may move. */
@@ -77,6 +79,7 @@ struct queued {
     double seconds;                /* CHILD; process */
     uint64_t position;             /* EFFECT; number: the thread */
     struct item_marker marker;
+    struct thread_event event;   /* THREAD_EVENT */
     struct item_data data;       /* events where they lie */
     struct symbol_cover symbols; /* SYMBOLS; owned by the queue */
 };
@@ -196,6 +199,8 @@ void reached_free(struct capture *capture);
 /* Takes the oldest full chunk and prepares `capture->data`. False: there is none. */
 bool chunks_take(struct capture *capture);
 void chunks_release(struct capture *capture);
+/* What is known of a thread; NULL: too many, or no memory. The next call may move it. */
+struct traced_thread *chunks_thread(struct capture *capture, uint32_t number);
 /* Makes full chunks of what a dead process left. */
 void chunks_harvest(struct capture *capture, uint32_t slot);
 bool chunks_pending(const struct capture *capture, uint32_t slot);

@@ -16,7 +16,7 @@
 
 enum { RESIDENT_CHUNKS = 32, MAX_THREADS = 1 << 20 };
 
-static struct traced_thread *find_thread(struct capture *capture, uint32_t number) {
+struct traced_thread *chunks_thread(struct capture *capture, uint32_t number) {
     if (number >= MAX_THREADS ||
         !array_zeroed_room(capture->threads, capture->thread_capacity, (size_t)number + 1))
         return NULL;
@@ -118,10 +118,11 @@ static bool oldest_chunk(struct capture *capture, uint32_t *oldest) {
 static bool find_owner(struct capture *capture, uint32_t slot, const struct ring_chunk *chunk,
                        struct traced **process, struct traced_thread **owner) {
     *process = &capture->slots[slot];
-    struct traced_thread *thread = *owner = find_thread(capture, chunk->thread);
+    struct traced_thread *thread = *owner = chunks_thread(capture, chunk->thread);
     if (!(*process)->live || !thread || thread->ended || (thread->known && thread->slot != slot))
         return false;
-    *thread = (struct traced_thread){.slot = slot, .known = true};
+    thread->slot = slot;
+    thread->known = true;
     return true;
 }
 

@@ -368,6 +368,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     replace_standard_error();
     process_start();
     thread_start();
+    event_start();
     bool joined = process_join(RING_STARTED, 0, 0);
     atomic_store(&plugin.phase, joined ? atomic_load(&plugin.control->phase) : RING_DONE);
     register_callbacks();

@@ -73,6 +73,9 @@ void thread_skip_rep(unsigned vcpu, const struct rep_block *block);
 void thread_system_call(unsigned vcpu, uint64_t number);
 /* The current thread's number in the trace. False: its events are dropped. */
 bool thread_number(unsigned vcpu, uint32_t *number);
+/* The same for what its events are told of, with the instructions that it has executed. False: at
+ * this moment they are not captured. */
+bool thread_place(uint32_t *number, uint64_t *position);
 /* The thread of the vCPU in this process, in order of creation. */
 uint32_t thread_ordinal(unsigned vcpu);
 /* Instructions that the current thread has executed, those of the block it is in included. */
@@ -212,6 +215,16 @@ struct fault {
     uint32_t number, index, insn_count;
 };
 bool fault_next_block(struct fault_search *search, struct fault *fault);
+
+/* ---- plugin_event.c: events of threads ---- */
+
+void event_start(void); /* once, at install */
+/* A system call, when all else that is done before it is done; the first thing after it. */
+void event_entered(unsigned vcpu, int64_t number, const uint64_t arguments[6]);
+void event_returned(int64_t result);
+/* The current thread, in a call, made a vCPU: it is the thread `number`, if it is `numbered`. */
+void event_created(unsigned vcpu, bool numbered, uint32_t number);
+void event_forked(void);
 
 /* ---- plugin_guest.c ---- */
 

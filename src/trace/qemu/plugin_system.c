@@ -116,6 +116,7 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
         exec_follow(vcpu, &(struct exec_call){AT_FDCWD, 0, a1, a2, a3});
     if (number == calls->execveat)
         exec_follow(vcpu, &(struct exec_call){(int)a1, (int)a5, a2, a3, a4});
+    event_entered(vcpu, number, all);
     errno = saved;
 }
 
@@ -129,8 +130,11 @@ void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t r
     (void)id, (void)vcpu;
     int saved = errno;
     const struct call_numbers *calls = &CALLS[plugin.control->isa];
-    if (result < 0 && result > -4096)
+    event_returned(result);
+    if (result < 0 && result > -4096) {
+        errno = saved;
         return;
+    }
     if (number == calls->mmap || number == calls->mremap) {
         uint64_t start = (uint64_t)result;
         code_unmapped(start, start + arguments[number == calls->mmap ? 1 : 2]);

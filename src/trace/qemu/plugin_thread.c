@@ -346,6 +346,17 @@ uint64_t thread_position(void) {
            (self.held ? atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed) : 0);
 }
 
+bool thread_place(uint32_t *number, uint64_t *position) {
+    if (plugin.control->slice_size)
+        return false;
+    pthread_mutex_lock(&ownership);
+    *number = self.number;
+    *position = thread_position();
+    bool captured = is_capturing() && self.state == CAPTURED && self.held;
+    pthread_mutex_unlock(&ownership);
+    return captured;
+}
+
 bool thread_rep_continues(void) {
     return self.rep_continues;
 }
@@ -707,6 +718,8 @@ uint32_t thread_created(unsigned vcpu) {
         plugin.threaded = true;
         lone_chunk = &nothing;
     }
+    uint32_t given = vcpu < VCPUS ? number_of_vcpu[vcpu] : 0;
+    event_created(vcpu, given != 0, given - 1);
     return ordinal;
 }
 
@@ -724,4 +737,5 @@ void thread_forked(void) {
     memset(number_of_vcpu, 0, sizeof number_of_vcpu);
     marker_forget();
     count_forked();
+    event_forked();
 }

@@ -86,6 +86,9 @@ void queue_give(struct capture *capture, struct item *item) {
                                               .count = (uint32_t)queued->symbols.count,
                                               .symbols = queued->symbols.symbols};
         break;
+    case ITEM_THREAD_EVENT:
+        item->event = queued->event;
+        break;
     case ITEM_MARKER:
         item->marker = queued->marker;
         break;

@@ -399,6 +399,30 @@ static bool on_effect(struct capture *capture, const struct ring_effect *effect,
     return true;
 }
 
+/* ---- events of threads ---- */
+
+/* In the order in which the thread made the calls; a thread is made once. */
+static bool on_thread_event(struct capture *capture, uint32_t slot,
+                            const struct thread_event *event) {
+    struct traced_thread *thread = chunks_thread(capture, event->thread);
+    struct traced_thread *made =
+        event->other == THREAD_EVENT_NO_THREAD ? NULL : chunks_thread(capture, event->other);
+    thread = thread ? &capture->threads[event->thread] : NULL; /* which may have moved */
+    if (!thread || (event->other != THREAD_EVENT_NO_THREAD && !made) ||
+        !thread_event_is_sound(event) || event->position < thread->told || (made && made->made))
+        return false;
+    if (!capture->slots[slot].live || thread->ended || (thread->known && thread->slot != slot))
+        return true;
+    thread->told = event->position;
+    if (made)
+        made->made = true;
+    struct queued *item = capture_queue(capture, ITEM_THREAD_EVENT);
+    item->event = *event;
+    item->event.process = capture->slots[slot].number;
+    item->event.number = item->event.reserved = 0;
+    return true;
+}
+
 /* ---- reading ---- */
 
 static void copy_out(struct ring_control *control, uint32_t slot, uint64_t at, void *to,
@@ -452,6 +476,9 @@ static bool handle(struct capture *capture, uint32_t slot, const uint64_t *recor
     case RING_WAITED:
         return size >= sizeof(struct ring_waited) &&
                on_waited(capture, (const struct ring_waited *)record);
+    case RING_THREAD_EVENT:
+        return size == sizeof(struct ring_thread_event) &&
+               on_thread_event(capture, slot, &((const struct ring_thread_event *)record)->event);
     case RING_EFFECT:
         return size > sizeof(struct ring_effect) &&
                on_effect(capture, (const struct ring_effect *)record,

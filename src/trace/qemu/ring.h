@@ -29,6 +29,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/thread_event.h"
+
 enum {
     RING_CHUNK_BYTES = 512 << 10,
     RING_CHUNK_HEADER = 128,
@@ -85,13 +87,14 @@ struct ring_chunk {
 static_assert(sizeof(struct ring_chunk) <= RING_CHUNK_HEADER, "the events follow the header");
 
 enum ring_record_kind {
-    RING_HELLO,    /* request: a process begins */
-    RING_MAP,      /* request: which file is mapped at an address */
-    RING_BLOCK,    /* a block definition, followed by its bytes */
-    RING_UNTRACED, /* a process that will not be traced, followed by its path */
-    RING_REACHED,  /* a thread is about to execute a marker; where the others are */
-    RING_EFFECT,   /* a system call that would change the world, followed by what it is */
-    RING_WAITED,   /* a child that is not traced was waited for */
+    RING_HELLO,        /* request: a process begins */
+    RING_MAP,          /* request: which file is mapped at an address */
+    RING_BLOCK,        /* a block definition, followed by its bytes */
+    RING_UNTRACED,     /* a process that will not be traced, followed by its path */
+    RING_REACHED,      /* a thread is about to execute a marker; where the others are */
+    RING_EFFECT,       /* a system call that would change the world, followed by what it is */
+    RING_WAITED,       /* a child that is not traced was waited for */
+    RING_THREAD_EVENT, /* what a thread did with others, before anything that it does after it */
 };
 
 struct ring_record {
@@ -157,6 +160,11 @@ struct ring_waited {
     struct ring_record record;
     uint32_t pid, reserved;
     uint64_t user_microseconds; /* of it and the children that it waited for, natively */
+};
+
+struct ring_thread_event {
+    struct ring_record record;
+    struct thread_event event; /* no `number` */
 };
 
 enum { RING_EFFECT_BYTES = 256 };
@@ -230,9 +238,10 @@ struct ring_control {
     _Atomic uint32_t released, waiting;
     _Atomic int32_t queued;
     _Atomic uint64_t tickets, published;
-    _Atomic uint32_t threads;      /* numbers given out */
-    _Atomic uint32_t most_threads; /* that a process has made */
-    _Atomic uint32_t chunk_high;   /* chunks below have been used */
+    _Atomic uint64_t event_tickets; /* of thread_event */
+    _Atomic uint32_t threads;       /* numbers given out */
+    _Atomic uint32_t most_threads;  /* that a process has made */
+    _Atomic uint32_t chunk_high;    /* chunks below have been used */
 
     /* What it takes to run the emulator again after an exec. */
     char emulator[RING_PATH_BYTES];

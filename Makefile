@@ -152,7 +152,7 @@ ifeq ($(RISCV_WORKLOADS),)
 	@echo 'workloads for riscv64 are not built: there is no $(RISCV64_CC) (make deps installs it)'
 endif
 	@:
-build/workloads/x86_64/%: workloads/%.c workloads/workload.h
+build/workloads/x86_64/%: workloads/%.c workloads/workload.h workloads/threaded.h
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(X86_64_CC) $(WORKLOAD_CFLAGS) -o $@ $< -lm -pthread
@@ -160,7 +160,7 @@ build/workloads/x86_64/nab-%: workloads/nab.c workloads/workload.h
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(X86_64_CC) $(WORKLOAD_CFLAGS) -f$* -o $@ $< -lm -pthread
-build/workloads/riscv64/%: workloads/%.c workloads/workload.h
+build/workloads/riscv64/%: workloads/%.c workloads/workload.h workloads/threaded.h
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(RISCV64_CC) $(WORKLOAD_CFLAGS) -static -o $@ $< -lm -pthread

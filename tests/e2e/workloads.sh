@@ -23,6 +23,13 @@ small() {
     bigcode) echo 2 ;;
     pages) echo 20000 512 ;;
     threads) echo 5000 3 ;;
+    counters) echo together 3 20000 ;;
+    tallies) echo static 3 20000 ;;
+    critical) echo long 3 500 ;;
+    barrier) echo uneven 3 10 ;;
+    queue) echo uneven 3 500 ;;
+    readmostly) echo rwlock 3 5000 ;;
+    bandwidth) echo memory 3 50000 1 ;;
     *) echo 20000 ;;
     esac
 }
@@ -107,5 +114,35 @@ flags_change_nothing() {
 }
 what="nab computes the same without NaN and with fast arithmetic, to the digits that it prints"
 skip_without x86_64-workloads "$what" || check "$what" flags_change_nothing
+
+# The variants of a threaded workload, and any number of threads, compute the same.
+variants() {
+    case $1 in
+    counters) echo together apart shared private ;;
+    tallies) echo static static-padded heap heap-padded ;;
+    critical) echo long short ;;
+    barrier) echo uneven even ;;
+    queue) echo uneven even batches ;;
+    readmostly) echo rwlock mutex published ;;
+    bandwidth) echo memory cache ;;
+    esac
+}
+threads_change_nothing() {
+    local first _ work variant threads
+    read -r first _ work <<<"$(small "$1")"
+    for variant in $(variants "$1"); do
+        for threads in 1 2 5; do
+            # shellcheck disable=SC2086
+            timeout 60 "$WORKLOADS/x86_64/$1" "$variant" $threads $work || return 1
+        done
+    done >"$scratch/said" || return 1
+    sort -u "$scratch/said"
+    [ "$(sort -u "$scratch/said" | wc -l)" = 1 ] && "$WORKLOADS/x86_64/$1" "$first" 65 2>&1
+    [ $? = 2 ]
+}
+for name in counters tallies critical barrier queue readmostly bandwidth; do
+    what="$name computes the same in every variant and with any number of threads"
+    skip_without x86_64-workloads "$what" || check "$what" threads_change_nothing "$name"
+done
 
 finish

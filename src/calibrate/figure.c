@@ -23,6 +23,15 @@ static bool of_llc(const struct machine *machine, double *value) {
     return of_cache(machine, &machine->llc, value);
 }
 
+static bool of_modified(const struct machine *machine, double *value) {
+    *value = address_generation(machine) + machine->chip.modified_transfer;
+    return true;
+}
+static bool of_clean(const struct machine *machine, double *value) {
+    *value = address_generation(machine) + machine->chip.clean_transfer;
+    return true;
+}
+
 static const struct machine_cache *last_cache(const struct machine *machine) {
     return machine->llc.present  ? &machine->llc
            : machine->l2.present ? &machine->l2
@@ -65,6 +74,8 @@ static const struct figure {
 } FIGURES[] = {{"l1d.load_to_use", "l1d.latency", of_l1d},
                {"l2.load_to_use", "l2.latency", of_l2},
                {"llc.load_to_use", "llc.latency", of_llc},
+               {"chip.modified_load_to_use", "chip.modified_transfer", of_modified},
+               {"chip.clean_load_to_use", "chip.clean_transfer", of_clean},
                {"memory.load_to_use", NULL, of_memory},
                {"memory.bandwidth", "dram.bandwidth", of_bandwidth},
                {"branch.indirect_targets", "branch.indirect_entries", of_indirect}};
@@ -101,11 +112,13 @@ bool figure_key_value(const struct machine *machine, const char *name, double me
         *value = exp2(round(log2(fmax(measured, 1))));
         return true;
     }
-    own = figure->of == of_l1d   ? machine->l1d.latency
-          : figure->of == of_l2  ? machine->l2.latency
-          : figure->of == of_llc ? machine->llc.latency
-          : machine->dram.banked ? machine->dram.base_latency
-                                 : machine->dram.latency;
+    own = figure->of == of_l1d        ? machine->l1d.latency
+          : figure->of == of_l2       ? machine->l2.latency
+          : figure->of == of_llc      ? machine->llc.latency
+          : figure->of == of_modified ? machine->chip.modified_transfer
+          : figure->of == of_clean    ? machine->chip.clean_transfer
+          : machine->dram.banked      ? machine->dram.base_latency
+                                      : machine->dram.latency;
     *value = round(measured) - (whole - own);
     return *value >= 0;
 }

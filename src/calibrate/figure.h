@@ -5,6 +5,7 @@
  *     l1d.load_to_use      cycles from a load's issue to its data: address generation, l1d.latency
  *     l2.load_to_use       likewise
  *     llc.load_to_use      likewise
+ *     chip.modified_load_to_use, chip.clean_load_to_use  likewise, of a line that another core has
  *     memory.load_to_use   address generation, the lookup of the last cache, and memory with
  *                          another row open: dram.base_latency, or dram.latency
  *     memory.bandwidth     bytes per cycle: dram.bandwidth, at the machine's clock

@@ -67,11 +67,15 @@ void clock_chain(uint64_t rounds) {
                          : "r"(one));
 }
 
-/* Ticks of one addition. */
-static double unit(int64_t *processor) {
+double clock_unit(int64_t *processor) {
     const uint64_t once = ticks(clock_chain, CHAIN_ROUNDS, processor);
     const uint64_t twice = ticks(clock_chain, 2 * CHAIN_ROUNDS, processor);
     return ((double)twice - (double)once) / ((double)CHAIN_ROUNDS * CLOCK_CHAIN_ADDS);
+}
+
+bool clock_agrees(double before, double after) {
+    const double mean = (before + after) / 2;
+    return mean > 0 && fabs(before - after) < CLOCK_AGREEMENT * mean;
 }
 
 /* Iterations that take long enough; the kernel is warm behind this. */
@@ -98,12 +102,12 @@ static bool repeat(const struct host_placed *placed, uint64_t iterations, double
     unsigned here;
     __rdtscp(&here);
     int64_t processor = here;
-    const double before = unit(&processor);
+    const double before = clock_unit(&processor);
     const uint64_t once = ticks(placed->run, iterations, &processor);
     const uint64_t twice = ticks(placed->run, 2 * iterations, &processor);
-    const double after = unit(&processor), mean = (before + after) / 2;
+    const double after = clock_unit(&processor), mean = (before + after) / 2;
     *cycles = ((double)twice - (double)once) / (double)iterations / mean;
-    return processor >= 0 && mean > 0 && fabs(before - after) < CLOCK_AGREEMENT * mean;
+    return processor >= 0 && clock_agrees(before, after);
 }
 
 void clock_measure(void *context, const struct host_placed *placed, struct host_result *result) {

@@ -29,6 +29,11 @@ void clock_measure(void *context, const struct host_placed *placed, struct host_
 /* The chain: 100 additions, each waiting for the one before, so many times over. */
 enum { CLOCK_CHAIN_ADDS = 100 };
 void clock_chain(uint64_t rounds);
+/* Ticks of the time stamp counter that an addition takes now. *processor becomes -1 when it did not
+ * run there. */
+double clock_unit(int64_t *processor);
+/* Whether two of them are the same but for what cannot be helped. */
+bool clock_agrees(double before, double after);
 
 /* The median of samples, which are sorted, and half of the interval that holds that of all of them
  * with 95 % probability, from their order alone. count at least 1; spread is infinite below 6. */

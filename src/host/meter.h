@@ -26,6 +26,10 @@ struct host_meter {
      * their results. After a stop the rest is HOST_NOT_RUN. */
     bool (*measure)(struct host_meter *meter, const struct host_kernel *const *kernels,
                     size_t count, struct host_result *results, struct error *error);
+    /* Likewise of lines that another processor has, by enum host_line (host/lines.h). NULL: it has
+     * no other. */
+    bool (*measure_lines)(struct host_meter *meter, struct host_result *results,
+                          struct error *error);
     uint32_t features; /* that the processor has (enum host_feature) */
     bool simulated;
     bool quick;             /* fewer repetitions */

@@ -2,6 +2,7 @@
 
 #include "host/child.h"
 #include "host/clock.h"
+#include "host/lines.h"
 
 #if defined __x86_64__
 
@@ -19,11 +20,19 @@ static bool measure(struct host_meter *meter, const struct host_kernel *const *k
     return good;
 }
 
+static bool measure_lines(struct host_meter *meter, struct host_result *results,
+                          struct error *error) {
+    return host_lines_measure(meter->quick, &meter->watcher, results, error);
+}
+
 bool host_native_meter(struct host_meter *meter, bool quick, const struct watcher *watcher,
                        struct error *error) {
     (void)error;
-    *meter = (struct host_meter){
-        .measure = measure, .features = host_features(), .quick = quick, .watcher = *watcher};
+    *meter = (struct host_meter){.measure = measure,
+                                 .measure_lines = measure_lines,
+                                 .features = host_features(),
+                                 .quick = quick,
+                                 .watcher = *watcher};
     return true;
 }
 

@@ -156,6 +156,24 @@ this_processor() {
         test -n "$(value additions)" && test "$(value 'dispatch width')" != 0.0
 }
 
+# Every line that another processor has is measured, or unknown, or there is one processor only.
+transfers() {
+    run calibrate --quick --only transfers --json >"$scratch/report.json" &&
+        for what in 'line that another core wrote' 'line that another core read' \
+            'line that both read, until owned' 'atomic addition to one that it wrote' \
+            'line written by turns, half a round'; do
+            value "$what" | grep -qE '^([0-9.]+|unknown|not there)$' || return 1
+        done
+}
+one_processor() {
+    taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$CULPRIT" calibrate --quick \
+        --only transfers --json -o "$file" >"$scratch/report.json" &&
+        test "$(value 'line that another core wrote')" = 'not there' &&
+        grep -q 'not measurable here: there is one processor' "$scratch/report.json" &&
+        grep -qE '^modified_transfer .*; not measurable here; published' "$file" ||
+        { cat "$scratch/report.json" "$file"; return 1; }
+}
+
 # Interrupted in the second part, which takes much longer: the first one is reported, as a part.
 set -m
 interrupted() {
@@ -200,6 +218,13 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
 fi
 if [ "$(uname -m)" = x86_64 ]; then
     check "this processor is measured, or unknown" this_processor
+    check "lines of another processor are measured, or unknown" transfers
+    what="with one processor lines of another are not measured"
+    if command -v taskset >/dev/null; then
+        check "$what" one_processor
+    else
+        skip "$what" "no taskset here"
+    fi
 else
     check "another processor than x86-64 is refused in a line" \
         fails_with "only x86-64 processors can be calibrated"

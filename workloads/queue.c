@@ -1,17 +1,18 @@
-/* queue [uneven|even|batches] [THREADS] [ITEMS]: producers and consumers with a bounded queue.
+/* queue [uneven|even|single] [THREADS] [ITEMS]: producers and consumers with a bounded queue.
  *
- * Half of the threads make items, the others use them; between them is a queue of 32 items with a
+ * Half of the threads make items, the others use them; between them is a queue of 256 items with a
  * lock and two condition variables. An item takes 200 rounds of work in all:
  *
- * uneven   150 of them in the producer: consumers wait for items
- * even     100 and 100: the remedy
- * batches  likewise, and items are handed over 8 at a time: fewer locks and wakes
+ * uneven  150 of them in the producer: consumers wait for items
+ * even    100 and 100: the remedy
+ * single  likewise, but items are handed over one at a time, not 32: each time a lock, often a
+ * wake; its remedy is `even`
  *
  * A single thread does both by turns. */
 #include "threaded.h"
 
-static const char *const VARIANTS[] = {"uneven", "even", "batches", NULL};
-enum { UNEVEN, EVEN, BATCHES, ROUNDS = 200, CAPACITY = 32, BATCH = 8 };
+static const char *const VARIANTS[] = {"uneven", "even", "single", NULL};
+enum { UNEVEN, EVEN, SINGLE, ROUNDS = 200, CAPACITY = 256, BATCH = 32 };
 
 static struct {
     pthread_mutex_t lock;
@@ -98,7 +99,7 @@ int main(int count, char **arguments) {
     const int chosen = variant(count, arguments, VARIANTS);
     const uint64_t threads = thread_count(count, arguments);
     total = queue.left = argument(count, arguments, 3, 4000, "items");
-    batch = chosen == BATCHES ? BATCH : 1;
+    batch = chosen == SINGLE ? 1 : BATCH;
     producer_rounds = chosen == UNEVEN ? 3 * ROUNDS / 4 : ROUNDS / 2;
     run_parts(threads, threads, take_part);
     printf("queue %" PRIu64 "\n", sum);

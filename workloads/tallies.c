@@ -1,6 +1,7 @@
 /* tallies [static|static-padded|heap|heap-padded] [THREADS] [BYTES]: words of a text are counted.
  *
- * Each thread counts bytes, words and lines of its part of the text, in a structure of its own:
+ * Each thread writes its part of the text, and then counts bytes, words and lines of it, in a
+ * structure of its own:
  *
  * static        in an array of such structures, 24 bytes each: neighbours share cache lines
  * static-padded in an array of structures of a line each: the remedy
@@ -24,17 +25,14 @@ static char *first; /* tally of thread 0 */
 static size_t step; /* bytes to the next thread's */
 static char *text;
 
-/* Words of 1 to 8 letters, lines of some 10 words. */
-static void write_text(uint64_t bytes) {
-    uint64_t seed = 1;
-    for (uint64_t i = 0; i < bytes; i++) {
-        const uint64_t chance = random_below(&seed, 50);
-        text[i] = chance == 0 ? '\n' : chance < 10 ? ' ' : (char)('a' + chance % 26);
-    }
+/* Words of some five letters, lines of some ten words. */
+static char letter_at(uint64_t place) {
+    const uint64_t chance = (work_on(scatter(place), 1) >> 32) * 50 >> 32;
+    return chance == 0 ? '\n' : chance < 10 ? ' ' : (char)('a' + chance % 26);
 }
 
 kernel void count_words(struct tally *tally, uint64_t begin, uint64_t end) {
-    char before = begin ? text[begin - 1] : ' ';
+    char before = begin ? letter_at(begin - 1) : ' ';
     for (uint64_t i = begin; i < end; i++) {
         const char now = text[i];
         add_in_memory(&tally->bytes, 1);
@@ -51,6 +49,8 @@ static struct tally *tally_of(uint64_t thread) {
 }
 
 static void count_part(const struct part *part) {
+    for (uint64_t i = part->begin; i < part->end; i++)
+        text[i] = letter_at(i);
     count_words(tally_of(part->number), part->begin, part->end);
 }
 
@@ -64,7 +64,6 @@ int main(int count, char **arguments) {
             : chosen == STATIC_PADDED ? (char *)padded_tallies
                                       : allocate(threads, step);
     text = allocate(bytes, 1);
-    write_text(bytes);
     run_parts(threads, bytes, count_part);
     struct tally sum = {0};
     for (uint64_t i = 0; i < threads; i++) {

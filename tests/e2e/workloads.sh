@@ -26,7 +26,7 @@ small() {
     counters) echo together 3 20000 ;;
     tallies) echo static 3 20000 ;;
     critical) echo long 3 500 ;;
-    barrier) echo uneven 3 10 ;;
+    barrier) echo uneven 3 2 ;;
     queue) echo uneven 3 500 ;;
     readmostly) echo rwlock 3 5000 ;;
     bandwidth) echo memory 3 50000 1 ;;
@@ -122,7 +122,7 @@ variants() {
     tallies) echo static static-padded heap heap-padded ;;
     critical) echo long short ;;
     barrier) echo uneven even ;;
-    queue) echo uneven even batches ;;
+    queue) echo uneven even single ;;
     readmostly) echo rwlock mutex published ;;
     bandwidth) echo memory cache ;;
     esac

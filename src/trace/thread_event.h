@@ -47,14 +47,13 @@ enum thread_event_futex {
     FUTEX_OP_WAIT = 0,        /* if the word at `address` is `value` */
     FUTEX_OP_WAKE = 1,        /* at most `value` waiters at `address`; result: how many */
     FUTEX_OP_REQUEUE = 3,     /* wakes at most `value` at `address` and moves at most `value2` to
-                                 `address2`; result: how many were woken */
-    FUTEX_OP_CMP_REQUEUE = 4, /* the same, if the word is still what was expected; result: how many
-                                 were woken or moved */
+                                 `address2`; result: how many of both */
+    FUTEX_OP_CMP_REQUEUE = 4, /* the same, if the word is still what was expected */
     FUTEX_OP_WAKE_OP = 5,     /* at most `value` at `address` and, if a condition holds, at most
-                                 `value2`     at `address2`; result: how many in all */
+                                 `value2` at `address2`; result: how many in all */
     FUTEX_OP_LOCK_PI = 6,     /* a wait: acquires the lock at `address` */
     FUTEX_OP_UNLOCK_PI = 7,   /* a wake: hands the lock to a waiter; result 0, whether there was one
-                                 or   not */
+                                 or not */
     FUTEX_OP_TRYLOCK_PI = 8,  /* no event */
     FUTEX_OP_WAIT_BITSET = 9, /* as a wait, for wakes that share a bit of `bitset` */
     FUTEX_OP_WAKE_BITSET = 10,     /* as a wake, of waits that share a bit of `bitset` */

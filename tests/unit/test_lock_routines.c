@@ -1,0 +1,75 @@
+/* Routines that threads synchronise with, by name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "program/lock_routines.h"
+
+/* "acquire mutex shared may-fail"; "" for none. */
+static void describe(const char *symbol, char *text, size_t size) {
+    static const char *const ACTIONS[LOCK_ACTIONS] = {
+        "", "acquire", "release", "wait", "signal", "broadcast", "meet", "join", "sleep"};
+    struct lock_routine routine = lock_routine_of(symbol);
+    snprintf(text, size, "%s%s%s%s%s", ACTIONS[routine.action],
+             routine.action && routine.object ? " " : "", lock_object_name(routine.object),
+             routine.shared ? " shared" : "", routine.may_fail ? " may-fail" : "");
+}
+
+static void test_names(void **state) {
+    static const struct {
+        const char *symbol, *expected;
+    } CASES[] = {
+        {"pthread_mutex_lock", "acquire mutex"},
+        {"__pthread_mutex_lock", "acquire mutex"},
+        {"___pthread_mutex_lock", "acquire mutex"},
+        {"__GI___pthread_mutex_lock", "acquire mutex"},
+        {"pthread_mutex_lock@@GLIBC_2.2.5", "acquire mutex"},
+        {"pthread_mutex_lock@GLIBC_2.27", "acquire mutex"},
+        {"pthread_mutex_lock@plt", ""},
+        {"pthread_mutex_locks", ""},
+        {"pthread_mutex_loc", ""},
+        {"my_pthread_mutex_lock", ""},
+        {"pthread_mutex_init", ""},
+        {"main", ""},
+        {"", ""},
+        {"____", ""},
+        {"pthread_mutex_trylock", "acquire mutex may-fail"},
+        {"pthread_mutex_unlock", "release mutex"},
+        {"pthread_rwlock_rdlock", "acquire read-write lock shared"},
+        {"pthread_rwlock_timedwrlock", "acquire read-write lock may-fail"},
+        {"pthread_cond_wait", "wait condition"},
+        {"___pthread_cond_timedwait", "wait condition may-fail"},
+        {"pthread_cond_signal", "signal condition"},
+        {"pthread_cond_broadcast", "broadcast condition"},
+        {"___pthread_barrier_wait", "meet barrier"},
+        {"__new_sem_wait", "acquire semaphore"},
+        {"sem_post@@GLIBC_2.34", "release semaphore"},
+        {"pthread_spin_lock", "acquire spin lock"},
+        {"pthread_join", "join thread"},
+        {"mtx_lock", "acquire mutex"},
+        {"__lll_lock_wait", "sleep mutex"},
+        {"__lll_lock_wait_private", "sleep mutex"},
+        {"__futex_abstimed_wait_cancelable64", "sleep may-fail"},
+        {"std::sys::sync::mutex::futex::Mutex::lock_contended", "sleep mutex"},
+        {"std::sys::unix::locks::futex_mutex::Mutex::lock_contended", "sleep mutex"},
+        {"std::sys::sync::condvar::futex::Condvar::wait", "wait condition"},
+        {"app::Mutex::lock_contended", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        char text[64];
+        describe(CASES[i].symbol, text, sizeof text);
+        if (strcmp(text, CASES[i].expected) != 0)
+            fail_msg("%s: \"%s\", not \"%s\"", CASES[i].symbol, text, CASES[i].expected);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -93,17 +93,22 @@ bool event_queue_add(struct event_queue *queue, const struct thread_event *event
            note_created(queue, event, number, error);
 }
 
-bool event_queue_take(struct event_queue *queue, uint32_t thread, uint64_t position,
-                      struct thread_event *event) {
+bool event_queue_take_within(struct event_queue *queue, uint32_t thread, uint64_t first,
+                             uint64_t last, struct thread_event *event) {
     if (thread >= queue->thread_count)
         return false;
     struct queued_events *queued = &queue->threads[thread];
-    while (queued->first < queued->count && queued->events[queued->first].position < position)
+    while (queued->first < queued->count && queued->events[queued->first].position < first)
         queued->first++;
-    if (queued->first == queued->count || queued->events[queued->first].position != position)
+    if (queued->first == queued->count || queued->events[queued->first].position > last)
         return false;
     *event = queued->events[queued->first++];
     return true;
+}
+
+bool event_queue_take(struct event_queue *queue, uint32_t thread, uint64_t position,
+                      struct thread_event *event) {
+    return event_queue_take_within(queue, thread, position, position, event);
 }
 
 void event_queue_forget(struct event_queue *queue, uint32_t thread) {

@@ -24,6 +24,9 @@ bool event_queue_add(struct event_queue *queue, const struct thread_event *event
 /* The thread's next event at a position; those before it are dropped. False: there is none. */
 bool event_queue_take(struct event_queue *queue, uint32_t thread, uint64_t position,
                       struct thread_event *event);
+/* The thread's next event from `first` to `last`; those before are dropped. */
+bool event_queue_take_within(struct event_queue *queue, uint32_t thread, uint64_t first,
+                             uint64_t last, struct thread_event *event);
 /* Nothing more of the thread is taken. */
 void event_queue_forget(struct event_queue *queue, uint32_t thread);
 

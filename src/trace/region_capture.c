@@ -21,7 +21,7 @@ static bool take_header(struct region_capture *capture, const struct item_header
     return (capture->header.command && capture->header.host) || region_capture_out_of_memory(error);
 }
 
-enum { THREAD_NEW = UINT32_MAX, THREAD_OTHER = UINT32_MAX - 1 };
+enum { THREAD_NEW = UINT32_MAX, THREAD_OTHER = UINT32_MAX - 1, MAX_THREADS = 1 << 20 };
 
 static bool is_wanted(const struct region_capture *capture, uint32_t process) {
     return any_where(i, capture->windows.count, capture->windows.regions[i].process == process);
@@ -114,7 +114,7 @@ static bool finish(struct region_capture *capture, size_t number, bool thread_en
              ", which are %" PRIu64 " to %" PRIu64 " of thread 0 of this trace",
              region->id, region->found_first, region->found_end, region->thread,
              region_trace_start(region), region_trace_end(region));
-    region->trace_threads = (uint32_t)capture->writers[number].thread_count;
+    region->trace_threads = region_writer_thread_count(&capture->writers[number]);
     region->others_cut = capture->writers[number].others_cut;
     if (!region_writer_close(&capture->writers[number], note, thread_ended, &region->bytes,
                              error)) {
@@ -155,7 +155,7 @@ static bool write_chunk(struct region_capture *capture, size_t number, bool open
         !region_writer_open(writer, region->path, capture->options.compress, &capture->header,
                             process, most_others(capture, region), error))
         return false;
-    if (!region_writer_data(writer, data, true, error))
+    if (!region_writer_data(writer, data, capture->chunk_events, true, error))
         return false;
     return !region_windows_written(&capture->windows, number,
                                    data->first_insn + data->insn_count) ||
@@ -229,7 +229,8 @@ static bool share_data(struct region_capture *capture, const struct item_data *d
     while (process && (number = next_shared(capture, &place)) != SIZE_MAX)
         if (region_at(capture, number)->thread != thread &&
             capture->writers[number].process == process &&
-            !region_writer_data(&capture->writers[number], data, false, error))
+            !region_writer_data(&capture->writers[number], data, capture->chunk_events, false,
+                                error))
             return false;
     return true;
 }
@@ -246,10 +247,32 @@ static bool share_thread_end(struct region_capture *capture, uint32_t in_run, ui
 
 /* ---- chunks ---- */
 
+/* An event at the chunk's first instruction is of the last one before it, which may lie in the
+ * trace too; it came after that one's chunk. */
+static bool take_events(struct region_capture *capture, const struct item_data *data) {
+    size_t count = 0;
+    struct thread_event event;
+    while (event_queue_take_within(&capture->events, data->thread, data->first_insn,
+                                   data->first_insn + data->insn_count, &event))
+        if (!array_push(capture->taken, capture->taken_capacity, count, event))
+            return false;
+    capture->chunk_events = (struct chunk_events){capture->taken, count};
+    return true;
+}
+
+static bool take_event(struct region_capture *capture, const struct thread_event *event,
+                       struct error *error) {
+    bool many = event->thread >= MAX_THREADS ||
+                (event->other >= MAX_THREADS && event->other != THREAD_EVENT_NO_THREAD);
+    return many || event_queue_add(&capture->events, event, true, error);
+}
+
 static bool take_data(struct region_capture *capture, const struct item_data *data,
                       struct error *error) {
     struct region_windows *windows = &capture->windows;
     bool good;
+    if (!take_events(capture, data))
+        return region_capture_out_of_memory(error);
     struct region_thread *thread = find_thread(capture, data, &good);
     if (!good)
         return region_capture_out_of_memory(error);
@@ -383,6 +406,8 @@ static bool take_item(struct region_capture *capture, const struct item *item,
         return take_code(capture, &item->code, error);
     case ITEM_DATA:
         return take_data(capture, &item->data, error);
+    case ITEM_THREAD_EVENT:
+        return take_event(capture, &item->event, error);
     case ITEM_THREAD_END:
         return take_thread_end(capture, item->thread_ended, error);
     case ITEM_MARKER:

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 
+#include "trace/event_queue.h"
 #include "trace/item.h"
 #include "trace/region_source.h"
 #include "trace/region_windows.h"
@@ -32,7 +33,11 @@ struct region_capture {
     size_t process_count, process_capacity;
     uint32_t *threads; /* by number in this run: as regions have it, or one of these */
     size_t thread_count, thread_capacity;
-    bool image_seen; /* one that a marker lies in was mapped */
+    struct event_queue events; /* of threads, until the chunk that they belong to comes */
+    struct thread_event *taken;
+    size_t taken_capacity;
+    struct chunk_events chunk_events; /* of the chunk that is looked at: among those taken */
+    bool image_seen;                  /* one that a marker lies in was mapped */
     bool enough;
     size_t paused_before; /* 1 more than the place of the region that the last pause ends before */
     volatile sig_atomic_t interrupted;

@@ -155,6 +155,8 @@ void region_capture_close(struct region_capture *capture) {
         region_writer_discard(&capture->writers[i]);
     for (size_t i = 0; i < capture->process_count; i++)
         kept_process_free(capture->processes[i].kept);
+    event_queue_free(&capture->events);
+    free(capture->taken);
     free(capture->processes);
     free(capture->threads);
     free(capture->writers);

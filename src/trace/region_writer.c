@@ -168,8 +168,39 @@ static uint32_t first_block(const struct item_data *data) {
     return (uint32_t)index_where(i, data->event_count, event_kind(data->events[i]) == EVENT_BLOCK);
 }
 
-bool region_writer_data(struct region_writer *writer, const struct item_data *data, bool own,
-                        struct error *error) {
+/* The thread that another makes has its number before it executes anything. One whose instructions
+ * are not wanted is not captured. */
+static bool number_created(struct region_writer *writer, uint32_t captured, uint32_t *number) {
+    *number = THREAD_EVENT_NO_THREAD;
+    if (captured == THREAD_EVENT_NO_THREAD || !writer->most_others)
+        return true;
+    if (!find_thread(writer, captured, number) ||
+        !array_room(writer->threads, writer->thread_capacity, (size_t)*number + 1))
+        return false;
+    if (*number == writer->thread_count)
+        writer->threads[writer->thread_count++] = (struct region_writer_thread){0};
+    writer->thread_numbers[captured] = *number + 1;
+    return true;
+}
+
+/* `moved`: added to what the capture counted before an instruction, this is what the trace does. */
+static bool put_events(struct region_writer *writer, struct chunk_events events, uint32_t number,
+                       uint64_t moved, struct error *error) {
+    for (size_t i = 0; i < events.count; i++) {
+        struct item item = {.kind = ITEM_THREAD_EVENT, .event = events.items[i]};
+        item.event.process = 0;
+        item.event.thread = number;
+        item.event.position += moved;
+        if (!number_created(writer, item.event.other, &item.event.other))
+            return out_of_memory(writer, error);
+        if (!file_writer_put(writer->file, &item, error))
+            return false;
+    }
+    return true;
+}
+
+bool region_writer_data(struct region_writer *writer, const struct item_data *data,
+                        struct chunk_events events, bool own, struct error *error) {
     uint32_t number, count = 0;
     if (!find_thread(writer, data->thread, &number))
         return out_of_memory(writer, error);
@@ -183,6 +214,7 @@ bool region_writer_data(struct region_writer *writer, const struct item_data *da
         !array_room(writer->events, writer->event_capacity, (size_t)data->event_count + 1))
         return out_of_memory(writer, error);
     struct region_writer_thread *thread = &writer->threads[number];
+    const uint64_t first = thread->first + thread->insns;
     if (thread->gap)
         writer->events[count++] = event_mark(MARK_GAP, 0);
     /* What is left of a block whose beginning is missing belongs to it. */
@@ -201,14 +233,20 @@ bool region_writer_data(struct region_writer *writer, const struct item_data *da
     }
     if (!count)
         return true;
+    thread->insns += data->insn_count;
+    if (!put_events(writer, events, number, first - data->first_insn, error))
+        return false;
     struct item item = {.kind = ITEM_DATA, .data = *data};
     item.data.process = 0;
     item.data.thread = number;
-    item.data.first_insn = thread->first + thread->insns;
+    item.data.first_insn = first;
     item.data.event_count = count;
     item.data.events = writer->events;
-    thread->insns += data->insn_count;
     return file_writer_put(writer->file, &item, error);
+}
+
+uint32_t region_writer_thread_count(const struct region_writer *writer) {
+    return sum_over(uint32_t, i, writer->thread_count, writer->threads[i].met);
 }
 
 void region_writer_start(struct region_writer *writer) {
@@ -233,27 +271,30 @@ bool region_writer_thread_ended(struct region_writer *writer, uint32_t thread,
 
 /* Where the region lies in the other threads; false: there are none. */
 static bool describe_others(const struct region_writer *writer, char **note) {
-    size_t size;
+    size_t size, told = 0, others = 0;
+    for (size_t i = 1; i < writer->thread_count; i++)
+        others += writer->threads[i].met;
     FILE *text = open_memstream(note, &size);
-    if (!text || (writer->thread_count < 2 && !writer->others_cut)) {
+    if (!text || (!others && !writer->others_cut)) {
         if (text)
             fclose(text);
         free(*note);
         *note = NULL;
         return text != NULL;
     }
-    if (writer->thread_count > 1)
+    if (others)
         fputs("the region in other threads of this trace:", text);
-    for (size_t i = 1; i < writer->thread_count && i <= NOTED_THREADS; i++)
-        fprintf(text, "%s %zu (thread %" PRIu32 " of the process) %" PRIu64 " to %" PRIu64,
-                i > 1 ? "," : "", i, writer->threads[i].ordinal, writer->threads[i].before,
-                writer->threads[i].insns);
-    if (writer->thread_count > NOTED_THREADS + 1)
-        fprintf(text, " and %zu more", writer->thread_count - 1 - NOTED_THREADS);
+    for (size_t i = 1; i < writer->thread_count && told < NOTED_THREADS; i++)
+        if (writer->threads[i].met)
+            fprintf(text, "%s %zu (thread %" PRIu32 " of the process) %" PRIu64 " to %" PRIu64,
+                    told++ ? "," : "", i, writer->threads[i].ordinal, writer->threads[i].before,
+                    writer->threads[i].insns);
+    if (others > told)
+        fprintf(text, " and %zu more", others - told);
     if (writer->others_cut)
         fprintf(text,
                 "%sleft out is what other threads executed in it beyond %" PRIu64 " instructions",
-                writer->thread_count > 1 ? "; " : "", writer->most_others);
+                others ? "; " : "", writer->most_others);
     return fclose(text) == 0;
 }
 

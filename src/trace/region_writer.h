@@ -58,14 +58,21 @@ struct region_writer {
 bool region_writer_open(struct region_writer *writer, const char *path, bool compress,
                         const struct item_header *header, const struct kept_process *process,
                         uint64_t most_others, struct error *error);
-/* A chunk of the region's own thread, or of another of the process, which is left out when its
- * instructions would be too many. */
-bool region_writer_data(struct region_writer *writer, const struct item_data *data, bool own,
-                        struct error *error);
+/* Events of a chunk's thread that belong to it. */
+struct chunk_events {
+    const struct thread_event *items;
+    size_t count;
+};
+/* A chunk of the region's own thread, or of another of the process, which is left out, with its
+ * events, when its instructions would be too many. */
+bool region_writer_data(struct region_writer *writer, const struct item_data *data,
+                        struct chunk_events events, bool own, struct error *error);
 /* The region begins here, for all threads but its own: that is cut by its instructions. */
 void region_writer_start(struct region_writer *writer);
 /* Nothing of the thread, a captured number, follows. */
 bool region_writer_thread_ended(struct region_writer *writer, uint32_t thread, struct error *error);
+/* Threads that have executed something in the trace. */
+uint32_t region_writer_thread_count(const struct region_writer *writer);
 /* The trace is whole. `thread_ended`: nothing of the region's thread follows. */
 bool region_writer_close(struct region_writer *writer, const char *note, bool thread_ended,
                          uint64_t *bytes, struct error *error);

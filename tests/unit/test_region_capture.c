@@ -11,6 +11,7 @@
 #include "temporary.h"
 #include "trace/region_source.h"
 #include "trace/region_windows.h"
+#include "trace/thread_event_list.h"
 
 enum { CHUNK_EVENTS = 100, CHUNK = 1000, REGIONS = 8 };
 
@@ -208,6 +209,53 @@ static void all_threads_between_two_points(void **state) {
     threads_around_a_region();
     assert_string_equal(capture(1), "");
     assert_threads(paths[1], (const uint64_t[]){4000}, 1, NULL);
+}
+
+/* Events come with the chunks that they belong to: the region's own thread is 0 here, that which is
+ * made there 2. What others did before the trace begins is left out, and so are all of them when it
+ * holds one thread. */
+static void events_of_threads(void **state) {
+    (void)state;
+    struct thread_event_list list;
+    struct error error;
+    for (other_threads = 100;; other_threads = 0) {
+        begin();
+        regions[0] = region(1, 1, 2100, 1100);
+        script_event(&script, 0, THREAD_EVENT_CREATE, 500)->other = 1;
+        chunks(0, 1, 1); /* before the trace begins */
+        chunks(1, 0, 1);
+        chunks(1, 0, 1);
+        reached(0, 2100);
+        script_event(&script, 0, THREAD_EVENT_CREATE, 300)->other = 2;
+        chunks(0, 2, 1);
+        script_event(&script, 2, THREAD_EVENT_WAIT, 20);
+        chunks(2, 0, 1);
+        script_event(&script, 1, THREAD_EVENT_WAKE, 700);
+        chunks(1, 1, 1);
+        reached(1, 3200);
+        script_event(&script, 1, THREAD_EVENT_YIELD, 0);
+        chunks(1, 1, 1);
+        script_event(&script, 1, THREAD_EVENT_YIELD, 5);
+        chunks(1, 1, 1);
+        assert_string_equal(capture(1), "");
+        assert_true(thread_events_read(paths[1], &list, &error));
+        assert_int_equal(list.first[1], 2);
+        assert_int_equal(list.events[0].kind, THREAD_EVENT_WAKE);
+        assert_int_equal(list.events[0].position, 2700);
+        assert_int_equal(list.events[1].position, 3000);
+        if (!other_threads)
+            break;
+        assert_int_equal(list.count, 4);
+        assert_int_equal(list.events[2].kind, THREAD_EVENT_CREATE);
+        assert_int_equal(list.events[2].position, 300);
+        assert_int_equal(list.events[2].other, 2);
+        assert_int_equal(list.events[3].thread, 2);
+        assert_int_equal(list.events[3].position, 20);
+        assert_int_equal(list.threads[2].creator, 1);
+        thread_events_free(&list);
+    }
+    assert_int_equal(list.count, 2);
+    thread_events_free(&list);
 }
 
 /* A thread that waits has regions in which others execute any number of instructions: no more than
@@ -626,6 +674,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_of_chunks),
         cmocka_unit_test(all_threads_between_two_points),
+        cmocka_unit_test(events_of_threads),
         cmocka_unit_test(others_are_bounded),
         cmocka_unit_test(skewed),
         cmocka_unit_test(far_apart),

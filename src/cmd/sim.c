@@ -2,6 +2,7 @@
 #include "cmd/sim.h"
 #include "cmd/cmd.h"
 #include "cmd/legend.h"
+#include "cmd/together_options.h"
 #include "study/tracers.h"
 
 static void begin(void *verb) {
@@ -98,7 +99,8 @@ static void check(struct argp_state *state, void *given) {
                             "culprit sim FILE.ctrace, or culprit sim --regions LIST)");
 }
 
-static const struct option_part PARTS[] = {RUN_PARTS, {0}};
+static const struct option_part PARTS[] = {
+    RUN_PARTS, {&together_group, offsetof(struct sim, run.study.threads)}, {0}};
 
 static const struct command_line LINE = {
     .own = {.options = OPTIONS, .begin = begin, .end = check},

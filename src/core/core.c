@@ -45,6 +45,10 @@ enum core_state core_run(struct core *core, uint64_t until, bool all, struct err
     return ooo_run(core->ooo, until, all, error);
 }
 
+void core_move(struct core *core, struct memory *memory) {
+    ooo_move(core->ooo, memory);
+}
+
 uint64_t core_cycle(const struct core *core) {
     return ooo_cycle(core->ooo);
 }

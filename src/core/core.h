@@ -100,6 +100,8 @@ enum { CORE_PUSH = 512 }; /* instructions of a core_push(), at most */
  * and lets the pipeline run empty: CORE_EMPTY. */
 enum core_state { CORE_FAILED, CORE_PAUSED, CORE_STARVED, CORE_EMPTY };
 enum core_state core_run(struct core *core, uint64_t until, bool all, struct error *error);
+/* An empty core goes on with the memory of another. */
+void core_move(struct core *core, struct memory *memory);
 /* The cycle in which its last µop dispatched; of an empty one that of its last commit. */
 uint64_t core_cycle(const struct core *core);
 /* None of its accesses to come is earlier. */

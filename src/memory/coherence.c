@@ -163,8 +163,9 @@ static void read_memory(struct memory *memory, struct cache *last, const struct 
 }
 
 /* From the core that owns the line. */
-static void transfer(struct memory *memory, struct directory_entry *entry, uint64_t line,
-                     uint64_t owner, const struct request *request, struct answer *answer) {
+static void transfer(struct memory *memory, struct cache *last, struct directory_entry *entry,
+                     uint64_t line, uint64_t owner, const struct request *request,
+                     struct answer *answer) {
     struct shared_memory *shared = memory->shared;
     struct coherence_statistics *statistics = &shared->statistics[memory->core];
     struct memory *from = shared->cores[__builtin_ctzll(owner)];
@@ -175,7 +176,9 @@ static void transfer(struct memory *memory, struct directory_entry *entry, uint6
         .ready = ready, .fetched_by = request->sequence, .level = LEVEL_LLC, .coherent = true};
     statistics->modified_transfers += modified;
     statistics->clean_transfers += !modified;
-    if (request->own) {
+    if (request->own || (modified && shared->migratory)) {
+        if (!request->own)
+            level_write_back(memory, last, line, request);
         drop_all(shared, owner, line, false);
         give(entry, bit(memory), ready, request);
     } else {
@@ -209,7 +212,7 @@ void coherent_read(struct memory *memory, struct cache *last, const struct reque
     struct directory_entry *entry = entry_of(memory, line, request);
     const uint64_t holders = others(shared, entry, line, core);
     if (holders && entry->line & ENTRY_OWNED) {
-        transfer(memory, entry, line, holders, request, answer);
+        transfer(memory, last, entry, line, holders, request, answer);
         return;
     }
     read_memory(memory, last, request, answer);

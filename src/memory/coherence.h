@@ -9,6 +9,8 @@
  *     read, others have it in S        as memory alone says; one more in S
  *     read, another core owns it       s + clean_transfer, or modified_transfer when that core has
  *                                      it dirty; both have it in S, and the shared level dirty
+ *                                      (migratory machines: when that has it dirty, it goes over
+ *                                      whole: the reader has M, the other loses it)
  *     store, another core owns it      the same; the other core loses it; M
  *     store, others have it in S       the later of what memory says and s + upgrade; they lose it
  *     store to a line of its own in S  s + upgrade; others lose it
@@ -35,6 +37,7 @@ struct shared_memory {
     uint32_t core_count;
     uint32_t line_bytes;
     uint32_t clean_transfer, modified_transfer, upgrade; /* cycles */
+    bool migratory;
     struct coherence_watch watch;
     struct coherence_statistics statistics[SHARED_MEMORY_CORES];
 };

@@ -14,51 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "simulate/graph_breakdown.h"
-#include "simulate/slice_recorder.h"
-#include "simulate/workers.h"
+#include "simulate/run_state.h"
 #include "util/array.h"
 #include "util/clock.h"
-#include "util/executor.h"
 #include "util/order.h"
-
-/* One guest thread on its own core. */
-struct lane {
-    struct lane *next;
-    struct tap_source source;
-    struct tap *tap;
-    struct attached *attached;
-    struct graph_lane *graph; /* or NULL */
-    struct core *core;
-    struct stall_causes *causes; /* of a core in order; else NULL */
-    bool in_window;
-    struct core_statistics at_window;          /* when the window began */
-    struct slice_recorder slice;               /* begun when slices are recorded */
-    void *instructions[INSTRUCTION_OBSERVERS]; /* their observers' own */
-    void *observed[];                          /* each observer's own */
-};
-
-struct simulation_state {
-    const struct simulation_options *options;
-    struct simulation *simulation;
-    struct trace *trace;
-    double started;      /* seconds of the monotonic clock */
-    struct lane *lanes;  /* live ones */
-    struct lane **table; /* by thread number; NULL when it has none */
-    size_t table_capacity, thread_capacity, execution_capacity;
-    struct executor *pipeline, *attribution; /* of all cores and of their profiles; or NULL */
-    struct tap_bus *bus;
-    struct golden *golden; /* with Oracle */
-    struct workers *workers;
-    struct graph_breakdown *graph;  /* or NULL */
-    struct oracle_result sliced;    /* of cores that record slices and are done */
-    struct oracle_result collected; /* what Oracle had when the level began */
-    struct pics *total;
-    struct stall_causes *causes; /* of cores in order; else NULL */
-    struct sampling_step step;
-    double window_cycles;
-    uint32_t insns_known; /* static instructions that the observers know */
-};
 
 static void lane_free(const struct simulation_state *run, struct lane *lane) {
     const struct simulation_options *options = run->options;
@@ -106,10 +65,11 @@ static struct lane *lane_new(struct simulation_state *run, struct tap_source sou
     }
     lane->source = source;
     struct core_options options = {.ideal = run->options->ideal,
-                                   .executor = run->pipeline,
+                                   .executor = run->memory ? NULL : run->pipeline,
                                    .tap = lane->tap,
                                    .causes = lane->causes,
-                                   .learned = run->options->learned};
+                                   .learned = run->options->learned,
+                                   .memory = run->memory};
     const struct slicing *slicing = run->options->slicing;
     if (slicing && !slice_recorder_begin(&lane->slice, slicing, source.thread, error)) {
         lane_free(run, lane);
@@ -131,8 +91,7 @@ static struct lane *lane_new(struct simulation_state *run, struct tap_source sou
     return lane;
 }
 
-/* Room in the tables for a thread number. */
-static bool make_room(struct simulation_state *run, uint32_t thread, struct error *error) {
+bool run_make_room(struct simulation_state *run, uint32_t thread, struct error *error) {
     struct simulation *simulation = run->simulation;
     if (thread < simulation->thread_count)
         return true;
@@ -144,9 +103,9 @@ static bool make_room(struct simulation_state *run, uint32_t thread, struct erro
     return true;
 }
 
-static struct lane *lane_of(struct simulation_state *run, const struct trace_batch *batch,
-                            struct error *error) {
-    assert(run->table); /* make_room() has been here */
+struct lane *run_lane_of(struct simulation_state *run, const struct trace_batch *batch,
+                         struct error *error) {
+    assert(run->table); /* run_make_room() has been here */
     struct lane *lane = run->table[batch->thread];
     struct tap_source source = {.process = batch->process, .thread = batch->thread};
     if (lane)
@@ -249,8 +208,8 @@ static bool check_sums(const struct simulation_state *run, struct error *error) 
                      simulation->counted.cycles, simulation->cycles);
 }
 
-/* Ends the level: adds what the profiles gained during it, with its weight. */
-static bool collect(struct simulation_state *run, struct error *error) {
+/* Ends the level: what the profiles gained during it counts with its weight. */
+bool run_collect(struct simulation_state *run, struct error *error) {
     struct simulation *simulation = run->simulation;
     uint64_t weight = run->step.weight;
     bool good = true;
@@ -272,8 +231,8 @@ static bool collect(struct simulation_state *run, struct error *error) {
     return good && check_sums(run, error);
 }
 
-static bool lane_end(struct simulation_state *run, uint32_t thread, struct error *error) {
-    assert(run->table); /* as in lane_of() */
+bool run_lane_end(struct simulation_state *run, uint32_t thread, struct error *error) {
+    assert(run->table); /* as in run_lane_of() */
     struct lane *lane = run->table[thread];
     if (!lane)
         return true;
@@ -301,7 +260,7 @@ static bool next_step(struct simulation_state *run, struct error *error) {
     struct sampling_step next = sampling_step(&run->options->sampling, simulation->executed);
     assert(next.end > simulation->executed);
     if (next.level != run->step.level)
-        good = good && collect(run, error);
+        good = good && run_collect(run, error);
     run->step = next;
     simulation->levels = next.level;
     return good;
@@ -337,8 +296,8 @@ static bool teach_observers(struct simulation_state *run, const struct code *cod
                          options->observers[i].learn(options->observers[i].context, code, error));
 }
 
-static bool simulate_piece(struct simulation_state *run, struct lane *lane,
-                           const struct trace_batch *piece, struct error *error) {
+bool run_show_piece(struct simulation_state *run, struct lane *lane,
+                    const struct trace_batch *piece, struct error *error) {
     const struct code *code = trace_code(run->trace);
     const bool follows = lane->in_window;
     if (!lane->in_window) {
@@ -351,9 +310,13 @@ static bool simulate_piece(struct simulation_state *run, struct lane *lane,
                            follows, error))
             return false;
     }
-    const struct core_input input = core_input_of(code, piece);
-    return count_executions(run, piece, error) && teach_observers(run, code, error) &&
-           core_push(lane->core, &input, error);
+    return count_executions(run, piece, error) && teach_observers(run, code, error);
+}
+
+static bool simulate_piece(struct simulation_state *run, struct lane *lane,
+                           const struct trace_batch *piece, struct error *error) {
+    const struct core_input input = core_input_of(trace_code(run->trace), piece);
+    return run_show_piece(run, lane, piece, error) && core_push(lane->core, &input, error);
 }
 
 /* Cuts what is simulated into slices. */
@@ -380,7 +343,7 @@ static bool run_piece(struct simulation_state *run, const struct trace_batch *pi
     simulation->executed += counted;
     if (run->step.action == SAMPLING_SKIP)
         return true;
-    struct lane *lane = lane_of(run, piece, error);
+    struct lane *lane = run_lane_of(run, piece, error);
     if (!lane)
         return false;
     if (run->step.action == SAMPLING_WARM) {
@@ -395,7 +358,7 @@ static bool run_piece(struct simulation_state *run, const struct trace_batch *pi
 
 static bool run_batch(struct simulation_state *run, const struct trace_batch *batch,
                       struct error *error) {
-    if (!make_room(run, batch->thread, error))
+    if (!run_make_room(run, batch->thread, error))
         return false;
     struct simulation_thread *thread = &run->simulation->threads[batch->thread];
     thread->process = batch->process;
@@ -413,7 +376,7 @@ static bool run_batch(struct simulation_state *run, const struct trace_batch *ba
         begin = end;
     }
     run->simulation->executed += batch->passed;
-    return !batch->thread_ended || lane_end(run, batch->thread, error);
+    return !batch->thread_ended || run_lane_end(run, batch->thread, error);
 }
 
 /* What the schedule skips need not be decoded. A selector must see every instruction. */
@@ -465,7 +428,7 @@ static bool start_threads(struct simulation_state *run, struct error *error) {
            (run->attribution = executor_new("attribution", error));
 }
 
-static void free_lanes(struct simulation_state *run) {
+void run_free_lanes(struct simulation_state *run) {
     while (run->lanes) {
         struct lane *lane = run->lanes;
         run->lanes = lane->next;
@@ -475,7 +438,7 @@ static void free_lanes(struct simulation_state *run) {
 
 /* Everything that holds simulated state; what it counted has been collected. */
 static void free_cores(struct simulation_state *run) {
-    free_lanes(run);
+    run_free_lanes(run);
     workers_free(run->workers);
     graph_breakdown_free(run->graph);
     tap_bus_free(run->bus);
@@ -524,10 +487,10 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
         good = (run.graph = graph_breakdown_new(options, trace_isa(trace), run.attribution, error));
     if (good) {
         struct error late;
-        good = run_trace(&run, selector, error);
-        good &= collect(&run, good ? error : &late);
+        good = options->together ? together_run(&run, error) : run_trace(&run, selector, error);
+        good &= run_collect(&run, good ? error : &late);
     }
-    free_lanes(&run); /* the samples under way go to the profiles */
+    run_free_lanes(&run); /* the samples under way go to the profiles */
     if (run.workers) {
         struct error late;
         good &= workers_finish(run.workers, simulation, good ? error : &late);
@@ -563,5 +526,6 @@ void simulation_free(struct simulation *simulation) {
     free(simulation->profiles);
     commit_summary_free(&simulation->commits);
     breakdown_free(&simulation->breakdown);
+    together_result_free(&simulation->together);
     memset(simulation, 0, sizeof *simulation);
 }

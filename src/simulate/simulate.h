@@ -25,6 +25,7 @@
 #include "simulate/sampling.h"
 #include "simulate/selection.h"
 #include "simulate/slicing.h"
+#include "simulate/together.h"
 #include "trace/trace.h"
 #include "util/error.h"
 #include "util/watcher.h"
@@ -71,6 +72,11 @@ struct simulation_options {
     /* With these categories; NULL: the standard ones. Their sets of instructions may grow while
      * code becomes known. */
     const struct categories *categories;
+
+    /* Threads share the chip of an out-of-order machine. The trace is a file that nothing was read
+     * of, with trace_fix_numbers(); everything is simulated, no slices, no graph. NULL: each thread
+     * is alone. */
+    const struct together *together;
 
     /* Record slices of every thread, whose positions count from the first instruction selected;
      * NULL: none. Everything must be simulated. */
@@ -137,6 +143,7 @@ struct simulation {
     struct simulation_thread *threads; /* by thread number; those never simulated have 0 */
     uint32_t thread_count;
 
+    struct together_result together;
     struct simulation_regions regions;
     uint32_t levels; /* of sampling that the run reached; 0: everything was simulated */
     struct sampling_spread spread;

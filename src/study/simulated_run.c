@@ -41,6 +41,14 @@ static bool open_trace(struct simulated_run *run, int *exec_status, struct error
     return true;
 }
 
+static bool choose_together(struct simulated_run *run, const char *path, struct error *error) {
+    if (!together_choose(&run->threads, path, &run->options, &run->together, &run->apart, error))
+        return false;
+    if (run->options.together)
+        trace_fix_numbers(run->trace);
+    return true;
+}
+
 bool simulated_run_open(struct simulated_run *run, int *exec_status, struct error *error) {
     struct simulation_options *options = &run->options;
     if (!open_trace(run, exec_status, error))
@@ -52,7 +60,10 @@ bool simulated_run_open(struct simulated_run *run, int *exec_status, struct erro
     else
         options->selection = input_selection(run->input);
     options->watcher = watcher_of(run->watch);
-    return options->machine;
+    if (!options->machine)
+        return false;
+    const char *file = run->captured ? run->captured : run->input->trace;
+    return !file || choose_together(run, file, error);
 }
 
 /* Finds the period of what was given none, then begins the trace anew. */
@@ -84,8 +95,9 @@ bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error 
     const struct input_options *input = run->input;
     if (run->floor && !rehearse(run, exec_status, error))
         return false;
-    if (run->forecasts && !forecasting_start(&run->forecasting, options->machine, options->ideal,
-                                             FORECAST_SOME, MULTISIM_DRAW, error))
+    if (run->forecasts && !options->together &&
+        !forecasting_start(&run->forecasting, options->machine, options->ideal, FORECAST_SOME,
+                           MULTISIM_DRAW, error))
         return false;
     options->instructions = run->forecasting.observers;
     options->instruction_observer_count = run->forecasting.observer_count;

@@ -6,6 +6,7 @@
 #include "study/forecasting.h"
 #include "study/input.h"
 #include "study/timed_capture.h"
+#include "study/together_threads.h"
 
 struct simulated_run {
     /* Set before. */
@@ -14,7 +15,8 @@ struct simulated_run {
     const struct machine_choice *machines;
     const volatile sig_atomic_t *begin; /* capture from when it is set; NULL: at once */
     struct trace *trace; /* being read already; NULL: simulated_run_open() opens it */
-    bool forecasts;      /* tell, too, what would be saved */
+    struct together_request threads;
+    bool forecasts; /* tell, too, what would be saved */
     /* Profilers with neither period nor samples get the period that this floor of the error takes
      * (share; 0: none is asked for). */
     double floor;
@@ -22,6 +24,8 @@ struct simulated_run {
     /* With the other options; machine, selection, progress and stop are filled in. */
     struct simulation_options options;
 
+    struct together together;
+    const char *apart; /* why threads are not simulated together; NULL: they are, or there is one */
     struct timed_capture timed; /* --for */
     char *captured;             /* temporary trace of the command; NULL: not (yet) made */
     struct forecasting forecasting;

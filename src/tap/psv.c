@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-static const char *const names[PSV_BITS] = {"DR-L1", "DR-TLB", "DR-SQ",  "FL-MB",  "FL-EX",
-                                            "FL-MO", "ST-L1",  "ST-TLB", "ST-LLC", "ST-FW", "ST-CO"};
+static const char *const names[PSV_BITS] = {"DR-L1", "DR-TLB", "DR-SQ",  "FL-MB", "FL-EX", "FL-MO",
+                                            "ST-L1", "ST-TLB", "ST-LLC", "ST-FW", "ST-CO"};
 
 const char *psv_name(unsigned bit) {
     return bit < PSV_BITS ? names[bit] : "?";

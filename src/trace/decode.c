@@ -356,6 +356,10 @@ void decoder_pass(struct decoder *decoder, uint64_t insns) {
     decoder->pass = insns;
 }
 
+void decoder_fix_numbers(struct decoder *decoder) {
+    decoder->table.fixed_numbers = true;
+}
+
 void decoder_only(struct decoder *decoder, int thread) {
     decoder->only = thread;
 }

@@ -238,6 +238,10 @@ void trace_only(struct trace *trace, uint32_t thread) {
     decoder_only(trace->decoder, (int)thread);
 }
 
+void trace_fix_numbers(struct trace *trace) {
+    decoder_fix_numbers(trace->decoder);
+}
+
 int trace_next(struct trace *trace, struct trace_batch *batch, struct error *error) {
     decoder_pass(trace->decoder, trace->pass);
     trace->pass = 0;

@@ -184,6 +184,10 @@ void trace_pass(struct trace *trace, uint64_t insns);
 /* Before the first trace_next(): what other threads did is not decoded, and does not come out. */
 void trace_only(struct trace *trace, uint32_t thread);
 
+/* Before the first trace_next(): static instructions have the same numbers whatever is decoded, so
+ * that several readers of one file, each of another thread, agree. */
+void trace_fix_numbers(struct trace *trace);
+
 /* No trace_next() follows: frees what only reading needs, which is most of what a trace of large
  * programs holds. The code keeps its instructions and images, but no µops; all that the functions
  * below tell stays. */

@@ -100,6 +100,25 @@ static void read_of_modified(void **state) {
     free_pair(&pair);
 }
 
+/* A migratory machine passes a modified line on whole: who reads it, writes it at once, and who had
+ * it must get it back. A clean line is shared as elsewhere. */
+static void migratory(void **state) {
+    (void)state;
+    struct machine machine = two_cores();
+    machine.chip.migratory = true;
+    const struct pair pair = new_pair(&machine);
+    store(pair.a, 1000, LINE);
+    assert_access(load(pair.b, 2000, LINE), 2080, LEVEL_LLC, COHERENT);
+    assert_access(store(pair.b, 3000, LINE), 3004, LEVEL_L1, 0);
+    assert_access(load(pair.a, 4000, LINE), 4080, LEVEL_LLC, COHERENT);
+    assert_int_equal(counts(&pair, 0).modified_transfers, 1);
+    assert_int_equal(counts(&pair, 0).invalidations, 1);
+    load(pair.a, 5000, LINE + 64);
+    assert_access(load(pair.b, 6000, LINE + 64), 6060, LEVEL_LLC, COHERENT);
+    assert_access(store(pair.b, 7000, LINE + 64), 7050, LEVEL_L1, MEMORY_COHERENCE);
+    free_pair(&pair);
+}
+
 /* S: a third reader gets it as from memory alone, here from the LLC. */
 static void read_of_shared(void **state) {
     (void)state;
@@ -327,6 +346,7 @@ int main(void) {
         cmocka_unit_test(alone),
         cmocka_unit_test(read_of_clean),
         cmocka_unit_test(read_of_modified),
+        cmocka_unit_test(migratory),
         cmocka_unit_test(read_of_shared),
         cmocka_unit_test(write_of_shared),
         cmocka_unit_test(two_writers),

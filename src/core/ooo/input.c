@@ -1,6 +1,6 @@
 /* The core's door: batches of dynamic instructions are checked, prepared and predecoded; or warm
  * the caches, TLBs and predictors only. */
-#include "core/ooo/ooo.h"
+#include "core/ooo/loads_stores.h"
 
 #include <string.h>
 
@@ -103,6 +103,14 @@ enum core_state ooo_run(struct ooo *core, uint64_t until, bool all, struct error
     core->chunk_start = core->produced;
     core->gather_start = core->gather_end;
     return all ? CORE_EMPTY : CORE_STARVED;
+}
+
+/* What it wrote on its way out is in the cache it leaves. */
+void ooo_move(struct ooo *core, struct memory *memory) {
+    assert(is_empty(core) && core->one_of_several);
+    while (core->drained < core->now.stores)
+        drain_one(core);
+    core->memory = memory;
 }
 
 uint64_t ooo_cycle(const struct ooo *core) {

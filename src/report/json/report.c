@@ -4,6 +4,7 @@
 #include "report/report.h"
 #include "report/interval.h"
 #include "report/json/row.h"
+#include "report/json/threads.h"
 #include "report/json_values.h"
 #include "report/stalls.h"
 #include "report/upgrades.h"
@@ -130,19 +131,6 @@ static json_t *regions_object(const struct simulation *simulation) {
                      "commit_state_half_intervals_95", state_intervals(simulation));
 }
 
-static json_t *threads_array(const struct simulation *simulation) {
-    json_t *array = json_array();
-    for (uint32_t i = 0; i < simulation->thread_count; i++) {
-        const struct simulation_thread *thread = &simulation->threads[i];
-        if (thread->instructions)
-            json_array_append_new(array, json_pack("{s:I, s:I, s:I, s:I}", "thread", (json_int_t)i,
-                                                   "process", (json_int_t)thread->process,
-                                                   "instructions", (json_int_t)thread->instructions,
-                                                   "cycles", (json_int_t)thread->cycles));
-    }
-    return array;
-}
-
 /* ---- writing ---- */
 
 /* The report's object while it is being written. */
@@ -243,11 +231,12 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
     put_rows(&writer, "hot_instructions", &report->instructions, total);
     put_members(&writer, json_pack("{s:I, s:o, s:o, s:o}", "instruction_count",
                                    (json_int_t)report->instructions.total, "threads",
-                                   threads_array(simulation), "statistics",
+                                   threads_json(report->simulation), "statistics",
                                    statistics_object(report), "notes", json_notes(report)));
     if (report->by == BY_LINE || report->by == BY_IMAGE)
         put_rows(&writer, report->by == BY_LINE ? "lines" : "images", &report->grouped, total);
-    put_members(&writer, json_pack("{s:o}", "children", children_object(&report->children)));
+    put_members(&writer, json_pack("{s:o, s:o}", "children", children_object(&report->children),
+                                   "together", together_json(report)));
     put_members(&writer, json_pack("{s:o, s:o, s:o, s:o}", "stalls", stalls_json(simulation),
                                    "what_if", what_if_json(&report->what_if), "larger_machine",
                                    upgrades_json(report), "next", json_text(report->next)));

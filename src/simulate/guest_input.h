@@ -1,0 +1,35 @@
+/* One guest thread of a trace file, by a reader of its own: its instructions up to each of its
+ * events, then the event. Memory is bounded by the static code. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/trace.h"
+#include "util/error.h"
+
+struct guest_input {
+    struct trace *trace;
+    struct trace_batch batch;
+    uint32_t taken;        /* instructions of it */
+    uint32_t events_taken; /* events of it */
+    bool over;             /* no batch follows */
+};
+
+bool guest_input_open(struct guest_input *input, const char *path, uint32_t thread,
+                      struct error *error);
+void guest_input_close(struct guest_input *input);
+
+enum guest_step { GUEST_FAILED, GUEST_INSNS, GUEST_EVENT, GUEST_END };
+/* The next instructions, `most` at most, or the event behind those before. Both are good until the
+ * next call. */
+enum guest_step guest_input_next(struct guest_input *input, uint32_t most,
+                                 struct trace_batch *piece, const struct thread_event **event,
+                                 struct error *error);
+
+/* The last so many of the instructions that it gave were not taken. */
+void guest_input_give_back(struct guest_input *input, uint32_t count);
+
+/* Of the last instructions taken: the call that leads to the one before the event, from another
+ * image than its own; UINT32_MAX: there is none among those of the last batch. */
+uint32_t guest_input_caller(const struct guest_input *input);

@@ -1,0 +1,62 @@
+/* Inside of this room: a simulation under way, and its guest threads' cores. */
+#pragma once
+
+#include "simulate/graph_breakdown.h"
+#include "simulate/simulate.h"
+#include "simulate/slice_recorder.h"
+#include "simulate/workers.h"
+#include "util/executor.h"
+
+/* One guest thread and its core. */
+struct lane {
+    struct lane *next;
+    struct tap_source source;
+    struct tap *tap;
+    struct attached *attached;
+    struct graph_lane *graph; /* or NULL */
+    struct core *core;
+    struct stall_causes *causes; /* of a core in order; else NULL */
+    bool in_window;
+    struct core_statistics at_window;          /* when the window began */
+    struct slice_recorder slice;               /* begun when slices are recorded */
+    void *instructions[INSTRUCTION_OBSERVERS]; /* their observers' own */
+    void *observed[];                          /* each observer's own */
+};
+
+struct simulation_state {
+    const struct simulation_options *options;
+    struct simulation *simulation;
+    struct trace *trace;
+    double started;      /* seconds of the monotonic clock */
+    struct lane *lanes;  /* live ones */
+    struct lane **table; /* by thread number; NULL when it has none */
+    size_t table_capacity, thread_capacity, execution_capacity;
+    struct memory *memory;                   /* of the next core that is made; NULL: its own */
+    struct executor *pipeline, *attribution; /* of all cores and of their profiles; or NULL */
+    struct tap_bus *bus;
+    struct golden *golden; /* with Oracle */
+    struct workers *workers;
+    struct graph_breakdown *graph;  /* or NULL */
+    struct oracle_result sliced;    /* of cores that record slices and are done */
+    struct oracle_result collected; /* what Oracle had when the level began */
+    struct pics *total;
+    struct stall_causes *causes; /* of cores in order; else NULL */
+    struct sampling_step step;
+    double window_cycles;
+    uint32_t insns_known; /* static instructions that the observers know */
+};
+
+/* Room in the tables for a thread number. */
+bool run_make_room(struct simulation_state *run, uint32_t thread, struct error *error);
+/* The core of the batch's thread, made if it is new. NULL: an error. */
+struct lane *run_lane_of(struct simulation_state *run, const struct trace_batch *batch,
+                         struct error *error);
+/* What comes before the core sees a piece of a batch: it is counted and shown to observers. */
+bool run_show_piece(struct simulation_state *run, struct lane *lane,
+                    const struct trace_batch *piece, struct error *error);
+/* The thread has ended: its core's counts are collected and it is freed. */
+bool run_lane_end(struct simulation_state *run, uint32_t thread, struct error *error);
+/* Frees all cores; what they counted has been collected. */
+void run_free_lanes(struct simulation_state *run);
+/* Adds what the profiles gained to the simulation. */
+bool run_collect(struct simulation_state *run, struct error *error);

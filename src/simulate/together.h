@@ -1,0 +1,86 @@
+/* The threads of a program on the cores of one chip (memory/shared.h), in simulated time.
+ *
+ * Each guest thread has a reader of its own of the trace file. Locks and barriers of the C library
+ * are known by the names of their entries (lock_entries.h): in simulated time they are had by who
+ * comes first, and whoever comes while another has one waits, whatever the captured run did. Other
+ * waits are for what the thread waited for then (trace/thread_event.h): it goes on when another
+ * thread has done, in simulated time, what released it; where that was done before, it does not
+ * wait. So how the emulator scheduled the program does not count, and neither does the time that
+ * the kernel took. Where threads wait for each other in a circle, which the captured run did not,
+ * one is let go, and that is counted.
+ *
+ * The thread that is behind runs next, until it is `slack` cycles ahead of the one that is then
+ * behind. Results do not depend on host threads or their number.
+ *
+ * Threads that are ready take a free core, the one they had if they can; when there is none they
+ * wait, and running ones take turns of `turn` cycles. Processes of a trace are simulated one after
+ * the other, each on an empty chip. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memory/shared.h"
+
+struct together {
+    const char *path;             /* trace file with addresses; it is read once per thread */
+    uint32_t cores;               /* 0: the machine's chip.cores */
+    uint32_t slack;               /* cycles; 0: TOGETHER_SLACK */
+    uint64_t turn;                /* cycles; 0: TOGETHER_TURN_SECONDS of the machine's clock */
+    struct coherence_watch watch; /* of all processes */
+};
+enum { TOGETHER_SLACK = 100 };
+#define TOGETHER_TURN_SECONDS 0.003 /* sched(7): the least time slice of Linux' default policy */
+
+/* Where a thread was in each cycle from its creation to its end. */
+enum thread_state {
+    THREAD_RUNNING,  /* on a core */
+    THREAD_READY,    /* no core was free */
+    THREAD_LOCKED,   /* waits for a lock that another thread has */
+    THREAD_WAITING,  /* for another thread otherwise: a barrier, a signal, its end */
+    THREAD_SLEEPING, /* for a time that it had asked for */
+    THREAD_STATES
+};
+struct together_thread {
+    uint32_t thread, process;
+    bool known;                     /* it was simulated */
+    uint64_t begin, end;            /* cycles of its process */
+    uint64_t cycles[THREAD_STATES]; /* they sum to end − begin */
+    uint64_t instructions;
+    uint64_t waits;        /* that took time */
+    uint64_t stack_cycles; /* running, as the profile has them */
+};
+
+/* Waits of one kind: for one lock, barrier or event, by one line of code, because of another. */
+enum together_reason { WAIT_FOR_LOCK, WAIT_AT_BARRIER, WAIT_FOR_EVENT };
+struct together_wait {
+    uint64_t address; /* of the lock's word, or of the futex */
+    uint32_t process;
+    uint8_t reason;  /* enum together_reason */
+    uint32_t waiter; /* static instruction: the call that led to the wait; UINT32_MAX: not known */
+    uint32_t other;  /* likewise that by which the lock had been taken, or the last thread came to
+                        the barrier, or that led to the event */
+    uint64_t count, cycles;
+};
+
+struct together_result {
+    bool done; /* threads were simulated together */
+    uint32_t cores;
+    uint64_t cycles;                 /* from beginning to end, of processes one after the other */
+    struct together_thread *threads; /* by number */
+    uint32_t thread_count;
+    struct coherence_statistics coherence; /* of all cores */
+    struct together_wait *waits;           /* most cycles first */
+    size_t wait_count, wait_capacity;
+    uint64_t diverged;      /* waits that were ended because nothing else could go on */
+    uint64_t unexplained;   /* waits of which the captured run does not tell what ended them */
+    uint64_t blocked;       /* system calls that waited for the world, for no simulated time */
+    double blocked_seconds; /* in the captured run */
+};
+void together_result_free(struct together_result *result);
+
+struct simulation_state;
+struct error;
+/* Runs the simulation's trace, which has been read to its end. */
+bool together_run(struct simulation_state *run, struct error *error);

@@ -1,0 +1,292 @@
+/* A routine of the C library acts where it first touches memory atomically: that is the lock's
+ * word, or one of the barrier's. What it does besides, like waiting in a futex because the captured
+ * run had to, is simulated as instructions that take their time and no more. */
+#include "simulate/together_state.h"
+
+#include <string.h>
+
+enum { BARRIER_BYTES = 32, LOCK_BYTES = 64 }; /* of glibc: no mutex or rwlock is larger */
+
+/* ---- who has what ---- */
+
+static void hold(struct guest *guest, struct lock *lock) {
+    if (guest->held_count < LOCKS_HELD)
+        guest->held[guest->held_count++] = lock;
+}
+
+static void let_loose(struct guest *guest, const struct lock *lock) {
+    for (uint32_t i = guest->held_count; i-- > 0;)
+        if (guest->held[i] == lock) {
+            memmove(guest->held + i, guest->held + i + 1,
+                    (--guest->held_count - i) * sizeof *guest->held);
+            return;
+        }
+}
+
+static void have(struct guest *guest, struct lock *lock) {
+    lock->site = guest->routine_call;
+    hold(guest, lock);
+}
+
+static bool chip_has_free_core(const struct chip_run *chip) {
+    for (uint32_t core = 0; core < chip->cores; core++)
+        if (chip->on_core[core] < 0)
+            return true;
+    return false;
+}
+
+/* No core is free for who would have the lock next: it must not be had by a thread that does not
+ * run. The lock is free, and that thread tries once more when it has a core. */
+static bool offer(struct chip_run *chip, struct guest *guest, struct lock *lock, uint64_t cycle,
+                  struct error *error) {
+    lock_free(lock, guest->thread);
+    if (lock->owner != LOCK_NOBODY || lock->readers)
+        return true;
+    struct guest *waiter = &chip->guests[lock->waiters[0].thread];
+    const struct guest_action action = waiter->action;
+    lock_forget(lock, 1);
+    if (!guest_end_wait(chip, waiter, cycle, error))
+        return false;
+    waiter->action = action;
+    waiter->draining = true;
+    return true;
+}
+
+bool guest_give(struct chip_run *chip, struct guest *guest, struct lock *lock, uint64_t cycle,
+                struct error *error) {
+    let_loose(guest, lock);
+    if (lock->waiter_count && !chip_has_free_core(chip))
+        return offer(chip, guest, lock, cycle, error);
+    const size_t next = lock_release(lock, guest->thread);
+    for (size_t i = 0; i < next; i++) {
+        struct guest *waiter = &chip->guests[lock->waiters[i].thread];
+        have(waiter, lock);
+        if (!guest_end_wait(chip, waiter, cycle, error))
+            return false;
+    }
+    lock_forget(lock, next);
+    return true;
+}
+
+void guest_force(struct guest *guest) {
+    struct lock *lock = guest->action.lock;
+    lock_force(lock, guest->thread);
+    if (!lock->barrier)
+        have(guest, lock);
+}
+
+static bool wait_in_line(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                         struct error *error) {
+    struct lock *lock = guest->action.lock;
+    if (!lock_wait(lock, guest->thread, guest->action.reads))
+        return error_set(error, "out of memory for waiting threads");
+    guest->other_site = lock->site;
+    guest_leave_core(chip, guest, cycle);
+    guest_enter(chip, guest, lock->barrier ? THREAD_WAITING : THREAD_LOCKED, cycle);
+    return true;
+}
+
+/* The last one opens the barrier. */
+static bool arrive_at(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                      struct error *error) {
+    struct lock *barrier = guest->action.lock;
+    if (++barrier->arrived < barrier->parties)
+        return wait_in_line(chip, guest, cycle, error);
+    barrier->arrived = 0;
+    for (size_t i = 0; i < barrier->waiter_count; i++) {
+        struct guest *waiter = &chip->guests[barrier->waiters[i].thread];
+        waiter->other_site = guest->routine_call;
+        if (!guest_end_wait(chip, waiter, cycle, error))
+            return false;
+    }
+    lock_forget(barrier, barrier->waiter_count);
+    guest->action = (struct guest_action){.what = DO_NOTHING};
+    return true;
+}
+
+bool guest_act(struct chip_run *chip, struct guest *guest, uint64_t cycle, struct error *error) {
+    struct lock *lock = guest->action.lock;
+    switch (guest->action.what) {
+    case DO_TAKE:
+        if (!lock_take(lock, guest->thread, guest->action.reads))
+            return wait_in_line(chip, guest, cycle, error);
+        have(guest, lock);
+        break;
+    case DO_GIVE:
+        if (!guest_give(chip, guest, lock, cycle, error))
+            return false;
+        break;
+    case DO_ARRIVE:
+        return arrive_at(chip, guest, cycle, error);
+    case DO_NOTHING:
+        break;
+    }
+    guest->action = (struct guest_action){.what = DO_NOTHING};
+    return true;
+}
+
+void guest_begin_action(struct guest *guest, const struct guest_action *action) {
+    struct lock *lock = action->lock;
+    if (action->what == DO_TAKE && lock_take(lock, guest->thread, action->reads)) {
+        have(guest, lock);
+    } else if (action->what == DO_GIVE && !lock->waiter_count) {
+        let_loose(guest, lock);
+        lock_release(lock, guest->thread);
+    } else {
+        guest->action = *action;
+        guest->draining = true;
+    }
+}
+
+/* ---- barriers ---- */
+
+/* Threads that meet at a barrier: as many as the captured run woke at a time, and the one that woke
+ * them. 0: it woke none. */
+static uint32_t parties_of(const struct chip_run *chip, uint64_t address) {
+    int64_t most = 0;
+    for (size_t i = 0; i < chip->events.count; i++) {
+        const struct thread_event *event = &chip->events.events[i];
+        if (event->kind == THREAD_EVENT_WAKE && event->process == chip->process &&
+            event->address - address < BARRIER_BYTES && event->result > most)
+            most = event->result;
+    }
+    return most && most < UINT32_MAX ? (uint32_t)most + 1 : 0;
+}
+
+static struct lock *barrier_at(struct chip_run *chip, uint64_t address) {
+    struct lock *lock = lock_table_at(&chip->locks, address);
+    if (lock && !lock->barrier) {
+        lock->barrier = true;
+        lock->parties = parties_of(chip, address);
+    }
+    return lock;
+}
+
+/* ---- among the instructions ---- */
+
+/* The lock that the thread has and that an unlock touches first at this address: another of its
+ * words, perhaps. NULL: it is not known to have it. */
+static struct lock *held_at(const struct guest *guest, uint64_t address) {
+    for (uint32_t i = guest->held_count; i-- > 0;)
+        if (guest->held[i]->address / LOCK_BYTES == address / LOCK_BYTES ||
+            address - guest->held[i]->address < LOCK_BYTES)
+            return guest->held[i];
+    return NULL;
+}
+
+/* What the routine is for, at its first atomic operation, on this address. False: no memory. */
+static bool find_action(struct chip_run *chip, struct guest *guest, uint64_t address,
+                        struct guest_action *action) {
+    action->reads = guest->routine == ENTRY_READ_LOCK;
+    switch (guest->routine) {
+    case ENTRY_LOCK:
+    case ENTRY_READ_LOCK:
+        action->what = DO_TAKE;
+        return (action->lock = lock_table_at(&chip->locks, address));
+    case ENTRY_UNLOCK:
+        if ((action->lock = held_at(guest, address)))
+            action->what = DO_GIVE;
+        return true;
+    case ENTRY_CONDITION:
+        if (!guest->held_count)
+            return true;
+        action->what = DO_GIVE;
+        action->lock = guest->condition = guest->held[guest->held_count - 1];
+        return true;
+    case ENTRY_BARRIER:
+        if (!(action->lock = barrier_at(chip, address)))
+            return false;
+        guest->counted = action->lock->parties;
+        if (guest->counted)
+            action->what = DO_ARRIVE;
+        return true;
+    default:
+        return true;
+    }
+}
+
+bool guest_event_is_of_lock(const struct chip_run *chip, const struct guest *guest) {
+    const struct lock *lock = lock_table_find(&chip->locks, guest->event.address);
+    switch (guest->routine) {
+    case ENTRY_NONE:
+        return false;
+    case ENTRY_CONDITION:
+        return lock && !lock->barrier;
+    case ENTRY_BARRIER:
+        return guest->counted;
+    default:
+        return true;
+    }
+}
+
+static struct guest_call *call_at(struct guest *guest, uint32_t number) {
+    return &guest->calls[number % CALLS_KEPT];
+}
+
+static void note_call(struct guest *guest, uint32_t insn, const struct static_insn *call) {
+    *call_at(guest, guest->call_count++) =
+        (struct guest_call){.return_to = call->address + call->length, .insn = insn};
+}
+
+/* The calls up to the one that it returned from are over. A return to elsewhere ends none. */
+static void note_return(struct guest *guest, uint64_t address) {
+    const uint32_t least = guest->call_count > CALLS_KEPT ? guest->call_count - CALLS_KEPT : 0;
+    for (uint32_t count = guest->call_count; count > least; count--)
+        if (call_at(guest, count - 1)->return_to == address) {
+            guest->call_count = count - 1;
+            return;
+        }
+}
+
+static void enter_routine(struct guest *guest, enum lock_entry routine) {
+    const struct guest_call *call = call_at(guest, guest->call_count - 1);
+    guest->routine = routine;
+    guest->routine_call = call->insn;
+    guest->return_to = call->return_to;
+    guest->acted = false;
+}
+
+/* The routine that it returned from may have a lock to take again. */
+static void leave_routine(struct guest *guest, struct guest_action *action) {
+    if (guest->condition)
+        *action = (struct guest_action){.what = DO_TAKE, .lock = guest->condition};
+    guest->condition = NULL;
+    guest->routine = ENTRY_NONE;
+}
+
+uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct trace_batch *piece,
+                    struct guest_action *action, struct error *error) {
+    const struct code *code = trace_code(guest->input.trace);
+    for (uint32_t i = 0; i < piece->insn_count; i++) {
+        const struct dynamic_insn *insn = &piece->insns[i];
+        const uint8_t flags = chip->lock_flags[insn->insn];
+        if (guest->returned) {
+            guest->returned = false;
+            note_return(guest, code->insns[insn->insn].address);
+        }
+        if (guest->routine && code->insns[insn->insn].address == guest->return_to) {
+            leave_routine(guest, action);
+            if (action->what != DO_NOTHING)
+                return i;
+        }
+        if (!flags)
+            continue;
+        if (flags & LOCK_ENTRY && !guest->routine && guest->call_count)
+            enter_routine(guest, flags & LOCK_ENTRY);
+        if (flags & LOCK_CALL)
+            note_call(guest, insn->insn, &code->insns[insn->insn]);
+        guest->returned = flags & LOCK_RETURN;
+        if (flags & LOCK_ATOMIC && guest->routine && !guest->acted && insn->memory_count) {
+            guest->acted = true;
+            if (!find_action(chip, guest,
+                             piece->accesses[insn->memory - (uint32_t)piece->first_access].address,
+                             action)) {
+                error_set(error, "out of memory for locks");
+                return UINT32_MAX;
+            }
+            if (action->what != DO_NOTHING)
+                return i;
+        }
+    }
+    return piece->insn_count;
+}

@@ -1,0 +1,114 @@
+/* Inside of this room: threads under way on a chip (together.c), and their locks
+ * (together_locks.c).
+ */
+#pragma once
+
+#include "simulate/guest_input.h"
+#include "simulate/lock_entries.h"
+#include "simulate/lock_table.h"
+#include "simulate/run_state.h"
+#include "simulate/together.h"
+#include "trace/thread_event_list.h"
+#include "trace/wake_pairs.h"
+
+#define NOT_YET UINT64_MAX
+enum { ALONE_CYCLES = 1 << 14 }; /* that the only running thread goes ahead */
+
+enum { CALLS_KEPT = 64 };
+enum { LOCKS_HELD = 32 }; /* by a thread: of so many, those taken last, it is known */
+
+enum guest_life { GUEST_UNBORN, GUEST_ALIVE, GUEST_OVER };
+
+struct guest {
+    uint32_t thread;
+    enum guest_life life;
+    enum thread_state state; /* of one that is alive */
+    uint64_t since;          /* cycle in which it began */
+    uint64_t ready;          /* READY, SLEEPING: the cycle from which it may run */
+    uint64_t turn_end;
+    int core; /* RUNNING: the one it is on; else the one it had; −1: none */
+    struct guest_input input;
+    struct lane *lane;
+    bool draining;  /* the pipeline runs empty: */
+    bool has_event; /* for `event`; else for another thread, or the end */
+    bool at_end;
+    struct thread_event event;
+    uint32_t caller;  /* of it */
+    size_t waits_for; /* WAITING for an event: its place in the list; else SIZE_MAX */
+
+    /* The routine that it is in, of those that lock_entries.h knows. */
+    enum lock_entry routine;
+    bool acted;            /* what the routine is for has been done */
+    uint64_t return_to;    /* address behind its call */
+    uint32_t routine_call; /* static instruction; UINT32_MAX: none */
+    bool returned;         /* by the last instruction */
+    uint32_t call_count;   /* calls under way; a ring has the innermost */
+    struct guest_call {
+        uint64_t return_to;
+        uint32_t insn;
+    } calls[CALLS_KEPT];
+    struct guest_action {
+        enum { DO_NOTHING, DO_TAKE, DO_GIVE, DO_ARRIVE } what;
+        struct lock *lock;
+        bool reads;
+    } action;               /* that the pipeline runs empty for, and then that it waits for */
+    uint32_t other_site;    /* of what it waits for: struct together_wait */
+    bool counted;           /* the barrier that it is in has a number of parties */
+    struct lock *condition; /* lock to take again behind a condition */
+    struct lock *held[LOCKS_HELD];
+    uint32_t held_count;
+};
+
+struct chip_run {
+    struct simulation_state *run;
+    const struct together *options;
+    struct together_result *result;
+    struct thread_event_list events;
+    struct wake_pairs pairs;
+    struct lock_table locks; /* of the process under way */
+    struct lock_entries *entries;
+    const uint8_t *lock_flags;
+    uint64_t *event_cycles; /* by event of the list; NOT_YET */
+    uint32_t *event_callers;
+    uint32_t *process_of; /* by thread; UINT32_MAX: it has no instructions */
+    struct guest *guests; /* by thread */
+    uint32_t *alive;      /* threads */
+    uint32_t alive_count;
+    uint32_t thread_count;
+    struct shared_memory *memory; /* of the process under way */
+    uint32_t process, cores;
+    int64_t *on_core;    /* thread; −1: the core is free */
+    uint64_t *core_free; /* since when */
+    uint64_t slack, turn;
+    double cycles_per_ns;
+    uint64_t end;    /* the last cycle in which a thread ended */
+    uint64_t latest; /* or came to */
+};
+
+/* ---- what becomes of a thread in a cycle (together.c) ---- */
+
+void guest_enter(struct chip_run *chip, struct guest *guest, enum thread_state state,
+                 uint64_t cycle);
+void guest_leave_core(struct chip_run *chip, const struct guest *guest, uint64_t cycle);
+/* A waiting thread goes on in `cycle`, or when it had come if that is later. */
+bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                    struct error *error);
+
+/* ---- locks and barriers (together_locks.c) ---- */
+
+/* Looks through the thread's next instructions for what is to be done of locks, before the one
+ * whose place it returns; their number: nothing is. UINT32_MAX: an error. */
+uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct trace_batch *piece,
+                    struct guest_action *action, struct error *error);
+/* Does at once what nobody waits for, and what needs no waiting; for the rest the pipeline is to
+ * run empty first, so that its cycle is known. */
+void guest_begin_action(struct guest *guest, const struct guest_action *action);
+/* It has. */
+bool guest_act(struct chip_run *chip, struct guest *guest, uint64_t cycle, struct error *error);
+/* The thread gives a lock up. */
+bool guest_give(struct chip_run *chip, struct guest *guest, struct lock *lock, uint64_t cycle,
+                struct error *error);
+/* Whatever others have of the lock that it waits for, it has it. */
+void guest_force(struct guest *guest);
+/* Whether the event is of a lock, or barrier, that is had in simulated time. */
+bool guest_event_is_of_lock(const struct chip_run *chip, const struct guest *guest);

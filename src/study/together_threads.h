@@ -1,0 +1,17 @@
+/* Whether the threads of a program are simulated together, on the cores of one chip, and how. */
+#pragma once
+
+#include "simulate/simulate.h"
+
+struct together_request {
+    bool alone;     /* each thread as if it had a machine of its own */
+    uint32_t cores; /* 0: those of the machine */
+    uint32_t slack; /* cycles; 0: as simulate/together.h has it */
+};
+
+/* Of a trace file, before anything is read of it: sets options->together to `together` if the
+ * program has threads, and machine and options allow it. *why: if it has threads and they do not,
+ * why not; else NULL. False: an error, of the file. */
+bool together_choose(const struct together_request *request, const char *path,
+                     struct simulation_options *options, struct together *together,
+                     const char **why, struct error *error);

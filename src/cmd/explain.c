@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/explain.h"
 #include "cmd/legend.h"
+#include "cmd/together_options.h"
 
 /* Many short regions tell more than few long ones that take as long to simulate: what follows on an
  * instruction is much like it. */
@@ -78,7 +79,8 @@ static void check(struct argp_state *state, void *request) {
     input->follow |= input->command && !input->no_follow && input->thread < 0;
 }
 
-static const struct option_part PARTS[] = {RUN_PARTS, {0}};
+static const struct option_part PARTS[] = {
+    RUN_PARTS, {&together_group, offsetof(struct explain, run.study.threads)}, {0}};
 
 static const struct command_line LINE = {
     .own = {.options = OPTIONS, .begin = explain_begin, .end = check},

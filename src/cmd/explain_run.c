@@ -24,6 +24,7 @@ static bool start(struct explain *explain, struct error *error) {
                                                 .over = explain->over,
                                                 .kept = explain->kept,
                                                 .rerun = explain->rerun,
+                                                .threads = !run->study.threads.alone,
                                                 .forecasts = run->study.forecasts,
                                                 .sampling = run->study.options.sampling,
                                                 .warm_up = explain->warm_up,
@@ -56,6 +57,7 @@ static bool one_pass(struct explain *explain, struct error *error) {
     if (run->verb.ended_by && run->input.trace)
         run->input.limit = explanation_profiled(explain->explanation);
     run->study.trace = explanation_take_trace(explain->explanation);
+    run->study.file = explanation_file(explain->explanation);
     save_close(&run->save);
     return save_open(&run->save, &run->save_options, error) && run_go(run, error);
 }

@@ -43,6 +43,7 @@ struct simulation_state {
     struct stall_causes *causes; /* of cores in order; else NULL */
     struct sampling_step step;
     double window_cycles;
+    bool kept_ended;      /* trace_keep_end() was called */
     uint32_t insns_known; /* static instructions that the observers know */
 };
 

@@ -392,6 +392,28 @@ static bool region_is_done(const struct simulation_state *run) {
            sampling_step(&run->options->sampling, position).action == SAMPLING_STOP;
 }
 
+static bool makes_thread(const struct trace_batch *batch) {
+    for (uint32_t i = 0; i < batch->event_count; i++)
+        if (batch->events[i].kind == THREAD_EVENT_CREATE)
+            return true;
+    return false;
+}
+
+/* Whether the run ends here because of a thread; *good: what was kept could be ended. */
+static bool meets_thread(struct simulation_state *run, const struct trace_batch *batch, bool *good,
+                         struct error *error) {
+    const uint64_t within = run->options->until_threads;
+    if (!within || run->kept_ended)
+        return false;
+    if (makes_thread(batch))
+        return run->simulation->threads_met = true;
+    if (run->simulation->executed > within) {
+        run->kept_ended = true;
+        *good = trace_keep_end(run->trace, error);
+    }
+    return false;
+}
+
 static bool run_trace(struct simulation_state *run, struct selector *selector,
                       struct error *error) {
     const struct simulation_options *options = run->options;
@@ -402,6 +424,9 @@ static bool run_trace(struct simulation_state *run, struct selector *selector,
             run->simulation->interrupted = true;
             return true;
         }
+        bool good = true;
+        if (meets_thread(run, &batch, &good, error) || !good)
+            return good;
         if (selector)
             selector_apply(selector, trace_code(run->trace), &batch);
         if (!run_batch(run, &batch, error))

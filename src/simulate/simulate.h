@@ -77,6 +77,9 @@ struct simulation_options {
      * of, with trace_fix_numbers(); everything is simulated, no slices, no graph. NULL: each thread
      * is alone. */
     const struct together *together;
+    /* Ends, with `threads_met`, when the program makes a thread, within so many instructions;
+     * behind them trace_keep_end() is called, for what was kept is not needed. 0: it goes on. */
+    uint64_t until_threads;
 
     /* Record slices of every thread, whose positions count from the first instruction selected;
      * NULL: none. Everything must be simulated. */
@@ -149,6 +152,7 @@ struct simulation {
     struct sampling_spread spread;
     double seconds;   /* wall time until the last instruction */
     bool interrupted; /* by `stop` */
+    bool threads_met;
 };
 
 /* Runs until the trace ends, the selection is complete or `stop` is set. On an error false, and

@@ -35,6 +35,7 @@ struct explanation {
     uint64_t profiled;      /* instructions */
     int signal;             /* that ended the first run early; 0: none */
     bool begins_again;      /* everything so far is kept */
+    bool whole_kept;        /* the file has it to the end, of several threads */
     bool from_kept;         /* the file that was kept is read in place of a second run */
     char reason[256];       /* not to profile any longer; empty: there is none */
     struct simulation rest; /* what was sampled behind the profiled part */
@@ -167,6 +168,13 @@ static bool must_stop(struct explanation *run) {
     return run->reason[0] != 0;
 }
 
+/* Several threads of one process, whose trace is kept: they are simulated together if it ends
+ * before it is too long for that. */
+static bool may_be_together(const struct explanation *run) {
+    return run->request.threads && !run->machine->core.in_order &&
+           !chunk_profile_has_children(run->profile);
+}
+
 /* To the end of the run, or to where profiling must stop. */
 static bool profile(struct explanation *run, struct error *error) {
     struct trace_batch batch;
@@ -182,7 +190,7 @@ static bool profile(struct explanation *run, struct error *error) {
             break; /* a command is let go on to its end, which is near */
         if (run->profiled <= run->request.over)
             continue;
-        if (has_several(run))
+        if (has_several(run) && !(may_be_together(run) && run->profiled <= run->request.kept))
             break;
         if (run->profiled <= run->request.kept)
             continue;
@@ -197,6 +205,8 @@ static bool profile(struct explanation *run, struct error *error) {
     watch_end(run->request.watch);
     run->profiled = chunk_profile_instructions(run->profile);
     run->begins_again = kept;
+    run->whole_kept =
+        kept && status == 0 && chunk_profile_threaded(run->profile) && may_be_together(run);
     return good && status >= 0;
 }
 
@@ -369,11 +379,24 @@ static void take_interrupt(struct explanation *run) {
         run->request.interrupted(run->profiled + run->rest.executed);
 }
 
+/* Once more, from the file alone. */
+static bool read_kept(struct explanation *run, struct error *error) {
+    const bool good = trace_keep_end(run->trace, error);
+    trace_close(run->trace);
+    run->trace = good ? trace_open(run->kept, error) : NULL;
+    watch_trace(run->request.watch, run->trace);
+    return run->trace != NULL;
+}
+
+const char *explanation_file(const struct explanation *run) {
+    return run->whole_kept && !run->request.trace ? run->kept : NULL;
+}
+
 bool explanation_go(struct explanation *run, enum explanation_kind *kind, struct error *error) {
     bool good = profile(run, error);
     if (good)
         take_interrupt(run);
-    if (good && run->profiled <= run->request.over) {
+    if (good && (run->profiled <= run->request.over || run->whole_kept)) {
         *kind = EXPLANATION_SHORT;
     } else if (good && run->reason[0] && (run->begins_again || run->request.trace)) {
         *kind = EXPLANATION_ONE_PASS;
@@ -393,6 +416,8 @@ bool explanation_go(struct explanation *run, enum explanation_kind *kind, struct
     if (run->request.trace) {
         trace_close(run->trace);
         run->trace = open_again(run, error);
+    } else if (run->whole_kept) {
+        return read_kept(run, error);
     } else {
         run->trace = trace_again(run->trace, run->kept, error);
         watch_trace(run->request.watch, run->trace);

@@ -8,11 +8,11 @@
  *                the last region is complete
  *
  * A run that ends within `kept` instructions is all in the file, which is then read in place of a
- * second run; up to `over` it is simulated from there in full. One that by then has several
- * threads, or within `kept` changes the world, goes on in one pass with systematic sampling, its
- * beginning from the file. One that does later is explained by regions up to there, and with
- * systematic sampling from there on. When the second run goes another way, a third is sampled
- * systematically.
+ * second run; up to `over` it is simulated from there in full, and so is one of several
+ * threads, which are simulated together. One that by then has several processes, or within `kept`
+ * changes the world, goes on in one pass with systematic sampling, its beginning from the file. One
+ * that does later is explained by regions up to there, and with systematic sampling from there on.
+ * When the second run goes another way, a third is sampled systematically.
  *
  * A signal that ends the first run ends no more than that: what was run until then is explained, as
  * if it had ended there. Another one ends that too.
@@ -37,6 +37,7 @@ struct explanation_request {
     uint64_t over;            /* instructions; longer runs are explained by regions */
     uint64_t kept;            /* likewise; longer ones are run twice for that */
     bool rerun;               /* run it twice even though it changes the world */
+    bool threads;             /* those of a program may be simulated together */
     bool forecasts;           /* tell, too, what would be saved */
     struct sampling sampling; /* of what is sampled systematically */
     uint64_t warm_up;         /* instructions before each region */
@@ -76,6 +77,9 @@ uint64_t explanation_profiled(const struct explanation *run);
 /* The first run's; the caller's from explanation_go() on, and closed by it before
  * explanation_free(). */
 struct trace *explanation_take_trace(struct explanation *run);
+
+/* The file that has all of that trace; NULL: none has. Good until explanation_free(). */
+const char *explanation_file(const struct explanation *run);
 
 /* Of EXPLANATION_DONE. The simulation is handed over; the code lives as long as the run. */
 void explanation_result(struct explanation *run, struct simulation *simulation,

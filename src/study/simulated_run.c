@@ -5,6 +5,9 @@
 #include "study/floor.h"
 #include "study/temporary.h"
 
+/* Of a trace that is kept only in case of threads: some 3 GB. */
+enum { KEPT_INSTRUCTIONS = 2000000000 };
+
 /* The command under capture: at once, or from a file where it is to be read twice, or where it must
  * not wait for the simulation. */
 static struct trace *start_command(struct simulated_run *run, int *exec_status,
@@ -49,6 +52,23 @@ static bool choose_together(struct simulated_run *run, const char *path, struct 
     return true;
 }
 
+/* The trace of a command is kept, so that it can be read once more if the program makes threads.
+ * Where it cannot be, each will be simulated alone. */
+static void keep_for_threads(struct simulated_run *run) {
+    struct error error;
+    if (run->floor || together_obstacle(&run->threads, &run->options))
+        return;
+    run->captured = temporary_trace(&run->watch->temporaries, "sim", &error);
+    if (!run->captured)
+        return;
+    if (trace_keep(run->trace, run->captured, &error)) {
+        run->options.until_threads = KEPT_INSTRUCTIONS;
+        return;
+    }
+    temporary_remove(&run->watch->temporaries, run->captured);
+    run->captured = NULL;
+}
+
 bool simulated_run_open(struct simulated_run *run, int *exec_status, struct error *error) {
     struct simulation_options *options = &run->options;
     if (!open_trace(run, exec_status, error))
@@ -63,7 +83,10 @@ bool simulated_run_open(struct simulated_run *run, int *exec_status, struct erro
     if (!options->machine)
         return false;
     const char *file = run->captured ? run->captured : run->input->trace;
-    return !file || choose_together(run, file, error);
+    if (run->file || file)
+        return choose_together(run, run->file ? run->file : file, error);
+    keep_for_threads(run);
+    return true;
 }
 
 /* Finds the period of what was given none, then begins the trace anew. */
@@ -90,6 +113,33 @@ static void await_end(struct trace *trace) {
         continue;
 }
 
+/* The command has made a thread: its trace is captured to the end, and then simulated from the file
+ * that has it all. */
+static bool begin_together(struct simulated_run *run, int *exec_status, struct error *error) {
+    struct trace_batch batch;
+    uint64_t read = 0;
+    int status;
+    simulation_free(&run->simulation);
+    watch_begin_within(run->watch, "capturing", "instructions", run->input->limit);
+    while (trace_pass(run->trace, UINT64_MAX), (status = trace_next(run->trace, &batch, error)) > 0)
+        watch_progress(run->watch, read += batch.insn_count + batch.passed);
+    watch_end(run->watch);
+    if (status < 0 || !trace_keep_end(run->trace, error))
+        return false;
+    watch_trace(run->watch, NULL);
+    trace_close(run->trace);
+    run->trace = NULL;
+    run->options.until_threads = 0;
+    return open_trace(run, exec_status, error) && choose_together(run, run->captured, error);
+}
+
+static bool simulate(struct simulated_run *run, struct error *error) {
+    watch_begin_within(run->watch, "simulating", "instructions", run->input->limit);
+    const bool good = simulation_run(run->trace, &run->options, &run->simulation, error);
+    watch_end(run->watch);
+    return good;
+}
+
 bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error *error) {
     struct simulation_options *options = &run->options;
     const struct input_options *input = run->input;
@@ -101,9 +151,9 @@ bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error 
         return false;
     options->instructions = run->forecasting.observers;
     options->instruction_observer_count = run->forecasting.observer_count;
-    watch_begin_within(run->watch, "simulating", "instructions", input->limit);
-    const bool good = simulation_run(run->trace, options, &run->simulation, error);
-    watch_end(run->watch);
+    bool good = simulate(run, error);
+    if (good && run->simulation.threads_met)
+        good = begin_together(run, exec_status, error) && simulate(run, error);
     forecasting_end(&run->forecasting, &run->forecast);
     if (input->command && run->simulation.interrupted)
         await_end(run->trace);

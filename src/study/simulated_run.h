@@ -14,6 +14,7 @@ struct simulated_run {
     const struct input_options *input;
     const struct machine_choice *machines;
     const volatile sig_atomic_t *begin; /* capture from when it is set; NULL: at once */
+    const char *file;    /* has all of `trace`, and of a command that is given; NULL: no file has */
     struct trace *trace; /* being read already; NULL: simulated_run_open() opens it */
     struct together_request threads;
     bool forecasts; /* tell, too, what would be saved */

@@ -12,13 +12,13 @@ static bool has_threads(const char *path, bool *threads, struct error *error) {
     return true;
 }
 
-static const char *obstacle(const struct together_request *request,
-                            const struct simulation_options *options) {
+const char *together_obstacle(const struct together_request *request,
+                              const struct simulation_options *options) {
     if (request->alone)
         return "as asked";
     if (options->machine->core.in_order)
         return "the machine's cores are in order";
-    if (!selection_is_everything(&options->selection))
+    if (!selection_is_everything(&options->selection) || options->sampling.full != UINT64_MAX)
         return "only a part of the run was selected";
     if (options->graph || options->slicing || options->profile_count || options->observe_commits)
         return "this analysis follows one thread at a time";
@@ -32,7 +32,7 @@ bool together_choose(const struct together_request *request, const char *path,
     *why = NULL;
     if (!has_threads(path, &threads, error))
         return false;
-    if (!threads || (*why = obstacle(request, options)))
+    if (!threads || (*why = together_obstacle(request, options)))
         return true;
     *together = (struct together){.path = path, .cores = request->cores, .slack = request->slack};
     options->together = together;

@@ -9,6 +9,11 @@ struct together_request {
     uint32_t slack; /* cycles; 0: as simulate/together.h has it */
 };
 
+/* What the machine and options say, before it is known whether the program has threads: why they
+ * would not be simulated together; NULL: they would. */
+const char *together_obstacle(const struct together_request *request,
+                              const struct simulation_options *options);
+
 /* Of a trace file, before anything is read of it: sets options->together to `together` if the
  * program has threads, and machine and options allow it. *why: if it has threads and they do not,
  * why not; else NULL. False: an error, of the file. */

@@ -116,7 +116,7 @@ uint32_t decoder_thread_count(const struct decoder *decoder) {
 static bool tell_events(struct decoder *decoder, const struct guest_thread *thread, uint32_t number,
                         uint64_t position, struct error *error) {
     struct thread_event event;
-    if (!decoder->emitter.entered_kernel)
+    if (!decoder->emitter.entered_kernel || !decoder->emitter.insn_count)
         return true;
     while (event_queue_take(&decoder->thread_events, number, position, &event)) {
         event.position = thread->insn_count + decoder->emitter.insn_count;

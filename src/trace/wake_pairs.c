@@ -12,7 +12,12 @@
 #include "util/array.h"
 #include "util/order.h"
 
-enum { SPARE_WAKES = 64 };
+/* Bounds for hostile files, and for wakes of threads that are not in the trace. */
+enum {
+    SPARE_WAKES = 64, /* kept at a place beyond one for each thread */
+    MOST_WAKES = 1024,
+    MOST_MOVES = 16 /* that are tried for a wait */
+};
 
 struct point {
     uint64_t ticket;
@@ -185,13 +190,15 @@ static void spend(struct sweep *sweep, struct place *place, size_t number) {
 static size_t release_moved(struct sweep *sweep, struct place *place,
                             const struct thread_event *wait) {
     const bool to_lock = wait->operation == FUTEX_OP_WAIT_REQUEUE_PI;
-    for (size_t i = 0; i < place->wake_count; i++) {
+    unsigned tried = 0;
+    for (size_t i = 0; i < place->wake_count && tried < MOST_MOVES; i++) {
         const size_t number = place->wakes[i];
         const struct thread_event *move = &sweep->list->events[number];
         struct credit *credit = &sweep->credits[number];
         if (!credit->all || !credit->moves || move->exit <= wait->entry ||
             (move->operation == FUTEX_OP_CMP_REQUEUE_PI) != to_lock)
             continue;
+        tried++;
         struct place *there = place_at(sweep, move->process, move->address2);
         size_t wake =
             there ? first_wake(sweep, there, wait, to_lock, move->entry) : WAKE_PAIRS_NONE;
@@ -259,8 +266,9 @@ static void pass(struct sweep *sweep, const struct point *point) {
 
 bool wake_pairs_find(const struct thread_event_list *list, struct wake_pairs *pairs,
                      struct error *error) {
+    const size_t most = (size_t)list->thread_count + SPARE_WAKES;
     struct sweep sweep = {
-        .list = list, .pairs = pairs, .most_wakes = (size_t)list->thread_count + SPARE_WAKES};
+        .list = list, .pairs = pairs, .most_wakes = most < MOST_WAKES ? most : MOST_WAKES};
     *pairs = (struct wake_pairs){.released_by = malloc((list->count + 1) * sizeof(size_t))};
     struct point *points = malloc((list->count + 1) * sizeof *points);
     sweep.credits = calloc(list->count + 1, sizeof *sweep.credits);

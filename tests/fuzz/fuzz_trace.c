@@ -1,10 +1,12 @@
 /* Trace files of arbitrary records. The checksums of an input are made right before it is read, so
- * that what lies behind them is tested; each batch that comes out must keep its promises. */
+ * that what lies behind them is tested; each batch that comes out must keep its promises, and so
+ * must the list of what threads did. */
 #include <string.h>
 
 #include "input.h"
 #include "trace/file_format.h"
 #include "trace/trace.h"
+#include "trace/wake_pairs.h"
 
 static void check_batch(const struct trace *trace, const struct trace_batch *batch) {
     const struct code *code = trace_code(trace);
@@ -19,6 +21,28 @@ static void check_batch(const struct trace *trace, const struct trace_batch *bat
         for (uint32_t m = 0; m < insn->memory_count; m++)
             require(batch->accesses[first + m].size_bytes > 0);
     }
+    for (uint32_t i = 0; i < batch->event_count; i++) {
+        uint64_t at = batch->events[i].position - 1 - batch->first_insn;
+        require(batch->events[i].thread == batch->thread);
+        require(at < batch->insn_count && batch->insns[at].flags & DYN_SYSCALL);
+    }
+}
+
+static void check_events(const char *path) {
+    struct thread_event_list list;
+    struct wake_pairs pairs;
+    struct error error;
+    if (!thread_events_read(path, &list, &error))
+        return;
+    require(list.first[list.thread_count] == list.count);
+    require(wake_pairs_find(&list, &pairs, &error));
+    for (size_t i = 0; i < list.count; i++) {
+        size_t by = pairs.released_by[i];
+        require(by == WAKE_PAIRS_NONE ||
+                (by < list.count && list.events[by].entry <= list.events[i].exit));
+    }
+    wake_pairs_free(&pairs);
+    thread_events_free(&list);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -35,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     while (trace && trace_next(trace, &batch, &error) > 0)
         check_batch(trace, &batch);
     trace_close(trace);
+    check_events(file.path);
     close(file.fd);
     return 0;
 }

@@ -394,7 +394,7 @@ bool code_table_add_block(struct code_table *table, const struct item_code *item
 bool code_table_reserve_pattern(struct code_table *table, struct code_block *block,
                                 uint32_t count) {
     if (count <= block->pattern_room)
-        return true;
+        return count || array_room(table->patterns, table->pattern_capacity, 1);
     if (count < 2 * block->pattern_room)
         count = 2 * block->pattern_room;
     if (table->pattern_count + (size_t)count >= MAX_COUNT ||

@@ -140,9 +140,8 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
                             .index = CODE_NONE};
     uint32_t base = emitter->first_access + emitter->access_count;
     block->patterned &= !learn;
-    enum emit emit =
-        fill_accesses(emitter, block, events, count, &foreign, emitted, base,
-                      learn && count ? table->patterns + block->pattern : NULL, &joiner, error);
+    enum emit emit = fill_accesses(emitter, block, events, count, &foreign, emitted, base,
+                                   learn ? table->patterns + block->pattern : NULL, &joiner, error);
     if (emit != EMIT_DONE)
         return emit;
     uint32_t accesses = (uint32_t)(joiner.end - joiner.first);

@@ -181,7 +181,7 @@ static uint64_t futex_limit(unsigned operation, bool real_time, uint64_t address
 /* futex(address, operation, value, time limit or value2, address2, bitset or expected value).
  * False: neither a wait nor a wake. */
 static bool describe_futex(struct thread_event *event, const uint64_t arguments[6]) {
-    unsigned operation = arguments[1] & FUTEX_CMD_MASK;
+    unsigned operation = (uint32_t)arguments[1] & (uint32_t)FUTEX_CMD_MASK;
     event->operation = (uint8_t)operation;
     event->flags = arguments[1] & FUTEX_PRIVATE_FLAG ? 0 : THREAD_EVENT_SHARED;
     event->address = arguments[0];

@@ -1,6 +1,6 @@
 /* barrier [uneven|even] [THREADS] [PHASES]: rows are computed from those of the phase before.
  *
- * After each phase the threads wait for each other. Row r takes 16 (r + 1) rounds:
+ * After each phase the threads wait for each other. Row r takes 32 (r + 1) rounds:
  *
  * uneven  thread t has the t-th block of rows: the last one has the longest, of two threads three
  *         quarters of the work, and the others wait for it
@@ -8,7 +8,7 @@
 #include "threaded.h"
 
 static const char *const VARIANTS[] = {"uneven", "even", NULL};
-enum { UNEVEN, EVEN, ROWS = 128, ROUNDS = 16 };
+enum { UNEVEN, EVEN, ROWS = 128, ROUNDS = 32 };
 
 struct row {
     uint64_t value;
@@ -41,7 +41,7 @@ static void compute_part(const struct part *part) {
 int main(int count, char **arguments) {
     chosen = variant(count, arguments, VARIANTS);
     const uint64_t threads = thread_count(count, arguments);
-    phases = argument(count, arguments, 3, 6, "phases");
+    phases = argument(count, arguments, 3, 4, "phases");
     for (uint64_t row = 0; row < ROWS; row++)
         rows[0][row].value = scatter(row);
     pthread_barrier_init(&phase_ends, NULL, (unsigned)threads);

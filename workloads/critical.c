@@ -5,7 +5,7 @@
 #include "threaded.h"
 
 static const char *const VARIANTS[] = {"long", "short", NULL};
-enum { LONG, SHORT, ROUNDS = 100 };
+enum { LONG, SHORT, ROUNDS = 20000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t sum;
@@ -42,7 +42,7 @@ static void add_part(const struct part *part) {
 int main(int count, char **arguments) {
     chosen = variant(count, arguments, VARIANTS);
     const uint64_t threads = thread_count(count, arguments);
-    run_parts(threads, argument(count, arguments, 3, 5000, "items"), add_part);
+    run_parts(threads, argument(count, arguments, 3, 40, "items"), add_part);
     printf("critical %" PRIu64 "\n", sum);
     return 0;
 }

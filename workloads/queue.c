@@ -1,10 +1,10 @@
 /* queue [uneven|even|single] [THREADS] [ITEMS]: producers and consumers with a bounded queue.
  *
  * Half of the threads make items, the others use them; between them is a queue of 256 items with a
- * lock and two condition variables. An item takes 200 rounds of work in all:
+ * lock and two condition variables. An item takes 1000 rounds of work in all:
  *
- * uneven  150 of them in the producer: consumers wait for items
- * even    100 and 100: the remedy
+ * uneven  750 of them in the producer: consumers wait for items
+ * even    500 and 500: the remedy
  * single  likewise, but items are handed over one at a time, not 32: each time a lock, often a
  * wake; its remedy is `even`
  *
@@ -12,7 +12,7 @@
 #include "threaded.h"
 
 static const char *const VARIANTS[] = {"uneven", "even", "single", NULL};
-enum { UNEVEN, EVEN, SINGLE, ROUNDS = 200, CAPACITY = 256, BATCH = 32 };
+enum { UNEVEN, EVEN, SINGLE, ROUNDS = 1000, CAPACITY = 256, BATCH = 32 };
 
 static struct {
     pthread_mutex_t lock;
@@ -98,7 +98,7 @@ static void take_part(const struct part *part) {
 int main(int count, char **arguments) {
     const int chosen = variant(count, arguments, VARIANTS);
     const uint64_t threads = thread_count(count, arguments);
-    total = queue.left = argument(count, arguments, 3, 4000, "items");
+    total = queue.left = argument(count, arguments, 3, 1000, "items");
     batch = chosen == SINGLE ? 1 : BATCH;
     producer_rounds = chosen == UNEVEN ? 3 * ROUNDS / 4 : ROUNDS / 2;
     run_parts(threads, threads, take_part);

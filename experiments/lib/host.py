@@ -33,7 +33,7 @@ def default_machine():
     return json.loads(said)["defaults"]["x86-64"]["machine"]
 
 
-def _tool(name):
+def tool(name):
     """A program of this folder that uses culprit's library."""
     source = os.path.join(run.ROOT, "experiments", "lib", name + ".c")
     path = os.path.join(programs.INPUTS, name)
@@ -48,7 +48,7 @@ def _tool(name):
 
 def native_runs(command, times):
     """So many runs of a command, as `validate --host` measures them."""
-    said = subprocess.run([_tool("user_cycles"), str(times), *command], env=ENVIRONMENT,
+    said = subprocess.run([tool("user_cycles"), str(times), *command], env=ENVIRONMENT,
                           cwd=run.ROOT, capture_output=True, text=True, check=True).stdout
     runs = [tuple(map(float, line.split())) for line in said.splitlines()]
     return [{"user_seconds": user, "system_seconds": system, "clock_ghz": clock / 1e9,
@@ -59,13 +59,13 @@ def native_runs(command, times):
 
 def chase():
     """Cycles of a dependent load by MiB of lines that are visited."""
-    said = subprocess.run([_tool("chase")], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([tool("chase")], capture_output=True, text=True, check=True).stdout
     return {int(line.split()[0]): float(line.split()[1]) for line in said.splitlines()}
 
 
 def kernel_in_user_time():
     """Cycles of user time that go with a page fault and with a system call."""
-    said = subprocess.run([_tool("faults")], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([tool("faults")], capture_output=True, text=True, check=True).stdout
     return dict(zip(("fault", "call"), map(int, said.split())))
 
 

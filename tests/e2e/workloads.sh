@@ -25,9 +25,9 @@ small() {
     threads) echo 5000 3 ;;
     counters) echo together 3 20000 ;;
     tallies) echo static 3 20000 ;;
-    critical) echo long 3 500 ;;
-    barrier) echo uneven 3 2 ;;
-    queue) echo uneven 3 500 ;;
+    critical) echo long 3 4 ;;
+    barrier) echo uneven 3 1 ;;
+    queue) echo uneven 3 100 ;;
     readmostly) echo rwlock 3 5000 ;;
     bandwidth) echo memory 3 50000 1 ;;
     *) echo 20000 ;;

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What a second thread, and what remedies for threads, give on this host beside what culprit says.
 
-    threads-host.py [--machine MACHINE] [--rounds N] [NAME ...]
+    threads-host.py [--machine MACHINE] [--rounds N] [--budget SECONDS] [NAME ...]
 
 With names only these programs, printed and not written down. In each round every program runs with
 one thread and with two, one after the other, on two processors; before and after them the latency of
 a line between these is measured (`culprit calibrate --only transfers`), as a hypervisor may move
-them apart meanwhile. Predicted is the ratio of `elapsed_cycles` of `culprit sim`, on a machine with
-the latencies that were measured where the two share a cache."""
+them apart meanwhile. Predicted is the ratio of elapsed cycles of `culprit sim` of a trace, on two
+cores with the latencies that were measured where the two share a cache; what would begin when
+the budget is used up is not predicted."""
 import functools
 import json
 import os
@@ -20,6 +21,7 @@ import typing
 from lib import host, page, programs, run
 
 ROUNDS = 15
+LONG = 3600  # seconds that a simulation may take
 FEWEST, NEAR = 3, 5  # pairs, of which anything is said; that are wanted where processors are near
 
 
@@ -30,33 +32,44 @@ class Command(typing.NamedTuple):
     result: object     # all commands that have the same print the same
 
 
-def workload(name, variant, work):
+def workload(name, variant, work, short):
     path = run.workload(name, "x86_64")
     return Command(f"{name} {variant}", lambda threads: [path, variant, threads, work],
-                   lambda threads: [path, variant, threads], (name, work))
+                   lambda threads: [path, variant, threads, short], (name, work))
 
 
 def lines():
     return "".join(f"{x} {i % 977}\n" for i, x in enumerate(programs.numbers(400000)))
 
 
+def short_text():
+    return programs.text()[:1 << 20]
+
+
 def debian(name, words):
-    """`words`: of the command, by its threads and its input."""
-    def made(threads):
-        file = programs.written(*(("lines", lines) if name == "sort" else ("text", programs.text)))
-        return words(threads, file)
-    return Command(name, made, made, None)
+    """`words`: of the command, by its threads and its input. sort takes a second thread from
+    131072 lines on, so its lines are the same in both."""
+    def native(threads):
+        return words(threads, programs.written(*(("lines", lines) if name == "sort" else
+                                                 ("text", programs.text))))
+
+    def simulated(threads):
+        return words(threads, programs.written(*(("lines", lines) if name == "sort" else
+                                                 ("short-text", short_text))))
+    return Command(name, native, simulated, None)
 
 
-# Work of some tenths of a second, and the variants that do it; then what is a remedy of what.
-WORKLOADS = [("counters", 400000000, ["together", "apart"]),
-             ("counters", 100000000, ["shared", "private"]),
-             ("tallies", 50000000, ["static", "static-padded", "heap", "heap-padded"]),
-             ("critical", 15000, ["long", "short"]), ("barrier", 1000, ["uneven", "even"]),
-             ("queue", 200000, ["uneven", "single", "even"]),
-             ("readmostly", 30000000, ["rwlock", "mutex", "published"]),
-             ("bandwidth", 200000000, ["memory"]), ("bandwidth", 1000000000, ["cache"])]
-COMMANDS = [workload(name, variant, work) for name, work, variants in WORKLOADS
+# Work of some tenths of a second, work of some 15 million instructions, which the beginning of a
+# program is a small part of, and the variants that do it; then what is a remedy of what.
+WORKLOADS = [("counters", 400000000, 3000000, ["together", "apart"]),
+             ("counters", 100000000, 2000000, ["shared", "private"]),
+             ("tallies", 50000000, 400000, ["static", "static-padded", "heap", "heap-padded"]),
+             ("critical", 15000, 120, ["long", "short"]), ("barrier", 1000, 10, ["uneven", "even"]),
+             ("queue", 200000, 2500, ["uneven", "single", "even"]),
+             ("readmostly", 30000000, 100000, ["rwlock", "mutex", "published"]),
+             ("bandwidth", 200000000, 3000000, ["memory"]),
+             ("bandwidth", 1000000000, 4000000, ["cache"])]
+COMMANDS = [workload(name, variant, work, short) for name, work, short, variants in WORKLOADS
             for variant in variants]
 COMMANDS += [
     debian("pigz", lambda threads, file: ["pigz", "-p", threads, "-c", file]),
@@ -216,24 +229,27 @@ def spread(values, digits=2):
 
 def elapsed(machine, settings, command, threads):
     """Cycles from its beginning to its end; None: this culprit does not say."""
-    options = ["--machine", machine] + [word for key, value in settings.items()
-                                        for word in ("--set", f"{key}={value}")]
-    said = run.report("sim", options, command.simulated(threads), limit_seconds=3600)
-    return said.get("elapsed_cycles") or (said["cycles"] if threads == 1 else None)
+    options = ["--machine", machine, "--cores", "2"] + [
+        word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+    said = run.report_of("sim", options, run.trace([], command.simulated(threads), LONG),
+                         limit_seconds=LONG)
+    return (said.get("together") or {}).get("elapsed_cycles", said["cycles"] if threads == 1 else None)
 
 
 class Prediction:
     """Elapsed cycles of a command with so many threads, simulated when asked for."""
 
-    def __init__(self, machine, settings):
+    def __init__(self, machine, settings, budget):
         self.machine, self.settings = machine, settings
-        self.known = {}
-        self.possible = bool(settings) and elapsed(machine, settings, COMMANDS[0], 2) is not None
+        self.known, self.until = {}, time.monotonic() + budget
+        self.possible = bool(settings)
 
     def of(self, command, threads):
         if not self.possible:
             return None
         if (command.name, threads) not in self.known:
+            if time.monotonic() > self.until:
+                return None
             self.known[command.name, threads] = elapsed(self.machine, self.settings, command, threads)
         return self.known[command.name, threads]
 
@@ -345,12 +361,13 @@ def main():
     words = sys.argv[1:]
     machine = option(words, "--machine", None) or host.default_machine()
     rounds = int(option(words, "--rounds", ROUNDS))
+    budget = float(option(words, "--budget", "inf"))
     wanted = [c for c in COMMANDS if not words or c.name in words or c.name.split()[0] in words]
     lacking = [command.name for command in wanted if missing(command)]
     commands = [command for command in wanted if command.name not in lacking]
     pairs = measured(commands, rounds)
     places = Places(pairs)
-    prediction = Prediction(machine, places.settings())
+    prediction = Prediction(machine, places.settings(), budget)
     text = tables(commands, pairs, places, prediction)
     if lacking:
         text += f"\nNot measured, as it is not installed: {', '.join(lacking)}.\n"

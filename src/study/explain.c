@@ -392,6 +392,11 @@ const char *explanation_file(const struct explanation *run) {
     return run->whole_kept && !run->request.trace ? run->kept : NULL;
 }
 
+void explanation_drop_file(struct explanation *run) {
+    temporary_remove(&run->request.watch->temporaries, run->folder);
+    run->folder = NULL;
+}
+
 bool explanation_go(struct explanation *run, enum explanation_kind *kind, struct error *error) {
     bool good = profile(run, error);
     if (good)

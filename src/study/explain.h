@@ -78,8 +78,9 @@ uint64_t explanation_profiled(const struct explanation *run);
  * explanation_free(). */
 struct trace *explanation_take_trace(struct explanation *run);
 
-/* The file that has all of that trace; NULL: none has. Good until explanation_free(). */
+/* The file that has all of that trace; NULL: none has. It is removed by explanation_drop_file(). */
 const char *explanation_file(const struct explanation *run);
+void explanation_drop_file(struct explanation *run);
 
 /* Of EXPLANATION_DONE. The simulation is handed over; the code lives as long as the run. */
 void explanation_result(struct explanation *run, struct simulation *simulation,

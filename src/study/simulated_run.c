@@ -158,6 +158,10 @@ bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error 
     if (input->command && run->simulation.interrupted)
         await_end(run->trace);
     trace_settle(run->trace);
+    if (!run->timed.path) { /* nothing is left behind when a closed pipe ends the report */
+        temporary_remove(&run->watch->temporaries, run->captured);
+        run->captured = NULL;
+    }
     return good && (run->simulation.executed ||
                     input_nothing(run->watch, input, run->trace, "simulated", error));
 }

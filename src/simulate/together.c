@@ -33,6 +33,7 @@ void guest_leave_core(struct chip_run *chip, const struct guest *guest, uint64_t
 static void get_ready(struct chip_run *chip, struct guest *guest, uint64_t cycle) {
     guest_enter(chip, guest, THREAD_READY, cycle > guest->since ? cycle : guest->since);
     guest->ready = guest->since;
+    chip->news = true;
 }
 
 static void be_born(struct chip_run *chip, uint32_t thread, uint64_t cycle) {
@@ -47,6 +48,7 @@ static void be_born(struct chip_run *chip, uint32_t thread, uint64_t cycle) {
     chip->alive[chip->alive_count++] = thread;
     guest->state = THREAD_READY;
     guest->since = guest->ready = cycle;
+    chip->news = true;
 }
 
 /* ---- events ---- */
@@ -300,10 +302,12 @@ static bool arrive(struct chip_run *chip, struct guest *guest, struct error *err
     return true;
 }
 
-/* Runs a thread until it dispatches in cycle `until`, or is not on its core any more. */
+/* Runs a thread until it dispatches in cycle `until`, or is not on its core any more, or has made
+ * another one ready. */
 static bool run_guest(struct chip_run *chip, struct guest *guest, uint64_t until, bool others_wait,
                       struct error *error) {
-    while (guest->life == GUEST_ALIVE && guest->state == THREAD_RUNNING) {
+    chip->news = false;
+    while (guest->life == GUEST_ALIVE && guest->state == THREAD_RUNNING && !chip->news) {
         switch (core_run(guest->lane->core, until, guest->draining, error)) {
         case CORE_FAILED:
             return false;

@@ -127,9 +127,11 @@ bool guest_act(struct chip_run *chip, struct guest *guest, uint64_t cycle, struc
 
 void guest_begin_action(struct guest *guest, const struct guest_action *action) {
     struct lock *lock = action->lock;
-    if (action->what == DO_TAKE && lock_take(lock, guest->thread, action->reads)) {
+    lock->shared |= lock->last != LOCK_NOBODY && lock->last != guest->thread;
+    lock->last = guest->thread;
+    if (action->what == DO_TAKE && !lock->shared && lock_take(lock, guest->thread, action->reads)) {
         have(guest, lock);
-    } else if (action->what == DO_GIVE && !lock->waiter_count) {
+    } else if (action->what == DO_GIVE && !lock->shared) {
         let_loose(guest, lock);
         lock_release(lock, guest->thread);
     } else {
@@ -285,7 +287,7 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
                 return UINT32_MAX;
             }
             if (action->what != DO_NOTHING)
-                return i;
+                return action->what == DO_GIVE ? i + 1 : i;
         }
     }
     return piece->insn_count;

@@ -83,6 +83,7 @@ struct chip_run {
     double cycles_per_ns;
     uint64_t end;    /* the last cycle in which a thread ended */
     uint64_t latest; /* or came to */
+    bool news;       /* a thread has become ready in this turn */
 };
 
 /* ---- what becomes of a thread in a cycle (together.c) ---- */
@@ -96,12 +97,13 @@ bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
 
 /* ---- locks and barriers (together_locks.c) ---- */
 
-/* Looks through the thread's next instructions for what is to be done of locks, before the one
- * whose place it returns; their number: nothing is. UINT32_MAX: an error. */
+/* Looks through the thread's next instructions. Returns how many of them come before something is
+ * to be done of a lock: it is taken before the atomic operation on its word, given up behind it.
+ * Their number: nothing is. UINT32_MAX: an error. */
 uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct trace_batch *piece,
                     struct guest_action *action, struct error *error);
-/* Does at once what nobody waits for, and what needs no waiting; for the rest the pipeline is to
- * run empty first, so that its cycle is known. */
+/* Does at once what concerns no other thread, as of a lock that only one has wanted; for the rest
+ * the pipeline is to run empty first, so that its cycle is known. */
 void guest_begin_action(struct guest *guest, const struct guest_action *action);
 /* It has. */
 bool guest_act(struct chip_run *chip, struct guest *guest, uint64_t cycle, struct error *error);

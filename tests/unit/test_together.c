@@ -1,0 +1,309 @@
+/* Hand-made threads on one chip: each thread's cycles fall into the states that its events say, and
+ * what one does to another happens in simulated time. */
+#include "trace_script.h"
+
+#include <unistd.h>
+
+#include "simulate/simulate.h"
+#include "temporary.h"
+
+static struct script script;
+static struct machine machine;
+static struct simulation simulation;
+static struct together together;
+static char path[TEMPORARY_BYTES];
+
+/* 0x1000: mov eax,[rdi]; add rdi,4; dec ecx; jnz 0x1000   0x100a: syscall. */
+#define LOOP "\x8b\x07\x48\x83\xc7\x04\xff\xc9\x75\xf6"
+#define CALL "\x0f\x05"
+
+enum { BLOCK_LOOP, BLOCK_CALL, INSNS = 4, MOST = 4096 };
+enum { WORD = 0x8000 }; /* a futex */
+
+static uint64_t events[16][2 * MOST + 4];
+static unsigned chunks;
+
+static void begin(void) {
+    script_begin(&script, ISA_X86_64);
+    script_block(&script, 0, 0x1000, INSNS, LOOP, 10);
+    script_block(&script, 0, 0x100a, 1, CALL, 2);
+    chunks = 0;
+}
+
+/* The thread reads so many words, from an address of its own on, then makes a system call. */
+static void add_work(uint32_t thread, uint32_t words) {
+    uint64_t *next = events[chunks++];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < words; i++) {
+        next[count++] = event_block(BLOCK_LOOP);
+        next[count++] = event_access(0, 2, 0, 0x100000 * (thread + 1) + 4 * i);
+    }
+    next[count++] = event_block(BLOCK_CALL);
+    next[count++] = event_mark(MARK_SYSCALL, 0);
+    script_data(&script, thread, next, count);
+}
+
+/* An event of the system call at the end of the work that is added next. */
+static struct thread_event *add_event(uint32_t thread, enum thread_event_kind kind,
+                                      uint32_t words) {
+    return script_event(&script, thread, kind, (uint64_t)words * INSNS + 1);
+}
+
+static void write_trace(void) {
+    struct error error = {""};
+    struct file_writer *writer = file_writer_open(path, false, &error);
+    assert_non_null(writer);
+    for (size_t i = 0; i < script.count; i++)
+        if (!file_writer_put(writer, &script.items[i], &error))
+            fail_msg("%s", error.message);
+    assert_true(file_writer_close(writer, NULL, &error));
+}
+
+static void run(uint32_t cores, uint32_t slack, bool alone) {
+    struct error error = {""};
+    write_trace();
+    struct trace *trace = trace_open(path, &error);
+    assert_non_null(trace);
+    trace_fix_numbers(trace);
+    together = (struct together){.path = path, .cores = cores, .slack = slack};
+    const struct simulation_options options = {.machine = &machine,
+                                               .sampling = sampling_everything(),
+                                               .selection = {.thread = -1},
+                                               .together = alone ? NULL : &together};
+    if (!simulation_run(trace, &options, &simulation, &error))
+        fail_msg("%s", error.message);
+    trace_close(trace);
+}
+
+/* Cycles in states sum to a thread's life, those on a core to what its profile has. */
+static void expect_sums(void) {
+    const struct together_result *result = &simulation.together;
+    uint64_t last = 0;
+    assert_true(result->done);
+    for (uint32_t i = 0; i < result->thread_count; i++) {
+        const struct together_thread *thread = &result->threads[i];
+        uint64_t sum = 0;
+        for (unsigned state = 0; state < THREAD_STATES; state++)
+            sum += thread->cycles[state];
+        assert_int_equal(sum, thread->end - thread->begin);
+        assert_int_equal(thread->cycles[THREAD_RUNNING], simulation.threads[i].cycles);
+        last = thread->end > last ? thread->end : last;
+    }
+    assert_int_equal(result->cycles, last);
+    assert_int_equal(result->diverged, 0);
+    assert_int_equal(result->unexplained, 0);
+}
+
+/* One thread alone on a chip takes as long as without one. */
+static void one_thread(void **state) {
+    (void)state;
+    begin();
+    add_work(0, 4000);
+    add_work(0, 300);
+    script_thread_end(&script, 0);
+    run(2, 0, true);
+    const uint64_t alone = simulation.cycles;
+    simulation_free(&simulation);
+    run(2, 0, false);
+    expect_sums();
+    assert_int_equal(simulation.cycles, alone);
+    assert_int_equal(simulation.together.cycles, alone);
+    simulation_free(&simulation);
+}
+
+/* Thread 0 works, makes thread 1, works a little and waits for its end. */
+static void make_and_join_after(uint32_t words, uint32_t own) {
+    begin();
+    add_event(0, THREAD_EVENT_CREATE, 200)->other = 1;
+    add_work(0, 200);
+    struct thread_event *wait = add_event(0, THREAD_EVENT_WAIT, own);
+    wait->address = WORD;
+    struct thread_event *end = add_event(1, THREAD_EVENT_EXIT, words);
+    end->address = WORD;
+    add_work(1, words);
+    script_thread_end(&script, 1);
+    wait->exit = 2 * script.count + 1;
+    add_work(0, own);
+    add_work(0, 50);
+    script_thread_end(&script, 0);
+}
+
+static void make_and_join(uint32_t words) {
+    make_and_join_after(words, 100);
+}
+
+static void created_and_joined(void **state) {
+    (void)state;
+    make_and_join(4000);
+    run(2, 0, false);
+    expect_sums();
+    const struct together_thread *first = &simulation.together.threads[0], *second = first + 1;
+    assert_int_equal(first->begin, 0);
+    assert_true(second->begin > 0);
+    assert_int_equal(first->waits, 1);
+    assert_true(first->cycles[THREAD_WAITING] > 0);
+    assert_int_equal(second->cycles[THREAD_RUNNING], second->end - second->begin);
+    assert_int_equal(simulation.together.wait_count, 1);
+    assert_int_equal(simulation.together.waits[0].reason, WAIT_FOR_EVENT);
+    assert_int_equal(simulation.together.waits[0].cycles, first->cycles[THREAD_WAITING]);
+    /* What it had left to do took from then on as long as its waiting did not. */
+    assert_int_equal(first->end - first->cycles[THREAD_WAITING], simulation.threads[0].cycles);
+    assert_true(first->end > second->end);
+    simulation_free(&simulation);
+}
+
+/* The other has ended long before it is waited for: there is no wait, whatever the captured run
+ * did.
+ */
+static void no_wait_for_what_is_over(void **state) {
+    (void)state;
+    begin();
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    struct thread_event *wait = add_event(0, THREAD_EVENT_WAIT, 4000);
+    wait->address = WORD;
+    add_event(1, THREAD_EVENT_EXIT, 10)->address = WORD;
+    add_work(1, 10);
+    script_thread_end(&script, 1);
+    wait->exit = 2 * script.count + 1;
+    add_work(0, 4000);
+    script_thread_end(&script, 0);
+    run(2, 0, false);
+    expect_sums();
+    assert_int_equal(simulation.together.threads[0].waits, 0);
+    assert_int_equal(simulation.together.threads[0].cycles[THREAD_WAITING], 0);
+    simulation_free(&simulation);
+}
+
+/* On one core they take turns: nobody runs beside another. */
+static void one_core(void **state) {
+    (void)state;
+    make_and_join(4000);
+    run(1, 0, false);
+    expect_sums();
+    const struct together_result *result = &simulation.together;
+    uint64_t running = 0;
+    for (uint32_t i = 0; i < 2; i++)
+        running += result->threads[i].cycles[THREAD_RUNNING];
+    assert_int_equal(result->cycles, running);
+    simulation_free(&simulation);
+}
+
+/* Short turns: the one that waits for the core has it after one. */
+static void turns(void **state) {
+    (void)state;
+    make_and_join_after(2000, 2000);
+    struct error error = {""};
+    write_trace();
+    struct trace *trace = trace_open(path, &error);
+    assert_non_null(trace);
+    trace_fix_numbers(trace);
+    together = (struct together){.path = path, .cores = 1, .turn = 50};
+    const struct simulation_options options = {.machine = &machine,
+                                               .sampling = sampling_everything(),
+                                               .selection = {.thread = -1},
+                                               .together = &together};
+    assert_true(simulation_run(trace, &options, &simulation, &error));
+    trace_close(trace);
+    expect_sums();
+    assert_true(simulation.together.threads[0].cycles[THREAD_READY] > 0);
+    simulation_free(&simulation);
+}
+
+/* A sleep takes the time that was asked for, at the machine's clock, and no core. */
+static void sleeping(void **state) {
+    (void)state;
+    begin();
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    struct thread_event *sleep = add_event(0, THREAD_EVENT_BLOCK, 20);
+    sleep->cause = THREAD_CAUSE_TIME;
+    sleep->asked_ns = 1000;
+    add_work(0, 20);
+    add_work(0, 20);
+    script_thread_end(&script, 0);
+    add_work(1, 20);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+    assert_int_equal(simulation.together.threads[0].cycles[THREAD_SLEEPING],
+                     (uint64_t)(1000 * machine.clock_ghz));
+    simulation_free(&simulation);
+}
+
+/* Threads that wait for each other, as only a damaged trace has it, are let go, and that is told.
+ */
+static void a_circle_is_broken(void **state) {
+    (void)state;
+    begin();
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    struct thread_event *first = add_event(0, THREAD_EVENT_WAIT, 20);
+    first->address = WORD;
+    add_work(0, 20);
+    struct thread_event *wake = add_event(0, THREAD_EVENT_WAKE, 20);
+    wake->address = WORD + 64;
+    wake->operation = FUTEX_OP_WAKE;
+    wake->value = wake->result = 1;
+    add_work(0, 20);
+    script_thread_end(&script, 0);
+    struct thread_event *second = add_event(1, THREAD_EVENT_WAIT, 20);
+    second->address = WORD + 64;
+    add_work(1, 20);
+    struct thread_event *other = add_event(1, THREAD_EVENT_WAKE, 20);
+    other->address = WORD;
+    other->operation = FUTEX_OP_WAKE;
+    other->value = other->result = 1;
+    add_work(1, 20);
+    script_thread_end(&script, 1);
+    const uint64_t late = 2 * script.count;
+    first->exit = second->exit = late + 10;
+    wake->exit = other->exit = late + 11;
+    run(2, 0, false);
+    assert_int_equal(simulation.together.diverged, 1);
+    assert_int_equal(simulation.instructions, 2 * (3 * 20 * INSNS + 3) - 20 * INSNS - 1);
+    simulation_free(&simulation);
+}
+
+/* Many threads in turn, each on the core that the one before left. */
+static void the_same_every_time(void **state) {
+    (void)state;
+    uint64_t cycles[2], sums[2];
+    for (unsigned i = 0; i < 2; i++) {
+        make_and_join(3000);
+        run(2, 50, false);
+        cycles[i] = simulation.together.cycles;
+        sums[i] = simulation.cycles;
+        simulation_free(&simulation);
+    }
+    assert_int_equal(cycles[0], cycles[1]);
+    assert_int_equal(sums[0], sums[1]);
+}
+
+static int load_machine(void **state) {
+    (void)state;
+    struct error error;
+    const int file = mkstemp(temporary_name(path, "together"));
+    return file >= 0 && close(file) == 0 && machine_load("machines/zen4.ini", &machine, &error)
+               ? 0
+               : -1;
+}
+
+static int remove_trace(void **state) {
+    (void)state;
+    return unlink(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_thread),
+        cmocka_unit_test(created_and_joined),
+        cmocka_unit_test(no_wait_for_what_is_over),
+        cmocka_unit_test(one_core),
+        cmocka_unit_test(turns),
+        cmocka_unit_test(sleeping),
+        cmocka_unit_test(a_circle_is_broken),
+        cmocka_unit_test(the_same_every_time),
+    };
+    return cmocka_run_group_tests(tests, load_machine, remove_trace);
+}

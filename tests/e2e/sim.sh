@@ -57,10 +57,15 @@ check "--skip and --limit are exact" skips
 thread_sums() {
     run sim --top 0 --json --output "$report" -- "$WORKLOADS/x86_64/threads" 5000 3 >"$scratch/out" &&
         same_file "$scratch/out" <("$WORKLOADS/x86_64/threads" 5000 3) &&
-        checked 'len(r["threads"]) >= 4' 'any("without sharing" in n for n in r["notes"])'
+        checked 'len(r["threads"]) >= 4' 'any("one chip" in n for n in r["notes"])' \
+            'r["together"]["elapsed_cycles"] < r["cycles"] == sum(t["cycles"] for t in r["threads"])' &&
+        run sim --alone --top 0 --json --output "$report" -- "$WORKLOADS/x86_64/threads" 5000 3 \
+            >"$scratch/out" &&
+        checked 'len(r["threads"]) >= 4' 'any("without sharing" in n for n in r["notes"])' \
+            'r["together"] is None'
 }
-skip_without x86_64-workloads "threads are summed" ||
-    check "threads are summed, and the report says so" thread_sums
+skip_without x86_64-workloads "threads together" ||
+    check "threads share a chip, or are alone with --alone, and the report says so" thread_sums
 
 riscv() {
     run sim --limit 1M --top 0 --json --output "$report" -- "$WORKLOADS/riscv64/branchy" 10000 5000 \

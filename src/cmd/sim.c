@@ -57,6 +57,12 @@ static const struct option_row OPTIONS[] = {
     TEXT("slices-like", "FILE", slices_request.like,
          "Slices as in this table, which lies beside basic block vectors (NAME.bb.slices)",
          .not_again = true),
+    HEADING(11, "Pictures of threads:"),
+    WRITTEN_FILE("speedup-stack", "FILE", speedup_path,
+                 "Draw what cores were used, or idle, for, as SVG", .not_again = true),
+    WRITTEN_FILE("bottle-graph", "FILE", bottle_path,
+                 "Draw each thread's share of the run time and its parallelism, as SVG",
+                 .not_again = true),
     {0}};
 
 /* Positions of slices count from the beginning of a thread. */
@@ -79,6 +85,11 @@ static void check_regions(const struct sim *sim, const struct argp_state *state)
         options_fail(state, "--jobs: it is about regions (add --regions LIST)");
     options_check_regions(state, &sim->run.input, regions->list_count, regions->warm_up,
                           "simulated");
+    if ((sim->speedup_path || sim->bottle_path) &&
+        (regions->list_count || sim->run.study.threads.alone))
+        options_fail(state, "%s: it shows threads that are simulated together (without %s)",
+                     sim->speedup_path ? "--speedup-stack" : "--bottle-graph",
+                     regions->list_count ? "--regions" : "--alone");
     if (regions->list_count && (sim->kanata_path || sim->tracers || sim->slices_request.path))
         options_fail(state, "--regions: --kanata, --tap and --slices are for a single run "
                             "(give one region's trace instead)");

@@ -9,9 +9,10 @@
 
 struct sim {
     struct run run;
-    const char *kanata_path;             /* NULL: no picture */
-    bool kanata_window;                  /* an option chose the window */
-    uint64_t kanata_from, kanata_cycles; /* a window of simulated cycles */
+    const char *kanata_path;                /* NULL: no picture */
+    bool kanata_window;                     /* an option chose the window */
+    uint64_t kanata_from, kanata_cycles;    /* a window of simulated cycles */
+    const char *speedup_path, *bottle_path; /* NULL: no such picture */
     struct slices_request slices_request;
     struct tracers *tracers; /* NULL: none */
     struct regions_request regions;
@@ -19,7 +20,7 @@ struct sim {
     /* Files beside the report (sim_files.c). */
     struct kanata *kanata;
     bool kanata_attached;
-    struct output kanata_file;
+    struct output kanata_file, speedup_file, bottle_file;
     struct slices slices;
     struct tracer_run told; /* to the tracers */
     struct simulation_observer observers[2];

@@ -11,6 +11,11 @@ bool sim_prepare(void *verb, struct error *error) {
         return false;
     if (sim->tracers && !tracers_open(sim->tracers, sysconf(_SC_NPROCESSORS_ONLN) > 1, error))
         return error_prefix(error, "--tap");
+    if ((sim->speedup_path &&
+         !output_open(&sim->speedup_file, "--speedup-stack", sim->speedup_path, NULL, error)) ||
+        (sim->bottle_path &&
+         !output_open(&sim->bottle_file, "--bottle-graph", sim->bottle_path, NULL, error)))
+        return false;
     if (!sim->kanata_path)
         return true;
     sim->kanata = kanata_new(sim->kanata_from, sim->kanata_cycles);
@@ -89,6 +94,23 @@ static bool write_picture(struct sim *sim, struct error *error) {
     return output_close(&sim->kanata_file, error);
 }
 
+/* A picture of threads that were simulated together. */
+static bool write_threads(struct sim *sim, struct output *output,
+                          void (*draw)(const struct threads_report *, const char *, FILE *),
+                          struct error *error) {
+    const struct report *report = &sim->run.report;
+    if (!output->file)
+        return true;
+    if (!report->threads.together)
+        return error_set(error, "%s %s: threads were not simulated together: %s", output->option,
+                         output->path,
+                         sim->run.study.apart ? sim->run.study.apart
+                                              : "the program has one (give a trace file of one "
+                                                "with several)");
+    draw(&report->threads, report->program, output->file);
+    return output_close(output, error);
+}
+
 bool sim_report(void *verb, struct error *error) {
     struct sim *sim = verb;
     const struct simulation *simulation = &sim->run.study.simulation;
@@ -96,6 +118,8 @@ bool sim_report(void *verb, struct error *error) {
         return false;
     note_triggers(sim, &sim->run.report);
     return run_report_write(&sim->run, error) && write_picture(sim, error) &&
+           write_threads(sim, &sim->speedup_file, speedup_svg, error) &&
+           write_threads(sim, &sim->bottle_file, bottles_svg, error) &&
            slices_write(&sim->slices, simulation->slices, simulation->slice_count, error);
 }
 
@@ -105,5 +129,7 @@ void sim_free(void *verb) {
     kanata_free(sim->kanata);
     tracers_free(sim->tracers);
     output_discard(&sim->kanata_file);
+    output_discard(&sim->speedup_file);
+    output_discard(&sim->bottle_file);
     slices_discard(&sim->slices);
 }

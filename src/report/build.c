@@ -42,12 +42,15 @@ bool report_build(const struct report_request *request, const struct simulation 
     if ((request->by == BY_LINE || request->by == BY_IMAGE) &&
         !rows_build(request->by, request->top, simulation, code, program, &report->grouped, error))
         return false;
+    if (!threads_report_build(report, request->top, &report->threads, error))
+        return false;
     return report_add_worth(report) || error_set(error, "out of memory for the report");
 }
 
 void report_free(struct report *report) {
     free(report->stack.parts);
     what_if_free(&report->what_if);
+    threads_report_free(&report->threads);
     rows_free(&report->functions);
     rows_free(&report->instructions);
     rows_free(&report->grouped);

@@ -18,6 +18,7 @@
 #include "query/rows.h"
 #include "report/component.h"
 #include "report/page.h"
+#include "report/threads_report.h"
 #include "report/what_if.h"
 #include "simulate/simulate.h"
 #include "trace/dynamic.h"
@@ -49,6 +50,7 @@ struct report {
     struct report_rows grouped;      /* by line or image, when asked for; else empty */
     struct forecast_result forecast; /* of upgrades of the machine; its instructions 0: none */
     struct what_if what_if;
+    struct threads_report threads; /* that were simulated together */
     struct report_children children;
     char **notes;            /* what the figures rest on, one line each */
     uint32_t *note_commands; /* of each note, where a command in it begins; 0: it has none */

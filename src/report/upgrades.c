@@ -23,7 +23,7 @@ struct costs {
     double then[UPGRADES_MOST];
 };
 
-static double bus_cycles(const struct report *report) {
+double memory_bus_cycles(const struct report *report) {
     const struct machine *machine = report->machine;
     const struct memory_statistics *memory = &report->simulation->counted.memory;
     const struct machine_cache *last = machine->llc.present  ? &machine->llc
@@ -43,7 +43,7 @@ static struct costs costs_of(const struct report *report) {
     struct costs costs = {.all = (double)simulation->cycles,
                           .loads = (double)units[COMPONENT_LLC_MISS] / CYCLE_UNITS,
                           .stores = (double)units[COMPONENT_STORES] / CYCLE_UNITS,
-                          .bus = bus_cycles(report)};
+                          .bus = memory_bus_cycles(report)};
     const double per = (double)simulation->instructions / forecast->instructions;
     costs.now = forecast->now * per;
     for (uint32_t i = 0; i < UPGRADES_MOST; i++)

@@ -12,3 +12,6 @@
 void upgrades_text(const struct report *report, const struct page *page);
 /* A new value, null when nothing is known (docs/json.md); NULL: out of memory. */
 json_t *upgrades_json(const struct report *report);
+
+/* Cycles for which the memory's data bus is busy; 0: it has no limit. */
+double memory_bus_cycles(const struct report *report);

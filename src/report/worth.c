@@ -114,6 +114,45 @@ static bool what_if_worth(struct report *report) {
                        text_plural(sample->cells));
 }
 
+/* What threads that were simulated together rest on. */
+static bool together_worth(struct report *report, uint32_t threads) {
+    const struct together_result *together = &report->simulation->together;
+    bool good = report_note(
+        report,
+        "%" PRIu32
+        " guest threads, simulated together on the cores of one chip: who has a lock, or "
+        "comes last to a barrier, is decided in simulated time; cycles are summed over threads but "
+        "where they are called elapsed",
+        threads);
+    good &= report_note(report, "not modelled of threads: what the kernel takes to put them to "
+                                "sleep and to wake them; spinning on plain memory lasts as long as "
+                                "it did in the captured run. What sharing the last level and "
+                                "memory costs is in the running of the speedup stack");
+    if (together->diverged)
+        good &= report_note(report,
+                            "%s wait%s did not end in simulated time, and %s cut short when no "
+                            "thread could go on: from there the run may differ from the program's",
+                            text_count(together->diverged).s, text_plural(together->diverged),
+                            together->diverged == 1 ? "was" : "were");
+    if (together->unexplained)
+        good &= report_note(report,
+                            "%s wait%s took no time: the captured run does not tell what ended %s",
+                            text_count(together->unexplained).s, text_plural(together->unexplained),
+                            together->unexplained == 1 ? "it" : "them");
+    if (together->blocked)
+        good &= report_note(report,
+                            "%s system call%s waited for the world (input, output, processes), %s "
+                            "in the captured run and for no time here",
+                            text_count(together->blocked).s, text_plural(together->blocked),
+                            text_duration(together->blocked_seconds).s);
+    if (together->course.unknown)
+        good &= report_note(report,
+                            "the critical path is not known of its first %s cycles: only the last "
+                            "%s waits are remembered",
+                            text_count(together->course.unknown).s, text_count(COURSE_STEPS).s);
+    return good;
+}
+
 bool report_add_worth(struct report *report) {
     const struct simulation *simulation = report->simulation;
     bool good = true;
@@ -139,7 +178,9 @@ bool report_add_worth(struct report *report) {
     if (report->what_if.breakdown.cycles)
         good &= what_if_worth(report);
     uint32_t threads = threads_simulated(simulation);
-    if (threads > 1)
+    if (simulation->together.done)
+        good &= together_worth(report, threads);
+    else if (threads > 1)
         good &= report_note(report,
                             "%" PRIu32 " guest threads: each simulated on its own core without "
                             "sharing, cycles summed",

@@ -16,6 +16,29 @@
 
 /* ---- states ---- */
 
+/* Whether what a thread waits for is the end of another. */
+static bool waits_for_end(const struct chip_run *chip, const struct guest *guest) {
+    return guest->waits_for < chip->events.count &&
+           chip->events.events[guest->waits_for].kind == THREAD_EVENT_EXIT;
+}
+
+static enum course_activity activity_of(const struct chip_run *chip, const struct guest *guest) {
+    switch (guest->state) {
+    case THREAD_RUNNING:
+        return COURSE_RUNNING;
+    case THREAD_LOCKED:
+        return COURSE_LOCK;
+    case THREAD_WAITING:
+        return guest->action.lock           ? COURSE_BARRIER
+               : waits_for_end(chip, guest) ? COURSE_JOIN
+                                            : COURSE_EVENT;
+    case THREAD_SLEEPING:
+        return COURSE_SLEEPING;
+    default:
+        return COURSE_READY;
+    }
+}
+
 void guest_enter(struct chip_run *chip, struct guest *guest, enum thread_state state,
                  uint64_t cycle) {
     struct together_thread *told = &chip->result->threads[guest->thread];
@@ -23,6 +46,7 @@ void guest_enter(struct chip_run *chip, struct guest *guest, enum thread_state s
     told->cycles[guest->state] += cycle - guest->since;
     guest->state = state;
     guest->since = cycle;
+    course_change(chip->course, guest->thread, activity_of(chip, guest), cycle);
 }
 
 void guest_leave_core(struct chip_run *chip, const struct guest *guest, uint64_t cycle) {
@@ -36,7 +60,7 @@ static void get_ready(struct chip_run *chip, struct guest *guest, uint64_t cycle
     chip->news = true;
 }
 
-static void be_born(struct chip_run *chip, uint32_t thread, uint64_t cycle) {
+static void be_born(struct chip_run *chip, uint32_t thread, uint32_t creator, uint64_t cycle) {
     struct guest *guest = &chip->guests[thread];
     if (thread >= chip->thread_count || guest->life != GUEST_UNBORN ||
         chip->process_of[thread] != chip->process)
@@ -49,6 +73,7 @@ static void be_born(struct chip_run *chip, uint32_t thread, uint64_t cycle) {
     guest->state = THREAD_READY;
     guest->since = guest->ready = cycle;
     chip->news = true;
+    course_begin(chip->course, thread, creator, cycle);
 }
 
 /* ---- events ---- */
@@ -57,11 +82,11 @@ static size_t place_of(const struct chip_run *chip, uint32_t thread, uint32_t nu
     return thread < chip->events.thread_count ? chip->events.first[thread] + number : SIZE_MAX;
 }
 
-static bool note_wait(struct chip_run *chip, const struct together_wait *what, uint32_t thread,
-                      uint64_t cycles, struct error *error) {
+static bool note_wait(struct chip_run *chip, const struct together_wait *what,
+                      const struct guest *guest, uint64_t cycles, struct error *error) {
     struct together_result *result = chip->result;
     struct together_wait *wait = NULL;
-    result->threads[thread].waits++;
+    result->threads[guest->thread].waits++;
     for (size_t i = 0; i < result->wait_count && !wait; i++) {
         struct together_wait *old = &result->waits[i];
         if (old->address == what->address && old->process == what->process &&
@@ -76,6 +101,7 @@ static bool note_wait(struct chip_run *chip, const struct together_wait *what, u
     }
     wait->count++;
     wait->cycles += cycles;
+    course_ends_wait(chip->course, guest->thread, guest->ender, (uint32_t)(wait - result->waits));
     return true;
 }
 
@@ -85,15 +111,18 @@ bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
     const struct lock *lock = guest->action.lock;
     const struct together_wait what = {.address = lock ? lock->address : guest->event.address,
                                        .process = chip->process,
-                                       .reason = !lock           ? WAIT_FOR_EVENT
-                                                 : lock->barrier ? WAIT_AT_BARRIER
-                                                                 : WAIT_FOR_LOCK,
+                                       .reason =
+                                           lock ? lock->barrier ? WAIT_AT_BARRIER : WAIT_FOR_LOCK
+                                           : waits_for_end(chip, guest) ? WAIT_FOR_END
+                                                                        : WAIT_FOR_EVENT,
                                        .waiter = lock ? guest->routine_call : guest->caller,
                                        .other = guest->other_site};
+    if (until > from && !note_wait(chip, &what, guest, until - from, error))
+        return false;
     get_ready(chip, guest, until);
     guest->action = (struct guest_action){.what = DO_NOTHING};
     guest->waits_for = SIZE_MAX;
-    return until == from || note_wait(chip, &what, guest->thread, until - from, error);
+    return true;
 }
 
 /* The event has taken place: who waited for it goes on. */
@@ -110,6 +139,7 @@ static bool take_place(struct chip_run *chip, const struct guest *guest, uint64_
             other->waits_for != place)
             continue;
         other->other_site = guest->caller;
+        other->ender = guest->thread;
         if (!guest_end_wait(chip, other, cycle, error))
             return false;
     }
@@ -151,8 +181,9 @@ static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t c
     if (chip->event_cycles[waker] <= cycle)
         return true;
     guest_leave_core(chip, guest, cycle);
-    guest_enter(chip, guest, THREAD_WAITING, cycle);
     guest->waits_for = waker;
+    guest->ender = chip->events.events[waker].thread;
+    guest_enter(chip, guest, THREAD_WAITING, cycle);
     guest->other_site = chip->event_callers[waker];
     return chip->event_cycles[waker] == NOT_YET ||
            guest_end_wait(chip, guest, chip->event_cycles[waker], error);
@@ -164,7 +195,7 @@ static bool handle_event(struct chip_run *chip, struct guest *guest, uint64_t cy
     switch ((enum thread_event_kind)event->kind) {
     case THREAD_EVENT_CREATE:
         if (event->other != THREAD_EVENT_NO_THREAD)
-            be_born(chip, event->other, cycle);
+            be_born(chip, event->other, guest->thread, cycle);
         break;
     case THREAD_EVENT_WAIT:
         if (!wait_in_futex(chip, guest, cycle, error))
@@ -228,6 +259,7 @@ static bool end_guest(struct chip_run *chip, struct guest *guest, uint64_t cycle
             return false;
     guest_leave_core(chip, guest, cycle);
     guest_enter(chip, guest, THREAD_READY, cycle);
+    course_change(chip->course, guest->thread, COURSE_ABSENT, cycle);
     guest->life = GUEST_OVER;
     told->end = cycle;
     chip->end = cycle > chip->end ? cycle : chip->end;
@@ -388,6 +420,7 @@ static void sweep_alive(struct chip_run *chip) {
 /* Nobody can go on: the wait is ended. */
 static bool let_go(struct chip_run *chip, struct guest *guest, struct error *error) {
     chip->result->diverged++;
+    guest->ender = COURSE_NOBODY;
     if (guest->action.lock)
         guest_force(guest);
     return guest_end_wait(chip, guest, chip->latest, error);
@@ -397,7 +430,7 @@ static bool let_go(struct chip_run *chip, struct guest *guest, struct error *err
 static bool bear_next(struct chip_run *chip) {
     for (uint32_t i = 0; i < chip->thread_count; i++)
         if (chip->process_of[i] == chip->process && chip->guests[i].life == GUEST_UNBORN) {
-            be_born(chip, i, chip->end);
+            be_born(chip, i, COURSE_NOBODY, chip->end);
             return true;
         }
     return false;
@@ -418,6 +451,8 @@ static bool take_turn(struct chip_run *chip, bool *more, struct error *error) {
         return true;
     }
     shared_memory_advance(chip->memory, view.earliest);
+    course_advance(chip->course,
+                   candidate && candidate->ready < view.now ? candidate->ready : view.now);
     uint64_t until = view.next;
     if (candidate && core >= 0 && candidate->ready < until)
         until = candidate->ready;
@@ -430,12 +465,28 @@ static bool take_turn(struct chip_run *chip, bool *more, struct error *error) {
     return true;
 }
 
+static void pass_wait(void *result, uint32_t number, uint64_t cycles) {
+    struct together_wait *wait = &((struct together_result *)result)->waits[number];
+    wait->passes++;
+    wait->path_cycles += cycles;
+}
+
+static bool end_course(struct chip_run *chip, bool whole, struct error *error) {
+    struct together_result *result = chip->result;
+    const struct course_path path = {.pass = pass_wait, .context = result};
+    return course_end(chip->course, whole ? chip->end : 0, &path, result->counts, result->courses,
+                      &result->course) ||
+           error_set(error, "out of memory for what threads did when");
+}
+
 static bool run_process(struct chip_run *chip, struct error *error) {
     const struct simulation_options *options = chip->run->options;
     chip->memory =
         shared_memory_new(options->machine, chip->cores, core_memory_ideal(options->ideal), error);
     if (!chip->memory)
         return false;
+    if (!(chip->course = course_new(chip->thread_count, 0)))
+        return error_set(error, "out of memory for %" PRIu32 " threads", chip->thread_count);
     if (chip->options->watch.see)
         shared_memory_watch(chip->memory, chip->options->watch);
     chip->end = chip->latest = 0;
@@ -446,7 +497,7 @@ static bool run_process(struct chip_run *chip, struct error *error) {
     for (uint32_t i = 0; i < chip->thread_count; i++)
         if (i >= chip->events.thread_count ||
             chip->events.threads[i].creator == THREAD_EVENT_NO_THREAD)
-            be_born(chip, i, 0);
+            be_born(chip, i, COURSE_NOBODY, 0);
     bool good = true;
     for (bool more = true; good && more;) {
         if (watcher_stops(&options->watcher)) {
@@ -465,7 +516,7 @@ static bool run_process(struct chip_run *chip, struct error *error) {
     }
     assert(!good || shared_memory_consistent(chip->memory));
     chip->result->cycles += chip->end;
-    return good;
+    return good && end_course(chip, !chip->run->simulation->interrupted, error);
 }
 
 /* ---- the whole ---- */
@@ -499,10 +550,12 @@ static bool make_tables(struct chip_run *chip, struct error *error) {
     chip->on_core = calloc(chip->cores, sizeof *chip->on_core);
     chip->core_free = calloc(chip->cores, sizeof *chip->core_free);
     result->threads = calloc((size_t)threads + 1, sizeof *result->threads);
+    result->courses = calloc((size_t)threads + 1, sizeof *result->courses);
+    result->counts = calloc(1, sizeof *result->counts);
     result->thread_count = threads;
     if (!chip->guests || !chip->alive || !chip->event_cycles || !chip->event_callers ||
-        !chip->on_core || !chip->core_free || !result->threads ||
-        (threads && !run_make_room(chip->run, threads - 1, error)))
+        !chip->on_core || !chip->core_free || !result->threads || !result->courses ||
+        !result->counts || (threads && !run_make_room(chip->run, threads - 1, error)))
         return error_set(error, "out of memory for %" PRIu32 " threads", threads);
     for (uint32_t i = 0; i < threads; i++) {
         chip->guests[i] = (struct guest){
@@ -575,6 +628,8 @@ bool together_run(struct simulation_state *run, struct error *error) {
         run_free_lanes(run);
         shared_memory_free(chip.memory);
         chip.memory = NULL;
+        course_free(chip.course);
+        chip.course = NULL;
         lock_table_free(&chip.locks);
     }
     run->simulation->seconds = clock_monotonic() - run->started;
@@ -586,6 +641,8 @@ bool together_run(struct simulation_state *run, struct error *error) {
 
 void together_result_free(struct together_result *result) {
     free(result->threads);
+    free(result->courses);
+    free(result->counts);
     free(result->waits);
     *result = (struct together_result){.done = false};
 }

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "memory/shared.h"
+#include "simulate/thread_course.h"
 
 struct together {
     const char *path;             /* trace file with addresses; it is read once per thread */
@@ -53,7 +54,12 @@ struct together_thread {
 };
 
 /* Waits of one kind: for one lock, barrier or event, by one line of code, because of another. */
-enum together_reason { WAIT_FOR_LOCK, WAIT_AT_BARRIER, WAIT_FOR_EVENT };
+enum together_reason {
+    WAIT_FOR_LOCK,
+    WAIT_AT_BARRIER,
+    WAIT_FOR_EVENT,
+    WAIT_FOR_END /* of another thread */
+};
 struct together_wait {
     uint64_t address; /* of the lock's word, or of the futex */
     uint32_t process;
@@ -62,6 +68,8 @@ struct together_wait {
     uint32_t other;  /* likewise that by which the lock had been taken, or the last thread came to
                         the barrier, or that led to the event */
     uint64_t count, cycles;
+    uint64_t passes, path_cycles; /* how often the critical path goes through one, and so many of
+                                     its cycles lie where that is waited for (thread_course.h) */
 };
 
 struct together_result {
@@ -70,6 +78,9 @@ struct together_result {
     uint64_t cycles;                 /* from beginning to end, of processes one after the other */
     struct together_thread *threads; /* by number */
     uint32_t thread_count;
+    struct course_counts *counts;  /* of all processes */
+    struct course_thread *courses; /* by number */
+    struct course_sum course;
     struct coherence_statistics coherence; /* of all cores */
     struct together_wait *waits;           /* most cycles first */
     size_t wait_count, wait_capacity;

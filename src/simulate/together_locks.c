@@ -45,6 +45,7 @@ static bool offer(struct chip_run *chip, struct guest *guest, struct lock *lock,
     struct guest *waiter = &chip->guests[lock->waiters[0].thread];
     const struct guest_action action = waiter->action;
     lock_forget(lock, 1);
+    waiter->ender = guest->thread;
     if (!guest_end_wait(chip, waiter, cycle, error))
         return false;
     waiter->action = action;
@@ -61,6 +62,7 @@ bool guest_give(struct chip_run *chip, struct guest *guest, struct lock *lock, u
     for (size_t i = 0; i < next; i++) {
         struct guest *waiter = &chip->guests[lock->waiters[i].thread];
         have(waiter, lock);
+        waiter->ender = guest->thread;
         if (!guest_end_wait(chip, waiter, cycle, error))
             return false;
     }
@@ -96,6 +98,7 @@ static bool arrive_at(struct chip_run *chip, struct guest *guest, uint64_t cycle
     for (size_t i = 0; i < barrier->waiter_count; i++) {
         struct guest *waiter = &chip->guests[barrier->waiters[i].thread];
         waiter->other_site = guest->routine_call;
+        waiter->ender = guest->thread;
         if (!guest_end_wait(chip, waiter, cycle, error))
             return false;
     }

@@ -52,6 +52,7 @@ struct guest {
         struct lock *lock;
         bool reads;
     } action;               /* that the pipeline runs empty for, and then that it waits for */
+    uint32_t ender;         /* thread that ends its wait; COURSE_NOBODY */
     uint32_t other_site;    /* of what it waits for: struct together_wait */
     bool counted;           /* the barrier that it is in has a number of parties */
     struct lock *condition; /* lock to take again behind a condition */
@@ -76,6 +77,7 @@ struct chip_run {
     uint32_t alive_count;
     uint32_t thread_count;
     struct shared_memory *memory; /* of the process under way */
+    struct thread_course *course; /* likewise */
     uint32_t process, cores;
     int64_t *on_core;    /* thread; −1: the core is free */
     uint64_t *core_free; /* since when */

@@ -70,12 +70,14 @@ void report_text_head(const struct report *report, const struct page *page) {
     char interval[64] = "";
     page_title(page, report->program, report->partial);
     report_text_children(report, page);
+    threads_text_head(&report->threads, page);
     if (half > 0)
         snprintf(interval, sizeof interval, " ± %.3f",
                  ratio(half, (double)simulation->instructions));
-    page_print(page, "%s instruction%s, %s cycle%s, CPI %.3f%s",
+    page_print(page, "%s instruction%s, %s cycle%s%s, CPI %.3f%s",
                text_count(simulation->instructions).s, text_plural(simulation->instructions),
-               text_count(simulation->cycles).s, text_plural(simulation->cycles), cpi, interval);
+               text_count(simulation->cycles).s, text_plural(simulation->cycles),
+               simulation->together.done ? " summed over threads" : "", cpi, interval);
     print_machine(report, page);
     report_text_chosen(report->machine, page);
     report_text_ideal(report, page);
@@ -270,6 +272,7 @@ void report_text(const struct report *report, const struct page *page) {
         print_stacks(report, page);
         stalls_text(report->simulation, page);
         print_rates(report, page);
+        threads_text(&report->threads, page);
         if (report->by != BY_INSTRUCTION)
             report_text_rows(report, page);
         report_text_instructions(report, page);

@@ -1,0 +1,193 @@
+#include "report/threads_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/function_walk.h"
+#include "report/report.h"
+#include "report/upgrades.h"
+#include "util/array.h"
+#include "util/file_name.h"
+#include "util/order.h"
+
+#define LEAST_COST 0.05 /* of a cause that is named first */
+#define BUSY_BUS   0.5  /* from which on memory's bandwidth is a cause */
+
+static struct thread_place place_of(const struct report *report, uint32_t insn) {
+    const struct report_rows *rows = &report->functions;
+    const struct code *code = rows->code;
+    if (insn >= code->insn_count)
+        return (struct thread_place){.known = false};
+    const struct static_insn *at = &code->insns[insn];
+    struct thread_place place = {
+        .known = true, .image = code_image_name(code, at->image), .offset = at->offset};
+    if (!code_image_is_file(code, at->image))
+        return place;
+    struct location location;
+    program_locate(rows->program, rows->images[at->image], at->offset, &location);
+    place.function = location.function;
+    place.file = location.file;
+    place.line = location.line;
+    return place;
+}
+
+void thread_place_text(const struct thread_place *place, char *text, size_t size) {
+    char source[256] = "";
+    if (place->file)
+        snprintf(source, sizeof source, "%.200s:%" PRIu32, file_base_name(place->file),
+                 place->line);
+    else if (place->known)
+        snprintf(source, sizeof source, "%.200s+0x%" PRIx64, place->image, place->offset);
+    if (!place->known)
+        snprintf(text, size, "not known");
+    else if (place->function)
+        snprintf(text, size, "%s (%s)", place->function, source);
+    else
+        snprintf(text, size, "%s", source);
+}
+
+/* ---- causes ---- */
+
+static const char *const KEYS[CAUSES] = {"none", "lock",      "barrier",          "event",
+                                         "join", "coherence", "memory_bandwidth", "serial"};
+
+const char *thread_cause_key(enum thread_cause cause) {
+    return KEYS[cause];
+}
+
+const char *wait_reason_name(enum together_reason reason) {
+    static const char *const NAMES[] = {[WAIT_FOR_LOCK] = "lock",
+                                        [WAIT_AT_BARRIER] = "barrier",
+                                        [WAIT_FOR_EVENT] = "event",
+                                        [WAIT_FOR_END] = "end"};
+    return NAMES[reason];
+}
+
+/* Share of all cycles that threads ran. */
+static double share_of(const uint64_t units[COMPONENT_COUNT], enum component component) {
+    const uint64_t all = sum_over(uint64_t, i, COMPONENT_COUNT, units[i]);
+    return all ? (double)units[component] / (double)all : 0;
+}
+
+static void find_first(struct threads_report *threads, const uint64_t units[COMPONENT_COUNT]) {
+    const double *parts = threads->speedup.parts;
+    const double running = parts[SPEEDUP_RUNNING] + parts[SPEEDUP_COHERENCE];
+    const double memory = share_of(units, COMPONENT_LLC_MISS) + share_of(units, COMPONENT_STORES);
+    const double costs[CAUSES] = {[CAUSE_LOCK] = parts[SPEEDUP_LOCK],
+                                  [CAUSE_BARRIER] = parts[SPEEDUP_BARRIER],
+                                  [CAUSE_EVENT] = parts[SPEEDUP_EVENT],
+                                  [CAUSE_JOIN] = parts[SPEEDUP_JOIN],
+                                  [CAUSE_COHERENCE] = parts[SPEEDUP_COHERENCE],
+                                  [CAUSE_MEMORY] = threads->bus < BUSY_BUS ? 0 : memory * running,
+                                  [CAUSE_SERIAL] = parts[SPEEDUP_NOTHING]};
+    for (unsigned cause = 0; cause < CAUSES && threads->speedup.cores; cause++) {
+        const double cost = costs[cause] / threads->speedup.cores;
+        if (cost >= LEAST_COST && cost > threads->cost) {
+            threads->first = (enum thread_cause)cause;
+            threads->cost = cost;
+        }
+    }
+}
+
+/* The static instruction with most cycles of coherence; UINT32_MAX: none has any. */
+static uint32_t most_shared(const struct simulation *simulation) {
+    uint64_t most = 0, units = 0;
+    uint32_t best = UINT32_MAX;
+    for (uint64_t i = 0; i < simulation->cell_count; i++) {
+        const struct pics_cell *cell = &simulation->cells[i];
+        if (i && cell->insn != simulation->cells[i - 1].insn)
+            units = 0;
+        if (component_of(cell->psv) == COMPONENT_COHERENCE)
+            units += cell->units;
+        if (units > most) {
+            most = units;
+            best = cell->insn;
+        }
+    }
+    return best;
+}
+
+/* ---- waits ---- */
+
+ORDER(by_places, struct wait_row,
+      ascending(a->sum.reason, b->sum.reason) ?: ascending(a->sum.waiter, b->sum.waiter)
+                                              ?: ascending(a->sum.other, b->sum.other)
+                                              ?: descending(a->sum.cycles, b->sum.cycles)
+                                              ?: ascending(a->sum.address, b->sum.address))
+ORDER(by_cycles, struct wait_row,
+      descending(a->sum.cycles, b->sum.cycles) ?: ascending(a->sum.waiter, b->sum.waiter)
+                                               ?: ascending(a->sum.other, b->sum.other)
+                                               ?: ascending(a->sum.reason, b->sum.reason))
+
+static bool same_places(const struct together_wait *a, const struct together_wait *b) {
+    return a->reason == b->reason && a->waiter == b->waiter && a->other == b->other;
+}
+
+/* A condition variable, say, has several words in memory that threads wait at. */
+static bool merge_waits(struct threads_report *threads) {
+    const struct together_result *together = threads->together;
+    struct wait_row *rows = calloc(together->wait_count + 1, sizeof *rows);
+    size_t count = 0;
+    if (!rows)
+        return false;
+    for (size_t i = 0; i < together->wait_count; i++)
+        rows[i] = (struct wait_row){.sum = together->waits[i], .objects = 1};
+    qsort(rows, together->wait_count, sizeof *rows, by_places);
+    for (size_t i = 0; i < together->wait_count; i++) {
+        struct wait_row *row = count ? &rows[count - 1] : NULL;
+        if (!row || !same_places(&row->sum, &rows[i].sum)) {
+            rows[count++] = rows[i];
+            continue;
+        }
+        row->objects++;
+        row->sum.count += rows[i].sum.count;
+        row->sum.cycles += rows[i].sum.cycles;
+        row->sum.passes += rows[i].sum.passes;
+        row->sum.path_cycles += rows[i].sum.path_cycles;
+    }
+    qsort(rows, count, sizeof *rows, by_cycles);
+    threads->waits = rows;
+    threads->wait_count = count;
+    return true;
+}
+
+/* ---- the whole ---- */
+
+bool threads_report_build(const struct report *report, uint32_t top, struct threads_report *threads,
+                          struct error *error) {
+    const struct simulation *simulation = report->simulation;
+    const struct together_result *together = &simulation->together;
+    *threads = (struct threads_report){.together = NULL};
+    if (!together->done || !together->counts)
+        return true;
+    uint64_t units[COMPONENT_COUNT];
+    stack_components(&report->stack, units);
+    *threads = (struct threads_report){.together = together,
+                                       .ghz = report->machine->clock_ghz,
+                                       .stack_cycles = simulation->cycles,
+                                       .top = top};
+    for (uint32_t i = 0; i < together->thread_count; i++) {
+        const struct together_thread *thread = &together->threads[i];
+        threads->known += thread->known;
+        for (unsigned state = 0; state < THREAD_STATES; state++)
+            threads->lives += thread->cycles[state];
+    }
+    threads->speedup =
+        speedup_of(together->counts, together->cores, share_of(units, COMPONENT_COHERENCE));
+    threads->bus = together->cycles ? memory_bus_cycles(report) / (double)together->cycles : 0;
+    find_first(threads, units);
+    if (!merge_waits(threads))
+        return error_set(error, "out of memory for the report");
+    for (size_t i = 0; i < threads->wait_count; i++) {
+        threads->waits[i].waiter = place_of(report, threads->waits[i].sum.waiter);
+        threads->waits[i].other = place_of(report, threads->waits[i].sum.other);
+    }
+    threads->shared = place_of(report, most_shared(simulation));
+    return true;
+}
+
+void threads_report_free(struct threads_report *threads) {
+    free(threads->waits);
+    *threads = (struct threads_report){.together = NULL};
+}

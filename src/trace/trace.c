@@ -183,7 +183,7 @@ bool trace_keep(struct trace *trace, const char *path, struct error *error) {
 
 static bool keep_item(struct trace *trace, const struct item *item, struct error *error) {
     if (!trace->keep || item->kind == ITEM_EFFECT || item->kind == ITEM_CHILD ||
-        item->kind == ITEM_MARKER || item->kind == ITEM_CUT || item->kind == ITEM_END)
+        item->kind == ITEM_MARKER || item->kind == ITEM_CUT)
         return true;
     return file_writer_put(trace->keep, item, error);
 }

@@ -144,7 +144,7 @@ static void created_and_joined(void **state) {
     assert_true(first->cycles[THREAD_WAITING] > 0);
     assert_int_equal(second->cycles[THREAD_RUNNING], second->end - second->begin);
     assert_int_equal(simulation.together.wait_count, 1);
-    assert_int_equal(simulation.together.waits[0].reason, WAIT_FOR_EVENT);
+    assert_int_equal(simulation.together.waits[0].reason, WAIT_FOR_END);
     assert_int_equal(simulation.together.waits[0].cycles, first->cycles[THREAD_WAITING]);
     /* What it had left to do took from then on as long as its waiting did not. */
     assert_int_equal(first->end - first->cycles[THREAD_WAITING], simulation.threads[0].cycles);

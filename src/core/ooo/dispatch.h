@@ -60,7 +60,7 @@ STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
         const uint64_t before = bound.cycle;
         bound_by(&bound, release_of(core, oldest), DISPATCH_STORE_QUEUE);
         if (bound.cycle > before && now->commit < bound.cycle) /* meanwhile the ROB was empty */
-            uop->psv |= PSV_DR_SQ;
+            uop->psv |= PSV_DR_SQ | (store_at(core, oldest)->coherent ? PSV_ST_CO : 0);
     }
     if (bound.cycle >= end)
         return false;

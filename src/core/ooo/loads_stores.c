@@ -57,6 +57,7 @@ static void write_store(struct ooo *core, struct store_entry *store, uint64_t cy
     uint64_t owned = cycle + 1;
     store->write_latency = 1;
     store->write_level = LEVEL_L1;
+    store->coherent = false;
     store->fill = 0;
     if (is_atomic(core, store->insn)) {
         memory_store_atomic(core->memory, store->address, size);
@@ -74,6 +75,7 @@ static void write_store(struct ooo *core, struct store_entry *store, uint64_t cy
         owned = later(cycle + 1, missed ? result.ready : 0);
         store->fill = low16(result.fill_cycles);
         store->write_level = result.level;
+        store->coherent = result.events & MEMORY_COHERENCE;
         if (store->fill || owned > core->last_release)
             store->write_latency = low16(owned - cycle);
     }
@@ -84,6 +86,9 @@ static void write_store(struct ooo *core, struct store_entry *store, uint64_t cy
     core->drained_in_cycle = cycle > core->drain_cycle ? 1 : core->drained_in_cycle + 1;
     core->drain_cycle = cycle + more;
     core->drained_block = last_block;
+    if (owned < core->last_release)
+        store->coherent = core->last_coherent;
+    core->last_coherent = store->coherent;
     store->release = core->last_release = later(owned, core->last_release);
 }
 

@@ -184,6 +184,7 @@ struct store_entry {
                                the store before it */
     uint16_t fill;          /* cycles that it holds an MSHR */
     uint8_t write_level;    /* enum memory_level that serves the line */
+    bool coherent;          /* it, or one before it that it waits for, waits for another core */
 };
 
 /* What issues in one cycle. Given out in program order, in cycles to come. */
@@ -417,6 +418,7 @@ struct ooo {
     uint64_t drain_due; /* the cycle in which the oldest of them can be; UNKNOWN: none that has
                            committed */
     uint64_t drain_cycle, last_release;
+    bool last_coherent;     /* what last_release is of waits for another core */
     uint64_t drained_block; /* the last that was written to; 0 where blocks do not matter */
     uint32_t drained_in_cycle, store_block_shift;
     struct store_range {

@@ -118,8 +118,8 @@ $(B)/%.bpf.o: %.bpf.c $(B)/flags
 	$(Q)$(BPF_CLANG) -target bpf -D__TARGET_ARCH_$(BPF_ARCHITECTURE) \
 		-idirafter /usr/include/$(shell uname -m)-linux-gnu -O2 -g $(CFLAGS) -MMD -MP -c -o $@ $<
 $(B)/src/live/collector_object.o: $(B)/src/live/bpf/collector.bpf.o
-$(B)/src/live/python_probe.o: $(B)/src/live/bpf/python.bpf.o
-$(B)/src/live/collector_object.o $(B)/src/live/python_probe.o: ALL_CFLAGS += -Wa,-I$(B)
+$(B)/src/live/sample_probe.o: $(B)/src/live/bpf/sample.bpf.o
+$(B)/src/live/collector_object.o $(B)/src/live/sample_probe.o: ALL_CFLAGS += -Wa,-I$(B)
 
 # The plugin runs inside the emulator: never sanitized.
 plugin: $(if $(PLUGIN),$(B)/libculprit-trace.so)

@@ -63,7 +63,7 @@ static const struct option_row OPTIONS[] = {
          "top --tree (at 997 samples per second, 97 by the daemon, unless --rate says otherwise)",
          .group = 1),
     COUNT("stack-bytes", "N", stack_bytes,
-          "Of each stack these bytes are looked at (32768); what is deeper is cut off",
+          "Of a stack that is copied these bytes are looked at (32768); what is deeper is cut off",
           .least = 1024, .most = RECORDER_STACK_MAX, .group = 1, GIVEN(stacks)),
     FLAG("no-symbols", no_symbols,
          "Do not keep the names of sampled procedures in the store, for the time when their files "

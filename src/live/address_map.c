@@ -23,6 +23,7 @@ bool address_map_add(struct address_map *map, const struct address_range *range)
         return true;
     if (!array_room(map->ranges, map->capacity, map->count + 2))
         return false;
+    map->changes++;
     /* What it covers, from `first` to `last`, gives way to what remains before and behind it. */
     struct address_range pieces[3];
     size_t first = first_behind(map, range->start), last = first, count = 0;
@@ -64,11 +65,13 @@ bool address_map_copy(struct address_map *to, const struct address_map *from) {
     if (from->count)
         memcpy(to->ranges, from->ranges, from->count * sizeof *to->ranges);
     to->count = from->count;
+    to->changes++;
     return true;
 }
 
 void address_map_clear(struct address_map *map) {
     map->count = 0;
+    map->changes++;
 }
 
 void address_map_free(struct address_map *map) {

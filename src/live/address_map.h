@@ -19,6 +19,7 @@ struct address_range {
 struct address_map {
     struct address_range *ranges; /* disjoint, sorted */
     size_t count, capacity;
+    uint32_t changes; /* how often it has changed */
 };
 
 /* False: out of memory. An empty range changes nothing. */

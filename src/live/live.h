@@ -82,7 +82,9 @@ struct live_sample {
     const struct live_frame *callers; /* the innermost first; live during the call */
     size_t caller_count;
     enum live_stack_end end;
-    uint32_t event;     /* index into the collector's events */
+    uint64_t alike; /* not 0: samples with the same number have the same process, place, callers and
+                       end, so that who takes them may remember what it made of these */
+    uint32_t event; /* index into the collector's events */
     uint32_t thread;    /* as the initial namespace numbers it; 0: not told */
     uint32_t processor; /* 1 + its number; 0: not told */
     int64_t time;       /* ns since 1970 UTC, about; 0: not told */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "live/live.h"
 #include "program/elf_image.h"
 #include "program/unwind_step.h"
 
@@ -36,11 +37,19 @@ struct perf_record {
     struct unwind_registers registers; /* of user code; none known: a thread of the kernel; rip
                                           alone: of 32 bits */
     struct unwind_memory stack;        /* in the bytes given */
-    uint64_t lost;                     /* of LOST and LOST_SAMPLES: how many */
-    bool samples_alone;                /* of LOST: the recorder's to say */
-    bool leaves, runnable;             /* of SWITCH: off its processor; though it could run */
-    bool exec;                         /* of COMM: by an exec */
-    const char *name;                  /* of COMM and MMAP2, in the bytes given; terminated */
+    bool walked;            /* in place of the stack, it was walked; of the registers rip alone is
+                               of meaning, if it is known: */
+    uint64_t alike;         /* a hash of the walk, for samples of one process */
+    const uint8_t *callers; /* `caller_count` words of 8 bytes, places of callers in user code;
+                               with `tops` twice as many, and one more before: see walk_stack */
+    size_t caller_count;
+    bool tops;
+    enum live_stack_end end; /* of the walk */
+    uint64_t lost;           /* of LOST and LOST_SAMPLES: how many */
+    bool samples_alone;      /* of LOST: the recorder's to say */
+    bool leaves, runnable;   /* of SWITCH: off its processor; though it could run */
+    bool exec;               /* of COMM: by an exec */
+    const char *name;        /* of COMM and MMAP2, in the bytes given; terminated */
     uint64_t start, length, offset;
     uint64_t device, inode;
     uint32_t generation;

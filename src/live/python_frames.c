@@ -16,6 +16,9 @@
 #include "util/file_name.h"
 #include "util/hash_index.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 enum {
     FILES_MAX = 1 << 12,
     CODES_MAX = 1 << 16,       /* of a process */
@@ -53,7 +56,7 @@ struct pending {
 
 struct python_frames {
     struct live_roots roots;
-    struct python_probe *probe;
+    struct sample_probe *probe;
     struct python_file *files;
     size_t file_count, file_capacity;
     struct python_user *users;
@@ -67,7 +70,7 @@ struct python_frames {
 };
 
 struct python_frames *python_frames_new(const struct live_roots *roots,
-                                        struct python_probe *probe) {
+                                        struct sample_probe *probe) {
     struct python_frames *frames = calloc(1, sizeof *frames);
     if (!frames)
         return NULL;
@@ -235,7 +238,7 @@ static bool follow(struct python_frames *frames, uint32_t pid, uint32_t file, ui
         snprintf(frames->note, sizeof frames->note,
                  "Python's functions are not shown: reading them at the moment of a sample needs "
                  "CAP_BPF and CAP_PERFMON, or root");
-    if (frames->probe && !python_probe_follow(frames->probe, pid, &process) && !frames->note[0])
+    if (frames->probe && !sample_probe_follow(frames->probe, pid, &process) && !frames->note[0])
         snprintf(frames->note, sizeof frames->note,
                  "the functions of some Python processes are not shown: there are more than %d",
                  PYTHON_PROCESSES_MAX);
@@ -264,7 +267,7 @@ void python_frames_ended(struct python_frames *frames, uint32_t pid) {
     forget_codes(frames, user);
     user->file = UINT32_MAX;
     if (frames->probe)
-        python_probe_forget(frames->probe, pid);
+        sample_probe_forget(frames->probe, pid);
 }
 
 /* ---- code objects ---- */
@@ -376,19 +379,18 @@ static void take_stack(struct python_frames *frames, uint32_t tid, const uint8_t
         stack->count = 0;
 }
 
-bool python_frames_take(struct python_frames *frames, const uint8_t *record, size_t size) {
-    enum { PID_AT = 24, TID_AT = 28 };
-    const uint8_t *written;
-    uint32_t pid, tid, mark;
-    if (!frames->probe || !python_probe_take(frames->probe, record, size, &written, &size))
+bool python_frames_take(struct python_frames *frames, uint32_t pid, uint32_t tid,
+                        const uint8_t *written, size_t size) {
+    uint32_t mark;
+    if (size < sizeof mark)
         return false;
-    memcpy(&pid, record + PID_AT, sizeof pid);
-    memcpy(&tid, record + TID_AT, sizeof tid);
     memcpy(&mark, written, sizeof mark);
     if (mark == PYTHON_COPY_MARK)
         take_copy(frames, pid, written, size);
-    else
+    else if (mark == PYTHON_STACK_MARK)
         take_stack(frames, tid, written, size);
+    else
+        return false;
     return true;
 }
 
@@ -421,7 +423,7 @@ static bool find_frame(void *context, const struct python_item *item, struct liv
 }
 
 bool python_frames_weave(struct python_frames *frames, uint32_t pid, uint32_t tid,
-                         struct live_stack *stack) {
+                         struct live_stack *stack, uint64_t *alike) {
     struct finding finding = {frames, find_user(frames, pid)};
     const struct python_stack *python = take_pending(frames, tid);
     bool lacking = false;
@@ -433,6 +435,14 @@ bool python_frames_weave(struct python_frames *frames, uint32_t pid, uint32_t ti
     bound_codes(frames, finding.user);
     if (!python_weave(python, find_frame, &finding, stack, &lacking))
         return false;
+    if (lacking)
+        *alike = 0;
+    else if (*alike)
+        *alike =
+            XXH3_64bits_withSeed(&python->flags,
+                                 sizeof *python - offsetof(struct python_stack, flags) -
+                                     sizeof python->items + python->count * sizeof *python->items,
+                                 *alike);
     const bool whole = stack->end == LIVE_STACK_WHOLE && !lacking;
     frames->statistics.whole += whole;
     frames->statistics.partial += !whole;

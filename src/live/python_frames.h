@@ -1,10 +1,10 @@
 /* The Python functions of sampled threads in place of the interpreter's loop: of CPython 3.11 to
  * 3.13, in which one call of _PyEval_EvalFrameDefault() runs a chain of Python frames. What a
- * thread was in is taken at the moment of the sample (python_probe.h); what code objects are called
+ * thread was in is taken at the moment of the sample (sample_probe.h); what code objects are called
  * is read from the memory of the process when they are first met. */
 #pragma once
 
-#include "live/python_probe.h"
+#include "live/sample_probe.h"
 #include "live/unwinder.h"
 
 struct python_frames;
@@ -17,7 +17,7 @@ struct python_statistics {
 };
 
 /* `probe`: NULL where it is not permitted; outlives this. NULL: out of memory. */
-struct python_frames *python_frames_new(const struct live_roots *roots, struct python_probe *probe);
+struct python_frames *python_frames_new(const struct live_roots *roots, struct sample_probe *probe);
 void python_frames_free(struct python_frames *frames);
 
 /* What a process does; a mapping of `file` begins at `start` with the file's byte `offset`. False:
@@ -27,13 +27,16 @@ bool python_frames_mapped(struct python_frames *frames, uint32_t pid, const stru
 bool python_frames_forked(struct python_frames *frames, uint32_t parent, uint32_t child);
 void python_frames_ended(struct python_frames *frames, uint32_t pid); /* or called exec */
 
-/* Whether a record is a Python stack, which then is kept for the sample that follows it. */
-bool python_frames_take(struct python_frames *frames, const uint8_t *record, size_t size);
+/* Whether what the probe wrote at a sample of this thread is a Python stack, which then is kept for
+ * the sample that follows it, or a code object. */
+bool python_frames_take(struct python_frames *frames, uint32_t pid, uint32_t tid,
+                        const uint8_t *written, size_t size);
 
 /* Puts the Python functions of a sample of this thread among the callers found. Functions live as
- * long as no other record is taken, unless they are held. False: out of memory. */
+ * long as no other record is taken, unless they are held. `alike` (live_sample) is made to tell of
+ * them, too. False: out of memory. */
 bool python_frames_weave(struct python_frames *frames, uint32_t pid, uint32_t tid,
-                         struct live_stack *stack);
+                         struct live_stack *stack, uint64_t *alike);
 
 void python_frames_statistics(const struct python_frames *frames,
                               struct python_statistics *statistics);

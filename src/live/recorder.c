@@ -26,6 +26,7 @@
 #include "live/python_frames.h"
 #include "live/replay.h"
 #include "live/unwinder.h"
+#include "live/walked_stack.h"
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/order.h"
@@ -79,15 +80,15 @@ struct recorder {
     struct pollfd *polled;        /* the rings, and one more */
     int filling;                  /* of the machine: an epoll of the rings; else −1 */
     struct unwinder *unwinder;    /* NULL: no callers are looked for */
-    struct python_probe *probe;   /* NULL: not permitted */
+    struct sample_probe *probe;   /* NULL: not permitted */
     bool unprobed;                /* an event does not take it */
     struct python_frames *python; /* NULL: no callers are looked for */
     struct jit_names *jit;
     struct replay *replay;
-    uint64_t complete;    /* ns: older records are all in the rings */
-    uint64_t next_period; /* ns: when periods are drawn anew */
-    uint64_t random;
-    uint64_t quick; /* ns: until when rounds come soon after each other */
+    uint64_t complete;     /* ns: older records are all in the rings */
+    uint64_t next_period;  /* ns: when periods are drawn anew */
+    uint64_t random, seed; /* of periods, of hashes */
+    uint64_t quick;        /* ns: until when rounds come soon after each other */
 };
 
 static uint64_t now(void) {
@@ -201,7 +202,7 @@ static bool add_counter(struct recorder *recorder, int descriptor, uint32_t even
     recorder->counters[recorder->counter_count++] = counter;
     /* Without, its samples come all the same. */
     if (recorder->probe && !tasks &&
-        !python_probe_attach(recorder->probe, descriptor, processor,
+        !sample_probe_attach(recorder->probe, descriptor, processor,
                              recorder->rings[*ring].counter))
         recorder->unprobed = true;
     return true;
@@ -414,8 +415,10 @@ static bool allocate(struct recorder *recorder, const struct live_sink *sink) {
     struct error not_permitted;
     if (recorder->stack_bytes) {
         recorder->unwinder = unwinder_new(&ROOTS);
-        recorder->probe = python_probe_new(recorder->processors, &not_permitted);
+        recorder->probe = sample_probe_new(recorder->processors, &not_permitted);
         recorder->python = python_frames_new(&ROOTS, recorder->probe);
+        if (recorder->probe && recorder->unwinder)
+            unwinder_share(recorder->unwinder, recorder->probe);
     }
     if (!(recorder->jit = jit_names_new(&ROOTS, sink)))
         return false;
@@ -450,6 +453,7 @@ struct recorder *recorder_new(const struct recorder_options *options, const stru
     recorder->processors = (size_t)processors;
     if (getrandom(&recorder->random, sizeof recorder->random, GRND_NONBLOCK) < 0)
         recorder->random = now();
+    recorder->seed = random_next(&recorder->random);
     bool good = allocate(recorder, sink);
     if (!good)
         error_set(error, "out of memory for the events");
@@ -476,7 +480,7 @@ void recorder_free(struct recorder *recorder) {
         close(recorder->references[i]);
     free(recorder->references);
     python_frames_free(recorder->python);
-    python_probe_free(recorder->probe);
+    sample_probe_free(recorder->probe);
     free(recorder->counters);
     free(recorder->rings);
     free(recorder->ring_of);
@@ -508,13 +512,32 @@ static void forget_thread(struct recorder *recorder, uint32_t tid) {
         recorder->own[i] = recorder->own[--recorder->own_count];
 }
 
+/* What the program wrote beside samples. */
+static bool take_other(struct recorder *recorder, const uint8_t *bytes, const uint8_t *written,
+                       size_t size, struct error *error) {
+    enum { PID_AT = 24, TID_AT = 28 };
+    struct walk_unknown unknown;
+    uint32_t pid, tid;
+    memcpy(&pid, bytes + PID_AT, sizeof pid);
+    memcpy(&tid, bytes + TID_AT, sizeof tid);
+    if (python_frames_take(recorder->python, pid, tid, written, size) || size < sizeof unknown)
+        return true;
+    memcpy(&unknown, written, sizeof unknown);
+    return unknown.mark != WALK_UNKNOWN_MARK ||
+           replay_unknown(recorder->replay, pid, &unknown, error);
+}
+
 static bool visit(void *context, size_t ring, const uint8_t *bytes, size_t size,
                   struct error *error) {
     struct recorder *recorder = context;
     struct perf_record record;
-    if (recorder->python && python_frames_take(recorder->python, bytes, size))
-        return true;
-    if (!perf_record_read(bytes, size, recorder->build_ids, &record))
+    const uint8_t *written;
+    size_t written_size;
+    if (recorder->probe &&
+        sample_probe_take(recorder->probe, bytes, size, &written, &written_size)) {
+        if (!walked_stack_read(bytes, written, written_size, recorder->seed, &record))
+            return take_other(recorder, bytes, written, written_size, error);
+    } else if (!perf_record_read(bytes, size, recorder->build_ids, &record))
         return true;
     uint32_t event = 0;
     if (record.type == PERF_RECORD_SAMPLE || record.type == PERF_RECORD_SWITCH) {

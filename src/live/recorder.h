@@ -26,8 +26,9 @@ struct recorder_options {
     pid_t process;
     bool waits;           /* it is stopped before its exec */
     bool times_waits;     /* the last two events are those of waits (waits.h) */
-    uint32_t stack_bytes; /* copied with each sample to find its callers (of waits a quarter): a
-                             multiple of 8, at most RECORDER_STACK_MAX; 0: no callers */
+    uint32_t stack_bytes; /* copied to find the callers of a sample, where the stack cannot be
+                             walked at once (of waits a quarter): a multiple of 8, at most
+                             RECORDER_STACK_MAX; 0: no callers */
 };
 enum { RECORDER_STACK_MAX = 60 << 10 };
 

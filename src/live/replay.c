@@ -317,7 +317,7 @@ static void replay_exit(struct replay *replay, const struct perf_record *record)
 
 /* The kernel's part of the chain begins with the sampled place; the others are return addresses. */
 static void add_kernel_callers(const struct perf_record *record, struct live_stack *stack) {
-    bool in_kernel = false, first = true;
+    bool in_kernel = record->walked, first = true;
     for (size_t i = 0; i < record->chain_count && stack->count < LIVE_FRAMES_MAX; i++) {
         uint64_t address;
         memcpy(&address, record->chain + 8 * i, sizeof address);
@@ -331,6 +331,31 @@ static void add_kernel_callers(const struct perf_record *record, struct live_sta
             }
             first = false;
         }
+    }
+}
+
+static uint64_t word_at(const uint8_t *words, size_t index) {
+    uint64_t word;
+    memcpy(&word, words + 8 * index, sizeof word);
+    return word;
+}
+
+/* What lies where nobody told of a mapping ends them. */
+static void add_walked_callers(const struct replayed *process, const struct perf_record *record,
+                               struct live_stack *stack) {
+    const size_t step = record->tops ? 2 : 1;
+    stack->end = record->end;
+    if (record->tops)
+        stack->tops[stack->count] = word_at(record->callers, 0);
+    for (size_t i = 0; i < record->caller_count; i++) {
+        const uint64_t address = word_at(record->callers, step * i + record->tops);
+        const struct address_range *range = address_map_find(&process->map, address);
+        if (!range || stack->count == LIVE_FRAMES_MAX) {
+            stack->end = range ? LIVE_STACK_TRUNCATED : LIVE_STACK_FAILED;
+            return;
+        }
+        stack->frames[stack->count++] = address_range_place(range, address);
+        stack->tops[stack->count] = record->tops ? word_at(record->callers, step * i + 2) : 0;
     }
 }
 
@@ -349,8 +374,22 @@ static bool add_user_callers(struct replay *replay, const struct replayed *proce
         stack->frames[stack->count++] = address_range_place(range, address);
         stack->tops[stack->count] = 0;
     }
-    return unwinder_walk(replay->unwinder, &process->map, &record->registers, false, &record->stack,
-                         stack);
+    if (!record->walked)
+        return unwinder_walk(replay->unwinder, &process->map, &record->registers, false,
+                             &record->stack, stack);
+    add_walked_callers(process, record, stack);
+    return true;
+}
+
+/* Code that a process makes may be given another name by the next sample of it. */
+static uint64_t alike(const struct replayed *process, const struct perf_record *record,
+                      const struct live_sample *sample, const struct live_stack *stack) {
+    const uint64_t key[] = {process->process.key.pid, process->process.key.exec,
+                            process->map.changes, record->alike};
+    return !record->walked || sample->at.place == PLACE_ANONYMOUS ||
+                   any_where(i, stack->count, stack->frames[i].place == PLACE_ANONYMOUS)
+               ? 0
+               : XXH3_64bits(key, sizeof key);
 }
 
 static bool find_callers(struct replay *replay, const struct replayed *process,
@@ -363,9 +402,10 @@ static bool find_callers(struct replay *replay, const struct replayed *process,
         return true;
     if (record->kernel)
         add_kernel_callers(record, stack);
-    const bool good =
-        add_user_callers(replay, process, record) &&
-        (!replay->python || python_frames_weave(replay->python, record->pid, record->tid, stack));
+    bool good = add_user_callers(replay, process, record);
+    sample->alike = alike(process, record, sample, stack);
+    good = good && (!replay->python || python_frames_weave(replay->python, record->pid, record->tid,
+                                                           stack, &sample->alike));
     sample->callers = stack->frames;
     sample->caller_count = stack->count;
     sample->end = stack->end;
@@ -485,6 +525,14 @@ bool replay_record(struct replay *replay, const struct perf_record *record, uint
     default:
         return true;
     }
+}
+
+bool replay_unknown(struct replay *replay, uint32_t pid, const struct walk_unknown *unknown,
+                    struct error *error) {
+    const struct replayed *process = find(replay, pid);
+    const struct address_range *range =
+        process ? address_map_find(&process->map, unknown->address) : NULL;
+    return !range || unwinder_tell(replay->unwinder, range, &unknown->file) || no_memory(error);
 }
 
 void replay_statistics(const struct replay *replay, struct replay_statistics *statistics) {

@@ -41,4 +41,9 @@ bool replay_attach(struct replay *replay, uint32_t pid, struct error *error);
 bool replay_record(struct replay *replay, const struct perf_record *record, uint32_t event,
                    struct error *error);
 
+/* The program that walks stacks has met a file that is mapped in this process, and has no rows of
+ * it yet. False: out of memory. */
+bool replay_unknown(struct replay *replay, uint32_t pid, const struct walk_unknown *unknown,
+                    struct error *error);
+
 void replay_statistics(const struct replay *replay, struct replay_statistics *statistics);

@@ -22,7 +22,10 @@ struct resolver *resolver_new_in(const struct live_roots *roots, const struct li
         free(resolver);
         return error_null(error, "too many events or entries to gather samples of");
     }
-    if (!resolver || !sample_table_init(&resolver->table, entries)) {
+    if (!resolver || !(resolver->known_stacks = calloc(KNOWN_STACKS, sizeof(struct known_stack))) ||
+        !sample_table_init(&resolver->table, entries)) {
+        if (resolver)
+            free(resolver->known_stacks);
         free(resolver);
         no_memory(error);
         return NULL;
@@ -51,6 +54,7 @@ void resolver_free(struct resolver *resolver) {
     slices_free(&resolver->slices);
     sample_table_free(&resolver->table);
     call_tree_free(&resolver->tree);
+    free(resolver->known_stacks);
     sampled_names_free(&resolver->vdso_names);
     if (resolver->vdso_reader)
         program_free(resolver->vdso_reader);
@@ -102,8 +106,8 @@ static uint32_t place_of(struct resolver *resolver, const struct live_frame *fra
 }
 
 /* From the outermost frame to the sampled one. */
-static bool add_calls(struct resolver *resolver, const struct live_sample *sample, uint32_t slice,
-                      uint32_t place) {
+static bool find_node(struct resolver *resolver, const struct live_sample *sample, uint32_t slice,
+                      uint32_t place, uint32_t *found) {
     struct call_tree *tree = &resolver->tree;
     uint32_t node;
     if (!call_tree_node(tree, STORE_CALL_TOP, 1 + (int64_t)slice,
@@ -117,8 +121,21 @@ static bool add_calls(struct resolver *resolver, const struct live_sample *sampl
             return false;
         resolver->has_kernel |= called_from == PLACE_NUMBER_KERNEL;
     }
-    if (!call_tree_node(tree, node, 1 + (int64_t)place, sample->at.offset, &node))
+    return call_tree_node(tree, node, 1 + (int64_t)place, sample->at.offset, found);
+}
+
+static bool add_calls(struct resolver *resolver, const struct live_sample *sample, uint32_t slice,
+                      uint32_t place) {
+    struct call_tree *tree = &resolver->tree;
+    struct known_stack *known = &resolver->known_stacks[sample->alike & (KNOWN_STACKS - 1)];
+    uint32_t node;
+    if (sample->alike && known->alike == sample->alike && known->slice == slice &&
+        known->event == sample->event)
+        node = known->node;
+    else if (!find_node(resolver, sample, slice, place, &node))
         return false;
+    else if (sample->alike)
+        *known = (struct known_stack){sample->alike, slice, sample->event, node};
     if (node != STORE_CALL_TOP)
         tree->calls[node].value += sample->count;
     return true;

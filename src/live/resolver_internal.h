@@ -28,6 +28,13 @@ static inline enum live_stack_end tree_top_end(uint64_t top) {
     return (enum live_stack_end)(top % LIVE_STACK_ENDS);
 }
 
+/* The node of the tree that samples of this stack, slice and event are of. */
+struct known_stack {
+    uint64_t alike; /* 0: none */
+    uint32_t slice, event, node;
+};
+enum { KNOWN_STACKS = 1 << 12 };
+
 struct resolver {
     struct live_roots roots;
     struct tracked_processes processes;
@@ -36,6 +43,7 @@ struct resolver {
     int64_t newest_row; /* of the store, that slices of this process took */
     struct sample_table table;
     struct call_tree tree; /* of samples that came with callers; its images are place numbers + 1 */
+    struct known_stack *known_stacks; /* KNOWN_STACKS of `tree`, by low bits of `alike` */
     uint64_t stacks[LIVE_STACK_ENDS]; /* samples by how their stacks ended */
     bool takes_names, keeps_readers;
     struct sampled_names vdso_names;

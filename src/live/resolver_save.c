@@ -589,6 +589,7 @@ static void forget(struct resolver *resolver) {
     slices_clear(&resolver->slices);
     sample_table_clear(&resolver->table);
     call_tree_clear(&resolver->tree);
+    memset(resolver->known_stacks, 0, KNOWN_STACKS * sizeof *resolver->known_stacks);
     memset(resolver->overflow, 0, sizeof resolver->overflow);
     resolver->has_kernel = false;
     resolver->vdso_names.unsaved = false;

@@ -22,10 +22,13 @@ struct mapped_file {
     uint32_t seen_in; /* a process */
     bool read;        /* `table` is what could be read */
     struct unwind_table table;
+    bool shared, told; /* it was tried; `rows` are, there was room for them */
+    struct walk_rows rows;
 };
 
 struct unwinder {
     struct live_roots roots;
+    struct sample_probe *probe; /* NULL: stacks are walked here alone */
     struct mapped_file *files;
     size_t count, capacity;
     struct hash_index index; /* by key */
@@ -257,4 +260,46 @@ bool unwinder_walk(struct unwinder *unwinder, const struct address_map *map,
             return finish(stack, LIVE_STACK_WHOLE);
     }
     return finish(stack, LIVE_STACK_TRUNCATED);
+}
+
+/* ---- stacks that are walked elsewhere ---- */
+
+/* Rows are never taken back: of a table that was forgotten here they stay. False: there is no room.
+ */
+static bool share(struct sample_probe *probe, const struct unwind_table *table,
+                  struct walk_rows *rows) {
+    struct unwind_row *to = sample_probe_rows(probe, table->count, &rows->first);
+    if (!to)
+        return false;
+    if (table->count)
+        memcpy(to, table->rows, table->count * sizeof *to);
+    rows->count = (uint32_t)table->count;
+    return true;
+}
+
+void unwinder_share(struct unwinder *unwinder, struct sample_probe *probe) {
+    struct walk_rows rows;
+    unwinder->probe = probe;
+    if (share(probe, &unwinder->vdso, &rows))
+        sample_probe_tell(probe, &(struct walk_file){0}, &rows);
+}
+
+bool unwinder_tell(struct unwinder *unwinder, const struct address_range *range,
+                   const struct walk_file *file) {
+    const struct walk_rows none = {0};
+    struct mapped_file *mapped =
+        range->kind == PLACE_FILE ? find_file(unwinder, &range->file) : NULL;
+    if (range->kind == PLACE_ANONYMOUS)
+        sample_probe_tell(unwinder->probe, file, &none);
+    if (!mapped)
+        return true;
+    if (!mapped->shared) {
+        if (!mapped->read && !read_file(unwinder, mapped))
+            return false;
+        mapped->shared = true;
+        mapped->told = share(unwinder->probe, &mapped->table, &mapped->rows);
+    }
+    if (mapped->told)
+        sample_probe_tell(unwinder->probe, file, &mapped->rows);
+    return true;
 }

@@ -5,6 +5,7 @@
 
 #include "live/address_map.h"
 #include "live/proc_files.h"
+#include "live/sample_probe.h"
 #include "program/unwind_step.h"
 
 /* Frames of one stack, callers after what they called. */
@@ -33,5 +34,11 @@ bool unwinder_announce(struct unwinder *unwinder, const struct live_file *file);
 bool unwinder_walk(struct unwinder *unwinder, const struct address_map *map,
                    const struct unwind_registers *registers, bool returned,
                    const struct unwind_memory *memory, struct live_stack *stack);
+
+/* From now on tables are shared with the program that walks stacks at the moment of the sample. */
+void unwinder_share(struct unwinder *unwinder, struct sample_probe *probe);
+/* Shares that of what is mapped here, which the kernel knows as `file`. False: out of memory. */
+bool unwinder_tell(struct unwinder *unwinder, const struct address_range *range,
+                   const struct walk_file *file);
 
 size_t unwinder_bytes(const struct unwinder *unwinder);

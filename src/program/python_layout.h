@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-/* What a BPF program follows (live/bpf/python.bpf.c): the interpreters of the runtime, their
+/* What a BPF program follows (live/bpf/python.bpf.h): the interpreters of the runtime, their
  * threads, the innermost frame of a thread, the frames that called it. */
 struct python_layout {
     __u32 interpreters;     /* runtime: the first interpreter */

@@ -47,6 +47,7 @@ struct inode {
 } KERNEL_TYPE;
 
 struct file {
+    struct inode *f_inode;
     struct path f_path;
     unsigned int f_mode;
 } KERNEL_TYPE;
@@ -109,8 +110,19 @@ struct fs_struct {
     struct path root;
 } KERNEL_TYPE;
 
+struct upid {
+    int nr;
+} KERNEL_TYPE;
+
+struct pid {
+    unsigned int level;
+    struct upid numbers[1];
+} KERNEL_TYPE;
+
 struct task_struct {
     struct mm_struct *mm;
+    unsigned int flags;
+    struct pid *thread_pid;
     int tgid;
     struct task_struct *real_parent;
     struct task_struct *group_leader;
@@ -118,4 +130,13 @@ struct task_struct {
     char comm[16];
     struct fs_struct *fs;
     __u64 self_exec_id;
+} KERNEL_TYPE;
+
+struct perf_event {
+    struct perf_event *parent; /* of an inherited one: that which was opened */
+    __u64 id;
+} KERNEL_TYPE;
+
+struct bpf_perf_event_data_kern {
+    struct perf_event *event;
 } KERNEL_TYPE;

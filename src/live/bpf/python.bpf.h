@@ -3,34 +3,10 @@
  * the sample, right before it. Everything is read as it is at the time of the sample; what is read
  * is the process's own memory, which may hold anything: all walks are bounded, and what cannot be
  * read ends them. */
-#include <stdbool.h>
+#pragma once
 
-#include <linux/bpf.h>
-#include <linux/bpf_perf_event.h>
-
-#include <bpf/bpf_helpers.h>
-
-#include <bpf/bpf_core_read.h>
-
+#include "kernel_types.h"
 #include "python.h"
-
-#define KERNEL_TYPE __attribute__((preserve_access_index))
-
-struct upid {
-    int nr;
-} KERNEL_TYPE;
-
-struct pid {
-    unsigned int level;
-    struct upid numbers[1];
-} KERNEL_TYPE;
-
-struct task_struct {
-    struct pid *thread_pid;
-    struct task_struct *real_parent;
-    int tgid;
-    __u64 self_exec_id;
-} KERNEL_TYPE;
 
 enum {
     SEARCH_STEPS = 1024,
@@ -43,14 +19,6 @@ struct {
     __type(key, __u32);
     __type(value, struct python_process);
 } processes SEC(".maps");
-
-/* Sized by the number of processors when the program is loaded. */
-struct {
-    __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-    __uint(key_size, sizeof(__u32));
-    __uint(value_size, sizeof(__u32));
-    __uint(max_entries, 1);
-} outputs SEC(".maps");
 
 /* Which code objects were copied by this processor: a hash of each in its slot. */
 enum { COPIED_SLOTS = 4096 };
@@ -295,16 +263,9 @@ static __always_inline const struct python_process *find_of_parent(void) {
                : 0;
 }
 
-/* 1: the sample is written. */
-SEC("perf_event")
-int sample_python(struct bpf_perf_event_data *context) {
+/* Of the current thread; NULL: it runs no Python. */
+static __always_inline const struct python_process *find_python(void) {
     __u32 number = bpf_get_current_pid_tgid() >> 32;
     const struct python_process *process = bpf_map_lookup_elem(&processes, &number);
-    if (!process)
-        process = find_of_parent();
-    if (process)
-        follow(context, process);
-    return 1;
+    return process ? process : find_of_parent();
 }
-
-char LICENSE[] SEC("license") = "Dual MIT/GPL";

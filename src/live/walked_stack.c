@@ -36,6 +36,7 @@ bool walked_stack_read(const uint8_t *bytes, const uint8_t *written, size_t size
         stack.kernel > stack.count)
         return false;
     const size_t words = stack.count - stack.kernel;
+    const bool tops = stack.has_tops && words;
     const uint8_t *callers = written + HEAD + 8 * stack.kernel;
     *record = (struct perf_record){.type = PERF_RECORD_SAMPLE,
                                    .id = stack.id,
@@ -47,8 +48,8 @@ bool walked_stack_read(const uint8_t *bytes, const uint8_t *written, size_t size
                                    .chain = written + HEAD,
                                    .chain_count = stack.kernel,
                                    .callers = callers,
-                                   .caller_count = stack.has_tops ? words / 2 : words,
-                                   .tops = stack.has_tops && words,
+                                   .caller_count = tops ? (words - 1) / 2 : words,
+                                   .tops = tops,
                                    .end = end_of(stack.end)};
     if (stack.has_user) {
         record->registers.values[UNWIND_RIP] = stack.user;

@@ -121,21 +121,36 @@ assert found * 100 >= share * tree[0]["total"], "\n".join(" > ".join(name) for n
 PYTHON
 }
 
+# Where BPF is not permitted stacks are copied; else they are walked in the interrupt.
+copied() {
+    cp "$CULPRIT" . && chmod 755 "$scratch" && mkdir -p unprivileged && chmod 777 unprivileged || return 1
+    setpriv --reuid 65534 --regid 65534 --clear-groups ./culprit record --store "$store" --json \
+        --output unprivileged/summary --stacks "$@" >/dev/null && cp unprivileged/summary summary
+}
+# both SHARE CHAIN SHARE COMMAND...: in both ways.
+both() {
+    local store=$store
+    record -- "${@:4}" && whole "$1" && holds "$2" "$3" || return 1
+    [ "$(id -u)" = 0 ] || return 0
+    store=$scratch/unprivileged/profiles.db
+    copied -- "${@:4}" && whole "$1" && holds "$2" "$3"
+}
+
 by_unwind_tables() {
-    record -- ./chain && whole 98 && holds 'main > outer > middle > leaf > spin' 80
+    both 98 'main > outer > middle > leaf > spin' 80 ./chain
 }
 # A function that calls none has no frame, which hides who called it.
 by_frame_pointers() {
-    record -- ./pointers && whole 90 && holds 'main > outer > middle' 80
+    both 90 'main > outer > middle' 80 ./pointers
 }
 of_a_static_program() {
-    record -- ./static && whole 98 && holds 'main > outer > middle > leaf > spin' 80
+    both 98 'main > outer > middle > leaf > spin' 80 ./static
 }
 of_a_stripped_program() {
     record -- ./stripped && whole 98
 }
 across_a_signal() {
-    record -- ./chain signals && whole 98 && holds 'leaf > spin > handle' 3
+    both 98 'leaf > spin > handle' 3 ./chain signals
 }
 # A context that was made begins where makecontext() says, in a program that may have frame pointers.
 of_a_made_context() {
@@ -171,13 +186,7 @@ PROGRAM
             { echo "$option"; return 1; }
     done
 }
-# Where BPF is not permitted stacks are copied; else they are walked at once, however deep they are,
-# but for the first samples, whose unwind tables have yet to be read.
-copied() {
-    cp "$CULPRIT" . && chmod 755 "$scratch" && mkdir -p unprivileged && chmod 777 unprivileged || return 1
-    setpriv --reuid 65534 --regid 65534 --clear-groups ./culprit record --store "$store" --json \
-        --output unprivileged/summary --stacks "$@" >/dev/null && cp unprivileged/summary summary
-}
+# But for the first samples, whose unwind tables have yet to be read.
 walked_at_once() {
     [ "$(id -u)" = 0 ] || return 0
     record --stack-bytes 8192 -- ./chain deep && whole 80

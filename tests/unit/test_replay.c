@@ -14,6 +14,7 @@
 #include "live/perf_record.h"
 #include "live/perf_ring.h"
 #include "live/replay.h"
+#include "live/walked_stack.h"
 
 /* ---- address maps ---- */
 
@@ -479,6 +480,7 @@ struct caught {
     struct live_frame frames[LIVE_FRAMES_MAX];
     size_t count;
     enum live_stack_end end;
+    uint64_t alike;
 };
 
 static bool catch_process(void *context, const struct live_process *process, struct error *error) {
@@ -494,6 +496,7 @@ static bool catch_sample(void *context, const struct live_sample *sample, struct
     struct caught *caught = context;
     caught->count = sample->caller_count;
     caught->end = sample->end;
+    caught->alike = sample->alike;
     if (sample->caller_count)
         memcpy(caught->frames, sample->callers, sample->caller_count * sizeof *caught->frames);
     return true;
@@ -609,6 +612,109 @@ static void callers_are_cut(void **state) {
     assert_int_equal(caught.count, 0);
 }
 
+/* As the BPF program writes it: in user code, its caller and whoever called that. */
+enum { WALKED_HEAD = offsetof(struct walk_stack, words) };
+static const struct walk_stack WALKED = {.mark = WALK_STACK_MARK,
+                                         .end = WALK_WHOLE,
+                                         .has_user = 1,
+                                         .count = 2,
+                                         .id = 7,
+                                         .address = 0x1010,
+                                         .user = 0x1010,
+                                         .words = {0x1023, 0x1044}};
+
+static bool read_walked(const struct walk_stack *stack, size_t size, struct perf_record *record) {
+    const uint32_t tasks[] = {42, 43};
+    const uint64_t time = 99;
+    static uint8_t bytes[44];
+    memcpy(bytes + 24, tasks, sizeof tasks);
+    memcpy(bytes + 32, &time, sizeof time);
+    return walked_stack_read(bytes, (const uint8_t *)stack, size, 1, record);
+}
+
+static void a_walked_sample_is_read(void **state) {
+    (void)state;
+    struct walk_stack stack = WALKED;
+    struct perf_record record, other;
+    assert_true(read_walked(&stack, WALKED_HEAD + 16, &record));
+    assert_int_equal(record.pid, 42);
+    assert_int_equal(record.tid, 43);
+    assert_int_equal(record.time, 99);
+    assert_int_equal(record.id, 7);
+    assert_int_equal(record.caller_count, 2);
+    assert_int_equal(record.chain_count, 0);
+    assert_int_equal(record.registers.values[UNWIND_RIP], 0x1010);
+    assert_int_equal(record.end, LIVE_STACK_WHOLE);
+    /* Alike are those that differ in the event alone. */
+    stack.id = 8;
+    assert_true(read_walked(&stack, WALKED_HEAD + 16, &other) && other.alike == record.alike);
+    stack.words[1]++;
+    assert_true(read_walked(&stack, WALKED_HEAD + 16, &other) && other.alike != record.alike);
+    stack = WALKED;
+    stack.end = WALK_FAILED;
+    assert_true(read_walked(&stack, WALKED_HEAD + 16, &other) && other.alike != record.alike);
+    /* What is not consistent is refused. */
+    for (size_t size = 0; size < WALKED_HEAD + 16; size++)
+        assert_false(read_walked(&WALKED, size, &other));
+    stack = WALKED;
+    stack.kernel = 3;
+    assert_false(read_walked(&stack, WALKED_HEAD + 16, &other));
+    stack = WALKED;
+    stack.count = UINT32_MAX;
+    assert_false(read_walked(&stack, sizeof stack, &other));
+    /* With tops: one more, and two for each caller. */
+    stack = WALKED;
+    stack.has_tops = 1;
+    for (uint32_t count = 0; count < 6; count++) {
+        stack.count = count;
+        assert_true(read_walked(&stack, sizeof stack, &other));
+        assert_true(2 * other.caller_count + other.tops <= count);
+    }
+}
+
+static void walked_callers_have_places(void **state) {
+    (void)state;
+    struct caught caught;
+    struct walk_stack stack = WALKED;
+    own = (struct perf_record){0};
+    first(stack_end());
+    const uint64_t address = own.address;
+    stack.address = stack.user = address;
+    stack.words[0] = (uint64_t)second + 1;
+    stack.words[1] = (uint64_t)first + 1;
+    assert_true(read_walked(&stack, sizeof stack, &own));
+    own.pid = own.tid = (uint32_t)getpid();
+    catch_own(&caught);
+    assert_int_equal(caught.count, 2);
+    assert_true(lies_in(&caught.frames[0], second, 64));
+    assert_true(lies_in(&caught.frames[1], first, 64));
+    assert_int_equal(caught.end, LIVE_STACK_WHOLE);
+    assert_true(caught.alike);
+    /* In the kernel: who entered it stands between. */
+    stack = WALKED;
+    stack.in_kernel = 1;
+    stack.kernel = 3;
+    stack.count = 4;
+    stack.user = address;
+    const uint64_t words[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000000, 0xffffffff81000100,
+                              (uint64_t)second + 1};
+    memcpy(stack.words, words, sizeof words);
+    assert_true(read_walked(&stack, sizeof stack, &own));
+    own.pid = own.tid = (uint32_t)getpid();
+    catch_own(&caught);
+    assert_int_equal(caught.count, 3);
+    assert_int_equal(caught.frames[0].offset, 0xffffffff810000ff);
+    assert_true(lies_in(&caught.frames[1], third, 512));
+    assert_true(lies_in(&caught.frames[2], second, 64));
+    /* Where nothing is mapped they end. */
+    stack.words[3] = 16;
+    assert_true(read_walked(&stack, sizeof stack, &own));
+    own.pid = own.tid = (uint32_t)getpid();
+    catch_own(&caught);
+    assert_int_equal(caught.count, 2);
+    assert_int_equal(caught.end, LIVE_STACK_FAILED);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mapping_replaces_what_it_covers),
@@ -620,6 +726,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(processes_that_ended_are_forgotten, set_up, tear_down),
         cmocka_unit_test(callers_are_found),
         cmocka_unit_test(callers_are_cut),
+        cmocka_unit_test(a_walked_sample_is_read),
+        cmocka_unit_test(walked_callers_have_places),
         cmocka_unit_test(unused_room_for_stacks_is_not_copied),
         cmocka_unit_test(rings_are_merged_by_time),
         cmocka_unit_test_setup_teardown(places, set_up, tear_down),

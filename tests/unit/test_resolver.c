@@ -441,6 +441,37 @@ static void callers(void **state) {
         fail_msg("%s", fixture->error.message);
 }
 
+/* Of samples that are alike the callers are looked at once; of what was saved nothing is kept. */
+static void alike(void **state) {
+    struct fixture *fixture = *state;
+    struct live_file_key key = {.inode = 9};
+    const struct live_frame callers[] = {{.place = PLACE_FILE, .file = key, .offset = 0x40},
+                                         {.place = PLACE_FILE, .file = key, .offset = 0x50}};
+    announce(fixture, 42, 1, 5, "app");
+    announce_file(fixture, key, "/usr/bin/app", "ABCD", 42);
+    struct live_sample taken = {.process = {42, 1, start_of(5)},
+                                .at = {.place = PLACE_FILE, .file = key, .offset = 0x80},
+                                .callers = callers,
+                                .caller_count = 1,
+                                .end = LIVE_STACK_WHOLE,
+                                .alike = 77,
+                                .count = 1};
+    for (int i = 0; i < 4; i++, taken.callers = &callers[1]) {
+        if (i == 2)
+            save(fixture);
+        assert_true(fixture->sink.sample(fixture->sink.context, &taken, &fixture->error));
+    }
+    save(fixture);
+    struct {
+        struct fixture *fixture;
+        char text[1024];
+    } described = {.fixture = fixture};
+    assert_true(
+        store_each_call_tree(fixture->store, NULL, describe_calls, &described, &fixture->error));
+    assert_string_equal(described.text, "app\n0 /usr/bin/app+40=0\n1 /usr/bin/app+80=2\n"
+                                        "0 /usr/bin/app+50=0\n1 /usr/bin/app+80=2\n");
+}
+
 /* What an interpreter runs: a source is an image, whose functions keep their names. */
 static void functions_of_a_source(void **state) {
     struct fixture *fixture = *state;
@@ -567,6 +598,7 @@ int main(void) {
         TEST(what_ran_before_the_start),
         TEST(samples_in_the_kernel),
         TEST(callers),
+        TEST(alike),
         TEST(functions_of_a_source),
         TEST(a_kernel_whose_symbols_are_hidden),
         TEST(code_made_at_run_time),

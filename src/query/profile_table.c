@@ -481,6 +481,7 @@ bool profile_table_finish(struct profile_table *table, size_t top, struct error 
 struct missing {
     const struct profile_table_options *options;
     struct name_list near;
+    bool elsewhere; /* the image has samples, but others */
 };
 
 static bool wants_no_values(void *context, const struct store_image *image) {
@@ -490,7 +491,9 @@ static bool wants_no_values(void *context, const struct store_image *image) {
 
 static bool add_near(void *context, const struct store_profile *profile) {
     struct missing *missing = context;
-    if (missing->options->image)
+    if (missing->options->image && profile_path_is(profile->image->path, missing->options->image))
+        missing->elsewhere = true;
+    else if (missing->options->image)
         name_list_add_near(&missing->near, file_base_name(profile->image->path),
                            missing->options->image);
     else
@@ -512,6 +515,11 @@ static bool refuse_missing(const struct profile_table *table, const struct profi
         return error_set(error, "%s: it has no samples", set->label);
     if (!store_each_profile(set->store, &filter, add_near, &missing, error))
         return false;
+    if (missing.elsewhere)
+        return error_set(error,
+                         "%s: no such samples of %s: those that it has are of other processes or "
+                         "events (see 'culprit top --by image')",
+                         set->label, what);
     return error_set(error, "%s: no samples of %s (see 'culprit top --by %s')%s%s", set->label,
                      what, options->image ? "image" : "process",
                      missing.near.count ? "; near it: " : "", missing.near.text);

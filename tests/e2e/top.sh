@@ -150,6 +150,8 @@ check "a run explained by regions is one epoch" explained
 check "no such epoch" fails_with 1 'epoch' run top --epoch 999
 check "no such event" fails_with 1 'has no event imiss \(it has: cycles, TIP, NCI, executions\)' run top --epoch 2 --event imiss
 check "no such image" fails_with 1 "no samples of none.so \(see 'culprit top --by image'\)" run top --image none.so
+check "an image that another process has" fails_with 1 "no such samples of gzip: those that it has are of other processes" \
+    run top --process nonesuch --image gzip
 check "no such store" fails_with 1 'none.db' run top --store "$scratch/none.db"
 check "what is no store" fails_with 1 'run.ctrace' run top --store "$scratch/run.ctrace"
 check "a grain that is none" fails_with 2 'one of procedure, image, line, process, pid, thread, cpu, cgroup, epoch' run top --by loop

@@ -75,9 +75,17 @@ struct row *table_plain_row(struct profile_table *table, const struct store_prof
     const uint32_t number = number_of(table, &key);
     if (number == INTERN_NONE)
         return NULL;
-    if (number < table->row_count)
-        return &table->rows[number];
     const char *executable = *key.command ? profile->process->executable : "";
+    if (number < table->row_count) {
+        struct row *row = &table->rows[number];
+        if (*executable && strcmp(row->shown.image, executable) != 0) /* programs of one name */
+            row->shown.image = *row->shown.image
+                                   ? "[several]"
+                                   : arena_copy(&table->arena, executable, strlen(executable));
+        if (!row->shown.image)
+            return NULL;
+        return row;
+    }
     struct row row = {.shown = {.image = arena_copy(&table->arena, executable, strlen(executable)),
                                 .process = by == PROFILE_BY_EPOCH ? NULL : name_of(table, &key),
                                 .epoch = key.epoch,

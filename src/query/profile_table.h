@@ -38,7 +38,8 @@ struct profile_table_options {
 
 struct profile_row {
     const char *procedure; /* NULL: no name, or not by procedure or line */
-    const char *image;     /* path; of processes the executable; "" of epochs */
+    const char *image;     /* path; of processes the executable, or "[several]";
+                              "" of epochs */
     const char *file;      /* by line; NULL: not known */
     uint32_t line;
     const char *process; /* by process, pid, thread: its command; by cpu, cgroup: what it is called;

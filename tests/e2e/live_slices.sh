@@ -64,6 +64,17 @@ recorded() {
 }
 check "a recording tells its samples apart" recorded
 
+# In a store of its own.
+one_name() {
+    local CULPRIT_STORE=$scratch/one_name.db
+    mkdir -p "$scratch/one" "$scratch/other" && cp "$scratch/spin" "$scratch/one/same" && cp "$scratch/spin" "$scratch/other/same" || return 1
+    run record -o "$scratch/record.txt" -- "$scratch/one/same" &&
+        rows --by process -- '[row["executable"] for row in rows if row["process"] == "same"] == ["'"$scratch"'/one/same"]' &&
+        run record -o "$scratch/record.txt" -- "$scratch/other/same" &&
+        rows --epoch all --by process -- '[row["executable"] for row in rows if row["process"] == "same"] == ["[several]"]'
+}
+check "of programs of one name no single executable is told" one_name
+
 adds_up() {
     local by
     for by in pid thread cpu cgroup; do

@@ -126,6 +126,14 @@ over_time() {
 }
 check "steps of time add up, and what is before and after a moment" over_time
 
+# The head tells the time that was looked at, of which the first epoch has nothing.
+head_of_a_slice() {
+    local CULPRIT_STORE=$scratch/one_name.db begin
+    sleep 1.1 && run record -o "$scratch/record.txt" -- "$scratch/spin" &&
+        rows --over-time -- True && begin=$(figure 'int(top["timeline"]["begin_seconds"])') &&
+        run top --epoch 1..3 --since "@$begin" >"$scratch/text" &&
+        grep -qF "$(date -u -d "@$begin" '+%F %T') to " "$scratch/text"
+}
 over_time_text() {
     run top --over-time --svg "$scratch/time.svg" >"$scratch/text" && fits_100 "$scratch/text" &&
         grep -qE '^from [0-9:.]+ to [0-9:.]+ UTC, a block for ' "$scratch/text" &&
@@ -133,6 +141,7 @@ over_time_text() {
         python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$scratch/time.svg" &&
         grep -q '<title>all others</title>' "$scratch/time.svg"
 }
+check "the head tells the time that was looked at" head_of_a_slice
 check "over time as text and as a picture" over_time_text
 
 # A procedure is annotated of one thread alone; diff and variance take slices too.

@@ -13,9 +13,9 @@ static void format_time(int64_t ns, const char *format, char *text, size_t size)
 }
 
 static void print_when(const struct profile_set *set, FILE *file) {
-    const struct store_session *first = &set->epochs[0];
+    const struct sample_choice *choice = &set->choice;
     char begin[32], stop[32];
-    int64_t end = 0;
+    int64_t start = set->epochs[0].start, end = 0;
     bool goes_on = false;
     for (size_t i = 0; i < set->epoch_count; i++) {
         const struct store_session *epoch = &set->epochs[i];
@@ -23,7 +23,13 @@ static void print_when(const struct profile_set *set, FILE *file) {
         end = reached > end ? reached : end;
         goes_on |= !epoch->end;
     }
-    format_time(first->start, "%Y-%m-%d %H:%M:%S", begin, sizeof begin);
+    if (choice->since > start)
+        start = choice->since;
+    if (choice->until && choice->until < end) {
+        end = choice->until;
+        goes_on = false;
+    }
+    format_time(start, "%Y-%m-%d %H:%M:%S", begin, sizeof begin);
     format_time(end, "%Y-%m-%d %H:%M:%S", stop, sizeof stop);
     if (set->simulated)
         fprintf(file, "simulated %s UTC", begin);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Call stacks: how many are whole, whether perf finds the same callers, and what they cost.
 
-    stacks.py [PROGRAM ... | --cost]
+    stacks.py [PROGRAM ... | --programs | --cost]
 
-PROGRAM: only these. --cost: what they cost alone, in the last section of the page. Needs perf; what else is missing (node, rustc, java) is left out and told. Writes
+PROGRAM: only these, nothing written. --programs, --cost: only the first section of the page, or the one on what a sample costs; the other stays. Needs perf; what else is missing (node, rustc, java) is left out and told. Writes
 docs/results/stacks.md, when all are run."""
 import collections
 import functools
@@ -20,8 +20,8 @@ import tempfile
 from lib import page, programs, run
 
 SCRIPT = "experiments/stacks.py"
-RATE, STACK, HOTTEST, COST_ROUNDS, TRIES = 997, 32768, 10, 9, 8
-RATES = (997, 4999)
+RATE, STACK, HOTTEST, COST_ROUNDS, TRIES = 997, 32768, 10, 7, 8
+DEPTHS, SPIN_SECONDS, LOOP_TURNS = (5, 40), (0.3, 1.5), 30000000
 ENVIRONMENT = dict(run.ENVIRONMENT, HOME="/tmp")
 CHAIN = """
 #include <time.h>
@@ -319,74 +319,147 @@ def measure(programs_found, scratch):
 
 # ---- cost
 
+RUN_RATE = 4999
+# Spins on the time stamp counter, so many calls deep, for so much of its own processor time; says how
+# long it was interrupted, in the median, and what it took.
+SPIN = """
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <x86intrin.h>
+enum { LEAST_NS = 1000, MOST = 1 << 20, TURNS = 1 << 18 };
+static uint64_t gaps[MOST];
+static size_t count;
+static uint64_t now(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return time.tv_sec * 1000000000ull + time.tv_nsec;
+}
+static double ticks_per_ns(void) {
+    const uint64_t ticks = __rdtsc(), start = now(CLOCK_MONOTONIC);
+    while (now(CLOCK_MONOTONIC) - start < 20000000) {}
+    return (double)(__rdtsc() - ticks) / (now(CLOCK_MONOTONIC) - start);
+}
+__attribute__((noinline)) static int spin(double seconds) {
+    const uint64_t least = LEAST_NS * ticks_per_ns();
+    while (now(CLOCK_PROCESS_CPUTIME_ID) < seconds * 1e9) {
+        uint64_t last = __rdtsc();
+        for (int i = 0; i < TURNS; i++) {
+            const uint64_t time = __rdtsc();
+            if (time - last > least && count < MOST)
+                gaps[count++] = time - last;
+            last = time;
+        }
+    }
+    return 0;
+}
+__attribute__((noinline)) static int deep(int levels, double seconds) {
+    volatile char room[64];
+    room[0] = 0;
+    return levels ? deep(levels - 1, seconds) + room[0] : spin(seconds) + room[0];
+}
+static int ascending(const void *one, const void *other) {
+    const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return (a > b) - (a < b);
+}
+int main(int argc, char **argv) {
+    deep(atoi(argv[1]), atof(argv[2]));
+    qsort(gaps, count, sizeof *gaps, ascending);
+    printf("%.3f %.6f\\n", count ? gaps[count / 2] / ticks_per_ns() / 1000 : 0, now(CLOCK_PROCESS_CPUTIME_ID) / 1e9);
+}
+"""
+
+
 def processor_time(command):
+    """Of it and its children, in seconds, and what it printed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    said = subprocess.run(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, said
 
 
-def cost(scratch):
-    """Processor time of everything, of a loop and of one four times as long, each right behind the
-    same without sampling. What a sample costs is the slope between them; what is left is paid once."""
-    store, data = os.path.join(scratch, "cost.db"), os.path.join(scratch, "cost.data")
-    turns = 10000000
-    ways = {}
-    for rate in RATES:
-        record = [run.CULPRIT, "record", "--store", store, "--rate", str(rate)]
-        perf = ["perf", "record", "-q", "-N", "-e", "cpu-clock", "-F", str(rate), "-o", data]
-        ways |= {f"culprit record, {rate} Hz": [*record, "--"],
-                 f"culprit record --stacks, {rate} Hz": [*record, "--stacks", "--"],
-                 f"perf record -g, {rate} Hz": [*perf, "-g", "--"],
-                 f"perf record --call-graph dwarf, {rate} Hz":
-                     [*perf, "--call-graph", f"dwarf,{STACK}", "--"]}
-    more = {way: ([], []) for way in ways}
-    bare = ([], [])
+def ways(scratch):
+    record = [run.CULPRIT, "record", "--store", os.path.join(scratch, "cost.db"), "--rate", str(RUN_RATE)]
+    perf = ["perf", "record", "-q", "-N", "-e", "cpu-clock", "-F", str(RUN_RATE), "-o", os.path.join(scratch, "cost.data")]
+    return {"perf record": [*perf, "--"],
+            "perf record -g": [*perf, "-g", "--"],
+            "culprit record --stacks": [*record, "--stacks", "--"],
+            "perf record --call-graph dwarf": [*perf, "--call-graph", f"dwarf,{STACK}", "--"]}
+
+
+def spread(values, digits=1):
+    """The median, and the middle half."""
+    values = sorted(values)
+    quarter = len(values) // 4
+    return (f"{statistics.median(values):.{digits}f}",
+            f"{values[quarter]:.{digits}f} to {values[-1 - quarter]:.{digits}f}")
+
+
+def cost_of_samples(scratch):
+    """In the interrupt, and afterwards."""
+    spin = built(scratch, "spin", ("c", SPIN), "gcc", "-O2", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
+                 "-o", "OUT", "IN")
+    short, long = SPIN_SECONDS
+    gap, own = collections.defaultdict(list), collections.defaultdict(list)
     for _ in range(COST_ROUNDS):
-        for way, before in ways.items():
-            for i, length in enumerate((1, 4)):
-                work = ["/usr/bin/python3", "-c", f"print(sum(i * i for i in range({length * turns})))"]
-                bare[i].append(processor_time(work))
-                more[way][i].append(processor_time([*before, *work]) - bare[i][-1])
-    short, long = (statistics.median(times) for times in bare)
+        for levels in DEPTHS:
+            for way, before in ways(scratch).items():
+                tool = []
+                for seconds in SPIN_SECONDS:
+                    taken, said = processor_time([*before, spin, str(levels), str(seconds)])
+                    median, itself = map(float, said.split())
+                    tool.append((taken - itself, itself))
+                gap[way, levels].append(median)
+                own[way, levels].append(1e6 * (tool[1][0] - tool[0][0]) / (RUN_RATE * (tool[1][1] - tool[0][1])))
     rows = []
-    for way, (less, all_of_it) in more.items():
-        rate = int(re.search(r"(\d+) Hz", way)[1])
-        slopes = sorted((b - a) / (rate * (long - short)) for a, b in zip(less, all_of_it))
-        sample = statistics.median(slopes)
-        once = statistics.median(less) - sample * rate * short
-        rows.append([way, f"{100 * statistics.median(all_of_it) / long:.1f}", f"{1e6 * sample:.1f}",
-                     f"{1e6 * slopes[len(slopes) // 4]:.1f} to {1e6 * slopes[-1 - len(slopes) // 4]:.1f}",
-                     f"{1e3 * once:.0f}"])
-    return long, rows
+    for levels in DEPTHS:
+        for way in ways(scratch):
+            more = [a - b for a, b in zip(gap[way, levels], gap["perf record", levels])]
+            both = [a + b for a, b in zip(more, own[way, levels])]
+            rows.append([f"{way}, {levels} calls deep", spread(gap[way, levels])[0], *spread(more), *spread(own[way, levels]),
+                         *spread(both)])
+    return (f"A sample in a loop in C with frame pointers, so many calls below `main`, at {RUN_RATE} Hz, beside a load of {os.getloadavg()[0]:.1f}; medians of "
+            f"{COST_ROUNDS} rounds, each with all ways in turns, and their middle half. *Interrupt*: how long the loop stands still, as it sees by the time stamp counter; "
+            "*more*: than beside `perf record` without callers. *Afterwards*: the processor time of the tool alone, "
+            f"the slope from {short} to {long} s of the loop. *Together*: both; all in µs.\n\n" +
+            page.table(["how", "interrupt", "more", "half of them", "afterwards", "half of them", "together", "half of them"], rows))
 
 
-def write_cost(bare, costs):
-    """The last section of the page; the others stay."""
-    path = os.path.join(page.RESULTS, "stacks.md")
-    with open(path) as file:
-        kept = file.read().split("## Cost\n")[0]
-    text = (f"A loop in Python of {bare:.1f} s, beside a load of {os.getloadavg()[0]:.1f}: the processor time of everything, more than what the "
-            f"loop takes right before by itself; medians of {COST_ROUNDS} rounds. A sample's is the slope between this loop and one of a quarter, with the middle "
-            "half of the rounds; what that leaves is paid once, at start and end.\n\n" +
-            page.table(["how", "more, %", "µs a sample", "half of them", "once, ms"], costs))
-    with open(path, "w") as file:
-        file.write(kept + "## Cost\n\n" + text)
+def cost_of_runs(scratch):
+    """Of a loop in Python, of the processor time of everything, against the same right before."""
+    work = ["/usr/bin/python3", "-c", f"print(sum(i * i for i in range({LOOP_TURNS})))"]
+    more, once, bare = collections.defaultdict(list), collections.defaultdict(list), []
+    for _ in range(COST_ROUNDS):
+        for way, before in ways(scratch).items():
+            bare.append(processor_time(work)[0])
+            more[way].append(100 * (processor_time([*before, *work])[0] / bare[-1] - 1))
+            once[way].append(1e3 * processor_time([*before, "true"])[0])
+    rows = [[way, *spread(more[way]), spread(once[way], 0)[0]] for way in ways(scratch)]
+    return (f"A whole run, of a loop in Python of {statistics.median(bare):.1f} s, likewise: the processor time of everything, in percent more than what the loop takes "
+            "right before by itself; and what `true` takes, which is what is paid once.\n\n" +
+            page.table(["how", "more, %", "half of them", "`true`, ms"], rows))
 
 
-def main(only):
-    if not shutil.which("perf"):
-        sys.exit("perf is not installed: make deps")
-    with tempfile.TemporaryDirectory() as scratch:
-        if only == ["--cost"]:
-            write_cost(*cost(scratch))
-            return
-        chosen = [row for row in all_programs(scratch) if not only or row[0] in only]
-        rows, shares, agreements, against = measure(chosen, scratch)
-        if only:
-            return
-        bare, costs = cost(scratch)
-    page.write("stacks", SCRIPT, f"""{len(shares)} programs, {RATE} samples a second, {STACK // 1024} KiB of each stack. \
+COST = "## Cost\n"
+
+
+def sections():
+    """What the page has: on the programs, on cost."""
+    with open(os.path.join(page.RESULTS, "stacks.md")) as file:
+        first, _, cost_of = file.read().partition(COST)
+    return first, cost_of
+
+
+def write_sections(first, cost_of):
+    with open(os.path.join(page.RESULTS, "stacks.md"), "w") as file:
+        file.write(first.rstrip("\n") + "\n\n" + COST + cost_of)
+
+
+def write_programs(chosen, scratch):
+    rows, shares, agreements, against = measure(chosen, scratch)
+    _, cost_of = sections()
+    page.write("stacks", SCRIPT, f"""{len(shares)} programs, {RATE} samples a second; of a stack that is copied {STACK // 1024} KiB. \
 {sum(share >= 0.98 for share in shares)} have at least 98 % of their stacks whole; the median is \
 {page.percent(statistics.median(shares))} %, the least {page.percent(min(shares))} %. perf finds the same callers for \
 {page.percent(statistics.median(agreements), 0)} % of the samples in the ten hottest functions in the median, and \
@@ -394,10 +467,28 @@ def main(only):
 two runs of culprit agree for {page.percent(statistics.median(against), 0)} % and {page.percent(min(against), 0)} %.
 
 """ + page.table(["program", "what it is", "samples", "kernel, %", "whole, %", "truncated, failed",
-                  "callers as perf has them, %", "as a second run of culprit, %", "functions compared"], rows) + f"""
+                  "callers as perf has them, %", "as a second run of culprit, %", "functions compared"], rows) + """
 """)
-    write_cost(bare, costs)
+    write_sections(sections()[0], cost_of)
 
+
+def write_cost(scratch):
+    first, _ = sections()
+    write_sections(first, "\n" + cost_of_samples(scratch) + "\n" + cost_of_runs(scratch))
+
+
+def main(only):
+    if not shutil.which("perf"):
+        sys.exit("perf is not installed: make deps")
+    with tempfile.TemporaryDirectory() as scratch:
+        if only != ["--cost"]:
+            chosen = [row for row in all_programs(scratch) if not only or only == ["--programs"] or row[0] in only]
+            if only and only != ["--programs"]:
+                measure(chosen, scratch)
+                return
+            write_programs(chosen, scratch)
+        if only != ["--programs"]:
+            write_cost(scratch)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ seq 8000 >"$few"
 fewer=$scratch/fewer
 seq 4000 >"$fewer"
 lines=$scratch/lines
-seq 12000 >"$lines"
+seq 6000 >"$lines"
 export LC_ALL=C # sort compares bytes: a shorter run
 cc -O1 -o "$scratch/late_effect" tests/guests/late_effect.c
 cc -O1 -o "$scratch/wanders" tests/guests/wanders.c
@@ -29,7 +29,7 @@ by_regions() {
 check "a long run is explained by regions, and its output comes once" by_regions
 
 like_exact() {
-    run explain --exact --json --top 0 --output "$scratch/exact" -- gzip -9 -c "$few" >/dev/null &&
+    run sim --json --top 0 --output "$scratch/exact" -- gzip -9 -c "$few" >/dev/null &&
         python3 - "$scratch/regions" "$scratch/exact" <<'END'
 import json, sys
 regions, exact = (json.load(open(path)) for path in sys.argv[1:])
@@ -42,15 +42,29 @@ for name, cycles in exact["components"].items():
 END
 }
 check "its CPI and stack are near the full simulation's" like_exact
+exact() {
+    run explain $in_order --exact --json --top 0 --output "$scratch/explained" -- gzip -9 -c "$fewer" >/dev/null &&
+        json explained 'r["regions"] is None' 'r["sampling"] is None' &&
+        run sim $in_order --json --top 0 --output "$scratch/simulated" -- gzip -9 -c "$fewer" >/dev/null &&
+        python3 - "$scratch/explained" "$scratch/simulated" <<'END'
+import json, sys
+explained, simulated = (json.load(open(path)) for path in sys.argv[1:])
+for key in "instructions", "cycles", "components", "commit_states":
+    assert explained[key] == simulated[key], (key, explained[key], simulated[key])
+END
+}
+check "... which --exact gives" exact
 
 # Warm by time stamps, by simulation, and from the file of one run: what differs is within the interval.
 same_estimate() {
     local how
+    run explain $in_order --keep 0 --regions-over 5M --regions 20 --json --top 0 --output "$scratch/ordered" -- \
+        gzip -9 -c "$few" >/dev/null || return
     for how in "--keep 0 --warm-up 15M" "--keep 1G"; do
-        run explain $how --regions-over 5M --regions 20 --json --top 0 --output "$scratch/other" -- \
+        run explain $in_order $how --regions-over 5M --regions 20 --json --top 0 --output "$scratch/other" -- \
             gzip -9 -c "$few" >"$scratch/out" &&
             gzip -9 -c "$few" | same_file - "$scratch/out" &&
-            python3 - "$scratch/regions" "$scratch/other" <<'END' || return
+            python3 - "$scratch/ordered" "$scratch/other" <<'END' || return
 import json, sys
 stamps, other = (json.load(open(path)) for path in sys.argv[1:])
 print(stamps["cpi"], other["cpi"], stamps["regions"]["cpi_half_interval_95"])
@@ -79,7 +93,7 @@ leaves_open() {
 check "of code that data slow down, few regions leave much open" leaves_open
 
 interval_text() {
-    run explain --keep 0 --regions-over 5M --regions 8 --top 0 --output "$scratch/text" -- gzip -9 -c "$few" >/dev/null &&
+    run explain $in_order --keep 0 --regions-over 5M --regions 8 --top 0 --output "$scratch/text" -- gzip -9 -c "$few" >/dev/null &&
         sed -n 2p "$scratch/text" | grep -q 'CPI [0-9.]* ± [0-9.]*$' &&
         grep -q '^ stalled  *[0-9.]* ±  *[0-9.]* %' "$scratch/text" &&
         python3 -c 'import sys; assert all(len(line) <= 101 or line.startswith("next") for line in open(sys.argv[1]))' "$scratch/text"
@@ -94,9 +108,9 @@ check "--regions that is no number of regions is refused" bad_regions
 
 from_trace() {
     run trace -o "$scratch/gzip.ctrace" -- gzip -9 -c "$few" >/dev/null 2>&1 &&
-        run explain --keep 0 --regions-over 5M --regions 20 --json --top 0 "$scratch/gzip.ctrace" >"$scratch/trace" &&
+        run explain $in_order --keep 0 --regions-over 5M --regions 20 --json --top 0 "$scratch/gzip.ctrace" >"$scratch/trace" &&
         json trace 'r["regions"]["count"] > 1' 'not r["partial"]' &&
-        python3 - "$scratch/regions" "$scratch/trace" <<'END'
+        python3 - "$scratch/ordered" "$scratch/trace" <<'END'
 import json, sys
 live, trace = (json.load(open(path)) for path in sys.argv[1:])
 print(live["cpi"], trace["cpi"])
@@ -122,7 +136,7 @@ short_run() {
 check "a short run is simulated in full" short_run
 
 from_pipe() {
-    cat "$lines" | run explain $in_order --keep 0 --regions-over 2M --json --top 0 --output "$scratch/pipe" -- \
+    cat "$lines" | run explain $in_order --keep 0 --regions-over 2M --regions 4 --json --top 0 --output "$scratch/pipe" -- \
         sort --parallel=1 >"$scratch/out" &&
         sort "$lines" | same_file - "$scratch/out" &&
         json pipe 'r["regions"]["count"] > 1'
@@ -130,7 +144,7 @@ from_pipe() {
 check "standard input from a pipe is there for the second run" from_pipe
 
 from_file() {
-    { read -r first && run explain $in_order --keep 0 --regions-over 2M --json --top 0 --output "$scratch/file" -- \
+    { read -r first && run explain $in_order --keep 0 --regions-over 2M --regions 4 --json --top 0 --output "$scratch/file" -- \
         sort --parallel=1 >"$scratch/out"; } <"$lines" &&
         tail -n +2 "$lines" | sort | same_file - "$scratch/out" &&
         json file 'r["regions"]["count"] > 1'
@@ -177,7 +191,7 @@ rerun() {
 check "--rerun runs it twice all the same" rerun
 
 inherited() {
-    run explain $in_order --keep 0 --regions-over 2M --json --top 0 --output "$scratch/inherited" -- \
+    run explain $in_order --keep 0 --regions-over 2M --regions 4 --json --top 0 --output "$scratch/inherited" -- \
         bash -c 'echo once >&3; for ((i = 0; i < 150; i++)); do :; done' 3>>"$scratch/three" &&
         json inherited 'r["regions"]["count"] >= 1' && [ "$(cat "$scratch/three")" = once ]
 }
@@ -201,7 +215,7 @@ check "a run that does not repeat itself is told so" wanders
 repeats() {
     local times
     for times in 1 2; do
-        run explain $in_order --keep 0 --regions-over 5M --regions 20 --json --top 0 --output "$scratch/repeats$times" -- "$scratch/wanders" >"$scratch/said$times" &&
+        run explain $in_order --keep 0 --regions-over 5M --regions 8 --json --top 0 --output "$scratch/repeats$times" -- "$scratch/wanders" >"$scratch/said$times" &&
             json repeats$times 'r["sampling"] is None' "not ($(note 'another way') or $(note 'not quite as the first'))" || return
     done
     same_file "$scratch/said1" "$scratch/said2" && run explain $in_order --keep 0 --regions-over 5M --regions 2 --seed 2 -- "$scratch/wanders" >"$scratch/said3" 2>/dev/null &&
@@ -255,11 +269,14 @@ check "no place for temporary files: one line" no_folder
 # one request. The commands here never end by themselves.
 set -m
 report=$scratch/partial
+holds_bytes() {
+    [ "$(stat -c %s "$1")" -ge "$2" ]
+}
 interrupted() {
-    "$CULPRIT" explain $in_order --keep 0 --regions-over 5M --regions 5 --json -o "$report" -- gzip -9 -c /dev/zero \
-        >/dev/null 2>"$scratch/error" &
+    "$CULPRIT" explain $in_order --keep 0 --regions-over 5M --regions 5 --json -o "$report" -- seq 1 inf \
+        >"$scratch/counted" 2>"$scratch/error" &
     local process=$!
-    until_used $process 0.3
+    until_true $process holds_bytes "$scratch/counted" 4000000
     kill -INT $process $process
     wait $process
     [ $? = 130 ] && [ "$(grep -c 'interrupted after .* instructions' "$scratch/error")" = 1 ] &&

@@ -23,8 +23,8 @@ check "a long run is sampled; weighted cycles sum exactly" sampled
 
 # The costs are near those of icost, which takes them from the dependence graph.
 what_if() {
-    run icost --limit 1M --json "$scratch/gzip.ctrace" >"$scratch/icost" &&
-        run explain --limit 1M --json "$scratch/gzip.ctrace" >"$scratch/beginning" &&
+    run icost --limit 400K --json "$scratch/gzip.ctrace" >"$scratch/icost" &&
+        run explain --limit 400K --json "$scratch/gzip.ctrace" >"$scratch/beginning" &&
         python3 - "$scratch/beginning" "$scratch/icost" <<'END'
 import json, sys
 some, every = (json.load(open(path)) for path in sys.argv[1:])
@@ -78,12 +78,12 @@ skip_without script "the words are explained once on a terminal" ||
 
 # The object has standard output to itself: what the command writes there goes to standard error.
 to_itself() {
-    run explain --json -- seq 3 2>"$scratch/err" >"$scratch/object" || return 1
+    run explain $in_order --json -- seq 3 2>"$scratch/err" >"$scratch/object" || return 1
     without_progress "$scratch/err" >"$scratch/said"
     report=$scratch/object told 'r["program"] == "seq 3"' && printf '1\n2\n3\n' | cmp - "$scratch/said" &&
         run icost --json --limit 200K -- seq 3 2>/dev/null | python3 -m json.tool >/dev/null &&
         run sim -o - --limit 100K -- seq 3 2>/dev/null | head -n 1 | grep -qx 'seq 3 (partial)\|seq 3' &&
-        run explain --json -o "$scratch/object" -- seq 3 | cmp - "$scratch/said"
+        run explain $in_order --json -o "$scratch/object" -- seq 3 | cmp - "$scratch/said"
 }
 check "--json is alone on standard output" to_itself
 
@@ -100,7 +100,7 @@ report=$scratch/chain
 wrapped() {
     printf '#!/usr/bin/env sh\nexec env LEVEL=1 nice gzip -9 -c "$@"\n' >"$scratch/wrapper" &&
         chmod +x "$scratch/wrapper" &&
-        run explain $in_order --regions-over 2M --json -o "$report" -- "$scratch/wrapper" "$scratch/few" \
+        run explain $in_order --regions-over 2M --regions 6 --json -o "$report" -- "$scratch/wrapper" "$scratch/few" \
             >/dev/null && told 'r["regions"]["count"] > 0' 'not r["partial"]' \
             'sum("ran 5 programs" in n and "gzip" in n for n in r["notes"]) == 1' \
             'not any("not included" in n or "threads" in n for n in r["notes"])' \
@@ -112,7 +112,7 @@ children() {
     run explain $in_order --json -o "$report" -- timeout 100 gzip -1 -c "$scratch/few" >/dev/null &&
         told 'r["functions"][0]["image"] == "gzip"' 'r["children"]["included"]' \
             'r["children"]["share"] > 0.8' '"--follow" not in r["next"]' || return 1
-    run explain $in_order --regions-over 2M --json -o "$report" -- timeout 100 gzip -1 -c "$scratch/few" \
+    run explain $in_order --regions-over 2M --regions 6 --json -o "$report" -- timeout 100 gzip -1 -c "$scratch/few" \
         >/dev/null && told 'r["children"]["share"] > 0.8' 'not r["partial"]' \
         'any("several processes" in n for n in r["notes"])' || return 1
     run explain $in_order --no-follow --json -o "$report" -- timeout 100 gzip -9 -c "$scratch/few" >/dev/null && told \

@@ -45,9 +45,9 @@ END
 # saves POINTS TRACE OPTIONS UPGRADE...: all of them agree.
 saves() {
     local points=$1 trace=$2 options=$3 upgrade
-    explains "$trace" --limit 300K $options || return 1
+    explains "$trace" --limit 200K $options || return 1
     for upgrade in "${@:4}"; do
-        run sim --machine chen-ooo --limit 300K --json --top 1 $options $(settings "$upgrade") \
+        run sim --machine chen-ooo --limit 200K --json --top 1 $options $(settings "$upgrade") \
             "$scratch/$trace.ctrace" >"$scratch/simulated" && agree "$upgrade" "$points" || return 1
     done
 }

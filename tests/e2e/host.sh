@@ -9,7 +9,7 @@ seq 60000 | awk '{ print ($1 * 7919) % 40009, $1 }' >"$scratch/many"
 samples() { perf_paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null) && [ "$perf_paranoid" -le 2 ]; }
 
 compared() {
-    run validate --host --machine zen4 --runs 2 --top 0 --json --output "$report" -- \
+    run validate --host --machine zen4 --regions 12 --runs 2 --top 0 --json --output "$report" -- \
         sort -n "$scratch/many" >"$scratch/sorted" && same_file "$scratch/sorted" <(sort -n "$scratch/many") &&
         told 'r["verb"] == "validate" and r["reference"] == "host" and r["machine"] == "zen4"' \
             'not r["partial"] and len(r["runs"]) == 2' \
@@ -44,7 +44,7 @@ fi
 # which looks at each tick, may say that it was all its own.
 standard_input() {
     for _ in 1 2 3 4 5 6 7 8; do cat "$scratch/numbers"; done >"$scratch/more"
-    run validate --host --machine zen4 --runs 1 --output "$scratch/text" -- sort -n \
+    run validate --host --machine zen4 --regions 12 --runs 1 --output "$scratch/text" -- sort -n \
         < <(cat "$scratch/more") >"$scratch/sorted" &&
         same_file "$scratch/sorted" <(sort -n "$scratch/more") && fits_100 "$scratch/text" &&
         cat "$scratch/text" && grep -q "^measured: .* cycles, .* in user mode at .* GHz: the least of 1 run" "$scratch/text" &&

@@ -71,8 +71,8 @@ focus_is_simulated() {
 check "the pairs of the focus chosen are simulated" focus_is_simulated
 
 everything_sums() {
-    run icost --multisim=all --json --output "$report" --limit 20K "$trace" &&
-        told 'r["instructions"] == 20000' 'r["way"] == "graph"' \
+    run icost --machine boom-tea --multisim=all --json --output "$report" --limit 8K "$trace" &&
+        told 'r["instructions"] == 8000' 'r["way"] == "graph"' \
             'all(len(w["sets"]) == 511 for w in (r, m))' \
             'all(abs(sum(s["icost"]["cycles"] for s in w["sets"]) + w["all_idealised"]["cycles"] - w["cycles"]) < 0.01 for w in (r, m))' \
             'all(w["all_idealised"]["cycles"] == w["cycles"] - cost(*names, of=w) for w in (r, m))'

@@ -82,7 +82,7 @@ guest() {
 made() {
     guest makes_code || return 1
     local verb shares
-    for verb in "sim --limit 6M" "explain --limit 4M" "sim --follow --limit 4M" "profilers --limit 4M"; do
+    for verb in "sim --limit 4M" "explain --machine alpha21164 --limit 4M" "sim --follow --limit 4M" "profilers --limit 4M"; do
         # shellcheck disable=SC2086
         run $verb --json --output "$scratch/json" -- "$scratch/makes_code" 0.02 >"$scratch/map" || return 1
         report=$scratch/json told 'any(f["function"] == "hot loop" and f["image"] == "[anon]" and f["share"] > .8 for f in r["functions"])' ||

@@ -25,7 +25,7 @@ traced() {
     local file=$scratch/$1.ctrace
     shift
     run trace -o "$file" -- "$@" >/dev/null 2>"$scratch/err" || { cat "$scratch/err"; return 1; }
-    run sim "$file" >"$scratch/report" && run explain $in_order "$file" >"$scratch/report"
+    run sim $in_order "$file" >"$scratch/report" && run explain $in_order "$file" >"$scratch/report"
 }
 
 # setitimer(2), every millisecond, by its number: the module for it would be most of the run.
@@ -46,7 +46,7 @@ def handler(number, frame):
     n += 1
 signal.signal(signal.SIGPROF, handler)
 signal.setitimer(signal.ITIMER_PROF, 0.002, 0.002)
-while n < 5:
+while n < 3:
     sum(range(1000))
 signal.setitimer(signal.ITIMER_PROF, 0)
 print("done")'
@@ -68,7 +68,7 @@ func work(n int, done chan int) {
 func main() {
 	done, sum := make(chan int), 0
 	for i := 0; i < 4; i++ {
-		go work(30000, done)
+		go work(12000, done)
 	}
 	for i := 0; i < 4; i++ {
 		sum += <-done

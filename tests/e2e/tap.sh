@@ -2,15 +2,15 @@
 . tests/e2e/lib.sh
 
 report=$scratch/report.json
-run trace --stop --limit 600K --output "$scratch/run.ctrace" -- gzip -9 -c /bin/bash >/dev/null 2>&1
+run trace --stop --limit 300K --output "$scratch/run.ctrace" -- gzip -9 -c /bin/bash >/dev/null 2>&1
 traced() {
     run sim --json --output "$report" "$@" "$scratch/run.ctrace"
 }
 
 all_kinds() {
     traced --tap "binary:$scratch/run.bin" --tap "csv:$scratch/run.csv" \
-        --tap "calls:$scratch/run.folded" --tap "counters:$scratch/run.counters,interval=50000" \
-        --tap "bbv:$scratch/run.bbv,interval=100000"
+        --tap "calls:$scratch/run.folded" --tap "counters:$scratch/run.counters,interval=25000" \
+        --tap "bbv:$scratch/run.bbv,interval=50000"
 }
 check "five kinds at once" all_kinds
 
@@ -66,12 +66,12 @@ counters = list(csv.DictReader(open(f"{base}/run.counters")))
 for state in states:
     assert sum(int(line[state]) for line in counters) == states[state], state
 assert sum(int(line["instructions"]) for line in counters) == instructions
-assert all(int(line["end_cycle"]) % 50000 == 0 for line in counters[:-1])
+assert all(int(line["end_cycle"]) % 25000 == 0 for line in counters[:-1])
 
 vectors = [line.split() for line in open(f"{base}/run.bbv")]
 total = sum(int(entry.split(":")[-1]) for vector in vectors for entry in vector)
 assert total == instructions, (total, instructions)
-assert len(vectors) in (instructions // 100000, instructions // 100000 + 1), len(vectors)
+assert len(vectors) in (instructions // 50000, instructions // 50000 + 1), len(vectors)
 
 stacks = [line.rsplit(" ", 1) for line in open(f"{base}/run.folded")]
 assert abs(sum(int(n) for _, n in stacks) - cycles) <= len(stacks)
@@ -81,7 +81,7 @@ PYTHON
 check "they agree with the report and with each other" agree
 
 compressed() {
-    traced --tap "bbv:$scratch/run.bbv.gz,interval=100000" &&
+    traced --tap "bbv:$scratch/run.bbv.gz,interval=50000" &&
         gzip -dc "$scratch/run.bbv.gz" | cmp - "$scratch/run.bbv"
 }
 check "basic block vectors compressed hold the same" compressed

@@ -131,7 +131,7 @@ check "several epochs at once" epochs_added
 
 explained() {
     head -c 50000 /bin/bash >"$scratch/input"
-    run explain --machine alpha21164 --save --keep 0 --regions-over 2M --warm-up 1M --output "$scratch/explain.json" --json --top 0 -- gzip -9 -c "$scratch/input" \
+    run explain --machine alpha21164 --save --keep 0 --regions-over 2M --regions 6 --warm-up 1M --output "$scratch/explain.json" --json --top 0 -- gzip -9 -c "$scratch/input" \
         >/dev/null || return 1
     local epochs
     epochs=$(grep -oE 'saved as epoch [0-9]+' "$scratch/explain.json" | grep -oE '[0-9]+$')

@@ -174,7 +174,7 @@ pipeline() {
     run regions --max-clusters 8 -o "$scratch/pipe.csv" "$scratch/pipe.bb" || return 1
     for i in 1 2 3; do
         run trace --regions "$scratch/pipe.csv" --warm-up 900K -o "$scratch/pipe" -- sh -c "$command" || return 1
-        run sim --regions "$scratch/pipe.regions.csv" || return 1
+        run sim --machine alpha21164 --regions "$scratch/pipe.regions.csv" || return 1
     done
 }
 check "regions of the processes of a pipeline are found, three times of three" pipeline

@@ -1,9 +1,9 @@
 # culprit validate: every step's share of the error, from files.
 . tests/e2e/lib.sh
 
-seq 300000 | awk '{ print ($1 * 7919) % 300007, $1 }' >"$scratch/numbers"
+seq 20000 | awk '{ print ($1 * 7919) % 300007, $1 }' >"$scratch/numbers"
 report=$scratch/report.json
-run trace --stop --limit 8M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/numbers" \
+run trace --stop --limit 4M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/numbers" \
     >/dev/null 2>"$scratch/said" || cat "$scratch/said"
 
 # checked FILE EXPRESSION over the report r...
@@ -28,10 +28,10 @@ END
 
 # Regions that together are the run: nothing is left to choice.
 all_of_it() {
-    region_list "$scratch/all.csv" x86_64 "gzip -9" 8000000 full.ctrace 0:3000000:0.375:0 3000000:8000000:0.625:0
-    run validate "$scratch/all.csv" --full "$scratch/full.ctrace" --warm-up 0,1M,all --json \
+    region_list "$scratch/all.csv" x86_64 "gzip -9" 4000000 full.ctrace 0:1500000:0.375:0 1500000:4000000:0.625:0
+    run validate "$scratch/all.csv" --full "$scratch/full.ctrace" --warm-up 0,500K,all --json \
         --output "$report" &&
-        checked "$report" 'abs(r["choice"]["cpi_error"]) < 1e-9' 'r["instructions"] == 8000000' \
+        checked "$report" 'abs(r["choice"]["cpi_error"]) < 1e-9' 'r["instructions"] == 4000000' \
             'len(r["cold_start"]) == 4' '[t["captured"] for t in r["cold_start"]] == [False] * 3 + [True]' \
             'r["cold_start"][0]["cpi_error"] > r["cold_start"][2]["cpi_error"]' \
             'abs(r["cold_start"][2]["cpi_error"]) < 0.01' \
@@ -42,10 +42,10 @@ check "regions that are everything are right but for their cold start" all_of_it
 
 # The figures of a region within the full run are those that sim --slices has of it.
 one_of_many() {
-    region_list "$scratch/one.csv" x86_64 "gzip -9" 8000000 full.ctrace 2000000:3000000:0.5:0 6000000:7000000:0.5:12
+    region_list "$scratch/one.csv" x86_64 "gzip -9" 4000000 full.ctrace 1000000:1500000:0.5:0 3000000:3500000:0.5:12
     run validate "$scratch/one.csv" --full "$scratch/full.ctrace" --warm-up all --json \
         --output "$report" &&
-        run sim --slices "$scratch/slices.csv" --slice-size 1M --output /dev/null "$scratch/full.ctrace" &&
+        run sim --slices "$scratch/slices.csv" --slice-size 500K --output /dev/null "$scratch/full.ctrace" &&
         checked "$report" 'r["choice"]["cpi_error"] != 0' 'r["markers"]["moved"] == 1' \
             'r["markers"]["largest_skew"] == 12' 'r["markers"]["region"] == 2' &&
         python3 - "$report" "$scratch/slices.csv" <<'END'
@@ -71,18 +71,18 @@ for line in open(sys.argv[1]):
 check "the text tells each step's share" text
 
 beyond() {
-    region_list "$scratch/beyond.csv" x86_64 "gzip -9" 8000000 full.ctrace 0:1000000:0.5:0 7500000:8500000:0.5:0
-    fails_with 1 "full.ctrace: region 2 \(instructions 7500000 to 8500000 of thread 0\) does not lie in it" \
+    region_list "$scratch/beyond.csv" x86_64 "gzip -9" 4000000 full.ctrace 0:500000:0.5:0 3750000:4250000:0.5:0
+    fails_with 1 "full.ctrace: region 2 \(instructions 3750000 to 4250000 of thread 0\) does not lie in it" \
         run validate "$scratch/beyond.csv" --full "$scratch/full.ctrace"
 }
 live() {
-    run validate --limit 6M --size 1M --max-clusters 3 --warm-up 0,2M --json --output "$report" -- \
+    run validate --limit 3M --size 500K --max-clusters 3 --warm-up 0,1M --json --output "$report" -- \
         gzip -9 -c "$scratch/numbers" >"$scratch/got" &&
         same_file "$scratch/got" <(gzip -9 -c "$scratch/numbers") &&
-        checked "$report" 'r["instructions"] == 6000000' '1 <= len(r["regions"]) <= 3' \
+        checked "$report" 'r["instructions"] == 3000000' '1 <= len(r["regions"]) <= 3' \
             'r["markers"]["reached"] == len(r["regions"])' 'r["markers"]["moved"] == 0' \
             'r["markers"]["failure"] is None' 'r["markers_not_tried"] is None' \
-            '[(t["warm_up"], t["captured"]) for t in r["cold_start"]] == [(0, False), (2000000, False), (None, True)]' \
+            '[(t["warm_up"], t["captured"]) for t in r["cold_start"]] == [(0, False), (1000000, False), (None, True)]' \
             'abs(r["cold_start"][1]["regions"]["cpi"] / r["cold_start"][2]["regions"]["cpi"] - 1) < 0.01' \
             'r["next"].startswith("culprit ")'
 }
@@ -90,7 +90,7 @@ check "a command is captured, profiled, run again and compared" live
 
 # What is proposed takes the place of what was typed: given once more behind it, it would do nothing.
 next_replaces() {
-    run validate --limit 6M --size 1M --max-clusters=1 --warm-up 0 --json --output "$report" -- \
+    run validate --limit 2M --size 500K --max-clusters=1 --warm-up 0 --json --output "$report" -- \
         gzip -9 -c "$scratch/numbers" >/dev/null || return 1
     checked "$report" 'r["next"].count("--warm-up") == 1' 'r["next"].count("--max-clusters") == 1' \
         '"--warm-up 100M,300M" in r["next"] or "--max-clusters 60" in r["next"]'
@@ -110,12 +110,12 @@ check "a command that changes the world is run once, or as told" changes_the_wor
 
 # A pipe is gone once read, so it is kept, as a file, which is read in other pieces.
 standard_input() {
-    cat "$scratch/numbers" | run validate --limit 2M --size 1M --warm-up 0 --json \
+    cat "$scratch/numbers" | run validate --limit 1M --size 500K --warm-up 0 --json \
         --output "$report" -- gzip -c >"$scratch/got" &&
         gzip -dc "$scratch/got" | cmp - "$scratch/numbers" &&
         checked "$report" 'r["markers"]["reached"] == len(r["regions"])' \
             'abs(r["markers"]["largest_skew"]) < 1000' &&
-        run validate --limit 2M --size 1M --warm-up 0 --json --output "$report" -- gzip -c \
+        run validate --limit 1M --size 500K --warm-up 0 --json --output "$report" -- gzip -c \
             <"$scratch/numbers" >/dev/null &&
         checked "$report" 'r["markers"]["reached"] == len(r["regions"])' 'r["markers"]["moved"] == 0'
 }
@@ -139,7 +139,7 @@ fi
 
 leaves_nothing() {
     mkdir "$scratch/temporary"
-    TMPDIR=$scratch/temporary run validate --limit 1M --size 1M --warm-up 0 --output /dev/null -- \
+    TMPDIR=$scratch/temporary run validate --limit 500K --size 500K --warm-up 0 --output /dev/null -- \
         gzip -c "$scratch/numbers" >/dev/null &&
         [ -z "$(ls -A "$scratch/temporary")" ]
 }

@@ -72,7 +72,7 @@ verbs() {
             COLUMNS=$columns run $verb >"$scratch/text" 2>&1 </dev/null && fits "$scratch/text" $columns &&
                 ! grep -n ' $' "$scratch/text" || { echo "$columns: $verb"; cat "$scratch/text"; return 1; }
         done <<END
-explain --legend --limit 200K $trace
+explain --legend --limit 100K $trace
 icost --critical --slack --loads --limit 100K $trace
 profilers --limit 100K $trace
 predict --limit 100K $trace

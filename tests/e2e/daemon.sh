@@ -101,24 +101,24 @@ new_epoch() {
         [ "$(status merges)" != "$merges" ] && break
         sleep 0.05
     done
-    busy later 0.5 && flush && [ "$(samples counted)" = 0 ] && [ "$(samples later)" -gt 500 ] &&
+    busy later 0.25 && flush && [ "$(samples counted)" = 0 ] && [ "$(samples later)" -gt 250 ] &&
         [ "$(samples counted all)" -gt 4000 ]
 }
 check "SIGHUP begins a new epoch" new_epoch
 
 # Without waiting in between.
 asked() {
-    busy asked 0.3 && run daemon --flush && [ "$(samples asked)" -gt 500 ] &&
+    busy asked 0.15 && run daemon --flush && [ "$(samples asked)" -gt 250 ] &&
         run epochs new | grep -qx "the daemon, process $daemon, has begun a new epoch" &&
-        busy anew 0.3 && run daemon --flush && [ "$(samples anew)" -gt 500 ] &&
+        busy anew 0.15 && run daemon --flush && [ "$(samples anew)" -gt 250 ] &&
         [ "$(samples asked)" = 0 ]
 }
 check "what it is asked for is done when the answer comes" asked
 # Seen from where no daemon runs, its epoch is one whose writer died.
 pruned() {
-    busy kept 0.3 && run daemon --flush && run epochs prune --older 1ms | grep -q 'stays: it goes on' &&
-        [ "$(samples kept)" -gt 500 ] && CULPRIT_RUN=$scratch/nowhere run epochs prune --older 1ms &&
-        busy gone 0.3 && run daemon --flush && [ "$(samples gone)" -gt 500 ] &&
+    busy kept 0.15 && run daemon --flush && run epochs prune --older 1ms | grep -q 'stays: it goes on' &&
+        [ "$(samples kept)" -gt 250 ] && CULPRIT_RUN=$scratch/nowhere run epochs prune --older 1ms &&
+        busy gone 0.15 && run daemon --flush && [ "$(samples gone)" -gt 250 ] &&
         grep -q 'was removed while it went on' "$scratch/daemon.log"
 }
 check "pruning spares its epoch; when that is removed all the same, it goes on in a new one" pruned
@@ -139,10 +139,10 @@ check "stopped, it has written everything" stop_daemon
 
 killed() {
     start_daemon || return
-    busy before 0.5 && flush && busy after 0.5
+    busy before 0.25 && flush && busy after 0.25
     stop_daemon KILL
-    [ "$(samples before)" -gt 1000 ] && [ "$(samples after)" = 0 ] || return
-    start_daemon && busy again 0.3 && flush && [ "$(samples again)" -gt 500 ] && stop_daemon &&
+    [ "$(samples before)" -gt 500 ] && [ "$(samples after)" = 0 ] || return
+    start_daemon && busy again 0.15 && flush && [ "$(samples again)" -gt 250 ] && stop_daemon &&
         [ "$(run epochs --json | python3 -c 'import json, sys
 print([epoch["end"] for epoch in json.load(sys.stdin)["epochs"]].count(None))')" = 0 ]
 }
@@ -175,24 +175,24 @@ mounted=
 mkdir "$scratch/mount" && mount -t tmpfs -o size=1m none "$scratch/mount" 2>"$scratch/.mount" || mounted=no
 disk_full() {
     export CULPRIT_STORE=$scratch/mount/profiles.db
-    start_daemon && busy early 0.3 && flush || return
+    start_daemon && busy early 0.15 && flush || return
     dd if=/dev/zero of="$scratch/mount/filler" bs=4k >/dev/null 2>&1
     for i in $(seq 40); do busy "filling$i" 0.01; done
-    busy full 0.5
+    busy full 0.25
     ! flush && grep -q 'goes on counting' "$scratch/daemon.log" && status problem || return
     rm "$scratch/mount/filler"
-    flush && [ "$(samples full)" -gt 1000 ] && [ "$(samples early)" -gt 500 ] && stop_daemon
+    flush && [ "$(samples full)" -gt 500 ] && [ "$(samples early)" -gt 250 ] && stop_daemon
 }
 stopped_full() {
     local process
     rm -f "$scratch"/mount/*
-    start_daemon && busy early 0.3 && flush || return
+    start_daemon && busy early 0.15 && flush || return
     dd if=/dev/zero of="$scratch/mount/filler" bs=4k >/dev/null 2>&1
     for i in $(seq 40); do busy "losing$i" 0.01; done
-    busy lost 0.5
+    busy lost 0.25
     process=$daemon daemon=0
     fails_with 1 'has ended, but [0-9,]+ samples that it had counted are lost: .*profiles.db' run daemon --stop &&
-        [ "$(sed -E 's/.*but ([0-9,]+) samples.*/\1/; s/,//g' "$scratch/.err")" -gt 1000 ] || return
+        [ "$(sed -E 's/.*but ([0-9,]+) samples.*/\1/; s/,//g' "$scratch/.err")" -gt 500 ] || return
     ! wait "$process" && grep -qE 'stopped, but [0-9,]+ samples counted since' "$scratch/daemon.log"
 }
 full="with a full disk it goes on counting, and merges when there is room"
@@ -214,12 +214,12 @@ read_only() {
     export CULPRIT_STORE=$scratch/guarded/profiles.db
     mkdir "$scratch/guarded"
     as="setpriv --bounding-set -all,$few --inh-caps -all"
-    start_daemon && busy writable 0.2 && flush || return
+    start_daemon && busy writable 0.15 && flush || return
     chmod 444 "$CULPRIT_STORE" && chmod 555 "$scratch/guarded"
-    busy protected 0.5
+    busy protected 0.25
     flush || status problem
     chmod 755 "$scratch/guarded" && chmod 644 "$CULPRIT_STORE"
-    flush && [ "$(samples protected)" -gt 1000 ] && [ "$(samples writable)" -gt 300 ] &&
+    flush && [ "$(samples protected)" -gt 500 ] && [ "$(samples writable)" -gt 300 ] &&
         stop_daemon || return
     chmod 444 "$CULPRIT_STORE" && fails_with 1 'profiles.db.*(read-only|permission)' $as "$CULPRIT" daemon
 }
@@ -235,18 +235,18 @@ garbage() {
 check "a store that is none is refused at once" garbage
 
 damaged() {
-    start_daemon && busy whole 0.3 && flush || return
+    start_daemon && busy whole 0.15 && flush || return
     dd if=/dev/urandom of="$CULPRIT_STORE" bs=1k count=40 conv=notrunc 2>/dev/null
-    busy later 0.3 && flush && [ "$(samples later)" -gt 500 ] && ls "$CULPRIT_STORE".damaged-* &&
+    busy later 0.15 && flush && [ "$(samples later)" -gt 250 ] && ls "$CULPRIT_STORE".damaged-* &&
         grep -q 'is damaged: it is' "$scratch/daemon.log" && stop_daemon
 }
 check "a store that is damaged is set aside, and counting goes on" damaged
 [ "$daemon" = 0 ] || stop_daemon KILL
 
 removed() {
-    start_daemon && busy first 0.3 && flush || return
+    start_daemon && busy first 0.15 && flush || return
     rm -f "$CULPRIT_STORE"*
-    busy second 0.3 && flush && [ "$(samples second)" -gt 500 ] && stop_daemon
+    busy second 0.15 && flush && [ "$(samples second)" -gt 250 ] && stop_daemon
 }
 check "a store that is removed is made anew" removed
 
@@ -266,9 +266,9 @@ clock_back() {
     gcc -shared -fPIC -DCLOCK_FILE="\"$scratch/back\"" -o "$scratch/clock.so" "$scratch/clock.c" &&
         export LD_PRELOAD=$scratch/clock.so && start_daemon || return
     unset LD_PRELOAD
-    busy ahead 0.3 && flush || return
+    busy ahead 0.15 && flush || return
     touch "$scratch/back"
-    busy behind 0.3 && flush && [ "$(samples ahead)" -gt 500 ] && [ "$(samples behind)" -gt 500 ] &&
+    busy behind 0.15 && flush && [ "$(samples ahead)" -gt 250 ] && [ "$(samples behind)" -gt 250 ] &&
         stop_daemon && run epochs --json | python3 -c 'import json, sys
 epochs = json.load(sys.stdin)["epochs"]
 print(epochs)

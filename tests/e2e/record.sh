@@ -68,7 +68,7 @@ guest loads_often
 one_recording() {
     local used
     TIMEFORMAT='%U %S'
-    used=$({ time run record --json --store "$store" --output "$scratch/summary" -- ./spin 2; } 2>&1)
+    used=$({ time run record --json --store "$store" --output "$scratch/summary" -- ./spin 1; } 2>&1)
     python3 - "$scratch/summary" $used <<'PYTHON'
 import json, sys
 summary, used = json.load(open(sys.argv[1])), sum(map(float, sys.argv[2:]))
@@ -78,7 +78,7 @@ if event["name"] != "cpu-clock":
 told = summary["samples"] * event["period"] / 1e9
 print(f"{told:.3f} s of samples; the command and culprit used {used:.3f} s")
 # culprit's own start is in what was used
-sys.exit(not (told < used * 1.02 and told > 2 * 0.95))
+sys.exit(not (told < used * 1.02 and told > 0.95))
 PYTHON
 }
 # Time that the host takes from this machine is processor time without samples: one try in five is
@@ -93,13 +93,13 @@ check "samples times their period are the time used" samples_are_time
 check "all of it in the program, but for interrupts" share "path LIKE '%/spin' AND command = 'spin'" 90
 
 twice_the_children() {
-    record --json -- sh -c './spin 0.5 & ./spin 0.5; wait' && none_unknown &&
+    record --json -- sh -c './spin 0.3 & ./spin 0.3; wait' && none_unknown &&
         share "command = 'spin' AND executable LIKE '%/spin'" 90
 }
 check "children are included" twice_the_children
 
 exec_chain() {
-    record --json -- sh -c 'exec env A=1 nice -n 0 ./spin 0.5' && none_unknown &&
+    record --json -- sh -c 'exec env A=1 nice -n 0 ./spin 0.3' && none_unknown &&
         share "command = 'spin'" 90 && [ "$(samples "command = 'sh'")" -lt 100 ]
 }
 check "a chain of execs ends in the last program" exec_chain
@@ -143,7 +143,7 @@ skip_without perf "$what" || skip_without readelf "$what" || check "$what" steps
 deleted_binary() {
     local id
     cp spin gone && id=$(build_id gone)
-    record --json -- sh -c './gone 0.5 & until [ /proc/$!/exe -ef gone ]; do sleep 0.01; done; rm gone; wait' &&
+    record --json -- sh -c './gone 0.3 & until [ /proc/$!/exe -ef gone ]; do sleep 0.01; done; rm gone; wait' &&
         share "hex(build_id) = '$id'" 90
 }
 check "a binary deleted while it runs keeps its build id" deleted_binary
@@ -151,9 +151,9 @@ check "a binary deleted while it runs keeps its build id" deleted_binary
 replaced_binary() {
     local old new
     cp spin replaced && old=$(build_id replaced)
-    cc -O2 -Wl,--build-id -o other -x c - <<<'int main(void) { for (volatile long i = 0; i < 800000000; i++); }'
+    cc -O2 -Wl,--build-id -o other -x c - <<<'int main(void) { for (volatile long i = 0; i < 300000000; i++); }'
     new=$(build_id other)
-    record --json -- sh -c './replaced 0.5 & until [ /proc/$!/exe -ef replaced ]; do sleep 0.01; done; mv other replaced; ./replaced; wait' &&
+    record --json -- sh -c './replaced 0.3 & until [ /proc/$!/exe -ef replaced ]; do sleep 0.01; done; mv other replaced; ./replaced; wait' &&
         share "hex(build_id) = '$old'" 10 && share "hex(build_id) = '$new'" 10
 }
 check "a binary replaced while it runs is two images" replaced_binary
@@ -162,7 +162,7 @@ check "a binary replaced while it runs is two images" replaced_binary
 
 made_code() {
     local map status
-    record --json -- ./makes_code 0.5 >"$scratch/map"
+    record --json -- ./makes_code 0.3 >"$scratch/map"
     status=$? map=$(cat "$scratch/map")
     rm -f "$map"
     [ $status = 0 ] && share "image.kind = 4 AND path LIKE '[jit] makes_code %'" 90 &&
@@ -171,7 +171,7 @@ made_code() {
 check "code made at run time has the names of its map" made_code
 
 quiet_code() {
-    record --json -- ./makes_code 0.5 quiet && none_unknown &&
+    record --json -- ./makes_code 0.3 quiet && none_unknown &&
         share "image.kind = 4 AND path = '[jit] makes_code'" 90
 }
 check "code made at run time without a map is the program's" quiet_code
@@ -232,7 +232,7 @@ running_process() {
     local spinning status
     ./spin 100 &
     spinning=$!
-    record --json --pid $spinning --time 1s
+    record --json --pid $spinning --time 500ms
     status=$?
     kill $spinning
     wait $spinning 2>/dev/null
@@ -256,7 +256,7 @@ older_children() {
 check "of children that a process had already it is said that they are not recorded" older_children
 
 process_that_ends() {
-    ./spin 2 &
+    ./spin 0.6 &
     record --json --pid $! && [ "$(key samples)" -gt 100 ] && wait
 }
 check "a process that ends is recorded to its end" process_that_ends
@@ -297,7 +297,7 @@ ordinary_user() {
     (
         cd "$scratch/user" || exit 1
         setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$scratch/user" \
-            "$culprit" record --output "$scratch/user/summary" -- ./spin 0.5 || exit 1
+            "$culprit" record --output "$scratch/user/summary" -- ./spin 0.3 || exit 1
     ) || return 1
     cat "$scratch/user/summary"
     grep -q '^user code alone: ' "$scratch/user/summary" &&
@@ -337,7 +337,7 @@ __attribute__((noinline)) static void $function(volatile unsigned long *turns) {
 }
 int main(int argc, char **argv) {
     volatile unsigned long turns = 0;
-    clock_t end = clock() + CLOCKS_PER_SEC / 3;
+    clock_t end = clock() + CLOCKS_PER_SEC / 5;
     for (int i = 0; clock() < end; i++) {
         $function(&turns);
         if (i == 50 && argc > 1 && !strcmp(argv[1], "gone"))

@@ -232,14 +232,20 @@ format-check:
 # A stamp for each file and checker says that it passed: it is checked again when it changes, or a
 # header that it includes, or which checks there are.
 LINTED := $(SOURCES) $(PROGRAM) $(PLUGIN)
-$(LINTED:%.c=$(B)/lint/%.cppcheck) $(LINTED:%.c=$(B)/lint/%.clang-tidy): | $(GENERATED)
+# Beside src/ clang-tidy alone, to which an assertion that fails ends the test.
+LINTED_TESTS := $(wildcard tests/unit/*.c)
+LINTED_BESIDE := $(wildcard tests/fuzz/*.c tests/guests/*.c bench/*.c workloads/*.c)
+TIDIED := $(LINTED) $(LINTED_TESTS) $(LINTED_BESIDE)
+$(LINTED_TESTS:%.c=$(B)/lint/%.clang-tidy): CPPFLAGS += -include tests/asserts_end.h
+$(LINTED_TESTS:%.c=$(B)/lint/%.clang-tidy) $(LINTED_BESIDE:%.c=$(B)/lint/%.clang-tidy): CPPFLAGS += -Itests
+$(LINTED:%.c=$(B)/lint/%.cppcheck) $(TIDIED:%.c=$(B)/lint/%.clang-tidy): | $(GENERATED)
 lint: lint-rooms lint-edges lint-cppcheck lint-clang-tidy
 lint-rooms:
 	@scripts/check-rooms
 lint-edges:
 	@scripts/edges --check
 lint-cppcheck: $(LINTED:%.c=$(B)/lint/%.cppcheck)
-lint-clang-tidy: $(LINTED:%.c=$(B)/lint/%.clang-tidy)
+lint-clang-tidy: $(TIDIED:%.c=$(B)/lint/%.clang-tidy)
 $(B)/lint/%.cppcheck: %.c .cppcheck
 	@mkdir -p $(@D)
 	cppcheck --quiet --std=c11 --enable=warning,performance --inline-suppr \

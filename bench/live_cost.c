@@ -24,8 +24,6 @@
 #include "live/collector.h"
 #include "util/clock.h"
 
-extern char **environ;
-
 static void fail(const char *message) {
     fprintf(stderr, "live_cost: %s\n", message);
     exit(1);

@@ -62,7 +62,7 @@ static inline void cfg_fixture_edges(struct cfg *cfg) {
 static inline void cfg_fixture_make(struct cfg *cfg, uint32_t block_count, const uint32_t *sizes,
                                     const struct cfg_edge *edges, uint32_t edge_count) {
     *cfg = (struct cfg){.block_count = block_count, .edge_count = edge_count};
-    cfg->blocks = calloc(block_count, sizeof *cfg->blocks);
+    cfg->blocks = calloc(block_count + 1, sizeof *cfg->blocks);
     cfg->edges = calloc(edge_count + 1, sizeof *cfg->edges);
     cfg->in_edges = calloc(edge_count + 1, sizeof *cfg->in_edges);
     assert_true(cfg->blocks && cfg->edges && cfg->in_edges);

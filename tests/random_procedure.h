@@ -107,7 +107,7 @@ static inline void random_solve(struct random_procedure *made, const double *cha
 
 static inline void random_graph(struct random_procedure *made, uint64_t *random) {
     struct cfg_edge edges[RANDOM_MOST_EDGES];
-    double chance[RANDOM_MOST_EDGES], sorted[RANDOM_MOST_EDGES];
+    double chance[RANDOM_MOST_EDGES] = {0}, sorted[RANDOM_MOST_EDGES];
     uint32_t sizes[RANDOM_MOST_BLOCKS], count = 0;
     uint32_t blocks = 1 + random_below(random, RANDOM_MOST_BLOCKS);
     for (uint32_t b = 0; b < blocks; b++) {

@@ -22,8 +22,9 @@ kernel double round_both_ways(const double *items, uint64_t count) {
 int main(int count, char **arguments) {
     uint64_t elements = argument(count, arguments, 1, 6000000, "elements");
     static double items[SIZE];
+    const int negative = SIZE / 3;
     for (int i = 0; i < SIZE; i++)
-        items[i] = (i - SIZE / 3) * 0.37;
+        items[i] = (i - negative) * 0.37;
     printf("ceil %.0f\n", round_both_ways(items, elements));
     return 0;
 }

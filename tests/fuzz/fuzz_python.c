@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct python_image image;
     struct error error;
     uint8_t *copy = malloc(size + 1);
-    require(copy);
+    require(copy != NULL);
     memcpy(copy, data, size);
     if (elf_image_open_memory(&elf, copy, size, "input", &error))
         python_image_read(&elf, &image);

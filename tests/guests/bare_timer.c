@@ -8,8 +8,11 @@ enum { ALARM = 14 };
 #ifndef ROUNDS
 #define ROUNDS (1ul << 62)
 #endif
-#ifndef SIGNALS
-#define SIGNALS (1ul << 62)
+#ifdef SIGNALS
+#define MICROSECONDS 1000
+#else
+#define SIGNALS      (1ul << 62)
+#define MICROSECONDS 0 /* none come */
 #endif
 
 uint64_t bare_signals;
@@ -32,7 +35,7 @@ void bare_on_alarm(int signal, void *info, void *ucontext);
 static volatile struct {
     uint64_t rounds, signals;
     long microseconds;
-} limits = {ROUNDS, SIGNALS, SIGNALS == 1ul << 62 ? 0 : 1000};
+} limits = {ROUNDS, SIGNALS, MICROSECONDS};
 static uint8_t bytes[2048];
 
 __attribute__((noinline)) static uint64_t twice(uint64_t x) {

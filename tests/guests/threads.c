@@ -8,6 +8,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long total;
 static volatile unsigned long kept;
+static void *volatile shared;
 
 __attribute__((noinline)) unsigned long work(unsigned long seed) {
     for (int i = 0; i < 2000; i++)
@@ -28,7 +29,7 @@ int main(int argc, char **argv) {
     int count = argc > 1 ? atoi(argv[1]) : 100;
     pthread_t threads[8];
     if (argc > 2)
-        mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        shared = mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     kept = work(0); /* has been translated before there are threads */
     for (int i = 0; i < count; i += 8) {
         int n = count - i < 8 ? count - i : 8;

@@ -17,6 +17,7 @@ struct profile_set {
 
 static inline void set_open(struct profile_set *set, const struct sampler_options *sampling) {
     struct error error;
+    *set = (struct profile_set){.groups = {NULL}};
     for (unsigned i = 0; profilers[i]; i++) {
         assert_true(i < SET_PROFILERS);
         struct profile_options options = {profilers[i], *sampling, 4};

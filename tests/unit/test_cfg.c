@@ -18,6 +18,7 @@ static const char *name_of(void *context, uint64_t address) {
 static void check(enum isa isa, const char *hex, const char *expected) {
     uint8_t bytes[512];
     size_t size = graph_bytes(hex, bytes, sizeof bytes);
+    assert_true(size > 0);
     uint8_t *exact = malloc(size); /* so that reads behind it are seen */
     assert_non_null(exact);
     memcpy(exact, bytes, size);

@@ -315,7 +315,7 @@ static struct program_fixture *random_program(void) {
         bool jump = program->insns[at].branch && random_below(2);
         if (jump)
             program->dynamic[i].flags |= DYN_TAKEN;
-        at = jump ? random_below(insns) : (at + 1) % insns;
+        at = jump ? random_below(insns) : at + 1 < insns ? at + 1 : 0;
     }
     return program;
 }

@@ -131,8 +131,8 @@ static void students_t(void **state) {
     assert_true(fabs(student_t95(3) - 3.182) < 0.032);
     assert_true(fabs(student_t95(10) - 2.228) < 0.002);
     assert_true(fabs(student_t95(1e9) - 1.96) < 0.001);
-    for (double degrees = 0.5; degrees < 20; degrees += 0.01)
-        assert_true(student_t95(degrees) >= student_t95(degrees + 0.01));
+    for (int hundredths = 50; hundredths < 2000; hundredths++)
+        assert_true(student_t95(hundredths / 100.0) >= student_t95((hundredths + 1) / 100.0));
 }
 
 int main(void) {

@@ -227,7 +227,7 @@ static void slack_is_exact_when_evaluated(void **state) {
         for (uint32_t i = 0; i < graph->count; i++)
             graph->uops[i].flags &= ~(uint32_t)(GRAPH_COVERED | GRAPH_HUNG);
         graph->machine.mshrs[LEVEL_L2] = 0;
-        int64_t length = walk(graph), slacks[MOST];
+        int64_t length = walk(graph), slacks[MOST] = {0};
         uint32_t tried = 0;
         for (uint32_t i = 0; i < graph->count; i++)
             slacks[i] = slack_of(graph, i);

@@ -14,7 +14,8 @@ static struct host_runs three(double first, double second, double third) {
 }
 
 static void assert_cycles(const struct host_runs *runs, const double *cycles) {
-    for (uint32_t i = 0; i < runs->count; i++)
+    assert_int_equal(runs->count, 3);
+    for (uint32_t i = 0; i < 3; i++)
         assert_true(runs->runs[i].cycles == cycles[i]);
 }
 

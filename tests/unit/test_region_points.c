@@ -110,7 +110,8 @@ static void threshold_rule(void **state) {
     (void)state;
     struct projection slices = program(20);
     uint32_t before = 0;
-    for (double threshold = 0; threshold <= 1; threshold += 0.125) {
+    for (int eighths = 0; eighths <= 8; eighths++) {
+        const double threshold = eighths / 8.0;
         struct region_settings settings = REGION_DEFAULTS;
         struct region_choice choice;
         settings.threshold = threshold;

@@ -65,8 +65,8 @@ static void assert_lines(const char *text, const char *const *lines) {
 static void what_each_saves(void **state) {
     (void)state;
     static const char *const LINES[] = {
-        "\nwhat if the machine were larger (percent of run time saved, by the hybrid analytical "
-        "model)\n",
+        ("\nwhat if the machine were larger (percent of run time saved, by the hybrid analytical "
+         "model)\n"),
         " reorder buffer 512 (256 now), queues and registers with it        5.0\n",
         " reorder buffer 1024 (256 now), queues and registers with it       0.0\n",
         " MSHRs 8 (4 now)                                                  25.0\n",
@@ -75,8 +75,8 @@ static void what_each_saves(void **state) {
         " both four times as large                                         54.0\n",
         " next_line prefetcher in the L1D (none now)                       -5.0\n",
         " tagged prefetcher in the L1D (none now)                           0.0\n",
-        " as it is, long data misses take 55.0 % of the time by the model; simulated: 60.0 % "
-        "waiting for\n loads",
+        (" as it is, long data misses take 55.0 % of the time by the model; simulated: 60.0 % "
+         "waiting for\n loads"),
         "10.0 % behind a full store queue",
         "(from 40 instructions)\n",
         NULL};

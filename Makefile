@@ -222,7 +222,7 @@ fuzz:
 fuzz-targets: $(FUZZ_TARGETS)
 build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/input.h build/fuzz/libculprit.a build/fuzz/flags
 	$(call say,CC)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< build/fuzz/libculprit.a $(LIBS)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< build/fuzz/libculprit.a $(LIBS)
 
 # ---- the source
 format:

@@ -25,30 +25,8 @@ RATE, COST_RATE, ROUNDS = 997, 4999, 5
 STATISTICS = "/proc/sys/kernel/bpf_stats_enabled"
 ENVIRONMENT = dict(run.ENVIRONMENT, HOME="/tmp")
 
-WORK = """
-import time
-
-def spin(times):
-    total = 0
-    for i in range(times):
-        total += i & 3
-    return total
-
-class Half:
-    def most(self):
-        spin(6000)
-
-def some():
-    spin(3000)
-
-def least():
-    spin(1000)
-
-while time.thread_time() < 1.5:
-    Half().most()
-    some()
-    least()
-"""
+with open(os.path.join(run.ROOT, "tests/guests/work.py")) as work:
+    WORK = work.read()
 ASYNC = """
 import asyncio, json
 async def work(n):
@@ -104,7 +82,7 @@ end = float(sys.argv[2])
 while time.thread_time() < end:
     recursive(int(sys.argv[1]), 20000)
 """
-PROGRAMS = [("work.py", WORK, [], "a loop in five functions"), ("async.py", ASYNC, [], "asyncio and json"),
+PROGRAMS = [("work.py", WORK, ["shares", "1.5"], "a loop in a few functions"), ("async.py", ASYNC, [], "asyncio and json"),
             ("pool.py", POOL, [], "four processes that it makes"),
             ("objects.py", OBJECTS, [], "objects, generators, sorting and regular expressions that call back, exceptions"),
             ("deep.py", DEEP, ["100", "1.5"], "100 calls deep"),
@@ -161,7 +139,7 @@ def known_functions(scratch, found):
 def agreement(scratch, interpreter):
     """CPython 3.12 and later can run each function through a piece of code with its name, which it
     writes to a map for perf. Where culprit finds one, the function that it has read itself is the next."""
-    stacks = record(scratch, [interpreter, "-X", "perf", "work.py"])[1]
+    stacks = record(scratch, [interpreter, "-X", "perf", "work.py", "shares", "1.5"])[1]
     same = all_of_them = 0
     for stack, count in stacks:
         frames = stack.split(";")

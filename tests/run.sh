@@ -33,7 +33,7 @@ esac
 
 # What takes longest begins first, so that no processor waits for it at the end.
 longest=()
-for name in explain_regions explain signals status daemon sim_regions; do
+for name in daemon status explain_regions explain record trace_regions validate stacks signals; do
     for i in "${!files[@]}"; do
         [[ ${files[i]} == tests/e2e/$name.sh ]] && longest+=("${files[i]}") && unset "files[i]"
     done

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "program/function_name.h"
+#include "query/image_name.h"
 #include "query/missing_slices.h"
 #include "query/profile_table.h"
 #include "store/image_names.h"
 #include "util/array.h"
-#include "util/file_name.h"
 #include "util/order.h"
 
 enum { NAME_BYTES = 4096 };
@@ -321,19 +321,19 @@ uint32_t *call_profile_sorted(const struct call_profile *profile) {
 }
 
 /* How well a name fits: 0: not at all. */
-static unsigned fit(const struct call_procedure *procedure, const char *name) {
-    const char *colon = strchr(name, ':');
-    const size_t image = colon && colon[1] != ':' ? (size_t)(colon - name) : 0;
-    if (image) {
-        const char *base = file_base_name(procedure->image);
-        if (strlen(base) != image || memcmp(base, name, image) != 0)
-            return 0;
-        name = colon + 1;
-    }
+static unsigned fit_name(const struct call_procedure *procedure, const char *name) {
     return !strcmp(procedure->name, name)                           ? 3
            : function_is_named(procedure->name, name, strlen(name)) ? 2
            : function_ends_in(procedure->name, name, strlen(name))  ? 1
                                                                     : 0;
+}
+
+static unsigned fit(const struct call_procedure *procedure, const char *text) {
+    unsigned fits = fit_name(procedure, text);
+    for (struct image_name reading = {.name = NULL}; !fits && image_name_next(&reading, text);)
+        if (profile_path_is(procedure->image, reading.image))
+            fits = fit_name(procedure, reading.name);
+    return fits;
 }
 
 uint32_t call_profile_find(const struct call_profile *profile, const char *name,

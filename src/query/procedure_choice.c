@@ -12,6 +12,7 @@
 
 #include "live/kernel_code.h"
 #include "program/function_name.h"
+#include "query/image_name.h"
 #include "query/near_names.h"
 #include "util/array.h"
 #include "util/file_name.h"
@@ -356,16 +357,8 @@ static bool choose_text(struct choosing *choosing, const char *text) {
     for (size_t way = 0; way < sizeof WAYS / sizeof *WAYS && !found; way++) {
         bool (*choose)(struct choosing *, const char *, const char *, bool *) = WAYS[way];
         good = choose(choosing, text, NULL, &found);
-        for (const char *colon = strchr(text, ':'); colon && !found; colon = strchr(colon, ':')) {
-            char image[PATH_MAX];
-            size_t length = (size_t)(colon - text), run = strspn(colon, ":");
-            if (run == 1 && length && length < sizeof image) {
-                memcpy(image, text, length);
-                image[length] = 0;
-                good = choose(choosing, colon + 1, image, &found);
-            }
-            colon += run;
-        }
+        for (struct image_name reading = {.name = NULL}; !found && image_name_next(&reading, text);)
+            good = choose(choosing, reading.name, reading.image, &found);
     }
     return found ? good : refuse_unknown(choosing, text);
 }

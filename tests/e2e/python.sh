@@ -43,82 +43,8 @@ about() {
     found=$(share "$2") && echo "$2: $found %" && ((found >= $1 - 12 && found <= $1 + 12))
 }
 
-# By work done 6 : 3 : 1, until it has used so much of a processor. Lines are told: see `lines`.
-cat >work.py <<'PROGRAM'
-import functools
-import sys
-import threading
-import time
-
-
-def spin(times):
-    total = 0
-    for i in range(times):
-        total += i & 3
-    return total
-
-
-class Half:
-    def most(self):
-        spin(6000)
-
-
-def some():
-    spin(3000)
-
-
-def least():
-    spin(1000)
-
-
-def generated(times):
-    for i in range(times):
-        yield spin(i)
-
-
-def recursive(levels):
-    return recursive(levels - 1) if levels else spin(20000)
-
-
-def compare(a, b):
-    spin(20)
-    return a - b
-
-
-def raising(times):
-    for i in range(times):
-        try:
-            raise ValueError(i)
-        except ValueError as error:
-            spin(10)
-            str(error)
-
-
-def until(seconds, function):
-    while time.thread_time() < seconds:
-        function()
-
-
-def shares():
-    Half().most()
-    some()
-    least()
-
-
-def others():
-    sum(generated(200))
-    recursive(50)
-    sorted(range(300, 0, -1), key=functools.cmp_to_key(compare))
-    raising(500)
-
-
-if sys.argv[1] == "threads":
-    threads = [threading.Thread(target=until, args=(0.25, function)) for function in (some, least)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
-else:
-    until(0.6, shares if sys.argv[1] == "shares" else others)
-PROGRAM
+# Lines are told: see `lines`.
+cp "$source_folder/../tests/guests/work.py" .
 
 whole() {
     python3 - <<'PYTHON'
@@ -130,35 +56,33 @@ assert said["python"]["whole"] * 100 >= 80 * said["samples"] > 5000, said["notes
 PYTHON
 }
 in_their_shares() {
-    record -- "$python" work.py shares && whole || return 1
+    record -- "$python" work.py shares 0.5 && whole || return 1
     about 60 ';<module>;until;shares;Half.most;spin' && about 30 ';shares;some;spin' &&
         about 10 ';shares;least;spin'
 }
 of_each_kind() {
-    record -- "$python" work.py others && whole || return 1
+    record -- "$python" work.py others 0.5 && whole || return 1
     for chain in ';others;(.*;)?generated;spin' ';recursive;recursive;recursive;spin' \
         ';others;(.*;)?compare;spin' ';others;raising'; do
         [ "$(share "$chain")" -ge 2 ] || { echo "no $chain" && cat folded && return 1; }
     done
 }
 of_threads() {
-    record -- "$python" work.py threads && whole &&
+    record -- "$python" work.py threads 0.25 && whole &&
         [ "$(share ';Thread.run;(.*;)?until;some;spin')" -ge 25 ] &&
         [ "$(share ';Thread.run;(.*;)?until;least;spin')" -ge 25 ]
 }
 # Of processes that it makes, too.
 of_children() {
     cat >children.py <<'PROGRAM'
-import os, sys
-sys.argv[1] = "import"
+import os
 from work import *
 if os.fork() == 0:
     until(time.thread_time() + 0.3, some)
     os._exit(0)
 os.wait()
 PROGRAM
-    sed 's/^    until(0.6, .*/    pass/' work.py >module.py && mkdir -p child &&
-        mv module.py child/work.py && mv children.py child/ && record -- "$python" child/children.py x &&
+    mkdir -p child && cp work.py child/ && mv children.py child/ && record -- "$python" child/children.py &&
         [ "$(share ';until;some;spin')" -ge 60 ]
 }
 # Threads that wait, also while their interpreter's memory comes and goes.
@@ -181,7 +105,7 @@ assert any(frame["procedure"] == "<module>" for frame in procedure["callers"])
 PYTHON
 }
 callers() {
-    record -- "$python" work.py shares || return 1
+    record -- "$python" work.py shares 0.3 || return 1
     run top --store "$store" --callers=spin >callers && cat callers &&
         grep -qE 'spin +work.py' callers && grep -qE 'Half.most +work.py' callers &&
         run epochs check --store "$store"
@@ -349,7 +273,7 @@ another_version() {
 without_privileges() {
     cp "$CULPRIT" . && chmod 755 "$scratch" && mkdir -m 777 -p unprivileged &&
         setpriv --reuid 65534 --regid 65534 --clear-groups ./culprit record --stacks \
-            --store unprivileged/profiles.db -- "$python" work.py shares >said 2>&1
+            --store unprivileged/profiles.db -- "$python" work.py shares 0.3 >said 2>&1
     cat said
     grep -q "Python's functions are not shown" said && grep -q 'stacks: .* whole' said
 }
@@ -357,7 +281,7 @@ without_privileges() {
 by_the_daemon() {
     local store=$CULPRIT_STORE
     cp work.py "$(named work).py" && start_daemon --stacks --rate 997 --stack-bytes 8192 || return 1
-    "$python" "$(named work).py" shares
+    "$python" "$(named work).py" shares 0.5
     flush && run daemon --status && [ "$(status python_whole)" -gt 50 ] || return 1
     run top --callers=Half.most --json >callers.json && python3 - "$(named work).py" <<'PYTHON' || return 1
 import json, sys

@@ -5,6 +5,7 @@
 #include "input.h"
 #include "live/python_code.h"
 #include "live/python_weave.h"
+#include "python_3_11.h"
 #include "store/source_place.h"
 
 static const uint8_t *memory;
@@ -39,22 +40,6 @@ static void weave(const uint8_t *data, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    /* As the offsets of 3.11 are, with types of small numbers. */
-    static const struct python_image IMAGE = {.code_type = 1,
-                                              .text_type = 2,
-                                              .bytes_type = 3,
-                                              .layout = {.code_filename = 112,
-                                                         .code_qualname = 128,
-                                                         .code_linetable = 136,
-                                                         .code_first_line = 72,
-                                                         .code_instructions = 184,
-                                                         .object_type = 8,
-                                                         .bytes_size = 16,
-                                                         .bytes_data = 32,
-                                                         .text_length = 16,
-                                                         .text_state = 32,
-                                                         .text_ascii = 48,
-                                                         .text_data = 72}};
     struct python_lines lines = {0};
     require(python_lines_read(&lines, data, size, 1));
     for (uint32_t unit = 0; unit < 64; unit++)
@@ -68,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         memcpy(words, data + 128 + 8, sizeof words);
     struct python_code code;
     const struct python_memory readable = {.read = read_memory};
-    if (python_code_read(&readable, &IMAGE, 0, 8, python_identity(words[0], words[1]), &code)) {
+    if (python_code_read(&readable, &PYTHON_3_11, 0, 8, python_identity(words[0], words[1]),
+                         &code)) {
         require(source_line(python_code_place(&code, 6)) < 1u << SOURCE_LINE_BITS);
         python_code_free(&code);
     }

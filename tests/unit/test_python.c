@@ -11,6 +11,7 @@
 
 #include "live/python_code.h"
 #include "live/python_weave.h"
+#include "python_3_11.h"
 #include "store/source_place.h"
 #include "util/array.h"
 
@@ -99,22 +100,6 @@ static void put_word(uint8_t *memory, size_t at, uint64_t word) {
     memcpy(memory + at, &word, sizeof word);
 }
 
-/* Made up: types at 1, 2, 3 plus a bias of 100. */
-static const struct python_image IMAGE = {.code_type = 1,
-                                          .text_type = 2,
-                                          .bytes_type = 3,
-                                          .layout = {.code_filename = 112,
-                                                     .code_qualname = 128,
-                                                     .code_linetable = 136,
-                                                     .code_first_line = 72,
-                                                     .code_instructions = 184,
-                                                     .object_type = 8,
-                                                     .bytes_size = 16,
-                                                     .bytes_data = 32,
-                                                     .text_length = 16,
-                                                     .text_state = 32,
-                                                     .text_ascii = 48,
-                                                     .text_data = 72}};
 enum { BIAS = 100, COMPACT = 1 << 5, ASCII = 1 << 6, WIDTH_1 = 1 << 2, WIDTH_2 = 2 << 2 };
 
 static void put_ascii(uint8_t *memory, size_t at, const char *text) {
@@ -139,7 +124,7 @@ static void put_code(uint8_t *memory) {
 }
 
 static bool read_code(uint8_t *memory, struct python_code *code) {
-    return python_code_read(&(struct python_memory){read_fixture, memory}, &IMAGE, BIAS,
+    return python_code_read(&(struct python_memory){read_fixture, memory}, &PYTHON_3_11, BIAS,
                             BASE + CODE, python_identity(BASE + NAME, BASE + TABLE), code);
 }
 

@@ -30,20 +30,21 @@ stop_daemon() {
     wait "$process" 2>/dev/null
 }
 
-# status KEY: a number or text of the running daemon's status.
+# status KEY...: numbers or texts of the running daemon's status, in one line.
 status() {
     "$CULPRIT" daemon --status --json |
-        python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
+        python3 -c 'import json, sys; said = json.load(sys.stdin); print(*(said[key] for key in sys.argv[1:]))' "$@"
 }
 
 # flush: returns when everything counted so far is in the store; fails when it cannot be.
 flush() {
-    local merges failed
-    merges=$(status merges) failed=$(status failed_merges)
+    local before after
+    before=$(status merges failed_merges)
     "$CULPRIT" daemon --flush || return
     for _ in $(seq 6000); do
-        [ "$(status merges)" = "$merges" ] || return 0
-        [ "$(status failed_merges)" = "$failed" ] || return 1
+        after=$(status merges failed_merges)
+        [ "${after% *}" = "${before% *}" ] || return 0
+        [ "$after" = "$before" ] || return 1
         sleep 0.05
     done
     return 1

@@ -293,8 +293,8 @@ static bool erase_slices(struct store *store, int64_t session, struct error *err
         "DELETE FROM calls_image WHERE calls IN (SELECT id FROM calls WHERE process IN "
         "(SELECT id FROM process WHERE " SLICED "))",
         "DELETE FROM calls WHERE process IN (SELECT id FROM process WHERE " SLICED ")",
-        "DELETE FROM profile WHERE session = ?1 AND process IN "
-        "(SELECT id FROM process WHERE " SLICED ")",
+        ("DELETE FROM profile WHERE session = ?1 AND process IN "
+         "(SELECT id FROM process WHERE " SLICED ")"),
         "DELETE FROM process WHERE " SLICED};
     return all_where(i, sizeof STEPS / sizeof *STEPS,
                      database_execute(store, STEPS[i], session, error));

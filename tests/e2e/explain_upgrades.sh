@@ -7,7 +7,7 @@ capture() {
 }
 if has riscv64-workloads; then
     capture chase chase_many 300K 60000 4
-    capture hashjoin probe 6M 300000
+    capture hashjoin probe 4M 300000
     capture stencil collide 300K 1 60000
     capture stream triad 300K 1 1000000
     capture lbm stream_collide 300K 1 60000

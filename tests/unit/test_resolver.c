@@ -75,7 +75,7 @@ static void sample(struct fixture *fixture, uint32_t pid, uint32_t exec, unsigne
                    enum live_place_kind place, struct live_file_key file, uint64_t offset,
                    uint64_t count) {
     struct live_sample taken = {
-        .process = {pid, exec, start_of(ticks)}, .at = {place, file, offset}, .count = count};
+        .process = {pid, exec, start_of(ticks)}, .at = {place, file, offset, NULL}, .count = count};
     assert_true(fixture->sink.sample(fixture->sink.context, &taken, &fixture->error));
 }
 
@@ -265,7 +265,7 @@ static void files_are_seen_by_parents(void **state) {
     assert_true(fixture->sink.process(fixture->sink.context, &child, &fixture->error));
     announce_file(fixture, live_tree_key(path), "/usr/bin/app", "", 50);
     struct live_sample taken = {
-        .process = child.key, .at = {PLACE_FILE, live_tree_key(path), 0}, .count = 1};
+        .process = child.key, .at = {PLACE_FILE, live_tree_key(path), 0, NULL}, .count = 1};
     assert_true(fixture->sink.sample(fixture->sink.context, &taken, &fixture->error));
     save(fixture);
     assert_saved(fixture, "app|/usr/bin/app|file|/usr/bin/app|CONT|/proc/42/root|0=1\n");

@@ -62,7 +62,7 @@ static struct thread_event_list record(const struct capture_options *given, cons
     struct capture_options options = *given;
     struct capture_result result;
     struct error error = {0};
-    struct thread_event_list list;
+    struct thread_event_list list = {.count = 0};
     int status = 0, out = open(file("output"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert_true(out >= 0);
     options.command = command;

@@ -52,9 +52,8 @@ static bool size_map(struct bpf_object *object, const char *name, size_t entries
     return map && bpf_map__set_max_entries(map, (uint32_t)entries) == 0;
 }
 
-/* 0, or what the kernel says; < −MAX_ERRNO: the object is not as expected. */
+/* 0, or an error number, negative. */
 static int load_object(struct sample_probe *probe, bool walks) {
-    enum { NOT_EXPECTED = INT32_MIN };
     struct bpf_object_open_opts options = {.sz = sizeof options, .object_name = "culprit"};
     probe->object = bpf_object__open_mem(
         sample_object_begin, (uintptr_t)sample_object_end - (uintptr_t)sample_object_begin,
@@ -65,7 +64,7 @@ static int load_object(struct sample_probe *probe, bool walks) {
         !size_map(probe->object, "known_places", walks ? probe->processors * WALK_PLACES : 1) ||
         !size_map(probe->object, "rows", walks ? WALK_ROWS_MAX : 1) ||
         bpf_program__set_autoload(walker, walks) != 0)
-        return NOT_EXPECTED;
+        return -ENOEXEC; /* it is not as expected */
     return bpf_object__load(probe->object);
 }
 
@@ -88,7 +87,7 @@ static bool load(struct sample_probe *probe, struct error *error) {
     libbpf_set_print(print_nothing);
     int failed = load_object(probe, true);
     const bool walks = !failed;
-    if (failed) {
+    if (failed && failed != -EPERM) {
         bpf_object__close(probe->object);
         failed = load_object(probe, false);
     }

@@ -152,6 +152,33 @@ static bool merge_waits(struct threads_report *threads) {
     return true;
 }
 
+/* ---- scaling ---- */
+
+static void add_scale(struct threads_report *threads, uint32_t cores, uint64_t cycles,
+                      const struct course_counts *counts, double coherence) {
+    struct scale_row *row = &threads->scales[threads->scale_count++];
+    *row = (struct scale_row){
+        .cores = cores, .cycles = cycles, .speedup = speedup_of(counts, cores, coherence)};
+    row->loss = SPEEDUP_COHERENCE;
+    for (unsigned part = SPEEDUP_COHERENCE; part < SPEEDUP_PARTS; part++)
+        if (row->speedup.parts[part] > row->speedup.parts[row->loss])
+            row->loss = (enum speedup_part)part;
+}
+
+ORDER(by_cores, struct scale_row, ascending(a->cores, b->cores))
+
+static void add_scales(struct threads_report *threads, double coherence) {
+    const struct together_result *together = threads->together;
+    if (!together->scale_count)
+        return;
+    for (uint32_t i = 0; i < together->scale_count; i++)
+        if (together->scales[i].counts)
+            add_scale(threads, together->scales[i].cores, together->scales[i].cycles,
+                      together->scales[i].counts, together->scales[i].coherence);
+    add_scale(threads, together->cores, together->cycles, together->counts, coherence);
+    qsort(threads->scales, threads->scale_count, sizeof *threads->scales, by_cores);
+}
+
 /* ---- the whole ---- */
 
 bool threads_report_build(const struct report *report, uint32_t top, struct threads_report *threads,
@@ -175,6 +202,7 @@ bool threads_report_build(const struct report *report, uint32_t top, struct thre
     }
     threads->speedup =
         speedup_of(together->counts, together->cores, share_of(units, COMPONENT_COHERENCE));
+    add_scales(threads, share_of(units, COMPONENT_COHERENCE));
     threads->bus = together->cycles ? memory_bus_cycles(report) / (double)together->cycles : 0;
     find_first(threads, units);
     if (!merge_waits(threads))

@@ -70,6 +70,14 @@ enum thread_cause {
 };
 const char *thread_cause_key(enum thread_cause cause);
 
+/* On another number of cores. */
+struct scale_row {
+    uint32_t cores;
+    uint64_t cycles;
+    struct speedup speedup;
+    enum speedup_part loss; /* the part that takes most beside the running */
+};
+
 struct report;
 struct threads_report {
     const struct together_result *together;
@@ -82,6 +90,8 @@ struct threads_report {
     double bus; /* share of the elapsed cycles that the memory's bus is busy; 0: no limit */
     struct wait_row *waits; /* most cycles first */
     size_t wait_count;
+    struct scale_row scales[TOGETHER_SCALES + 1]; /* fewest cores first; with what is reported */
+    uint32_t scale_count;                         /* 0: only that was asked for */
     struct thread_place shared; /* the instruction that waited most for other cores' lines */
     enum thread_cause first;    /* that costs most */
     double cost;                /* of it: share of the cores' time */

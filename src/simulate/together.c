@@ -640,6 +640,8 @@ bool together_run(struct simulation_state *run, struct error *error) {
 }
 
 void together_result_free(struct together_result *result) {
+    for (uint32_t i = 0; i < result->scale_count; i++)
+        free(result->scales[i].counts);
     free(result->threads);
     free(result->courses);
     free(result->counts);

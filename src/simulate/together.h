@@ -72,6 +72,15 @@ struct together_wait {
                                      its cycles lie where that is waited for (thread_course.h) */
 };
 
+/* The same threads on another number of cores, for what a report says of scaling. */
+enum { TOGETHER_SCALES = 8 };
+struct together_scale {
+    uint32_t cores;
+    uint64_t cycles;
+    struct course_counts *counts;
+    double coherence; /* share of the running that waited for other cores' lines */
+};
+
 struct together_result {
     bool done; /* threads were simulated together */
     uint32_t cores;
@@ -84,6 +93,8 @@ struct together_result {
     struct coherence_statistics coherence; /* of all cores */
     struct together_wait *waits;           /* most cycles first */
     size_t wait_count, wait_capacity;
+    struct together_scale scales[TOGETHER_SCALES]; /* of other runs; filled in by who made them */
+    uint32_t scale_count;
     uint64_t diverged;      /* waits that were ended because nothing else could go on */
     uint64_t unexplained;   /* waits of which the captured run does not tell what ended them */
     uint64_t blocked;       /* system calls that waited for the world, for no simulated time */

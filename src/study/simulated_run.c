@@ -135,7 +135,8 @@ static bool begin_together(struct simulated_run *run, int *exec_status, struct e
 
 static bool simulate(struct simulated_run *run, struct error *error) {
     watch_begin_within(run->watch, "simulating", "instructions", run->input->limit);
-    const bool good = simulation_run(run->trace, &run->options, &run->simulation, error);
+    const bool good = simulation_run(run->trace, &run->options, &run->simulation, error) &&
+                      together_scale_run(&run->threads, &run->options, &run->simulation, error);
     watch_end(run->watch);
     return good;
 }

@@ -1,5 +1,7 @@
 #include "study/together_threads.h"
 
+#include <stdlib.h>
+
 #include "simulate/selection.h"
 #include "trace/thread_event_list.h"
 
@@ -34,7 +36,66 @@ bool together_choose(const struct together_request *request, const char *path,
         return false;
     if (!threads || (*why = together_obstacle(request, options)))
         return true;
-    *together = (struct together){.path = path, .cores = request->cores, .slack = request->slack};
+    *together = (struct together){
+        .path = path,
+        .cores = request->core_count ? request->cores[request->core_count - 1] : 0,
+        .slack = request->slack};
     options->together = together;
+    return true;
+}
+
+static double coherence_share(const struct simulation *simulation) {
+    uint64_t all = 0, waited = 0;
+    for (uint64_t i = 0; i < simulation->cell_count; i++) {
+        all += simulation->cells[i].units;
+        if (simulation->cells[i].psv & PSV_ST_CO)
+            waited += simulation->cells[i].units;
+    }
+    return all ? (double)waited / (double)all : 0;
+}
+
+static bool run_on(uint32_t cores, const struct simulation_options *options,
+                   struct together_scale *scale, bool *interrupted, struct error *error) {
+    struct together together = *options->together;
+    struct simulation_options others = *options;
+    struct simulation simulation;
+    struct trace *trace = trace_open(together.path, error);
+    if (!trace)
+        return false;
+    trace_fix_numbers(trace);
+    together.cores = cores;
+    others.together = &together;
+    others.observer_count = others.instruction_observer_count = 0;
+    const bool good = simulation_run(trace, &others, &simulation, error);
+    *interrupted = simulation.interrupted;
+    *scale = (struct together_scale){.cores = cores,
+                                     .cycles = simulation.together.cycles,
+                                     .counts = simulation.together.counts,
+                                     .coherence = coherence_share(&simulation)};
+    simulation.together.counts = NULL;
+    simulation_free(&simulation);
+    trace_close(trace);
+    return good;
+}
+
+bool together_scale_run(const struct together_request *request,
+                        const struct simulation_options *options, struct simulation *simulation,
+                        struct error *error) {
+    struct together_result *result = &simulation->together;
+    for (uint32_t i = 0; options->together && i + 1 < request->core_count; i++) {
+        struct together_scale scale;
+        bool interrupted = false;
+        if (simulation->interrupted)
+            return true;
+        if (!run_on(request->cores[i], options, &scale, &interrupted, error)) {
+            free(scale.counts);
+            return false;
+        }
+        if (interrupted) {
+            free(scale.counts);
+            return true;
+        }
+        result->scales[result->scale_count++] = scale;
+    }
     return true;
 }

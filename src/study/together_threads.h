@@ -4,9 +4,11 @@
 #include "simulate/simulate.h"
 
 struct together_request {
-    bool alone;     /* each thread as if it had a machine of its own */
-    uint32_t cores; /* 0: those of the machine */
-    uint32_t slack; /* cycles; 0: as simulate/together.h has it */
+    bool alone;                          /* each thread as if it had a machine of its own */
+    uint32_t cores[TOGETHER_SCALES + 1]; /* the last is what is reported, those before only how long
+                                            they take */
+    uint32_t core_count;                 /* 0: those of the machine */
+    uint32_t slack;                      /* cycles; 0: as simulate/together.h has it */
 };
 
 /* What the machine and options say, before it is known whether the program has threads: why they
@@ -20,3 +22,9 @@ const char *together_obstacle(const struct together_request *request,
 bool together_choose(const struct together_request *request, const char *path,
                      struct simulation_options *options, struct together *together,
                      const char **why, struct error *error);
+
+/* After together_choose() and simulation_run() of these options: the other numbers of cores that
+ * were asked for, each in a run of its own, go into simulation->together.scales. */
+bool together_scale_run(const struct together_request *request,
+                        const struct simulation_options *options, struct simulation *simulation,
+                        struct error *error);

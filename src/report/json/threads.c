@@ -108,17 +108,32 @@ static json_t *first_cause(const struct threads_report *threads) {
                      threads->cost);
 }
 
+static json_t *scaling(const struct threads_report *threads) {
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < threads->scale_count; i++) {
+        const struct scale_row *row = &threads->scales[i];
+        json_array_append_new(
+            array,
+            json_pack("{s:I, s:I, s:f, s:o, s:s}", "cores", (json_int_t)row->cores,
+                      "elapsed_cycles", (json_int_t)row->cycles, "speedup",
+                      row->cycles ? (double)threads->scales[0].cycles / (double)row->cycles : 0.0,
+                      "speedup_stack", speedup_stack(&row->speedup), "lost_to",
+                      speedup_part_key(row->loss)));
+    }
+    return array;
+}
+
 json_t *together_json(const struct report *report) {
     const struct together_result *together = &report->simulation->together;
     const struct threads_report *threads = &report->threads;
     if (!threads->together)
         return json_null();
-    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:f, s:o, s:I, s:I, s:I, s:f}",
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:o, s:I, s:I, s:I, s:f}",
                      "cores", (json_int_t)together->cores, "elapsed_cycles",
                      (json_int_t)together->cycles, "active_cycles",
                      (json_int_t)together->course.active, "first_cause", first_cause(threads),
-                     "speedup_stack", speedup_stack(&threads->speedup), "critical_path",
-                     critical_path(together), "waits", waits(threads), "wait_rows",
+                     "speedup_stack", speedup_stack(&threads->speedup), "scaling", scaling(threads),
+                     "critical_path", critical_path(together), "waits", waits(threads), "wait_rows",
                      (json_int_t)threads->wait_count, "memory_bus_share", threads->bus, "coherence",
                      coherence(together), "diverged_waits", (json_int_t)together->diverged,
                      "unexplained_waits", (json_int_t)together->unexplained, "blocked_calls",

@@ -111,6 +111,33 @@ static void print_speedup(const struct threads_report *threads, const struct pag
     }
 }
 
+/* ---- scaling ---- */
+
+static void print_scales(const struct threads_report *threads, const struct page *page) {
+    static const struct table_column COLUMNS[] = {
+        {" cores", TABLE_FIGURE, .gap = 0},  {"elapsed", TABLE_FIGURE, .gap = 2},
+        {"speedup", TABLE_FIGURE, .gap = 2}, {"running", TABLE_FIGURE, .gap = 2},
+        {"lost to", TABLE_WORD, .gap = 2},   {"cores", TABLE_FIGURE, .gap = 2}};
+    const struct scale_row *rows = threads->scales;
+    if (!threads->scale_count)
+        return;
+    struct table *table = table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+    for (uint32_t i = 0; i < threads->scale_count; i++) {
+        const struct speedup *speedup = &rows[i].speedup;
+        table_cell(table, text_count(rows[i].cores).s);
+        table_cell(table, text_count(rows[i].cycles).s);
+        table_figure(table, "%.2f", ratio((double)rows[0].cycles, (double)rows[i].cycles));
+        table_figure(table, "%.2f", speedup->parts[SPEEDUP_RUNNING]);
+        table_cell(table, speedup->parts[rows[i].loss] >= 0.005 ? speedup_part_name(rows[i].loss)
+                                                                : "nothing");
+        table_figure(table, "%.2f", speedup->parts[rows[i].loss]);
+    }
+    page_heading(page, "scaling",
+                 "(speedup over the fewest cores; running: cores that did work, of those that the "
+                 "program can use; lost to: what takes most of the others)");
+    table_end(table);
+}
+
 /* ---- threads ---- */
 
 static const struct together_thread **busiest_first(const struct together_result *together) {
@@ -314,6 +341,7 @@ static void print_path(const struct threads_report *threads, const struct page *
 void threads_text(const struct threads_report *threads, const struct page *page) {
     if (!threads->together)
         return;
+    print_scales(threads, page);
     print_speedup(threads, page);
     print_threads(threads, page);
     print_waits(threads, page);

@@ -12,7 +12,7 @@
 #include "util/order.h"
 
 #define LEAST_COST 0.05 /* of a cause that is named first */
-#define BUSY_BUS   0.5  /* from which on memory's bandwidth is a cause */
+#define BUSY_BUS   0.5  /* of the time that is waited for memory: then its bandwidth is a cause */
 
 static struct thread_place place_of(const struct report *report, uint32_t insn) {
     const struct report_rows *rows = &report->functions;
@@ -73,14 +73,14 @@ static double share_of(const uint64_t units[COMPONENT_COUNT], enum component com
 static void find_first(struct threads_report *threads, const uint64_t units[COMPONENT_COUNT]) {
     const double *parts = threads->speedup.parts;
     const double running = parts[SPEEDUP_RUNNING] + parts[SPEEDUP_COHERENCE];
-    const double memory = share_of(units, COMPONENT_LLC_MISS) + share_of(units, COMPONENT_STORES);
-    const double costs[CAUSES] = {[CAUSE_LOCK] = parts[SPEEDUP_LOCK],
-                                  [CAUSE_BARRIER] = parts[SPEEDUP_BARRIER],
-                                  [CAUSE_EVENT] = parts[SPEEDUP_EVENT],
-                                  [CAUSE_JOIN] = parts[SPEEDUP_JOIN],
-                                  [CAUSE_COHERENCE] = parts[SPEEDUP_COHERENCE],
-                                  [CAUSE_MEMORY] = threads->bus < BUSY_BUS ? 0 : memory * running,
-                                  [CAUSE_SERIAL] = parts[SPEEDUP_NOTHING]};
+    const double memory =
+        running * (share_of(units, COMPONENT_LLC_MISS) + share_of(units, COMPONENT_STORES));
+    const bool busy = threads->bus * threads->speedup.cores > BUSY_BUS * memory;
+    const double costs[CAUSES] = {
+        [CAUSE_LOCK] = parts[SPEEDUP_LOCK],           [CAUSE_BARRIER] = parts[SPEEDUP_BARRIER],
+        [CAUSE_EVENT] = parts[SPEEDUP_EVENT],         [CAUSE_JOIN] = parts[SPEEDUP_JOIN],
+        [CAUSE_COHERENCE] = parts[SPEEDUP_COHERENCE], [CAUSE_MEMORY] = busy ? memory : 0,
+        [CAUSE_SERIAL] = parts[SPEEDUP_NOTHING]};
     for (unsigned cause = 0; cause < CAUSES && threads->speedup.cores; cause++) {
         const double cost = costs[cause] / threads->speedup.cores;
         if (cost >= LEAST_COST && cost > threads->cost) {

@@ -113,6 +113,8 @@ void thread_place_text(const struct thread_place *place, char *text, size_t size
  * were not simulated together. */
 void threads_text_head(const struct threads_report *threads, const struct page *page);
 void threads_text(const struct threads_report *threads, const struct page *page);
+/* What the parts of the speedup stack mean. */
+void threads_text_words(const struct page *page);
 
 /* A bar with the parts of the speedup stack; a box for each thread, its share of the time high and
  * its parallelism wide (svg/speedup.c, svg/bottles.c). */

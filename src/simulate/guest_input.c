@@ -59,17 +59,8 @@ void guest_input_give_back(struct guest_input *input, uint32_t count) {
     input->taken -= count;
 }
 
-uint32_t guest_input_caller(const struct guest_input *input) {
-    const struct code *code = trace_code(input->trace);
-    const struct dynamic_insn *insns = input->batch.insns;
-    if (!input->taken)
-        return UINT32_MAX;
-    const uint32_t image = code->insns[insns[input->taken - 1].insn].image;
-    for (uint32_t i = input->taken - 1; i-- > 0;) {
-        const struct static_insn *insn = &code->insns[insns[i].insn];
-        if (insn->image != image &&
-            (insn->branch == BRANCH_CALL || insn->branch == BRANCH_INDIRECT_CALL))
-            return insns[i].insn;
-    }
-    return UINT32_MAX;
+uint32_t guest_input_image(const struct guest_input *input) {
+    return input->taken
+               ? trace_code(input->trace)->insns[input->batch.insns[input->taken - 1].insn].image
+               : UINT32_MAX;
 }

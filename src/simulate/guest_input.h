@@ -30,6 +30,5 @@ enum guest_step guest_input_next(struct guest_input *input, uint32_t most,
 /* The last so many of the instructions that it gave were not taken. */
 void guest_input_give_back(struct guest_input *input, uint32_t count);
 
-/* Of the last instructions taken: the call that leads to the one before the event, from another
- * image than its own; UINT32_MAX: there is none among those of the last batch. */
-uint32_t guest_input_caller(const struct guest_input *input);
+/* The image of the instruction handed out last; UINT32_MAX: not known. */
+uint32_t guest_input_image(const struct guest_input *input);

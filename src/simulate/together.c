@@ -306,7 +306,7 @@ static bool feed(struct chip_run *chip, struct guest *guest, struct error *error
     }
     case GUEST_EVENT:
         guest->event = *event;
-        guest->caller = guest->routine ? guest->routine_call : guest_input_caller(&guest->input);
+        guest->caller = guest->routine ? guest->routine_call : guest_caller(guest);
         guest->draining = guest->has_event = true;
         return true;
     case GUEST_END:

@@ -228,6 +228,18 @@ static struct guest_call *call_at(struct guest *guest, uint32_t number) {
     return &guest->calls[number % CALLS_KEPT];
 }
 
+uint32_t guest_caller(const struct guest *guest) {
+    const struct code *code = trace_code(guest->input.trace);
+    const uint32_t image = guest_input_image(&guest->input);
+    const uint32_t least = guest->call_count > CALLS_KEPT ? guest->call_count - CALLS_KEPT : 0;
+    for (uint32_t count = guest->call_count; count > least; count--) {
+        const uint32_t insn = guest->calls[(count - 1) % CALLS_KEPT].insn;
+        if (code->insns[insn].image != image)
+            return insn;
+    }
+    return UINT32_MAX;
+}
+
 static void note_call(struct guest *guest, uint32_t insn, const struct static_insn *call) {
     *call_at(guest, guest->call_count++) =
         (struct guest_call){.return_to = call->address + call->length, .insn = insn};

@@ -114,5 +114,8 @@ bool guest_give(struct chip_run *chip, struct guest *guest, struct lock *lock, u
                 struct error *error);
 /* Whatever others have of the lock that it waits for, it has it. */
 void guest_force(struct guest *guest);
+/* The call by which the thread came from another image into that of the system call that it makes:
+ * static instruction; UINT32_MAX: none is under way. */
+uint32_t guest_caller(const struct guest *guest);
 /* Whether the event is of a lock, or barrier, that is had in simulated time. */
 bool guest_event_is_of_lock(const struct chip_run *chip, const struct guest *guest);

@@ -4,7 +4,7 @@
 #include "report/svg.h"
 #include "report/threads_report.h"
 
-enum { LEFT = 64, TOP = 44, WIDTH = 90, HEIGHT = 320, LEGEND = 420, BOTTOM = 32, LINE = 18 };
+enum { LEFT = 64, TOP = 44, WIDTH = 90, HEIGHT = 320, LEGEND = 560, BOTTOM = 32, LINE = 18 };
 
 static double y_of(const struct speedup *speedup, double cores) {
     return TOP + HEIGHT * (1 - cores / (speedup->cores ? speedup->cores : 1));

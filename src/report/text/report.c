@@ -255,6 +255,7 @@ void report_text_words(const struct page *page) {
     for (int i = 0; i < COMPONENT_COUNT; i++)
         all[i] = 1;
     print_legend(all, page);
+    threads_text_words(page);
 }
 
 void report_text_foot(const struct report *report, const struct page *page) {
@@ -282,7 +283,9 @@ void report_text(const struct report *report, const struct page *page) {
         stack_components(&report->stack, units);
         if (report->legend)
             print_legend(units, page);
-        else if (!strcmp(report->verb, "explain"))
+        if (report->legend && report->threads.together)
+            threads_text_words(page);
+        if (!report->legend && !strcmp(report->verb, "explain"))
             fprintf(page->file, "\n%swhat the words mean: culprit explain --legend%s\n", page->dim,
                     page->plain);
     }

@@ -34,7 +34,10 @@ static void where_text(const struct threads_report *threads, enum together_reaso
         return;
     thread_place_text(&threads->waits[wait].waiter, waiter, sizeof waiter);
     thread_place_text(&threads->waits[wait].other, other, sizeof other);
-    snprintf(text, size, "; most at %s, %s %s", waiter, how, other);
+    if (how[0] && threads->waits[wait].other.known)
+        snprintf(text, size, "; most at %s, %s %s", waiter, how, other);
+    else
+        snprintf(text, size, "; most at %s", waiter);
 }
 
 static void print_first(const struct threads_report *threads, const struct page *page) {
@@ -45,9 +48,9 @@ static void print_first(const struct threads_report *threads, const struct page 
         [CAUSE_LOCK] = {"waiting for locks", "held from", WAIT_FOR_LOCK},
         [CAUSE_BARRIER] = {"waiting at barriers", "the last came from", WAIT_AT_BARRIER},
         [CAUSE_EVENT] = {"waiting for other threads", "woken from", WAIT_FOR_EVENT},
-        [CAUSE_JOIN] = {"waiting for the end of other threads", "which ended in", WAIT_FOR_END},
+        [CAUSE_JOIN] = {"waiting for the end of other threads", "", WAIT_FOR_END},
         [CAUSE_COHERENCE] = {"coherence, waiting for lines that other cores had"},
-        [CAUSE_MEMORY] = {"memory bandwidth"},
+        [CAUSE_MEMORY] = {"waiting for memory, whose bandwidth is shared"},
         [CAUSE_SERIAL] = {"serial parts, with fewer threads than cores"}};
     const uint32_t cores = threads->speedup.cores;
     char where[4 * NAME_BYTES] = "", place[NAME_BYTES], all[48];
@@ -248,6 +251,16 @@ static void place_cells(struct table *table, const struct thread_place *place) {
     table_cell(table, place->function ? place->function : "");
 }
 
+/* A thread's end, which is in no code of the program. */
+static void other_cells(struct table *table, const struct wait_row *row) {
+    if (row->sum.reason != WAIT_FOR_END || row->other.known) {
+        place_cells(table, &row->other);
+        return;
+    }
+    table_cell(table, "its end");
+    table_cell(table, "");
+}
+
 static void print_waits(const struct threads_report *threads, const struct page *page) {
     static const struct table_column COLUMNS[] = {
         {"  share", TABLE_FIGURE, .gap = 0},
@@ -261,8 +274,8 @@ static void print_waits(const struct threads_report *threads, const struct page 
         {"function", TABLE_NAME, .gap = 1, .least = 12, .rank = 5}};
     const struct together_result *together = threads->together;
     const size_t shown =
-        threads->top && threads->top < together->wait_count ? threads->top : together->wait_count;
-    if (!together->wait_count)
+        threads->top && threads->top < threads->wait_count ? threads->top : threads->wait_count;
+    if (!threads->wait_count)
         return;
     page_heading(page, "locks and waits",
                  "(share: of the threads' time; path: of the critical path, % that lie in them)");
@@ -275,7 +288,7 @@ static void print_waits(const struct threads_report *threads, const struct page 
         table_cell(table, text_percent((double)wait->path_cycles, (double)together->cycles).s);
         table_cell(table, wait_reason_name(wait->reason));
         place_cells(table, &threads->waits[i].waiter);
-        place_cells(table, &threads->waits[i].other);
+        other_cells(table, &threads->waits[i]);
     }
     table_more(table, 9, threads->wait_count - shown);
     table_end(table);
@@ -346,4 +359,12 @@ void threads_text(const struct threads_report *threads, const struct page *page)
     print_threads(threads, page);
     print_waits(threads, page);
     print_path(threads, page);
+}
+
+void threads_text_words(const struct page *page) {
+    for (unsigned part = 0; part < SPEEDUP_PARTS; part++) {
+        char name[64];
+        snprintf(name, sizeof name, " %-24s ", speedup_part_name(part));
+        page_wrap(page, speedup_part_description(part), NULL, name, "                          ");
+    }
 }

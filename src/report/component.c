@@ -20,8 +20,9 @@ static const struct {
     [COMPONENT_FORWARDING] =
         {PSV_ST_FW, "forwarding", "ST-FW",
          "a load waited for an older store that holds a part of what it reads"},
-    [COMPONENT_COHERENCE] = {PSV_ST_CO, "coherence", "ST-CO",
-                             "a load waited for a line that another core had"},
+    [COMPONENT_COHERENCE] =
+        {PSV_ST_CO, "coherence", "ST-CO",
+         "a load, or a full store queue, waited for a line that another core had"},
     [COMPONENT_L1_MISS] = {PSV_ST_L1, "L1 miss", "ST-L1",
                            "waiting for an access that missed the L1 data cache, not the last one"},
     [COMPONENT_STORES] = {PSV_DR_SQ, "stores", "DR-SQ",

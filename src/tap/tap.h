@@ -27,9 +27,9 @@ enum psv {
     PSV_ST_LLC = 1 << 8, /* LLC miss by a load */
     PSV_ST_FW = 1 << 9,  /* load that waited for an older store, which could not forward, to be in
                             the cache; not the paper's */
-    PSV_ST_CO =
-        1 << 10 /* load whose line another core had, or an atomic's that others had, too;
-                   of simulations of several cores, which are not sampled; not the paper's */
+    PSV_ST_CO = 1 << 10, /* load whose line another core had, or an atomic's that others had, too;
+                            with DR-SQ: such a line is what the store queue waits for. Of
+                            simulations of several cores, which are not sampled; not the paper's */
 };
 enum { PSV_BITS = 11, PSV_COMBINATIONS = 1 << PSV_BITS };
 enum {

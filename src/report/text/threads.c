@@ -92,6 +92,8 @@ static void print_bar(double share, const struct page *page) {
     static const char *const EIGHTHS[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     enum { BAR = 32 };
     const unsigned eighths = (unsigned)(share * 8 * BAR + 0.5);
+    if (eighths)
+        fputs("  ", page->file);
     for (unsigned i = 0; i < eighths / 8; i++)
         fputs("█", page->file);
     fputs(EIGHTHS[eighths % 8], page->file);
@@ -107,7 +109,7 @@ static void print_speedup(const struct threads_report *threads, const struct pag
         const double share = ratio(speedup->parts[part], speedup->cores);
         if (part != SPEEDUP_RUNNING && share < 0.0005)
             continue;
-        fprintf(page->file, " %-13s%6.2f %5s %%  ", speedup_part_name(part), speedup->parts[part],
+        fprintf(page->file, " %-13s%6.2f %5s %%", speedup_part_name(part), speedup->parts[part],
                 text_percent(share, 1).s);
         print_bar(share, page);
         fputc('\n', page->file);
@@ -362,6 +364,7 @@ void threads_text(const struct threads_report *threads, const struct page *page)
 }
 
 void threads_text_words(const struct page *page) {
+    page_heading(page, "speedup stack", "(what cores were used, or idle, for)");
     for (unsigned part = 0; part < SPEEDUP_PARTS; part++) {
         char name[64];
         snprintf(name, sizeof name, " %-24s ", speedup_part_name(part));

@@ -1,0 +1,135 @@
+# Threads that are simulated together: what is named first of programs with a known trouble, sums,
+# pictures, pages of every width.
+. tests/e2e/lib.sh
+small=$WORKLOADS/x86_64
+
+# traced NAME PROGRAM ARGUMENTS...: as $scratch/NAME.ctrace, and its report as $scratch/NAME.json.
+traced() {
+    local name=$1
+    shift
+    run trace -o "$scratch/$name.ctrace" -- "$small/$@" >/dev/null 2>&1 &&
+        run sim --machine zen4-server --json "$scratch/$name.ctrace" >"$scratch/$name.json"
+}
+
+# Sums of the object: the speedup stack is its cores, the shares of threads are the cycles in which
+# any ran, the critical path is the whole run; and a thread is in one state in each cycle.
+sums='
+t = r["together"]
+stack = t["speedup_stack"]
+cause = t["first_cause"]["cause"]
+assert abs(sum(v for k, v in stack.items() if k not in ("cores", "beyond")) - stack["cores"]) < 1e-6
+assert abs(sum(x["height_cycles"] for x in r["threads"]) - t["active_cycles"]) < 1e-3
+assert sum(t["critical_path"].values()) == t["elapsed_cycles"]
+assert sum(x["critical_cycles"] for x in r["threads"]) == t["critical_path"]["running"]
+assert all(x["end_cycle"] - x["begin_cycle"] == sum(x[k + "_cycles"] for k in
+           ("running", "ready", "lock", "waiting", "sleeping")) for x in r["threads"])
+assert sum(w["critical_cycles"] for w in t["waits"]) <= t["elapsed_cycles"]
+'
+
+# first CAUSE NAME PROGRAM ARGUMENTS...: what is named first.
+first() {
+    local wanted=$1 name=$2
+    shift 2
+    traced "$name" "$@" && report=$scratch/$name.json told_names=$sums \
+        told "cause == '$wanted'" "t['first_cause']['share'] >= 0.05 or cause == 'none'"
+}
+
+# at NAME REASON FUNCTION FILE OTHER_FUNCTION: where the dearest of such waits is.
+at() {
+    report=$scratch/$1.json told_names="w = next(w for w in r['together']['waits'] if w['for'] == '$2')" \
+        told "w['waiter']['function'] == '$3'" "w['waiter']['file'].endswith('$4')" \
+        "w['other']['function'] == '$5'" "w['waiter']['line'] > 0" "w['count'] > 0"
+}
+
+if ! has x86_64-workloads; then
+    skip "threads are simulated together" "no x86_64-workloads here"
+    finish
+fi
+
+check "a lock that is held too long is named first" first lock critical critical long 2 16
+check "both lines of a lock are told" at critical lock work_locked critical.c work_locked
+check "false sharing is coherence" first coherence false-sharing counters together 2 400000
+check "an atomic counter is coherence" first coherence true-sharing counters shared 2 20000
+check "a lock of readers and writers is coherence" first coherence rwlock readmostly rwlock 2 5000
+check "work that is dealt out unevenly is a barrier" first barrier barrier barrier uneven 2 2
+check "both lines of a barrier are told" at barrier barrier compute_part barrier.c compute_part
+check "consumers that wait for a producer wait for an event" first event queue queue uneven 2 500
+check "both lines of a condition are told" at queue event use_batch queue.c make_batch
+check "arrays larger than the caches share memory's bandwidth" \
+    first memory_bandwidth bandwidth bandwidth memory 2 20000 8
+check "what is over before two threads meet is serial" first serial brief counters private 2 10
+check "a short critical section names no lock" first serial short critical short 2 16
+
+# The barrier's slow thread has the larger share of the time, and the critical path.
+bottleneck() {
+    report=$scratch/barrier.json told "max(r['threads'], key=lambda x: x['height_cycles'])['thread'] == 1" \
+        "max(r['threads'], key=lambda x: x['critical_cycles'])['thread'] == 1" \
+        "all(1 <= x['parallelism'] <= 2 for x in r['threads'])"
+}
+check "the thread that others wait for has most of the time" bottleneck
+
+# Threads that take turns on one core.
+one_core() {
+    run sim --cores 1 --json "$scratch/barrier.ctrace" >"$scratch/one.json" || return 1
+    report=$scratch/one.json told_names=$sums told "stack['cores'] == 1" "stack['barrier'] == 0" \
+        "all(x['parallelism'] == 1 for x in r['threads'])"
+}
+check "on one core nobody waits for the other" one_core
+
+text() {
+    run sim "$scratch/critical.ctrace" >"$scratch/text" || return 1
+    python3 - "$scratch/text" <<'END_OF_TEXT'
+import re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+lines = text.split("\n")
+assert re.match(r"waiting for locks: \d+\.\d % of the time of 2 cores; most at work_locked", lines[1]), lines[:3]
+assert any(re.match(r"elapsed .* cycles \(.*\) of 2 threads on \d+ cores$", l) for l in lines[:5]), lines[:5]
+for heading in "speedup stack (", "threads (", "locks and waits (", "critical path: thread ":
+    assert "\n" + heading in text, heading
+assert re.search(r"lock +critical\.c:\d+ +work_locked +critical\.c:\d+ +work_locked", text)
+END_OF_TEXT
+}
+check "the text begins with what costs most" text
+
+alone() {
+    run sim --alone "$scratch/critical.ctrace" >"$scratch/text" && ! grep -q elapsed "$scratch/text"
+}
+check "threads alone have none of it" alone
+
+widths() {
+    local name columns
+    for name in critical queue; do
+        for columns in 60 80 100 200; do
+            COLUMNS=$columns run sim "$scratch/$name.ctrace" >"$scratch/text" || return 1
+            python3 -c 'import sys
+for line in open(sys.argv[1], encoding="utf-8").read().split("\n"):
+    assert len(line) <= int(sys.argv[2]) or "ctrace" in line, line' "$scratch/text" $columns || return 1
+        done
+    done
+}
+check "pages of every width" widths
+
+pictures() {
+    run sim --speedup-stack "$scratch/stack.svg" --bottle-graph "$scratch/bottles.svg" \
+        "$scratch/barrier.ctrace" >/dev/null &&
+        python3 - "$scratch" "$scratch/barrier.json" <<'END_OF_PICTURES'
+import json, sys, xml.etree.ElementTree as xml
+stack = xml.parse(sys.argv[1] + "/stack.svg")
+bottles = xml.parse(sys.argv[1] + "/bottles.svg")
+def boxes(tree):
+    return [e for e in tree.iter("{http://www.w3.org/2000/svg}rect") if len(e)]
+heights = [float(box.get("height")) for box in boxes(stack)]
+assert abs(sum(heights) - 320) < 1, heights
+assert abs(sum(float(box.get("height")) for box in boxes(bottles)) - 400) < 1
+assert len(boxes(bottles)) == 2
+assert any("barriers" in e.text for e in stack.iter() if e.text)
+END_OF_PICTURES
+}
+check "pictures of the speedup stack and of bottles" pictures
+
+check "a picture of threads needs threads" fails_with 125 "threads were not simulated together" \
+    run sim --limit 20000 --speedup-stack "$scratch/no.svg" -o /dev/null -- /bin/true
+check "nothing is left of it" test ! -e "$scratch/no.svg"
+check "a picture of threads and --alone" fails_with 2 "--bottle-graph: it shows threads" \
+    run sim --alone --bottle-graph "$scratch/no.svg" "$scratch/barrier.ctrace"
+finish

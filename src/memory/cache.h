@@ -62,6 +62,7 @@ struct flight {
     uint64_t share;        /* as struct answer has it */
     uint8_t level;         /* enum memory_level that serves it */
     uint8_t kind;          /* enum flight_kind */
+    bool coherent;         /* from another core, or after it has given the line up */
 };
 
 struct cache {

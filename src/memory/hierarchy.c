@@ -108,6 +108,7 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
                                   .ready = answer->ready,
                                   .level = answer->level,
                                   .kind = request->flight,
+                                  .coherent = answer->coherent,
                                   .share = answer->share};
     cache_launch(cache, index, flight, memory->now);
 }
@@ -218,6 +219,7 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
             ask_earlier(flight, request->asked);
         if (flight && flight->ready > request->cycle && !cache->free_pending_hits) {
             answer->pending = true;
+            answer->coherent = flight->coherent;
             answer->level = flight->level;
             if (cache->tags[index] & TAG_PREFETCHED)
                 note_first_use(cache, index, flight, request, answer);

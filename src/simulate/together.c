@@ -601,6 +601,14 @@ static void free_run(struct chip_run *chip) {
     free(chip->core_free);
 }
 
+uint32_t together_slack(const struct machine *machine) {
+    const struct machine_chip *chip = &machine->chip;
+    uint32_t shortest = chip->clean_transfer;
+    shortest = chip->modified_transfer < shortest ? chip->modified_transfer : shortest;
+    shortest = chip->upgrade < shortest ? chip->upgrade : shortest;
+    return shortest < 2 ? 1 : shortest / 2;
+}
+
 bool together_run(struct simulation_state *run, struct error *error) {
     const struct together *options = run->options->together;
     const struct machine *machine = run->options->machine;
@@ -610,7 +618,7 @@ bool together_run(struct simulation_state *run, struct error *error) {
                             .options = options,
                             .result = result,
                             .cores = options->cores ? options->cores : machine->chip.cores,
-                            .slack = options->slack ? options->slack : TOGETHER_SLACK,
+                            .slack = options->slack ? options->slack : together_slack(machine),
                             .turn = options->turn ? options->turn
                                                   : (uint64_t)(TOGETHER_TURN_SECONDS * hz),
                             .cycles_per_ns = machine->clock_ghz};

@@ -10,7 +10,10 @@
  * one is let go, and that is counted.
  *
  * The thread that is behind runs next, until it is `slack` cycles ahead of the one that is then
- * behind. Results do not depend on host threads or their number.
+ * behind. As long as that is well below the cycles of a transfer between cores, its length changes
+ * next to nothing; from there on cores do their work between two turns of another, and lines that
+ * they contend for seem to be there at no cost. Results do not depend on host threads or their
+ * number.
  *
  * Threads that are ready take a free core, the one they had if they can; when there is none they
  * wait, and running ones take turns of `turn` cycles. Processes of a trace are simulated one after
@@ -27,11 +30,10 @@
 struct together {
     const char *path;             /* trace file with addresses; it is read once per thread */
     uint32_t cores;               /* 0: the machine's chip.cores */
-    uint32_t slack;               /* cycles; 0: TOGETHER_SLACK */
+    uint32_t slack;               /* cycles; 0: together_slack() */
     uint64_t turn;                /* cycles; 0: TOGETHER_TURN_SECONDS of the machine's clock */
     struct coherence_watch watch; /* of all processes */
 };
-enum { TOGETHER_SLACK = 100 };
 #define TOGETHER_TURN_SECONDS 0.003 /* sched(7): the least time slice of Linux' default policy */
 
 /* Where a thread was in each cycle from its creation to its end. */
@@ -101,6 +103,9 @@ struct together_result {
     double blocked_seconds; /* in the captured run */
 };
 void together_result_free(struct together_result *result);
+
+/* The slack unless another is asked for: half of the shortest transfer of a line. */
+uint32_t together_slack(const struct machine *machine);
 
 struct simulation_state;
 struct error;

@@ -191,6 +191,20 @@ static void atomics(void **state) {
     free_pair(&pair);
 }
 
+/* Who waits for a line on its way from another core waits for that core, too. */
+static void pending_hit(void **state) {
+    (void)state;
+    const struct machine machine = two_cores();
+    const struct pair pair = new_pair(&machine);
+    store(pair.a, 1000, LINE);
+    assert_access(load(pair.b, 2000, LINE), 2080, LEVEL_LLC, COHERENT);
+    assert_access(load(pair.b, 2010, LINE + 8), 2080, LEVEL_LLC, COHERENT | MEMORY_PENDING_HIT);
+    assert_access(load(pair.b, 2100, LINE + 8), 2104, LEVEL_L1, 0);
+    assert_access(load(pair.b, 3000, LINE + 64), 3140, LEVEL_DRAM, MISSED_ALL);
+    assert_access(load(pair.b, 3010, LINE + 64), 3140, LEVEL_DRAM, MISSED_ALL | MEMORY_PENDING_HIT);
+    free_pair(&pair);
+}
+
 /* Evicted lines are nobody's: the next core has them from the LLC, and alone. */
 static void after_eviction(void **state) {
     (void)state;
@@ -351,6 +365,7 @@ int main(void) {
         cmocka_unit_test(write_of_shared),
         cmocka_unit_test(two_writers),
         cmocka_unit_test(atomics),
+        cmocka_unit_test(pending_hit),
         cmocka_unit_test(after_eviction),
         cmocka_unit_test(eviction_of_an_entry),
         cmocka_unit_test(other_last_levels),

@@ -30,12 +30,13 @@ static bool ask(struct daemon_status *status, struct error *error) {
 
 static bool await_merge(const struct daemon_status *before, int process, struct error *error) {
     struct daemon_status status;
+    struct error unheard; /* one that merges answers afterwards */
     struct pollfd ended = {.fd = process, .events = POLLIN};
     for (double end = clock_monotonic() + 1e-3 * PATIENCE_MS; clock_monotonic() < end;) {
         if (poll(&ended, 1, POLL_MS) > 0)
             return error_set(error, "the daemon, process %d, ended meanwhile", (int)before->pid);
-        if (!ask(&status, error))
-            return false;
+        if (!ask(&status, &unheard))
+            continue;
         if (status.merges > before->merges)
             return true;
         if (status.failed_merges > before->failed_merges)

@@ -1,6 +1,7 @@
 /* Ends are searched by bisection, once per slice. */
 #include "simulate/slicing.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -36,9 +37,10 @@ uint64_t slicing_next(const struct slicing *slicing, uint32_t thread, uint64_t p
 /* ---- parts ---- */
 
 const char *part_name(unsigned part) {
-    static const char *const NAMES[PART_COUNT] = {"base",   "dr_l1",  "dr_tlb", "dr_sq",
-                                                  "fl_mb",  "fl_ex",  "fl_mo",  "st_l1",
-                                                  "st_tlb", "st_llc", "st_fw",  "combined"};
+    static const char *const NAMES[] = {"base",  "dr_l1", "dr_tlb",  "dr_sq",  "fl_mb",
+                                        "fl_ex", "fl_mo", "st_l1",   "st_tlb", "st_llc",
+                                        "st_fw", "st_co", "combined"};
+    static_assert(sizeof NAMES / sizeof *NAMES == PART_COUNT, "a name for each part");
     return NAMES[part];
 }
 

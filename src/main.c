@@ -39,6 +39,9 @@ static const struct entry VERBS[] = {
      "simulate a command or a trace on any machine, with --ideal and "
      "--set",
      &verb_sim},
+    {NULL, "sharing",
+     "lines of memory that move between the cores of threads; what padding would save",
+     &verb_sharing},
     {NULL, "icost", "what each cause costs; which causes overlap, which are in series",
      &verb_icost},
     {NULL, "predict",

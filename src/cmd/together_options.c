@@ -28,10 +28,7 @@ static const struct option_row OPTIONS[] = {
     TAKE("cores", "N[,N...]", take_cores,
          "Threads share a chip of N cores (default: chip.cores of the machine); of several numbers "
          "the last is reported, and how the program scales over all"),
-    COUNT("together", "CYCLES", slack,
-          "No thread gets more than so many cycles ahead of the others (default: half of the "
-          "shortest transfer of a line)",
-          .least = 1, .most = 1000000),
+    TOGETHER_ROW(slack),
     FLAG("alone", alone, "Each thread as if it had a machine of its own"),
     {0}};
 #undef REQUEST

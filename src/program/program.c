@@ -12,6 +12,7 @@
 
 #include "program/code_identity.h"
 #include "program/contents.h"
+#include "program/data_symbols.h"
 #include "program/debug_file.h"
 #include "program/elf_image.h"
 #include "program/function.h"
@@ -30,6 +31,7 @@ struct image {
     struct elf_image *described; /* whichever of them has DWARF; NULL: neither */
     struct function_table functions;
     struct contents contents;
+    struct data_symbols data;     /* read when first asked for */
     struct program_memory memory; /* of code that is in no file: its reader; else all zero */
     struct go_table *go;          /* of a stripped Go program; NULL: none */
     struct source *source;        /* over `described`; NULL: none, or not looked for yet */
@@ -61,6 +63,7 @@ static void image_free(struct image *image) {
     source_free(image->source);
     go_table_free(image->go);
     contents_free(&image->contents);
+    data_symbols_free(&image->data);
     function_table_free(&image->functions);
     elf_image_close(&image->debug);
     elf_image_close(&image->binary);
@@ -413,4 +416,35 @@ bool program_address_to_offset(struct program *program, uint32_t image, uint64_t
                                uint64_t *file_offset) {
     const struct image *found = image_at(program, image);
     return found && elf_image_address_to_offset(&found->binary, address, file_offset);
+}
+
+static bool read_data_symbols(struct program *program, struct image *image) {
+    struct data_symbols *data = &image->data;
+    data->read = true;
+    const bool good = data_sections_read(data, &image->binary, &program->arena) &&
+                      data_symbols_read(data, &image->binary, &program->arena) &&
+                      data_symbols_read(data, &image->debug, &program->arena);
+    if (!good)
+        data_symbols_free(data);
+    data->read = true;
+    data_symbols_sort(data);
+    return good;
+}
+
+bool program_locate_data(struct program *program, uint32_t number, uint64_t address,
+                         struct program_data *data) {
+    struct image *image = number < program->count ? program->images[number] : NULL;
+    *data = (struct program_data){.symbol = NULL};
+    if (!image || (!image->data.read && !read_data_symbols(program, image)))
+        return false;
+    const struct data_symbol *section = data_section_at(&image->data, address);
+    const struct data_symbol *symbol = section ? data_symbol_at(&image->data, address) : NULL;
+    if (!section)
+        return false;
+    const struct data_symbol *told = symbol ? symbol : section;
+    *data = (struct program_data){.symbol = symbol ? symbol->name : NULL,
+                                  .section = section->name,
+                                  .offset = address - told->start,
+                                  .size = told->size};
+    return true;
 }

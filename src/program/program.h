@@ -123,6 +123,16 @@ void program_each_function(struct program *program, uint32_t number,
 bool program_read(struct program *program, uint32_t image, uint64_t address, void *bytes,
                   size_t size);
 
+/* What an image's data are called: the object that an address, as linked, lies in, or else its
+ * section. False: it lies in no section. */
+struct program_data {
+    const char *symbol;    /* demangled; NULL: none covers it */
+    const char *section;   /* ".bss" */
+    uint64_t offset, size; /* of the address in the object, else in the section; of that, bytes */
+};
+bool program_locate_data(struct program *program, uint32_t image, uint64_t address,
+                         struct program_data *data);
+
 /* The architecture of an image's code. False: the file cannot be used (see its note), or is of a
  * machine that isa/ does not know. */
 bool program_image_isa(const struct program *program, uint32_t image, enum isa *isa);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulate/line_remedy.h"
 #include "util/array.h"
 #include "util/clock.h"
 
@@ -237,7 +238,7 @@ static bool give_core(struct chip_run *chip, struct guest *guest, int core, stru
     guest_enter(chip, guest, THREAD_RUNNING, cycle);
     guest->core = core;
     guest->turn_end = cycle + chip->turn;
-    chip->on_core[core] = guest->thread;
+    chip->on_core[core] = chip->last_on[core] = guest->thread;
     return true;
 }
 
@@ -272,15 +273,27 @@ static bool end_guest(struct chip_run *chip, struct guest *guest, uint64_t cycle
     return good;
 }
 
+/* The accesses of the input where the remedies put them. */
+static bool lay_out(struct chip_run *chip, const struct guest *guest, struct core_input *input,
+                    struct error *error) {
+    if (!array_room(chip->moved, chip->moved_capacity, (size_t)input->access_count + 1))
+        return error_set(error, "out of memory for accesses");
+    line_remedies_apply(chip->options->remedies, chip->process, guest->thread, input->accesses,
+                        input->access_count, chip->moved);
+    input->accesses = chip->moved;
+    return true;
+}
+
 static bool push(struct chip_run *chip, struct guest *guest, const struct trace_batch *piece,
                  struct error *error) {
     struct simulation_state *run = chip->run;
-    const struct core_input input = core_input_of(trace_code(guest->input.trace), piece);
+    struct core_input input = core_input_of(trace_code(guest->input.trace), piece);
     uint32_t counted;
     batch_count(piece, 0, UINT64_MAX, &counted);
     run->simulation->executed += counted;
     run->simulation->simulated += counted;
     return run_show_piece(run, guest->lane, piece, error) &&
+           (!chip->options->remedies || lay_out(chip, guest, &input, error)) &&
            core_push(guest->lane->core, &input, error);
 }
 
@@ -479,6 +492,15 @@ static bool end_course(struct chip_run *chip, bool whole, struct error *error) {
            error_set(error, "out of memory for what threads did when");
 }
 
+static void tell_move(void *context, const struct coherence_event *event) {
+    const struct chip_run *chip = context;
+    const struct line_move move = {.event = *event,
+                                   .process = chip->process,
+                                   .thread = chip->last_on[event->core],
+                                   .threads = chip->last_on};
+    chip->options->watch.see(chip->options->watch.context, &move);
+}
+
 static bool run_process(struct chip_run *chip, struct error *error) {
     const struct simulation_options *options = chip->run->options;
     chip->memory =
@@ -488,10 +510,12 @@ static bool run_process(struct chip_run *chip, struct error *error) {
     if (!(chip->course = course_new(chip->thread_count, 0)))
         return error_set(error, "out of memory for %" PRIu32 " threads", chip->thread_count);
     if (chip->options->watch.see)
-        shared_memory_watch(chip->memory, chip->options->watch);
+        shared_memory_watch(chip->memory,
+                            (struct coherence_watch){.see = tell_move, .context = chip});
     chip->end = chip->latest = 0;
     for (uint32_t core = 0; core < chip->cores; core++) {
         chip->on_core[core] = -1;
+        chip->last_on[core] = UINT32_MAX;
         chip->core_free[core] = 0;
     }
     for (uint32_t i = 0; i < chip->thread_count; i++)
@@ -549,13 +573,15 @@ static bool make_tables(struct chip_run *chip, struct error *error) {
     chip->event_callers = malloc((chip->events.count + 1) * sizeof *chip->event_callers);
     chip->on_core = calloc(chip->cores, sizeof *chip->on_core);
     chip->core_free = calloc(chip->cores, sizeof *chip->core_free);
+    chip->last_on = calloc(chip->cores, sizeof *chip->last_on);
     result->threads = calloc((size_t)threads + 1, sizeof *result->threads);
     result->courses = calloc((size_t)threads + 1, sizeof *result->courses);
     result->counts = calloc(1, sizeof *result->counts);
     result->thread_count = threads;
     if (!chip->guests || !chip->alive || !chip->event_cycles || !chip->event_callers ||
-        !chip->on_core || !chip->core_free || !result->threads || !result->courses ||
-        !result->counts || (threads && !run_make_room(chip->run, threads - 1, error)))
+        !chip->on_core || !chip->core_free || !chip->last_on || !result->threads ||
+        !result->courses || !result->counts ||
+        (threads && !run_make_room(chip->run, threads - 1, error)))
         return error_set(error, "out of memory for %" PRIu32 " threads", threads);
     for (uint32_t i = 0; i < threads; i++) {
         chip->guests[i] = (struct guest){
@@ -599,6 +625,8 @@ static void free_run(struct chip_run *chip) {
     free(chip->process_of);
     free(chip->on_core);
     free(chip->core_free);
+    free(chip->last_on);
+    free(chip->moved);
 }
 
 uint32_t together_slack(const struct machine *machine) {

@@ -27,12 +27,25 @@
 #include "memory/shared.h"
 #include "simulate/thread_course.h"
 
+/* Told of every transfer between cores and every upgrade, with the threads. */
+struct line_move {
+    struct coherence_event event;
+    uint32_t process, thread; /* whose access it is */
+    const uint32_t *threads;  /* by core: that runs there, or did last; UINT32_MAX: none has */
+};
+struct together_watch {
+    void (*see)(void *context, const struct line_move *move);
+    void *context;
+};
+
+struct line_remedies;
 struct together {
-    const char *path;             /* trace file with addresses; it is read once per thread */
-    uint32_t cores;               /* 0: the machine's chip.cores */
-    uint32_t slack;               /* cycles; 0: together_slack() */
-    uint64_t turn;                /* cycles; 0: TOGETHER_TURN_SECONDS of the machine's clock */
-    struct coherence_watch watch; /* of all processes */
+    const char *path;            /* trace file with addresses; it is read once per thread */
+    uint32_t cores;              /* 0: the machine's chip.cores */
+    uint32_t slack;              /* cycles; 0: together_slack() */
+    uint64_t turn;               /* cycles; 0: TOGETHER_TURN_SECONDS of the machine's clock */
+    struct together_watch watch; /* of all processes */
+    const struct line_remedies *remedies; /* lines laid out anew (line_remedy.h); NULL: none */
 };
 #define TOGETHER_TURN_SECONDS 0.003 /* sched(7): the least time slice of Linux' default policy */
 

@@ -79,7 +79,10 @@ struct chip_run {
     struct shared_memory *memory; /* of the process under way */
     struct thread_course *course; /* likewise */
     uint32_t process, cores;
-    int64_t *on_core;    /* thread; −1: the core is free */
+    int64_t *on_core;            /* thread; −1: the core is free */
+    uint32_t *last_on;           /* by core: thread that has it or had it last; UINT32_MAX: none */
+    struct memory_access *moved; /* accesses of a piece, with remedies */
+    size_t moved_capacity;
     uint64_t *core_free; /* since when */
     uint64_t slack, turn;
     double cycles_per_ns;

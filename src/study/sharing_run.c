@@ -1,0 +1,226 @@
+/* Padding gives each byte of a line to the thread whose instructions write it most. */
+#include "study/sharing_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "study/temporary.h"
+#include "util/array.h"
+
+/* ---- what is simulated ---- */
+
+static bool capture_command(struct sharing_run *run, int *exec_status, struct error *error) {
+    struct capture_options capture = input_capture(run->input);
+    watch_limit(run->watch, &capture, run->input->stop);
+    capture.begin = run->begin;
+    const bool good = timed_capture(run->watch, &capture, &run->timed, exec_status, error);
+    run->file = run->timed.path;
+    return good;
+}
+
+bool sharing_run_open(struct sharing_run *run, int *exec_status, struct error *error) {
+    struct simulation_options *options = &run->options;
+    const char *why = NULL;
+    run->file = run->input->trace;
+    if (run->input->command && !capture_command(run, exec_status, error))
+        return false;
+    if (!strcmp(run->file, "-"))
+        return error_set(error, "a trace that is simulated more than once must be in a file");
+    if (!(run->trace = trace_open(run->file, error)))
+        return false;
+    if (!trace_has_addresses(run->trace))
+        return error_set(error,
+                         "%s: no memory addresses are in it, so it cannot be simulated "
+                         "(capture it without --no-addresses)",
+                         run->file);
+    watch_trace(run->watch, run->trace);
+    options->machine = machine_choice_of(run->machines, trace_isa(run->trace), error);
+    options->ideal = run->ideal;
+    options->sampling = sampling_everything();
+    options->selection =
+        run->input->command ? (struct selection){.thread = -1} : input_selection(run->input);
+    options->watcher = watcher_of(run->watch);
+    if (!options->machine ||
+        !together_choose(&run->threads, run->file, options, &run->together, &why, error))
+        return false;
+    run->threads_seen = options->together;
+    return !why || error_set(error, "threads cannot be simulated together: %s", why);
+}
+
+static bool simulate(struct sharing_run *run, const char *label, struct trace *trace,
+                     const struct simulation_options *options, struct simulation *simulation,
+                     struct error *error) {
+    trace_fix_numbers(trace);
+    watch_begin(run->watch, label, "instructions", run->simulation.executed);
+    const bool good = simulation_run(trace, options, simulation, error);
+    watch_end(run->watch);
+    return good;
+}
+
+/* ---- remedies ---- */
+
+double sharing_false_share(const struct moved_line *line) {
+    const uint64_t known = line->false_cycles + line->true_cycles;
+    return known ? (double)line->false_cycles / (double)known : -1;
+}
+
+enum line_sharing sharing_of(const struct moved_line *line) {
+    const double share = sharing_false_share(line);
+    return share < 0                     ? SHARING_UNKNOWN
+           : share >= SHARING_MOSTLY     ? SHARING_FALSE
+           : share <= 1 - SHARING_MOSTLY ? SHARING_TRUE
+                                         : SHARING_MIXED;
+}
+
+/* Padding is for lines with false sharing, copies for the others. */
+static bool fits(const struct moved_line *line, bool copies) {
+    const enum line_sharing sharing = sharing_of(line);
+    return sharing != SHARING_UNKNOWN && copies == (sharing == SHARING_TRUE);
+}
+
+static void find_owners(const struct moved_line *line, uint32_t owner[REMEDY_PARTS]) {
+    for (unsigned part = 0; part < REMEDY_PARTS; part++) {
+        uint64_t most = 0;
+        owner[part] = UINT32_MAX;
+        for (size_t i = 0; i < line->thread_count; i++) {
+            const uint32_t thread = line->threads[i].thread;
+            const uint64_t writes =
+                sum_over(uint64_t, k, line->side_count,
+                         line->sides[k].thread == thread && line->sides[k].written >> part & 1
+                             ? line->sides[k].writes
+                             : 0);
+            if (writes > most) {
+                most = writes;
+                owner[part] = thread;
+            }
+        }
+    }
+}
+
+static void add_line(struct line_remedies *remedies, const struct moved_line *line, bool copies) {
+    struct line_remedy *item = &remedies->items[remedies->count++];
+    *item =
+        (struct line_remedy){.address = line->address, .process = line->process, .copies = copies};
+    if (!copies)
+        find_owners(line, item->owner);
+}
+
+static bool try_remedy(struct sharing_run *run, struct sharing_remedy remedy,
+                       struct line_remedies *remedies, struct error *error) {
+    struct simulation_options options = run->options;
+    struct together together = run->together;
+    struct simulation simulation;
+    struct trace *trace = trace_open(run->file, error);
+    if (!trace)
+        return false;
+    line_remedies_sort(remedies);
+    together.remedies = remedies;
+    together.watch = (struct together_watch){.see = NULL};
+    options.together = &together;
+    options.instructions = NULL;
+    options.instruction_observer_count = 0;
+    watch_trace(run->watch, trace);
+    const bool good = simulate(run, remedy.copies ? "with private copies" : "with padding", trace,
+                               &options, &simulation, error);
+    watch_trace(run->watch, NULL);
+    remedy.lines = remedies->count;
+    remedy.cycles = simulation.together.cycles;
+    run->interrupted |= simulation.interrupted;
+    if (good && !simulation.interrupted)
+        run->remedies[run->remedy_count++] = remedy;
+    simulation_free(&simulation);
+    trace_close(trace);
+    return good;
+}
+
+/* All lines that it fits, unless nobody would notice. */
+static bool try_all(struct sharing_run *run, bool copies, struct line_remedies *remedies,
+                    struct error *error) {
+    uint64_t cycles = 0;
+    remedies->count = 0;
+    for (size_t i = 0; i < run->sum.count; i++)
+        if (fits(&run->sum.lines[i], copies)) {
+            add_line(remedies, &run->sum.lines[i], copies);
+            cycles += run->sum.lines[i].cycles;
+        }
+    return !sharing_noticed(run, cycles) ||
+           try_remedy(run, (struct sharing_remedy){.copies = copies, .line = SIZE_MAX}, remedies,
+                      error);
+}
+
+static bool try_alone(struct sharing_run *run, size_t number, struct line_remedies *remedies,
+                      struct error *error) {
+    const struct moved_line *line = &run->sum.lines[number];
+    if (sharing_of(line) == SHARING_UNKNOWN || !sharing_noticed(run, line->cycles))
+        return true;
+    const bool copies = fits(line, true);
+    for (size_t i = 0; i < run->remedy_count; i++)
+        if (run->remedies[i].copies == copies && run->remedies[i].line == SIZE_MAX &&
+            run->remedies[i].lines == 1)
+            return true; /* it was the only one */
+    remedies->count = 0;
+    add_line(remedies, line, copies);
+    return try_remedy(run, (struct sharing_remedy){.copies = copies, .line = number}, remedies,
+                      error);
+}
+
+static bool try_remedies(struct sharing_run *run, struct error *error) {
+    struct line_remedies remedies = {.line_bytes = run->options.machine->l1d.line};
+    remedies.items = malloc((run->sum.count + 1) * sizeof *remedies.items);
+    if (!remedies.items)
+        return error_set(error, "out of memory for remedies");
+    bool good = true;
+    for (int copies = 0; good && copies < 2 && !run->interrupted; copies++)
+        good = try_all(run, copies, &remedies, error);
+    for (size_t i = 0; good && i < run->alone && i < run->sum.count && !run->interrupted; i++)
+        good = try_alone(run, i, &remedies, error);
+    free(remedies.items);
+    return good;
+}
+
+/* ---- the whole ---- */
+
+bool sharing_noticed(const struct sharing_run *run, uint64_t cycles) {
+    return cycles && (double)cycles >= SHARING_NOTICED * (double)run->thread_cycles;
+}
+
+static void count_threads(struct sharing_run *run) {
+    const struct together_result *together = &run->simulation.together;
+    for (uint32_t i = 0; i < together->thread_count; i++)
+        if (together->threads[i].known) {
+            run->thread_count++;
+            run->thread_cycles += together->threads[i].cycles[THREAD_RUNNING];
+        }
+}
+
+bool sharing_run_go(struct sharing_run *run, struct error *error) {
+    const uint32_t line_bytes = run->options.machine->l1d.line;
+    if (!run->threads_seen)
+        return true;
+    if (!(run->traffic = line_traffic_new(line_bytes, error)))
+        return false;
+    const struct instruction_observer observer = line_traffic_observer(run->traffic);
+    run->together.watch = line_traffic_watch(run->traffic);
+    run->options.instructions = &observer;
+    run->options.instruction_observer_count = 1;
+    bool good = simulate(run, "simulating", run->trace, &run->options, &run->simulation, error);
+    run->options.instructions = NULL;
+    run->options.instruction_observer_count = 0;
+    trace_settle(run->trace);
+    watch_trace(run->watch, NULL);
+    run->sum = line_traffic_sum(run->traffic);
+    run->interrupted = run->simulation.interrupted;
+    count_threads(run);
+    if (good && line_traffic_failed(run->traffic))
+        good = error_set(error, "out of memory for lines");
+    return good && (run->interrupted || try_remedies(run, error));
+}
+
+void sharing_run_free(struct sharing_run *run) {
+    watch_trace(run->watch, NULL);
+    simulation_free(&run->simulation);
+    line_traffic_free(run->traffic);
+    if (run->trace)
+        trace_close(run->trace);
+    temporary_remove(&run->watch->temporaries, run->timed.path);
+}

@@ -39,7 +39,8 @@ static struct sharing_place place_of_side(const struct names *names, const struc
                                   .reads = side->reads,
                                   .writes = side->writes,
                                   .moves = side->moves,
-                                  .cycles = side->cycles};
+                                  .cycles = side->cycles,
+                                  .threads = 1};
     program_locate(names->program, names->images[insn->image], insn->offset, &location);
     place.function = location.inline_count ? location.inlined[0].function : location.function;
     place.file = location.file;
@@ -53,9 +54,10 @@ static bool same_text(const char *one, const char *other) {
     return one == other || (one && other && !strcmp(one, other));
 }
 
+/* But for the thread. */
 static bool is_same_place(const struct sharing_place *one, const struct sharing_place *other) {
-    if (one->thread != other->thread || !same_text(one->function, other->function) ||
-        !same_text(one->file, other->file) || one->line != other->line)
+    if (!same_text(one->function, other->function) || !same_text(one->file, other->file) ||
+        one->line != other->line)
         return false;
     return one->file || one->function || one->offset == other->offset;
 }
@@ -74,29 +76,50 @@ static int costliest_first(const void *left, const void *right) {
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
+static void add_place(struct sharing_place *sum, const struct sharing_place *place) {
+    sum->read |= place->read;
+    sum->written |= place->written;
+    sum->reads += place->reads;
+    sum->writes += place->writes;
+    sum->moves += place->moves;
+    sum->cycles += place->cycles;
+    sum->offset = place->offset < sum->offset ? place->offset : sum->offset;
+}
+
 static bool find_places(const struct names *names, struct sharing_line *told) {
     const struct moved_line *line = told->line;
     told->places = malloc((line->side_count + 1) * sizeof *told->places);
     for (size_t i = 0; told->places && i < line->side_count; i++) {
         const struct sharing_place place = place_of_side(names, &line->sides[i]);
-        const size_t at =
-            index_where(k, told->place_count, is_same_place(&told->places[k], &place));
-        struct sharing_place *sum = &told->places[at];
-        if (at == told->place_count) {
+        const size_t at = index_where(k, told->place_count,
+                                      told->places[k].thread == place.thread &&
+                                          is_same_place(&told->places[k], &place));
+        if (at == told->place_count)
             told->places[told->place_count++] = place;
-            continue;
-        }
-        sum->read |= place.read;
-        sum->written |= place.written;
-        sum->reads += place.reads;
-        sum->writes += place.writes;
-        sum->moves += place.moves;
-        sum->cycles += place.cycles;
-        sum->offset = place.offset < sum->offset ? place.offset : sum->offset;
+        else
+            add_place(&told->places[at], &place);
     }
     if (told->place_count)
         qsort(told->places, told->place_count, sizeof *told->places, costliest_first);
     return told->places;
+}
+
+size_t sharing_places(const struct sharing_line *line, size_t most, struct sharing_place *places) {
+    const bool merge = line->line->thread_count > most;
+    size_t count = 0;
+    for (size_t i = 0; i < line->place_count; i++) {
+        const struct sharing_place *place = &line->places[i];
+        const size_t at = merge ? index_where(k, count, is_same_place(&places[k], place)) : count;
+        if (at == count) {
+            places[count++] = *place;
+        } else { /* each thread has a place once */
+            add_place(&places[at], place);
+            places[at].threads++;
+        }
+    }
+    if (merge && count)
+        qsort(places, count, sizeof *places, costliest_first);
+    return count;
 }
 
 /* ---- lines ---- */
@@ -179,8 +202,10 @@ static void note(struct sharing_report *sharing) {
     struct report *report = &sharing->report;
     const struct together_result *together = &run->simulation.together;
     note_what_was_dropped(sharing);
-    if (run->interrupted && !run->simulation.interrupted)
-        report_note(report, "interrupted before all remedies had been simulated");
+    if (run->interrupted)
+        report_note(report, "interrupted before %s remed%s had been simulated",
+                    run->simulation.interrupted ? "any" : "all",
+                    run->simulation.interrupted ? "y" : "ies");
     if (together->diverged)
         report_note(report,
                     "%s wait%s could not be followed: what was waited for did not come in "

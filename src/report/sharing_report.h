@@ -15,6 +15,7 @@ struct sharing_place {
     uint32_t line;
     uint64_t read, written; /* bit per part of the line */
     uint64_t reads, writes, moves, cycles;
+    uint32_t threads; /* how many do: 1, but for sharing_places() */
 };
 
 /* Data that lie in a line. */
@@ -57,5 +58,8 @@ bool sharing_json(const struct sharing_report *sharing, FILE *file, struct error
 
 /* "false", "true", "mixed", "unknown" */
 const char *sharing_name(enum line_sharing sharing);
+/* The places of a line, those of several threads in one where more than `most` touch it: as many as
+ * are returned, in room for all. */
+size_t sharing_places(const struct sharing_line *line, size_t most, struct sharing_place *places);
 /* What part of the run a remedy saves, 0 to 1; below 0: it costs. */
 double sharing_saving(const struct sharing_report *sharing, const struct sharing_remedy *remedy);

@@ -191,6 +191,8 @@ static void count_threads(struct sharing_run *run) {
             run->thread_count++;
             run->thread_cycles += together->threads[i].cycles[THREAD_RUNNING];
         }
+    if (run->simulation.interrupted) /* of threads under way it is not known where they were */
+        run->thread_cycles = run->simulation.cycles;
 }
 
 bool sharing_run_go(struct sharing_run *run, struct error *error) {

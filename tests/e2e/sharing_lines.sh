@@ -75,7 +75,7 @@ check "they have no name, but an address" about heap \
 check "a lock of readers is captured" shared readers readmostly rwlock 3 6000
 check "its word is shared truly" about readers 'l["sharing"] == "true" and objects == ["readers_lock"]'
 
-check "a short critical section is captured" shared critical critical short 3 2000
+check "a critical section is captured" shared critical critical long 3 1000
 check "its lock and what it guards are shared truly" about critical \
     '{o["name"] for line in d["lines"][:2] for o in line["objects"]} >= {"lock"} and
      all(line["sharing"] == "true" for line in d["lines"][:2])'

@@ -54,6 +54,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         bool found = program_locate(program, image, at, &location);
         assert(found == (location.function != NULL));
         assert(location.inline_count <= LOCATION_MAX_INLINE);
+        struct program_data data;
+        if (program_locate_data(program, image, at, &data))
+            assert(data.section && data.offset < data.size);
     }
     uint64_t offset, function_size;
     program_find_function(program, image, "no such function", &offset, &function_size);

@@ -133,6 +133,30 @@ static void data_and_code_read_as_in_the_file(void **state) {
     program_free(program);
 }
 
+/* Objects by their symbols, also where the file has no bytes of them; else by their section. */
+static void data_have_names(void **state) {
+    (void)state;
+    struct program *program = program_new();
+    struct program_data data;
+    assert_true(build("-fPIE -pie", "named"));
+    const uint32_t image = program_add_image(program, path_of("named"), NULL, 0);
+    const uint64_t zeros = address_of("named", "zeros"), main = address_of("named", "main");
+    assert_true(program_locate_data(program, image, zeros + 99999, &data));
+    assert_string_equal(data.symbol, "zeros");
+    assert_string_equal(data.section, ".bss");
+    assert_int_equal(data.offset, 99999);
+    assert_int_equal(data.size, 100000);
+    assert_true(program_locate_data(program, image, address_of("named", "text") + 3, &data));
+    assert_string_equal(data.symbol, "text");
+    assert_int_equal(data.offset, 3);
+    assert_true(program_locate_data(program, image, main, &data));
+    assert_null(data.symbol);
+    assert_string_equal(data.section, ".text");
+    assert_false(program_locate_data(program, image, UINT64_MAX, &data));
+    assert_false(program_locate_data(program, image + 1, zeros, &data));
+    program_free(program);
+}
+
 static void a_file_that_changed_is_not_read(void **state) {
     (void)state;
     struct program *program = program_new();
@@ -198,6 +222,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pointers_read_as_linked),
         cmocka_unit_test(data_and_code_read_as_in_the_file),
+        cmocka_unit_test(data_have_names),
         cmocka_unit_test(a_file_that_changed_is_not_read),
         cmocka_unit_test(each_function_is_visited_once),
     };

@@ -83,6 +83,9 @@ static bool probe(void) {
         uint64_t address;
         bool found = program_locate(program, image, 0x100 + i * 0x30, &location);
         assert_int_equal(found, location.function != NULL);
+        struct program_data data;
+        if (program_locate_data(program, image, i * 0x300, &data))
+            assert_true(data.section && data.offset < data.size);
         assert_true(!found || location.function_size);
         assert_true(location.file || !location.line);
         assert_in_range(location.inline_count, 0, LOCATION_MAX_INLINE);

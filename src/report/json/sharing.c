@@ -92,9 +92,9 @@ bool sharing_json(const struct sharing_report *sharing, FILE *file, struct error
         (int)head->partial, "threads", run->threads_seen ? count(run->thread_count) : count(1),
         "cores", run->threads_seen ? count(together->cores) : json_null(), "instructions",
         run->threads_seen ? count(run->simulation.executed) : json_null(), "elapsed_cycles",
-        run->threads_seen ? count(together->cycles) : json_null(), "line_bytes",
-        count(head->machine->l1d.line), "moved_lines", count(sum->count + sum->dropped_lines),
-        "moves", count(sum->moves), "waited_cycles", count(sum->cycles), "lines", lines, "remedies",
-        remedies);
+        run->threads_seen && !run->simulation.interrupted ? count(together->cycles) : json_null(),
+        "line_bytes", count(head->machine->l1d.line), "moved_lines",
+        count(sum->count + sum->dropped_lines), "moves", count(sum->moves), "waited_cycles",
+        count(sum->cycles), "lines", lines, "remedies", remedies);
     return json_write_report(object, head, file, error);
 }

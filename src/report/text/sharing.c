@@ -19,12 +19,14 @@ static void print_head(const struct sharing_report *sharing, const struct page *
         page_print(page, "It has one thread: no line moves between cores.");
         return;
     }
-    page_print(page,
-               "%" PRIu64 " thread%s on %u core%s of machine %s: %s instructions, %s cycles "
-               "from beginning to end",
+    char end[96] = "interrupted";
+    if (!simulation->interrupted)
+        snprintf(end, sizeof end, "%s cycles from beginning to end",
+                 text_count(together->cycles).s);
+    page_print(page, "%" PRIu64 " thread%s on %u core%s of machine %s: %s instructions, %s",
                sharing->run->thread_count, text_plural(sharing->run->thread_count), together->cores,
                text_plural(together->cores), machine->name, text_count(simulation->executed).s,
-               text_count(together->cycles).s);
+               end);
     report_text_chosen(machine, page);
     report_text_ideal(&sharing->report, page);
 }
@@ -133,7 +135,10 @@ static void print_place(const struct sharing_report *sharing, const struct shari
     name_place(place, name, sizeof name);
     table_figure(table, "%s %%", text_percent((double)place->cycles, (double)line->line->cycles).s);
     table_figure(table, "%s", text_count(place->moves).s);
-    table_figure(table, "%" PRIu32, place->thread);
+    if (place->threads > 1)
+        table_figure(table, "%" PRIu32 " threads", place->threads);
+    else
+        table_figure(table, "%" PRIu32, place->thread);
     table_cell(table, bytes);
     table_cell(table, name);
 }
@@ -158,11 +163,12 @@ static void print_line(const struct sharing_report *sharing, const struct sharin
     strncat(object, ":", sizeof object - strlen(object) - 1);
     page_heading(page, object, rest);
     struct table *table = table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
-    const size_t shown =
-        sharing->all || line->place_count <= PLACES_SHOWN ? line->place_count : PLACES_SHOWN;
+    struct sharing_place places[LINE_SIDES];
+    const size_t count = sharing_places(line, sharing->all ? SIZE_MAX : PLACES_SHOWN, places);
+    const size_t shown = sharing->all || count <= PLACES_SHOWN ? count : PLACES_SHOWN;
     for (size_t i = 0; i < shown; i++)
-        print_place(sharing, line, &line->places[i], table);
-    table_more(table, 9, line->place_count - shown);
+        print_place(sharing, line, &places[i], table);
+    table_more(table, 9, count - shown);
     table_end(table);
 }
 

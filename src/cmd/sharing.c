@@ -14,6 +14,7 @@ struct job {
     struct input_options input;
     struct machine_options machine;
     struct machine_choice choice;
+    uint32_t cores; /* 0: the machine's */
     struct sharing_run run;
     struct program *program;
     struct sharing_report report;
@@ -31,7 +32,7 @@ static void begin(void *verb) {
 #define REQUEST struct job
 static const struct option_row OPTIONS[] = {
     HEADING(4, "Threads and remedies:"),
-    COUNT("cores", "N", run.threads.cores,
+    COUNT("cores", "N", cores,
           "Threads share a chip of N cores (default: chip.cores of the machine)", .least = 1,
           .most = SHARED_MEMORY_CORES),
     TOGETHER_ROW(run.threads.slack),
@@ -75,6 +76,8 @@ static bool run(void *verb, struct error *error) {
     struct sharing_run *study = &job->run;
     study->begin = interrupt_await(&job->input);
     study->ideal = job->machine.ideal;
+    study->threads.cores[0] = job->cores;
+    study->threads.core_count = job->cores != 0;
     if (!sharing_run_open(study, &job->verb.failed, error))
         return false;
     if (study->timed.signal)

@@ -63,6 +63,20 @@ char *next_in_place(const char *option, char *const *command, int argc, char **a
     return text;
 }
 
+/* "culprit sharing -- COMMAND...": which lines the threads of a command move between cores. */
+static char *next_sharing(char *const *command) {
+    struct text_printer printer;
+    FILE *file = text_printer_begin(&printer);
+    if (!file)
+        return NULL;
+    fputs("culprit sharing --", file);
+    for (; *command; command++) {
+        fputc(' ', file);
+        text_put_word(file, *command);
+    }
+    return text_printer_end(&printer);
+}
+
 char *next_command(const struct report *report, bool unfollowed, char *const *command, int argc,
                    char **argv) {
     const char *ideal = report->ideal ? NULL : choose_ideal(report);
@@ -71,6 +85,8 @@ char *next_command(const struct report *report, bool unfollowed, char *const *co
         strcpy(option, "--follow");
     else if (!report->simulation->cycles)
         return NULL;
+    else if (command && report->threads.first == CAUSE_COHERENCE)
+        return next_sharing(command);
     else if (ideal)
         snprintf(option, sizeof option, "--ideal %s", ideal);
     else if (report->by != BY_FUNCTION)

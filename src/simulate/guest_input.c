@@ -8,7 +8,7 @@ bool guest_input_open(struct guest_input *input, const char *path, uint32_t thre
     if (!input->trace)
         return false;
     trace_fix_numbers(input->trace);
-    trace_only(input->trace, thread);
+    trace_alone(input->trace, thread);
     return true;
 }
 

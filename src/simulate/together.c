@@ -550,8 +550,8 @@ static bool read_threads(struct chip_run *chip, struct error *error) {
     struct trace_batch batch;
     size_t capacity = 0;
     int status;
-    while (trace_pass(chip->run->trace, UINT64_MAX),
-           (status = trace_next(chip->run->trace, &batch, error)) > 0) {
+    trace_outline(chip->run->trace);
+    while ((status = trace_next(chip->run->trace, &batch, error)) > 0) {
         const size_t had = capacity;
         if (!array_zeroed_room(chip->process_of, capacity, (size_t)batch.thread + 1))
             return error_set(error, "out of memory for %" PRIu32 " threads", batch.thread + 1);

@@ -49,6 +49,7 @@ struct decoder {
     uint64_t pass;   /* instructions that may be passed over */
     int only;        /* thread that is looked at; −1: all */
     uint64_t passed; /* instructions of the chunk that was, to be told with the batch */
+    bool outline;    /* all chunks are passed over, whether or not they have events */
     bool finishing;
     uint32_t finished; /* threads below it were ended by decoder_finish() */
 
@@ -214,6 +215,8 @@ static bool decode_chunk(struct decoder *decoder, struct error *error) {
     const struct item_data *chunk = &decoder->chunk;
     struct guest_thread *thread = decoder->threads[chunk->thread];
     decoder->emitter.first_access = (uint32_t)thread->access_count;
+    if (decoder->outline)
+        return pass_chunk(decoder, thread, error);
     if (decoder->position == 0 && decoder->pass >= EVENT_MAX_BLOCK_INSNS &&
         chunk->insn_count <= decoder->pass - EVENT_MAX_BLOCK_INSNS)
         return pass_chunk(decoder, thread, error);
@@ -305,7 +308,7 @@ static bool feed_data(struct decoder *decoder, const struct item_data *chunk, st
     decoder->chunk = *chunk;
     decoder->position = 0;
     decoder->entered = decoder->cut = 0;
-    decoder->in_chunk = chunk->event_count > 0;
+    decoder->in_chunk = chunk->event_count > 0 || decoder->outline;
     return true;
 }
 
@@ -354,6 +357,10 @@ bool decoder_feed(struct decoder *decoder, const struct item *item, struct error
 
 void decoder_pass(struct decoder *decoder, uint64_t insns) {
     decoder->pass = insns;
+}
+
+void decoder_outline(struct decoder *decoder) {
+    decoder->outline = true;
 }
 
 void decoder_fix_numbers(struct decoder *decoder) {

@@ -35,11 +35,15 @@ static inline unsigned class_bytes(unsigned class) {
 
 void event_predictor_init(struct event_predictor *predictor) {
     memset(predictor, 0, sizeof *predictor);
-    memset(predictor->shuffle, 0x80, sizeof predictor->shuffle); /* unused bytes become zero */
+}
+
+void event_packing_init(struct event_packing *packing) {
+    memset(packing->shuffle_bytes, 0, sizeof packing->shuffle_bytes);
+    memset(packing->shuffle, 0x80, sizeof packing->shuffle); /* unused bytes become zero */
     for (unsigned classes = 0; classes < 256; classes++)
         for (unsigned lane = 0; lane < 4; lane++)
             for (unsigned byte = 0; byte < class_bytes(classes >> 2 * lane & 3); byte++)
-                predictor->shuffle[classes][predictor->shuffle_bytes[classes]++] =
+                packing->shuffle[classes][packing->shuffle_bytes[classes]++] =
                     (uint8_t)(4 * lane + byte);
 }
 
@@ -49,9 +53,8 @@ void event_predictor_free(struct event_predictor *predictor) {
 }
 
 void event_predictor_reset(struct event_predictor *predictor) {
-    predictor->slot_count = 0;
-    if (predictor->blocks)
-        memset(predictor->blocks, 0, predictor->block_capacity * sizeof *predictor->blocks);
+    event_predictor_free(predictor);
+    event_predictor_init(predictor);
 }
 
 /* ---- slots ---- */
@@ -179,7 +182,7 @@ static uint8_t *pack_scalar(const uint64_t *errors, const uint64_t *events, size
 
 #if defined(__x86_64__)
 /* The same for a multiple of four events. */
-__attribute__((target("ssse3"))) static uint8_t *pack_ssse3(const struct event_predictor *predictor,
+__attribute__((target("ssse3"))) static uint8_t *pack_ssse3(const struct event_packing *packing,
                                                             const uint64_t *errors,
                                                             const uint64_t *events, size_t count,
                                                             uint8_t *classes, uint8_t *out) {
@@ -205,9 +208,9 @@ __attribute__((target("ssse3"))) static uint8_t *pack_ssse3(const struct event_p
         uint32_t lanes = (uint32_t)_mm_cvtsi128_si32(_mm_packus_epi16(class, class));
         uint32_t key = lanes * 0x01041040u >> 24; /* the low two bits of each byte, side by side */
         classes[i / 4] = (uint8_t)key;
-        __m128i order = _mm_loadu_si128((const __m128i *)predictor->shuffle[key]);
+        __m128i order = _mm_loadu_si128((const __m128i *)packing->shuffle[key]);
         _mm_storeu_si128((__m128i *)out, _mm_shuffle_epi8(number, order));
-        out += predictor->shuffle_bytes[key];
+        out += packing->shuffle_bytes[key];
     }
     return out;
 }
@@ -253,8 +256,9 @@ static inline bool predict_group(struct event_predictor *predictor, struct place
     return true;
 }
 
-bool event_encode(struct event_predictor *predictor, uint32_t block_count, const uint64_t *events,
-                  size_t event_count, uint8_t *coded, size_t *coded_size, struct error *error) {
+bool event_encode(struct event_predictor *predictor, const struct event_packing *packing,
+                  uint32_t block_count, const uint64_t *events, size_t event_count, uint8_t *coded,
+                  size_t *coded_size, struct error *error) {
     struct place place;
     if (!begin(predictor, &place, block_count, error))
         return false;
@@ -270,7 +274,7 @@ bool event_encode(struct event_predictor *predictor, uint32_t block_count, const
                                            : bad_block(errors[0], block_count, error);
 #if defined(__x86_64__)
         if (shuffle && count == GROUP) {
-            out = pack_ssse3(predictor, errors, events + i, count, classes + i / 4, out);
+            out = pack_ssse3(packing, errors, events + i, count, classes + i / 4, out);
             continue;
         }
 #endif

@@ -32,9 +32,13 @@ struct event_predictor {
     size_t block_capacity;
     struct event_slot *slots;
     size_t slot_count, slot_capacity;
-    /* How to pack four numbers, by their classes: which bytes are used, and how many. */
+};
+
+/* How to pack four numbers, by their classes: which bytes are used, and how many. */
+struct event_packing {
     uint8_t shuffle[256][16], shuffle_bytes[256];
 };
+void event_packing_init(struct event_packing *packing);
 
 void event_predictor_init(struct event_predictor *predictor);
 void event_predictor_free(struct event_predictor *predictor);
@@ -47,8 +51,9 @@ static inline size_t event_code_bound(size_t event_count) {
 
 /* Codes events of a process with `block_count` blocks into `coded` (event_code_bound() bytes).
  * False, with the predictor spoilt, when a block number is out of range or memory is out. */
-bool event_encode(struct event_predictor *predictor, uint32_t block_count, const uint64_t *events,
-                  size_t event_count, uint8_t *coded, size_t *coded_size, struct error *error);
+bool event_encode(struct event_predictor *predictor, const struct event_packing *packing,
+                  uint32_t block_count, const uint64_t *events, size_t event_count, uint8_t *coded,
+                  size_t *coded_size, struct error *error);
 
 /* The reverse; `coded` is followed by EVENT_CODE_SLACK readable bytes. Safe on any bytes. */
 bool event_decode(struct event_predictor *predictor, uint32_t block_count, const uint8_t *coded,

@@ -19,6 +19,7 @@ enum {
     RECORD_MAX_BYTES = 16 << 20, /* of a payload, and of a decompressed one */
     FILE_PREDICTORS = 4,         /* sets of predictions; process n uses n % FILE_PREDICTORS */
     FILE_MAX_SLOTS = 1 << 20,    /* predictions in a set beyond which a chunk must reset it */
+    FILE_MAX_WEIGHT = 1 << 22,   /* of the sets of threads together; then all are dropped */
     INDEX_ENTRY_BYTES = 24,
     INDEX_MAX_ENTRIES = (RECORD_MAX_BYTES - 32) / INDEX_ENTRY_BYTES
 };
@@ -39,6 +40,7 @@ enum record_type {
 };
 
 enum data_flags {
-    DATA_RESET = 1 << 0,     /* predictions are reset before this chunk */
-    DATA_COMPRESSED = 1 << 1 /* the coded events are one zstd frame */
+    DATA_RESET = 1 << 0,      /* predictions are reset before this chunk */
+    DATA_COMPRESSED = 1 << 1, /* the coded events are one zstd frame */
+    DATA_OWN = 1 << 2         /* the set of predictions is the thread's */
 };

@@ -8,17 +8,19 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include "trace/event_code.h"
 #include "trace/file_format.h"
 #include "trace/item.h"
+#include "trace/prediction_sets.h"
 #include "trace/thread_event_code.h"
 #include "util/array.h"
 #include "util/text.h"
 
-enum { INPUT_BYTES = 256 << 10 };
+enum { INPUT_BYTES = 64 << 10, DATA_HEAD_BYTES = 48 /* of its payload */ };
 
 /* What is left of a payload. Reading past its end gives zeros and sets `bad`. */
 struct payload {
@@ -56,11 +58,7 @@ struct file_reader {
     size_t origin_capacity;
     uint32_t process_count;
 
-    struct lane {
-        struct event_predictor predictor;
-        uint32_t process;
-        bool used;
-    } lanes[FILE_PREDICTORS];
+    struct prediction_sets sets;
     uint64_t *events;
     size_t events_capacity;
     uint8_t *coded; /* decompressed */
@@ -72,9 +70,11 @@ struct file_reader {
 
     uint64_t instructions;
     bool outline; /* the events of DATA are not wanted */
-    bool begun;   /* the header was read */
-    bool closed;  /* the index was read: the writer had finished */
-    bool told;    /* that it is cut short */
+    bool skips;   /* those of other threads than `only` are not even read */
+    uint32_t only;
+    bool begun;  /* the header was read */
+    bool closed; /* the index was read: the writer had finished */
+    bool told;   /* that it is cut short */
     char note[96];
     uint8_t input[INPUT_BYTES];
 };
@@ -107,6 +107,25 @@ static ssize_t read_bytes(struct file_reader *reader, uint8_t *to, size_t size,
     }
     reader->offset += done;
     return (ssize_t)done;
+}
+
+/* Leaves out so many bytes. 1; 0: there are not so many; −1: error. */
+static int skip_bytes(struct file_reader *reader, size_t size, struct error *error) {
+    const size_t ready = reader->input_end - reader->input_at;
+    const size_t here = size < ready ? size : ready;
+    reader->input_at += here;
+    reader->offset += size;
+    if (size == here)
+        return 1;
+    struct stat status;
+    if (fstat(reader->fd, &status) != 0 ||
+        (reader->offset <= (uint64_t)status.st_size &&
+         lseek(reader->fd, (off_t)reader->offset, SEEK_SET) < 0)) {
+        error_errno(error, "cannot read trace %s", reader->path);
+        return -1;
+    }
+    reader->at_end = reader->offset > (uint64_t)status.st_size;
+    return !reader->at_end;
 }
 
 static void where(void *context, char *text, size_t text_size) {
@@ -315,23 +334,22 @@ static const uint8_t *coded_events(struct file_reader *reader, bool compressed, 
     return reader->coded;
 }
 
-/* The predictions of a process; NULL with an error. */
-static struct event_predictor *take_lane(struct file_reader *reader, uint32_t process, bool reset,
-                                         struct error *error) {
-    struct lane *lane = &reader->lanes[process % FILE_PREDICTORS];
-    if (!reset && (!lane->used || lane->process != process)) {
-        bad_record(reader, error, "it continues a chunk that is not there");
+/* The predictions of a chunk; NULL with an error. */
+static struct event_predictor *take_set(struct file_reader *reader, const struct item_data *data,
+                                        uint32_t flags, struct error *error) {
+    bool fresh;
+    struct event_predictor *predictor =
+        prediction_sets_take(&reader->sets, data->process, data->thread, flags & DATA_OWN,
+                             reader->block_counts[data->process], &fresh);
+    if (!predictor) {
+        out_of_memory(reader, error);
+    } else if (flags & DATA_RESET) {
+        event_predictor_reset(predictor);
+    } else if (fresh) {
+        bad_record(reader, error, "it goes on with predictions that are not there");
         return NULL;
     }
-    if (!reset && lane->predictor.slot_count >= FILE_MAX_SLOTS) {
-        bad_record(reader, error, "it should have reset its predictions");
-        return NULL;
-    }
-    if (reset)
-        event_predictor_reset(&lane->predictor);
-    lane->used = true;
-    lane->process = process;
-    return &lane->predictor;
+    return predictor;
 }
 
 static int take_data(struct file_reader *reader, struct item_data *data, struct error *error) {
@@ -345,18 +363,18 @@ static int take_data(struct file_reader *reader, struct item_data *data, struct 
     uint32_t flags = take_u32(payload);
     uint64_t coded_size = take_u64(payload);
     if (payload->bad || data->process >= reader->process_count ||
-        (flags & ~(uint32_t)(DATA_RESET | DATA_COMPRESSED)))
+        (flags & ~(uint32_t)(DATA_RESET | DATA_COMPRESSED | DATA_OWN)))
         return bad_record(reader, error, "it is malformed");
     if (data->event_count > EVENT_CODE_MAX_EVENTS || coded_size > RECORD_MAX_BYTES ||
         (data->event_count + 3) / 4 > coded_size)
         return bad_record(reader, error, "it has absurd sizes");
     reader->instructions += data->insn_count;
-    if (reader->outline) {
+    if (reader->outline || (reader->skips && data->thread != reader->only)) {
         data->event_count = 0;
         payload->at = payload->end;
         return 1;
     }
-    struct event_predictor *predictor = take_lane(reader, data->process, flags & DATA_RESET, error);
+    struct event_predictor *predictor = take_set(reader, data, flags, error);
     if (!predictor)
         return -1;
     if (!array_room(reader->events, reader->events_capacity, data->event_count + 1))
@@ -420,6 +438,37 @@ static int read_index(struct file_reader *reader, struct error *error) {
 
 /* ---- records ---- */
 
+/* Of a DATA record of another thread than the one wanted only the head is read. The checksum is
+ * then not known to be right. */
+static int read_payload(struct file_reader *reader, const uint8_t *head, uint32_t size,
+                        struct error *error) {
+    const bool may_skip = reader->skips && get_u32(head) == RECORD_DATA && size > DATA_HEAD_BYTES;
+    size_t first = may_skip ? DATA_HEAD_BYTES : size, taken = first;
+    if (!array_room(reader->bytes, reader->bytes_capacity, first + EVENT_CODE_SLACK))
+        return out_of_memory(reader, error);
+    ssize_t n = read_bytes(reader, reader->bytes, first, error);
+    if (n < (ssize_t)first)
+        return n < 0 ? -1 : 0;
+    const bool skipped = may_skip && get_u32(reader->bytes + 4) != reader->only;
+    if (skipped) {
+        const int status = skip_bytes(reader, size - first, error);
+        if (status <= 0)
+            return status;
+    } else {
+        if (!array_room(reader->bytes, reader->bytes_capacity, (size_t)size + EVENT_CODE_SLACK))
+            return out_of_memory(reader, error);
+        n = read_bytes(reader, reader->bytes + first, size - first, error);
+        if (n < (ssize_t)(size - first))
+            return n < 0 ? -1 : 0;
+        taken = size;
+    }
+    memset(reader->bytes + taken, 0, EVENT_CODE_SLACK);
+    if (!skipped && record_checksum(head, reader->bytes, size) != get_u64(head + 8))
+        return bad_record(reader, error, "its checksum is wrong");
+    reader->payload = (struct payload){reader->bytes, reader->bytes + taken, false};
+    return 1;
+}
+
 /* Reads the next record's payload. 1: *type is set; 0: the end, or cut short; −1: error. */
 static int read_record(struct file_reader *reader, uint32_t *type, struct error *error) {
     uint8_t header[RECORD_HEAD_BYTES];
@@ -433,17 +482,7 @@ static int read_record(struct file_reader *reader, uint32_t *type, struct error 
         return bad_record(reader, error, "it is of no known type");
     if (size > RECORD_MAX_BYTES)
         return bad_record(reader, error, "it has an absurd size");
-    if (!array_reserve((void **)&reader->bytes, &reader->bytes_capacity,
-                       (size_t)size + EVENT_CODE_SLACK, 1))
-        return out_of_memory(reader, error);
-    n = read_bytes(reader, reader->bytes, size, error);
-    if (n < (ssize_t)size)
-        return n < 0 ? -1 : 0;
-    memset(reader->bytes + size, 0, EVENT_CODE_SLACK);
-    if (record_checksum(header, reader->bytes, size) != get_u64(header + 8))
-        return bad_record(reader, error, "its checksum is wrong");
-    reader->payload = (struct payload){reader->bytes, reader->bytes + size, false};
-    return 1;
+    return read_payload(reader, header, size, error);
 }
 
 static int parse_record(struct file_reader *reader, uint32_t type, struct item *item,
@@ -479,6 +518,7 @@ static int parse_record(struct file_reader *reader, uint32_t type, struct item *
     case RECORD_THREAD_END:
         item->kind = ITEM_THREAD_END;
         item->thread_ended = take_u32(payload);
+        prediction_sets_forget(&reader->sets, item->thread_ended);
         break;
     case RECORD_NOTE:
         item->kind = ITEM_NOTE;
@@ -549,6 +589,46 @@ static int next(void *context, struct item *item, struct error *error) {
     }
 }
 
+/* ---- one thread alone ---- */
+
+/* Whether no set of predictions is used by two threads, as in files of before sets of threads. */
+static bool has_sets_of_threads(const struct file_reader *reader) {
+    uint8_t head[RECORD_HEAD_BYTES + DATA_HEAD_BYTES];
+    struct key_numbers processes = {0};
+    uint32_t *first_threads = NULL; /* by number */
+    size_t capacity = 0;
+    uint64_t at = FILE_PROLOGUE_BYTES;
+    bool answer = true, more = true;
+    for (; more; at += RECORD_HEAD_BYTES + get_u32(head + 4)) {
+        const ssize_t n = pread(reader->fd, head, sizeof head, (off_t)at);
+        if (n < RECORD_HEAD_BYTES || (get_u32(head) == RECORD_DATA && n < (ssize_t)sizeof head))
+            break; /* no DATA follows */
+        if (get_u32(head) != RECORD_DATA)
+            continue;
+        const uint8_t *data = head + RECORD_HEAD_BYTES;
+        const size_t known = processes.count;
+        const uint32_t process = key_numbers_add(&processes, get_u32(data));
+        answer = process != UINT32_MAX && array_room(first_threads, capacity, processes.count);
+        if (answer && processes.count > known)
+            first_threads[process] = get_u32(data + 4);
+        const bool own = get_u32(data + 36) & DATA_OWN;
+        answer = answer && (own || first_threads[process] == get_u32(data + 4));
+        more = answer && !own;
+    }
+    key_numbers_free(&processes);
+    free(first_threads);
+    return answer;
+}
+
+static void only(void *context, uint32_t thread) {
+    struct file_reader *reader = context;
+    struct stat status;
+    reader->outline |= thread == SOURCE_NO_THREAD;
+    reader->only = thread;
+    reader->skips = !reader->outline && fstat(reader->fd, &status) == 0 &&
+                    S_ISREG(status.st_mode) && has_sets_of_threads(reader);
+}
+
 /* ---- beginning and end ---- */
 
 static void interrupt(void *context) {
@@ -560,8 +640,7 @@ static void close_reader(void *context) {
     struct file_reader *reader = context;
     if (reader->fd >= 0)
         close(reader->fd);
-    for (int i = 0; i < FILE_PREDICTORS; i++)
-        event_predictor_free(&reader->lanes[i].predictor);
+    prediction_sets_free(&reader->sets);
     ZSTD_freeDCtx(reader->decompressor);
     free(reader->block_counts);
     free(reader->symbols);
@@ -597,8 +676,7 @@ static bool open_reader(const char *path, bool outline, struct item_source *sour
     if (!reader)
         return error_set(error, "out of memory reading trace %s", path);
     memset(reader, 0, offsetof(struct file_reader, input));
-    for (int i = 0; i < FILE_PREDICTORS; i++)
-        event_predictor_init(&reader->lanes[i].predictor);
+    prediction_sets_init(&reader->sets);
     bool standard = strcmp(path, "-") == 0;
     reader->fd = -1;
     reader->outline = outline;
@@ -618,6 +696,7 @@ static bool open_reader(const char *path, bool outline, struct item_source *sour
     *source = (struct item_source){.next = next,
                                    .where = where,
                                    .interrupt = interrupt,
+                                   .only = only,
                                    .close = close_reader,
                                    .context = reader};
     return true;

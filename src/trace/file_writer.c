@@ -1,8 +1,10 @@
 /* Items to records. Records gather in one buffer that goes out in big writes, at the latest half a
  * second after the first byte in it, so a killed capture loses little; the file is only ever
  * appended to, and every prefix of it is readable. Blocks that arrive one after the other share a
- * CODE record, events of threads a THREAD_EVENTS record. Predictions are shared by all threads of a
- * process. Now and then all are reset: the index lists these places, where reading may begin. */
+ * CODE record, events of threads a THREAD_EVENTS record. The first thread of a process has the
+ * process's set of predictions, every other one a set of its own, so that a reader of one thread
+ * can skip all the others. Now and then all are reset: the index lists these places, where reading
+ * may begin. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,6 +16,7 @@
 #include "trace/event_code.h"
 #include "trace/file_format.h"
 #include "trace/item.h"
+#include "trace/prediction_sets.h"
 #include "trace/thread_event_code.h"
 #include "util/array.h"
 #include "util/clock.h"
@@ -57,11 +60,10 @@ struct file_writer {
     size_t block_counts_capacity;
     uint32_t process_count;
 
-    struct lane {
-        struct event_predictor predictor;
-        uint32_t process;
-        bool used; /* since all were reset */
-    } lanes[FILE_PREDICTORS];
+    uint32_t *first_threads; /* per process: that of its first DATA + 1; 0: none yet */
+    size_t first_threads_capacity;
+    struct prediction_sets sets;
+    struct event_packing packing;
     uint32_t chunks_since_reset;
     uint8_t *coded; /* before compression */
     size_t coded_capacity;
@@ -188,8 +190,11 @@ static bool write_process(struct file_writer *writer, const struct item_process 
         return error_set(error, "process number %" PRIu32 " where %" PRIu32 " was due",
                          process->process, writer->process_count);
     if (!array_room(writer->block_counts, writer->block_counts_capacity,
+                    (size_t)process->process + 1) ||
+        !array_room(writer->first_threads, writer->first_threads_capacity,
                     (size_t)process->process + 1))
         return out_of_memory(writer, error);
+    writer->first_threads[writer->process_count] = 0;
     writer->block_counts[writer->process_count++] = 0;
     begin_record(writer, RECORD_PROCESS);
     add_u32(writer, process->process);
@@ -299,25 +304,29 @@ static bool reset_if_due(struct file_writer *writer, const struct item_data *dat
     writer->chunks_since_reset++;
     if (!due || writer->index_count == INDEX_MAX_ENTRIES)
         return true;
-    for (int i = 0; i < FILE_PREDICTORS; i++)
-        writer->lanes[i].used = false;
+    prediction_sets_expire(&writer->sets);
     return array_push(writer->index, writer->index_capacity, writer->index_count,
                       (struct index_entry){file_writer_bytes(writer), writer->instructions,
                                            data->ticket}) ||
            out_of_memory(writer, error);
 }
 
-/* The predictions of a process, reset if they are of another, or too many. */
-static struct event_predictor *take_lane(struct file_writer *writer, uint32_t process,
-                                         bool *reset) {
-    struct lane *lane = &writer->lanes[process % FILE_PREDICTORS];
-    *reset =
-        !lane->used || lane->process != process || lane->predictor.slot_count >= FILE_MAX_SLOTS;
-    if (*reset)
-        event_predictor_reset(&lane->predictor);
-    lane->used = true;
-    lane->process = process;
-    return &lane->predictor;
+/* The predictions of a chunk, those of its process or its own, reset if that is due: *flags. */
+static struct event_predictor *take_set(struct file_writer *writer, const struct item_data *data,
+                                        uint32_t *flags) {
+    uint32_t *first = &writer->first_threads[data->process];
+    if (*first == 0)
+        *first = data->thread + 1;
+    const bool own = *first != data->thread + 1;
+    bool reset;
+    struct event_predictor *predictor =
+        prediction_sets_take(&writer->sets, data->process, data->thread, own,
+                             writer->block_counts[data->process], &reset);
+    if (predictor && reset)
+        event_predictor_reset(predictor);
+    *flags = (reset ? DATA_RESET : 0) | (own ? DATA_OWN : 0) |
+             (writer->compressor ? DATA_COMPRESSED : 0);
+    return predictor;
 }
 
 /* Codes events, into `coded`. */
@@ -326,8 +335,8 @@ static bool code_events(struct file_writer *writer, const struct item_data *data
                         struct error *error) {
     return array_reserve((void **)&writer->coded, &writer->coded_capacity,
                          event_code_bound(data->event_count), 1)
-               ? event_encode(predictor, writer->block_counts[data->process], data->events,
-                              data->event_count, writer->coded, coded_size, error)
+               ? event_encode(predictor, &writer->packing, writer->block_counts[data->process],
+                              data->events, data->event_count, writer->coded, coded_size, error)
                : out_of_memory(writer, error);
 }
 
@@ -357,8 +366,10 @@ static bool write_data(struct file_writer *writer, const struct item_data *data,
                          data->event_count, data->process);
     if (!reset_if_due(writer, data, error))
         return false;
-    bool reset;
-    struct event_predictor *predictor = take_lane(writer, data->process, &reset);
+    uint32_t flags = 0;
+    struct event_predictor *predictor = take_set(writer, data, &flags);
+    if (!predictor)
+        return out_of_memory(writer, error);
     size_t coded_size = 0;
     if (!code_events(writer, data, predictor, &coded_size, error))
         return false;
@@ -369,7 +380,7 @@ static bool write_data(struct file_writer *writer, const struct item_data *data,
     add_u64(writer, data->first_insn);
     add_u64(writer, data->insn_count);
     add_u32(writer, data->event_count);
-    add_u32(writer, (reset ? DATA_RESET : 0) | (writer->compressor ? DATA_COMPRESSED : 0));
+    add_u32(writer, flags);
     add_u64(writer, coded_size);
     if (!add_events(writer, coded_size, error))
         return false;
@@ -437,6 +448,7 @@ static bool write_record(struct file_writer *writer, const struct item *item, st
     case ITEM_THREAD_END:
         begin_record(writer, RECORD_THREAD_END);
         add_u32(writer, item->thread_ended);
+        prediction_sets_forget(&writer->sets, item->thread_ended);
         return true;
     case ITEM_NOTE:
         begin_record(writer, RECORD_NOTE);
@@ -515,9 +527,9 @@ static bool open_output(struct file_writer *writer, struct error *error) {
 static void free_writer(struct file_writer *writer) {
     if (writer->fd >= 0)
         close(writer->fd);
-    for (int i = 0; i < FILE_PREDICTORS; i++)
-        event_predictor_free(&writer->lanes[i].predictor);
+    prediction_sets_free(&writer->sets);
     ZSTD_freeCCtx(writer->compressor);
+    free(writer->first_threads);
     free(writer->block_counts);
     free(writer->buffer);
     free(writer->coded);
@@ -530,8 +542,8 @@ struct file_writer *file_writer_open(const char *path, bool compress, struct err
     struct file_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
         return error_null(error, "out of memory writing trace %s", path);
-    for (int i = 0; i < FILE_PREDICTORS; i++)
-        event_predictor_init(&writer->lanes[i].predictor);
+    prediction_sets_init(&writer->sets);
+    event_packing_init(&writer->packing);
     writer->fd = -1;
     writer->path = strdup(path);
     writer->compressor = compress ? ZSTD_createCCtx() : NULL;

@@ -130,6 +130,8 @@ struct item {
     };
 };
 
+#define SOURCE_NO_THREAD UINT32_MAX
+
 /* Where items come from. `next` returns 1 with an item whose pointers are valid until the next
  * call, 0 at the end, −1 with an error. `where` writes what errors about the last item should name
  * ("gzip.ctrace, record at byte 4096"); may be NULL. */
@@ -141,6 +143,9 @@ struct item_source {
     void (*enough)(void *context);
     /* Nothing is wanted until this thread has executed so many instructions. May be NULL. */
     void (*pause)(void *context, uint32_t thread, uint64_t until);
+    /* Before the first DATA: those of other threads may come without events, or those of all
+     * (SOURCE_NO_THREAD). May be NULL. */
+    void (*only)(void *context, uint32_t thread);
     void (*close)(void *context);
     void *context;
 };

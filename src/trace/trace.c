@@ -238,6 +238,18 @@ void trace_only(struct trace *trace, uint32_t thread) {
     decoder_only(trace->decoder, (int)thread);
 }
 
+void trace_alone(struct trace *trace, uint32_t thread) {
+    trace_only(trace, thread);
+    if (trace->source.only)
+        trace->source.only(trace->source.context, thread);
+}
+
+void trace_outline(struct trace *trace) {
+    decoder_outline(trace->decoder);
+    if (trace->source.only)
+        trace->source.only(trace->source.context, SOURCE_NO_THREAD);
+}
+
 void trace_fix_numbers(struct trace *trace) {
     decoder_fix_numbers(trace->decoder);
 }

@@ -183,6 +183,12 @@ void trace_pass(struct trace *trace, uint64_t insns);
 
 /* Before the first trace_next(): what other threads did is not decoded, and does not come out. */
 void trace_only(struct trace *trace, uint32_t thread);
+/* The same; from a file, chunks of other threads need not even be read: trace_watch() may see them
+ * without events. Not with trace_keep(). */
+void trace_alone(struct trace *trace, uint32_t thread);
+/* Before the first trace_next(): everything is passed over (trace_pass()). From a file, events are
+ * not even decoded: trace_watch() may see chunks without them. Not with trace_keep(). */
+void trace_outline(struct trace *trace);
 
 /* Before the first trace_next(): static instructions have the same numbers whatever is decoded, so
  * that several readers of one file, each of another thread, agree. */

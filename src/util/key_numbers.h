@@ -16,4 +16,7 @@ struct key_numbers { /* all zero: empty */
 /* The number of a key, count − 1 when it is new. UINT32_MAX: out of memory. */
 uint32_t key_numbers_add(struct key_numbers *numbers, uint64_t key);
 
+/* The number of a key that was added; UINT32_MAX: it was not. */
+uint32_t key_numbers_find(const struct key_numbers *numbers, uint64_t key);
+
 void key_numbers_free(struct key_numbers *numbers); /* empty again */

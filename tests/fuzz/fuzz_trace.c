@@ -45,6 +45,19 @@ static void check_events(const char *path) {
     thread_events_free(&list);
 }
 
+static void read_alone(const char *path, uint32_t thread) {
+    struct error error;
+    struct trace_batch batch;
+    struct trace *trace = trace_open(path, &error);
+    if (trace)
+        trace_alone(trace, thread);
+    while (trace && trace_next(trace, &batch, &error) > 0) {
+        require(batch.thread == thread);
+        check_batch(trace, &batch);
+    }
+    trace_close(trace);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t *bytes = malloc(size + 1);
     require(bytes != NULL);
@@ -59,6 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     while (trace && trace_next(trace, &batch, &error) > 0)
         check_batch(trace, &batch);
     trace_close(trace);
+    for (uint32_t thread = 0; thread < 2; thread++)
+        read_alone(file.path, thread);
     check_events(file.path);
     close(file.fd);
     return 0;

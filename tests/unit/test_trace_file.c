@@ -14,6 +14,7 @@
 
 #include "temporary.h"
 #include "trace/file_format.h"
+#include "trace/prediction_sets.h"
 
 static struct script script;
 static char path[TEMPORARY_BYTES]; /* a directory */
@@ -379,7 +380,8 @@ static void test_absurd(void **state) {
     expect_refused(RECORD_DATA, 32, UINT32_MAX, 4, "absurd");
     expect_refused(RECORD_DATA, 32, 13, 4, "");
     expect_refused(RECORD_DATA, 36, 0, 4, "not there");
-    expect_refused(RECORD_DATA, 36, 4, 4, "malformed");
+    expect_refused(RECORD_DATA, 36, 4, 4, "not there");
+    expect_refused(RECORD_DATA, 36, 8, 4, "malformed");
     expect_refused(RECORD_DATA, 36, 3, 4, "compressed");
     expect_refused(RECORD_DATA, 40, UINT64_MAX, 8, "absurd");
     expect_refused(RECORD_DATA, 40, 16 << 20, 8, "disagree");
@@ -409,6 +411,149 @@ static void test_absurd(void **state) {
     store_file(bytes, 0);
     assert_non_null(strstr(read_file(file).error.message, "empty"));
     free(bytes);
+}
+
+/* Threads of two processes; each process's first has the process's predictions. */
+static void make_threads(uint32_t chunk_events) {
+    enum { THREADS = 6, ROUNDS = 300 };
+    static uint64_t events[THREADS][1000];
+    random_state = 7;
+    script_begin(&script, ISA_X86_64);
+    for (uint32_t process = 0; process < 2; process++) {
+        if (process > 0)
+            script_process(&script, process);
+        script_block(&script, process, 0x1000, 4, LOOP, 10);
+        script_block(&script, process, 0x100a, 1, RET, 1);
+    }
+    for (uint32_t thread = 0; thread < THREADS; thread++)
+        make_events(events[thread], chunk_events);
+    for (uint32_t i = 0; i < ROUNDS * THREADS; i++) {
+        const uint32_t thread = i < THREADS ? i : (uint32_t)random_next() % (THREADS - 1);
+        script_data(&script, thread, events[thread], chunk_events);
+        script.items[script.count - 1].data.process = thread % 2;
+        if (i == THREADS)
+            script_thread_end(&script, THREADS - 1);
+    }
+}
+
+/* Reads the file for one thread: its chunks are the script's, and those of others too or, if they
+ * are `skipped`, without events. */
+static void expect_alone(uint32_t thread, bool skipped) {
+    struct item_source source;
+    struct error error;
+    assert_true(file_source_open(file, &source, &error));
+    source.only(source.context, thread);
+    struct item item;
+    size_t count = 0;
+    int status;
+    while ((status = source.next(source.context, &item, &error)) > 0) {
+        struct item expected = script.items[count++];
+        if (skipped && expected.kind == ITEM_DATA && expected.data.thread != thread)
+            expected.data.event_count = 0;
+        assert_true(same_item(&item, &expected));
+    }
+    if (status < 0)
+        fail_msg("%s", error.message);
+    assert_int_equal(count, script.count);
+    source.close(source.context);
+}
+
+static void test_alone(void **state) {
+    (void)state;
+    for (int compress = 0; compress < 2; compress++)
+        for (uint32_t events = 10; events <= 1000; events *= 10) {
+            make_threads(events);
+            write_script(file, compress);
+            expect_whole(file);
+            for (uint32_t thread = 0; thread < 7; thread++)
+                expect_alone(thread, true);
+            expect_alone(SOURCE_NO_THREAD, true);
+        }
+}
+
+/* In a file of before sets of threads, every chunk may count. */
+static void test_alone_before(void **state) {
+    (void)state;
+    make_script(12);
+    write_script(file, false);
+    size_t size;
+    uint8_t *bytes = load_file(&size);
+    for (int i = 0; i < 4; i++) { /* the first chunks of two threads, and their second ones */
+        uint8_t *record = bytes + find_record(bytes, size, RECORD_DATA, i);
+        uint8_t *flags = record + RECORD_HEAD_BYTES + 36;
+        assert_int_equal(get_u32(flags), (i < 2 ? DATA_RESET : 0) | (i % 2 ? DATA_OWN : 0));
+        if (i == 1)
+            put_u32(flags, DATA_RESET);
+        seal(record);
+        store_file(bytes, size);
+    }
+    struct item_source source;
+    struct error error;
+    assert_true(file_source_open(file, &source, &error));
+    source.only(source.context, 1);
+    struct item item;
+    int chunks = 0;
+    while (chunks < 2 && source.next(source.context, &item, &error) > 0)
+        if (item.kind == ITEM_DATA) {
+            assert_int_equal(item.data.event_count, 12);
+            chunks++;
+        }
+    assert_int_equal(chunks, 2);
+    source.close(source.context);
+    free(bytes);
+}
+
+/* The end of a file lies in a chunk that is skipped. */
+static void test_alone_truncated(void **state) {
+    (void)state;
+    make_script(4000);
+    write_script(file, false);
+    size_t size;
+    uint8_t *bytes = load_file(&size);
+    const size_t third = find_record(bytes, size, RECORD_DATA, 2);
+    for (size_t length = third; length < third + 200; length++) {
+        store_file(bytes, length);
+        struct item_source source;
+        struct error error;
+        assert_true(file_source_open(file, &source, &error));
+        source.only(source.context, 1);
+        struct item item;
+        int chunks = 0, status;
+        bool cut = false;
+        while ((status = source.next(source.context, &item, &error)) > 0) {
+            chunks += item.kind == ITEM_DATA;
+            cut |= item.kind == ITEM_CUT;
+        }
+        assert_true(status == 0 && chunks == 2 && cut);
+        source.close(source.context);
+    }
+    free(bytes);
+}
+
+/* Sets of threads are dropped when they weigh too much together, or their threads have ended. */
+static void test_sets_of_threads(void **state) {
+    (void)state;
+    enum { BLOCKS = FILE_MAX_WEIGHT / 4 };
+    struct prediction_sets sets;
+    bool fresh;
+    prediction_sets_init(&sets);
+    for (uint32_t round = 0; round < 2; round++)
+        for (uint32_t thread = 0; thread < 3; thread++) {
+            assert_non_null(prediction_sets_take(&sets, 0, thread, true, BLOCKS, &fresh));
+            assert_int_equal(fresh, round == 0);
+        }
+    prediction_sets_forget(&sets, 1);
+    assert_non_null(prediction_sets_take(&sets, 0, 1, true, BLOCKS, &fresh));
+    assert_true(fresh);
+    assert_non_null(prediction_sets_take(&sets, 0, 3, true, BLOCKS, &fresh));
+    for (uint32_t thread = 3; thread-- > 0;) {
+        assert_non_null(prediction_sets_take(&sets, 0, thread, true, BLOCKS, &fresh));
+        assert_true(fresh);
+    }
+    prediction_sets_expire(&sets);
+    assert_non_null(prediction_sets_take(&sets, 0, 0, true, BLOCKS, &fresh));
+    assert_true(fresh);
+    prediction_sets_free(&sets);
 }
 
 static void test_bad_items(void **state) { /* the writer refuses what no reader would take */
@@ -550,12 +695,14 @@ static int remove_directory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_long_trace),
-        cmocka_unit_test(test_many_processes), cmocka_unit_test(test_flipped_bytes),
-        cmocka_unit_test(test_truncated),      cmocka_unit_test(test_absurd),
-        cmocka_unit_test(test_bad_items),      cmocka_unit_test(test_disk_full),
-        cmocka_unit_test(test_terminal),       cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_killed),         cmocka_unit_test(test_nothing_to_write),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_long_trace),
+        cmocka_unit_test(test_many_processes),  cmocka_unit_test(test_flipped_bytes),
+        cmocka_unit_test(test_truncated),       cmocka_unit_test(test_absurd),
+        cmocka_unit_test(test_bad_items),       cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_terminal),        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_killed),          cmocka_unit_test(test_nothing_to_write),
+        cmocka_unit_test(test_alone),           cmocka_unit_test(test_alone_before),
+        cmocka_unit_test(test_alone_truncated), cmocka_unit_test(test_sets_of_threads),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -14,6 +14,23 @@
 #define LEAST_COST 0.05 /* of a cause that is named first */
 #define BUSY_BUS   0.5  /* of the time that is waited for memory: then its bandwidth is a cause */
 
+/* Of the functions inlined there the innermost that is not of the system's headers: a lock's guard,
+ * say, is not where somebody locks. */
+static void choose_frame(const struct location *location, struct thread_place *place) {
+    const struct source_frame *inlined = location->inlined;
+    for (uint32_t level = 0; level <= location->inline_count; level++) {
+        const char *file = level ? inlined[level - 1].file : location->file;
+        const bool outermost = level == location->inline_count;
+        if (level && (!file || !strncmp(file, "/usr/", 5)))
+            continue;
+        place->function = outermost ? location->function : inlined[level].function;
+        place->file = file;
+        place->line = level ? inlined[level - 1].line : location->line;
+        if (file && strncmp(file, "/usr/", 5) != 0)
+            return;
+    }
+}
+
 static struct thread_place place_of(const struct report *report, uint32_t insn) {
     const struct report_rows *rows = &report->functions;
     const struct code *code = rows->code;
@@ -26,9 +43,7 @@ static struct thread_place place_of(const struct report *report, uint32_t insn) 
         return place;
     struct location location;
     program_locate(rows->program, rows->images[at->image], at->offset, &location);
-    place.function = location.function;
-    place.file = location.file;
-    place.line = location.line;
+    choose_frame(&location, &place);
     return place;
 }
 

@@ -11,6 +11,7 @@
 #include "util/text.h"
 
 enum { NAME_BYTES = 512 };
+#define LEAST_SHOWN 0.0005
 
 static double ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0;
@@ -107,7 +108,7 @@ static void print_speedup(const struct threads_report *threads, const struct pag
     page_heading(page, "speedup stack", rest);
     for (unsigned part = 0; part < SPEEDUP_PARTS; part++) {
         const double share = ratio(speedup->parts[part], speedup->cores);
-        if (part != SPEEDUP_RUNNING && share < 0.0005)
+        if (part != SPEEDUP_RUNNING && share < LEAST_SHOWN)
             continue;
         fprintf(page->file, " %-13s%6.2f %5s %%", speedup_part_name(part), speedup->parts[part],
                 text_percent(share, 1).s);
@@ -331,16 +332,18 @@ static void print_path(const struct threads_report *threads, const struct page *
     qsort(parts, together->thread_count, sizeof *parts, by_cycles);
     const char *between = "";
     uint64_t rest = doing[COURSE_RUNNING];
-    for (uint32_t i = 0; i < SHOWN && i < together->thread_count && parts[i].cycles; i++) {
+    for (uint32_t i = 0; i < SHOWN && i < together->thread_count &&
+                         (double)parts[i].cycles >= LEAST_SHOWN * all && all > 0;
+         i++) {
         fprintf(out, "%sthread %" PRIu32 " %s %%", between, parts[i].thread,
                 text_percent((double)parts[i].cycles, all).s);
         rest -= parts[i].cycles;
         between = ", ";
     }
-    if (rest)
+    if ((double)rest >= LEAST_SHOWN * all)
         fprintf(out, ", others %s %%", text_percent((double)rest, all).s);
     for (unsigned activity = COURSE_READY; activity < COURSE_ABSENT; activity++)
-        if (doing[activity])
+        if ((double)doing[activity] >= LEAST_SHOWN * all)
             fprintf(out, "%s%s %s %%", between, DOING[activity],
                     text_percent((double)doing[activity], all).s);
     if (together->course.unknown)

@@ -501,6 +501,38 @@ static void tell_move(void *context, const struct coherence_event *event) {
     chip->options->watch.see(chip->options->watch.context, &move);
 }
 
+/* An interrupted process ends in the cycle that its first thread has come to. */
+static void cut_short(struct chip_run *chip) {
+    uint64_t now = chip->latest;
+    for (uint32_t i = 0; i < chip->alive_count; i++) {
+        const struct guest *guest = &chip->guests[chip->alive[i]];
+        const uint64_t cycle =
+            guest->state == THREAD_RUNNING ? core_cycle(guest->lane->core) : guest->since;
+        now = cycle > now ? cycle : now;
+    }
+    for (uint32_t i = 0; i < chip->alive_count; i++) {
+        struct guest *guest = &chip->guests[chip->alive[i]];
+        if (guest->life != GUEST_ALIVE)
+            continue;
+        guest_enter(chip, guest, guest->state, now);
+        course_change(chip->course, guest->thread, COURSE_ABSENT, now);
+        chip->result->threads[guest->thread].end = now;
+    }
+    chip->end = now;
+}
+
+/* What was counted of threads that were cut short. */
+static void count_cut(struct chip_run *chip) {
+    for (uint32_t i = 0; i < chip->thread_count; i++) {
+        struct together_thread *told = &chip->result->threads[i];
+        const struct simulation_thread *counted = &chip->run->simulation->threads[i];
+        if (!told->known || told->process != chip->process)
+            continue;
+        told->instructions = counted->instructions;
+        told->stack_cycles = counted->cycles;
+    }
+}
+
 static bool run_process(struct chip_run *chip, struct error *error) {
     const struct simulation_options *options = chip->run->options;
     chip->memory =
@@ -539,6 +571,8 @@ static bool run_process(struct chip_run *chip, struct error *error) {
             sum[i] += ((const uint64_t *)&of_core)[i];
     }
     assert(!good || shared_memory_consistent(chip->memory));
+    if (chip->run->simulation->interrupted)
+        cut_short(chip);
     chip->result->cycles += chip->end;
     return good && end_course(chip, !chip->run->simulation->interrupted, error);
 }
@@ -661,6 +695,8 @@ bool together_run(struct simulation_state *run, struct error *error) {
         good = run_process(&chip, error);
         struct error late; /* what an interrupted process has under way */
         good &= run_collect(run, good ? error : &late);
+        if (run->simulation->interrupted)
+            count_cut(&chip);
         run_free_lanes(run);
         shared_memory_free(chip.memory);
         chip.memory = NULL;

@@ -63,7 +63,7 @@ waited() {
     false
 }
 if waited; then
-    check "both lines of a condition are told" at queue event use_batch queue.c make_batch
+    check "both lines of a condition are told" at queue event take queue.c put
 else
     skip "both lines of a condition are told" "the consumer never had to wait in five captured runs"
 fi
@@ -102,6 +102,21 @@ assert re.search(r"lock +critical\.c:\d+ +work_locked +critical\.c:\d+ +work_loc
 END_OF_TEXT
 }
 check "the text begins with what costs most" text
+
+# A run that is cut short has no critical path, but all else of what was done.
+interrupted() {
+    run trace -o "$scratch/long.ctrace" -- "$small/barrier" uneven 2 30 >/dev/null 2>&1 || return 1
+    "$CULPRIT" sim --json -o "$scratch/cut.json" "$scratch/long.ctrace" 2>/dev/null &
+    until_used $! 0.4
+    kill -INT $!
+    wait $!
+    report=$scratch/cut.json told "r['partial']" "r['together']['elapsed_cycles'] > 0" \
+        "sum(r['together']['critical_path'].values()) == 0" \
+        "all(x['end_cycle'] == r['together']['elapsed_cycles'] and x['instructions'] > 0 for x in r['threads'])" \
+        "all(x['end_cycle'] - x['begin_cycle'] == sum(x[k + '_cycles'] for k in
+             ('running', 'ready', 'lock', 'waiting', 'sleeping')) for x in r['threads'])"
+}
+check "a run that is cut short" interrupted
 
 alone() {
     run sim --alone "$scratch/critical.ctrace" >"$scratch/text" && ! grep -q elapsed "$scratch/text"

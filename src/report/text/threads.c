@@ -1,6 +1,7 @@
 /* Threads that were simulated together: what limits them, in the head; where cores, threads and the
  * critical path spent the time, and for what threads waited. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/table.h"
@@ -330,27 +331,26 @@ static void print_path(const struct threads_report *threads, const struct page *
             doing[activity] += course->critical[activity];
     }
     qsort(parts, together->thread_count, sizeof *parts, by_cycles);
+    const double least = fmax(LEAST_SHOWN * all, 1);
     const char *between = "";
     uint64_t rest = doing[COURSE_RUNNING];
-    for (uint32_t i = 0; i < SHOWN && i < together->thread_count &&
-                         (double)parts[i].cycles >= LEAST_SHOWN * all && all > 0;
-         i++) {
+    for (uint32_t i = 0; i < SHOWN && (double)parts[i].cycles >= least; i++) {
         fprintf(out, "%sthread %" PRIu32 " %s %%", between, parts[i].thread,
                 text_percent((double)parts[i].cycles, all).s);
         rest -= parts[i].cycles;
         between = ", ";
     }
-    if ((double)rest >= LEAST_SHOWN * all)
-        fprintf(out, ", others %s %%", text_percent((double)rest, all).s);
+    if ((double)rest >= least)
+        fprintf(out, "%sothers %s %%", between, text_percent((double)rest, all).s);
     for (unsigned activity = COURSE_READY; activity < COURSE_ABSENT; activity++)
-        if ((double)doing[activity] >= LEAST_SHOWN * all)
+        if ((double)doing[activity] >= least)
             fprintf(out, "%s%s %s %%", between, DOING[activity],
                     text_percent((double)doing[activity], all).s);
     if (together->course.unknown)
         fprintf(out, "%snot known %s %%", between,
                 text_percent((double)together->course.unknown, all).s);
     char *text = text_printer_end(&printer);
-    if (text)
+    if (text && text[0]) /* of a run that was cut short there is none */
         page_heading(page, "critical path:", text);
     free(text);
     free(parts);

@@ -51,9 +51,9 @@ static void print_first(const struct threads_report *threads, const struct page 
         [CAUSE_BARRIER] = {"waiting at barriers", "the last came from", WAIT_AT_BARRIER},
         [CAUSE_EVENT] = {"waiting for other threads", "woken from", WAIT_FOR_EVENT},
         [CAUSE_JOIN] = {"waiting for the end of other threads", "", WAIT_FOR_END},
-        [CAUSE_COHERENCE] = {"coherence, waiting for lines that other cores had"},
-        [CAUSE_MEMORY] = {"waiting for memory, whose bandwidth is shared"},
-        [CAUSE_SERIAL] = {"serial parts, with fewer threads than cores"}};
+        [CAUSE_COHERENCE] = {.what = "coherence, waiting for lines that other cores had"},
+        [CAUSE_MEMORY] = {.what = "waiting for memory, whose bandwidth is shared"},
+        [CAUSE_SERIAL] = {.what = "serial parts, with fewer threads than cores"}};
     const uint32_t cores = threads->speedup.cores;
     char where[4 * NAME_BYTES] = "", place[NAME_BYTES], all[48];
     if (threads->first == CAUSE_NONE) {

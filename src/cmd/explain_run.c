@@ -2,14 +2,6 @@
 
 #include "cmd/explain.h"
 #include "cmd/interrupt.h"
-#include "util/text.h"
-
-static void tell_interrupted(uint64_t instructions) {
-    fprintf(stderr,
-            "culprit: interrupted after %s instructions, which are simulated now; another "
-            "interrupt ends that too\n",
-            text_count(instructions).s);
-}
 
 static bool start(struct explain *explain, struct error *error) {
     struct run *run = &explain->run;
@@ -17,7 +9,7 @@ static bool start(struct explain *explain, struct error *error) {
     watch_limit(&verb_watch, &capture, run->input.stop);
     const struct explanation_request request = {.watch = &verb_watch,
                                                 .capture = &capture,
-                                                .interrupted = tell_interrupted,
+                                                .interrupted = interrupt_tell,
                                                 .trace = run->input.trace,
                                                 .machines = &run->machines,
                                                 .ideal = run->machine.ideal,

@@ -80,3 +80,10 @@ void interrupt_catch(void) {
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGHUP, &action, NULL);
 }
+
+void interrupt_tell(uint64_t instructions) {
+    fprintf(stderr,
+            "culprit: interrupted after %s instructions, which are simulated now; another "
+            "interrupt ends that too\n",
+            text_count(instructions).s);
+}

@@ -19,3 +19,6 @@ void interrupt_catch_all(void);
  * it is waited for; what becomes its number then, NULL: the capture begins at once. --for: a line
  * says for how long, and what the command's clients will see. */
 const volatile sig_atomic_t *interrupt_await(const struct input_options *input);
+
+/* Says that the interrupt was taken, and that what was captured until then is simulated now. */
+void interrupt_tell(uint64_t instructions);

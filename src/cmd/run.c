@@ -24,6 +24,7 @@ bool run_prepare(void *verb, struct error *error) {
 bool run_open(struct run *run, struct error *error) {
     run->study.begin = run->study.trace ? NULL : interrupt_await(&run->input);
     run->study.options.ideal = run->machine.ideal;
+    run->study.interrupted = interrupt_tell;
     return simulated_run_open(&run->study, &run->verb.failed, error);
 }
 
@@ -33,6 +34,8 @@ bool run_result(struct run *run, bool good, struct error *error) {
         return false;
     if (run->study.timed.signal)
         run->verb.ended_by = run->study.timed.signal;
+    if (run->study.signal)
+        run->verb.ended_by = run->study.signal;
     if (run->verb.command)
         run->verb.exit = simulated_run_exit(&run->study);
     return good || verb_report_late(&run->verb, error);

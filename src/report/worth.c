@@ -115,15 +115,17 @@ static bool what_if_worth(struct report *report) {
 }
 
 /* What threads that were simulated together rest on. */
-static bool together_worth(struct report *report, uint32_t threads) {
+static bool together_worth(struct report *report) {
     const struct together_result *together = &report->simulation->together;
+    const uint32_t threads =
+        sum_over(uint32_t, i, together->thread_count, together->threads[i].known);
     bool good = report_note(
         report,
         "%" PRIu32
-        " guest threads, simulated together on the cores of one chip: who has a lock, or "
+        " guest thread%s, simulated together on the cores of one chip: who has a lock, or "
         "comes last to a barrier, is decided in simulated time; cycles are summed over threads but "
         "where they are called elapsed",
-        threads);
+        threads, text_plural(threads));
     good &= report_note(report, "not modelled of threads: what the kernel takes to put them to "
                                 "sleep and to wake them; spinning on plain memory lasts as long as "
                                 "it did in the captured run. What sharing the last level and "
@@ -179,7 +181,7 @@ bool report_add_worth(struct report *report) {
         good &= what_if_worth(report);
     uint32_t threads = threads_simulated(simulation);
     if (simulation->together.done)
-        good &= together_worth(report, threads);
+        good &= together_worth(report);
     else if (threads > 1)
         good &= report_note(report,
                             "%" PRIu32 " guest threads: each simulated on its own core without "

@@ -414,13 +414,22 @@ static bool meets_thread(struct simulation_state *run, const struct trace_batch 
     return false;
 }
 
+/* Of an interrupted command that may make threads so many instructions are still read: one that
+ * hangs, as threads that wait for each other do, is interrupted before any came. */
+enum { LEAST_OF_COMMAND = 200000 };
+
+static bool stops(const struct simulation_state *run) {
+    return watcher_stops(&run->options->watcher) &&
+           (!run->options->until_threads || run->simulation->executed > LEAST_OF_COMMAND);
+}
+
 static bool run_trace(struct simulation_state *run, struct selector *selector,
                       struct error *error) {
     const struct simulation_options *options = run->options;
     struct trace_batch batch;
     int status;
     while (pass_skipped(run, selector), (status = trace_next(run->trace, &batch, error)) > 0) {
-        if (watcher_stops(&options->watcher)) {
+        if (stops(run)) {
             run->simulation->interrupted = true;
             return true;
         }

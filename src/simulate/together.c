@@ -147,9 +147,11 @@ static bool take_place(struct chip_run *chip, const struct guest *guest, uint64_
     return true;
 }
 
-/* The thread gives its core up until `ready`. */
+/* The thread gives its core up until `ready`; behind the end of its program it does not sleep. */
 static void sleep_until(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                         uint64_t ready) {
+    if (chip->exited)
+        return;
     guest_leave_core(chip, guest, cycle);
     guest_enter(chip, guest, THREAD_SLEEPING, cycle);
     guest->ready = ready;
@@ -158,6 +160,17 @@ static void sleep_until(struct chip_run *chip, struct guest *guest, uint64_t cyc
 static uint64_t cycles_of(const struct chip_run *chip, uint64_t ns) {
     const double cycles = (double)ns * chip->cycles_per_ns;
     return cycles < 1e15 ? (uint64_t)cycles : (uint64_t)1e15;
+}
+
+/* A thread has ended the program. Others may have done more in the captured run, which took longer:
+ * that is simulated, but nobody sleeps any more. */
+static void end_program(struct chip_run *chip, uint64_t cycle) {
+    chip->exited = true;
+    for (uint32_t i = 0; i < chip->alive_count; i++) {
+        struct guest *guest = &chip->guests[chip->alive[i]];
+        if (guest->state == THREAD_SLEEPING && guest->ready > cycle)
+            guest->ready = cycle > guest->since ? cycle : guest->since;
+    }
 }
 
 enum { TIMED_OUT = -110 };
@@ -197,6 +210,9 @@ static bool handle_event(struct chip_run *chip, struct guest *guest, uint64_t cy
     case THREAD_EVENT_CREATE:
         if (event->other != THREAD_EVENT_NO_THREAD)
             be_born(chip, event->other, guest->thread, cycle);
+        break;
+    case THREAD_EVENT_EXIT_PROCESS:
+        end_program(chip, cycle);
         break;
     case THREAD_EVENT_WAIT:
         if (!wait_in_futex(chip, guest, cycle, error))
@@ -252,13 +268,10 @@ static int free_core(const struct chip_run *chip, const struct guest *guest) {
     return -1;
 }
 
-static bool end_guest(struct chip_run *chip, struct guest *guest, uint64_t cycle,
-                      struct error *error) {
+/* It is not on a core any more. */
+static bool end_life(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                     struct error *error) {
     struct together_thread *told = &chip->result->threads[guest->thread];
-    while (guest->held_count)
-        if (!guest_give(chip, guest, guest->held[guest->held_count - 1], cycle, error))
-            return false;
-    guest_leave_core(chip, guest, cycle);
     guest_enter(chip, guest, THREAD_READY, cycle);
     course_change(chip->course, guest->thread, COURSE_ABSENT, cycle);
     guest->life = GUEST_OVER;
@@ -271,6 +284,15 @@ static bool end_guest(struct chip_run *chip, struct guest *guest, uint64_t cycle
     told->instructions = counted->instructions;
     told->stack_cycles = counted->cycles;
     return good;
+}
+
+static bool end_guest(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                      struct error *error) {
+    while (guest->held_count)
+        if (!guest_give(chip, guest, guest->held[guest->held_count - 1], cycle, error))
+            return false;
+    guest_leave_core(chip, guest, cycle);
+    return end_life(chip, guest, cycle, error);
 }
 
 /* The accesses of the input where the remedies put them. */
@@ -478,16 +500,41 @@ static bool take_turn(struct chip_run *chip, bool *more, struct error *error) {
     return true;
 }
 
+/* The simulation is interrupted: running threads end with what is in their pipelines, the others
+ * where the last of those does. */
+static bool end_early(struct chip_run *chip, struct error *error) {
+    for (uint32_t i = 0; i < chip->alive_count; i++) {
+        struct guest *guest = &chip->guests[chip->alive[i]];
+        enum core_state state = CORE_PAUSED;
+        if (guest->state != THREAD_RUNNING)
+            continue;
+        while (state != CORE_EMPTY)
+            if ((state = core_run(guest->lane->core, NOT_YET, true, error)) == CORE_FAILED)
+                return false;
+        const uint64_t cycle = core_cycle(guest->lane->core);
+        chip->latest = cycle > chip->latest ? cycle : chip->latest;
+    }
+    for (uint32_t i = 0; i < chip->alive_count; i++) {
+        struct guest *guest = &chip->guests[chip->alive[i]];
+        const uint64_t cycle = guest->state == THREAD_RUNNING ? core_cycle(guest->lane->core)
+                               : chip->latest > guest->since  ? chip->latest
+                                                              : guest->since;
+        if (!end_life(chip, guest, cycle, error))
+            return false;
+    }
+    return true;
+}
+
 static void pass_wait(void *result, uint32_t number, uint64_t cycles) {
     struct together_wait *wait = &((struct together_result *)result)->waits[number];
     wait->passes++;
     wait->path_cycles += cycles;
 }
 
-static bool end_course(struct chip_run *chip, bool whole, struct error *error) {
+static bool end_course(struct chip_run *chip, struct error *error) {
     struct together_result *result = chip->result;
     const struct course_path path = {.pass = pass_wait, .context = result};
-    return course_end(chip->course, whole ? chip->end : 0, &path, result->counts, result->courses,
+    return course_end(chip->course, chip->end, &path, result->counts, result->courses,
                       &result->course) ||
            error_set(error, "out of memory for what threads did when");
 }
@@ -545,6 +592,7 @@ static bool run_process(struct chip_run *chip, struct error *error) {
         shared_memory_watch(chip->memory,
                             (struct coherence_watch){.see = tell_move, .context = chip});
     chip->end = chip->latest = 0;
+    chip->exited = false;
     for (uint32_t core = 0; core < chip->cores; core++) {
         chip->on_core[core] = -1;
         chip->last_on[core] = UINT32_MAX;
@@ -558,6 +606,7 @@ static bool run_process(struct chip_run *chip, struct error *error) {
     for (bool more = true; good && more;) {
         if (watcher_stops(&options->watcher)) {
             chip->run->simulation->interrupted = true;
+            good = end_early(chip, error);
             break;
         }
         good = take_turn(chip, &more, error);
@@ -574,7 +623,7 @@ static bool run_process(struct chip_run *chip, struct error *error) {
     if (chip->run->simulation->interrupted)
         cut_short(chip);
     chip->result->cycles += chip->end;
-    return good && end_course(chip, !chip->run->simulation->interrupted, error);
+    return good && end_course(chip, error);
 }
 
 /* ---- the whole ---- */

@@ -89,6 +89,7 @@ struct chip_run {
     uint64_t end;    /* the last cycle in which a thread ended */
     uint64_t latest; /* or came to */
     bool news;       /* a thread has become ready in this turn */
+    bool exited;     /* the process: a thread has ended it */
 };
 
 /* ---- what becomes of a thread in a cycle (together.c) ---- */

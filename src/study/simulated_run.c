@@ -117,7 +117,7 @@ static void await_end(struct trace *trace) {
  * that has it all. */
 static bool begin_together(struct simulated_run *run, int *exec_status, struct error *error) {
     struct trace_batch batch;
-    uint64_t read = 0;
+    uint64_t read = run->simulation.executed;
     int status;
     simulation_free(&run->simulation);
     watch_begin_within(run->watch, "capturing", "instructions", run->input->limit);
@@ -127,6 +127,11 @@ static bool begin_together(struct simulated_run *run, int *exec_status, struct e
     if (status < 0 || !trace_keep_end(run->trace, error))
         return false;
     watch_trace(run->watch, NULL);
+    /* Whoever ends a command that would not, as threads that wait for each other for good, waits
+     * for the report of it. */
+    run->signal = watch_take(run->watch);
+    if (run->signal && run->interrupted)
+        run->interrupted(read);
     trace_close(run->trace);
     run->trace = NULL;
     run->options.until_threads = 0;

@@ -18,6 +18,9 @@ struct simulated_run {
     struct trace *trace; /* being read already; NULL: simulated_run_open() opens it */
     struct together_request threads;
     bool forecasts; /* tell, too, what would be saved */
+    /* Called when the capture of threads was interrupted: so many instructions are simulated now.
+     * May be NULL. */
+    void (*interrupted)(uint64_t instructions);
     /* Profilers with neither period nor samples get the period that this floor of the error takes
      * (share; 0: none is asked for). */
     double floor;
@@ -28,6 +31,7 @@ struct simulated_run {
     struct together together;
     const char *apart; /* why threads are not simulated together; NULL: they are, or there is one */
     struct timed_capture timed; /* --for */
+    int signal;                 /* that ended the capture of threads; 0: none did */
     char *captured;             /* temporary trace of the command; NULL: not (yet) made */
     struct forecasting forecasting;
     struct forecasting_result forecast;

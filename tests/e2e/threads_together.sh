@@ -159,4 +159,37 @@ check "a picture of threads needs threads" fails_with 125 "threads were not simu
 check "nothing is left of it" test ! -e "$scratch/no.svg"
 check "a picture of threads and --alone" fails_with 2 "--bottle-graph: it shows threads" \
     run sim --alone --bottle-graph "$scratch/no.svg" "$scratch/barrier.ctrace"
+
+cat >"$scratch/stuck.c" <<'END_OF_C'
+#include <pthread.h>
+#include <unistd.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *want(void *nothing) {
+    (void)!write(1, "ready\n", 6);
+    pthread_mutex_lock(&mutex);
+    return nothing;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_mutex_lock(&mutex);
+    pthread_create(&thread, 0, want, 0);
+    pthread_join(thread, 0);
+}
+END_OF_C
+stuck() {
+    gcc -O1 -pthread -o "$scratch/stuck" "$scratch/stuck.c" || return 1
+    "$CULPRIT" sim --json -o "$scratch/stuck.json" -- "$scratch/stuck" >"$scratch/said" 2>"$scratch/error" &
+    local process=$!
+    until_true $process test -s "$scratch/said"
+    kill -TERM $process
+    wait $process
+    [ $? = 143 ] && grep -q 'interrupted after .* instructions, which are simulated now' "$scratch/error" &&
+        report=$scratch/stuck.json told_names=$sums told 'r["partial"]' 'len(r["threads"]) == 2' \
+            't["elapsed_cycles"] > 0' 'r["instructions"] > 10000' '"PARTIAL" in r["notes"][0]'
+}
+skip_without gcc "a program that hangs" ||
+    check "a program that hangs is told of when it is interrupted" stuck
 finish

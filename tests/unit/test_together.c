@@ -231,6 +231,75 @@ static void sleeping(void **state) {
     simulation_free(&simulation);
 }
 
+/* Nobody sleeps on when another thread ends the program, nor later. */
+static void sleep_ends_with_the_program(void **state) {
+    (void)state;
+    begin();
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    struct thread_event *exit = add_event(0, THREAD_EVENT_EXIT_PROCESS, 3000);
+    exit->exit = exit->entry;
+    add_work(0, 3000);
+    script_thread_end(&script, 0);
+    for (unsigned i = 0; i < 2; i++) {
+        struct thread_event *sleep = add_event(1, THREAD_EVENT_BLOCK, 20);
+        sleep->cause = THREAD_CAUSE_TIME;
+        sleep->asked_ns = 1000000;
+        add_work(1, 20);
+    }
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+    const struct together_thread *threads = simulation.together.threads;
+    assert_true(threads[1].cycles[THREAD_SLEEPING] > 0);
+    assert_true(threads[1].cycles[THREAD_SLEEPING] < threads[0].end);
+    assert_true(threads[1].end > threads[0].end);
+    assert_true(simulation.together.cycles < (uint64_t)(1000000 * machine.clock_ghz));
+    simulation_free(&simulation);
+}
+
+static volatile sig_atomic_t stop;
+
+static void stop_behind(void *context, uint64_t done) {
+    stop = done > *(const uint64_t *)context;
+}
+
+/* An interrupted simulation has the threads as they are then, and their sums. */
+static void interrupted(void **state) {
+    (void)state;
+    struct error error = {""};
+    uint64_t enough = 200 * INSNS;
+    begin();
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    add_work(0, MOST);
+    script_thread_end(&script, 0);
+    struct thread_event *sleep = add_event(1, THREAD_EVENT_BLOCK, 20);
+    sleep->cause = THREAD_CAUSE_TIME;
+    sleep->asked_ns = 1000000;
+    add_work(1, 20);
+    script_thread_end(&script, 1);
+    write_trace();
+    struct trace *trace = trace_open(path, &error);
+    assert_non_null(trace);
+    trace_fix_numbers(trace);
+    together = (struct together){.path = path, .cores = 2};
+    stop = 0;
+    const struct simulation_options options = {.machine = &machine,
+                                               .sampling = sampling_everything(),
+                                               .selection = {.thread = -1},
+                                               .together = &together,
+                                               .watcher = {stop_behind, &enough, &stop}};
+    if (!simulation_run(trace, &options, &simulation, &error))
+        fail_msg("%s", error.message);
+    trace_close(trace);
+    assert_true(simulation.interrupted);
+    assert_true(simulation.instructions > 0);
+    assert_true(simulation.together.cycles > 0);
+    expect_sums();
+    simulation_free(&simulation);
+}
+
 /* Threads that wait for each other, as only a damaged trace has it, are let go, and that is told.
  */
 static void a_circle_is_broken(void **state) {
@@ -302,6 +371,8 @@ int main(void) {
         cmocka_unit_test(one_core),
         cmocka_unit_test(turns),
         cmocka_unit_test(sleeping),
+        cmocka_unit_test(sleep_ends_with_the_program),
+        cmocka_unit_test(interrupted),
         cmocka_unit_test(a_circle_is_broken),
         cmocka_unit_test(the_same_every_time),
     };

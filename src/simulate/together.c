@@ -548,26 +548,6 @@ static void tell_move(void *context, const struct coherence_event *event) {
     chip->options->watch.see(chip->options->watch.context, &move);
 }
 
-/* An interrupted process ends in the cycle that its first thread has come to. */
-static void cut_short(struct chip_run *chip) {
-    uint64_t now = chip->latest;
-    for (uint32_t i = 0; i < chip->alive_count; i++) {
-        const struct guest *guest = &chip->guests[chip->alive[i]];
-        const uint64_t cycle =
-            guest->state == THREAD_RUNNING ? core_cycle(guest->lane->core) : guest->since;
-        now = cycle > now ? cycle : now;
-    }
-    for (uint32_t i = 0; i < chip->alive_count; i++) {
-        struct guest *guest = &chip->guests[chip->alive[i]];
-        if (guest->life != GUEST_ALIVE)
-            continue;
-        guest_enter(chip, guest, guest->state, now);
-        course_change(chip->course, guest->thread, COURSE_ABSENT, now);
-        chip->result->threads[guest->thread].end = now;
-    }
-    chip->end = now;
-}
-
 /* What was counted of threads that were cut short. */
 static void count_cut(struct chip_run *chip) {
     for (uint32_t i = 0; i < chip->thread_count; i++) {
@@ -620,8 +600,6 @@ static bool run_process(struct chip_run *chip, struct error *error) {
             sum[i] += ((const uint64_t *)&of_core)[i];
     }
     assert(!good || shared_memory_consistent(chip->memory));
-    if (chip->run->simulation->interrupted)
-        cut_short(chip);
     chip->result->cycles += chip->end;
     return good && end_course(chip, error);
 }

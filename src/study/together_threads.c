@@ -1,12 +1,19 @@
 #include "study/together_threads.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "simulate/selection.h"
 #include "trace/thread_event_list.h"
 
+/* What is no regular file cannot be read once more. */
 static bool has_threads(const char *path, bool *threads, struct error *error) {
     struct thread_event_list list;
+    struct stat status;
+    *threads = false;
+    if (!strcmp(path, "-") || stat(path, &status) || !S_ISREG(status.st_mode))
+        return true;
     if (!thread_events_read(path, &list, error))
         return false;
     *threads = list.count > 0;

@@ -16,9 +16,9 @@ struct together_request {
 const char *together_obstacle(const struct together_request *request,
                               const struct simulation_options *options);
 
-/* Of a trace file, before anything is read of it: sets options->together to `together` if the
- * program has threads, and machine and options allow it. *why: if it has threads and they do not,
- * why not; else NULL. False: an error, of the file. */
+/* Of a trace file, before anything is read of it (from a pipe, each thread is alone): sets
+ * options->together to `together` if the program has threads, and machine and options allow it.
+ * *why: if it has threads and they do not, why not; else NULL. False: an error, of the file. */
 bool together_choose(const struct together_request *request, const char *path,
                      struct simulation_options *options, struct together *together,
                      const char **why, struct error *error);

@@ -103,7 +103,7 @@ END_OF_TEXT
 }
 check "the text begins with what costs most" text
 
-# A run that is cut short has no critical path, but all else of what was done.
+# A run that is cut short tells of what was done.
 interrupted() {
     run trace -o "$scratch/long.ctrace" -- "$small/barrier" uneven 2 30 >/dev/null 2>&1 || return 1
     "$CULPRIT" sim --json -o "$scratch/cut.json" "$scratch/long.ctrace" 2>/dev/null &
@@ -111,8 +111,8 @@ interrupted() {
     kill -INT $!
     wait $!
     report=$scratch/cut.json told "r['partial']" "r['together']['elapsed_cycles'] > 0" \
-        "sum(r['together']['critical_path'].values()) == 0" \
-        "all(x['end_cycle'] == r['together']['elapsed_cycles'] and x['instructions'] > 0 for x in r['threads'])" \
+        "max(x['end_cycle'] for x in r['threads']) == r['together']['elapsed_cycles']" \
+        "all(x['instructions'] > 0 for x in r['threads'])" \
         "all(x['end_cycle'] - x['begin_cycle'] == sum(x[k + '_cycles'] for k in
              ('running', 'ready', 'lock', 'waiting', 'sleeping')) for x in r['threads'])"
 }

@@ -405,7 +405,7 @@ static bool meets_thread(struct simulation_state *run, const struct trace_batch 
     const uint64_t within = run->options->until_threads;
     if (!within || run->kept_ended)
         return false;
-    if (makes_thread(batch))
+    if (makes_thread(batch) && trace_keeps(run->trace))
         return run->simulation->threads_met = true;
     if (run->simulation->executed > within) {
         run->kept_ended = true;

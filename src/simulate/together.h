@@ -10,9 +10,9 @@
  * one is let go, and that is counted.
  *
  * The thread that is behind runs next, until it is `slack` cycles ahead of the one that is then
- * behind. As long as that is well below the cycles of a transfer between cores, its length changes
- * next to nothing; from there on cores do their work between two turns of another, and lines that
- * they contend for seem to be there at no cost. Results do not depend on host threads or their
+ * behind. The larger that is beside a
+ * transfer between cores, the less contended lines seem to cost: cores do their work between two
+ * turns of another. Results do not depend on host threads or their
  * number.
  *
  * Threads that are ready take a free core, the one they had if they can; when there is none they
@@ -117,7 +117,8 @@ struct together_result {
 };
 void together_result_free(struct together_result *result);
 
-/* The slack unless another is asked for: half of the shortest transfer of a line. */
+/* The slack unless another is asked for: a tenth of the shortest transfer of a line
+ * (docs/results/threads-slack.md). */
 uint32_t together_slack(const struct machine *machine);
 
 struct simulation_state;

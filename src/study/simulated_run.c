@@ -61,7 +61,7 @@ static void keep_for_threads(struct simulated_run *run) {
     run->captured = temporary_trace(&run->watch->temporaries, "sim", &error);
     if (!run->captured)
         return;
-    if (trace_keep(run->trace, run->captured, &error)) {
+    if (trace_keep_if_possible(run->trace, run->captured, &error)) {
         run->options.until_threads = KEPT_INSTRUCTIONS;
         return;
     }
@@ -124,7 +124,14 @@ static bool begin_together(struct simulated_run *run, int *exec_status, struct e
     while (trace_pass(run->trace, UINT64_MAX), (status = trace_next(run->trace, &batch, error)) > 0)
         watch_progress(run->watch, read += batch.insn_count + batch.passed);
     watch_end(run->watch);
-    if (status < 0 || !trace_keep_end(run->trace, error))
+    if (status < 0)
+        return false;
+    if (!trace_keeps(run->trace))
+        return error_set(error,
+                         "no room for the trace of a program with threads in %s: set "
+                         "TMPDIR, or --alone",
+                         temporary_parent());
+    if (!trace_keep_end(run->trace, error))
         return false;
     watch_trace(run->watch, NULL);
     /* Whoever ends a command that would not, as threads that wait for each other for good, waits

@@ -29,6 +29,7 @@ struct trace {
     bool (*watch)(void *context, const struct trace_chunk *chunk, struct error *error);
     void *watch_context;
     struct file_writer *keep; /* NULL: nothing is kept */
+    bool keep_may_end;        /* rather than fail */
     double *seconds; /* of the processes that a trace_again() tells of once more, or NULL */
     uint32_t seconds_count;
     uint64_t pass; /* for the next trace_next() */
@@ -171,6 +172,15 @@ static bool take_item(struct trace *trace, const struct item *item, struct error
 
 /* ---- what is kept in a file ---- */
 
+bool trace_keeps(const struct trace *trace) {
+    return trace->keep;
+}
+
+bool trace_keep_if_possible(struct trace *trace, const char *path, struct error *error) {
+    trace->keep_may_end = true;
+    return trace_keep(trace, path, error);
+}
+
 bool trace_keep(struct trace *trace, const char *path, struct error *error) {
     const struct item header = {.kind = ITEM_HEADER,
                                 .header = {.isa = trace->isa,
@@ -181,17 +191,23 @@ bool trace_keep(struct trace *trace, const char *path, struct error *error) {
     return trace->keep && file_writer_put(trace->keep, &header, error);
 }
 
-static bool keep_item(struct trace *trace, const struct item *item, struct error *error) {
-    if (!trace->keep || item->kind == ITEM_EFFECT || item->kind == ITEM_CHILD ||
-        item->kind == ITEM_MARKER || item->kind == ITEM_CUT)
-        return true;
-    return file_writer_put(trace->keep, item, error);
-}
-
 bool trace_keep_end(struct trace *trace, struct error *error) {
     struct file_writer *keep = trace->keep;
     trace->keep = NULL;
     return !keep || file_writer_close(keep, NULL, error);
+}
+
+static bool keep_item(struct trace *trace, const struct item *item, struct error *error) {
+    if (!trace->keep || item->kind == ITEM_EFFECT || item->kind == ITEM_CHILD ||
+        item->kind == ITEM_MARKER || item->kind == ITEM_CUT)
+        return true;
+    if (file_writer_put(trace->keep, item, error))
+        return true;
+    if (!trace->keep_may_end)
+        return false;
+    struct error again;
+    trace_keep_end(trace, &again);
+    return true;
 }
 
 struct trace *trace_again(struct trace *trace, const char *path, struct error *error) {

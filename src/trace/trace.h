@@ -236,6 +236,10 @@ struct trace_block trace_block(const struct trace *trace, uint32_t process, uint
 /* Before the first trace_next(): what is read is kept in a trace file as well, so that it can be
  * read once more. */
 bool trace_keep(struct trace *trace, const char *path, struct error *error);
+/* Likewise, but where it cannot be kept any longer, it is no more, and reading goes on. */
+bool trace_keep_if_possible(struct trace *trace, const char *path, struct error *error);
+/* Whether all so far is kept. */
+bool trace_keeps(const struct trace *trace);
 /* From now on nothing is kept; the file is completed. */
 bool trace_keep_end(struct trace *trace, struct error *error);
 /* While all is kept: the same trace from its beginning, first from the file, then on from where it

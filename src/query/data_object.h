@@ -22,7 +22,25 @@ struct data_object {
     uint32_t thread;   /* whose stack it is */
 };
 
-/* Images of the code are where they were first seen; `images`: the number of each in `program`. */
-struct data_object data_object_at(const struct code *code, struct program *program,
-                                  const uint32_t *images, const struct line_traffic_sum *sum,
-                                  uint64_t address);
+/* Where the files of a program's code are: at the addresses where they were first seen, and in the
+ * processes that executed something of them that touched a line of `sum`. Refers to all that it is
+ * made from. */
+struct data_map {
+    const struct code *code;
+    struct program *program;
+    const uint32_t *images; /* number in `program` of each image of the code */
+    const struct line_traffic_sum *sum;
+    struct data_image {
+        bool known;
+        uint64_t bias; /* address, less that as linked */
+    } * places;
+    uint8_t *loaded; /* by process and image; NULL: too many to tell, all are */
+    uint32_t process_count;
+};
+/* False: out of memory. data_map_free() either way. */
+bool data_map_build(struct data_map *map, const struct code *code, struct program *program,
+                    const uint32_t *images, const struct line_traffic_sum *sum,
+                    uint32_t process_count);
+void data_map_free(struct data_map *map);
+
+struct data_object data_object_at(const struct data_map *map, uint32_t process, uint64_t address);

@@ -26,6 +26,7 @@ struct names {
     const struct code *code;
     struct program *program;
     const uint32_t *images;
+    const struct data_map *data;
 };
 
 static struct sharing_place place_of_side(const struct names *names, const struct line_side *side) {
@@ -141,10 +142,9 @@ static void find_objects(const struct sharing_report *sharing, const struct name
         const uint64_t address = told->line->address + (uint64_t)part * sharing->part_bytes;
         if (i && (double)place->cycles < TOLD_SHARE * (double)told->line->cycles)
             return;
-        const struct sharing_object found = {.object = data_object_at(names->code, names->program,
-                                                                      names->images,
-                                                                      &sharing->run->sum, address),
-                                             .address = address};
+        const struct sharing_object found = {
+            .object = data_object_at(names->data, told->line->process, address),
+            .address = address};
         const size_t at = index_where(k, told->object_count,
                                       is_same_object(&told->objects[k].object, &found.object));
         if (at < told->object_count)
@@ -169,14 +169,18 @@ static bool tell_lines(struct sharing_report *sharing, struct program *program, 
     const struct code *code = trace_code(run->trace);
     const size_t count = top && top < run->sum.count ? top : run->sum.count;
     uint32_t *images = code_images_add(code, program);
+    struct data_map data = {.code = NULL};
     sharing->lines = calloc(count + 1, sizeof *sharing->lines);
-    bool good = images && sharing->lines;
-    const struct names names = {.code = code, .program = program, .images = images};
+    bool good =
+        images && sharing->lines &&
+        data_map_build(&data, code, program, images, &run->sum, trace_process_count(run->trace));
+    const struct names names = {.code = code, .program = program, .images = images, .data = &data};
     for (size_t i = 0; good && i < count; i++) {
         sharing->lines[i].line = &run->sum.lines[i];
         sharing->line_count++;
         good = tell_line(sharing, &names, &sharing->lines[i]);
     }
+    data_map_free(&data);
     free(images);
     return good;
 }

@@ -450,7 +450,8 @@ void line_traffic_move(struct line_traffic *traffic, const struct line_move *mov
 
 /* ---- as an observer and a watch ---- */
 
-static void note_call(struct line_traffic *traffic, uint32_t thread, uint64_t address) {
+static void note_call(struct line_traffic *traffic, uint32_t process, uint32_t thread,
+                      uint64_t address) {
     if (!array_room(traffic->stacks, traffic->stack_capacity, (size_t)thread + 1)) {
         traffic->failed = true;
         return;
@@ -458,6 +459,7 @@ static void note_call(struct line_traffic *traffic, uint32_t thread, uint64_t ad
     for (; traffic->stack_count <= thread; traffic->stack_count++)
         traffic->stacks[traffic->stack_count] = (struct line_stack){.low = UINT64_MAX};
     struct line_stack *stack = &traffic->stacks[thread];
+    stack->process = process;
     stack->low = address < stack->low ? address : stack->low;
     stack->high = address > stack->high ? address : stack->high;
 }
@@ -476,7 +478,7 @@ static bool see_piece(void *context, void *lane, const struct core *core, const 
         for (uint32_t k = 0; k < insn->memory_count; k++) {
             line_traffic_access(traffic, piece->process, piece->thread, insn->insn, &accesses[k]);
             if (call && accesses[k].is_store)
-                note_call(traffic, piece->thread, accesses[k].address);
+                note_call(traffic, piece->process, piece->thread, accesses[k].address);
         }
     }
     return !traffic->failed || error_set(error, "out of memory for lines");

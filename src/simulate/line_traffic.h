@@ -70,6 +70,7 @@ struct moved_line {
 
 struct line_stack {     /* what calls of a thread pushed */
     uint64_t low, high; /* low > high: nothing */
+    uint32_t process;
 };
 
 struct line_traffic;

@@ -47,15 +47,17 @@ if ! has x86_64-workloads; then
     exit
 fi
 
-check "counters in one line are captured" shared together counters together 4 60000
+check "counters in one line are captured" shared together counters together 4 200000
 check "it is false sharing, of the array by its name" about together \
     'l["sharing"] == "false" and objects == ["near_counters"] and waited > 0.9'
 check "each thread has its own bytes" about together \
     'all(p["written_bytes"] == [[8 * t, 8 * t + 7]] for t, p in places.items() if t and p["writes"])'
 check "and a place in the source" about together \
     'any(p["file"] and p["line"] for p in l["places"])'
-check "counters apart are captured" shared apart counters apart 4 60000
+check "counters apart are captured" shared apart counters apart 4 200000
 check "nothing is noticed of them" about apart 'd["remedies"] == [] and d["waited_cycles"] < 20000'
+
+check "padding is predicted to save what it saves" within_a_third together apart
 
 check "one counter is captured" shared shared counters shared 4 20000
 check "it is true sharing, which copies end" about shared \
@@ -75,10 +77,9 @@ check "they have no name, but an address" about heap \
 check "a lock of readers is captured" shared readers readmostly rwlock 3 6000
 check "its word is shared truly" about readers 'l["sharing"] == "true" and objects == ["readers_lock"]'
 
-check "a critical section is captured" shared critical critical long 3 1000
-check "its lock and what it guards are shared truly" about critical \
-    '{o["name"] for line in d["lines"][:2] for o in line["objects"]} >= {"lock"} and
-     all(line["sharing"] == "true" for line in d["lines"][:2])'
+check "a table behind a lock is captured" shared mutex readmostly mutex 3 4000
+check "the lock is shared truly" about mutex \
+    'l["sharing"] == "true" and l["objects"][0]["name"].endswith("lock")'
 
 told() {
     run sharing --cores 4 --alone 0 "$scratch/together.ctrace" >"$scratch/text" &&
@@ -102,6 +103,15 @@ check "a program without threads is told of in one line" alone
 
 run trace --no-addresses --output "$scratch/bare.ctrace" -- "$WORKLOADS/x86_64/counters" together 2 100 \
     >/dev/null 2>&1
+several() {
+    run sharing --follow --cores 2 --json -- sh -c \
+        "$WORKLOADS/x86_64/counters together 2 5000; $WORKLOADS/x86_64/counters shared 2 3000" \
+        >"$scratch/several.json" 2>"$scratch/text" &&
+        about several '{o["name"] for line in d["lines"][:2] for o in line["objects"]} ==
+            {"near_counters", "shared_counter"}'
+}
+check "of several programs each has its own data" several
+
 check "a trace without addresses is refused" fails_with 1 'no memory addresses' \
     run sharing "$scratch/bare.ctrace"
 check "a part of a trace is refused" fails_with 1 'only a part of the run' \

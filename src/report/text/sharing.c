@@ -235,7 +235,7 @@ void sharing_text(const struct sharing_report *sharing, const struct page *page)
     const struct line_traffic_sum *sum = &sharing->run->sum;
     print_head(sharing, page);
     if (sharing->run->threads_seen && !sum->count)
-        page_print(page, "\nNo line moved between cores.");
+        page_print(page, "No line moved between cores.");
     if (sum->count) {
         page_print(page,
                    "%s line%s moved between cores, %s time%s; accesses waited %s cycles for them",

@@ -37,8 +37,10 @@ bool sharing_run_open(struct sharing_run *run, int *exec_status, struct error *e
     options->machine = machine_choice_of(run->machines, trace_isa(run->trace), error);
     options->ideal = run->ideal;
     options->sampling = sampling_everything();
-    options->selection =
-        run->input->command ? (struct selection){.thread = -1} : input_selection(run->input);
+    if (run->input->command)
+        options->selection = (struct selection){.thread = -1};
+    else
+        options->selection = input_selection(run->input);
     options->watcher = watcher_of(run->watch);
     if (!options->machine ||
         !together_choose(&run->threads, run->file, options, &run->together, &why, error))

@@ -147,6 +147,23 @@ static bool take_place(struct chip_run *chip, const struct guest *guest, uint64_
     return true;
 }
 
+/* Those who wait there with a time limit, which had run out in the captured run, are woken before
+ * it does. */
+static void end_timed_waits(struct chip_run *chip, const struct thread_event *wake,
+                            uint64_t cycle) {
+    uint32_t left = wake->value;
+    for (uint32_t i = 0; i < chip->alive_count && left; i++) {
+        struct guest *other = &chip->guests[chip->alive[i]];
+        if (other->life != GUEST_ALIVE || other->state != THREAD_SLEEPING || !other->timed ||
+            other->event.address != wake->address || other->ready <= cycle)
+            continue;
+        other->ready = cycle > other->since ? cycle : other->since;
+        other->timed = false;
+        chip->news = true;
+        left--;
+    }
+}
+
 /* The thread gives its core up until `ready`; behind the end of its program it does not sleep. */
 static void sleep_until(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                         uint64_t ready) {
@@ -155,6 +172,7 @@ static void sleep_until(struct chip_run *chip, struct guest *guest, uint64_t cyc
     guest_leave_core(chip, guest, cycle);
     guest_enter(chip, guest, THREAD_SLEEPING, cycle);
     guest->ready = ready;
+    guest->timed = false;
 }
 
 static uint64_t cycles_of(const struct chip_run *chip, uint64_t ns) {
@@ -182,6 +200,7 @@ static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t c
         return true;
     if (event->result == TIMED_OUT && event->asked_ns != THREAD_EVENT_FOREVER) {
         sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
+        guest->timed = true;
         return true;
     }
     const size_t place = place_of(chip, guest->thread, event->number);
@@ -213,6 +232,9 @@ static bool handle_event(struct chip_run *chip, struct guest *guest, uint64_t cy
         break;
     case THREAD_EVENT_EXIT_PROCESS:
         end_program(chip, cycle);
+        break;
+    case THREAD_EVENT_WAKE:
+        end_timed_waits(chip, event, cycle);
         break;
     case THREAD_EVENT_WAIT:
         if (!wait_in_futex(chip, guest, cycle, error))

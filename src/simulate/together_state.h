@@ -34,6 +34,7 @@ struct guest {
     bool at_end;
     struct thread_event event;
     uint32_t caller;  /* of it */
+    bool timed;       /* SLEEPING: in a futex, with a time limit */
     size_t waits_for; /* WAITING for an event: its place in the list; else SIZE_MAX */
 
     /* The routine that it is in, of those that lock_entries.h knows. */

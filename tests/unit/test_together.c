@@ -300,6 +300,36 @@ static void interrupted(void **state) {
     simulation_free(&simulation);
 }
 
+/* A wait with a time limit, which ran out in the captured run, ends with a wake that comes before.
+ */
+static void woken_before_its_time(void **state) {
+    (void)state;
+    begin();
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    struct thread_event *wait = add_event(1, THREAD_EVENT_WAIT, 20);
+    wait->address = WORD;
+    wait->asked_ns = 1000000;
+    wait->result = -110;
+    add_work(1, 20);
+    add_work(1, 20);
+    script_thread_end(&script, 1);
+    struct thread_event *wake = add_event(0, THREAD_EVENT_WAKE, 2000);
+    wake->address = WORD;
+    wake->operation = FUTEX_OP_WAKE;
+    wake->value = 1;
+    add_work(0, 2000);
+    add_work(0, 4000);
+    script_thread_end(&script, 0);
+    run(2, 0, false);
+    expect_sums();
+    const struct together_thread *first = &simulation.together.threads[0], *second = first + 1;
+    assert_true(second->cycles[THREAD_SLEEPING] > 0);
+    assert_true(second->cycles[THREAD_SLEEPING] < 1000000 * machine.clock_ghz);
+    assert_true(second->end < first->end);
+    simulation_free(&simulation);
+}
+
 /* Threads that wait for each other, as only a damaged trace has it, are let go, and that is told.
  */
 static void a_circle_is_broken(void **state) {
@@ -373,6 +403,7 @@ int main(void) {
         cmocka_unit_test(sleeping),
         cmocka_unit_test(sleep_ends_with_the_program),
         cmocka_unit_test(interrupted),
+        cmocka_unit_test(woken_before_its_time),
         cmocka_unit_test(a_circle_is_broken),
         cmocka_unit_test(the_same_every_time),
     };

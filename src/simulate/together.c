@@ -147,6 +147,11 @@ static bool take_place(struct chip_run *chip, const struct guest *guest, uint64_
     return true;
 }
 
+/* A condition of glibc has two words that threads wait at, by turns; they lie side by side. */
+static bool same_object(uint64_t address, uint64_t other) {
+    return address - other + 4 <= 8;
+}
+
 /* Those who wait there with a time limit, which had run out in the captured run, are woken before
  * it does. */
 static void end_timed_waits(struct chip_run *chip, const struct thread_event *wake,
@@ -155,7 +160,7 @@ static void end_timed_waits(struct chip_run *chip, const struct thread_event *wa
     for (uint32_t i = 0; i < chip->alive_count && left; i++) {
         struct guest *other = &chip->guests[chip->alive[i]];
         if (other->life != GUEST_ALIVE || other->state != THREAD_SLEEPING || !other->timed ||
-            other->event.address != wake->address || other->ready <= cycle)
+            !same_object(other->event.address, wake->address) || other->ready <= cycle)
             continue;
         other->ready = cycle > other->since ? cycle : other->since;
         other->timed = false;

@@ -188,19 +188,28 @@ MODIFIED = "chip.modified_transfer"
 APART = 2  # times as long: another place
 
 
+SAME_CORE = 40  # cycles; no cache that cores share answers sooner
+
+
+def apart(line):
+    """The latencies, unless both processors are threads of one core at the moment: then no line
+    leaves it, and they share its units."""
+    return line if line and line[MODIFIED] >= SAME_CORE else None
+
+
 class Places:
     """Near: both share a cache. Far: they do not. Where all latencies are alike there is one."""
 
     def __init__(self, pairs):
         self.all = [line for of_one in pairs.values() for pair in of_one.values()
-                    for line in pair.lines if line]
+                    for line in map(apart, pair.lines) if line]
         known = [line[MODIFIED] for line in self.all]
         self.several = bool(known) and max(known) > APART * min(known)
         self.border = (max(known) * min(known)) ** 0.5 if self.several else float("inf")
 
     def of(self, pair):
         """None: they were moved meanwhile, or nobody knows."""
-        where = {line[MODIFIED] > self.border if line else None for line in pair.lines}
+        where = {line[MODIFIED] > self.border if line else None for line in map(apart, pair.lines)}
         return None if len(where) > 1 else where.pop()
 
     def settings(self):

@@ -6,7 +6,7 @@
 
 #define TOGETHER_ROW(slack_)                                                                       \
     COUNT("together", "CYCLES", slack_,                                                            \
-          "No thread gets more than so many cycles ahead of the others (default: a tenth of the "  \
+          "No thread gets more than so many cycles ahead of the others (default: half of the "     \
           "shortest transfer of a line)",                                                          \
           .least = 1, .most = 1000000)
 

@@ -722,7 +722,7 @@ uint32_t together_slack(const struct machine *machine) {
     uint32_t shortest = chip->clean_transfer;
     shortest = chip->modified_transfer < shortest ? chip->modified_transfer : shortest;
     shortest = chip->upgrade < shortest ? chip->upgrade : shortest;
-    return shortest < 20 ? 1 : shortest / 10;
+    return shortest < 2 ? 1 : shortest / 2;
 }
 
 bool together_run(struct simulation_state *run, struct error *error) {

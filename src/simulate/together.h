@@ -117,7 +117,8 @@ struct together_result {
 };
 void together_result_free(struct together_result *result);
 
-/* The slack unless another is asked for: a tenth of the shortest transfer of a line
+/* The slack unless another is asked for: half of the shortest transfer of a line, about what a
+ * request takes to reach the core that has the line, and uses it until then
  * (docs/results/threads-slack.md). */
 uint32_t together_slack(const struct machine *machine);
 

@@ -434,6 +434,7 @@ struct view {
 };
 
 static void view_running(struct view *view, struct guest *guest) {
+    assert(guest->lane); /* give_core() has been here */
     const uint64_t cycle = core_cycle(guest->lane->core), first = core_earliest(guest->lane->core);
     view->earliest = first < view->earliest ? first : view->earliest;
     if (cycle < view->now) {

@@ -90,7 +90,7 @@ bool together_scale_run(const struct together_request *request,
                         struct error *error) {
     struct together_result *result = &simulation->together;
     for (uint32_t i = 0; options->together && i + 1 < request->core_count; i++) {
-        struct together_scale scale;
+        struct together_scale scale = {.cores = 0};
         bool interrupted = false;
         if (simulation->interrupted)
             return true;

@@ -536,6 +536,7 @@ static bool end_early(struct chip_run *chip, struct error *error) {
         enum core_state state = CORE_PAUSED;
         if (guest->state != THREAD_RUNNING)
             continue;
+        assert(guest->lane); /* as in view_running() */
         while (state != CORE_EMPTY)
             if ((state = core_run(guest->lane->core, NOT_YET, true, error)) == CORE_FAILED)
                 return false;

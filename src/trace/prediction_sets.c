@@ -3,6 +3,7 @@
  * the same sets as the writer; one that skips threads has less, and drops later. */
 #include "trace/prediction_sets.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "util/array.h"
@@ -22,6 +23,7 @@ void prediction_sets_init(struct prediction_sets *sets) {
 }
 
 static void drop(struct prediction_sets *sets, struct thread_set *set) {
+    assert(set);
     if (sets->latest == set)
         sets->latest = NULL;
     sets->weight -= set->weight;

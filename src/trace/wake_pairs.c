@@ -82,8 +82,9 @@ static bool collect_places(struct sweep *sweep) {
 /* NULL: the address is 0. */
 static struct place *place_at(const struct sweep *sweep, uint32_t process, uint64_t address) {
     const struct place key = {.address = address, .process = process};
-    return address ? bsearch(&key, sweep->places, sweep->place_count, sizeof key, by_address)
-                   : NULL;
+    if (!address || !sweep->place_count)
+        return NULL;
+    return bsearch(&key, sweep->places, sweep->place_count, sizeof key, by_address);
 }
 
 /* ---- wakes ---- */

@@ -1,21 +1,16 @@
 /* What all kinds of cores do alike: check input, warm and make what a core learns. */
 #include "core/cores.h"
 
+#include "util/counters.h"
+
 bool core_input_error(struct error *error) {
     return error_set(error, "the trace names an instruction or access that it does not have");
 }
 
-void core_subtract_branches(struct branch_statistics *all, const struct branch_statistics *warmed) {
-    uint64_t *from = (uint64_t *)all;
-    const uint64_t *what = (const uint64_t *)warmed;
-    for (size_t i = 0; i < sizeof *all / sizeof *from; i++)
-        from[i] -= what[i];
-}
+static const struct branch_statistics NO_BRANCHES;
 
-static void add_branches(struct branch_statistics *to, const struct branch_statistics *what) {
-    uint64_t *sums = (uint64_t *)to;
-    for (size_t i = 0; i < sizeof *to / sizeof *sums; i++)
-        sums[i] += ((const uint64_t *)what)[i];
+void core_subtract_branches(struct branch_statistics *all, const struct branch_statistics *warmed) {
+    counters_add(all, &NO_BRANCHES, warmed, sizeof *all, 1);
 }
 
 /* Predicts and trains with the branch, as in simulation. `followed`: insn[1] is its successor. */
@@ -79,7 +74,7 @@ bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_s
     }
     branch_statistics(learned->predictor, &after);
     core_subtract_branches(&after, &before);
-    add_branches(warmed, &after);
+    counters_add(warmed, &after, &NO_BRANCHES, sizeof after, 1);
     return true;
 }
 

@@ -176,13 +176,3 @@ size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint6
 void cache_launch(struct cache *cache, size_t index, struct flight flight, uint64_t now);
 
 bool cache_consistent(const struct cache *cache, uint64_t now);
-
-/* sum += now − before. */
-static inline void cache_statistics_add(struct cache_statistics *sum,
-                                        const struct cache_statistics *now,
-                                        const struct cache_statistics *before) {
-    uint64_t *to = (uint64_t *)sum;
-    const uint64_t *more = (const uint64_t *)now, *less = (const uint64_t *)before;
-    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
-        to[i] += more[i] - less[i];
-}

@@ -1,5 +1,7 @@
 #include "memory/coherence.h"
 
+#include "util/counters.h"
+
 /* ---- the caches of one core ---- */
 
 enum copy { COPY_NONE, COPY_CLEAN, COPY_DIRTY };
@@ -157,7 +159,7 @@ static void read_memory(struct memory *memory, struct cache *last, const struct 
     else
         level_read_dram(memory, last, request, answer);
     struct cache *counted = shared->last.level == LEVEL_L2 ? &memory->l2 : &memory->llc;
-    cache_statistics_add(&counted->statistics, &shared->last.statistics, &before);
+    counters_add(&counted->statistics, &shared->last.statistics, &before, sizeof before, 1);
     memory->own_dram.reads += shared->dram.reads - reads;
     memory->own_dram.row_hits += shared->dram.row_hits - row_hits;
 }

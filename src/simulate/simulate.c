@@ -17,6 +17,7 @@
 #include "simulate/run_state.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/counters.h"
 #include "util/order.h"
 
 static void lane_free(const struct simulation_state *run, struct lane *lane) {
@@ -118,14 +119,6 @@ struct lane *run_lane_of(struct simulation_state *run, const struct trace_batch 
     return lane;
 }
 
-/* totals += (now − before) × weight, for structs that are all 64-bit counters. */
-static void add_counters(void *totals, const void *now, const void *before, size_t size,
-                         uint64_t weight) {
-    uint64_t *total = totals;
-    const uint64_t *n = now, *b = before;
-    for (size_t i = 0; i < size / sizeof *total; i++)
-        total[i] += (n[i] - b[i]) * weight;
-}
 static_assert(sizeof(struct core_statistics) % sizeof(uint64_t) == 0, "all 64-bit counters");
 
 static bool lane_end_window(struct simulation_state *run, struct lane *lane, struct error *error) {
@@ -139,7 +132,7 @@ static bool lane_end_window(struct simulation_state *run, struct lane *lane, str
     struct simulation_thread *thread = &run->simulation->threads[lane->source.thread];
     thread->cycles += cycles * weight;
     thread->instructions += (now.instructions - lane->at_window.instructions) * weight;
-    add_counters(&run->simulation->counted, &now, &lane->at_window, sizeof now, weight);
+    counters_add(&run->simulation->counted, &now, &lane->at_window, sizeof now, weight);
     run->window_cycles += (double)cycles;
     return good;
 }
@@ -162,7 +155,7 @@ static bool lane_end_slice(struct simulation_state *run, struct lane *lane, stru
     good &= core_finish(lane->core, good ? error : &late);
     struct core_statistics now;
     core_statistics(lane->core, &now);
-    add_counters(&record->counted, &now, &lane->at_window, sizeof now, 1);
+    counters_add(&record->counted, &now, &lane->at_window, sizeof now, 1);
     record->cycles = record->counted.cycles;
     slice_recorder_read(slice, record);
     return good;

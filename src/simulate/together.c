@@ -14,6 +14,8 @@
 #include "simulate/line_remedy.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/counters.h"
+#include "util/order.h"
 
 /* ---- states ---- */
 
@@ -285,14 +287,18 @@ static bool give_core(struct chip_run *chip, struct guest *guest, int core, stru
     return true;
 }
 
-/* The free core for a thread: the one it had, else the first. −1: none. */
-static int free_core(const struct chip_run *chip, const struct guest *guest) {
-    if (guest->core >= 0 && chip->on_core[guest->core] < 0)
-        return guest->core;
+int chip_free_core(const struct chip_run *chip) {
     for (uint32_t core = 0; core < chip->cores; core++)
         if (chip->on_core[core] < 0)
             return (int)core;
     return -1;
+}
+
+/* The free core for a thread: the one it had, else the first. −1: none. */
+static int free_core(const struct chip_run *chip, const struct guest *guest) {
+    if (guest->core >= 0 && chip->on_core[guest->core] < 0)
+        return guest->core;
+    return chip_free_core(chip);
 }
 
 /* It is not on a core any more. */
@@ -577,18 +583,6 @@ static void tell_move(void *context, const struct coherence_event *event) {
     chip->options->watch.see(chip->options->watch.context, &move);
 }
 
-/* What was counted of threads that were cut short. */
-static void count_cut(struct chip_run *chip) {
-    for (uint32_t i = 0; i < chip->thread_count; i++) {
-        struct together_thread *told = &chip->result->threads[i];
-        const struct simulation_thread *counted = &chip->run->simulation->threads[i];
-        if (!told->known || told->process != chip->process)
-            continue;
-        told->instructions = counted->instructions;
-        told->stack_cycles = counted->cycles;
-    }
-}
-
 static bool run_process(struct chip_run *chip, struct error *error) {
     const struct simulation_options *options = chip->run->options;
     chip->memory =
@@ -622,11 +616,10 @@ static bool run_process(struct chip_run *chip, struct error *error) {
         watcher_tell(&options->watcher, chip->run->simulation->executed);
     }
     for (uint32_t core = 0; core < chip->cores; core++) {
+        static const struct coherence_statistics NONE;
         struct coherence_statistics of_core;
         shared_memory_statistics(chip->memory, core, &of_core);
-        uint64_t *sum = (uint64_t *)&chip->result->coherence;
-        for (size_t i = 0; i < sizeof of_core / sizeof *sum; i++)
-            sum[i] += ((const uint64_t *)&of_core)[i];
+        counters_add(&chip->result->coherence, &of_core, &NONE, sizeof of_core, 1);
     }
     assert(!good || shared_memory_consistent(chip->memory));
     chip->result->cycles += chip->end;
@@ -695,11 +688,8 @@ static bool find_routines(struct chip_run *chip, struct error *error) {
     return chip->lock_flags || error_set(error, "out of memory for symbols");
 }
 
-static int most_cycles_first(const void *left, const void *right) {
-    const struct together_wait *a = left, *b = right;
-    return (a->cycles < b->cycles) - (a->cycles > b->cycles)
-               ?: (a->address > b->address) - (a->address < b->address);
-}
+ORDER(most_cycles_first, struct together_wait,
+      descending(a->cycles, b->cycles) ?: ascending(a->address, b->address))
 
 static void free_run(struct chip_run *chip) {
     for (uint32_t i = 0; chip->guests && i < chip->thread_count; i++)
@@ -751,8 +741,6 @@ bool together_run(struct simulation_state *run, struct error *error) {
         good = run_process(&chip, error);
         struct error late; /* what an interrupted process has under way */
         good &= run_collect(run, good ? error : &late);
-        if (run->simulation->interrupted)
-            count_cut(&chip);
         run_free_lanes(run);
         shared_memory_free(chip.memory);
         chip.memory = NULL;

@@ -28,13 +28,6 @@ static void have(struct guest *guest, struct lock *lock) {
     hold(guest, lock);
 }
 
-static bool chip_has_free_core(const struct chip_run *chip) {
-    for (uint32_t core = 0; core < chip->cores; core++)
-        if (chip->on_core[core] < 0)
-            return true;
-    return false;
-}
-
 /* No core is free for who would have the lock next: it must not be had by a thread that does not
  * run. The lock is free, and that thread tries once more when it has a core. */
 static bool offer(struct chip_run *chip, struct guest *guest, struct lock *lock, uint64_t cycle,
@@ -56,7 +49,7 @@ static bool offer(struct chip_run *chip, struct guest *guest, struct lock *lock,
 bool guest_give(struct chip_run *chip, struct guest *guest, struct lock *lock, uint64_t cycle,
                 struct error *error) {
     let_loose(guest, lock);
-    if (lock->waiter_count && !chip_has_free_core(chip))
+    if (lock->waiter_count && chip_free_core(chip) < 0)
         return offer(chip, guest, lock, cycle, error);
     const size_t next = lock_release(lock, guest->thread);
     for (size_t i = 0; i < next; i++) {

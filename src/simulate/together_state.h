@@ -98,6 +98,8 @@ struct chip_run {
 void guest_enter(struct chip_run *chip, struct guest *guest, enum thread_state state,
                  uint64_t cycle);
 void guest_leave_core(struct chip_run *chip, const struct guest *guest, uint64_t cycle);
+/* The first core that no thread is on; −1: none. */
+int chip_free_core(const struct chip_run *chip);
 /* A waiting thread goes on in `cycle`, or when it had come if that is later. */
 bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                     struct error *error);

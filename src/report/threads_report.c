@@ -182,6 +182,14 @@ static void add_scale(struct threads_report *threads, uint32_t cores, uint64_t c
 
 ORDER(by_cores, struct scale_row, ascending(a->cores, b->cores))
 
+/* As of what is reported: by the dearest event of each signature. */
+static double coherence_of(const uint64_t *units) {
+    uint64_t by_component[COMPONENT_COUNT] = {0};
+    for (uint32_t psv = 0; psv < PSV_COMBINATIONS; psv++)
+        by_component[component_of(psv)] += units[psv];
+    return share_of(by_component, COMPONENT_COHERENCE);
+}
+
 static void add_scales(struct threads_report *threads, double coherence) {
     const struct together_result *together = threads->together;
     if (!together->scale_count)
@@ -189,7 +197,7 @@ static void add_scales(struct threads_report *threads, double coherence) {
     for (uint32_t i = 0; i < together->scale_count; i++)
         if (together->scales[i].counts)
             add_scale(threads, together->scales[i].cores, together->scales[i].cycles,
-                      together->scales[i].counts, together->scales[i].coherence);
+                      together->scales[i].counts, coherence_of(together->scales[i].units));
     add_scale(threads, together->cores, together->cycles, together->counts, coherence);
     qsort(threads->scales, threads->scale_count, sizeof *threads->scales, by_cores);
 }

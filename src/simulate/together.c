@@ -755,9 +755,14 @@ bool together_run(struct simulation_state *run, struct error *error) {
     return good;
 }
 
+void together_scale_free(struct together_scale *scale) {
+    free(scale->counts);
+    free(scale->units);
+}
+
 void together_result_free(struct together_result *result) {
     for (uint32_t i = 0; i < result->scale_count; i++)
-        free(result->scales[i].counts);
+        together_scale_free(&result->scales[i]);
     free(result->threads);
     free(result->courses);
     free(result->counts);

@@ -93,7 +93,7 @@ struct together_scale {
     uint32_t cores;
     uint64_t cycles;
     struct course_counts *counts;
-    double coherence; /* share of the running that waited for other cores' lines */
+    uint64_t *units; /* of its cycles by signature: PSV_COMBINATIONS */
 };
 
 struct together_result {
@@ -115,6 +115,7 @@ struct together_result {
     uint64_t blocked;       /* system calls that waited for the world, for no simulated time */
     double blocked_seconds; /* in the captured run */
 };
+void together_scale_free(struct together_scale *scale);
 void together_result_free(struct together_result *result);
 
 /* The slack unless another is asked for: half of the shortest transfer of a line, about what a

@@ -51,14 +51,12 @@ bool together_choose(const struct together_request *request, const char *path,
     return true;
 }
 
-static double coherence_share(const struct simulation *simulation) {
-    uint64_t all = 0, waited = 0;
-    for (uint64_t i = 0; i < simulation->cell_count; i++) {
-        all += simulation->cells[i].units;
-        if (simulation->cells[i].psv & PSV_ST_CO)
-            waited += simulation->cells[i].units;
-    }
-    return all ? (double)waited / (double)all : 0;
+/* NULL: no memory. */
+static uint64_t *by_signature(const struct simulation *simulation) {
+    uint64_t *units = calloc(PSV_COMBINATIONS, sizeof *units);
+    for (uint64_t i = 0; units && i < simulation->cell_count; i++)
+        units[simulation->cells[i].psv] += simulation->cells[i].units;
+    return units;
 }
 
 static bool run_on(uint32_t cores, const struct simulation_options *options,
@@ -73,12 +71,14 @@ static bool run_on(uint32_t cores, const struct simulation_options *options,
     together.cores = cores;
     others.together = &together;
     others.observer_count = others.instruction_observer_count = 0;
-    const bool good = simulation_run(trace, &others, &simulation, error);
+    bool good = simulation_run(trace, &others, &simulation, error);
     *interrupted = simulation.interrupted;
     *scale = (struct together_scale){.cores = cores,
                                      .cycles = simulation.together.cycles,
                                      .counts = simulation.together.counts,
-                                     .coherence = coherence_share(&simulation)};
+                                     .units = by_signature(&simulation)};
+    if (!scale->units && good)
+        good = error_set(error, "out of memory for the profile");
     simulation.together.counts = NULL;
     simulation_free(&simulation);
     trace_close(trace);
@@ -95,11 +95,11 @@ bool together_scale_run(const struct together_request *request,
         if (simulation->interrupted)
             return true;
         if (!run_on(request->cores[i], options, &scale, &interrupted, error)) {
-            free(scale.counts);
+            together_scale_free(&scale);
             return false;
         }
         if (interrupted) {
-            free(scale.counts);
+            together_scale_free(&scale);
             return true;
         }
         result->scales[result->scale_count++] = scale;

@@ -118,6 +118,16 @@ interrupted() {
 }
 check "a run that is cut short" interrupted
 
+# The same number of cores twice gives the same row, whether it is the one reported or not.
+scaling() {
+    run sim --machine zen4-server --cores 2,1,2 --json "$scratch/false-sharing.ctrace" >"$scratch/scaling.json" || return
+    report=$scratch/scaling.json told_names="rows = r['together']['scaling']" \
+        told "[row['cores'] for row in rows] == [1, 2, 2]" "rows[0]['speedup'] == 1" "rows[1] == rows[2]" \
+        "rows[1]['elapsed_cycles'] == r['together']['elapsed_cycles']" \
+        "rows[1]['speedup_stack'] == r['together']['speedup_stack']" "rows[1]['lost_to'] == 'coherence'"
+}
+check "how a program scales over numbers of cores" scaling
+
 alone() {
     run sim --alone "$scratch/critical.ctrace" >"$scratch/text" && ! grep -q elapsed "$scratch/text"
 }

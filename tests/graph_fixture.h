@@ -144,7 +144,8 @@ static inline void make_random(struct graph *graph, uint32_t count, uint64_t see
         if (one_in(10) && kind >= 5)
             uop->flags |= GRAPH_ELIMINATED;
         if (one_in(10))
-            uop->flags |= ends[next_random(3)] | (one_in(2) ? GRAPH_BREAK : GRAPH_WAITS_HEAD);
+            uop->flags |= ends[next_random(3)] |
+                          (one_in(2) ? (1 + next_random(2)) * GRAPH_BREAK_UNIT : GRAPH_WAITS_HEAD);
         if (kind < 5)
             uop->walk = one_in(5) ? (uint16_t)next_random(80) : 0;
         if (kind < 3)

@@ -36,6 +36,7 @@ struct graph_builder {
     struct graph_machine graph;
     struct graph_sink sink;
     uint32_t fetch_target_queue, syscall_cycles, flush_penalty;
+    uint32_t longest_break; /* cycles that fetch may lose behind a branch, and one */
     struct kind kinds[OP_COUNT];
     bool by_form;      /* what a µop takes depends on its form, too: it is taken from its life */
     bool data_apart;   /* the data of stores have units of their own */
@@ -87,7 +88,9 @@ void graph_machine_of(const struct machine *machine, struct graph_machine *graph
         .frontend_depth = core->frontend_depth,
         .redirect = core->redirect,
         .late_bubble = 1 + machine->branch.btb_miss_penalty,
-        .taken_bubble = machine->branch.taken_bubble ? 1 + machine->branch.taken_bubble : 0,
+        .taken_bubble = machine->branch.taken_bubble && !machine->branch.prediction_ahead
+                            ? 1 + machine->branch.taken_bubble
+                            : 0,
         .dispatch_to_issue = core->dispatch_to_issue,
         .wakeup_extra = core->issue_wakeup ? core->issue_wakeup - 1 : 0,
         .complete_to_commit = core->complete_to_commit,
@@ -124,6 +127,14 @@ static struct kind kind_of(const struct machine *machine, unsigned operation) {
                              class->interval > 1 || machine_pool_is_shared(machine, class->pool)};
 }
 
+/* What the bubbles of prediction come to, and the cycle that a break takes without. */
+static uint32_t longest_break(const struct machine_branch *branch) {
+    const uint32_t kind =
+        branch->call_bubble > branch->return_bubble ? branch->call_bubble : branch->return_bubble;
+    const uint32_t all = 1 + branch->taken_bubble + kind + branch->far_bubble;
+    return all < GRAPH_BREAK_MOST ? all : GRAPH_BREAK_MOST;
+}
+
 struct graph_builder *graph_builder_new(const struct machine *machine, enum isa isa,
                                         const struct graph_sink *sink) {
     struct graph_builder *builder = calloc(1, sizeof *builder);
@@ -133,6 +144,7 @@ struct graph_builder *graph_builder_new(const struct machine *machine, enum isa 
     graph_machine_of(machine, &builder->graph);
     builder->fetch_target_queue = machine->core.fetch_target_queue;
     builder->syscall_cycles = machine->core.syscall_cycles;
+    builder->longest_break = longest_break(&machine->branch);
     builder->flush_penalty = machine->core.flush_penalty;
     for (unsigned operation = 0; operation < OP_COUNT; operation++)
         builder->kinds[operation] = kind_of(machine, operation);
@@ -225,8 +237,11 @@ static inline void set_fetch(struct graph_builder *builder, const struct packed_
     uop->fetch_cache = cycles(life->fetch_delay_cache);
     uop->fetch_tlb = cycles(life->fetch_delay_tlb);
     uint32_t waited = life->fetch_delay_cache + life->fetch_delay_tlb;
-    if (is_later(life->fetch, fetchable(builder, uop) + waited))
-        uop->flags |= GRAPH_BREAK;
+    if (is_later(life->fetch, fetchable(builder, uop) + waited)) {
+        const uint32_t broke = life->fetch - waited - recent(builder, 1)->fetch;
+        uop->flags |=
+            (broke < builder->longest_break ? broke : builder->longest_break) * GRAPH_BREAK_UNIT;
+    }
 }
 
 /* The cycle at which its operands were there. */

@@ -43,13 +43,15 @@ enum graph_flags {
     GRAPH_FORWARDED = 1 << 4, /* SP, since the store's write took long */
     GRAPH_SHORT = 1 << 5,     /* EP is shalu's */
     GRAPH_LONG = 1 << 8,      /* EP is lgalu's */
-    GRAPH_BREAK = 1 << 9,     /* FB of 1 */
     GRAPH_HUNG = 1 << 10,     /* SR: the load waited for the store before it issued */
     GRAPH_PENDING = 1 << 11,  /* load of a line that was on its way: PP's weight is `miss` */
-    GRAPH_WAKEUP = 1 << 13    /* this and the next four bits: producer[i] takes less than the wakeup
+    GRAPH_WAKEUP = 1 << 13,   /* this and the next four bits: producer[i] takes less than the wakeup
                                  loop, so the edge has its extra latency */
+    GRAPH_BREAK_UNIT = 1 << 18, /* FB: its cycles, times this */
+    GRAPH_BREAK_MOST = 7,
+    GRAPH_BREAK = GRAPH_BREAK_MOST * GRAPH_BREAK_UNIT
 };
-static_assert(((unsigned)GRAPH_SAME & 0x3ef30u) == 0, "bits of their own");
+static_assert(((unsigned)GRAPH_SAME & 0x1fed30u) == 0, "bits of their own");
 
 /* A µop and the edges that lead to its nodes. Distances count µops back in program order, 0: there
  * is no such edge; what is farther than GRAPH_FAR is left out. Times in cycles, GRAPH_FAR at most.
@@ -92,6 +94,11 @@ struct graph_uop {
 };
 static_assert(sizeof(struct graph_uop) == 64, "one cache line");
 static_assert(MACHINE_MAX_POOLS <= 16 && LEVEL_DRAM < 16, "four bits each");
+
+/* FB: cycles for which fetch broke off before the µop. */
+static inline uint32_t graph_break(const struct graph_uop *uop) {
+    return (uop->flags & GRAPH_BREAK) / GRAPH_BREAK_UNIT;
+}
 
 /* What all µops have in common, in µops and cycles. */
 struct graph_machine {

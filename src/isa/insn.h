@@ -80,6 +80,7 @@ enum branch_kind {
     BRANCH_INDIRECT_CALL, /* call through register or memory */
     BRANCH_RETURN
 };
+enum { BRANCH_KINDS = BRANCH_RETURN + 1 };
 
 enum insn_flags {
     INSN_SERIALISING = 1 << 0, /* dispatches alone, into an empty ROB, and holds back what follows

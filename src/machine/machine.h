@@ -148,7 +148,13 @@ struct machine_branch {
     uint32_t ras_entries;           /* return stack */
     uint32_t btb_miss_penalty; /* fetch bubble when a taken direct branch misses the BTB: the target
                                   is known at decode */
-    uint32_t taken_bubble;     /* fetch bubble after each taken branch predicted right */
+    /* Cycles that prediction loses behind a taken branch predicted right, whatever it is; behind a
+     * call, behind a return; and where its target differs from it in bit far_bit or above (a target
+     * buffer keeps the bits below). Fetch feels them once prediction is no longer ahead. */
+    uint32_t taken_bubble, call_bubble, return_bubble, far_bubble;
+    uint32_t far_bit;          /* 0: no target is far */
+    uint32_t prediction_width; /* blocks of code that are predicted in a cycle: 1, 2 or 4 */
+    uint32_t prediction_ahead; /* cycles that prediction may be ahead of fetch */
 };
 
 enum disambiguation_kind {

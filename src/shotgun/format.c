@@ -29,9 +29,10 @@ static void fields_of(struct shotgun_uop *uop, uint16_t *fields[TIMES]) {
 static_assert(SHOTGUN_UOP_BYTES == 8 + 2 * TIMES + 2, "flags, store, fields, level and a zero");
 
 /* What was observed, in the order of its bits in the file. */
-static const uint32_t OBSERVED[] = {GRAPH_MISPREDICTED, GRAPH_LATE,      GRAPH_TAKEN,
-                                    GRAPH_FLUSHES,      GRAPH_FORWARDED, GRAPH_COVERED,
-                                    GRAPH_BREAK,        GRAPH_HUNG,      GRAPH_PENDING};
+static const uint32_t OBSERVED[] = {GRAPH_MISPREDICTED,   GRAPH_LATE,          GRAPH_TAKEN,
+                                    GRAPH_FLUSHES,        GRAPH_FORWARDED,     GRAPH_COVERED,
+                                    GRAPH_BREAK_UNIT,     GRAPH_HUNG,          GRAPH_PENDING,
+                                    2 * GRAPH_BREAK_UNIT, 4 * GRAPH_BREAK_UNIT};
 enum { OBSERVED_COUNT = sizeof OBSERVED / sizeof *OBSERVED };
 
 static uint32_t bits_of(uint32_t flags) {

@@ -78,10 +78,11 @@ static void example_of_figure_2(void **state) {
 
 static void edges_to_fetch(void **state) {
     (void)state;
-    EXPECT_EDGE(fetch, 0, 1, IDEAL_BW, uop->fetch_width = 3);      /* FBW */
-    EXPECT_EDGE(fetch, 0, 1, IDEAL_BW, uop->fetch_taken = 1);      /* FT */
-    EXPECT_EDGE(fetch, 0, 1, IDEAL_BW, uop->flags |= GRAPH_BREAK); /* FB */
-    EXPECT_EDGE(fetch, 0, 7, IDEAL_BW,                             /* FB */
+    EXPECT_EDGE(fetch, 0, 1, IDEAL_BW, uop->fetch_width = 3);           /* FBW */
+    EXPECT_EDGE(fetch, 0, 1, IDEAL_BW, uop->fetch_taken = 1);           /* FT */
+    EXPECT_EDGE(fetch, 0, 1, IDEAL_BW, uop->flags |= GRAPH_BREAK_UNIT); /* FB */
+    EXPECT_EDGE(fetch, 0, 5, IDEAL_BW, uop->flags |= 5 * GRAPH_BREAK_UNIT);
+    EXPECT_EDGE(fetch, 0, 7, IDEAL_BW, /* FB */
                 (uop[-1].flags |= GRAPH_TAKEN, machine->taken_bubble = 7));
     EXPECT_EDGE(fetch, 0, 2, IDEAL_BMISP, uop[-1].flags |= GRAPH_LATE);             /* FL */
     EXPECT_EDGE(fetch, 0, 3, IDEAL_BW, machine->fetch_room = 2);                    /* DF: D(1) */

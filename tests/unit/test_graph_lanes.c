@@ -108,7 +108,8 @@ static void make_graph(struct graph_uop *uops, uint32_t count) {
         uop->flags |= chance(1) ? GRAPH_MISPREDICTED | GRAPH_TAKEN : 0;
         uop->flags |= chance(1) ? GRAPH_LATE | GRAPH_TAKEN : 0;
         uop->flags |= chance(8) ? GRAPH_TAKEN : 0;
-        uop->flags |= chance(5) ? GRAPH_BREAK : 0;
+        uop->flags |= chance(5) ? GRAPH_BREAK_UNIT : 0;
+        uop->flags |= chance(1) ? 4 * GRAPH_BREAK_UNIT : 0;
         uop->flags |= chance(80) ? GRAPH_FIRST : 0;
         uop->flags |= chance(1) && chance(30) ? GRAPH_WAITS_HEAD : 0;
         uop->fetch_width = uop->flags & GRAPH_FIRST ? to_flagged(uops, i, GRAPH_FIRST, 3) : 0;

@@ -21,13 +21,26 @@ static void widen_window(struct ooo *core) {
         core->queues[queue].entries *= WINDOW_TIMES;
 }
 
+static void set_bubbles(struct ooo *core, const struct machine_branch *branch) {
+    for (unsigned kind = 0; kind < BRANCH_KINDS; kind++)
+        core->bubbles[kind] = (uint16_t)branch->taken_bubble;
+    core->bubbles[BRANCH_CALL] += (uint16_t)branch->call_bubble;
+    core->bubbles[BRANCH_INDIRECT_CALL] += (uint16_t)branch->call_bubble;
+    core->bubbles[BRANCH_RETURN] += (uint16_t)branch->return_bubble;
+    core->far_bubble = (uint16_t)(branch->far_bit ? branch->far_bubble : 0);
+    core->far_bit = branch->far_bit;
+    core->prediction_ahead = branch->prediction_ahead;
+    core->prediction_step = PREDICTED_CYCLE / later(branch->prediction_width, 1);
+}
+
 static void free_bandwidth(struct ooo *core) {
     struct machine_core *machine = &core->machine;
     machine->fetch_width = machine->dispatch_width = machine->commit_width = UNLIMITED;
     machine->store_drain = UNLIMITED;
     machine->store_block = 0;
     machine->taken_branches = UNLIMITED + 1;
-    core->taken_bubble = 0;
+    memset(core->bubbles, 0, sizeof core->bubbles);
+    core->far_bubble = 0;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         core->queues[queue].issue = UINT32_MAX;
 }
@@ -139,7 +152,7 @@ bool configure(struct ooo *core, const struct machine *machine) {
                                  ? -(uint64_t)machine->core.fetch_bytes
                                  : UINT64_C(1) << 63; /* two blocks */
     core->btb_miss_penalty = machine->branch.btb_miss_penalty;
-    core->taken_bubble = machine->branch.taken_bubble;
+    set_bubbles(core, &machine->branch);
     if (core->ideal & IDEAL_WIN)
         widen_window(core);
     if (core->ideal & IDEAL_BW)

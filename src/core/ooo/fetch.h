@@ -14,12 +14,26 @@ static inline void close_packet(struct ooo *core, struct standing *now) {
     now->packet_room = 0;
 }
 
-/* A packet of its own cycle: after the one before, when fetch may go on, when there is room in the
- * fetch buffer and in the fetch target queue, which keeps a packet until its last µop commits. */
-STAGE void open_packet(struct ooo *core, struct standing *now, uint64_t room) {
+/* Prediction is done with one or more blocks of code in a cycle; one that ends in a branch with a
+ * bubble takes a cycle by itself, and the bubble. Fetch takes what is predicted; prediction is
+ * ahead of it by so many cycles at most. */
+static inline void predict_next(const struct ooo *core, struct standing *now, uint64_t bubble) {
+    const uint64_t fetched = now->packet_cycle, ahead = core->prediction_ahead;
+    const uint64_t earliest = fetched > ahead ? (fetched - ahead) * PREDICTED_CYCLE : 0;
+    now->predicted = later(now->predicted, earliest) +
+                     (bubble ? (1 + bubble) * PREDICTED_CYCLE : core->prediction_step);
+}
+
+/* A packet of its own cycle: after the one before, when fetch may go on, when it is predicted, when
+ * there is room in the fetch buffer and in the fetch target queue, which keeps a packet until its
+ * last µop commits. `flags`: of its first µop. */
+STAGE void open_packet(struct ooo *core, struct standing *now, uint64_t room, uint32_t flags) {
     const bool empty = now->packet_room && !now->packet_filled;
+    if (now->packet_filled && flags & U_NEW_BLOCK)
+        predict_next(core, now, 0);
     close_packet(core, now);
     uint64_t cycle = later(later(now->packet_cycle + 1, now->fetch_resume), room);
+    cycle = later(cycle, (now->predicted + PREDICTED_CYCLE - 1) / PREDICTED_CYCLE);
     if (core->packet_limit && now->packet >= core->packet_limit)
         cycle = later(cycle, core->packet_commit[(now->packet - core->packet_limit) & core->mask]);
     now->packet_cycle = cycle;
@@ -60,7 +74,7 @@ STAGE void fetch_line(struct ooo *core, struct standing *now, uint64_t at, uint6
     now->next_delay_tlb += tlb;
     now->next_delay_cache += delay - tlb;
     now->fetch_resume = cycle + delay;
-    open_packet(core, now, room);
+    open_packet(core, now, room, 0);
 }
 
 /* The lines that an instruction begins and ends in, where the one before did not. */
@@ -81,7 +95,7 @@ STAGE void fetch_stage(struct ooo *core, struct standing *now, uint64_t at,
                        const struct stream_uop *stream, uint32_t flags, struct uop_cycles *uop) {
     const uint64_t room = core->earlier.fetch[place_of(core, at)];
     if (room >= now->packet_room || flags & now->packet_ends)
-        open_packet(core, now, room);
+        open_packet(core, now, room, flags);
     if (flags & (U_NEW_LINE | U_CROSSES_LINE))
         fetch_lines(core, now, at, stream, flags, room, uop);
     if (flags & U_FIRST) {
@@ -94,22 +108,23 @@ STAGE void fetch_stage(struct ooo *core, struct standing *now, uint64_t at,
     uop->fetch = now->packet_cycle;
 }
 
-/* What a branch or a flushing instruction does to what is fetched behind it. */
+/* What a branch or a flushing instruction does to what is fetched behind it. `bubble`: cycles that
+ * prediction loses behind it. */
 static inline void redirect_fetch(struct ooo *core, struct standing *now, uint32_t flags,
-                                  const struct uop_cycles *uop) {
+                                  uint32_t bubble, const struct uop_cycles *uop) {
     const struct machine_core *machine = &core->machine;
-    if (flags & U_FLUSH)
-        now->fetch_resume =
-            uop->commit + (flags & U_SYSCALL ? machine->syscall_cycles : machine->flush_penalty);
-    else if (flags & U_MISPREDICTED)
-        now->fetch_resume = uop->complete + machine->redirect;
-    else if (flags & U_LATE)
-        now->fetch_resume = now->packet_cycle + 1 + core->btb_miss_penalty;
-    else if (core->taken_bubble)
-        now->fetch_resume = now->packet_cycle + 1 + core->taken_bubble;
-    else if (++now->packet_taken < machine->taken_branches) {
+    if (flags & U_FLUSH) {
+        resume_fetch(now, uop->commit + (flags & U_SYSCALL ? machine->syscall_cycles
+                                                           : machine->flush_penalty));
+    } else if (flags & U_MISPREDICTED) {
+        resume_fetch(now, uop->complete + machine->redirect);
+    } else if (flags & U_LATE) {
+        resume_fetch(now, now->packet_cycle + 1 + core->btb_miss_penalty);
+    } else if (!bubble && ++now->packet_taken < machine->taken_branches) {
         now->packet_ends &= ~(uint32_t)U_NEW_BLOCK; /* and goes on in another block */
         return;
+    } else {
+        predict_next(core, now, bubble);
     }
     close_packet(core, now);
 }

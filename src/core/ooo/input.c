@@ -128,7 +128,7 @@ void ooo_wait_until(struct ooo *core, uint64_t cycle) {
         return;
     core->idle += cycle - now->commit;
     now->commit = cycle;
-    now->fetch_resume = later(now->fetch_resume, cycle);
+    resume_fetch(now, later(now->fetch_resume, cycle));
     core->last_close = cycle;
 }
 

@@ -97,6 +97,7 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
     core->tap_kinds = core->tap ? tap_kinds(core->tap) : 0;
     core->one_of_several = options->memory != NULL;
     core->until = UNKNOWN;
+    resume_fetch(&core->now, 1);
     if (!configure(core, machine) || !allocate(core)) {
         error_set(error, "out of memory for a core with a window of %u µops", core->machine.rob);
         ooo_free(core);

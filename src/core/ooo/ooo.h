@@ -137,6 +137,7 @@ enum known_traits {
     KNOWN_MOVES_STACK = 1 << 2,   /* by the stack engine (core.stack_sync) */
     KNOWN_READS_STACK = 1 << 3, /* the µop before its first brings the stack pointer up to date */
     KNOWN_WRITES_STACK = 1 << 4,
+    KNOWN_EXECUTABLE = 1 << 5, /* code of the executable, not of a library */
     KNOWN_STACK = KNOWN_MOVES_STACK | KNOWN_READS_STACK | KNOWN_WRITES_STACK
 };
 struct block;
@@ -153,9 +154,13 @@ struct stream_uop {
     uint32_t flags; /* enum ooo_flags */
     uint32_t insn;
     const struct prepared_uop *operands; /* whose it has: for a fused branch the compare */
-    uint64_t address;    /* of its first memory access; of a fused branch its last byte */
-    uint16_t size_bytes; /* of its first memory access */
-    uint16_t unit;       /* where it executes: its row of `units` */
+    uint64_t address; /* of its first memory access; of a fused branch its last byte */
+    union {
+        uint16_t size_bytes; /* of its first memory access */
+        uint16_t bubble;     /* of a branch, the µop that resolves it: cycles that prediction loses
+                                behind it if it is taken */
+    };
+    uint16_t unit; /* where it executes: its row of `units` */
     uint32_t access_count : 8;
     uint32_t access : 24; /* more than one access: low bits of their first index in `gathers` */
 };
@@ -238,10 +243,12 @@ enum { WINDOW_STRIDE = 2048 };
 
 /* Where the core stands: behind the last µop. Squashed work takes it back to what it was. The loop
  * over µops keeps a copy of its own, which no pointer reaches: it stays in registers (timing.c). */
+enum { PREDICTED_CYCLE = 4 };
 struct standing {
     /* fetch: the packet that µops join as long as it is open */
     uint64_t packet; /* number */
     uint64_t packet_cycle, fetch_resume;
+    uint64_t predicted; /* quarter of a cycle from which on it is known what the next packet has */
     uint64_t packet_room; /* room from this cycle on comes too late for it; 0: none is open */
     uint32_t packet_ends; /* flags of a µop that it does not take */
     uint32_t packet_insns, packet_taken;
@@ -258,6 +265,12 @@ struct standing {
     uint64_t remembered;             /* of them, those that memory renaming remembered */
     uint64_t commit;                 /* of the last µop */
 };
+
+/* Fetch and prediction go on in this cycle at the earliest: the lead is lost. */
+static inline void resume_fetch(struct standing *now, uint64_t cycle) {
+    now->fetch_resume = cycle;
+    now->predicted = cycle * PREDICTED_CYCLE;
+}
 
 /* By register: when its value wakes those who read it; with lives, who writes it; where operations
  * may take no time, when that issued. Squashed work takes it back, too. */
@@ -317,7 +330,10 @@ struct ooo {
     uint32_t unit_count; /* the input side's own, as are rows that no µop has been given yet */
     struct machine *with_forms; /* the machine as described, if it has a table of forms; or NULL */
     uint64_t no_occupancy;      /* `occupancy` when all queues are empty */
-    uint32_t l1i_latency, l1d_latency, btb_miss_penalty, taken_bubble;
+    uint32_t l1i_latency, l1d_latency, btb_miss_penalty;
+    uint16_t bubbles[BRANCH_KINDS]; /* by enum branch_kind, of a target that is not far */
+    uint16_t far_bubble;
+    uint32_t far_bit, prediction_ahead, prediction_step; /* the last: quarters of a cycle */
     uint32_t fetch_line_shift;
     uint64_t fetch_line_mask, fetch_block_mask; /* of an address: in which it lies */
     uint32_t fetch_capacity;                    /* µops between fetch and dispatch */

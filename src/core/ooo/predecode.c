@@ -161,29 +161,40 @@ static inline uint32_t place_flags(struct ooo *core, const struct known_insn *in
     return places;
 }
 
-/* Meets the predictor; flags for the µop that resolves the branch. */
-static inline uint32_t branch_flags(struct ooo *core, const struct known_insn *insn,
-                                    const struct dynamic_insn *dynamic,
-                                    const struct dynamic_insn *next) {
+/* Cycles that prediction loses behind a branch that goes to `target`, if it is taken. */
+static inline uint16_t branch_bubble(const struct ooo *core, const struct known_insn *insn,
+                                     const struct known_insn *target) {
+    const bool far = (insn->uops->insn_address ^ target->uops->insn_address) >> core->far_bit ||
+                     (insn->traits ^ target->traits) & KNOWN_EXECUTABLE;
+    return core->bubbles[insn->branch] +
+           (far && insn->branch != BRANCH_RETURN ? core->far_bubble : 0);
+}
+
+/* Meets the predictor: what the µop that resolves the branch does to fetch. */
+static inline void resolve_branch(struct ooo *core, const struct known_insn *insn,
+                                  const struct dynamic_insn *dynamic,
+                                  const struct dynamic_insn *next, struct stream_uop *uop) {
     bool taken = dynamic->flags & DYN_TAKEN;
-    uint32_t flags = taken ? U_TAKEN : 0;
+    uop->flags |= taken ? U_TAKEN : 0;
+    uop->bubble = core->bubbles[insn->branch];
     if (dynamic->flags & (DYN_SIGNAL | DYN_GAP))
-        return flags; /* where it really went is not known */
+        return; /* where it really went is not known */
     if (!next) {
         branch_await(core->predictor, insn->uops->insn_address, (enum branch_kind)insn->branch,
                      insn->uops->insn_length, taken);
-        return flags;
+        return;
     }
+    const struct known_insn *target = &core->known[next->insn];
+    uop->bubble = branch_bubble(core, insn, target);
     enum branch_outcome outcome =
         branch_predict(core->predictor, insn->uops->insn_address, (enum branch_kind)insn->branch,
-                       insn->uops->insn_length, taken, core->known[next->insn].uops->insn_address);
+                       insn->uops->insn_length, taken, target->uops->insn_address);
     if (core->ideal & IDEAL_BMISP)
-        return flags;
+        return;
     if (outcome == PREDICTED_WRONG)
-        flags |= U_MISPREDICTED;
+        uop->flags |= U_MISPREDICTED;
     if (outcome == PREDICTED_LATE)
-        flags |= U_LATE;
-    return flags;
+        uop->flags |= U_LATE;
 }
 
 /* The instruction, a compare, fuses with `next`, the branch behind it. */
@@ -299,7 +310,7 @@ bool predecode_step(struct ooo *core, const struct input *input, const struct dy
     if (!last)
         return true;
     if (insn->branch != BRANCH_NONE)
-        last->flags |= branch_flags(core, insn, dynamic, next);
+        resolve_branch(core, insn, dynamic, next, last);
     if (dynamic->flags & DYN_SIGNAL)
         last->flags |= U_FLUSH;
     return true;
@@ -378,8 +389,8 @@ bool predecode_run(struct ooo *core, const struct core_input *batch, uint32_t *a
             const struct dynamic_insn *last = insns + taken - 1;
             const struct known_insn *known = &core->known[last->insn];
             if (known->branch != BRANCH_NONE)
-                core->stream[(core->produced - 1) & core->stream_mask].flags |=
-                    branch_flags(core, known, last, last + 1);
+                resolve_branch(core, known, last, last + 1,
+                               &core->stream[(core->produced - 1) & core->stream_mask]);
             core->at_block = true;
             next += taken;
         } else if (emit_step(core, batch, insns)) {

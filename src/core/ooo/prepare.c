@@ -59,6 +59,18 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
     return flags;
 }
 
+/* Linux maps the executable far below all else (0x400000 or 0x55..., libraries at 0x7f...). The
+ * emulator leaves less between them, but keeps the order. */
+static bool is_executable(const struct code *code, const struct static_insn *insn) {
+    const struct code_image *image = &code->images[insn->image];
+    if (insn->image >= code->image_count || image->kind != CODE_IMAGE_FILE)
+        return false;
+    for (uint32_t i = 0; i < code->image_count; i++)
+        if (code->images[i].kind == CODE_IMAGE_FILE && code->images[i].base < image->base)
+            return false;
+    return true;
+}
+
 static struct known_insn know(const struct ooo *core, const struct static_insn *insn,
                               unsigned stack, const struct prepared_uop *uops) {
     const struct uop *last = &core->code->uops[insn->first_uop + insn->uop_count - 1u];
@@ -74,6 +86,8 @@ static struct known_insn know(const struct ooo *core, const struct static_insn *
         traits |= (stack & STACK_MOVED ? KNOWN_MOVES_STACK : 0) |
                   (stack & STACK_READ ? KNOWN_READS_STACK : 0) |
                   (stack & STACK_WRITTEN ? KNOWN_WRITES_STACK : 0);
+    if (core->far_bubble && is_executable(core->code, insn))
+        traits |= KNOWN_EXECUTABLE;
     return (struct known_insn){.uops = uops,
                                .uop_count = insn->uop_count,
                                .branch = last->flags & UOP_BRANCH ? insn->branch : BRANCH_NONE,

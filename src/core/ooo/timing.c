@@ -324,7 +324,7 @@ static void run_squashed(struct ooo *core, uint64_t first, uint64_t flush) {
         if (flags & U_ENDS_PACKET) {
             if (flags & (U_FLUSH | U_MISPREDICTED) && !dispatching)
                 uop.complete = uop.commit = flush;
-            redirect_fetch(core, now, flags, &uop);
+            redirect_fetch(core, now, flags, flags & U_TAKEN ? stream->bubble : 0, &uop);
         }
     }
 }
@@ -365,7 +365,7 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
     take_back(core, &before, &registers, flush);
     core->now.commit = flush;
     close_packet(core, &core->now);
-    core->now.fetch_resume = flush + core->machine.violation_penalty;
+    resume_fetch(&core->now, flush + core->machine.violation_penalty);
     core->now.next_delay_cache = core->now.next_delay_tlb = 0;
 }
 
@@ -431,7 +431,7 @@ STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at,
     if (flags & U_ENDS_PACKET) {
         core->statistics.flushes += (flags & U_FLUSH) != 0;
         core->statistics.system_calls += (flags & U_SYSCALL) != 0;
-        redirect_fetch(core, now, flags, &uop);
+        redirect_fetch(core, now, flags, flags & U_TAKEN ? stream->bubble : 0, &uop);
     }
     if (shown)
         show_until(core, now->packet_cycle);
@@ -512,5 +512,5 @@ void run_timing(struct ooo *core, bool all) {
     show_until(core, UNKNOWN);
     drain_until(core, core->now.commit);
     close_packet(core, &core->now);
-    core->now.fetch_resume = later(core->now.fetch_resume, core->now.commit + 1);
+    resume_fetch(&core->now, later(core->now.fetch_resume, core->now.commit + 1));
 }

@@ -474,11 +474,13 @@ static uint32_t fetch_edge(struct lanes_decoder *decoder, const struct graph_uop
     *distance = 1;
     if (number == 0)
         return 0;
-    if (decoder->last_flags & GRAPH_TAKEN && decoder->machine.taken_bubble) {
+    const uint32_t bubble = decoder->last_flags & GRAPH_TAKEN ? decoder->machine.taken_bubble : 0;
+    const uint32_t broke = graph_break(uop);
+    if (bubble | broke) {
         decoder->reach = number - 1;
-        return decoder->machine.taken_bubble;
+        return bubble > broke ? bubble : broke;
     }
-    uint32_t nearest = uop->flags & GRAPH_BREAK ? 0 : GRAPH_FAR;
+    uint32_t nearest = GRAPH_FAR;
     nearest = smaller(nearest, less_one(uop->fetch_width));
     nearest = smaller(nearest, less_one(uop->fetch_taken)) + 1;
     if (nearest > LANES_FETCHES || number - nearest <= decoder->reach)

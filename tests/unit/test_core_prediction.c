@@ -1,0 +1,179 @@
+/* Cycles that prediction loses behind branches, and how fetch feels them, worked by hand on the
+ * little machine (core_fixture.h): the first packet is fetched in 1, a packet each cycle. */
+#include "../core_fixture.h"
+
+/* An instruction of the program in another place. */
+static uint32_t alu_at(struct program_fixture *program, uint64_t address) {
+    program->address = address;
+    return alu(program, 1, 0, 0);
+}
+
+static uint32_t branch_at(struct program_fixture *program, uint64_t address,
+                          enum branch_kind kind) {
+    program->address = address;
+    return branch(program, kind, 0);
+}
+
+/* call; at 0x20000 return; back behind the call, an add. Each has a packet of its own. */
+static struct program_fixture *call_and_return(void) {
+    struct program_fixture *program = program_fixture_new();
+    const uint32_t call = branch_at(program, 0x10000, BRANCH_CALL);
+    const uint32_t add = alu_at(program, 0x10004);
+    const uint32_t back = branch_at(program, 0x20000, BRANCH_RETURN);
+    execute_taken(program, call);
+    execute_taken(program, back);
+    execute(program, add);
+    return program;
+}
+
+static void expect_fetched(const struct program_fixture *program, uint64_t second, uint64_t third) {
+    assert_int_equal(program->lives[0].fetch, 1);
+    assert_int_equal(program->lives[1].fetch, second);
+    assert_int_equal(program->lives[2].fetch, third);
+}
+
+/* Fetched in 1, 2 and 3 without bubbles; with one each behind the call and the return in 1, 3 and
+ * 5; with two behind every taken branch besides, in 1, 5 and 9. Unlimited bandwidth fetches all
+ * in 1. */
+static void calls_and_returns_have_bubbles(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = call_and_return();
+    simulate(program, &machine, 0);
+    expect_fetched(program, 2, 3);
+    machine.branch.call_bubble = machine.branch.return_bubble = 1;
+    simulate(program, &machine, 0);
+    expect_fetched(program, 3, 5);
+    simulate(program, &machine, IDEAL_BW);
+    expect_fetched(program, 1, 1);
+    machine.branch.taken_bubble = 2;
+    simulate(program, &machine, 0);
+    expect_fetched(program, 5, 9);
+    program_fixture_free(program);
+}
+
+/* A buffer that keeps the lower 17 bits of a target: from 0x10000 to 0x20000 bit 17 differs, and
+ * the call has its bubble and the 3 of a far target. The return, of which the return stack has the
+ * whole target, has none. With 18 bits nothing is far. */
+static void far_targets_have_a_bubble(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = call_and_return();
+    machine.branch.far_bubble = 3;
+    machine.branch.far_bit = 17;
+    simulate(program, &machine, 0);
+    expect_fetched(program, 2 + 3, 3 + 3);
+    machine.branch.call_bubble = 1;
+    simulate(program, &machine, 0);
+    expect_fetched(program, 2 + 4, 3 + 4);
+    machine.branch.far_bit = 18;
+    simulate(program, &machine, 0);
+    expect_fetched(program, 2 + 1, 3 + 1);
+    program_fixture_free(program);
+}
+
+/* The executable and a library are far from each other on Linux, whatever the emulator's addresses
+ * are: here the call goes to a library that begins at 0x20000. */
+static void libraries_are_far_from_the_executable(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = call_and_return();
+    struct code_image images[] = {{.kind = CODE_IMAGE_FILE, .base = 0x10000},
+                                  {.kind = CODE_IMAGE_FILE, .base = 0x20000}};
+    program->code.images = images;
+    program->code.image_count = 2;
+    machine.branch.far_bubble = 3;
+    machine.branch.far_bit = 40;
+    simulate(program, &machine, 0);
+    expect_fetched(program, 2, 3);
+    program->insns[2].image = 1; /* the return */
+    simulate(program, &machine, 0);
+    expect_fetched(program, 2 + 3, 3 + 3);
+    program_fixture_free(program);
+}
+
+/* Call, 16 adds and a return, then an add: packets in 1, in 3 to 6, 7 and 8, as 16 adds take four
+ * cycles to fetch and one to predict. Behind the call prediction is not ahead, and its bubble is
+ * felt; what is behind the return is predicted in 5, and its bubble is not. Where prediction cannot
+ * be ahead, the last add is fetched in 9; by two cycles at most, in 8: predicted 7 − 2 + 2. */
+static void prediction_ahead_of_fetch_hides_bubbles(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t ahead;
+        uint64_t last;
+    } cases[] = {{8, 8}, {2, 8}, {1, 8}, {0, 9}};
+    struct machine machine = little_machine();
+    machine.branch.call_bubble = machine.branch.return_bubble = 1;
+    struct program_fixture *program = program_fixture_new();
+    const uint32_t call = branch_at(program, 0x10000, BRANCH_CALL);
+    const uint32_t add = alu_at(program, 0x10004);
+    execute_taken(program, call);
+    program->address = 0x20000;
+    for (int i = 0; i < 16; i++)
+        execute(program, alu(program, 1, 0, 0));
+    execute_taken(program, branch(program, BRANCH_RETURN, 0));
+    execute(program, add);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        machine.branch.prediction_ahead = cases[i].ahead;
+        simulate(program, &machine, 0);
+        assert_int_equal(program->lives[0].fetch, 1);
+        for (uint64_t k = 0; k < 16; k++)
+            assert_int_equal(program->lives[1 + k].fetch, 3 + k / 4);
+        assert_int_equal(program->lives[17].fetch, 7);
+        assert_int_equal(program->lives[18].fetch, cases[i].last);
+    }
+    program_fixture_free(program);
+}
+
+/* Three jumps and a call, fetched in 1 to 4, then an add. With two blocks predicted in a cycle,
+ * what is behind the jumps is known in 1.5, 2 and 2.5, what is behind the call 2 cycles later,
+ * in 4.5: its bubble is not felt, and the add is fetched in 5. With one block, in 2, 3, 4 and 6. */
+static void prediction_of_two_blocks_gets_ahead(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.branch.call_bubble = 1;
+    machine.branch.prediction_ahead = 8;
+    struct program_fixture *program = program_fixture_new();
+    for (uint64_t i = 0; i < 4; i++)
+        execute_taken(program,
+                      branch_at(program, 0x10000 + i * 0x100, i < 3 ? BRANCH_JUMP : BRANCH_CALL));
+    execute(program, alu_at(program, 0x10400));
+    for (uint32_t width = 1; width <= 2; width++) {
+        machine.branch.prediction_width = width;
+        simulate(program, &machine, 0);
+        for (uint64_t i = 0; i < 4; i++)
+            assert_int_equal(program->lives[i].fetch, 1 + i);
+        assert_int_equal(program->lives[4].fetch, width == 1 ? 6 : 5);
+    }
+    program_fixture_free(program);
+}
+
+/* Behind a misprediction prediction begins anew, at fetch: the bubble of the call there is felt. */
+static void misprediction_ends_the_lead(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.branch = (struct machine_branch){.direction = DIRECTION_BIMODAL,
+                                             .bimodal_entries = 1024,
+                                             .ras_entries = 8,
+                                             .call_bubble = 1,
+                                             .prediction_ahead = 8};
+    struct program_fixture *program = program_fixture_new();
+    execute_taken(program, branch_at(program, 0x10000, BRANCH_CONDITIONAL)); /* wrong: until 7 */
+    execute_taken(program, branch_at(program, 0x10100, BRANCH_CALL));
+    execute(program, alu_at(program, 0x10200));
+    simulate(program, &machine, 0);
+    expect_fetched(program, 7, 9);
+    program_fixture_free(program);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_and_returns_have_bubbles),
+        cmocka_unit_test(far_targets_have_a_bubble),
+        cmocka_unit_test(libraries_are_far_from_the_executable),
+        cmocka_unit_test(prediction_ahead_of_fetch_hides_bubbles),
+        cmocka_unit_test(prediction_of_two_blocks_gets_ahead),
+        cmocka_unit_test(misprediction_ends_the_lead),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -68,10 +68,13 @@ static uint64_t others(const struct shared_memory *shared, struct directory_entr
 }
 
 /* These cores lose their copies. */
-static void drop_all(struct shared_memory *shared, uint64_t cores, uint64_t line, bool evicted) {
+static void drop_all(struct shared_memory *shared, uint64_t cores, uint64_t line, bool evicted,
+                     const struct request *request) {
     for (; cores; cores &= cores - 1) {
         const unsigned core = (unsigned)__builtin_ctzll(cores);
         drop(shared->cores[core], line);
+        if (request->functional)
+            continue;
         if (evicted)
             shared->statistics[core].evictions++;
         else
@@ -99,7 +102,7 @@ static struct directory_entry *make_room(struct memory *memory, uint64_t line,
         if (copy_of(holder, victim) == COPY_DIRTY)
             clean(holder, victim, request);
     }
-    drop_all(shared, choice->holders, victim, true);
+    drop_all(shared, choice->holders, victim, true, request);
     return choice;
 }
 
@@ -115,11 +118,18 @@ static struct directory_entry *entry_of(struct memory *memory, uint64_t line,
     return entry;
 }
 
+/* Its transfer is over in that cycle; warming takes no time. */
+static void hold_until(struct directory_entry *entry, uint64_t cycle,
+                       const struct request *request) {
+    if (!request->functional)
+        entry->free = cycle;
+}
+
 static void give(struct directory_entry *entry, uint64_t core, uint64_t ready,
                  const struct request *request) {
     entry->line |= ENTRY_OWNED;
     entry->holders = core;
-    entry->free = ready + (request->atomic ? ATOMIC_CYCLES : 0);
+    hold_until(entry, ready + (request->atomic ? ATOMIC_CYCLES : 0), request);
 }
 
 static void tell(const struct memory *memory, enum coherence_kind kind, uint64_t from,
@@ -133,17 +143,22 @@ static void tell(const struct memory *memory, enum coherence_kind kind, uint64_t
                                           .insn = request->insn,
                                           .cycle = request->asked,
                                           .cycles = ready - request->asked};
-    if (watch->see && !request->walk)
+    if (watch->see && !request->walk && !request->functional)
         watch->see(watch->context, &event);
 }
 
 /* The cycle in which the directory takes the request. */
 static uint64_t taken(struct coherence_statistics *statistics, const struct directory_entry *entry,
-                      uint64_t cycle) {
-    if (entry->free <= cycle)
-        return cycle;
-    statistics->wait_cycles += entry->free - cycle;
+                      const struct request *request) {
+    if (entry->free <= request->cycle || request->functional)
+        return request->cycle;
+    statistics->wait_cycles += entry->free - request->cycle;
     return entry->free;
+}
+
+/* When a request that was taken in `begin`, and takes so long, is done. */
+static uint64_t done(uint64_t begin, uint32_t cycles, const struct request *request) {
+    return request->functional ? begin : begin + cycles;
 }
 
 /* ---- requests ---- */
@@ -156,7 +171,7 @@ static void read_memory(struct memory *memory, struct cache *last, const struct 
     const uint64_t reads = shared->dram.reads, row_hits = shared->dram.row_hits;
     if (last->next)
         level_read(memory, last->next, request, answer);
-    else
+    else if (!request->functional)
         level_read_dram(memory, last, request, answer);
     struct cache *counted = shared->last.level == LEVEL_L2 ? &memory->l2 : &memory->llc;
     counters_add(&counted->statistics, &shared->last.statistics, &before, sizeof before, 1);
@@ -172,23 +187,24 @@ static void transfer(struct memory *memory, struct cache *last, struct directory
     struct coherence_statistics *statistics = &shared->statistics[memory->core];
     struct memory *from = shared->cores[__builtin_ctzll(owner)];
     const bool modified = copy_of(from, line) == COPY_DIRTY;
-    const uint64_t begin = taken(statistics, entry, request->cycle);
-    const uint64_t ready = begin + (modified ? shared->modified_transfer : shared->clean_transfer);
+    const uint64_t begin = taken(statistics, entry, request);
+    const uint64_t ready =
+        done(begin, modified ? shared->modified_transfer : shared->clean_transfer, request);
     *answer = (struct answer){
         .ready = ready, .fetched_by = request->sequence, .level = LEVEL_LLC, .coherent = true};
-    statistics->modified_transfers += modified;
-    statistics->clean_transfers += !modified;
+    statistics->modified_transfers += modified && !request->functional;
+    statistics->clean_transfers += !modified && !request->functional;
     if (request->own || (modified && shared->migratory)) {
         if (!request->own)
             level_write_back(memory, last, line, request);
-        drop_all(shared, owner, line, false);
+        drop_all(shared, owner, line, false, request);
         give(entry, bit(memory), ready, request);
     } else {
         if (modified)
             clean(from, line, request);
         entry->line &= ~(uint64_t)ENTRY_OWNED;
         entry->holders |= bit(memory);
-        entry->free = ready;
+        hold_until(entry, ready, request);
     }
     tell(memory, modified ? COHERENCE_MODIFIED : COHERENCE_CLEAN, owner, request, ready);
 }
@@ -198,11 +214,11 @@ static void invalidate(struct memory *memory, struct directory_entry *entry, uin
                        uint64_t holders, const struct request *request, struct answer *answer) {
     struct shared_memory *shared = memory->shared;
     struct coherence_statistics *statistics = &shared->statistics[memory->core];
-    const uint64_t ready = taken(statistics, entry, request->cycle) + shared->upgrade;
+    const uint64_t ready = done(taken(statistics, entry, request), shared->upgrade, request);
     answer->ready = answer->ready > ready ? answer->ready : ready;
     answer->coherent = true;
-    statistics->upgrades++;
-    drop_all(shared, holders, line, false);
+    statistics->upgrades += !request->functional;
+    drop_all(shared, holders, line, false, request);
     give(entry, bit(memory), answer->ready, request);
     tell(memory, COHERENCE_UPGRADE, holders, request, answer->ready);
 }

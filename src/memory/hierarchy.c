@@ -83,7 +83,9 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
         *answer = (struct answer){.ready = request->cycle + cache->latency,
                                   .fetched_by = request->sequence,
                                   .level = cache->level};
-        if (cache->next)
+        if (cache->before_shared)
+            coherent_read(memory, cache, &beyond, answer);
+        else if (cache->next)
             level_read(memory, cache->next, &beyond, answer);
         level_keep(memory, cache, request, flags);
         return;

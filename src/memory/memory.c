@@ -481,10 +481,11 @@ void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_byt
                              .insn = insn,
                              .data = true,
                              .store = store,
+                             .own = store,
                              .functional = true};
     struct memory_result result;
     const size_t index = settled_hit(l1d, &memory->dtlb, memory->now, address, size_bytes);
-    if (index != CACHE_NONE) {
+    if (index != CACHE_NONE && (!store || may_write(memory, index))) {
         if (store)
             l1d->tags[index] |= TAG_DIRTY;
         if (l1d->trains_on_hits)

@@ -70,6 +70,29 @@ static void alone(void **state) {
     free_pair(&pair);
 }
 
+/* Warming moves lines as time does, in none, and counts nothing. */
+static void warmed(void **state) {
+    (void)state;
+    const struct machine machine = two_cores();
+    const struct pair pair = new_pair(&machine);
+    for (unsigned turn = 0; turn < 100; turn++) {
+        memory_warm_load(pair.a, LINE, 8, 0, true);
+        memory_warm_load(pair.b, LINE, 8, 0, true);
+        assert_true(shared_memory_consistent(pair.shared));
+    }
+    memory_warm_load(pair.a, LINE + 64, 8, 0, false);
+    memory_warm_load(pair.b, LINE + 64, 8, 0, false);
+    const struct coherence_statistics of_a = counts(&pair, 0), of_b = counts(&pair, 1);
+    assert_int_equal(of_a.modified_transfers + of_a.upgrades + of_a.invalidations, 0);
+    assert_int_equal(of_b.modified_transfers + of_b.upgrades + of_b.wait_cycles, 0);
+    /* the last to write has it modified, of which the other has no copy */
+    assert_access(load(pair.a, 1000, LINE), 1080, LEVEL_LLC, COHERENT);
+    assert_access(load(pair.a, 2000, LINE + 64), 2004, LEVEL_L1, 0); /* both have it in S */
+    assert_access(load(pair.b, 3000, LINE + 64), 3004, LEVEL_L1, 0);
+    assert_access(store(pair.b, 4000, LINE + 64), 4050, LEVEL_L1, MEMORY_COHERENCE);
+    free_pair(&pair);
+}
+
 /* E: from the other core, then both have it in S, and each hits. */
 static void read_of_clean(void **state) {
     (void)state;
@@ -358,6 +381,7 @@ static void refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone),
+        cmocka_unit_test(warmed),
         cmocka_unit_test(read_of_clean),
         cmocka_unit_test(read_of_modified),
         cmocka_unit_test(migratory),

@@ -1,6 +1,4 @@
-/* Inside of this room: threads under way on a chip (together.c), and their locks
- * (together_locks.c).
- */
+/* Inside of this room: threads under way on a chip. */
 #pragma once
 
 #include "simulate/guest_input.h"
@@ -93,15 +91,37 @@ struct chip_run {
     bool exited;     /* the process: a thread has ended it */
 };
 
-/* ---- what becomes of a thread in a cycle (together.c) ---- */
+/* ---- what becomes of a thread in a cycle (together_events.c) ---- */
+
+/* Made by `creator` (COURSE_NOBODY: not known), unless it lives already or is of another process.
+ */
+void guest_be_born(struct chip_run *chip, uint32_t thread, uint32_t creator, uint64_t cycle);
+/* It may have a core from this cycle on, or from when it came to its state if that is later. */
+void guest_get_ready(struct chip_run *chip, struct guest *guest, uint64_t cycle);
+/* It has come to its event. */
+bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                        struct error *error);
 
 void guest_enter(struct chip_run *chip, struct guest *guest, enum thread_state state,
                  uint64_t cycle);
 void guest_leave_core(struct chip_run *chip, const struct guest *guest, uint64_t cycle);
-/* The first core that no thread is on; −1: none. */
-int chip_free_core(const struct chip_run *chip);
 /* A waiting thread goes on in `cycle`, or when it had come if that is later. */
 bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                    struct error *error);
+
+/* ---- a thread on a core (together_guest.c) ---- */
+
+/* The first core that no thread is on; −1: none. */
+int chip_free_core(const struct chip_run *chip);
+/* The free core for a thread: the one it had, else the first. −1: none. */
+int guest_free_core(const struct chip_run *chip, const struct guest *guest);
+bool guest_give_core(struct chip_run *chip, struct guest *guest, int core, struct error *error);
+/* Runs a thread until it dispatches in cycle `until`, or is not on its core any more, or has made
+ * another one ready. `others_wait`: for a core. */
+bool guest_run(struct chip_run *chip, struct guest *guest, uint64_t until, bool others_wait,
+               struct error *error);
+/* It has ended, or the simulation does; it is not on a core any more. */
+bool guest_end_life(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                     struct error *error);
 
 /* ---- locks and barriers (together_locks.c) ---- */

@@ -1,0 +1,256 @@
+/* What happens to a thread, and in which cycle: the state that it is in, its events, and its waits
+ * for those of others.
+ *
+ * What a wait waits for is known beforehand, from tickets of the captured run (trace/wake_pairs.h):
+ * an event of another thread. Each event's cycle is noted when its thread comes to it; a wait for
+ * one that has no cycle yet is a waiting thread, which that event makes ready. */
+#include "simulate/together_state.h"
+
+#include <assert.h>
+
+#include "util/array.h"
+
+/* ---- states ---- */
+
+/* Whether what a thread waits for is the end of another. */
+static bool waits_for_end(const struct chip_run *chip, const struct guest *guest) {
+    return guest->waits_for < chip->events.count &&
+           chip->events.events[guest->waits_for].kind == THREAD_EVENT_EXIT;
+}
+
+static enum course_activity activity_of(const struct chip_run *chip, const struct guest *guest) {
+    switch (guest->state) {
+    case THREAD_RUNNING:
+        return COURSE_RUNNING;
+    case THREAD_LOCKED:
+        return COURSE_LOCK;
+    case THREAD_WAITING:
+        return guest->action.lock           ? COURSE_BARRIER
+               : waits_for_end(chip, guest) ? COURSE_JOIN
+                                            : COURSE_EVENT;
+    case THREAD_SLEEPING:
+        return COURSE_SLEEPING;
+    default:
+        return COURSE_READY;
+    }
+}
+
+void guest_enter(struct chip_run *chip, struct guest *guest, enum thread_state state,
+                 uint64_t cycle) {
+    struct together_thread *told = &chip->result->threads[guest->thread];
+    assert(cycle >= guest->since);
+    told->cycles[guest->state] += cycle - guest->since;
+    guest->state = state;
+    guest->since = cycle;
+    course_change(chip->course, guest->thread, activity_of(chip, guest), cycle);
+}
+
+void guest_leave_core(struct chip_run *chip, const struct guest *guest, uint64_t cycle) {
+    chip->on_core[guest->core] = -1;
+    chip->core_free[guest->core] = cycle;
+}
+
+void guest_get_ready(struct chip_run *chip, struct guest *guest, uint64_t cycle) {
+    guest_enter(chip, guest, THREAD_READY, cycle > guest->since ? cycle : guest->since);
+    guest->ready = guest->since;
+    chip->news = true;
+}
+
+void guest_be_born(struct chip_run *chip, uint32_t thread, uint32_t creator, uint64_t cycle) {
+    struct guest *guest = &chip->guests[thread];
+    if (thread >= chip->thread_count || guest->life != GUEST_UNBORN ||
+        chip->process_of[thread] != chip->process)
+        return;
+    struct together_thread *told = &chip->result->threads[thread];
+    *told = (struct together_thread){
+        .thread = thread, .process = chip->process, .known = true, .begin = cycle};
+    guest->life = GUEST_ALIVE;
+    chip->alive[chip->alive_count++] = thread;
+    guest->state = THREAD_READY;
+    guest->since = guest->ready = cycle;
+    chip->news = true;
+    course_begin(chip->course, thread, creator, cycle);
+}
+
+/* ---- events ---- */
+
+static size_t place_of(const struct chip_run *chip, uint32_t thread, uint32_t number) {
+    return thread < chip->events.thread_count ? chip->events.first[thread] + number : SIZE_MAX;
+}
+
+static bool note_wait(struct chip_run *chip, const struct together_wait *what,
+                      const struct guest *guest, uint64_t cycles, struct error *error) {
+    struct together_result *result = chip->result;
+    struct together_wait *wait = NULL;
+    result->threads[guest->thread].waits++;
+    for (size_t i = 0; i < result->wait_count && !wait; i++) {
+        struct together_wait *old = &result->waits[i];
+        if (old->address == what->address && old->process == what->process &&
+            old->waiter == what->waiter && old->other == what->other)
+            wait = old;
+    }
+    if (!wait) {
+        if (!array_room(result->waits, result->wait_capacity, result->wait_count + 1))
+            return error_set(error, "out of memory for waits");
+        wait = &result->waits[result->wait_count++];
+        *wait = *what;
+    }
+    wait->count++;
+    wait->cycles += cycles;
+    course_ends_wait(chip->course, guest->thread, guest->ender, (uint32_t)(wait - result->waits));
+    return true;
+}
+
+bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                    struct error *error) {
+    const uint64_t from = guest->since, until = cycle > from ? cycle : from;
+    const struct lock *lock = guest->action.lock;
+    const struct together_wait what = {.address = lock ? lock->address : guest->event.address,
+                                       .process = chip->process,
+                                       .reason =
+                                           lock ? lock->barrier ? WAIT_AT_BARRIER : WAIT_FOR_LOCK
+                                           : waits_for_end(chip, guest) ? WAIT_FOR_END
+                                                                        : WAIT_FOR_EVENT,
+                                       .waiter = lock ? guest->routine_call : guest->caller,
+                                       .other = guest->other_site};
+    if (until > from && !note_wait(chip, &what, guest, until - from, error))
+        return false;
+    guest_get_ready(chip, guest, until);
+    guest->action = (struct guest_action){.what = DO_NOTHING};
+    guest->waits_for = SIZE_MAX;
+    return true;
+}
+
+/* The event has taken place: who waited for it goes on. */
+static bool take_place(struct chip_run *chip, const struct guest *guest, uint64_t cycle,
+                       struct error *error) {
+    const size_t place = place_of(chip, guest->thread, guest->event.number);
+    if (place == SIZE_MAX)
+        return true;
+    chip->event_cycles[place] = cycle;
+    chip->event_callers[place] = guest->caller;
+    for (uint32_t i = 0; i < chip->alive_count; i++) {
+        struct guest *other = &chip->guests[chip->alive[i]];
+        if (other->life != GUEST_ALIVE || other->state != THREAD_WAITING ||
+            other->waits_for != place)
+            continue;
+        other->other_site = guest->caller;
+        other->ender = guest->thread;
+        if (!guest_end_wait(chip, other, cycle, error))
+            return false;
+    }
+    return true;
+}
+
+/* A condition of glibc has two words that threads wait at, by turns; they lie side by side. */
+static bool same_object(uint64_t address, uint64_t other) {
+    return address - other + 4 <= 8;
+}
+
+/* Those who wait there with a time limit, which had run out in the captured run, are woken before
+ * it does. */
+static void end_timed_waits(struct chip_run *chip, const struct thread_event *wake,
+                            uint64_t cycle) {
+    uint32_t left = wake->value;
+    for (uint32_t i = 0; i < chip->alive_count && left; i++) {
+        struct guest *other = &chip->guests[chip->alive[i]];
+        if (other->life != GUEST_ALIVE || other->state != THREAD_SLEEPING || !other->timed ||
+            !same_object(other->event.address, wake->address) || other->ready <= cycle)
+            continue;
+        other->ready = cycle > other->since ? cycle : other->since;
+        other->timed = false;
+        chip->news = true;
+        left--;
+    }
+}
+
+/* The thread gives its core up until `ready`; behind the end of its program it does not sleep. */
+static void sleep_until(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                        uint64_t ready) {
+    if (chip->exited)
+        return;
+    guest_leave_core(chip, guest, cycle);
+    guest_enter(chip, guest, THREAD_SLEEPING, cycle);
+    guest->ready = ready;
+    guest->timed = false;
+}
+
+static uint64_t cycles_of(const struct chip_run *chip, uint64_t ns) {
+    const double cycles = (double)ns * chip->cycles_per_ns;
+    return cycles < 1e15 ? (uint64_t)cycles : (uint64_t)1e15;
+}
+
+/* A thread has ended the program. Others may have done more in the captured run, which took longer:
+ * that is simulated, but nobody sleeps any more. */
+static void end_program(struct chip_run *chip, uint64_t cycle) {
+    chip->exited = true;
+    for (uint32_t i = 0; i < chip->alive_count; i++) {
+        struct guest *guest = &chip->guests[chip->alive[i]];
+        if (guest->state == THREAD_SLEEPING && guest->ready > cycle)
+            guest->ready = cycle > guest->since ? cycle : guest->since;
+    }
+}
+
+enum { TIMED_OUT = -110 };
+
+static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                          struct error *error) {
+    const struct thread_event *event = &guest->event;
+    if (guest_event_is_of_lock(chip, guest))
+        return true;
+    if (event->result == TIMED_OUT && event->asked_ns != THREAD_EVENT_FOREVER) {
+        sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
+        guest->timed = true;
+        return true;
+    }
+    const size_t place = place_of(chip, guest->thread, event->number);
+    if (event->result != 0 || place == SIZE_MAX)
+        return true;
+    const size_t waker = chip->pairs.released_by[place];
+    if (waker == WAKE_PAIRS_NONE) {
+        chip->result->unexplained++;
+        return true;
+    }
+    if (chip->event_cycles[waker] <= cycle)
+        return true;
+    guest_leave_core(chip, guest, cycle);
+    guest->waits_for = waker;
+    guest->ender = chip->events.events[waker].thread;
+    guest_enter(chip, guest, THREAD_WAITING, cycle);
+    guest->other_site = chip->event_callers[waker];
+    return chip->event_cycles[waker] == NOT_YET ||
+           guest_end_wait(chip, guest, chip->event_cycles[waker], error);
+}
+
+bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                        struct error *error) {
+    const struct thread_event *event = &guest->event;
+    switch ((enum thread_event_kind)event->kind) {
+    case THREAD_EVENT_CREATE:
+        if (event->other != THREAD_EVENT_NO_THREAD)
+            guest_be_born(chip, event->other, guest->thread, cycle);
+        break;
+    case THREAD_EVENT_EXIT_PROCESS:
+        end_program(chip, cycle);
+        break;
+    case THREAD_EVENT_WAKE:
+        end_timed_waits(chip, event, cycle);
+        break;
+    case THREAD_EVENT_WAIT:
+        if (!wait_in_futex(chip, guest, cycle, error))
+            return false;
+        break;
+    case THREAD_EVENT_BLOCK:
+        if (event->cause == THREAD_CAUSE_TIME && event->asked_ns != THREAD_EVENT_FOREVER &&
+            event->result == 0) {
+            sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
+            break;
+        }
+        chip->result->blocked++;
+        chip->result->blocked_seconds += (double)event->duration_ns * 1e-9;
+        break;
+    default:
+        break;
+    }
+    return take_place(chip, guest, cycle, error);
+}

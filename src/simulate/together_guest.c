@@ -1,0 +1,167 @@
+/* A guest thread on a core: its reader says what it does next, its core in which cycle. */
+#include "simulate/together_state.h"
+
+#include <assert.h>
+
+#include "simulate/line_remedy.h"
+#include "util/array.h"
+
+bool guest_give_core(struct chip_run *chip, struct guest *guest, int core, struct error *error) {
+    struct memory *memory = shared_memory_core(chip->memory, (uint32_t)core);
+    const uint64_t cycle =
+        chip->core_free[core] > guest->ready ? chip->core_free[core] : guest->ready;
+    if (!guest->lane) {
+        const struct trace_batch batch = {.thread = guest->thread, .process = chip->process};
+        chip->run->memory = memory;
+        if (!(guest->lane = run_lane_of(chip->run, &batch, error)) ||
+            !guest_input_open(&guest->input, chip->options->path, guest->thread, error))
+            return false;
+    } else if (guest->core != core) {
+        core_move(guest->lane->core, memory);
+    }
+    core_wait_until(guest->lane->core, cycle);
+    if (guest->state == THREAD_SLEEPING)
+        guest_enter(chip, guest, THREAD_READY, guest->ready);
+    guest_enter(chip, guest, THREAD_RUNNING, cycle);
+    guest->core = core;
+    guest->turn_end = cycle + chip->turn;
+    chip->on_core[core] = chip->last_on[core] = guest->thread;
+    return true;
+}
+
+int chip_free_core(const struct chip_run *chip) {
+    for (uint32_t core = 0; core < chip->cores; core++)
+        if (chip->on_core[core] < 0)
+            return (int)core;
+    return -1;
+}
+
+int guest_free_core(const struct chip_run *chip, const struct guest *guest) {
+    if (guest->core >= 0 && chip->on_core[guest->core] < 0)
+        return guest->core;
+    return chip_free_core(chip);
+}
+
+bool guest_end_life(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                    struct error *error) {
+    struct together_thread *told = &chip->result->threads[guest->thread];
+    guest_enter(chip, guest, THREAD_READY, cycle);
+    course_change(chip->course, guest->thread, COURSE_ABSENT, cycle);
+    guest->life = GUEST_OVER;
+    told->end = cycle;
+    chip->end = cycle > chip->end ? cycle : chip->end;
+    guest_input_close(&guest->input);
+    guest->lane = NULL;
+    const bool good = run_lane_end(chip->run, guest->thread, error);
+    const struct simulation_thread *counted = &chip->run->simulation->threads[guest->thread];
+    told->instructions = counted->instructions;
+    told->stack_cycles = counted->cycles;
+    return good;
+}
+
+static bool end_guest(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                      struct error *error) {
+    while (guest->held_count)
+        if (!guest_give(chip, guest, guest->held[guest->held_count - 1], cycle, error))
+            return false;
+    guest_leave_core(chip, guest, cycle);
+    return guest_end_life(chip, guest, cycle, error);
+}
+
+/* The accesses of the input where the remedies put them. */
+static bool lay_out(struct chip_run *chip, const struct guest *guest, struct core_input *input,
+                    struct error *error) {
+    if (!array_room(chip->moved, chip->moved_capacity, (size_t)input->access_count + 1))
+        return error_set(error, "out of memory for accesses");
+    line_remedies_apply(chip->options->remedies, chip->process, guest->thread, input->accesses,
+                        input->access_count, chip->moved);
+    input->accesses = chip->moved;
+    return true;
+}
+
+static bool push(struct chip_run *chip, struct guest *guest, const struct trace_batch *piece,
+                 struct error *error) {
+    struct simulation_state *run = chip->run;
+    struct core_input input = core_input_of(trace_code(guest->input.trace), piece);
+    uint32_t counted;
+    batch_count(piece, 0, UINT64_MAX, &counted);
+    run->simulation->executed += counted;
+    run->simulation->simulated += counted;
+    return run_show_piece(run, guest->lane, piece, error) &&
+           (!chip->options->remedies || lay_out(chip, guest, &input, error)) &&
+           core_push(guest->lane->core, &input, error);
+}
+
+/* Hands the core what comes next. */
+static bool feed(struct chip_run *chip, struct guest *guest, struct error *error) {
+    struct trace_batch piece;
+    const struct thread_event *event;
+    switch (guest_input_next(&guest->input, CORE_PUSH, &piece, &event, error)) {
+    case GUEST_FAILED:
+        return false;
+    case GUEST_INSNS: {
+        struct guest_action action = {.what = DO_NOTHING};
+        const uint32_t count = guest_look(chip, guest, &piece, &action, error);
+        if (count == UINT32_MAX)
+            return false;
+        guest_input_give_back(&guest->input, piece.insn_count - count);
+        piece = batch_slice(&piece, 0, count);
+        if (count && !push(chip, guest, &piece, error))
+            return false;
+        if (action.what != DO_NOTHING)
+            guest_begin_action(guest, &action);
+        return true;
+    }
+    case GUEST_EVENT:
+        guest->event = *event;
+        guest->caller = guest->routine ? guest->routine_call : guest_caller(guest);
+        guest->draining = guest->has_event = true;
+        return true;
+    case GUEST_END:
+        guest->draining = guest->at_end = true;
+        return true;
+    }
+    return true;
+}
+
+/* What the pipeline ran empty for. */
+static bool arrive(struct chip_run *chip, struct guest *guest, struct error *error) {
+    const uint64_t cycle = core_cycle(guest->lane->core);
+    chip->latest = cycle > chip->latest ? cycle : chip->latest;
+    guest->draining = false;
+    if (guest->action.what != DO_NOTHING)
+        return guest_act(chip, guest, cycle, error);
+    if (guest->at_end)
+        return end_guest(chip, guest, cycle, error);
+    if (guest->has_event) {
+        guest->has_event = false;
+        return guest_handle_event(chip, guest, cycle, error);
+    }
+    guest_leave_core(chip, guest, cycle); /* its turn is over */
+    guest_get_ready(chip, guest, cycle);
+    return true;
+}
+
+bool guest_run(struct chip_run *chip, struct guest *guest, uint64_t until, bool others_wait,
+               struct error *error) {
+    chip->news = false;
+    while (guest->lane && guest->state == THREAD_RUNNING && !chip->news) {
+        switch (core_run(guest->lane->core, until, guest->draining, error)) {
+        case CORE_FAILED:
+            return false;
+        case CORE_PAUSED:
+            return true;
+        case CORE_STARVED:
+            if (others_wait && core_cycle(guest->lane->core) >= guest->turn_end)
+                guest->draining = true;
+            else if (!feed(chip, guest, error))
+                return false;
+            break;
+        case CORE_EMPTY:
+            if (!arrive(chip, guest, error))
+                return false;
+            break;
+        }
+    }
+    return true;
+}

@@ -13,6 +13,7 @@
 
 #include "region/chunk_profile.h"
 #include "study/kept_input.h"
+#include "study/opened_trace.h"
 #include "study/second_run.h"
 #include "study/temporary.h"
 #include "util/clock.h"
@@ -73,25 +74,21 @@ static bool make_folder(struct explanation *run, struct error *error) {
     return error_set(error, "out of memory");
 }
 
-static struct trace *open_again(const struct explanation *run, struct error *error) {
-    struct trace *trace = trace_open(run->request.trace, error);
-    if (!trace || trace_has_addresses(trace))
-        return trace;
-    trace_close(trace);
-    error_set(error,
-              "%s: no memory addresses are in it, so it cannot be simulated (capture it without "
-              "--no-addresses)",
-              run->request.trace);
-    return NULL;
+/* Whether threads are simulated together is decided when all is read. */
+static bool choose_machine(struct explanation *run, struct error *error) {
+    const struct opened_trace_request request = {.watch = run->request.watch,
+                                                 .machines = run->request.machines};
+    struct simulation_options options;
+    if (!opened_trace_choose(&request, run->trace, &options, NULL, NULL, error))
+        return false;
+    run->machine = options.machine;
+    return true;
 }
 
 static bool start_first(struct explanation *run, int *exec_status, struct error *error) {
     if (run->request.trace) {
-        if (!make_folder(run, error) || !(run->trace = open_again(run, error)))
-            return false;
-        watch_trace(run->request.watch, run->trace);
-        run->machine = machine_choice_of(run->request.machines, trace_isa(run->trace), error);
-        return run->machine;
+        return make_folder(run, error) && (run->trace = opened_trace(run->request.trace, error)) &&
+               choose_machine(run, error);
     }
     struct capture_options capture = *run->request.capture;
     capture.watch_effects = !run->request.rerun;
@@ -102,9 +99,7 @@ static bool start_first(struct explanation *run, int *exec_status, struct error 
     run->trace = trace_capture(&capture, exec_status, error);
     if (!run->trace)
         return false;
-    watch_trace(run->request.watch, run->trace);
-    run->machine = machine_choice_of(run->request.machines, trace_isa(run->trace), error);
-    return run->machine && trace_keep(run->trace, run->kept, error);
+    return choose_machine(run, error) && trace_keep(run->trace, run->kept, error);
 }
 
 struct explanation *explanation_start(const struct explanation_request *request, int *exec_status,
@@ -420,7 +415,7 @@ bool explanation_go(struct explanation *run, enum explanation_kind *kind, struct
     watch_trace(run->request.watch, NULL);
     if (run->request.trace) {
         trace_close(run->trace);
-        run->trace = open_again(run, error);
+        run->trace = opened_trace(run->request.trace, error);
     } else if (run->whole_kept) {
         return read_kept(run, error);
     } else {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "study/opened_trace.h"
 #include "study/temporary.h"
 #include "util/array.h"
 
@@ -26,15 +27,8 @@ bool sharing_run_open(struct sharing_run *run, int *exec_status, struct error *e
         return false;
     if (!strcmp(run->file, "-"))
         return error_set(error, "a trace that is simulated more than once must be in a file");
-    if (!(run->trace = trace_open(run->file, error)))
+    if (!(run->trace = opened_trace(run->file, error)))
         return false;
-    if (!trace_has_addresses(run->trace))
-        return error_set(error,
-                         "%s: no memory addresses are in it, so it cannot be simulated "
-                         "(capture it without --no-addresses)",
-                         run->file);
-    watch_trace(run->watch, run->trace);
-    options->machine = machine_choice_of(run->machines, trace_isa(run->trace), error);
     options->ideal = run->ideal;
     options->sampling = sampling_everything();
     if (run->input->command)
@@ -42,8 +36,11 @@ bool sharing_run_open(struct sharing_run *run, int *exec_status, struct error *e
     else
         options->selection = input_selection(run->input);
     options->watcher = watcher_of(run->watch);
-    if (!options->machine ||
-        !together_choose(&run->threads, run->file, options, &run->together, &why, error))
+    const struct opened_trace_request request = {.watch = run->watch,
+                                                 .machines = run->machines,
+                                                 .threads = &run->threads,
+                                                 .file = run->file};
+    if (!opened_trace_choose(&request, run->trace, options, &run->together, &why, error))
         return false;
     run->threads_seen = options->together;
     return !why || error_set(error, "threads cannot be simulated together: %s", why);

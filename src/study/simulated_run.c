@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "study/floor.h"
+#include "study/opened_trace.h"
 #include "study/temporary.h"
 
 /* Of a trace that is kept only in case of threads: some 3 GB. */
@@ -29,27 +30,18 @@ static struct trace *start_command(struct simulated_run *run, int *exec_status,
 }
 
 static bool open_trace(struct simulated_run *run, int *exec_status, struct error *error) {
-    const char *path = run->input->trace;
     if (!run->trace)
-        run->trace =
-            run->input->command ? start_command(run, exec_status, error) : trace_open(path, error);
-    if (!run->trace)
-        return false;
-    if (!run->input->command && !trace_has_addresses(run->trace))
-        return error_set(error,
-                         "%s: no memory addresses are in it, so it cannot be simulated "
-                         "(capture it without --no-addresses)",
-                         path);
-    watch_trace(run->watch, run->trace);
-    return true;
+        run->trace = run->input->command ? start_command(run, exec_status, error)
+                                         : opened_trace(run->input->trace, error);
+    return run->trace;
 }
 
-static bool choose_together(struct simulated_run *run, const char *path, struct error *error) {
-    if (!together_choose(&run->threads, path, &run->options, &run->together, &run->apart, error))
-        return false;
-    if (run->options.together)
-        trace_fix_numbers(run->trace);
-    return true;
+/* `file`: has all of the trace; NULL: no file has. */
+static bool choose(struct simulated_run *run, const char *file, struct error *error) {
+    const struct opened_trace_request request = {
+        .watch = run->watch, .machines = run->machines, .threads = &run->threads, .file = file};
+    return opened_trace_choose(&request, run->trace, &run->options, &run->together, &run->apart,
+                               error);
 }
 
 /* The trace of a command is kept, so that it can be read once more if the program makes threads.
@@ -73,19 +65,17 @@ bool simulated_run_open(struct simulated_run *run, int *exec_status, struct erro
     struct simulation_options *options = &run->options;
     if (!open_trace(run, exec_status, error))
         return false;
-    options->machine = machine_choice_of(run->machines, trace_isa(run->trace), error);
     options->profiles = run->profiles;
     if (run->input->command)
         options->selection = (struct selection){.thread = -1};
     else
         options->selection = input_selection(run->input);
     options->watcher = watcher_of(run->watch);
-    if (!options->machine)
+    const char *file = run->file ? run->file : run->captured ? run->captured : run->input->trace;
+    if (!choose(run, file, error))
         return false;
-    const char *file = run->captured ? run->captured : run->input->trace;
-    if (run->file || file)
-        return choose_together(run, run->file ? run->file : file, error);
-    keep_for_threads(run);
+    if (!file)
+        keep_for_threads(run);
     return true;
 }
 
@@ -102,7 +92,10 @@ static bool rehearse(struct simulated_run *run, int *exec_status, struct error *
     watch_trace(run->watch, NULL);
     trace_close(run->trace);
     run->trace = NULL;
-    return open_trace(run, exec_status, error);
+    if (!open_trace(run, exec_status, error))
+        return false;
+    watch_trace(run->watch, run->trace);
+    return true;
 }
 
 /* An interrupted command is told to end while its trace is read on. */
@@ -142,7 +135,7 @@ static bool begin_together(struct simulated_run *run, int *exec_status, struct e
     trace_close(run->trace);
     run->trace = NULL;
     run->options.until_threads = 0;
-    return open_trace(run, exec_status, error) && choose_together(run, run->captured, error);
+    return open_trace(run, exec_status, error) && choose(run, run->captured, error);
 }
 
 static bool simulate(struct simulated_run *run, struct error *error) {

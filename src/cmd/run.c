@@ -65,7 +65,9 @@ bool run_report_build(struct run *run, const struct simulation *simulation, cons
                                            .top = run->verb.output.top,
                                            .partial = partial,
                                            .forecast = forecast ? &forecast->upgrades : NULL,
-                                           .causes = forecast ? &forecast->causes : NULL};
+                                           .causes = forecast ? &forecast->causes : NULL,
+                                           .thread_what_ifs =
+                                               run->study.forecasts ? &run->study.what_ifs : NULL};
     if (!(run->program = program_new()))
         return error_set(error, "out of memory for the report");
     return report_build(&request, simulation, code, run->program, &run->report, error);

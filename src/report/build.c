@@ -44,6 +44,7 @@ bool report_build(const struct report_request *request, const struct simulation 
         return false;
     if (!threads_report_build(report, request->top, &report->threads, error))
         return false;
+    report->threads.what_ifs = request->thread_what_ifs;
     return report_add_worth(report) || error_set(error, "out of memory for the report");
 }
 

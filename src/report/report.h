@@ -65,8 +65,9 @@ struct report_request {
     enum report_by by;
     uint32_t top; /* rows per table; 0: all */
     bool partial;
-    const struct forecast_result *forecast;       /* or NULL */
-    const struct sampled_multisim_result *causes; /* or NULL */
+    const struct forecast_result *forecast;        /* or NULL */
+    const struct sampled_multisim_result *causes;  /* or NULL */
+    const struct thread_what_ifs *thread_what_ifs; /* or NULL */
 };
 
 /* Fills *report; report_free() either way. */

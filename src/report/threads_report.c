@@ -12,7 +12,7 @@
 #include "util/order.h"
 
 #define LEAST_COST 0.05 /* of a cause that is named first */
-#define BUSY_BUS   0.5  /* of the time that is waited for memory: then its bandwidth is a cause */
+#define BUSY_BUS   0.9  /* of the time that is waited for memory: then its bandwidth is a cause */
 
 /* Of the functions inlined there the innermost that is not of the system's headers: a lock's guard,
  * say, is not where somebody locks. */

@@ -14,6 +14,7 @@
 
 #include "report/page.h"
 #include "simulate/together.h"
+#include "study/thread_what_if.h"
 
 enum speedup_part {
     SPEEDUP_RUNNING,   /* but for the next */
@@ -95,6 +96,7 @@ struct threads_report {
     struct thread_place shared; /* the instruction that waited most for other cores' lines */
     enum thread_cause first;    /* that costs most */
     double cost;                /* of it: share of the cores' time */
+    const struct thread_what_ifs *what_ifs; /* NULL: not asked for */
 };
 
 /* Of a report that is otherwise built; nothing (together NULL) when threads were not simulated
@@ -108,6 +110,8 @@ void threads_report_free(struct threads_report *threads);
 const char *wait_reason_name(enum together_reason reason);
 /* "work_locked (critical.c:41)"; "not known". */
 void thread_place_text(const struct thread_place *place, char *text, size_t size);
+/* An object, or null where it is not known (json/threads.c). */
+json_t *thread_place_json(const struct thread_place *place);
 
 /* The head: elapsed cycles, and what costs most; the rest (text/threads.c). Nothing where threads
  * were not simulated together. */

@@ -39,6 +39,7 @@ struct together_watch {
 };
 
 struct line_remedies;
+struct lock_remedies;
 struct together {
     const char *path;            /* trace file with addresses; it is read once per thread */
     uint32_t cores;              /* 0: the machine's chip.cores */
@@ -46,6 +47,7 @@ struct together {
     uint64_t turn;               /* cycles; 0: TOGETHER_TURN_SECONDS of the machine's clock */
     struct together_watch watch; /* of all processes */
     const struct line_remedies *remedies; /* lines laid out anew (line_remedy.h); NULL: none */
+    const struct lock_remedies *locks;    /* that cost less (lock_remedy.h); NULL: none */
 };
 #define TOGETHER_TURN_SECONDS 0.003 /* sched(7): the least time slice of Linux' default policy */
 

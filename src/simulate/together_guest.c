@@ -101,6 +101,11 @@ static bool feed(struct chip_run *chip, struct guest *guest, struct error *error
         return false;
     case GUEST_INSNS: {
         struct guest_action action = {.what = DO_NOTHING};
+        if (guest->left_out) {
+            const uint32_t left_out = guest_leave_out(chip, guest, &piece);
+            guest_input_give_back(&guest->input, piece.insn_count - left_out);
+            return true;
+        }
         const uint32_t count = guest_look(chip, guest, &piece, &action, error);
         if (count == UINT32_MAX)
             return false;

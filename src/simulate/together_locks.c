@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "simulate/lock_remedy.h"
+
 enum { BARRIER_BYTES = 32, LOCK_BYTES = 64 }; /* of glibc: no mutex or rwlock is larger */
 
 /* ---- who has what ---- */
@@ -179,6 +181,8 @@ static bool find_action(struct chip_run *chip, struct guest *guest, uint64_t add
     switch (guest->routine) {
     case ENTRY_LOCK:
     case ENTRY_READ_LOCK:
+        if (lock_remedies_open(chip->options->locks, chip->process, address))
+            return true;
         action->what = DO_TAKE;
         return (action->lock = lock_table_at(&chip->locks, address));
     case ENTRY_UNLOCK:
@@ -254,6 +258,7 @@ static void enter_routine(struct guest *guest, enum lock_entry routine) {
     guest->routine_call = call->insn;
     guest->return_to = call->return_to;
     guest->acted = false;
+    guest->inner_calls = 0;
 }
 
 /* The routine that it returned from may have a lock to take again. */
@@ -262,6 +267,32 @@ static void leave_routine(struct guest *guest, struct guest_action *action) {
         *action = (struct guest_action){.what = DO_TAKE, .lock = guest->condition};
     guest->condition = NULL;
     guest->routine = ENTRY_NONE;
+}
+
+static bool is_left_out(const struct chip_run *chip, enum lock_entry routine) {
+    const struct lock_remedies *locks = chip->options->locks;
+    return locks && locks->all_gone &&
+           (routine == ENTRY_LOCK || routine == ENTRY_READ_LOCK || routine == ENTRY_UNLOCK);
+}
+
+uint32_t guest_leave_out(const struct chip_run *chip, struct guest *guest,
+                         const struct trace_batch *piece) {
+    const struct code *code = trace_code(guest->input.trace);
+    for (uint32_t i = 0; i < piece->insn_count; i++) {
+        const uint32_t insn = piece->insns[i].insn;
+        const uint8_t flags = chip->lock_flags[insn];
+        if (code->insns[insn].address == guest->return_to ||
+            (flags & LOCK_RETURN && guest->inner_calls == 0)) {
+            guest->left_out = false;
+            guest->acted = true;
+            return i;
+        }
+        if (flags & LOCK_CALL)
+            guest->inner_calls++;
+        else if (flags & LOCK_RETURN)
+            guest->inner_calls--;
+    }
+    return piece->insn_count;
 }
 
 uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct trace_batch *piece,
@@ -281,8 +312,11 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
         }
         if (!flags)
             continue;
-        if (flags & LOCK_ENTRY && !guest->routine && guest->call_count)
+        if (flags & LOCK_ENTRY && !guest->routine && guest->call_count) {
             enter_routine(guest, flags & LOCK_ENTRY);
+            if ((guest->left_out = is_left_out(chip, guest->routine)))
+                return i;
+        }
         if (flags & LOCK_CALL)
             note_call(guest, insn->insn, &code->insns[insn->insn]);
         guest->returned = flags & LOCK_RETURN;

@@ -41,6 +41,8 @@ struct guest {
     uint64_t return_to;    /* address behind its call */
     uint32_t routine_call; /* static instruction; UINT32_MAX: none */
     bool returned;         /* by the last instruction */
+    bool left_out;         /* its instructions are, up to its return (lock_remedy.h) */
+    uint32_t inner_calls;  /* of it, under way: then */
     uint32_t call_count;   /* calls under way; a ring has the innermost */
     struct guest_call {
         uint64_t return_to;
@@ -131,6 +133,9 @@ bool guest_end_life(struct chip_run *chip, struct guest *guest, uint64_t cycle,
  * Their number: nothing is. UINT32_MAX: an error. */
 uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct trace_batch *piece,
                     struct guest_action *action, struct error *error);
+/* Of a routine that is left out: how many of the next instructions are not simulated. */
+uint32_t guest_leave_out(const struct chip_run *chip, struct guest *guest,
+                         const struct trace_batch *piece);
 /* Does at once what concerns no other thread, as of a lock that only one has wanted; for the rest
  * the pipeline is to run empty first, so that its cycle is known. */
 void guest_begin_action(struct guest *guest, const struct guest_action *action);

@@ -1,4 +1,3 @@
-/* Padding gives each byte of a line to the thread whose instructions write it most. */
 #include "study/sharing_run.h"
 
 #include <stdlib.h>
@@ -58,52 +57,6 @@ static bool simulate(struct sharing_run *run, const char *label, struct trace *t
 
 /* ---- remedies ---- */
 
-double sharing_false_share(const struct moved_line *line) {
-    const uint64_t known = line->false_cycles + line->true_cycles;
-    return known ? (double)line->false_cycles / (double)known : -1;
-}
-
-enum line_sharing sharing_of(const struct moved_line *line) {
-    const double share = sharing_false_share(line);
-    return share < 0                     ? SHARING_UNKNOWN
-           : share >= SHARING_MOSTLY     ? SHARING_FALSE
-           : share <= 1 - SHARING_MOSTLY ? SHARING_TRUE
-                                         : SHARING_MIXED;
-}
-
-/* Padding is for lines with false sharing, copies for the others. */
-static bool fits(const struct moved_line *line, bool copies) {
-    const enum line_sharing sharing = sharing_of(line);
-    return sharing != SHARING_UNKNOWN && copies == (sharing == SHARING_TRUE);
-}
-
-static void find_owners(const struct moved_line *line, uint32_t owner[REMEDY_PARTS]) {
-    for (unsigned part = 0; part < REMEDY_PARTS; part++) {
-        uint64_t most = 0;
-        owner[part] = UINT32_MAX;
-        for (size_t i = 0; i < line->thread_count; i++) {
-            const uint32_t thread = line->threads[i].thread;
-            const uint64_t writes =
-                sum_over(uint64_t, k, line->side_count,
-                         line->sides[k].thread == thread && line->sides[k].written >> part & 1
-                             ? line->sides[k].writes
-                             : 0);
-            if (writes > most) {
-                most = writes;
-                owner[part] = thread;
-            }
-        }
-    }
-}
-
-static void add_line(struct line_remedies *remedies, const struct moved_line *line, bool copies) {
-    struct line_remedy *item = &remedies->items[remedies->count++];
-    *item =
-        (struct line_remedy){.address = line->address, .process = line->process, .copies = copies};
-    if (!copies)
-        find_owners(line, item->owner);
-}
-
 static bool try_remedy(struct sharing_run *run, struct sharing_remedy remedy,
                        struct line_remedies *remedies, struct error *error) {
     struct simulation_options options = run->options;
@@ -138,8 +91,8 @@ static bool try_all(struct sharing_run *run, bool copies, struct line_remedies *
     uint64_t cycles = 0;
     remedies->count = 0;
     for (size_t i = 0; i < run->sum.count; i++)
-        if (fits(&run->sum.lines[i], copies)) {
-            add_line(remedies, &run->sum.lines[i], copies);
+        if (sharing_fits(&run->sum.lines[i], copies)) {
+            sharing_add_line(remedies, &run->sum.lines[i], copies);
             cycles += run->sum.lines[i].cycles;
         }
     return !sharing_noticed(run, cycles) ||
@@ -152,13 +105,13 @@ static bool try_alone(struct sharing_run *run, size_t number, struct line_remedi
     const struct moved_line *line = &run->sum.lines[number];
     if (sharing_of(line) == SHARING_UNKNOWN || !sharing_noticed(run, line->cycles))
         return true;
-    const bool copies = fits(line, true);
+    const bool copies = sharing_fits(line, true);
     for (size_t i = 0; i < run->remedy_count; i++)
         if (run->remedies[i].copies == copies && run->remedies[i].line == SIZE_MAX &&
             run->remedies[i].lines == 1)
             return true; /* it was the only one */
     remedies->count = 0;
-    add_line(remedies, line, copies);
+    sharing_add_line(remedies, line, copies);
     return try_remedy(run, (struct sharing_remedy){.copies = copies, .line = number}, remedies,
                       error);
 }

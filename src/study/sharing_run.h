@@ -3,24 +3,15 @@
 #pragma once
 
 #include "machine/choice.h"
-#include "simulate/line_remedy.h"
-#include "simulate/line_traffic.h"
 #include "simulate/simulate.h"
 #include "study/input.h"
+#include "study/sharing_lines.h"
 #include "study/timed_capture.h"
 #include "study/together_threads.h"
 
-/* Of the sharing of a line, by the cycles that were waited: false from this share on of what is
- * known, true up to the rest, mixed between. */
-#define SHARING_MOSTLY 0.9
 /* What was waited for less than this share of the cycles of all threads is not noticed: no remedy
  * is simulated. */
 #define SHARING_NOTICED 0.01
-
-enum line_sharing { SHARING_UNKNOWN, SHARING_FALSE, SHARING_TRUE, SHARING_MIXED };
-/* The share of false sharing of a line's moves that are known, by cycles; −1: none is known. */
-double sharing_false_share(const struct moved_line *line);
-enum line_sharing sharing_of(const struct moved_line *line);
 
 /* One simulation with lines laid out anew. */
 struct sharing_remedy {

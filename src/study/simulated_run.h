@@ -5,6 +5,7 @@
 #include "simulate/simulate.h"
 #include "study/forecasting.h"
 #include "study/input.h"
+#include "study/thread_what_if.h"
 #include "study/timed_capture.h"
 #include "study/together_threads.h"
 
@@ -35,6 +36,8 @@ struct simulated_run {
     char *captured;             /* temporary trace of the command; NULL: not (yet) made */
     struct forecasting forecasting;
     struct forecasting_result forecast;
+    struct thread_what_ifs
+        what_ifs;                 /* of threads that are simulated together: what forecasts are */
     struct simulation simulation; /* executed 0: nothing was simulated */
 };
 

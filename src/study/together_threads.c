@@ -1,10 +1,10 @@
 #include "study/together_threads.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "simulate/selection.h"
+#include "simulate/together_variants.h"
 #include "trace/thread_event_list.h"
 
 /* What is no regular file cannot be read once more. */
@@ -51,58 +51,29 @@ bool together_choose(const struct together_request *request, const char *path,
     return true;
 }
 
-/* NULL: no memory. */
-static uint64_t *by_signature(const struct simulation *simulation) {
-    uint64_t *units = calloc(PSV_COMBINATIONS, sizeof *units);
-    for (uint64_t i = 0; units && i < simulation->cell_count; i++)
-        units[simulation->cells[i].psv] += simulation->cells[i].units;
-    return units;
-}
-
-static bool run_on(uint32_t cores, const struct simulation_options *options,
-                   struct together_scale *scale, bool *interrupted, struct error *error) {
-    struct together together = *options->together;
-    struct simulation_options others = *options;
-    struct simulation simulation;
-    struct trace *trace = trace_open(together.path, error);
-    if (!trace)
-        return false;
-    trace_fix_numbers(trace);
-    together.cores = cores;
-    others.together = &together;
-    others.observer_count = others.instruction_observer_count = 0;
-    bool good = simulation_run(trace, &others, &simulation, error);
-    *interrupted = simulation.interrupted;
-    *scale = (struct together_scale){.cores = cores,
-                                     .cycles = simulation.together.cycles,
-                                     .counts = simulation.together.counts,
-                                     .units = by_signature(&simulation)};
-    if (!scale->units && good)
-        good = error_set(error, "out of memory for the profile");
-    simulation.together.counts = NULL;
-    simulation_free(&simulation);
-    trace_close(trace);
-    return good;
-}
-
 bool together_scale_run(const struct together_request *request,
                         const struct simulation_options *options, struct simulation *simulation,
                         struct error *error) {
+    struct together_variant variants[TOGETHER_SCALES] = {{.cores = 0}};
     struct together_result *result = &simulation->together;
-    for (uint32_t i = 0; options->together && i + 1 < request->core_count; i++) {
-        struct together_scale scale = {.cores = 0};
-        bool interrupted = false;
-        if (simulation->interrupted)
-            return true;
-        if (!run_on(request->cores[i], options, &scale, &interrupted, error)) {
-            together_scale_free(&scale);
-            return false;
-        }
-        if (interrupted) {
-            together_scale_free(&scale);
-            return true;
-        }
-        result->scales[result->scale_count++] = scale;
+    if (!options->together || request->core_count < 2 || simulation->interrupted)
+        return true;
+    const size_t count = request->core_count - 1;
+    for (size_t i = 0; i < count; i++) {
+        variants[i].cores = request->cores[i];
+        variants[i].by_signature = true;
     }
-    return true;
+    const bool good = together_variants_run(options, variants, count, error);
+    for (size_t i = 0; i < count; i++) {
+        if (!good || !variants[i].done) {
+            together_variant_free(&variants[i]);
+            continue;
+        }
+        result->scales[result->scale_count++] =
+            (struct together_scale){.cores = variants[i].cores,
+                                    .cycles = variants[i].cycles,
+                                    .counts = variants[i].counts,
+                                    .units = variants[i].units};
+    }
+    return good;
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "report/threads_report.h"
+#include "simulate/course_balance.h"
 #include "simulate/thread_course.h"
 #include "util/random.h"
 
@@ -126,6 +127,22 @@ static void fewer_cores_than_ran(void **state) {
     assert_near(cores.nothing, 0);
 }
 
+/* Up to 20 and from 100 on, one thread is there: two cores share that in half of the time. From 60
+ * to 80, one runs and one waits for the lock: shared, these are 10 cycles. */
+static void shared_out_evenly(void **state) {
+    (void)state;
+    struct outcome outcome;
+    struct thread_course *course = begin(0);
+    tell_first(course);
+    tell_second(course);
+    finish(course, 120, &outcome);
+    assert_near(course_spread_saves(&outcome.counts, 2), 20);
+    assert_near(course_spread_saves(&outcome.counts, 1), 0);
+    assert_near(course_balance_saves(&outcome.counts, 2, COURSE_LOCK), 10);
+    assert_near(course_balance_saves(&outcome.counts, 2, COURSE_BARRIER), 0);
+    assert_near(course_balance_saves(&outcome.counts, 1, COURSE_LOCK), 0);
+}
+
 /* Of three cores, one runs; two threads wait for a lock, one at a barrier, one for another's end:
  * two free cores belong to the three by thirds, none to the last. */
 static void more_wait_than_cores(void **state) {
@@ -146,6 +163,10 @@ static void more_wait_than_cores(void **state) {
     assert_near(cores.waiting[COURSE_BARRIER], 200);
     assert_near(cores.waiting[COURSE_JOIN], 0);
     assert_near(cores.nothing, 0);
+    /* All three cores share the work with those that wait for the lock: a third is left; two with
+     * the one at the barrier. */
+    assert_near(course_balance_saves(&outcome.counts, 3, COURSE_LOCK), 200);
+    assert_near(course_balance_saves(&outcome.counts, 3, COURSE_BARRIER), 150);
     /* Of six, each has its own, and one has nothing. */
     cores = course_cores(&outcome.counts, 6);
     assert_near(cores.waiting[COURSE_LOCK], 600);
@@ -303,10 +324,15 @@ static void advancing_changes_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_threads),          cmocka_unit_test(told_in_any_order),
-        cmocka_unit_test(fewer_cores_than_ran), cmocka_unit_test(more_wait_than_cores),
-        cmocka_unit_test(path_over_creation),   cmocka_unit_test(old_waits_are_forgotten),
-        cmocka_unit_test(sums_of_any_course),   cmocka_unit_test(advancing_changes_nothing),
+        cmocka_unit_test(two_threads),
+        cmocka_unit_test(told_in_any_order),
+        cmocka_unit_test(shared_out_evenly),
+        cmocka_unit_test(fewer_cores_than_ran),
+        cmocka_unit_test(more_wait_than_cores),
+        cmocka_unit_test(path_over_creation),
+        cmocka_unit_test(old_waits_are_forgotten),
+        cmocka_unit_test(sums_of_any_course),
+        cmocka_unit_test(advancing_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "report/json/threads.h"
 
 #include "report/json_values.h"
+#include "report/thread_what_if.h"
 #include "report/threads_report.h"
 
 static json_t *number(uint64_t value) {
@@ -53,7 +54,7 @@ static json_t *coherence(const struct together_result *together) {
                      (json_int_t)sum->evictions, "wait_cycles", (json_int_t)sum->wait_cycles);
 }
 
-static json_t *place(const struct thread_place *place) {
+json_t *thread_place_json(const struct thread_place *place) {
     if (!place->known)
         return json_null();
     return json_pack("{s:o, s:o, s:o, s:s, s:I}", "function", json_text(place->function), "file",
@@ -74,8 +75,9 @@ static json_t *waits(const struct threads_report *threads) {
                       (json_int_t)row->objects, "count", (json_int_t)sum->count, "cycles",
                       (json_int_t)sum->cycles, "share",
                       threads->lives ? (double)sum->cycles / (double)threads->lives : 0.0, "waiter",
-                      place(&row->waiter), "other", place(&row->other), "critical_count",
-                      (json_int_t)sum->passes, "critical_cycles", (json_int_t)sum->path_cycles));
+                      thread_place_json(&row->waiter), "other", thread_place_json(&row->other),
+                      "critical_count", (json_int_t)sum->passes, "critical_cycles",
+                      (json_int_t)sum->path_cycles));
     }
     return array;
 }
@@ -128,14 +130,14 @@ json_t *together_json(const struct report *report) {
     const struct threads_report *threads = &report->threads;
     if (!threads->together)
         return json_null();
-    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:o, s:I, s:I, s:I, s:f}",
-                     "cores", (json_int_t)together->cores, "elapsed_cycles",
-                     (json_int_t)together->cycles, "active_cycles",
-                     (json_int_t)together->course.active, "first_cause", first_cause(threads),
-                     "speedup_stack", speedup_stack(&threads->speedup), "scaling", scaling(threads),
-                     "critical_path", critical_path(together), "waits", waits(threads), "wait_rows",
-                     (json_int_t)threads->wait_count, "memory_bus_share", threads->bus, "coherence",
-                     coherence(together), "diverged_waits", (json_int_t)together->diverged,
-                     "unexplained_waits", (json_int_t)together->unexplained, "blocked_calls",
-                     (json_int_t)together->blocked, "blocked_seconds", together->blocked_seconds);
+    return json_pack(
+        "{s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:o, s:I, s:I, s:I, s:f, s:o}", "cores",
+        (json_int_t)together->cores, "elapsed_cycles", (json_int_t)together->cycles,
+        "active_cycles", (json_int_t)together->course.active, "first_cause", first_cause(threads),
+        "speedup_stack", speedup_stack(&threads->speedup), "scaling", scaling(threads),
+        "critical_path", critical_path(together), "waits", waits(threads), "wait_rows",
+        (json_int_t)threads->wait_count, "memory_bus_share", threads->bus, "coherence",
+        coherence(together), "diverged_waits", (json_int_t)together->diverged, "unexplained_waits",
+        (json_int_t)together->unexplained, "blocked_calls", (json_int_t)together->blocked,
+        "blocked_seconds", together->blocked_seconds, "what_if", thread_what_ifs_json(threads));
 }

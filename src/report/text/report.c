@@ -6,6 +6,7 @@
 #include "report/interval.h"
 #include "report/report.h"
 #include "report/stalls.h"
+#include "report/thread_what_if.h"
 #include "report/upgrades.h"
 #include "util/text.h"
 
@@ -278,6 +279,7 @@ void report_text(const struct report *report, const struct page *page) {
             report_text_rows(report, page);
         report_text_instructions(report, page);
         what_if_text(&report->what_if, page);
+        thread_what_ifs_text(&report->threads, page);
         upgrades_text(report, page);
         uint64_t units[COMPONENT_COUNT];
         stack_components(&report->stack, units);

@@ -1,0 +1,65 @@
+# What `explain` says would be saved of a program with threads if a cause were gone: of programs with
+# a known trouble, the remedy that fits it is first, and saves what the program without it does.
+. tests/e2e/lib.sh
+small=$WORKLOADS/x86_64
+settings=
+
+# traced PROGRAM ARGUMENTS...: the file of its trace, $trace.
+traced() {
+    trace=$scratch/${*// /-}.ctrace
+    trace=${trace// /-}
+    [ -e "$trace" ] || run trace -o "$trace" -- "$small/$@" >/dev/null 2>&1
+}
+
+# remedy CAUSE BROKEN FIXED: of programs with their arguments. With $settings of the machine.
+remedy() {
+    traced $3 && run sim --machine zen4-server $settings --json "$trace" >"$scratch/fixed.json" &&
+        traced $2 && run explain --machine zen4-server $settings --json "$trace" >"$scratch/broken.json" &&
+        python3 - "$scratch" "$1" <<'PYTHON'
+import json, sys
+broken, fixed = (json.load(open(f"{sys.argv[1]}/{n}.json"))["together"] for n in ("broken", "fixed"))
+gain = 1 - fixed["elapsed_cycles"] / broken["elapsed_cycles"]
+causes = broken["what_if"]["causes"]
+mine = next(c for c in causes if c["cause"] == sys.argv[2])
+print(gain, causes)
+assert gain > 0.1 and abs(mine["saving"] - gain) <= gain / 3
+cores = ("imiss", "dmiss", "dl1", "shalu", "lgalu", "bw", "bmisp", "win")
+group = [c for c in causes if (c["cause"] in cores) == (sys.argv[2] in cores)]
+assert max(group, key=lambda c: c["saving"]) is mine
+assert broken["what_if"]["left_out"] == 0 and not broken["what_if"]["interrupted"]
+PYTHON
+}
+
+if ! has x86_64-workloads; then
+    skip "threads with a cause gone" "no x86_64-workloads here"
+    finish
+fi
+
+check "counters in one line: padding" remedy padding "counters together 2 400000" "counters apart 2 400000"
+check "one counter of all: a copy for each" remedy copies "counters shared 2 20000" "counters private 2 20000"
+check "a lock held too long: nobody waits for it" remedy lock "critical long 2 16" "critical short 2 16"
+check "an unbalanced barrier: shared out evenly" remedy barrier "barrier uneven 2 2" "barrier even 2 2"
+check "a slow producer: shared out evenly" remedy event "queue uneven 2 500" "queue even 2 500"
+check "a table behind a lock of readers: no lock" \
+    remedy no_lock "readmostly rwlock 2 5000" "readmostly published 2 5000"
+check "a table behind a mutex: no lock" \
+    remedy no_lock "readmostly mutex 2 5000" "readmostly published 2 5000"
+settings='--set dram.bandwidth=10'
+check "memory's bandwidth: data in the caches" \
+    remedy dmiss "bandwidth memory 2 20000 8" "bandwidth cache 2 20000 8"
+narrow() {
+    report=$scratch/broken.json told 'r["together"]["what_if"]["causes"][0]["cause"] == "memory_bandwidth"' \
+        'r["together"]["what_if"]["causes"][0]["saving"] > 0.3'
+}
+check "and its bandwidth is first among threads" narrow
+
+text() {
+    traced critical long 2 16
+    run explain "$trace" >"$scratch/text" && fits_100 "$scratch/text" &&
+        grep -qE '^what if a cause were gone entirely \(% of the elapsed time; simulated again' "$scratch/text" &&
+        grep -qE '^ lock +nobody waits for the lock taken at work_locked \(critical.c:20\) +3[0-9]\.[0-9] %$' \
+            "$scratch/text" && grep -qE '^ serial .* reckoned$' "$scratch/text"
+}
+check "the text says so" text
+
+finish

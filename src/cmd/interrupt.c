@@ -33,6 +33,13 @@ static void handle(int signal) {
     watch_interrupt(&verb_watch, signal);
 }
 
+/* Nobody reads the report any more. */
+static void end_at_once(int signal) {
+    temporary_abandon(&verb_watch.temporaries);
+    sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    raise(signal);
+}
+
 static void note_begin(int signal) {
     begin_signal = signal;
 }
@@ -79,6 +86,10 @@ void interrupt_catch(void) {
     struct sigaction before;
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGHUP, &action, NULL);
+    struct sigaction closed = {.sa_handler = end_at_once};
+    sigemptyset(&closed.sa_mask);
+    if (sigaction(SIGPIPE, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        sigaction(SIGPIPE, &closed, NULL);
 }
 
 void interrupt_tell(uint64_t instructions) {

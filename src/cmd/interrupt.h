@@ -9,7 +9,7 @@
 /* Of the verb that runs; main() gives it the stream of its progress. */
 extern struct watch verb_watch;
 
-/* From now on SIGINT and SIGTERM interrupt it. */
+/* From now on SIGINT and SIGTERM interrupt it; SIGPIPE ends culprit, with its temporary files. */
 void interrupt_catch(void);
 
 /* Likewise SIGQUIT and SIGPIPE, of verbs that save what they took. */

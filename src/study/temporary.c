@@ -3,36 +3,51 @@
 #include "study/temporary.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* False: there is no place for it. */
-static bool put(char *_Atomic places[TEMPORARIES], char *path) {
+#define FOLDERS "culprit-run-" /* how names of folders begin */
+#define OPEN    "/proc/self/fd/"
+
+/* Its place; −1: there is none for it. */
+static int put(char *_Atomic places[TEMPORARIES], char *path) {
     for (int i = 0; i < TEMPORARIES; i++) {
         char *none = NULL;
         if (atomic_compare_exchange_strong(&places[i], &none, path))
-            return true;
+            return i;
     }
-    return false;
+    return -1;
 }
 
-static char *remember(struct temporaries *temporaries, char *path) {
+/* `lock`: descriptor, kept open as long as the path is there; without a place, until the end. */
+static char *remember(struct temporaries *temporaries, char *path, int lock) {
     char *copy = strdup(path);
-    if (copy && !put(temporaries->names, copy))
+    if (copy && put(temporaries->names, copy) < 0)
         free(copy);
-    put(temporaries->paths, path);
+    const int place = put(temporaries->paths, path);
+    if (place >= 0)
+        temporaries->locks[place] = lock + 1;
     return path;
 }
 
 static void forget(struct temporaries *temporaries, char *path) {
     for (int i = 0; i < TEMPORARIES; i++) {
         char *known = path;
-        if (atomic_compare_exchange_strong(&temporaries->paths[i], &known, NULL))
-            break;
+        if (temporaries->paths[i] != path)
+            continue;
+        const int lock = temporaries->locks[i] - 1;
+        temporaries->locks[i] = 0;
+        atomic_compare_exchange_strong(&temporaries->paths[i], &known, NULL);
+        if (lock >= 0)
+            close(lock);
+        break;
     }
 }
 
@@ -41,38 +56,16 @@ const char *temporary_parent(void) {
     return parent && *parent ? parent : "/tmp";
 }
 
-/* A path below temporary_parent() for mkdtemp() or mkstemps() to complete. */
-static char *new_path(const char *ending, struct error *error) {
+/* A path below temporary_parent() for mkdtemp() or mkostemp() to complete. */
+static char *new_path(struct error *error) {
     char *path;
-    if (asprintf(&path, "%s/culprit-XXXXXX%s", temporary_parent(), ending) >= 0)
+    if (asprintf(&path, "%s/" FOLDERS "XXXXXX", temporary_parent()) >= 0)
         return path;
-    error_set(error, "out of memory");
-    return NULL;
+    return error_null(error, "out of memory");
 }
 
-char *temporary_folder(struct temporaries *temporaries, struct error *error) {
-    char *folder = new_path("", error);
-    if (!folder)
-        return NULL;
-    if (mkdtemp(folder))
-        return remember(temporaries, folder);
-    error_errno(error, "%s: cannot make a folder for traces (see TMPDIR)", folder);
-    free(folder);
-    return NULL;
-}
-
-char *temporary_trace(struct temporaries *temporaries, const char *option, struct error *error) {
-    char *path = new_path(".ctrace", error);
-    if (!path)
-        return NULL;
-    int file = mkstemps(path, (int)sizeof ".ctrace" - 1);
-    if (file < 0) {
-        error_errno(error, "%s: %s: cannot make a file for the trace (see TMPDIR)", option, path);
-        free(path);
-        return NULL;
-    }
-    close(file);
-    return remember(temporaries, path);
+static int open_folder(int parent, const char *path) {
+    return openat(parent, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* opendir() is not safe in a signal handler. */
@@ -91,6 +84,89 @@ static void remove_folder(const char *path) {
     rmdir(path);
 }
 
+/* Folders of this user that nobody has locked. */
+static void sweep(const char *parent) {
+    DIR *all = opendir(parent);
+    for (const struct dirent *entry; all && (entry = readdir(all));) {
+        struct stat status;
+        char path[4096];
+        if (strncmp(entry->d_name, FOLDERS, sizeof FOLDERS - 1) != 0 ||
+            snprintf(path, sizeof path, "%s/%s", parent, entry->d_name) >= (int)sizeof path)
+            continue;
+        const int folder = open_folder(dirfd(all), entry->d_name);
+        if (folder < 0)
+            continue;
+        if (fstat(folder, &status) == 0 && status.st_uid == geteuid() &&
+            flock(folder, LOCK_EX | LOCK_NB) == 0)
+            remove_folder(path);
+        close(folder);
+    }
+    if (all)
+        closedir(all);
+}
+
+/* The lock of a folder that was just made; −1: another culprit has removed it before it was had. */
+static int lock_folder(const char *path) {
+    struct stat status;
+    const int folder = open_folder(AT_FDCWD, path);
+    if (folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) == 0 && fstat(folder, &status) == 0 &&
+        status.st_nlink)
+        return folder;
+    if (folder >= 0)
+        close(folder);
+    return -1;
+}
+
+/* A file system without locks has its folders removed by nobody. */
+static bool has_locks(const char *path) {
+    const int folder = open_folder(AT_FDCWD, path);
+    const bool good = folder < 0 || flock(folder, LOCK_SH | LOCK_NB) == 0 || errno == EWOULDBLOCK;
+    if (folder >= 0)
+        close(folder);
+    return good;
+}
+
+char *temporary_folder(struct temporaries *temporaries, struct error *error) {
+    enum { TRIES = 20 };
+    if (!temporaries->swept)
+        sweep(temporary_parent());
+    temporaries->swept = true;
+    for (int i = 0; i < TRIES; i++) {
+        char *folder = new_path(error);
+        if (!folder)
+            return NULL;
+        if (!mkdtemp(folder)) {
+            error_errno(error, "%s: cannot make a folder for traces (see TMPDIR)", folder);
+            free(folder);
+            return NULL;
+        }
+        const int lock = lock_folder(folder);
+        if (lock >= 0 || !has_locks(folder))
+            return remember(temporaries, folder, lock);
+        free(folder);
+    }
+    return error_null(error, "folders for traces in %s are removed again at once (see TMPDIR)",
+                      temporary_parent());
+}
+
+char *temporary_trace(struct temporaries *temporaries, const char *option, struct error *error) {
+    char *path = new_path(error), *open;
+    if (!path)
+        return NULL;
+    const int file = mkostemp(path, O_CLOEXEC);
+    if (file < 0) {
+        error_errno(error, "%s: %s: cannot make a file for the trace (see TMPDIR)", option, path);
+        free(path);
+        return NULL;
+    }
+    unlink(path);
+    free(path);
+    if (asprintf(&open, OPEN "%d", file) >= 0)
+        return remember(temporaries, open, file);
+    close(file);
+    return error_null(error, "out of memory");
+}
+
 static void remove_path(const char *path) {
     if (unlink(path) != 0)
         remove_folder(path);
@@ -99,7 +175,8 @@ static void remove_path(const char *path) {
 void temporary_remove(struct temporaries *temporaries, char *path) {
     if (!path)
         return;
-    remove_path(path);
+    if (strncmp(path, OPEN, sizeof OPEN - 1) != 0)
+        remove_path(path);
     forget(temporaries, path);
     free(path);
 }
@@ -111,7 +188,7 @@ void temporary_unname(const struct temporaries *temporaries, struct error *error
             const struct error before = *error;
             const size_t start = (size_t)(at - error->message);
             const char *end = before.message + start + strlen(name);
-            end += *end == '/' ? strcspn(end, ": ,;)") : 0;
+            end += *end == '/' ? strcspn(end, ": ,;)") : strspn(end, "0123456789");
             snprintf(at, sizeof error->message - start, "a temporary file in %s%s",
                      temporary_parent(), end);
         }

@@ -291,7 +291,7 @@ nothing_left() {
     local process status
     mkdir -p "$scratch/tmp" && touch "$scratch/loops" || return
     set -m
-    TMPDIR=$scratch/tmp "$CULPRIT" sim --for 100s --output "$scratch/abandoned" -- \
+    TMPDIR=$scratch/tmp "$CULPRIT" explain --output "$scratch/abandoned" -- \
         sh -c 'while [ -e "$0" ]; do :; done' "$scratch/loops" 2>/dev/null &
     process=$!
     set +m
@@ -309,6 +309,32 @@ nothing_left() {
     [ $status = 130 ] || { echo "status $status"; return 1; }
 }
 check "a second interrupt leaves no temporary files" nothing_left
+
+# One that is killed leaves at most a folder, which the next one removes; one in use stays.
+killed() {
+    local process
+    rm -rf "$scratch/tmp" && mkdir "$scratch/tmp" && touch "$scratch/loops" || return
+    TMPDIR=$scratch/tmp "$CULPRIT" explain --output /dev/null -- \
+        sh -c 'while [ -e "$0" ]; do :; done' "$scratch/loops" 2>/dev/null &
+    process=$!
+    until_true $process sh -c '[ -n "$(ls -A "$0")" ]' "$scratch/tmp" || return
+    TMPDIR=$scratch/tmp run explain --output /dev/null -- true || return
+    ls -A "$scratch/tmp" >"$scratch/used"
+    kill -KILL $process
+    wait $process
+    rm "$scratch/loops"
+    ls -A "$scratch/tmp" >"$scratch/left"
+    TMPDIR=$scratch/tmp run explain --output /dev/null -- true || return
+    [ "$(wc -l <"$scratch/used")" = 1 ] && cmp "$scratch/used" "$scratch/left" && [ -z "$(ls -A "$scratch/tmp")" ]
+}
+check "what a killed one left is removed by the next" killed
+
+# The reader of a report that goes early takes the temporary files along.
+closed() {
+    TMPDIR=$scratch/tmp run icost -- seq 2000 2>&1 | head -n 1 >/dev/null
+    [ -z "$(ls -A "$scratch/tmp")" ]
+}
+check "a closed pipe leaves no temporary files" closed
 
 # A shell starts background commands with SIGINT ignored; set -m prevents that.
 set -m

@@ -6,9 +6,11 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "study/study.h"
@@ -83,16 +85,65 @@ static void what_is_left_is_abandoned(void **state) {
     struct error error = {0};
     char *folder = make_folder(&temporaries), *other = make_folder(&others);
     char *trace = temporary_trace(&temporaries, "--for", &error);
-    assert_true(exists(trace));
+    assert_non_null(trace);
     temporary_abandon(&temporaries);
     assert_false(exists(folder));
-    assert_false(exists(trace));
     assert_true(exists(other));
     temporary_remove(&temporaries, folder);
     temporary_remove(&temporaries, trace);
     temporary_remove(&others, other);
     temporaries_free(&temporaries);
     temporaries_free(&others);
+}
+
+/* A trace has no name below the parent, and its room is free once it is closed. */
+static void traces_have_no_names(void **state) {
+    (void)state;
+    struct temporaries temporaries = {.paths = {NULL}};
+    struct error error = {0};
+    struct stat status;
+    char *path = temporary_trace(&temporaries, "--for", &error);
+    assert_non_null(path);
+    const int file = open(path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(write(file, "trace", 5), 5);
+    close(file);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_nlink, 0);
+    assert_int_equal(status.st_size, 5);
+    char *copy = strdup(path);
+    temporary_remove(&temporaries, path);
+    assert_false(exists(copy));
+    free(copy);
+    temporaries_free(&temporaries);
+}
+
+/* What a process that was killed left behind is removed by the next one; what is in use is not. */
+static void what_killed_ones_left_is_removed(void **state) {
+    (void)state;
+    struct temporaries mine = {.paths = {NULL}}, later = {.paths = {NULL}};
+    char *own = make_folder(&mine), left[4096];
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct temporaries temporaries = {.paths = {NULL}};
+        const char *folder = make_folder(&temporaries);
+        if (write(ends[1], folder, strlen(folder) + 1) < 0)
+            _exit(1);
+        kill(getpid(), SIGKILL);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(read(ends[0], left, sizeof left) > 0);
+    close(ends[0]);
+    close(ends[1]);
+    assert_true(exists(left));
+    char *next = make_folder(&later);
+    assert_false(exists(left));
+    assert_true(exists(own));
+    temporary_remove(&mine, own);
+    temporary_remove(&later, next);
+    temporaries_free(&mine);
+    temporaries_free(&later);
 }
 
 /* Also of a file that is gone. */
@@ -117,6 +168,8 @@ int main(void) {
         cmocka_unit_test(progress_is_observed_without_a_stream),
         cmocka_unit_test(temporary_files_are_removed),
         cmocka_unit_test(what_is_left_is_abandoned),
+        cmocka_unit_test(traces_have_no_names),
+        cmocka_unit_test(what_killed_ones_left_is_removed),
         cmocka_unit_test(errors_do_not_name_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,12 +29,17 @@ static void begin(void *verb) {
     job->run.alone = 3;
 }
 
+static void take_affinity(struct argp_state *state, void *given, char *value) {
+    affinity_take(state, &((struct job *)given)->run.threads.affinity, value);
+}
+
 #define REQUEST struct job
 static const struct option_row OPTIONS[] = {
     HEADING(4, "Threads and remedies:"),
     COUNT("cores", "N", cores,
           "Threads share a chip of N cores (default: chip.cores of the machine)", .least = 1,
           .most = SHARED_MEMORY_CORES),
+    AFFINITY_ROW(take_affinity),
     TOGETHER_ROW(run.threads.slack),
     COUNT("alone", "N", run.alone,
           "Simulate a remedy for each of the N costliest lines by itself, too (default 3)",

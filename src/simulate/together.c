@@ -20,7 +20,9 @@ struct view {
     struct guest *behind;    /* running: the one that is; NULL: none */
     uint64_t now, next;      /* its cycle, and that of the one behind it but for it; or NOT_YET */
     uint64_t earliest;       /* no access to come is earlier */
-    struct guest *candidate; /* ready, or asleep: the one that may run first; NULL: none */
+    uint64_t first_ready;    /* the earliest that one is ready, or awake; NOT_YET: none is */
+    struct guest *candidate; /* of those: the one that may run first; NULL: none */
+    int core;                /* for it; −1: none is free */
     struct guest *stuck;     /* waiting: the one to be let go if none can go on */
 };
 
@@ -45,8 +47,30 @@ static bool goes_first(const struct guest *guest, const struct guest *other) {
     return guest->since < other->since;
 }
 
+/* Of two that are ready at once, one that is kept on a core is first: for it the other left. */
+static bool is_ready_first(const struct chip_run *chip, const struct guest *guest,
+                           const struct guest *other) {
+    if (guest->ready != other->ready)
+        return guest->ready < other->ready;
+    return affinity_core(chip->options->affinity, guest->thread) != AFFINITY_ANY &&
+           affinity_core(chip->options->affinity, other->thread) == AFFINITY_ANY;
+}
+
+/* The first one that is ready; of threads that are kept on cores, of those whose core is free. */
+static void view_ready(const struct chip_run *chip, struct view *view, struct guest *guest) {
+    const struct guest *other = view->candidate;
+    view->first_ready = guest->ready < view->first_ready ? guest->ready : view->first_ready;
+    const int core = !other || chip->options->affinity ? guest_free_core(chip, guest) : view->core;
+    const bool can = core >= 0, other_can = view->core >= 0;
+    if (other && (can == other_can ? !is_ready_first(chip, guest, other) : other_can))
+        return;
+    view->candidate = guest;
+    view->core = core;
+}
+
 static struct view view_of(const struct chip_run *chip) {
-    struct view view = {.now = NOT_YET, .next = NOT_YET, .earliest = NOT_YET};
+    struct view view = {
+        .now = NOT_YET, .next = NOT_YET, .earliest = NOT_YET, .first_ready = NOT_YET, .core = -1};
     for (uint32_t i = 0; i < chip->alive_count; i++) {
         struct guest *guest = &chip->guests[chip->alive[i]];
         if (guest->state == THREAD_RUNNING)
@@ -54,12 +78,30 @@ static struct view view_of(const struct chip_run *chip) {
         else if (guest->state == THREAD_WAITING || guest->state == THREAD_LOCKED) {
             if (!view.stuck || goes_first(guest, view.stuck))
                 view.stuck = guest;
-        } else if (!view.candidate || guest->ready < view.candidate->ready)
-            view.candidate = guest;
+        } else {
+            view_ready(chip, &view, guest);
+        }
     }
-    if (view.candidate && view.candidate->ready < view.earliest)
-        view.earliest = view.candidate->ready;
+    if (view.candidate && !chip->options->affinity)
+        view.core = guest_free_core(chip, view.candidate);
+    if (view.first_ready < view.earliest)
+        view.earliest = view.first_ready;
     return view;
+}
+
+/* Whether a thread is ready for the core of one that runs, and for no other. */
+static bool is_waited_for(const struct chip_run *chip, const struct view *view) {
+    if (!chip->options->affinity)
+        return view->candidate && view->core < 0 && view->candidate->ready <= view->now;
+    for (uint32_t i = 0; i < chip->alive_count; i++) {
+        const struct guest *guest = &chip->guests[chip->alive[i]];
+        const int core = affinity_core(chip->options->affinity, guest->thread);
+        if ((guest->state == THREAD_READY || guest->state == THREAD_SLEEPING) &&
+            guest->ready <= view->now && (core == AFFINITY_ANY || core == view->behind->core) &&
+            guest_free_core(chip, guest) < 0)
+            return true;
+    }
+    return false;
 }
 
 /* Those that have ended are forgotten. */
@@ -90,11 +132,22 @@ static bool bear_next(struct chip_run *chip) {
     return false;
 }
 
+/* Whether others wait for the core of the one that is behind. One that may run anywhere makes room
+ * at once for one that is kept on its core, if another is free. */
+static bool others_wait(const struct chip_run *chip, const struct view *view) {
+    struct guest *guest = view->behind;
+    if (!is_waited_for(chip, view))
+        return false;
+    if (chip->options->affinity && guest_free_core(chip, guest) >= 0)
+        guest->turn_end = view->now;
+    return true;
+}
+
 /* One turn. *more: another may follow. */
 static bool take_turn(struct chip_run *chip, bool *more, struct error *error) {
     const struct view view = view_of(chip);
     struct guest *candidate = view.candidate;
-    const int core = candidate ? guest_free_core(chip, candidate) : -1;
+    const int core = view.core;
     *more = true;
     if (candidate && core >= 0 && (!view.behind || candidate->ready <= view.now))
         return guest_give_core(chip, candidate, core, error);
@@ -105,14 +158,12 @@ static bool take_turn(struct chip_run *chip, bool *more, struct error *error) {
         return true;
     }
     shared_memory_advance(chip->memory, view.earliest);
-    course_advance(chip->course,
-                   candidate && candidate->ready < view.now ? candidate->ready : view.now);
+    course_advance(chip->course, view.first_ready < view.now ? view.first_ready : view.now);
     uint64_t until = view.next;
     if (candidate && core >= 0 && candidate->ready < until)
         until = candidate->ready;
     until = until == NOT_YET ? view.now + ALONE_CYCLES : until + chip->slack;
-    const bool others_wait = candidate && core < 0 && candidate->ready <= view.now;
-    if (!guest_run(chip, view.behind, until, others_wait, error))
+    if (!guest_run(chip, view.behind, until, others_wait(chip, &view), error))
         return false;
     if (view.behind->life != GUEST_ALIVE)
         sweep_alive(chip);
@@ -317,6 +368,7 @@ bool together_run(struct simulation_state *run, struct error *error) {
                             .cycles_per_ns = machine->clock_ghz};
     result->done = true;
     result->cores = chip.cores;
+    result->placed = options->affinity;
     bool good = read_threads(&chip, error) &&
                 thread_events_read(options->path, &chip.events, error) &&
                 wake_pairs_find(&chip.events, &chip.pairs, error) && make_tables(&chip, error) &&

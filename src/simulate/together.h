@@ -15,9 +15,9 @@
  * turns of another. Results do not depend on host threads or their
  * number.
  *
- * Threads that are ready take a free core, the one they had if they can; when there is none they
- * wait, and running ones take turns of `turn` cycles. Processes of a trace are simulated one after
- * the other, each on an empty chip. */
+ * Threads that are ready take a free core, the one they had if they can, or that which they are
+ * kept on; when there is none they wait, and running ones take turns of `turn` cycles. Processes of
+ * a trace are simulated one after the other, each on an empty chip. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,6 +26,7 @@
 
 #include "memory/shared.h"
 #include "simulate/thread_course.h"
+#include "simulate/together_affinity.h"
 
 /* Told of every transfer between cores and every upgrade, with the threads. */
 struct line_move {
@@ -41,13 +42,14 @@ struct together_watch {
 struct line_remedies;
 struct lock_remedies;
 struct together {
-    const char *path;            /* trace file with addresses; it is read once per thread */
-    uint32_t cores;              /* 0: the machine's chip.cores */
-    uint32_t slack;              /* cycles; 0: together_slack() */
-    uint64_t turn;               /* cycles; 0: TOGETHER_TURN_SECONDS of the machine's clock */
-    struct together_watch watch; /* of all processes */
-    const struct line_remedies *remedies; /* lines laid out anew (line_remedy.h); NULL: none */
-    const struct lock_remedies *locks;    /* that cost less (lock_remedy.h); NULL: none */
+    const char *path; /* trace file with addresses; it is read once per thread */
+    uint32_t cores;   /* 0: the machine's chip.cores */
+    uint32_t slack;   /* cycles; 0: together_slack() */
+    uint64_t turn;    /* cycles; 0: TOGETHER_TURN_SECONDS of the machine's clock */
+    const struct together_affinity *affinity; /* of cores that there are; NULL: any core */
+    struct together_watch watch;              /* of all processes */
+    const struct line_remedies *remedies;     /* lines laid out anew (line_remedy.h); NULL: none */
+    const struct lock_remedies *locks;        /* that cost less (lock_remedy.h); NULL: none */
 };
 #define TOGETHER_TURN_SECONDS 0.003 /* sched(7): the least time slice of Linux' default policy */
 
@@ -99,7 +101,8 @@ struct together_scale {
 };
 
 struct together_result {
-    bool done; /* threads were simulated together */
+    bool done;   /* threads were simulated together */
+    bool placed; /* on cores as asked */
     uint32_t cores;
     uint64_t cycles;                 /* from beginning to end, of processes one after the other */
     struct together_thread *threads; /* by number */

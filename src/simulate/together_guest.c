@@ -29,17 +29,16 @@ bool guest_give_core(struct chip_run *chip, struct guest *guest, int core, struc
     return true;
 }
 
-int chip_free_core(const struct chip_run *chip) {
+int guest_free_core(const struct chip_run *chip, const struct guest *guest) {
+    const int kept_on = affinity_core(chip->options->affinity, guest->thread);
+    if (kept_on != AFFINITY_ANY)
+        return chip->on_core[kept_on] < 0 ? kept_on : -1;
+    if (guest->core >= 0 && chip->on_core[guest->core] < 0)
+        return guest->core;
     for (uint32_t core = 0; core < chip->cores; core++)
         if (chip->on_core[core] < 0)
             return (int)core;
     return -1;
-}
-
-int guest_free_core(const struct chip_run *chip, const struct guest *guest) {
-    if (guest->core >= 0 && chip->on_core[guest->core] < 0)
-        return guest->core;
-    return chip_free_core(chip);
 }
 
 bool guest_end_life(struct chip_run *chip, struct guest *guest, uint64_t cycle,

@@ -51,7 +51,7 @@ static bool offer(struct chip_run *chip, struct guest *guest, struct lock *lock,
 bool guest_give(struct chip_run *chip, struct guest *guest, struct lock *lock, uint64_t cycle,
                 struct error *error) {
     let_loose(guest, lock);
-    if (lock->waiter_count && chip_free_core(chip) < 0)
+    if (lock->waiter_count && guest_free_core(chip, &chip->guests[lock->waiters[0].thread]) < 0)
         return offer(chip, guest, lock, cycle, error);
     const size_t next = lock_release(lock, guest->thread);
     for (size_t i = 0; i < next; i++) {

@@ -113,9 +113,8 @@ bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
 
 /* ---- a thread on a core (together_guest.c) ---- */
 
-/* The first core that no thread is on; −1: none. */
-int chip_free_core(const struct chip_run *chip);
-/* The free core for a thread: the one it had, else the first. −1: none. */
+/* The free core for a thread: the one it is kept on; else the one it had, or the first. −1: none.
+ */
 int guest_free_core(const struct chip_run *chip, const struct guest *guest);
 bool guest_give_core(struct chip_run *chip, struct guest *guest, int core, struct error *error);
 /* Runs a thread until it dispatches in cycle `until`, or is not on its core any more, or has made

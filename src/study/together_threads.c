@@ -1,5 +1,6 @@
 #include "study/together_threads.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -34,6 +35,24 @@ const char *together_obstacle(const struct together_request *request,
     return NULL;
 }
 
+static bool is_placed(const struct together_affinity *affinity) {
+    return affinity->group_count || affinity->in_turn_count;
+}
+
+/* Whether each number of cores has all that threads are kept on. */
+static bool check_affinity(const struct together_request *request, const struct machine *machine,
+                           struct error *error) {
+    const uint32_t highest = affinity_highest(&request->affinity);
+    uint32_t fewest = request->core_count ? request->cores[0] : machine->chip.cores;
+    for (uint32_t i = 1; i < request->core_count; i++)
+        fewest = request->cores[i] < fewest ? request->cores[i] : fewest;
+    return !is_placed(&request->affinity) || highest < fewest ||
+           error_set(error,
+                     "--affinity: there is no core %" PRIu32 " (the last one of %" PRIu32
+                     " is number %" PRIu32 "; --cores sets how many there are)",
+                     highest, fewest, fewest - 1);
+}
+
 bool together_choose(const struct together_request *request, const char *path,
                      struct simulation_options *options, struct together *together,
                      const char **why, struct error *error) {
@@ -46,9 +65,10 @@ bool together_choose(const struct together_request *request, const char *path,
     *together = (struct together){
         .path = path,
         .cores = request->core_count ? request->cores[request->core_count - 1] : 0,
-        .slack = request->slack};
+        .slack = request->slack,
+        .affinity = is_placed(&request->affinity) ? &request->affinity : NULL};
     options->together = together;
-    return true;
+    return check_affinity(request, options->machine, error);
 }
 
 bool together_scale_run(const struct together_request *request,

@@ -9,6 +9,7 @@ struct together_request {
                                             they take */
     uint32_t core_count;                 /* 0: those of the machine */
     uint32_t slack;                      /* cycles; 0: as simulate/together.h has it */
+    struct together_affinity affinity;   /* without groups or turn: any core */
 };
 
 /* What the machine and options say, before it is known whether the program has threads: why they

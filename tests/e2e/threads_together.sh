@@ -134,6 +134,22 @@ scaling() {
 }
 check "how a program scales over numbers of cores" scaling
 
+# One core of several is as one core; a pair of cores is a pair, whichever they are.
+placed() {
+    local file=$scratch/barrier.ctrace
+    run sim --affinity 1 --json "$file" >"$scratch/same.json" || return 1
+    report=$scratch/same.json told_names=$sums told "t['placed']" \
+        "t['elapsed_cycles'] == json.load(open('$scratch/one.json'))['together']['elapsed_cycles']" || return 1
+    run sim --cores 6 --affinity 0:5/1:2 --json "$file" >"$scratch/pair.json" &&
+        run sim --cores 6 --affinity 0,1 --json "$file" >"$scratch/turn.json" &&
+        report=$scratch/pair.json told "r['together'] == json.load(open('$scratch/turn.json'))['together']"
+}
+check "threads are kept on cores" placed
+check "a core that is not there" fails_with 1 "there is no core 8 .the last one of 8 is number 7" \
+    run sim --machine zen4-server --affinity 0:8 "$scratch/barrier.ctrace"
+check "places without a core" fails_with 2 "THREADS:CORE is missing its core" \
+    run sim --affinity 1/2:0 "$scratch/barrier.ctrace"
+
 alone() {
     run sim --alone "$scratch/critical.ctrace" >"$scratch/text" && ! grep -q elapsed "$scratch/text"
 }

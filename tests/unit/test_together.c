@@ -12,6 +12,7 @@ static struct machine machine;
 static struct simulation simulation;
 static struct together together;
 static char path[TEMPORARY_BYTES];
+static const struct together_affinity *affinity;
 
 /* 0x1000: mov eax,[rdi]; add rdi,4; dec ecx; jnz 0x1000   0x100a: syscall. */
 #define LOOP "\x8b\x07\x48\x83\xc7\x04\xff\xc9\x75\xf6"
@@ -65,7 +66,8 @@ static void run(uint32_t cores, uint32_t slack, bool alone) {
     struct trace *trace = trace_open(path, &error);
     assert_non_null(trace);
     trace_fix_numbers(trace);
-    together = (struct together){.path = path, .cores = cores, .slack = slack};
+    together =
+        (struct together){.path = path, .cores = cores, .slack = slack, .affinity = affinity};
     const struct simulation_options options = {.machine = &machine,
                                                .sampling = sampling_everything(),
                                                .selection = {.thread = -1},
@@ -190,6 +192,37 @@ static void one_core(void **state) {
 }
 
 /* Short turns: the one that waits for the core has it after one. */
+static uint64_t elapsed_on(uint32_t cores, const struct together_affinity *places) {
+    affinity = places;
+    run(cores, 0, false);
+    affinity = NULL;
+    expect_sums();
+    const uint64_t cycles = simulation.together.cycles;
+    simulation_free(&simulation);
+    return cycles;
+}
+
+/* Two cores, of which one is used, are one; each thread on its own is where they would be anyway.
+ * The first thread, which may be anywhere, makes room for one that is kept on the first core. */
+static void kept_on_cores(void **state) {
+    (void)state;
+    const struct together_affinity one = {.in_turn = {1}, .in_turn_count = 1},
+                                   two = {.in_turn = {0, 1}, .in_turn_count = 2},
+                                   second = {.groups = {{.first = 1, .last = 1, .core = 0}},
+                                             .group_count = 1};
+    make_and_join(4000);
+    const uint64_t on_one = elapsed_on(1, NULL), on_two = elapsed_on(2, NULL);
+    assert_int_equal(elapsed_on(2, &one), on_one);
+    assert_int_equal(elapsed_on(2, &two), on_two);
+    assert_true(on_two < on_one);
+    affinity = &second;
+    run(2, 0, false);
+    affinity = NULL;
+    expect_sums();
+    assert_true(simulation.together.threads[1].cycles[THREAD_READY] < 300);
+    simulation_free(&simulation);
+}
+
 static void turns(void **state) {
     (void)state;
     make_and_join_after(2000, 2000);
@@ -399,6 +432,7 @@ int main(void) {
         cmocka_unit_test(created_and_joined),
         cmocka_unit_test(no_wait_for_what_is_over),
         cmocka_unit_test(one_core),
+        cmocka_unit_test(kept_on_cores),
         cmocka_unit_test(turns),
         cmocka_unit_test(sleeping),
         cmocka_unit_test(sleep_ends_with_the_program),

@@ -81,11 +81,11 @@ void threads_text_head(const struct threads_report *threads, const struct page *
         return;
     print_first(threads, page);
     page_print(
-        page, "elapsed %s cycles (%s at %s GHz) of %" PRIu32 " thread%s on %" PRIu32 " core%s",
+        page, "elapsed %s cycles (%s at %s GHz) of %" PRIu32 " thread%s on %" PRIu32 " core%s%s",
         text_count(together->cycles).s,
         text_duration(threads->ghz > 0 ? (double)together->cycles / (threads->ghz * 1e9) : -1).s,
         text_quantity(threads->ghz).s, threads->known, text_plural(threads->known), together->cores,
-        text_plural(together->cores));
+        text_plural(together->cores), together->placed ? ", placed as asked" : "");
 }
 
 /* ---- speedup stack ---- */

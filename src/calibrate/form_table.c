@@ -47,28 +47,70 @@ static void write_comment(const struct calibrated_form *form, FILE *file) {
     fputc('\n', file);
 }
 
-static void write_form(const struct calibrated_form *form, FILE *file) {
-    char text[FORM_TEXT_SIZE], latency[40], throughput[16] = "-";
+static bool is_measured(const struct calibrated_form *form) {
+    return !isnan(form->latency) || !isnan(form->address) || !isnan(form->flags) ||
+           (!isnan(form->throughput) && form->throughput > 0.01);
+}
+
+static const struct machine_ports *published_ports(const struct machine *published,
+                                                   const struct machine_form *form) {
+    static const struct machine_ports none;
+    return form && form->ports ? &published->form_ports[form->ports - 1] : &none;
+}
+
+static void write_form(const struct calibrated_form *form, const struct machine *published,
+                       FILE *file) {
+    char text[FORM_TEXT_SIZE], ports[PORTS_TEXT_SIZE], latency[40], throughput[16] = "-";
+    machine_ports_text(published,
+                       published_ports(published, machine_form_of(published, form->form)), ports);
     form_text(form->form, text);
     write_latency(form, latency);
     if (!isnan(form->throughput) && form->throughput > 0.01)
         snprintf(throughput, sizeof throughput, "%.2f", form->throughput);
-    const bool nothing = latency[0] == '-' && throughput[0] == '-';
-    fprintf(file, "%s%-35s %-10s %-6s -  ", nothing ? "; " : "", text, latency, throughput);
+    fprintf(file, "%s%-35s %-10s %-6s %s  ", is_measured(form) ? "" : "; ", text, latency,
+            throughput, ports);
     write_comment(form, file);
 }
 
-bool form_table_write(const struct form_table *table, const char *processor, FILE *file) {
-    fprintf(
-        file,
-        "; Instruction forms of %s, measured by culprit calibrate.\n"
-        "; Latency from data, a: from the address to the result, f: to the flags; cycles per\n"
-        "; instruction of independent ones; ports are those of the class. Behind ';' the share of\n"
-        "; executed instructions in Debian's programs, in millionths.\n",
-        processor);
+static void write_published(const struct machine *published, const struct machine_form *form,
+                            FILE *file) {
+    char text[FORM_TEXT_SIZE], ports[PORTS_TEXT_SIZE], latency[40], throughput[16] = "-";
+    const double unknown = NAN;
+    form_text(form->form, text);
+    machine_ports_text(published, published_ports(published, form), ports);
+    write_latency(
+        &(struct calibrated_form){
+            .latency = form->latency == FORM_UNKNOWN ? unknown : form->latency,
+            .address = form->address_latency == FORM_UNKNOWN ? unknown : form->address_latency,
+            .flags = form->flag_latency == FORM_UNKNOWN ? unknown : form->flag_latency},
+        latency);
+    if (form->throughput >= 0)
+        snprintf(throughput, sizeof throughput, "%.2f", form->throughput);
+    fprintf(file, "%-35s %-10s %-6s %s", text, latency, throughput, ports);
+    if (form->uops)
+        fprintf(file, " %u", form->uops);
+    fprintf(file, "  ; published (%s)\n", published->name);
+}
+
+static bool has_form(const struct form_table *table, insn_form form) {
+    return !all_where(i, table->count,
+                      table->forms[i].form != form || !is_measured(&table->forms[i]));
+}
+
+bool form_table_write(const struct form_table *table, const struct machine *published,
+                      const char *processor, FILE *file) {
+    fprintf(file,
+            "; Instruction forms of %s, measured by culprit calibrate.\n"
+            "; Latency from data, a: from the address to the result, f: to the flags; cycles per\n"
+            "; instruction of independent ones; ports are not measured. Behind ';' the share of\n"
+            "; executed instructions in Debian's programs, in millionths.\n",
+            processor);
     if (table->refused[0])
         fprintf(file, "; Not measured: %s.\n", table->refused);
     for (size_t i = 0; i < table->count; i++)
-        write_form(&table->forms[i], file);
+        write_form(&table->forms[i], published, file);
+    for (uint32_t i = 0; i < published->form_count; i++)
+        if (!has_form(table, published->forms[i].form))
+            write_published(published, &published->forms[i], file);
     return !ferror(file);
 }

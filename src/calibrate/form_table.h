@@ -6,6 +6,7 @@
 
 #include "host/meter.h"
 #include "isa/form.h"
+#include "machine/machine.h"
 
 /* Cycles; NAN: not measured. */
 struct calibrated_form {
@@ -31,6 +32,7 @@ void form_table_free(struct form_table *table);
 /* Whether there is a form of which something was measured. */
 bool form_table_says(const struct form_table *table);
 
-/* Writes it; `processor` says what was measured, and is quoted in a comment. False: the stream
- * failed. */
-bool form_table_write(const struct form_table *table, const char *processor, FILE *file);
+/* Writes it; `processor` says what was measured, and is quoted in a comment. What was not measured
+ * stays as `published` has it: ports, and forms of which nothing was. False: the stream failed. */
+bool form_table_write(const struct form_table *table, const struct machine *published,
+                      const char *processor, FILE *file);

@@ -63,7 +63,8 @@ static void put_pages(struct assembler *code, const struct host_kernel *kernel) 
     for (size_t i = 0; i < kernel->page_count; i++) {
         ASSEMBLE(code, MOV, REG(RDI), IMMEDIATE((int64_t)kernel->pages[i]));
         ASSEMBLE(code, MOV, REG(ESI), IMMEDIATE(HOST_PAGE));
-        ASSEMBLE(code, MOV, REG(EDX), IMMEDIATE(PROT_READ | PROT_WRITE));
+        ASSEMBLE(code, MOV, REG(EDX),
+                 IMMEDIATE(PROT_READ | PROT_WRITE | (kernel->run_pages ? PROT_EXEC : 0)));
         ASSEMBLE(code, MOV, REG(R10D), IMMEDIATE(MAP_SHARED | MAP_FIXED_NOREPLACE));
         ASSEMBLE(code, MOV, REG(R8), REG(R12));
         ASSEMBLE(code, MOV, REG(R9D),

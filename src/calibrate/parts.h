@@ -9,7 +9,7 @@ extern const struct calibrate_part calibrate_window;
 extern const struct calibrate_part calibrate_rename;
 extern const struct calibrate_part calibrate_forwarding, calibrate_ordering;
 extern const struct calibrate_part calibrate_branch;
-extern const struct calibrate_part calibrate_history, calibrate_targets;
+extern const struct calibrate_part calibrate_history, calibrate_targets, calibrate_calls;
 extern const struct calibrate_part calibrate_caches;
 extern const struct calibrate_part calibrate_tlb;
 extern const struct calibrate_part calibrate_memory;

@@ -124,7 +124,8 @@ static bool write_forms(struct job *job, const char *measured, const char **form
     if (!job->forms.file || !form_table_says(table))
         return true;
     *forms = forms_name(job);
-    form_table_write(table, measured, job->forms.file); /* whether it failed, the end tells */
+    form_table_write(table, &job->published, measured,
+                     job->forms.file); /* whether it failed, the end tells */
     return output_close(&job->forms, error);
 }
 

@@ -64,6 +64,7 @@ struct host_kernel {
      * et al. 2019 §3). */
     const uint64_t *pages;
     size_t page_count;
+    bool run_pages;      /* they may be executed, too */
     uint64_t iterations; /* of a simulated run, and the least of a native one; not 0. Some 1,000
                             to 10,000 instructions are a good length */
     uint64_t warm;       /* iterations before anything is measured; 0: as `iterations` */

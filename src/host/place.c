@@ -65,7 +65,8 @@ static bool place_pages(struct place *place, const struct host_kernel *kernel) {
     for (place->page_count = 0; place->page_count < kernel->page_count; place->page_count++) {
         const uint64_t page = kernel->pages[place->page_count];
         void *to = at(page);
-        if (mmap(to, HOST_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+        const int also = kernel->run_pages ? PROT_EXEC : 0;
+        if (mmap(to, HOST_PAGE, PROT_READ | PROT_WRITE | also, MAP_SHARED | MAP_FIXED_NOREPLACE,
                  place->shared, host_frame_of(page) * (off_t)HOST_PAGE) != to)
             return false;
         memset(to, 0, HOST_PAGE);

@@ -300,6 +300,11 @@ static inline const struct machine_form *machine_form_of(const struct machine *m
                                                                          : NULL;
 }
 
+/* Ports as files write them, "alu" or "alu0+alu3"; "-" for none. */
+enum { PORTS_TEXT_SIZE = MACHINE_MAX_POOLS * 16 * 20 };
+void machine_ports_text(const struct machine *machine, const struct machine_ports *ports,
+                        char text[PORTS_TEXT_SIZE]);
+
 /* Reads a table of forms for this machine, in place of the one it had; errors name `path`. */
 bool machine_forms_read(struct machine *machine, const char *path, const char *text, size_t size,
                         struct error *error);

@@ -94,6 +94,24 @@ bool ports_parse(const struct machine *machine, const char *text, struct machine
     return true;
 }
 
+void machine_ports_text(const struct machine *machine, const struct machine_ports *ports,
+                        char text[PORTS_TEXT_SIZE]) {
+    size_t length = 0;
+    snprintf(text, PORTS_TEXT_SIZE, "-");
+    for (uint32_t i = 0; i < machine->pool_count; i++) {
+        const struct machine_pool *pool = &machine->pools[i];
+        const bool whole = ports->units[i] && ports->units[i] == (1u << pool->units) - 1;
+        for (uint32_t unit = 0; unit < 16; unit++) {
+            if (!(ports->units[i] >> unit & 1) || (whole && unit))
+                continue;
+            length += (size_t)snprintf(text + length, PORTS_TEXT_SIZE - length, "%s%s",
+                                       length ? "+" : "", pool->name);
+            if (!whole)
+                length += (size_t)snprintf(text + length, PORTS_TEXT_SIZE - length, "%u", unit);
+        }
+    }
+}
+
 static bool settle_shared(struct machine *machine, struct machine_pool *pool, struct error *error) {
     struct machine_ports shared;
     if (!ports_parse(machine, pool->shares, &shared, error))

@@ -32,12 +32,17 @@ reads_back() {
 branches_read_back() {
     { echo 'base = zen4'; echo '[branch]'; echo 'tage_max_history = 40'; echo 'btb_entries = 640'
       echo 'btb_ways = 5'; echo 'btb_miss_penalty = 11'; echo 'indirect_entries = 128'
+      echo 'call_bubble = 2'; echo 'return_bubble = 1'; echo 'far_bubble = 5'; echo 'far_bit = 39'
     } >"$scratch/odd.ini"
-    run calibrate --simulated "$scratch/odd.ini" --only history --only targets -o "$file" \
+    run calibrate --simulated "$scratch/odd.ini" --only history --only targets --only calls -o "$file" \
         >"$scratch/text" &&
         grep -q '^tage_max_history .* = 40 .*; measured$' "$file" &&
         grep -q '^btb_entries .* = 640 .*; measured' "$file" &&
         grep -q '^btb_miss_penalty .* = 11 .*; measured' "$file" &&
+        grep -q '^call_bubble .* = 2 .*; measured' "$file" &&
+        grep -q '^return_bubble .* = 1 .*; measured' "$file" &&
+        grep -q '^far_bubble .* = 5 .*; measured' "$file" &&
+        grep -q '^far_bit .* = 39 .*; measured' "$file" &&
         grep -q '^indirect_entries .* = 128 .*; measured: branch.indirect_targets' "$file" ||
         { cat "$scratch/text" "$file"; return 1; }
 }

@@ -128,27 +128,37 @@ static void the_table(void **state) {
          "no such instruction"},
     };
     const struct form_table table = {forms, 4, "2 forms branches (1.00 %)"};
+    /* What is not measured stays: ports, and other forms. */
+    static struct machine machine;
+    struct error error;
+    static const char published[] = "shl r32, cl 3 - alu1+alu2\njz rel - - alu3+branch0\n"
+                                    "div r64 18,a23 10.5 div 2\nadd r64, m64 9 9 -\n";
+    if (!machine_load("zen4-server", &machine, &error) ||
+        !machine_forms_read(&machine, "p.forms", published, strlen(published), &error))
+        fail_msg("%s", error.message);
     char *text = NULL;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    assert_true(form_table_write(&table, "a processor", file));
+    assert_true(form_table_write(&table, &machine, "a processor", file));
     assert_int_equal(fclose(file), 0);
     assert_non_null(strstr(text, "; Not measured: 2 forms branches (1.00 %).\n"));
     assert_non_null(
         strstr(text, "\nadd r64, m64                        1,a5       0.25   -  ; 3731\n"));
     assert_non_null(
-        strstr(text, "\nshl r32, cl                         1,f2       0.50   -  ; 12\n"));
+        strstr(text, "\nshl r32, cl                         1,f2       0.50   alu1+alu2  ; 12\n"));
+    assert_non_null(strstr(text, "\njz rel                              -          -      "
+                                 "alu3+branch  ; published (zen4-server)\n"));
+    assert_non_null(strstr(text, "\ndiv r64                             18,a23     10.50  div 2  "
+                                 "; published (zen4-server)\n"));
     assert_non_null(
         strstr(text, "2          0.50   -  ; 7, from an operand 1.00, from another 2.00\n"));
     assert_non_null(strstr(text, "\n; rorx r64, r64, i8"));
     assert_non_null(strstr(text, "; 5, no such instruction\n"));
     /* It is a table that machines take. */
-    static struct machine machine;
-    struct error error;
-    if (!machine_load("zen4", &machine, &error) ||
+    if (!machine_load("zen4-server", &machine, &error) ||
         !machine_forms_read(&machine, "t.forms", text, strlen(text), &error))
         fail_msg("%s", error.message);
-    assert_int_equal(machine.form_count, 3);
+    assert_int_equal(machine.form_count, 5);
     free(text);
 }
 

@@ -54,7 +54,7 @@ static void bytes_by_hand(void **state) {
         assert_non_null(shotgun_unpack(bytes, size, &again, uops, &taken));
     static const struct {
         uint8_t at, value;
-    } wrong[] = {{7, 0x80}, {16, 2}, {20, 0}, {24, 0}, {24, 65}, {29, 2}, {66, 4}, {67, 1}};
+    } wrong[] = {{7, 0x80}, {16, 2}, {20, 0}, {24, 0}, {24, 65}, {29, 8}, {66, 4}, {67, 1}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         uint8_t kept = bytes[wrong[i].at];
         bytes[wrong[i].at] = wrong[i].value;

@@ -137,7 +137,9 @@ enum known_traits {
     KNOWN_MOVES_STACK = 1 << 2,   /* by the stack engine (core.stack_sync) */
     KNOWN_READS_STACK = 1 << 3, /* the µop before its first brings the stack pointer up to date */
     KNOWN_WRITES_STACK = 1 << 4,
-    KNOWN_EXECUTABLE = 1 << 5, /* code of the executable, not of a library */
+    KNOWN_EXECUTABLE = 1 << 5, /* code of the executable */
+    KNOWN_LIBRARY = 1 << 6,    /* or of another file */
+    KNOWN_FILE = KNOWN_EXECUTABLE | KNOWN_LIBRARY,
     KNOWN_STACK = KNOWN_MOVES_STACK | KNOWN_READS_STACK | KNOWN_WRITES_STACK
 };
 struct block;

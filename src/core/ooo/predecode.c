@@ -165,7 +165,7 @@ static inline uint32_t place_flags(struct ooo *core, const struct known_insn *in
 static inline uint16_t branch_bubble(const struct ooo *core, const struct known_insn *insn,
                                      const struct known_insn *target) {
     const bool far = (insn->uops->insn_address ^ target->uops->insn_address) >> core->far_bit ||
-                     (insn->traits ^ target->traits) & KNOWN_EXECUTABLE;
+                     ((insn->traits ^ target->traits) & KNOWN_FILE) == KNOWN_FILE;
     return core->bubbles[insn->branch] +
            (far && insn->branch != BRANCH_RETURN ? core->far_bubble : 0);
 }

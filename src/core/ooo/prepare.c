@@ -3,6 +3,7 @@
 #include "core/ooo/memory_renaming.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What the instruction loads it computes with, and keeps in a register. */
 static bool is_operand(const struct ooo *core, const struct static_insn *insn) {
@@ -60,15 +61,17 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
 }
 
 /* Linux maps the executable far below all else (0x400000 or 0x55..., libraries at 0x7f...). The
- * emulator leaves less between them, but keeps the order. */
-static bool is_executable(const struct code *code, const struct static_insn *insn) {
+ * emulator leaves less between them, but keeps the order. Code made at run time is where its
+ * address says: those who make it ask for a place near to the code that it calls. */
+static uint8_t file_of(const struct code *code, const struct static_insn *insn) {
     const struct code_image *image = &code->images[insn->image];
-    if (insn->image >= code->image_count || image->kind != CODE_IMAGE_FILE)
-        return false;
+    if (insn->image >= code->image_count || image->kind != CODE_IMAGE_FILE ||
+        (image->path && !strncmp(image->path, "/memfd:", 7)))
+        return 0;
     for (uint32_t i = 0; i < code->image_count; i++)
         if (code->images[i].kind == CODE_IMAGE_FILE && code->images[i].base < image->base)
-            return false;
-    return true;
+            return KNOWN_LIBRARY;
+    return KNOWN_EXECUTABLE;
 }
 
 static struct known_insn know(const struct ooo *core, const struct static_insn *insn,
@@ -86,8 +89,8 @@ static struct known_insn know(const struct ooo *core, const struct static_insn *
         traits |= (stack & STACK_MOVED ? KNOWN_MOVES_STACK : 0) |
                   (stack & STACK_READ ? KNOWN_READS_STACK : 0) |
                   (stack & STACK_WRITTEN ? KNOWN_WRITES_STACK : 0);
-    if (core->far_bubble && is_executable(core->code, insn))
-        traits |= KNOWN_EXECUTABLE;
+    if (core->far_bubble)
+        traits |= file_of(core->code, insn);
     return (struct known_insn){.uops = uops,
                                .uop_count = insn->uop_count,
                                .branch = last->flags & UOP_BRANCH ? insn->branch : BRANCH_NONE,

@@ -155,7 +155,7 @@ static bool import_store(struct store *store, const char *path, struct error *er
 /* The store is made when there is none. */
 bool epochs_import(struct epochs_request *request, struct error *error) {
     const char *path = request->store.store_count ? request->store.stores[0] : NULL;
-    struct store *store = store_options_open(path, STORE_WRITE, error);
+    struct store *store = store_open_default(path, STORE_WRITE, error);
     if (!store)
         return false;
     bool as_store =

@@ -5,7 +5,7 @@
 #include "cmd/sample_options.h"
 #include "cmd/store_options.h"
 #include "cmd/verb.h"
-#include "query/profile_set.h"
+#include "query/profile_sets.h"
 #include "query/profile_table.h"
 
 enum { PROFILE_OPTIONS_EVENTS = 16 };
@@ -32,18 +32,7 @@ struct profile_run {
 bool profile_prepare(void *run, struct error *error);
 void profile_free(void *verb);
 
-/* Sets to compare, each of epochs of one store, and the one event they are compared by. */
-struct profile_sets {
-    struct store *stores[STORE_OPTIONS_MAX];
-    size_t store_count;
-    struct profile_set sets[STORE_OPTIONS_MAX];
-    size_t count;                                   /* ≥ 2 */
-    struct profile_event events[STORE_OPTIONS_MAX]; /* of each set */
-};
-
-/* The first member of a verb that compares sets of epochs. Several stores make a set of each, of
- * its last epoch, or of those of the one list of epochs, or of its own where there are as many
- * lists. One store makes a set for each list of epochs, or, of a single list, for each epoch. */
+/* The first member of a verb that compares sets of epochs. */
 struct compare {
     struct verb_run verb;
     size_t most_stores; /* set before parsing; at most STORE_OPTIONS_MAX */

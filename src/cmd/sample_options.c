@@ -59,54 +59,6 @@ static void check(struct argp_state *state, void *request) {
 
 const struct option_group sample_group = {.options = OPTIONS, .end = check};
 
-const char *sample_options_epochs(const struct sample_options *options, const char *list) {
-    const bool among_all = options->choice.since || options->choice.until || options->host;
-    return !list && among_all ? "all" : list;
-}
-
-struct narrowing {
-    const struct sample_options *options;
-    int64_t *sessions;
-    size_t count, kept;
-};
-
-static bool overlaps(const struct sample_choice *choice, const struct store_session *session) {
-    const int64_t reached = session->end ? session->end : session->saved;
-    if (!choice->since && !choice->until)
-        return true;
-    return session->kind == SESSION_LIVE && reached >= choice->since &&
-           (!choice->until || session->start < choice->until);
-}
-
-/* Epochs are visited by their start, as the list has them. */
-static bool keep(void *context, const struct store_session *session,
-                 const struct store_event *events, size_t event_count) {
-    (void)events, (void)event_count;
-    struct narrowing *narrowing = context;
-    const struct sample_options *options = narrowing->options;
-    const size_t at = index_where(i, narrowing->count, narrowing->sessions[i] == session->id);
-    if (at == narrowing->count || at < narrowing->kept ||
-        (options->host && strcmp(options->host, session->host) != 0) ||
-        !overlaps(&options->choice, session))
-        return true;
-    const int64_t kept = narrowing->sessions[at];
-    narrowing->sessions[at] = narrowing->sessions[narrowing->kept];
-    narrowing->sessions[narrowing->kept++] = kept;
-    return true;
-}
-
-bool sample_options_narrow(struct store *store, const struct sample_options *options,
-                           int64_t *sessions, size_t *count, struct error *error) {
-    struct narrowing narrowing = {.options = options, .sessions = sessions, .count = *count};
-    if (!store_each_session(store, keep, &narrowing, error))
-        return false;
-    *count = narrowing.kept;
-    return *count ||
-           error_set(error, "%s: no epoch%s%s%s ('culprit epochs' lists them)", store_path(store),
-                     options->host ? " of " : "", options->host ? options->host : "",
-                     options->choice.since || options->choice.until ? " in this time" : "");
-}
-
 void sample_options_put(const struct sample_options *options, FILE *file) {
     const struct sample_choice *choice = &options->choice;
     text_put_option(file, "process", options->process);

@@ -28,7 +28,7 @@ bool save_open(struct save *save, const struct save_options *options, struct err
     save->wanted = options->save;
     if (!save->wanted)
         return true;
-    save->saving.store = store_options_open(options->store, STORE_WRITE, error);
+    save->saving.store = store_open_default(options->store, STORE_WRITE, error);
     if (!save->saving.store)
         return error_prefix(error, "--save");
     char path[PATH_MAX];

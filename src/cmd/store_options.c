@@ -1,6 +1,7 @@
 #include "cmd/store_options.h"
 
 #include "store/session_choice.h"
+#include "util/text.h"
 
 #define REQUEST struct store_options
 static const struct option_row OPTIONS[] = {
@@ -14,13 +15,6 @@ static const struct option_row OPTIONS[] = {
 
 const struct option_group store_group = {.options = OPTIONS};
 
-struct store *store_options_open(const char *path, enum store_access access, struct error *error) {
-    char chosen[PATH_MAX];
-    if (!path && !store_default_path(chosen, access, error))
-        return NULL;
-    return store_open(path ? path : chosen, access, error);
-}
-
 static const char *const LAST[] = {"last"};
 
 bool store_options_choose(struct store *store, const char *list, int64_t **sessions, size_t *count,
@@ -33,4 +27,11 @@ bool store_options_choose_all(struct store *store, const struct store_options *o
     bool given = options->epoch_count > 0;
     return store_choose_sessions(store, given ? options->epochs : LAST,
                                  given ? options->epoch_count : 1, sessions, count, error);
+}
+
+void store_options_put(const struct store_options *options, bool epochs, FILE *file) {
+    for (size_t i = 0; i < options->store_count; i++)
+        text_put_option(file, "store", options->stores[i]);
+    for (size_t i = 0; epochs && i < options->epoch_count; i++)
+        text_put_option(file, "epoch", options->epochs[i]);
 }

@@ -3,9 +3,9 @@
 
 #include "cmd/option.h"
 
-#include "store/store.h"
+#include "query/profile_sets.h"
 
-enum { STORE_OPTIONS_MAX = 64 };
+enum { STORE_OPTIONS_MAX = PROFILE_SETS_MAX };
 
 /* Both options may be repeated; verbs that compare take each as a set of its own. */
 struct store_options {
@@ -16,9 +16,6 @@ struct store_options {
 };
 extern const struct option_group store_group; /* --store FILE, --epoch LIST */
 
-/* Opens `path`; NULL: the default store. */
-struct store *store_options_open(const char *path, enum store_access access, struct error *error);
-
 /* The epochs that a list names, by their start, each once: numbers, ranges FIRST..LAST, "last" and
  * "all", separated by commas; NULL: "last". *sessions is the caller's, to be freed. Ranges may have
  * gaps; to name no epoch at all is an error. */
@@ -28,3 +25,6 @@ bool store_options_choose(struct store *store, const char *list, int64_t **sessi
 /* The union of all --epoch. */
 bool store_options_choose_all(struct store *store, const struct store_options *options,
                               int64_t **sessions, size_t *count, struct error *error);
+
+/* " --store FILE --epoch 3", for the next useful command. */
+void store_options_put(const struct store_options *options, bool epochs, FILE *file);

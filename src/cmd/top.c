@@ -5,7 +5,8 @@
 #include "cmd/profile_options.h"
 #include "cmd/top_calls.h"
 #include "report/over_time.h"
-#include "report/profile_report.h"
+#include "report/profile_columns.h"
+#include "report/profile_next.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -67,137 +68,18 @@ static const struct command_line LINE = {
 
 /* ---- the report ---- */
 
-/* Of a simulation what profilers say of its cycles; how these split up only when asked for. */
-static bool is_shown(const struct profile_set *set, const struct profile_event *event) {
-    return !set->simulated || event->scale == set->events[0].scale;
-}
-
-static bool choose_events(struct job *job, struct error *error) {
-    struct profile_report *report = &job->report;
-    const struct profile_set *set = report->set;
-    for (size_t i = 0; i < job->rows.event_count; i++) {
-        const struct profile_event *event = profile_set_event(set, job->rows.events[i], error);
-        if (!event)
-            return false;
-        for (size_t k = 0; k < report->event_count; k++)
-            if (report->events[k] == event)
-                return error_set(error, "--event %s: it is there twice", event->name);
-        report->events[report->event_count++] = event;
-    }
-    for (size_t i = 0; i < set->event_count && !job->rows.event_count; i++)
-        if (report->event_count < PROFILE_EVENTS_MAX && is_shown(set, &set->events[i]))
-            report->events[report->event_count++] = &set->events[i];
-    return true;
-}
-
-static bool add_events(const struct job *job, struct profile_table *table, struct error *error) {
-    const struct profile_report *report = &job->report;
-    if (report->timeline)
-        return profile_table_add_over_time(table, report->set, report->events[0], report->timeline,
-                                           error);
-    return all_where(i, report->event_count,
-                     profile_table_add_set(table, report->set, report->events[i], i, error)) &&
-           (!report->squares || profile_table_add_squares(table, report->set, report->events[0],
-                                                          report->squares, error));
-}
-
-static bool fill_table(const struct job *job, struct profile_table *table, struct error *error) {
-    const struct profile_report *report = &job->report;
-    return add_events(job, table, error) &&
-           profile_table_finish(table, job->run.verb.output.top, error) &&
-           profile_table_any(table, report->set, error);
-}
-
-/* The first procedure in a file: its code can be read. NULL: there is none. */
-static const struct profile_row *first_readable(const struct profile_report *report) {
-    for (size_t i = 0; i < profile_table_count(report->table); i++)
-        if (profile_table_row(report->table, i)->covered &&
-            profile_table_row(report->table, i)->image[0] == '/')
-            return profile_table_row(report->table, i);
-    return NULL;
-}
-
-/* As annotate finds it; by its place when its name would fill more than a line. */
-static void put_procedure(FILE *file, const struct profile_row *row) {
-    enum { LINE = 60 };
-    char name[PATH_MAX + 64];
-    profile_row_name(row, name, sizeof name);
-    if (text_columns(name) > LINE && row->covered && !(row->offset >> 63))
-        snprintf(name, sizeof name, "%s+0x%" PRIx64, row->image, row->offset);
-    fputc(' ', file);
-    text_put_word(file, name);
-}
-
-/* Of waits it is not known where they were, of none. */
-static bool is_unplaced(const struct profile_report *report) {
-    return (report->by == PROFILE_BY_PROCEDURE || report->by == PROFILE_BY_IMAGE) &&
-           profile_table_total(report->table) == 1 &&
-           !strcmp(profile_table_row(report->table, 0)->image, "[unknown]");
-}
-
-/* Where to look next: into the procedure or file that has most, or at what else could be told
- * apart. */
+/* Where to look next. */
 static char *next_of(const struct job *job) {
     const struct profile_report *report = &job->report;
-    const struct profile_row *first = profile_table_row(report->table, 0);
-    const bool lasts = profile_event_lasts(report->events[0]); /* of no instructions */
-    const struct profile_row *readable =
-        report->by == PROFILE_BY_PROCEDURE && !lasts ? first_readable(report) : NULL;
     struct text_printer printer;
     FILE *file = text_printer_begin(&printer);
     if (!file)
         return NULL;
-    if (report->set->epoch_count > 1 && report->by == PROFILE_BY_LINE)
-        fputs("culprit variance", file);
-    else
-        fputs(readable ? "culprit annotate" : "culprit top", file);
-    if (lasts)
-        fprintf(file, " --%s --event %s", is_unplaced(report) ? "by thread" : "tree",
-                report->events[0]->name);
-    for (size_t i = 0; i < job->run.store_options.store_count; i++)
-        text_put_option(file, "store", job->run.store_options.stores[i]);
-    for (size_t i = 0; i < job->run.store_options.epoch_count && report->by != PROFILE_BY_EPOCH;
-         i++)
-        text_put_option(file, "epoch", job->run.store_options.epochs[i]);
+    profile_next_verb(report, file);
+    store_options_put(&job->run.store_options, report->by != PROFILE_BY_EPOCH, file);
     if (report->by < PROFILE_BY_PROCESS)
         sample_options_put(&job->run.samples, file);
-    switch (report->by) {
-    case PROFILE_BY_PROCEDURE:
-        if (!readable && !lasts)
-            fputs(" --by process", file);
-        if (readable)
-            put_procedure(file, readable);
-        break;
-    case PROFILE_BY_IMAGE:
-        if (!lasts) /* --tree is of all images */
-            text_put_option(file, "image", first->image);
-        break;
-    case PROFILE_BY_PROCESS:
-        text_put_option(file, "process", first->process);
-        break;
-    case PROFILE_BY_PID:
-        if (first->told)
-            fprintf(file, " --pid %" PRIu32, first->pid);
-        break;
-    case PROFILE_BY_THREAD:
-        if (first->told)
-            fprintf(file, " --thread %" PRIu32, first->thread);
-        break;
-    case PROFILE_BY_CPU:
-        if (first->told)
-            fprintf(file, " --cpu %" PRIu32, first->processor - 1);
-        break;
-    case PROFILE_BY_CGROUP:
-        if (first->told)
-            text_put_option(file, "cgroup", first->process);
-        break;
-    case PROFILE_BY_EPOCH:
-        fprintf(file, " --epoch %" PRId64, first->epoch);
-        break;
-    default:
-        if (report->set->epoch_count == 1)
-            fputs(" --by process", file);
-    }
+    profile_next_rows(report, file);
     return text_printer_end(&printer);
 }
 
@@ -229,7 +111,7 @@ static bool write_report(void *verb, struct error *error) {
                                       .filtered = job->run.samples.process || rows->image ||
                                                   rows->event_count ||
                                                   sample_choice_any(&job->run.samples.choice)};
-    if (!choose_events(job, error) ||
+    if (!profile_report_choose(report, rows->events, rows->event_count, error) ||
         (job->over_time && report->event_count && !choose_steps(job, error)))
         return false;
     if (!report->timeline && report->event_count && report->events[0]->mean)
@@ -244,7 +126,7 @@ static bool write_report(void *verb, struct error *error) {
     report->program = job->run.program;
     if (!table)
         return error_set(error, "out of memory for the profile");
-    if (!fill_table(job, table, error))
+    if (!profile_report_fill(report, table, job->run.verb.output.top, error))
         return false;
     if (!profile_report_add_worth(report))
         return error_set(error, "out of memory for the report");

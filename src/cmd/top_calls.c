@@ -67,16 +67,12 @@ static bool find_callers(struct calls *calls, struct error *error) {
 
 /* Of a tree, the callers of what takes most; of callers, the whole tree, or the code itself. */
 static char *next_of(const struct calls *calls) {
-    const struct store_options *chosen = &calls->run->store_options;
     struct text_printer printer;
     FILE *file = text_printer_begin(&printer);
     if (!file)
         return NULL;
     fputs("culprit top", file);
-    for (size_t i = 0; i < chosen->store_count; i++)
-        text_put_option(file, "store", chosen->stores[i]);
-    for (size_t i = 0; i < chosen->epoch_count; i++)
-        text_put_option(file, "epoch", chosen->epochs[i]);
+    store_options_put(&calls->run->store_options, true, file);
     sample_options_put(&calls->run->samples, file);
     if (calls->report.event != calls->run->set.events)
         text_put_option(file, "event", calls->report.event->name);

@@ -37,7 +37,7 @@ struct profile_set {
     struct arena arena;
 };
 
-/* `sessions` as store_options_choose() has them. Fails when an epoch is not there, and when two
+/* `sessions` as store_choose_sessions() has them. Fails when an epoch is not there, and when two
  * have an event of one name in units that cannot be added. profile_set_free() either way. */
 bool profile_set_read(struct profile_set *set, struct store *store, const int64_t *sessions,
                       size_t count, bool name_file, struct error *error);

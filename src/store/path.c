@@ -37,3 +37,10 @@ bool store_default_path(char path[PATH_MAX], enum store_access access_wanted, st
     memcpy(path, MACHINE_STORE, sizeof MACHINE_STORE);
     return true;
 }
+
+struct store *store_open_default(const char *path, enum store_access access, struct error *error) {
+    char chosen[PATH_MAX];
+    if (!path && !store_default_path(chosen, access, error))
+        return NULL;
+    return store_open(path ? path : chosen, access, error);
+}

@@ -113,3 +113,61 @@ bool store_choose_sessions(struct store *store, const char *const *lists, size_t
         free(choice.ids);
     return good;
 }
+
+/* ---- epochs that can have some samples ---- */
+
+struct narrowing {
+    const char *host; /* NULL: all */
+    const struct sample_choice *choice;
+    int64_t *sessions;
+    size_t count, kept;
+};
+
+static bool overlaps(const struct sample_choice *choice, const struct store_session *session) {
+    const int64_t reached = session->end ? session->end : session->saved;
+    if (!choice->since && !choice->until)
+        return true;
+    return session->kind == SESSION_LIVE && reached >= choice->since &&
+           (!choice->until || session->start < choice->until);
+}
+
+/* Epochs are visited by their start, as the list has them. */
+static bool keep(void *context, const struct store_session *session,
+                 const struct store_event *events, size_t event_count) {
+    (void)events, (void)event_count;
+    struct narrowing *narrowing = context;
+    const size_t at = index_where(i, narrowing->count, narrowing->sessions[i] == session->id);
+    if (at == narrowing->count || at < narrowing->kept ||
+        (narrowing->host && strcmp(narrowing->host, session->host) != 0) ||
+        !overlaps(narrowing->choice, session))
+        return true;
+    const int64_t kept = narrowing->sessions[at];
+    narrowing->sessions[at] = narrowing->sessions[narrowing->kept];
+    narrowing->sessions[narrowing->kept++] = kept;
+    return true;
+}
+
+/* Leaves those epochs that can have such samples. */
+static bool narrow(struct store *store, const char *host, const struct sample_choice *choice,
+                   int64_t *sessions, size_t *count, struct error *error) {
+    struct narrowing narrowing = {host, choice, sessions, .count = *count};
+    if (!store_each_session(store, keep, &narrowing, error))
+        return false;
+    *count = narrowing.kept;
+    return *count || error_set(error, "%s: no epoch%s%s%s ('culprit epochs' lists them)",
+                               store_path(store), host ? " of " : "", host ? host : "",
+                               choice->since || choice->until ? " in this time" : "");
+}
+
+bool store_choose_narrowed(struct store *store, const char *const *lists, size_t list_count,
+                           const char *host, const struct sample_choice *choice, int64_t **sessions,
+                           size_t *count, struct error *error) {
+    static const char *const ALL[] = {"all"}, *const LAST[] = {"last"};
+    const bool among_all = choice->since || choice->until || host;
+    return store_choose_sessions(store,
+                                 list_count  ? lists
+                                 : among_all ? ALL
+                                             : LAST,
+                                 list_count ? list_count : 1, sessions, count, error) &&
+           narrow(store, host, choice, *sessions, count, error);
+}

@@ -8,3 +8,9 @@
  * name no session at all is an error. */
 bool store_choose_sessions(struct store *store, const char *const *lists, size_t list_count,
                            int64_t **sessions, size_t *count, struct error *error);
+
+/* Likewise, but only epochs of a machine (NULL: of all) that can have such samples; without lists
+ * "last", or of all epochs when a host or a time is chosen. None is an error. */
+bool store_choose_narrowed(struct store *store, const char *const *lists, size_t list_count,
+                           const char *host, const struct sample_choice *choice, int64_t **sessions,
+                           size_t *count, struct error *error);

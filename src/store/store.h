@@ -35,6 +35,8 @@ bool store_default_path(char path[PATH_MAX], enum store_access access, struct er
 /* Folders that are missing are made for STORE_WRITE. NULL: cannot be opened, is no store, damaged,
  * or of a newer version than this culprit knows. */
 struct store *store_open(const char *path, enum store_access access, struct error *error);
+/* Likewise; `path` NULL: the default store. */
+struct store *store_open_default(const char *path, enum store_access access, struct error *error);
 void store_close(struct store *store);
 const char *store_path(const struct store *store);
 /* Bytes of the file, and those of them that nothing uses (see store_compact). */

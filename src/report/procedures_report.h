@@ -1,0 +1,19 @@
+/* What `culprit annotate` tells: one procedure, or several with the sum of their causes, as text or
+ * as one JSON object; of an event that is not time, where its samples lie. */
+#pragma once
+
+#include "report/annotated.h"
+
+struct procedures_report {
+    struct annotate_settings *settings;
+    struct annotation_style style;
+    bool all;              /* several: those that cannot be analysed are left out, with a note */
+    double least;          /* of several: the share of the event that each has, 0 to 1 */
+    const char *picture;   /* where the flow graph of one goes; NULL: nowhere */
+    bool json;             /* in place of text */
+    struct report *report; /* verb, notes and what to do next, of all together */
+    const struct page *page;
+};
+
+bool procedures_report(const struct procedures_report *request,
+                       const struct procedure_choices *choices, struct error *error);

@@ -1,0 +1,31 @@
+/* Where a report or picture goes. A file is written under a temporary name beside the target and
+ * renamed when it is complete, if the target is a regular file or absent; a device or pipe is
+ * written directly. The file is made at the start, so that a run does not end in "permission
+ * denied". */
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "util/error.h"
+
+struct output {
+    FILE *file;
+    bool wide;                     /* tables are as wide as they need */
+    bool taken;                    /* file is standard output, which the command does not have */
+    const char *option;            /* that gave the path, for errors */
+    const char *path;              /* NULL: a standard stream */
+    char target[PATH_MAX];         /* what the temporary file is renamed to */
+    char temporary[PATH_MAX + 32]; /* empty: written directly */
+};
+
+/* `path` NULL: `standard`; "-": standard output. */
+bool output_open(struct output *output, const char *option, const char *path, FILE *standard,
+                 struct error *error);
+/* Standard output for culprit alone: its programs get standard error in its place. */
+bool output_take_standard(struct output *output, const char *option, struct error *error);
+/* Flushes, closes and renames. */
+bool output_close(struct output *output, struct error *error);
+/* Leaves nothing behind. May follow output_close. */
+void output_discard(struct output *output);

@@ -105,6 +105,9 @@ $(SOURCES:%.c=$(B)/%.o): | $(GENERATED)
 # seconds without. No fuzz target reaches the plain one.
 $(patsubst %.c,$(B)/%.o,$(wildcard src/graph/lanes/avx*.c) $(if $(FUZZ),src/graph/lanes/plain.c)): ALL_CFLAGS += -fno-sanitize=all
 
+# Where each variable of these is would be a third of their compilation: debuggers get lines.
+$(patsubst %.c,$(B)/%.o,$(wildcard src/graph/lanes/avx*.c) src/graph/lanes/plain.c): ALL_CFLAGS += $(if $(DEBUG),,-g1)
+
 # Which slices are chosen must not depend on whether the processor multiplies and adds at once.
 # The square root of a negative number, which there is none of, need not set errno.
 $(B)/src/region/%.o: ALL_CFLAGS += -ffp-contract=off -fno-math-errno
@@ -156,6 +159,8 @@ build/workloads/x86_64/%: workloads/%.c workloads/workload.h workloads/threaded.
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(X86_64_CC) $(WORKLOAD_CFLAGS) -o $@ $< -lm -pthread
+# Thousands of functions, whose variables no debugger is asked for.
+build/workloads/x86_64/bigcode build/workloads/riscv64/bigcode: WORKLOAD_CFLAGS += -g1
 build/workloads/x86_64/nab-%: workloads/nab.c workloads/workload.h
 	@mkdir -p $(@D)
 	$(call say,CC)

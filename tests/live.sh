@@ -70,7 +70,7 @@ print(round(sum(next(iter(row["values"].values())) for row in json.load(sys.stdi
 }
 
 live=
-if start_daemon --rate 100; then
+if start_daemon --rate 100 --no-symbols; then
     stop_daemon
 else
     live=$(head -n 1 "$scratch/daemon.log")

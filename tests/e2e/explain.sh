@@ -81,7 +81,7 @@ to_itself() {
     run explain $in_order --json -- seq 3 2>"$scratch/err" >"$scratch/object" || return 1
     without_progress "$scratch/err" >"$scratch/said"
     report=$scratch/object told 'r["program"] == "seq 3"' && printf '1\n2\n3\n' | cmp - "$scratch/said" &&
-        run icost --json --limit 200K -- seq 3 2>/dev/null | python3 -m json.tool >/dev/null &&
+        run icost --json --limit 50K -- seq 3 2>/dev/null | python3 -m json.tool >/dev/null &&
         run sim -o - --limit 100K -- seq 3 2>/dev/null | head -n 1 | grep -qx 'seq 3 (partial)\|seq 3' &&
         run explain $in_order --json -o "$scratch/object" -- seq 3 | cmp - "$scratch/said"
 }

@@ -58,12 +58,12 @@ check "... which --exact gives" exact
 # Warm by time stamps, by simulation, and from the file of one run: what differs is within the interval.
 same_estimate() {
     local how
-    run explain $in_order --keep 0 --regions-over 5M --regions 20 --json --top 0 --output "$scratch/ordered" -- \
-        gzip -9 -c "$few" >/dev/null || return
+    run explain $in_order --keep 0 --regions-over 2M --regions 10 --json --top 0 --output "$scratch/ordered" -- \
+        gzip -9 -c "$fewer" >/dev/null || return
     for how in "--keep 0 --warm-up 15M" "--keep 1G"; do
-        run explain $in_order $how --regions-over 5M --regions 20 --json --top 0 --output "$scratch/other" -- \
-            gzip -9 -c "$few" >"$scratch/out" &&
-            gzip -9 -c "$few" | same_file - "$scratch/out" &&
+        run explain $in_order $how --regions-over 2M --regions 10 --json --top 0 --output "$scratch/other" -- \
+            gzip -9 -c "$fewer" >"$scratch/out" &&
+            gzip -9 -c "$fewer" | same_file - "$scratch/out" &&
             python3 - "$scratch/ordered" "$scratch/other" <<'END' || return
 import json, sys
 stamps, other = (json.load(open(path)) for path in sys.argv[1:])
@@ -107,8 +107,8 @@ bad_regions() {
 check "--regions that is no number of regions is refused" bad_regions
 
 from_trace() {
-    run trace -o "$scratch/gzip.ctrace" -- gzip -9 -c "$few" >/dev/null 2>&1 &&
-        run explain $in_order --keep 0 --regions-over 5M --regions 20 --json --top 0 "$scratch/gzip.ctrace" >"$scratch/trace" &&
+    run trace -o "$scratch/gzip.ctrace" -- gzip -9 -c "$fewer" >/dev/null 2>&1 &&
+        run explain $in_order --keep 0 --regions-over 2M --regions 10 --json --top 0 "$scratch/gzip.ctrace" >"$scratch/trace" &&
         json trace 'r["regions"]["count"] > 1' 'not r["partial"]' &&
         python3 - "$scratch/ordered" "$scratch/trace" <<'END'
 import json, sys
@@ -123,7 +123,7 @@ check "a trace is explained by its regions as the run is" from_trace
 cut_trace() {
     size=$(stat -c %s "$scratch/gzip.ctrace") &&
         head -c $((size / 2)) "$scratch/gzip.ctrace" >"$scratch/cut.ctrace" &&
-        run explain $in_order --keep 0 --regions-over 2M --json --top 0 "$scratch/cut.ctrace" >"$scratch/cut" &&
+        run explain $in_order --keep 0 --regions-over 1M --json --top 0 "$scratch/cut.ctrace" >"$scratch/cut" &&
         json cut 'r["regions"]["count"] > 1' 'r["partial"]' "$(note 'cut short')"
 }
 check "a trace that was cut is explained as far as it goes" cut_trace

@@ -118,7 +118,7 @@ timed() {
         told 'not r["partial"]' 'r["instructions"] > 0' \
             'sum("captured for 1 s" in n for n in r["notes"]) == 1' &&
         grep -q 'answers .* times later' "$scratch/err" || return 1
-    run explain --for 1s --json -o "$report" -- sh -c 'trap "" TERM; read line' <&9 &&
+    run explain --machine alpha21164 --for 1s --json -o "$report" -- sh -c 'trap "" TERM; read line' <&9 &&
         told 'not r["partial"]' 'r["instructions"] > 0' || return 1
     run trace --for 1s -o "$scratch/timed.ctrace" -- cat <&9 &&
         run sim --json -o "$report" "$scratch/timed.ctrace" && told 'not r["partial"]' || return 1
@@ -162,10 +162,10 @@ check "an interrupt before anything was selected" interrupted_early
 no_children() {
     local verb
     for verb in sim profilers icost; do
-        run $verb --no-follow --limit 100K -- sh -c 'true; (exit 0)' >"$scratch/out" 2>&1 &&
+        run $verb --no-follow --limit 50K -- sh -c 'true; (exit 0)' >"$scratch/out" 2>&1 &&
             ! grep -e 'next: .*--follow' "$scratch/out" || { echo "$verb"; cat "$scratch/out"; return 1; }
     done
-    run explain --no-follow -- sh -c 'true; (exit 0)' >"$scratch/out" 2>&1 &&
+    run explain --machine alpha21164 --no-follow -- sh -c 'true; (exit 0)' >"$scratch/out" 2>&1 &&
         ! grep -e 'next: .*--follow' "$scratch/out" &&
         run trace --no-follow -o "$scratch/one.ctrace" -- sh -c 'true; (exit 0)' 2>/dev/null &&
         fails_with 125 "--no-follow" run sim --no-follow --follow -- true &&
@@ -243,7 +243,7 @@ shares() {
         told 'r["children"]["largest"] == "gzip" and not r["children"]["included"]' \
             'r["children"]["share"] > 0.5 and r["children"]["seconds"] > 0' \
             'sum("(/usr/bin/gzip) is not included" in n for n in r["notes"]) == 1' || return 1
-    run sim --limit 5M --follow --json -o "$report" -- sh -c "$wrapper" /bin/bash >/dev/null &&
+    run sim --limit 2M --follow --json -o "$report" -- sh -c "$wrapper" /bin/bash >/dev/null &&
         told 'r["children"]["included"] and r["children"]["share"] > 0.5' \
             'r["children"]["seconds"] == 0 and r["children"]["largest"] == "gzip"' || return 1
     run sim --json -o "$report" -- true && told 'r["children"] is None' || return 1

@@ -1,5 +1,4 @@
 /* culprit bbv: what a run executes, slice by slice, into files that `regions` reads. */
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +7,8 @@
 #include "cmd/interrupt.h"
 #include "cmd/verb.h"
 #include "region/bbv_profile.h"
-#include "report/json_values.h"
+#include "report/bbv_report.h"
 #include "util/file_name.h"
-#include "util/text.h"
 
 static const uint64_t DEFAULT_SIZE = 10000000;
 
@@ -102,38 +100,6 @@ static bool default_output(const struct input_options *input, char path[NAME_MAX
            error_set(error, "%s: makes no file name for the vectors (give one with -o)", from);
 }
 
-static bool print_json(const struct job *job, struct error *error) {
-    const struct bbv_profile_result *result = &job->result;
-    char *table = bbv_slices_path(job->path);
-    json_t *object =
-        json_pack("{s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:i, s:i, s:f, s:b, s:o}", "vectors",
-                  job->path, "slices", table ? table : job->path, "counts", job->counts,
-                  "slice_size", (json_int_t)job->size, "slice_count", (json_int_t)result->slices,
-                  "instructions", (json_int_t)result->instructions, "blocks",
-                  (json_int_t)result->blocks, "threads", (int)result->threads, "processes",
-                  (int)result->processes, "seconds", result->seconds, "partial", !result->complete,
-                  "notes", json_texts((const char *const *)result->notes, result->note_count));
-    free(table);
-    return json_write(object, job->input.trace ? stdout : stderr, error);
-}
-
-static void print_text(const struct job *job) {
-    const struct bbv_profile_result *result = &job->result;
-    FILE *out = job->input.trace ? stdout : stderr;
-    fprintf(out,
-            "%s: %" PRIu64 " slice%s of %s instructions, %s in all, %" PRIu64 " blocks, %" PRIu32
-            " thread%s of %" PRIu32 " process%s, in %s%s\n",
-            job->path, result->slices, text_plural(result->slices), text_count(job->size).s,
-            text_count(result->instructions).s, result->blocks, result->threads,
-            text_plural(result->threads), result->processes, result->processes == 1 ? "" : "es",
-            text_duration(result->seconds).s, result->complete ? "" : " (partial)");
-    for (size_t i = 0; i < result->note_count; i++)
-        fprintf(out, "note: %s\n", result->notes[i]);
-    fputs("next: culprit regions ", out);
-    text_put_word(out, job->path);
-    fputc('\n', out);
-}
-
 static bool prepare(void *verb, struct error *error) {
     struct job *job = verb;
     if (!job->path && !default_output(&job->input, job->name, error))
@@ -166,10 +132,13 @@ static bool profile(void *verb, struct error *error) {
 
 static bool print_result(void *verb, struct error *error) {
     const struct job *job = verb;
+    const struct bbv_report report = {
+        .path = job->path, .counts = job->counts, .slice_size = job->size, .result = &job->result};
+    FILE *file = job->input.trace ? stdout : stderr;
     if (job->result.written && job->verb.output.json)
-        return print_json(job, error);
+        return bbv_report_json(&report, file, error);
     if (job->result.written)
-        print_text(job);
+        bbv_report_text(&report, file);
     return true;
 }
 

@@ -1,10 +1,8 @@
 /* The options of `culprit regions`. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "cmd/regions_request.h"
-#include "util/array.h"
 
 enum { MAX_RUNS = 1000 };
 
@@ -14,56 +12,11 @@ static void take_iterations(struct argp_state *state, void *request, char *value
         most ? (uint32_t)most : KMEANS_MAX_PASSES;
 }
 
-static double list_number(const struct argp_state *state, const char *option, const char *list,
-                          const char **at) {
-    char *end;
-    double number = strtod(*at, &end);
-    if (end == *at || !isfinite(number))
-        options_fail(state, "%s %s: numbers with commas between them, or FIRST:LAST:STEP", option,
-                     list);
-    *at = end;
-    return number;
-}
-
-/* A list as it is, or a range; of numbers from `least` to `most` that grow. */
-static void parse_list(const struct argp_state *state, const char *option, const char *list,
-                       double least, double most, bool whole_numbers, struct sweep_grid *grid) {
-    enum { MOST_VALUES = 10000 };
-    const char *at = list;
-    grid->count = 0;
-    double first = list_number(state, option, list, &at), last = first, step = 1;
-    bool range = *at == ':';
-    if (range) {
-        at++;
-        last = list_number(state, option, list, &at);
-        if (*at == ':') {
-            at++;
-            step = list_number(state, option, list, &at);
-        }
-        if (!(step > 0))
-            options_fail(state, "%s %s: the step is not over 0", option, list);
-    }
-    for (double value = first;;) {
-        value = round(value * 1e9) / 1e9; /* 3 × 0.1 is to be 0.3 */
-        bool grows = grid->count == 0 || value > grid->values[grid->count - 1];
-        if (!(value >= least && value <= most) || !grows ||
-            (whole_numbers && value != floor(value)))
-            options_fail(state, "%s %s: %snumbers from %g to %g that grow", option, list,
-                         whole_numbers ? "whole " : "", least, most);
-        if (grid->count == MOST_VALUES || !array_reserve((void **)&grid->values, &grid->capacity,
-                                                         grid->count + 1, sizeof *grid->values))
-            options_fail(state, "%s %s: too many", option, list);
-        grid->values[grid->count++] = value;
-        if (range && first + (double)grid->count * step > last + 1e-9)
-            break;
-        if (!range && *at != ',')
-            break;
-        at += !range;
-        value = range ? first + (double)grid->count * step : list_number(state, option, list, &at);
-    }
-    if (*at)
-        options_fail(state, "%s %s: numbers with commas between them, or FIRST:LAST:STEP", option,
-                     list);
+static void take_grid(const struct argp_state *state, const char *option, const char *list,
+                      double least, double most, bool whole, struct sweep_grid *grid) {
+    struct error error;
+    if (!sweep_grid_read(grid, list, least, most, whole, &error))
+        options_fail(state, "%s %s: %s", option, list, error.message);
 }
 
 /* Before options change them. */
@@ -78,11 +31,11 @@ static void begin(void *verb) {
     request->costs = calloc(words, sizeof *request->costs);
     if (!request->vectors || !request->costs)
         abort(); /* no room for a few words */
-    parse_list(NULL, "", "1:50:1", 1, KMEANS_MAX_CLUSTERS, true, &grids->max_clusters);
-    parse_list(NULL, "", "1,2,3,5,8,10,15,20,30,40,50", 1, PROJECTION_MAX_DIMENSIONS, true,
-               &others[SWEEP_DIMENSIONS]);
-    parse_list(NULL, "", "0:1:0.05", 0, 1, false, &others[SWEEP_THRESHOLD]);
-    parse_list(NULL, "", "0.1:1:0.1", 0, 1, false, &others[SWEEP_COVERAGE]);
+    take_grid(NULL, "", "1:50:1", 1, KMEANS_MAX_CLUSTERS, true, &grids->max_clusters);
+    take_grid(NULL, "", "1,2,3,5,8,10,15,20,30,40,50", 1, PROJECTION_MAX_DIMENSIONS, true,
+              &others[SWEEP_DIMENSIONS]);
+    take_grid(NULL, "", "0:1:0.05", 0, 1, false, &others[SWEEP_THRESHOLD]);
+    take_grid(NULL, "", "0.1:1:0.1", 0, 1, false, &others[SWEEP_COVERAGE]);
 }
 
 static void take_costs(struct argp_state *state, void *given, char *value) {
@@ -96,23 +49,23 @@ static struct sweep_settings *grids_of(void *request) {
 }
 
 static void take_max_clusters(struct argp_state *state, void *request, char *value) {
-    parse_list(state, "--sweep-max-clusters", value, 1, KMEANS_MAX_CLUSTERS, true,
-               &grids_of(request)->max_clusters);
+    take_grid(state, "--sweep-max-clusters", value, 1, KMEANS_MAX_CLUSTERS, true,
+              &grids_of(request)->max_clusters);
 }
 
 static void take_dimensions(struct argp_state *state, void *request, char *value) {
-    parse_list(state, "--sweep-dimensions", value, 1, PROJECTION_MAX_DIMENSIONS, true,
-               &grids_of(request)->others[SWEEP_DIMENSIONS]);
+    take_grid(state, "--sweep-dimensions", value, 1, PROJECTION_MAX_DIMENSIONS, true,
+              &grids_of(request)->others[SWEEP_DIMENSIONS]);
 }
 
 static void take_thresholds(struct argp_state *state, void *request, char *value) {
-    parse_list(state, "--sweep-thresholds", value, 0, 1, false,
-               &grids_of(request)->others[SWEEP_THRESHOLD]);
+    take_grid(state, "--sweep-thresholds", value, 0, 1, false,
+              &grids_of(request)->others[SWEEP_THRESHOLD]);
 }
 
 static void take_coverages(struct argp_state *state, void *request, char *value) {
-    parse_list(state, "--sweep-coverages", value, 0, 1, false,
-               &grids_of(request)->others[SWEEP_COVERAGE]);
+    take_grid(state, "--sweep-coverages", value, 0, 1, false,
+              &grids_of(request)->others[SWEEP_COVERAGE]);
 }
 
 #define REQUEST struct regions_request

@@ -20,6 +20,11 @@ struct sweep_grid {
     size_t count, capacity;
 };
 
+/* "1,2,4" or "FIRST:LAST:STEP", of (whole) numbers from `least` to `most` that grow, in place of
+ * what the grid had; `values` is to be freed. */
+bool sweep_grid_read(struct sweep_grid *grid, const char *text, double least, double most,
+                     bool whole, struct error *error);
+
 struct sweep_settings {
     const struct choose_settings *choose;
     struct sweep_grid max_clusters;        /* whole numbers from 1, growing */

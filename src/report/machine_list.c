@@ -1,0 +1,116 @@
+#include "report/machine_list.h"
+
+#include <stdlib.h>
+
+#include "machine/default.h"
+#include "machine/machine.h"
+#include "report/json_values.h"
+#include "report/table.h"
+#include "util/text.h"
+
+static struct table *machine_table(const struct page *page) {
+    static const struct table_column COLUMNS[] = {
+        {"name", TABLE_WORD, .gap = 0},
+        {"programs", TABLE_WORD, .gap = 2},
+        {"clock", TABLE_FIGURE, .gap = 2},
+        {"description", TABLE_TEXT, .gap = 2, .least = 24}};
+    return table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+}
+
+static void add_row(struct table *table, const char *name, const struct machine *machine) {
+    table_cell(table, name);
+    table_cell(table, machine->isa);
+    table_figure(table, "%s GHz", text_quantity(machine->clock_ghz).s);
+    table_cell(table, machine->description);
+}
+
+/* ---- which are the defaults ---- */
+
+/* What is simulated on this host when no machine is named, by architecture. */
+struct defaults {
+    struct machine machines[ISA_COUNT];
+};
+
+static const char *const ISA_NAMES[ISA_COUNT] = {
+    [ISA_X86_64] = "x86-64", [ISA_RISCV64] = "riscv64"};
+
+static bool read_defaults(struct defaults *defaults, struct error *error) {
+    struct processor processor;
+    processor_read(&processor);
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        struct machine_default chosen;
+        if (!machine_default_of((enum isa)isa, &processor, &chosen, error) ||
+            !machine_load(chosen.name, &defaults->machines[isa], error))
+            return false;
+        defaults->machines[isa].chosen = chosen.reason;
+    }
+    return true;
+}
+
+static json_t *defaults_object(const struct defaults *defaults) {
+    json_t *object = json_object();
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        const struct machine *machine = &defaults->machines[isa];
+        json_object_set_new(object, ISA_NAMES[isa],
+                            json_pack("{s:o, s:o}", "machine", json_text(machine->name),
+                                      "machine_chosen", json_chosen(machine)));
+    }
+    return object;
+}
+
+static void print_defaults(const struct defaults *defaults, const struct page *page) {
+    fputc('\n', page->file);
+    page_print(page, "without --machine, on this host:");
+    for (int isa = 0; isa < ISA_COUNT; isa++)
+        page_print(page, "  %s programs: %s; %s", ISA_NAMES[isa], defaults->machines[isa].name,
+                   defaults->machines[isa].chosen.why);
+}
+
+/* ---- all ---- */
+
+bool machine_list_print(bool json, void (*complain)(const struct error *error), FILE *file,
+                        struct error *error) {
+    char **names = machine_list(error);
+    if (!names)
+        return false;
+    json_t *array = json_array();
+    const struct page page = page_of(file, false);
+    struct table *table = machine_table(&page);
+    bool good = true;
+    for (char **name = names; *name; name++) {
+        struct machine machine;
+        if (!machine_load(*name, &machine, error)) {
+            complain(error);
+            error->message[0] = 0;
+            good = false;
+        } else if (json)
+            json_array_append_new(array, json_pack("{s:s, s:s, s:f, s:s}", "name", *name, "isa",
+                                                   machine.isa, "clock_ghz", machine.clock_ghz,
+                                                   "description", machine.description));
+        else
+            add_row(table, *name, &machine);
+        free(*name);
+    }
+    free(names);
+    struct defaults defaults;
+    const bool known = read_defaults(&defaults, error);
+    if (!known) {
+        complain(error);
+        error->message[0] = 0;
+        good = false;
+    }
+    if (json) {
+        good &= json_write(json_pack("{s:O, s:o}", "machines", array, "defaults",
+                                     known ? defaults_object(&defaults) : json_null()),
+                           file, error);
+    } else {
+        table_print(table);
+        if (known)
+            print_defaults(&defaults, &page);
+        fprintf(file, "\nnext: culprit machines show %s\n",
+                known ? defaults.machines[ISA_X86_64].name : "zen4");
+    }
+    json_decref(array);
+    table_free(table);
+    return good;
+}

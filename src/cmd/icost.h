@@ -11,6 +11,7 @@
 struct icost_inspection {
     struct program *names;
     struct inspection_report report;
+    struct thread_path_report path;
 };
 
 struct icost {

@@ -44,8 +44,14 @@ static bool inspect_program(struct icost *job, uint32_t number, struct error *er
     if (!(inspection->names = program_new()))
         return error_set(error, "out of memory for the critical path");
     job->rows[number].inspection = &inspection->report;
-    return inspection_report_build(&request, &program->pieces.inspection,
-                                   trace_code(program->input.trace), inspection->names,
+    const struct code *code = trace_code(program->input.trace);
+    if (program->path) {
+        job->rows[number].path = &inspection->path;
+        if (!thread_path_report_build(program->path, job->study.machine, job->verb.output.top,
+                                      inspection->names, &inspection->path, error))
+            return false;
+    }
+    return inspection_report_build(&request, &program->pieces.inspection, code, inspection->names,
                                    &inspection->report, error);
 }
 
@@ -180,6 +186,7 @@ void icost_clean_up(void *icost) {
     breakdown_report_free(&job->report);
     for (uint32_t i = 0; job->inspections && i < icost_measured(&job->study); i++) {
         inspection_report_free(&job->inspections[i].report);
+        thread_path_report_free(&job->inspections[i].path);
         if (job->inspections[i].names)
             program_free(job->inspections[i].names);
     }

@@ -161,8 +161,11 @@ static bool note_program(struct breakdown_report *breakdown, const struct breakd
     if (row->threads > 1)
         good = good && report_note(report,
                                    "%" PRIu32 " guest threads%s: each simulated on its own core "
-                                   "without sharing, cycles summed",
-                                   row->threads, of);
+                                   "without sharing, cycles summed%s",
+                                   row->threads, of,
+                                   row->path ? "; the critical path across threads: "
+                                               "together"
+                                             : "");
     return good;
 }
 

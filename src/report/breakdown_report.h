@@ -10,6 +10,7 @@
 #include "region/captured.h"
 #include "report/inspection_report.h"
 #include "report/report.h"
+#include "report/thread_path_report.h"
 #include "shotgun/shotgun.h"
 #include "simulate/category_places.h"
 
@@ -24,6 +25,7 @@ struct breakdown_program {
     uint32_t simulations;                       /* of WAY_MULTISIM */
     const struct shotgun_statistics *shotgun;   /* of WAY_PROFILER */
     const struct inspection_report *inspection; /* NULL: not asked for */
+    const struct thread_path_report *path;      /* across threads; NULL: not asked for, or of one */
     uint64_t cycles;                            /* simulated */
     uint32_t threads;                           /* likewise */
     const struct category_places *places;       /* NULL: no category has any */

@@ -117,6 +117,9 @@ json_t *thread_place_json(const struct thread_place *place);
  * were not simulated together. */
 void threads_text_head(const struct threads_report *threads, const struct page *page);
 void threads_text(const struct threads_report *threads, const struct page *page);
+/* Two of its parts: the table of waits, and the line of the critical path. */
+void threads_text_waits(const struct threads_report *threads, const struct page *page);
+void threads_text_path(const struct threads_report *threads, const struct page *page);
 /* What the parts of the speedup stack mean. */
 void threads_text_words(const struct page *page);
 

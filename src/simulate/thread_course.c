@@ -216,6 +216,7 @@ struct walk {
     bool has_wait;
     uint32_t wait;
     uint64_t wait_begin, wait_end;
+    uint64_t *not_run; /* by step: cycles of its thread's up to it; NULL: not asked for */
 };
 
 /* The thread's last step that had ended then; NULL: none is known. */
@@ -249,10 +250,32 @@ static bool run_down(struct walk *walk, uint64_t cycle) {
     return known;
 }
 
+/* The steps are sorted by thread. */
+static uint64_t *sum_steps(const struct thread_course *course, size_t count) {
+    uint64_t *sums = malloc((count + 1) * sizeof *sums);
+    for (size_t i = 0; sums && i < count; i++) {
+        const struct step *step = &course->steps[i];
+        sums[i] =
+            step->end - step->begin + (i && step[-1].thread == step->thread ? sums[i - 1] : 0);
+    }
+    return sums;
+}
+
+/* From behind the step up to where the walk is. */
+static void tell_run(const struct walk *walk, const struct step *step) {
+    const struct thread_course *course = walk->course;
+    const uint64_t begin = course->lives[walk->thread].begin, from = step ? step->end : begin;
+    if (!walk->not_run || walk->cycle <= from)
+        return;
+    const uint64_t ran = from - begin - (step ? walk->not_run[step - course->steps] : 0);
+    walk->path->run(walk->path->context, walk->thread, ran, ran + walk->cycle - from);
+}
+
 /* False: the path ends here. */
 static bool walk_step(struct walk *walk) {
     const struct step *step = step_before(walk);
     const struct course_life *life = &walk->course->lives[walk->thread];
+    tell_run(walk, step);
     if (!run_down(walk, step ? step->end : life->begin))
         return false;
     if (!step) {
@@ -293,9 +316,12 @@ static uint64_t find_path(struct thread_course *course, const struct course_path
     const size_t count = course->step_number < course->most ? course->step_number : course->most;
     if (count)
         qsort(course->steps, count, sizeof *course->steps, by_thread);
+    if (path->run && !course->horizon)
+        walk.not_run = sum_steps(course, count);
     while (walk_step(&walk))
         ;
     leave_thread(&walk);
+    free(walk.not_run);
     return walk.cycle;
 }
 

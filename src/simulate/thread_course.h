@@ -93,6 +93,10 @@ void course_advance(struct thread_course *course, uint64_t cycle);
  * in which another thread did what was waited for. */
 struct course_path {
     void (*pass)(void *context, uint32_t wait, uint64_t cycles);
+    /* The thread ran on the path, from one cycle to another of those that it ran (its first is 0).
+     * Later ones are told first. NULL: not asked for, and none is told where waits were forgotten.
+     */
+    void (*run)(void *context, uint32_t thread, uint64_t begin, uint64_t end);
     void *context;
 };
 /* Ends the course: adds it to the counts, to the threads (by number) and to the sum. `active`:

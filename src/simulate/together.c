@@ -202,11 +202,20 @@ static void pass_wait(void *result, uint32_t number, uint64_t cycles) {
     wait->path_cycles += cycles;
 }
 
+static void add_segment(void *context, uint32_t thread, uint64_t begin, uint64_t end) {
+    struct together_result *result = context;
+    result->segments_failed |=
+        !array_push(result->segments, result->segment_capacity, result->segment_count,
+                    (struct path_segment){.thread = thread, .begin = begin, .end = end});
+}
+
 static bool end_course(struct chip_run *chip, struct error *error) {
     struct together_result *result = chip->result;
-    const struct course_path path = {.pass = pass_wait, .context = result};
-    return course_end(chip->course, chip->end, &path, result->counts, result->courses,
-                      &result->course) ||
+    const struct course_path path = {
+        .pass = pass_wait, .run = chip->options->tell_path ? add_segment : NULL, .context = result};
+    return (course_end(chip->course, chip->end, &path, result->counts, result->courses,
+                       &result->course) &&
+            !result->segments_failed) ||
            error_set(error, "out of memory for what threads did when");
 }
 
@@ -404,5 +413,6 @@ void together_result_free(struct together_result *result) {
     free(result->courses);
     free(result->counts);
     free(result->waits);
+    free(result->segments);
     *result = (struct together_result){.done = false};
 }

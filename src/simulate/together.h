@@ -39,6 +39,12 @@ struct together_watch {
     void *context;
 };
 
+/* What a thread ran on the critical path: from one cycle to another of those that it ran. */
+struct path_segment {
+    uint32_t thread;
+    uint64_t begin, end;
+};
+
 struct line_remedies;
 struct lock_remedies;
 struct together {
@@ -50,6 +56,7 @@ struct together {
     struct together_watch watch;              /* of all processes */
     const struct line_remedies *remedies;     /* lines laid out anew (line_remedy.h); NULL: none */
     const struct lock_remedies *locks;        /* that cost less (lock_remedy.h); NULL: none */
+    bool tell_path;                           /* the result has the segments of the critical path */
 };
 #define TOGETHER_TURN_SECONDS 0.003 /* sched(7): the least time slice of Linux' default policy */
 
@@ -110,6 +117,9 @@ struct together_result {
     struct course_counts *counts;  /* of all processes */
     struct course_thread *courses; /* by number */
     struct course_sum course;
+    struct path_segment *segments; /* of the critical path, in no order, if they are wanted */
+    size_t segment_count, segment_capacity;
+    bool segments_failed;                  /* memory ran out */
     struct coherence_statistics coherence; /* of all cores */
     struct together_wait *waits;           /* most cycles first */
     size_t wait_count, wait_capacity;

@@ -68,6 +68,8 @@ static bool choose_machines(struct icost_study *icost, struct error *error) {
  * a check it is not. */
 static bool reads_again(const struct icost_study_request *request) {
     const struct input_options *input = request->input;
+    if (request->pieces->parts & INSPECT_CRITICAL && !request->regions)
+        return true; /* across threads */
     return request->multisim == ICOST_CHECK ? input->limit <= ICOST_CHECKED
                                             : request->multisim != ICOST_NONE;
 }
@@ -279,6 +281,20 @@ static bool is_wanted(const struct icost_study *icost, const struct icost_progra
                                  : wanted != ICOST_NONE;
 }
 
+/* Once the graph is done: the path that goes over all threads. */
+static bool find_path(struct icost_study *icost, struct icost_program *program,
+                      struct error *error) {
+    const char *file = program->input.path ? program->input.path : program->input.file;
+    if (!(program->pieces.choice.parts & INSPECT_CRITICAL) ||
+        program->simulation.thread_count < 2 || icost->request->watch->signal)
+        return true;
+    if (!(program->path = calloc(1, sizeof *program->path)))
+        return error_set(error, "out of memory for the critical path");
+    program->path->apart = "the run is long: its trace was not kept (culprit trace keeps it)";
+    return !file || thread_path_find(icost->request->watch, file, icost->machine,
+                                     &program->input.again, program->path, error);
+}
+
 static bool simulate_sets(struct icost_study *icost, uint32_t number, struct error *error) {
     const struct icost_study_request *request = icost->request;
     struct icost_program *program = &icost->programs[number];
@@ -328,6 +344,9 @@ static bool choose_focus(struct icost_study *icost, uint32_t measured, struct er
 /* The focus is chosen here at the latest: its pairs may be all that are simulated. */
 bool icost_simulate(struct icost_study *icost, struct error *error) {
     const uint32_t measured = icost_measured(icost);
+    for (uint32_t i = 0; i < measured; i++)
+        if (!find_path(icost, &icost->programs[i], error))
+            return false;
     if (!icost->request->multisim || !measured)
         return true;
     bool good = icost->focus != BREAKDOWN_NO_FOCUS || choose_focus(icost, measured, error);
@@ -356,6 +375,9 @@ static void free_program(struct icost_program *program) {
     simulation_free(&program->simulation);
     category_places_free(program->places);
     trace_input_close(&program->input);
+    if (program->path)
+        thread_path_free(program->path);
+    free(program->path);
     free(program->label);
     for (int way = 0; way < WAY_COUNT; way++)
         breakdown_free(&program->ways[way]);

@@ -20,6 +20,7 @@
 #include "simulate/simulate.h"
 #include "study/icost_sets.h"
 #include "study/pieces.h"
+#include "study/thread_path.h"
 #include "study/trace_input.h"
 
 /* Shotgun profiling. */
@@ -78,6 +79,7 @@ struct icost_program {
     uint32_t simulations;             /* of WAY_MULTISIM */
     struct shotgun_statistics shotgun;
     struct pieces pieces;           /* parts 0: not asked for */
+    struct thread_path *path;       /* with --critical, of several threads; NULL: none */
     struct category_places *places; /* NULL: no category has any */
 };
 

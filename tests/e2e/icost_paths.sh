@@ -66,6 +66,30 @@ text_fits() {
 }
 check "the text has a part for each trace and fits 100 columns" text_fits
 
+# Of threads, the path goes from one to the other: all instructions on it are the elapsed time.
+threads() {
+    local critical=$WORKLOADS/x86_64/critical
+    run icost --multisim=none --critical --top 0 --json -o "$scratch/path.json" -- "$critical" long 2 4 >/dev/null 2>&1 &&
+        python3 - "$scratch/path.json" <<'END_OF_PATH'
+import json, sys
+path = json.load(open(sys.argv[1]))["thread_path"]
+together, rows = path["together"], path["instructions"]
+assert abs(sum(row["share"] for row in rows) * together["elapsed_cycles"] - together["critical_path"]["running"]) < 1
+assert together["critical_path"]["running"] == together["elapsed_cycles"]
+assert path["instruction_rows"] == len(rows) and rows == sorted(rows, key=lambda row: -row["share"])
+assert rows[0]["function"] == "result_of" and rows[0]["file"].endswith("threaded.h")
+assert any(wait["critical_cycles"] for wait in together["waits"])
+END_OF_PATH
+    run trace -o "$scratch/threads.ctrace" -- "$critical" long 2 4 >/dev/null 2>&1 &&
+        run icost --multisim=none --critical --limit 400K "$scratch/threads.ctrace" >"$scratch/text" &&
+        grep -q '^critical path across threads: not told, each thread is simulated alone: only a part' "$scratch/text"
+}
+if has x86_64-workloads; then
+    check "the critical path goes across threads" threads
+else
+    skip "the critical path goes across threads" "no x86_64-workloads here"
+fi
+
 refuses() {
     local said
     said=$(run icost --loads=65 "$scratch/sort.ctrace" 2>&1)

@@ -20,6 +20,8 @@ struct outcome {
     struct course_thread threads[THREADS];
     struct course_sum sum;
     uint64_t passed[WAITS]; /* cycles of the path within each wait */
+    uint64_t runs[4][3];    /* thread, begin and end of what it ran on the path */
+    unsigned run_count;
 };
 
 static void pass(void *context, uint32_t wait, uint64_t cycles) {
@@ -27,8 +29,18 @@ static void pass(void *context, uint32_t wait, uint64_t cycles) {
     ((struct outcome *)context)->passed[wait] += cycles;
 }
 
+static void note_run(void *context, uint32_t thread, uint64_t begin, uint64_t end) {
+    struct outcome *outcome = context;
+    if (outcome->run_count < 4) {
+        uint64_t *run = outcome->runs[outcome->run_count++];
+        run[0] = thread;
+        run[1] = begin;
+        run[2] = end;
+    }
+}
+
 static void finish(struct thread_course *course, uint64_t end, struct outcome *outcome) {
-    const struct course_path path = {.pass = pass, .context = outcome};
+    const struct course_path path = {.pass = pass, .run = note_run, .context = outcome};
     memset(outcome, 0, sizeof *outcome);
     assert_true(course_end(course, end, &path, &outcome->counts, outcome->threads, &outcome->sum));
     course_free(course);
@@ -89,6 +101,10 @@ static void assert_two(const struct outcome *outcome) {
     assert_int_equal(outcome->threads[0].critical[COURSE_RUNNING], 80);
     assert_int_equal(outcome->passed[LOCK], 20);
     assert_int_equal(path_cycles(outcome), 120);
+    /* Thread 1 had run 40 cycles before it waited. */
+    static const uint64_t RUNS[2][3] = {{1, 40, 80}, {0, 0, 80}};
+    assert_int_equal(outcome->run_count, 2);
+    assert_memory_equal(outcome->runs, RUNS, sizeof RUNS);
 }
 
 static void two_threads(void **state) {

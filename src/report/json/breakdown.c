@@ -119,6 +119,8 @@ static json_t *program_object(const struct breakdown_report *report,
     json_object_set_new(object, "reading", reading_array(report, program));
     if (program->inspection)
         inspection_json(program->inspection, object);
+    if (program->path)
+        json_object_set_new(object, "thread_path", thread_path_json(program->path));
     return object;
 }
 

@@ -355,12 +355,15 @@ static void print_inspections(const struct sheet *sheet) {
     const struct breakdown_report *report = sheet->report;
     for (uint32_t i = 0; i < report->program_count; i++) {
         char label[TEXT_BYTES];
-        if (!report->programs[i].inspection)
+        if (!report->programs[i].inspection && !report->programs[i].path)
             continue;
         if (report->program_count > 1)
             fprintf(sheet->file, "\n%s%s%s\n", sheet->page->bold,
                     text_clean(label, sizeof label, report->programs[i].label), sheet->page->plain);
-        inspection_text(report->programs[i].inspection, sheet->page);
+        if (report->programs[i].inspection)
+            inspection_text(report->programs[i].inspection, sheet->page);
+        if (report->programs[i].path)
+            thread_path_text(report->programs[i].path, sheet->page);
     }
 }
 

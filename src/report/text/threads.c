@@ -265,7 +265,7 @@ static void other_cells(struct table *table, const struct wait_row *row) {
     table_cell(table, "");
 }
 
-static void print_waits(const struct threads_report *threads, const struct page *page) {
+void threads_text_waits(const struct threads_report *threads, const struct page *page) {
     static const struct table_column COLUMNS[] = {
         {"  share", TABLE_FIGURE, .gap = 0},
         {"cycles", TABLE_FIGURE, .gap = 1, .rank = 2},
@@ -308,7 +308,7 @@ ORDER(by_cycles, struct path_part,
       descending(a->cycles, b->cycles) ?: ascending(a->thread, b->thread))
 
 /* "critical path: thread 1 62.0 %, thread 0 38.0 %; ready 0.1 %" */
-static void print_path(const struct threads_report *threads, const struct page *page) {
+void threads_text_path(const struct threads_report *threads, const struct page *page) {
     enum { SHOWN = 4 };
     static const char *const DOING[COURSE_ABSENT] = {
         [COURSE_READY] = "no core free",  [COURSE_LOCK] = "at locks",
@@ -362,8 +362,8 @@ void threads_text(const struct threads_report *threads, const struct page *page)
     print_scales(threads, page);
     print_speedup(threads, page);
     print_threads(threads, page);
-    print_waits(threads, page);
-    print_path(threads, page);
+    threads_text_waits(threads, page);
+    threads_text_path(threads, page);
 }
 
 void threads_text_words(const struct page *page) {

@@ -41,8 +41,9 @@ bool core_push(struct core *core, const struct core_input *input, struct error *
                      : inorder_push(core->inorder, input, error);
 }
 
-enum core_state core_run(struct core *core, uint64_t until, bool all, struct error *error) {
-    return ooo_run(core->ooo, until, all, error);
+enum core_state core_run(struct core *core, uint64_t until, uint64_t others, bool all,
+                         struct error *error) {
+    return ooo_run(core->ooo, until, others, all, error);
 }
 
 void core_move(struct core *core, struct memory *memory) {

@@ -95,14 +95,19 @@ bool core_push(struct core *core, const struct core_input *input, struct error *
 
 enum { CORE_PUSH = 512 }; /* instructions of a core_push(), at most */
 
-/* Simulates what has been pushed until µops dispatch in cycle `until` or later. CORE_STARVED: it
- * waits for more input, of which it needs some ahead. With `all` it takes what there is to the end
- * and lets the pipeline run empty: CORE_EMPTY. */
+/* Simulates what has been pushed until µops dispatch in cycle `until` or later. The other cores
+ * have come to cycle `others`: what they ask for from then on is not known yet, so no store asks
+ * for a line in a later cycle, nor does an atomic, and what waits for them makes the core pause:
+ * with all cores asking in the order of cycles it does not matter which of them is computed first.
+ * CORE_STARVED: it waits for more input, of which it needs some ahead. With `all` it takes what
+ * there is to the end and lets the pipeline run empty: CORE_EMPTY. */
 enum core_state { CORE_FAILED, CORE_PAUSED, CORE_STARVED, CORE_EMPTY };
-enum core_state core_run(struct core *core, uint64_t until, bool all, struct error *error);
+enum core_state core_run(struct core *core, uint64_t until, uint64_t others, bool all,
+                         struct error *error);
 /* An empty core goes on with the memory of another. */
 void core_move(struct core *core, struct memory *memory);
-/* The cycle in which its last µop dispatched; of an empty one that of its last commit. */
+/* The cycle in which its last µop dispatched, or which the next one waits for; of an empty one that
+ * of its last commit. */
 uint64_t core_cycle(const struct core *core);
 /* None of its accesses to come is earlier. */
 uint64_t core_earliest(const struct core *core);

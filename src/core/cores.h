@@ -23,7 +23,8 @@ CORE_KIND(ooo)     /* core/ooo/ */
 CORE_KIND(inorder) /* core/inorder/ */
 #undef CORE_KIND
 
-enum core_state ooo_run(struct ooo *core, uint64_t until, bool all, struct error *error);
+enum core_state ooo_run(struct ooo *core, uint64_t until, uint64_t others, bool all,
+                        struct error *error);
 void ooo_move(struct ooo *core, struct memory *memory);
 uint64_t ooo_cycle(const struct ooo *core);
 uint64_t ooo_earliest(const struct ooo *core);

@@ -190,6 +190,7 @@ struct machine_core {
     uint32_t store_block;        /* bytes, aligned, that are written in a cycle; 0: no such limit */
     uint32_t store_forward;      /* cycles a forwarded load takes, beyond address generation */
     uint32_t failed_forward;     /* cycles more where nothing can be forwarded */
+    bool forward_awaits_line;    /* of a load whose line another core took */
     uint32_t flush_penalty;      /* cycles from the commit of a flushing instruction to the fetch of
                                     the next */
     uint32_t syscall_cycles;    /* cycles from the commit of a system call to the fetch of the next:

@@ -63,6 +63,7 @@ struct flight {
     uint8_t level;         /* enum memory_level that serves it */
     uint8_t kind;          /* enum flight_kind */
     bool coherent;         /* from another core, or after it has given the line up */
+    uint64_t soonest;      /* it would not be ready sooner, had it been asked for earlier */
 };
 
 struct cache {

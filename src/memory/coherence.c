@@ -28,6 +28,16 @@ static void drop_from(struct cache *cache, uint64_t line) {
     cache_note_change(cache, index);
 }
 
+/* The core has the line until this cycle. */
+static void note_loss(struct memory *memory, uint64_t line, uint64_t until, bool owned) {
+    struct cache *l1d = &memory->l1d;
+    const size_t index = cache_find(l1d, line);
+    const struct flight *flight =
+        index != CACHE_NONE ? cache_flight(l1d, index, memory->now) : NULL;
+    *lost_place(memory->lost, line, l1d->line_shift) = (struct lost_line){
+        .line = line, .gained = flight ? flight->ready : 0, .until = until, .owned = owned};
+}
+
 static void drop(struct memory *memory, uint64_t line) {
     drop_from(&memory->l1i, line);
     drop_from(&memory->l1d, line);
@@ -67,18 +77,24 @@ static uint64_t others(const struct shared_memory *shared, struct directory_entr
     return entry->holders & ~core;
 }
 
-/* These cores lose their copies. */
-static void drop_all(struct shared_memory *shared, uint64_t cores, uint64_t line, bool evicted,
-                     const struct request *request) {
+/* These cores lose their copies: to others, whose request arrives in cycle `until`. */
+static void lose(struct shared_memory *shared, uint64_t cores, uint64_t line, uint64_t until,
+                 bool owned, const struct request *request) {
+    for (; cores; cores &= cores - 1) {
+        const unsigned core = (unsigned)__builtin_ctzll(cores);
+        note_loss(shared->cores[core], line, until, owned);
+        drop(shared->cores[core], line);
+        shared->statistics[core].invalidations += !request->functional;
+    }
+}
+
+/* They lose them because the directory needs the entry. */
+static void evict(struct shared_memory *shared, uint64_t cores, uint64_t line,
+                  const struct request *request) {
     for (; cores; cores &= cores - 1) {
         const unsigned core = (unsigned)__builtin_ctzll(cores);
         drop(shared->cores[core], line);
-        if (request->functional)
-            continue;
-        if (evicted)
-            shared->statistics[core].evictions++;
-        else
-            shared->statistics[core].invalidations++;
+        shared->statistics[core].evictions += !request->functional;
     }
 }
 
@@ -102,7 +118,7 @@ static struct directory_entry *make_room(struct memory *memory, uint64_t line,
         if (copy_of(holder, victim) == COPY_DIRTY)
             clean(holder, victim, request);
     }
-    drop_all(shared, choice->holders, victim, true, request);
+    evict(shared, choice->holders, victim, request);
     return choice;
 }
 
@@ -179,6 +195,12 @@ static void read_memory(struct memory *memory, struct cache *last, const struct 
     memory->own_dram.row_hits += shared->dram.row_hits - row_hits;
 }
 
+/* Half way of a request that takes so long until it is answered; of warming, which is outside of
+ * time, 0: the line has not been there. */
+static uint64_t arrival(uint64_t begin, uint32_t cycles, const struct request *request) {
+    return request->functional ? 0 : begin + cycles / 2;
+}
+
 /* From the core that owns the line. */
 static void transfer(struct memory *memory, struct cache *last, struct directory_entry *entry,
                      uint64_t line, uint64_t owner, const struct request *request,
@@ -187,19 +209,23 @@ static void transfer(struct memory *memory, struct cache *last, struct directory
     struct coherence_statistics *statistics = &shared->statistics[memory->core];
     struct memory *from = shared->cores[__builtin_ctzll(owner)];
     const bool modified = copy_of(from, line) == COPY_DIRTY;
+    const uint32_t cycles = modified ? shared->modified_transfer : shared->clean_transfer;
     const uint64_t begin = taken(statistics, entry, request);
-    const uint64_t ready =
-        done(begin, modified ? shared->modified_transfer : shared->clean_transfer, request);
-    *answer = (struct answer){
-        .ready = ready, .fetched_by = request->sequence, .level = LEVEL_LLC, .coherent = true};
+    const uint64_t ready = done(begin, cycles, request), lost = arrival(begin, cycles, request);
+    *answer = (struct answer){.ready = ready,
+                              .fetched_by = request->sequence,
+                              .level = LEVEL_LLC,
+                              .coherent = true,
+                              .soonest = entry->free + cycles};
     statistics->modified_transfers += modified && !request->functional;
     statistics->clean_transfers += !modified && !request->functional;
     if (request->own || (modified && shared->migratory)) {
         if (!request->own)
             level_write_back(memory, last, line, request);
-        drop_all(shared, owner, line, false, request);
+        lose(shared, owner, line, lost, true, request);
         give(entry, bit(memory), ready, request);
     } else {
+        note_loss(from, line, lost, true); /* of what it may do with it */
         if (modified)
             clean(from, line, request);
         entry->line &= ~(uint64_t)ENTRY_OWNED;
@@ -214,11 +240,14 @@ static void invalidate(struct memory *memory, struct directory_entry *entry, uin
                        uint64_t holders, const struct request *request, struct answer *answer) {
     struct shared_memory *shared = memory->shared;
     struct coherence_statistics *statistics = &shared->statistics[memory->core];
-    const uint64_t ready = done(taken(statistics, entry, request), shared->upgrade, request);
+    const uint64_t begin = taken(statistics, entry, request);
+    const uint64_t ready = done(begin, shared->upgrade, request);
+    const uint64_t soonest = entry->free + shared->upgrade;
     answer->ready = answer->ready > ready ? answer->ready : ready;
+    answer->soonest = answer->soonest > soonest ? answer->soonest : soonest;
     answer->coherent = true;
     statistics->upgrades += !request->functional;
-    drop_all(shared, holders, line, false, request);
+    lose(shared, holders, line, arrival(begin, shared->upgrade, request), false, request);
     give(entry, bit(memory), answer->ready, request);
     tell(memory, COHERENCE_UPGRADE, holders, request, answer->ready);
 }
@@ -241,6 +270,27 @@ void coherent_read(struct memory *memory, struct cache *last, const struct reque
     } else {
         give(entry, core, answer->ready, request);
     }
+}
+
+bool coherent_had(struct memory *memory, struct cache *l1, const struct request *request,
+                  struct answer *answer) {
+    const uint64_t line = request->address & ~l1->line_mask;
+    const struct lost_line *lost =
+        lost_find(memory->lost, line, l1->line_shift, request->cycle, request->own);
+    if (!lost || !request->data || request->functional)
+        return false;
+    const uint64_t hit = request->cycle + l1->latency;
+    l1->statistics.accesses++;
+    *answer = (struct answer){.ready = hit, .fetched_by = UINT64_MAX, .level = LEVEL_L1};
+    if (lost->gained > hit) {
+        l1->statistics.pending_hits++;
+        *answer = (struct answer){.ready = lost->gained,
+                                  .fetched_by = UINT64_MAX,
+                                  .level = LEVEL_LLC,
+                                  .pending = true,
+                                  .coherent = true};
+    }
+    return true;
 }
 
 bool coherent_owns(struct memory *memory, uint64_t line) {

@@ -16,6 +16,10 @@
  *     store to a line of its own in S  s + upgrade; others lose it
  *     store to a line of its own in E, M: at once
  *
+ * Requests travel for half of a transfer's cycles, data for the other half: who loses a line, or
+ * may write it no more, uses it until the request arrives, s + half. Accesses of that core before
+ * then that are computed later find it as it was (lost.h).
+ *
  * Transfers of a line take place one after the other: s = the later of c and the end of the one
  * before. That goes for what brings a line to its first owner, too: who wants it meanwhile waits
  * for that. The load of an atomic read-modify-write asks as a store does, and nobody gets the line
@@ -45,6 +49,11 @@ struct shared_memory {
 /* Reads a line that the private caches of a core do not have, `last` being the last of them. */
 void coherent_read(struct memory *memory, struct cache *last, const struct request *request,
                    struct answer *answer);
+
+/* Answers from the first level for a line that the core lost after this access. False: it had not
+ * lost it, or before. */
+bool coherent_had(struct memory *memory, struct cache *l1, const struct request *request,
+                  struct answer *answer);
 
 /* Whether the core may write a line of its own. */
 bool coherent_owns(struct memory *memory, uint64_t line);

@@ -111,6 +111,7 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
                                   .level = answer->level,
                                   .kind = request->flight,
                                   .coherent = answer->coherent,
+                                  .soonest = answer->soonest,
                                   .share = answer->share};
     cache_launch(cache, index, flight, memory->now);
 }
@@ -199,8 +200,9 @@ static void note_first_use(struct cache *cache, size_t index, const struct fligh
 /* In program order, a younger access may come at an earlier cycle than the one that fetched the
  * line. The line is then fetched for the younger one, that much earlier. */
 static void ask_earlier(struct flight *flight, uint64_t cycle) {
-    const uint64_t earlier = flight->asked - cycle;
-    flight->asked -= earlier;
+    const uint64_t most = flight->ready > flight->soonest ? flight->ready - flight->soonest : 0;
+    const uint64_t wanted = flight->asked - cycle, earlier = wanted < most ? wanted : most;
+    flight->asked = cycle;
     flight->start -= earlier;
     flight->ready -= earlier;
 }

@@ -6,6 +6,7 @@
 
 #include "memory/cache.h"
 #include "memory/dram.h"
+#include "memory/lost.h"
 #include "memory/memory.h"
 #include "memory/tlb.h"
 
@@ -29,6 +30,7 @@ struct memory {
     struct dram own_dram;         /* where it is shared, counts of this core alone */
     struct shared_memory *shared; /* whose core `core` this is; NULL: the memory of one core */
     uint32_t core;
+    struct lost_line *lost; /* LOST_LINES, of a core among several (lost.h) */
     uint32_t ideal, always; /* enum memory_ideal; those that the machine itself asks for */
     struct walker walker;
     uint32_t page_size;
@@ -64,13 +66,14 @@ struct request {
 struct answer {
     uint64_t ready; /* cycle at which the line is at the core */
     uint64_t
-        fetched_by;  /* sequence number of the access that fetched it into the level that has it */
-    uint8_t level;   /* enum memory_level that serves it */
-    uint64_t share;  /* fill cycles, as struct memory_result counts them, over the MSHRs of the
-                        level where that is most, in units of 1 / FILL_UNITS */
-    bool pending;    /* some level had it in flight */
-    bool coherent;   /* another core had it, or had to give it up (coherence.h) */
-    bool prefetched; /* first use of a line that a prefetch fetched */
+        fetched_by;   /* sequence number of the access that fetched it into the level that has it */
+    uint8_t level;    /* enum memory_level that serves it */
+    uint64_t share;   /* fill cycles, as struct memory_result counts them, over the MSHRs of the
+                         level where that is most, in units of 1 / FILL_UNITS */
+    uint64_t soonest; /* however early it is asked for, it is not there before this cycle */
+    bool pending;     /* some level had it in flight */
+    bool coherent;    /* another core had it, or had to give it up (coherence.h) */
+    bool prefetched;  /* first use of a line that a prefetch fetched */
 };
 
 /* Reads a line from DRAM, behind the last level. */

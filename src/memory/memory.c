@@ -101,6 +101,10 @@ struct memory *memory_new_shared(const struct machine *machine, uint32_t ideal,
     memory->shared = shared;
     memory->core = core;
     memory->dram = shared ? &shared->dram : &memory->own_dram;
+    if (shared && !(memory->lost = calloc(LOST_LINES, sizeof *memory->lost))) {
+        memory_free(memory);
+        return error_null(error, "out of memory for the lines of %s", machine->name);
+    }
     memory->always = machine->l1i.present ? 0 : MEMORY_IDEAL_FETCH; /* every fetch hits */
     memory_idealise(memory, ideal);
     if (!new_caches(memory, machine, error) || !new_tlbs(memory, machine, error) ||
@@ -133,6 +137,7 @@ void memory_free(struct memory *memory) {
     tlb_free(&memory->l2tlb);
     walker_free(&memory->walker);
     dram_free(&memory->own_dram);
+    free(memory->lost);
     free(memory);
 }
 
@@ -227,9 +232,11 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
     tlb->accesses += !request.functional;
     request.cycle += result->tlb_cycles;
     request.translation = result->tlb_cycles;
-    level_read(memory, l1, &request, &answer);
-    if (request.own && memory->shared)
-        coherent_own(memory, &request, &answer);
+    if (!memory->lost || !coherent_had(memory, l1, &request, &answer)) {
+        level_read(memory, l1, &request, &answer);
+        if (request.own && memory->shared)
+            coherent_own(memory, &request, &answer);
+    }
     result->ready = answer.ready;
     result->retry = 0;
     result->bringer = answer.fetched_by;
@@ -333,19 +340,36 @@ void memory_load(struct memory *memory, uint64_t cycle, uint64_t address, uint32
 
 void memory_load_own(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                      uint64_t sequence, uint32_t insn, struct memory_result *result) {
-    struct request access = data_request(cycle, address, sequence, insn, false);
-    access.own = access.atomic = true;
+    struct request access = data_request(cycle, address, sequence, insn, true);
+    access.atomic = true;
     read_data(memory, &access, size_bytes, result);
 }
 
-void memory_store_atomic(struct memory *memory, uint64_t address, uint32_t size_bytes) {
+bool memory_awaits(struct memory *memory, uint64_t cycle, uint64_t address) {
     struct cache *l1d = &memory->l1d;
-    const uint32_t lines = size_bytes ? lines_of(l1d, address, size_bytes) : 0;
-    for (uint32_t line = 0; line < lines; line++) {
-        const size_t index = cache_find(l1d, nth_line(l1d, address, line));
-        if (index != CACHE_NONE && coherent_owns(memory, cache_line(l1d, index)))
-            l1d->tags[index] |= TAG_DIRTY;
+    const uint64_t line = address & ~l1d->line_mask;
+    if (!memory->lost)
+        return false;
+    const struct lost_line *lost = lost_place(memory->lost, line, l1d->line_shift);
+    if (lost->line != line || cycle < lost->until)
+        return false;
+    const size_t index = cache_find(l1d, line);
+    const struct flight *flight =
+        index == CACHE_NONE ? NULL : cache_flight(l1d, index, memory->now);
+    return index == CACHE_NONE || (flight && flight->ready > cycle);
+}
+
+bool memory_may_store(struct memory *memory, uint64_t cycle, uint64_t address,
+                      uint32_t size_bytes) {
+    const struct cache *l1d = &memory->l1d;
+    const uint32_t lines = memory->lost ? lines_of(l1d, address, size_bytes) : 0;
+    for (uint32_t i = 0; i < lines; i++) {
+        const uint64_t line = nth_line(l1d, address, i) & ~l1d->line_mask;
+        if (!coherent_owns(memory, line) &&
+            !lost_find(memory->lost, line, l1d->line_shift, cycle, true))
+            return false;
     }
+    return true;
 }
 
 void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,

@@ -68,11 +68,13 @@ void memory_free(struct memory *memory);
  * An L1D hit returns ready = cycle + l1d.latency; an L1I hit ready = cycle + l1i.latency. */
 void memory_load(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                  uint64_t sequence, uint32_t insn, struct memory_result *result);
-/* The load of an atomic read-modify-write: the line is owned, too (memory/shared.h). */
+/* An atomic read-modify-write: the line is owned, too, and modified (memory/shared.h). */
 void memory_load_own(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                      uint64_t sequence, uint32_t insn, struct memory_result *result);
-/* And its store, once it is done: the lines that are still the core's own are modified. */
-void memory_store_atomic(struct memory *memory, uint64_t address, uint32_t size_bytes);
+/* Whether a line that this core had lost to another is not back in this cycle. */
+bool memory_awaits(struct memory *memory, uint64_t cycle, uint64_t address);
+/* Whether a store at this cycle would find its lines this core's own: no other core is asked. */
+bool memory_may_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes);
 void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                   uint64_t sequence, uint32_t insn, struct memory_result *result);
 void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,

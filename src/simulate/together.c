@@ -162,6 +162,7 @@ static bool take_turn(struct chip_run *chip, bool *more, struct error *error) {
     uint64_t until = view.next;
     if (candidate && core >= 0 && candidate->ready < until)
         until = candidate->ready;
+    chip->others = until;
     until = until == NOT_YET ? view.now + ALONE_CYCLES : until + chip->slack;
     if (!guest_run(chip, view.behind, until, others_wait(chip, &view), error))
         return false;
@@ -180,7 +181,7 @@ static bool end_early(struct chip_run *chip, struct error *error) {
             continue;
         assert(guest->lane); /* as in view_running() */
         while (state != CORE_EMPTY)
-            if ((state = core_run(guest->lane->core, NOT_YET, true, error)) == CORE_FAILED)
+            if ((state = core_run(guest->lane->core, NOT_YET, NOT_YET, true, error)) == CORE_FAILED)
                 return false;
         const uint64_t cycle = core_cycle(guest->lane->core);
         chip->latest = cycle > chip->latest ? cycle : chip->latest;

@@ -10,10 +10,10 @@
  * one is let go, and that is counted.
  *
  * The thread that is behind runs next, until it is `slack` cycles ahead of the one that is then
- * behind. The larger that is beside a
- * transfer between cores, the less contended lines seem to cost: cores do their work between two
- * turns of another. Results do not depend on host threads or their
- * number.
+ * behind. A request for a line arrives at the core that has it half of a transfer after it was made
+ * (memory/coherence.h), and stores and atomics ask in the order of cycles (core_run()): with a
+ * slack of no more than that it hardly matters which thread is computed first. Results do not
+ * depend on host threads or their number.
  *
  * Threads that are ready take a free core, the one they had if they can, or that which they are
  * kept on; when there is none they wait, and running ones take turns of `turn` cycles. Processes of
@@ -133,9 +133,8 @@ struct together_result {
 void together_scale_free(struct together_scale *scale);
 void together_result_free(struct together_result *result);
 
-/* The slack unless another is asked for: half of the shortest transfer of a line, about what a
- * request takes to reach the core that has the line, and uses it until then
- * (docs/results/threads-slack.md). */
+/* The slack unless another is asked for: half of the shortest transfer of a line, what a request
+ * takes at least to reach the core that has it (docs/results/threads-slack.md). */
 uint32_t together_slack(const struct machine *machine);
 
 struct simulation_state;

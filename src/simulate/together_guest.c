@@ -150,7 +150,7 @@ bool guest_run(struct chip_run *chip, struct guest *guest, uint64_t until, bool 
                struct error *error) {
     chip->news = false;
     while (guest->lane && guest->state == THREAD_RUNNING && !chip->news) {
-        switch (core_run(guest->lane->core, until, guest->draining, error)) {
+        switch (core_run(guest->lane->core, until, chip->others, guest->draining, error)) {
         case CORE_FAILED:
             return false;
         case CORE_PAUSED:

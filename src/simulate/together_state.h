@@ -55,6 +55,7 @@ struct guest {
     } action;               /* that the pipeline runs empty for, and then that it waits for */
     uint32_t ender;         /* thread that ends its wait; COURSE_NOBODY */
     uint32_t other_site;    /* of what it waits for: struct together_wait */
+    struct lock *woken_for; /* it was woken to try to take it once more; NULL: it was not */
     bool counted;           /* the barrier that it is in has a number of parties */
     struct lock *condition; /* lock to take again behind a condition */
     struct lock *held[LOCKS_HELD];
@@ -86,6 +87,7 @@ struct chip_run {
     size_t moved_capacity;
     uint64_t *core_free; /* since when */
     uint64_t slack, turn;
+    uint64_t others; /* the cycle that the threads have come to that do not run in this turn */
     double cycles_per_ns;
     uint64_t end;    /* the last cycle in which a thread ended */
     uint64_t latest; /* or came to */

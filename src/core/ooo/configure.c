@@ -163,6 +163,7 @@ bool configure(struct ooo *core, const struct machine *machine) {
                        machine->form_count /* some may take no time */;
     core->store_block_shift =
         core->machine.store_block ? (uint32_t)__builtin_ctz(core->machine.store_block) : 63;
+    core->line_shift = (uint32_t)__builtin_ctz(machine->l1d.line);
     core->packet_limit = core->machine.fetch_target_queue;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         core->no_occupancy |= (QUEUE_FULL - lesser(core->queues[queue].entries, QUEUE_FULL))

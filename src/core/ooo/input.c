@@ -84,15 +84,18 @@ static bool is_empty(const struct ooo *core) {
     return core->next == core->produced && !core->is_waiting;
 }
 
-enum core_state ooo_run(struct ooo *core, uint64_t until, bool all, struct error *error) {
+enum core_state ooo_run(struct ooo *core, uint64_t until, uint64_t others, bool all,
+                        struct error *error) {
     if (core->code == NULL)
         return all ? CORE_EMPTY : CORE_STARVED;
     if (all && !take_waiting(core, NULL, error))
         return CORE_FAILED;
     core->until = until;
+    core->others = others;
+    core->waits_until = 0;
     core->available = core->produced;
     run_timing(core, all);
-    core->until = UNKNOWN;
+    core->until = core->others = UNKNOWN;
     if (atomic_load(&core->failed)) {
         *error = core->error;
         return CORE_FAILED;
@@ -114,11 +117,11 @@ void ooo_move(struct ooo *core, struct memory *memory) {
 }
 
 uint64_t ooo_cycle(const struct ooo *core) {
-    return is_empty(core) ? core->now.commit : core->now.dispatch;
+    return is_empty(core) ? core->now.commit : later(core->now.dispatch, core->waits_until);
 }
 
 uint64_t ooo_earliest(const struct ooo *core) {
-    return is_empty(core) ? core->now.commit : core->now.packet_cycle;
+    return is_empty(core) ? core->now.commit : lesser(core->now.packet_cycle, core->drain_due);
 }
 
 void ooo_wait_until(struct ooo *core, uint64_t cycle) {

@@ -59,11 +59,8 @@ static void write_store(struct ooo *core, struct store_entry *store, uint64_t cy
     store->write_level = LEVEL_L1;
     store->coherent = false;
     store->fill = 0;
-    if (is_atomic(core, store->insn)) {
-        memory_store_atomic(core->memory, store->address, size);
-    } else if (size && /* its address is in the trace */
-               !memory_store_hits(core->memory, cycle, store->address, size, store->uop,
-                                  store->insn)) {
+    if (size && !is_atomic(core, store->insn) && /* its address is in the trace */
+        !memory_store_hits(core->memory, cycle, store->address, size, store->uop, store->insn)) {
         struct memory_result result;
         memory_store(core->memory, cycle, store->address, size, store->uop, store->insn, &result);
         while (result.retry) {
@@ -76,6 +73,10 @@ static void write_store(struct ooo *core, struct store_entry *store, uint64_t cy
         store->fill = low16(result.fill_cycles);
         store->write_level = result.level;
         store->coherent = result.events & MEMORY_COHERENCE;
+        if (store->coherent) {
+            core->awaited_line = store->address >> core->line_shift;
+            core->awaited = owned;
+        }
         if (store->fill || owned > core->last_release)
             store->write_latency = low16(owned - cycle);
     }
@@ -90,6 +91,13 @@ static void write_store(struct ooo *core, struct store_entry *store, uint64_t cy
         store->coherent = core->last_coherent;
     core->last_coherent = store->coherent;
     store->release = core->last_release = later(owned, core->last_release);
+}
+
+bool drain_must_wait(struct ooo *core) {
+    const struct store_entry *store = store_at(core, core->drained);
+    const uint32_t size = (uint32_t)(store->end - store->address);
+    return core->drain_due > core->others && size && !is_atomic(core, store->insn) &&
+           !memory_may_store(core->memory, core->drain_due, store->address, size);
 }
 
 void drain_one(struct ooo *core) {
@@ -125,14 +133,30 @@ uint64_t wait_for_store(struct ooo *core, const struct store_met *met, uint64_t 
     return release + core->machine.failed_forward;
 }
 
+/* What is forwarded is not used before the line is there, if another core has it. */
+static void await_line(struct ooo *core, uint64_t at, const struct unit *unit,
+                       const struct stream_uop *stream, struct uop_cycles *uop) {
+    struct memory_result result = {.retry = uop->issue};
+    if (!memory_awaits(core->memory, uop->issue, stream->address))
+        return;
+    while (result.retry)
+        memory_load(core->memory, result.retry, stream->address, stream->size_bytes, at,
+                    stream->insn, &result);
+    uop->psv |= signature_of(&result, true);
+    uop->complete = uop->wake = later(uop->complete, result.ready + unit->latency);
+}
+
 static void forward(struct ooo *core, uint64_t at, const struct unit *unit,
-                    const struct store_met *met, struct uop_cycles *uop, struct kept_life *kept) {
+                    const struct stream_uop *stream, const struct store_met *met,
+                    struct uop_cycles *uop, struct kept_life *kept) {
     const struct store_entry *store = store_at(core, met->number);
     const uint32_t address_latency = core->classes[OP_LOAD].latency;
     if (store->complete > uop->issue + address_latency) /* its data are not there: once more */
         uop->issue = take_unit(core, unit, later(store->complete - address_latency, store->known));
     const uint64_t start = later(store->complete, uop->issue + address_latency);
     uop->complete = uop->wake = start + forward_latency(core, met) + late_of(core, unit);
+    if (core->machine.forward_awaits_line)
+        await_line(core, at, unit, stream, uop);
     core->statistics.forwarded++;
     if (kept) {
         kept->store_back = (uint32_t)(at - store->uop);
@@ -191,7 +215,7 @@ void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop
         const bool meets = met->number != UNKNOWN && in_queue(core, met->number, uop->issue);
         const bool passes = meets && store_at(core, met->number)->issue > uop->issue;
         if (meets && !passes && forwards(core, met)) {
-            forward(core, at, unit, met, uop, kept);
+            forward(core, at, unit, stream, met, uop, kept);
             return;
         }
         if (meets && !passes) { /* until the cache has it */

@@ -63,7 +63,8 @@ static inline uint64_t block_of(const struct ooo *core, uint64_t address) {
 }
 
 /* The cycle in which the oldest store that has not been drained can be: so many a cycle, and of one
- * block, behind its commit. */
+ * block, behind its commit. Of those that wait for one line of another core the first takes the
+ * cycle in which it comes. */
 STAGE void find_drain_due(struct ooo *core) {
     const struct store_entry *store = store_at(core, core->drained);
     if (core->drained >= core->committed_stores) {
@@ -73,13 +74,20 @@ STAGE void find_drain_due(struct ooo *core) {
     const bool full = core->drained_in_cycle >= core->machine.store_drain ||
                       block_of(core, store->address) != core->drained_block;
     core->drain_due = later(store->commit, core->drain_cycle + full);
+    if (store->address >> core->line_shift == core->awaited_line)
+        core->drain_due = later(core->drain_due, core->awaited + 1);
 }
 
 void drain_one(struct ooo *core);
 
+/* Of one core of several: whether the oldest store has to ask for its line, which others may ask
+ * for before it. It is asked for when that is known, which nobody notices who comes before the
+ * answer could. */
+bool drain_must_wait(struct ooo *core);
+
 /* All stores that can be drained up to this cycle are. */
 STAGE void drain_until(struct ooo *core, uint64_t cycle) {
-    while (core->drain_due <= cycle)
+    while (core->drain_due <= cycle && !drain_must_wait(core))
         drain_one(core);
 }
 
@@ -88,7 +96,7 @@ uint64_t release_of(struct ooo *core, uint64_t number);
 
 /* Whether the store is in the queue still at this cycle. */
 static inline bool in_queue(struct ooo *core, uint64_t number, uint64_t cycle) {
-    while (core->drained <= number && core->drain_due <= cycle)
+    while (core->drained <= number && core->drain_due <= cycle && !drain_must_wait(core))
         drain_one(core);
     return number >= core->drained || store_at(core, number)->release > cycle;
 }

@@ -96,7 +96,7 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
     core->tap = options->tap;
     core->tap_kinds = core->tap ? tap_kinds(core->tap) : 0;
     core->one_of_several = options->memory != NULL;
-    core->until = UNKNOWN;
+    core->until = core->others = UNKNOWN;
     resume_fetch(&core->now, 1);
     if (!configure(core, machine) || !allocate(core)) {
         error_set(error, "out of memory for a core with a window of %u µops", core->machine.rob);
@@ -121,6 +121,7 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
     core->at_block = true;
     plan_sweep(core);
     core->far_earliest = core->end_of_time = core->drain_due = UNKNOWN;
+    core->awaited_line = UNKNOWN;
     for (uint32_t reg = 0; reg < RENAME_COUNT; reg++)
         core->registers.writer[reg] = -(uint64_t)ORDER_MAX - 1; /* nobody in reach, ever */
     memory_in_program_order(core->memory);

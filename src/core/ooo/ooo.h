@@ -309,7 +309,6 @@ struct record_queue {
 /* The stream is filled and handed over in chunks of about so many µops; so many may be under way.
  */
 enum { CHUNK_UOPS = 2048, CHUNKS = 16, GATHER_MAX = 16 };
-enum { PACE_UOPS = 32 }; /* of one core of several, after which it looks how far it has come */
 enum { BLOCK_INSNS = 32, BLOCK_UOPS = 96 }; /* of a basic block that is kept, at most */
 
 enum { STORE_SLOTS = 4096, WAIT_TABLE = 4096 };
@@ -395,11 +394,13 @@ struct ooo {
     uint64_t available; /* end of the last chunk */
 
     /* ---- timing ---- */
-    uint64_t next;  /* sequence number of the first µop that has not been taken */
-    uint64_t until; /* one of several: no µop is taken once one has dispatched in this cycle;
-                       UNKNOWN: all are */
-    uint64_t idle;  /* cycles that were not its thread's, and are not on the tap */
-    uint64_t mask;  /* of the rings below, which hold twice the µops that may be in flight */
+    uint64_t next;   /* sequence number of the first µop that has not been taken */
+    uint64_t until;  /* one of several: no µop is taken once one has dispatched in this cycle;
+                        UNKNOWN: all are */
+    uint64_t others; /* and up to this cycle it knows what the others ask for; UNKNOWN: always */
+    uint64_t waits_until; /* cycle before which the next µop does nothing; 0: it may go */
+    uint64_t idle;        /* cycles that were not its thread's, and are not on the tap */
+    uint64_t mask;        /* of the rings below, which hold twice the µops that may be in flight */
     /* Cycles by µop, from `origin` on: those of the µops that may be in flight before the next one,
      * room for WINDOW_STRIDE more, and for as many as may be squashed behind them. */
     uint64_t *dispatch, *commit;
@@ -436,9 +437,11 @@ struct ooo {
     uint64_t drain_due; /* the cycle in which the oldest of them can be; UNKNOWN: none that has
                            committed */
     uint64_t drain_cycle, last_release;
-    bool last_coherent;     /* what last_release is of waits for another core */
-    uint64_t drained_block; /* the last that was written to; 0 where blocks do not matter */
-    uint32_t drained_in_cycle, store_block_shift;
+    bool last_coherent;             /* what last_release is of waits for another core */
+    uint64_t awaited_line, awaited; /* the last line that a store asked another core for: its
+                                       number, UNKNOWN: none, and the cycle in which it is owned */
+    uint64_t drained_block;         /* the last that was written to; 0 where blocks do not matter */
+    uint32_t drained_in_cycle, store_block_shift, line_shift;
     struct store_range {
         uint64_t address, end;
     } * store_ranges; /* of the youngest stores: as many as the queue holds, or for lives

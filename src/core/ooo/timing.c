@@ -453,30 +453,59 @@ STAGE void take_short(struct ooo *core, struct standing *now, uint64_t at,
         take_uop(core, now, at, stream, flags, false, false);
 }
 
-/* The µops up to `end`. */
-STAGE void take_uops(struct ooo *core, uint64_t end, bool lives, bool shown) {
+/* One core of several: until when the µop that is next does nothing, as it waits for a store, or is
+ * an atomic, that has to know first what other cores ask for; 0: it need not wait. */
+static uint64_t waits_for_others(struct ooo *core, const struct standing *now, uint32_t flags) {
+    const uint64_t stores = flags & U_WAIT_HEAD ? now->stores
+                            : now->stores < core->machine.store_queue
+                                ? 0
+                                : now->stores - core->machine.store_queue + 1;
+    while (core->drained < stores) { /* these are in the cache before it goes on */
+        if (core->drain_due >= core->until || drain_must_wait(core))
+            return core->drain_due;
+        drain_one(core);
+    }
+    if (!(flags & U_WAIT_HEAD))
+        return 0;
+    const uint64_t ready = ready_at_head(core, now, 0);
+    return ready > core->others ? ready : 0;
+}
+
+/* The µops up to `end`; one core of several (`paced`) may stop before. */
+STAGE void take_uops(struct ooo *core, uint64_t end, bool lives, bool shown, bool paced) {
     struct standing now = core->now;
-    for (uint64_t at = core->next; at < end; at++) {
+    const uint64_t until = core->until;
+    uint64_t at = core->next;
+    for (; at < end; at++) {
         const struct stream_uop *stream = stream_at(core, at);
+        if (paced && now.dispatch >= until)
+            break;
+        if (paced && stream->flags & (U_STORE | U_WAIT_HEAD) &&
+            (core->waits_until = waits_for_others(core, &now, stream->flags)))
+            break;
         if (lives || shown)
             take_uop(core, &now, at, stream, stream->flags, lives, shown);
         else
             take_short(core, &now, at, stream);
     }
-    core->next = end;
+    core->next = at;
     core->now = now;
 }
 
 static void take_plain(struct ooo *core, uint64_t end) {
-    take_uops(core, end, false, false);
+    take_uops(core, end, false, false, false);
+}
+
+static void take_paced(struct ooo *core, uint64_t end) {
+    take_uops(core, end, false, false, true);
 }
 
 static void take_shown(struct ooo *core, uint64_t end) {
-    take_uops(core, end, false, true);
+    take_uops(core, end, false, true, core->one_of_several);
 }
 
 static void take_with_lives(struct ooo *core, uint64_t end) {
-    take_uops(core, end, true, core->merge);
+    take_uops(core, end, true, core->merge, core->one_of_several);
 }
 
 /* The cycles of µops that none to come asks for go. */
@@ -491,26 +520,26 @@ void run_timing(struct ooo *core, bool all) {
     const uint64_t left = all ? 0 : lesser(core->lookahead, core->available - core->next);
     const uint64_t end = core->available - left;
     while (core->next < end) {
-        uint64_t stop = lesser(end, core->next + WINDOW_STRIDE);
-        if (core->until != UNKNOWN) {
-            if (core->now.dispatch >= core->until)
-                return;
-            stop = lesser(end, core->next + PACE_UOPS);
-        }
+        const uint64_t stop = lesser(end, core->next + WINDOW_STRIDE);
         if (place_of(core, stop) > core->window + WINDOW_STRIDE)
             slide_window(core);
         if (core->lives)
             take_with_lives(core, stop);
         else if (core->merge)
             take_shown(core, stop);
+        else if (core->one_of_several)
+            take_paced(core, stop);
         else
             take_plain(core, stop);
+        if (core->next < stop)
+            return; /* it pauses */
     }
     if (!all)
         return;
     end_group(core);
     show_until(core, UNKNOWN);
-    drain_until(core, core->now.commit);
+    while (core->drain_due <= core->now.commit)
+        drain_one(core);
     close_packet(core, &core->now);
     resume_fetch(&core->now, later(core->now.fetch_resume, core->now.commit + 1));
 }

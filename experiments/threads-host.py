@@ -22,6 +22,7 @@ from lib import host, page, programs, run
 
 ROUNDS = 15
 LONG = 3600  # seconds that a simulation may take
+WAKES = 5  # times that waking is measured
 FEWEST, NEAR = 3, 5  # pairs, of which anything is said; that are wanted where processors are near
 
 
@@ -136,13 +137,25 @@ def run_of(command):
     return took, others / took, said
 
 
-def transfers():
-    """Cycles of a line between the two processors by key of machine files; {}: not measured."""
-    said = subprocess.run([run.CULPRIT, "calibrate", "--quick", "--only", "transfers", "--json"],
+def calibrated(part):
+    """What `culprit calibrate` measures on the two processors, by key."""
+    said = subprocess.run([run.CULPRIT, "calibrate", "--quick", "--only", part, "--json"],
                           env=run.ENVIRONMENT, preexec_fn=prepare, check=True, capture_output=True,
                           text=True).stdout
-    found = {finding["key"]: finding["value"] for finding in json.loads(said)["findings"]
-             if finding["key"] and finding["state"] == "measured"}
+    return {finding["key"]: finding["value"] for finding in json.loads(said)["findings"]
+            if finding["key"] and finding["state"] == "measured"}
+
+
+def wakes():
+    """Nanoseconds by key of machine files; each the median of several times that it is measured."""
+    found = [calibrated("wakes") for _ in range(WAKES)]
+    values = {key: [one[key] for one in found if key in one] for key in found[0]}
+    return {key: round(statistics.median(known)) for key, known in values.items()}
+
+
+def transfers():
+    """Cycles of a line between the two processors by key of machine files; {}: not measured."""
+    found = calibrated("transfers")
     if len(found) < 3:
         return {}
     return {"chip.modified_transfer": found["chip.modified_load_to_use"] - 1,
@@ -308,11 +321,13 @@ def remedy_row(before, after, pairs, places, prediction):
             "not predicted" if predicted is None else page.percent(predicted), good]
 
 
-def wakes():
-    """What it takes to wake a thread that waits in a futex."""
-    said = subprocess.run([host.tool("wakes")], preexec_fn=prepare, check=True, capture_output=True,
-                          text=True).stdout
-    return f"A thread that is woken on the other processor runs {float(said):.1f} µs later."
+def waking(measured_ns):
+    """What the page says of it."""
+    if not measured_ns:
+        return "Waking could not be measured."
+    latency, cost = (measured_ns.get(f"chip.wake_{what}", 0) / 1000 for what in ("latency", "cost"))
+    return (f"A thread that is woken on the other processor runs {latency:.1f} µs later, and the call takes "
+            f"{cost:.1f} µs, which predictions take into account.")
 
 
 def placement(places, pairs):
@@ -376,14 +391,15 @@ def main():
     commands = [command for command in wanted if command.name not in lacking]
     pairs = measured(commands, rounds)
     places = Places(pairs)
-    prediction = Prediction(machine, places.settings(), budget)
+    late = wakes()
+    prediction = Prediction(machine, {**places.settings(), **late} if places.settings() else {}, budget)
     text = tables(commands, pairs, places, prediction)
     if lacking:
         text += f"\nNot measured, as it is not installed: {', '.join(lacking)}.\n"
     if words:
         print(load(pairs) + " " + placement(places, pairs) + "\n\n" + text)
         return
-    page.write("threads-host", "experiments/threads-host.py", f"""{host.processor()}, processors {processors()[0]} and {processors()[1]}; culprit's machine `{machine}`; {time.strftime("%Y-%m-%d %H:%M", time.gmtime())} (UTC); {rounds} rounds. {load(pairs)} {placement(places, pairs)} {wakes()}
+    page.write("threads-host", "experiments/threads-host.py", f"""{host.processor()}, processors {processors()[0]} and {processors()[1]}; culprit's machine `{machine}`; {time.strftime("%Y-%m-%d %H:%M", time.gmtime())} (UTC); {rounds} rounds. {load(pairs)} {placement(places, pairs)} {waking(late)}
 
 {text}""")
 

@@ -14,4 +14,4 @@ extern const struct calibrate_part calibrate_caches;
 extern const struct calibrate_part calibrate_tlb;
 extern const struct calibrate_part calibrate_memory;
 extern const struct calibrate_part calibrate_prefetch;
-extern const struct calibrate_part calibrate_transfers;
+extern const struct calibrate_part calibrate_transfers, calibrate_wakes;

@@ -53,7 +53,7 @@ struct pair {
     unsigned counts[HOST_LINES];
 };
 
-static bool pin(int processor) {
+bool host_pin(int processor) {
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(processor, &one);
@@ -95,7 +95,7 @@ static void answer(struct pair *pair, enum request request) {
 static void *be_other(void *given) {
     struct pair *pair = given;
     uint64_t seen = 0;
-    pair->pinned[1] = pin(pair->processors[1]);
+    pair->pinned[1] = host_pin(pair->processors[1]);
     for (enum request request = WRITE; request != END;) {
         unsigned looks = 0;
         uint64_t asked;
@@ -242,7 +242,7 @@ static bool known(struct pair *pair) {
 static void *measure(void *given) {
     struct pair *pair = given;
     const double until = clock_monotonic() + pair->seconds;
-    pair->pinned[0] = pin(pair->processors[0]);
+    pair->pinned[0] = host_pin(pair->processors[0]);
     while (clock_monotonic() < until && !known(pair) && !watcher_stops(pair->watcher))
         for (enum host_line line = 0; line < HOST_LINES; line++)
             take_sample(pair, line);
@@ -280,7 +280,7 @@ static int merit(int processor, int other) {
            listed("cache/index3/shared_cpu_list", processor, other);
 }
 
-static bool choose_processors(int processors[2]) {
+bool host_two_processors(int processors[2]) {
     cpu_set_t allowed;
     int best = -1;
     processors[0] = -1;
@@ -339,7 +339,7 @@ bool host_lines_measure(bool quick, const struct watcher *watcher,
                         struct host_result results[HOST_LINES], struct error *error) {
     int processors[2];
     memset(results, 0, HOST_LINES * sizeof *results);
-    if (!choose_processors(processors)) {
+    if (!host_two_processors(processors)) {
         for (unsigned line = 0; line < HOST_LINES; line++) {
             results[line].state = HOST_UNSUPPORTED;
             snprintf(results[line].failure, sizeof results[line].failure,

@@ -18,6 +18,12 @@ enum host_line {
     HOST_LINES
 };
 
+/* Two processors that this process may use, best of two cores with a cache in common. False: there
+ * is one. */
+bool host_two_processors(int processors[2]);
+/* Keeps the calling thread there. */
+bool host_pin(int processor);
+
 /* Cycles of each, by enum host_line. Where there is only one processor to be had, all are
  * HOST_UNSUPPORTED; where other load keeps the two from running together, HOST_UNSTABLE. False:
  * there is no memory, or no second thread. */

@@ -30,6 +30,10 @@ struct host_meter {
      * no other. */
     bool (*measure_lines)(struct host_meter *meter, struct host_result *results,
                           struct error *error);
+    /* And of waking a thread, by enum host_wake (host/wakes.h), in nanoseconds. NULL: there is no
+     * kernel. */
+    bool (*measure_wakes)(struct host_meter *meter, struct host_result *results,
+                          struct error *error);
     uint32_t features; /* that the processor has (enum host_feature) */
     bool simulated;
     bool quick;             /* fewer repetitions */

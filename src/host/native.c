@@ -3,6 +3,7 @@
 #include "host/child.h"
 #include "host/clock.h"
 #include "host/lines.h"
+#include "host/wakes.h"
 
 #if defined __x86_64__
 
@@ -25,11 +26,17 @@ static bool measure_lines(struct host_meter *meter, struct host_result *results,
     return host_lines_measure(meter->quick, &meter->watcher, results, error);
 }
 
+static bool measure_wakes(struct host_meter *meter, struct host_result *results,
+                          struct error *error) {
+    return host_wakes_measure(meter->quick, &meter->watcher, results, error);
+}
+
 bool host_native_meter(struct host_meter *meter, bool quick, const struct watcher *watcher,
                        struct error *error) {
     (void)error;
     *meter = (struct host_meter){.measure = measure,
                                  .measure_lines = measure_lines,
+                                 .measure_wakes = measure_wakes,
                                  .features = host_features(),
                                  .quick = quick,
                                  .watcher = *watcher};

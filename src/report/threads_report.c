@@ -158,6 +158,7 @@ static bool merge_waits(struct threads_report *threads) {
         row->objects++;
         row->sum.count += rows[i].sum.count;
         row->sum.cycles += rows[i].sum.cycles;
+        row->sum.waking += rows[i].sum.waking;
         row->sum.passes += rows[i].sum.passes;
         row->sum.path_cycles += rows[i].sum.path_cycles;
     }

@@ -114,6 +114,22 @@ static bool what_if_worth(struct report *report) {
                        text_plural(sample->cells));
 }
 
+/* What the kernel's part in waits is taken to be. */
+static bool waking_worth(struct report *report) {
+    const struct machine_chip *chip = &report->machine->chip;
+    const uint64_t calls = report->simulation->together.wake_calls;
+    if (!chip->wake_latency && !chip->wake_cost)
+        return report_note(
+            report, "not modelled of threads: what the kernel takes to put them to sleep and "
+                    "to wake them (chip.wake_latency is 0; culprit calibrate measures it)");
+    return report_note(report,
+                       "a thread that waited runs %.1f µs after it is woken, which takes the other "
+                       "one %.1f µs (chip.wake_latency, chip.wake_cost): %s such call%s; a lock is "
+                       "had by who comes first meanwhile",
+                       1e-3 * chip->wake_latency, 1e-3 * chip->wake_cost, text_count(calls).s,
+                       text_plural(calls));
+}
+
 /* What threads that were simulated together rest on. */
 static bool together_worth(struct report *report) {
     const struct together_result *together = &report->simulation->together;
@@ -126,10 +142,10 @@ static bool together_worth(struct report *report) {
         "comes last to a barrier, is decided in simulated time; cycles are summed over threads but "
         "where they are called elapsed",
         threads, text_plural(threads));
-    good &= report_note(report, "not modelled of threads: what the kernel takes to put them to "
-                                "sleep and to wake them; spinning on plain memory lasts as long as "
-                                "it did in the captured run. What sharing the last level and "
-                                "memory costs is in the running of the speedup stack");
+    good &= waking_worth(report);
+    good &= report_note(report, "spinning on plain memory lasts as long as it did in the captured "
+                                "run. What sharing the last level and memory costs is in the "
+                                "running of the speedup stack");
     if (together->diverged)
         good &= report_note(report,
                             "%s wait%s did not end in simulated time, and %s cut short when no "

@@ -17,6 +17,7 @@ struct lock {
     uint32_t parties, arrived; /* of a barrier; parties 0: not known */
     uint32_t last;             /* thread that wanted it last; LOCK_NOBODY: none has */
     bool shared;               /* several threads have wanted it */
+    uint32_t waking;           /* threads that were woken to try once more, and have not yet */
     uint32_t site;             /* the call by which it was taken last; UINT32_MAX: not known */
     struct lock_waiter {
         uint32_t thread;

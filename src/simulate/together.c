@@ -368,14 +368,16 @@ bool together_run(struct simulation_state *run, struct error *error) {
     const struct machine *machine = run->options->machine;
     struct together_result *result = &run->simulation->together;
     const double hz = machine->clock_ghz * 1e9;
-    struct chip_run chip = {.run = run,
-                            .options = options,
-                            .result = result,
-                            .cores = options->cores ? options->cores : machine->chip.cores,
-                            .slack = options->slack ? options->slack : together_slack(machine),
-                            .turn = options->turn ? options->turn
-                                                  : (uint64_t)(TOGETHER_TURN_SECONDS * hz),
-                            .cycles_per_ns = machine->clock_ghz};
+    struct chip_run chip = {
+        .run = run,
+        .options = options,
+        .result = result,
+        .cores = options->cores ? options->cores : machine->chip.cores,
+        .slack = options->slack ? options->slack : together_slack(machine),
+        .turn = options->turn ? options->turn : (uint64_t)(TOGETHER_TURN_SECONDS * hz),
+        .cycles_per_ns = machine->clock_ghz,
+        .wake_latency = (uint64_t)(machine->chip.wake_latency * machine->clock_ghz),
+        .wake_cost = (uint64_t)(machine->chip.wake_cost * machine->clock_ghz)};
     result->done = true;
     result->cores = chip.cores;
     result->placed = options->affinity;

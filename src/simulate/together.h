@@ -94,6 +94,7 @@ struct together_wait {
     uint32_t other;  /* likewise that by which the lock had been taken, or the last thread came to
                         the barrier, or that led to the event */
     uint64_t count, cycles;
+    uint64_t waking; /* of these cycles: since the thread was woken (chip.wake_latency) */
     uint64_t passes, path_cycles; /* how often the critical path goes through one, and so many of
                                      its cycles lie where that is waited for (thread_course.h) */
 };
@@ -129,6 +130,7 @@ struct together_result {
     uint64_t unexplained;   /* waits of which the captured run does not tell what ended them */
     uint64_t blocked;       /* system calls that waited for the world, for no simulated time */
     double blocked_seconds; /* in the captured run */
+    uint64_t wake_calls;    /* that woke a thread, and took chip.wake_cost */
 };
 void together_scale_free(struct together_scale *scale);
 void together_result_free(struct together_result *result);

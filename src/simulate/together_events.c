@@ -79,7 +79,8 @@ static size_t place_of(const struct chip_run *chip, uint32_t thread, uint32_t nu
 }
 
 static bool note_wait(struct chip_run *chip, const struct together_wait *what,
-                      const struct guest *guest, uint64_t cycles, struct error *error) {
+                      const struct guest *guest, uint64_t cycles, uint64_t waking,
+                      struct error *error) {
     struct together_result *result = chip->result;
     struct together_wait *wait = NULL;
     result->threads[guest->thread].waits++;
@@ -97,13 +98,15 @@ static bool note_wait(struct chip_run *chip, const struct together_wait *what,
     }
     wait->count++;
     wait->cycles += cycles;
+    wait->waking += waking;
     course_ends_wait(chip->course, guest->thread, guest->ender, (uint32_t)(wait - result->waits));
     return true;
 }
 
 bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                     struct error *error) {
-    const uint64_t from = guest->since, until = cycle > from ? cycle : from;
+    const uint64_t from = guest->since, waking = cycle > from ? chip->wake_latency : 0;
+    const uint64_t until = (cycle > from ? cycle : from) + waking;
     const struct lock *lock = guest->action.lock;
     const struct together_wait what = {.address = lock ? lock->address : guest->event.address,
                                        .process = chip->process,
@@ -113,7 +116,7 @@ bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                                                                         : WAIT_FOR_EVENT,
                                        .waiter = lock ? guest->routine_call : guest->caller,
                                        .other = guest->other_site};
-    if (until > from && !note_wait(chip, &what, guest, until - from, error))
+    if (until > from && !note_wait(chip, &what, guest, until - from, waking, error))
         return false;
     guest_get_ready(chip, guest, until);
     guest->action = (struct guest_action){.what = DO_NOTHING};
@@ -121,10 +124,20 @@ bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
     return true;
 }
 
+void guest_pay_for_wake(struct chip_run *chip, struct guest *guest, uint64_t cycle) {
+    if (!chip->wake_cost || guest->at_end)
+        return;
+    chip->result->wake_calls++;
+    guest_enter(chip, guest, THREAD_WAITING, cycle);
+    core_wait_until(guest->lane->core, cycle + chip->wake_cost);
+    guest_enter(chip, guest, THREAD_RUNNING, cycle + chip->wake_cost);
+}
+
 /* The event has taken place: who waited for it goes on. */
-static bool take_place(struct chip_run *chip, const struct guest *guest, uint64_t cycle,
+static bool take_place(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                        struct error *error) {
     const size_t place = place_of(chip, guest->thread, guest->event.number);
+    bool wakes = false;
     if (place == SIZE_MAX)
         return true;
     chip->event_cycles[place] = cycle;
@@ -138,7 +151,10 @@ static bool take_place(struct chip_run *chip, const struct guest *guest, uint64_
         other->ender = guest->thread;
         if (!guest_end_wait(chip, other, cycle, error))
             return false;
+        wakes = guest->event.kind == THREAD_EVENT_WAKE;
     }
+    if (wakes)
+        guest_pay_for_wake(chip, guest, cycle);
     return true;
 }
 

@@ -30,28 +30,44 @@ static void have(struct guest *guest, struct lock *lock) {
     hold(guest, lock);
 }
 
-/* No core is free for who would have the lock next: it must not be had by a thread that does not
- * run. The lock is free, and that thread tries once more when it has a core. */
-static bool offer(struct chip_run *chip, struct guest *guest, struct lock *lock, uint64_t cycle,
-                  struct error *error) {
-    lock_free(lock, guest->thread);
-    if (lock->owner != LOCK_NOBODY || lock->readers)
-        return true;
-    struct guest *waiter = &chip->guests[lock->waiters[0].thread];
+static bool wake_to_try(struct chip_run *chip, struct guest *guest, struct lock *lock,
+                        struct guest *waiter, uint64_t cycle, struct error *error) {
     const struct guest_action action = waiter->action;
-    lock_forget(lock, 1);
     waiter->ender = guest->thread;
     if (!guest_end_wait(chip, waiter, cycle, error))
         return false;
     waiter->action = action;
     waiter->draining = true;
+    waiter->woken_for = lock;
+    lock->waking++;
+    return true;
+}
+
+/* The next one does not run yet: no core is free for it, or waking it takes time. It must not have
+ * the lock before it runs, so the lock is free, and it tries once more then; with it who reads if
+ * it does. Until they have, nobody else is woken. */
+static bool offer(struct chip_run *chip, struct guest *guest, struct lock *lock, uint64_t cycle,
+                  struct error *error) {
+    size_t count = 0;
+    lock_free(lock, guest->thread);
+    if (lock->owner != LOCK_NOBODY || lock->readers || lock->waking)
+        return true;
+    do {
+        struct guest *waiter = &chip->guests[lock->waiters[count++].thread];
+        if (!wake_to_try(chip, guest, lock, waiter, cycle, error))
+            return false;
+    } while (count < lock->waiter_count && lock->waiters[count - 1].reads &&
+             lock->waiters[count].reads);
+    lock_forget(lock, count);
+    guest_pay_for_wake(chip, guest, cycle);
     return true;
 }
 
 bool guest_give(struct chip_run *chip, struct guest *guest, struct lock *lock, uint64_t cycle,
                 struct error *error) {
     let_loose(guest, lock);
-    if (lock->waiter_count && guest_free_core(chip, &chip->guests[lock->waiters[0].thread]) < 0)
+    if (lock->waiter_count &&
+        (chip->wake_latency || guest_free_core(chip, &chip->guests[lock->waiters[0].thread]) < 0))
         return offer(chip, guest, lock, cycle, error);
     const size_t next = lock_release(lock, guest->thread);
     for (size_t i = 0; i < next; i++) {
@@ -97,6 +113,8 @@ static bool arrive_at(struct chip_run *chip, struct guest *guest, uint64_t cycle
         if (!guest_end_wait(chip, waiter, cycle, error))
             return false;
     }
+    if (barrier->waiter_count)
+        guest_pay_for_wake(chip, guest, cycle);
     lock_forget(barrier, barrier->waiter_count);
     guest->action = (struct guest_action){.what = DO_NOTHING};
     return true;
@@ -104,6 +122,10 @@ static bool arrive_at(struct chip_run *chip, struct guest *guest, uint64_t cycle
 
 bool guest_act(struct chip_run *chip, struct guest *guest, uint64_t cycle, struct error *error) {
     struct lock *lock = guest->action.lock;
+    if (guest->woken_for) {
+        guest->woken_for->waking--;
+        guest->woken_for = NULL;
+    }
     switch (guest->action.what) {
     case DO_TAKE:
         if (!lock_take(lock, guest->thread, guest->action.reads))

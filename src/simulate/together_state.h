@@ -89,10 +89,11 @@ struct chip_run {
     uint64_t slack, turn;
     uint64_t others; /* the cycle that the threads have come to that do not run in this turn */
     double cycles_per_ns;
-    uint64_t end;    /* the last cycle in which a thread ended */
-    uint64_t latest; /* or came to */
-    bool news;       /* a thread has become ready in this turn */
-    bool exited;     /* the process: a thread has ended it */
+    uint64_t wake_latency, wake_cost; /* cycles */
+    uint64_t end;                     /* the last cycle in which a thread ended */
+    uint64_t latest;                  /* or came to */
+    bool news;                        /* a thread has become ready in this turn */
+    bool exited;                      /* the process: a thread has ended it */
 };
 
 /* ---- what becomes of a thread in a cycle (together_events.c) ---- */
@@ -109,7 +110,10 @@ bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cyc
 void guest_enter(struct chip_run *chip, struct guest *guest, enum thread_state state,
                  uint64_t cycle);
 void guest_leave_core(struct chip_run *chip, const struct guest *guest, uint64_t cycle);
-/* A waiting thread goes on in `cycle`, or when it had come if that is later. */
+/* A running thread, whose pipeline is empty, wakes others in this cycle: what that takes. */
+void guest_pay_for_wake(struct chip_run *chip, struct guest *guest, uint64_t cycle);
+/* A waiting thread goes on in `cycle`, or when it had come if that is later; it is woken then, if
+ * it has waited. */
 bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                     struct error *error);
 

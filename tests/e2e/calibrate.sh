@@ -170,6 +170,20 @@ transfers() {
             value "$what" | grep -qE '^([0-9.]+|unknown|not there)$' || return 1
         done
 }
+wakes() {
+    run calibrate --quick --only wakes --json >"$scratch/report.json" &&
+        for what in 'woken from a futex, until it runs' \
+            'and after a millisecond of sleep' 'call that wakes it'; do
+            value "$what" | grep -qE '^([0-9.]+|unknown|not there)$' || return 1
+        done
+}
+# A simulated machine has no kernel: nothing is found, and the figures stay.
+simulated_wakes() {
+    run calibrate --simulated zen4 --only wakes --json -o "$file" >"$scratch/report.json" &&
+        test "$(value 'call that wakes it')" = 'not there' &&
+        grep -q 'the simulated machine has no kernel' "$scratch/report.json" &&
+        grep -qE '^wake_latency += 0 .*not measurable here' "$file" || { cat "$scratch/report.json" "$file"; return 1; }
+}
 one_processor() {
     taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$CULPRIT" calibrate --quick \
         --only transfers --json -o "$file" >"$scratch/report.json" &&
@@ -216,6 +230,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "TLBs of a simulated machine are read back" tlbs_read_back
     check "memory of a simulated machine is read back" memory_reads_back
     check "prefetchers of a simulated machine are read back" prefetchers_read_back
+    check "a simulated machine wakes nobody" simulated_wakes
     check "an interrupt gives a partial report" interrupted
     check "two at once do not disturb each other" two_at_once
     check "a machine file says what was measured" writes_a_machine
@@ -224,6 +239,7 @@ fi
 if [ "$(uname -m)" = x86_64 ]; then
     check "this processor is measured, or unknown" this_processor
     check "lines of another processor are measured, or unknown" transfers
+    check "so is the waking of threads" wakes
     what="with one processor lines of another are not measured"
     if command -v taskset >/dev/null; then
         check "$what" one_processor

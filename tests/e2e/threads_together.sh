@@ -55,6 +55,21 @@ check "an atomic counter is coherence" first coherence true-sharing counters sha
 check "a lock of readers and writers is coherence" first coherence rwlock readmostly rwlock 2 5000
 check "work that is dealt out unevenly is a barrier" first barrier barrier barrier uneven 2 2
 check "both lines of a barrier are told" at barrier barrier compute_part barrier.c compute_part
+# Who waits runs 10 µs after the wake, each time, and the call takes the other thread 4 µs.
+waking() {
+    run sim --machine zen4-server --set chip.wake_latency=10000 --set chip.wake_cost=4000 --json \
+        "$scratch/critical.ctrace" >"$scratch/waking.json" &&
+        report=$scratch/waking.json told_names="$sums
+waits = r['together']['waits']" told "sum(w['count'] for w in waits if w['for'] == 'lock') > 0" \
+            "all(w['waking_cycles'] == 37000 * w['count'] for w in waits)" \
+            "all(w['waking_cycles'] <= w['cycles'] for w in waits)" \
+            "any('10.0 µs after it is woken' in n for n in r['notes'])" &&
+        run sim --machine zen4-server --set chip.wake_latency=10000 "$scratch/critical.ctrace" \
+            >"$scratch/text" && grep -qE ' waking$' "$scratch/text" &&
+        run sim --machine zen4-server "$scratch/critical.ctrace" >"$scratch/text" &&
+        ! grep -qE ' waking$' "$scratch/text" && grep -q 'chip.wake_latency is 0' "$scratch/text"
+}
+check "a woken thread runs later" waking
 # Whether the consumer waits in the captured run is up to the host's scheduler.
 waited() {
     local try

@@ -70,10 +70,10 @@ static json_t *waits(const struct threads_report *threads) {
         const struct together_wait *sum = &row->sum;
         json_array_append_new(
             array,
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:I, s:I}", "for",
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:I, s:I}", "for",
                       wait_reason_name(sum->reason), "address", (json_int_t)sum->address, "objects",
                       (json_int_t)row->objects, "count", (json_int_t)sum->count, "cycles",
-                      (json_int_t)sum->cycles, "share",
+                      (json_int_t)sum->cycles, "waking_cycles", (json_int_t)sum->waking, "share",
                       threads->lives ? (double)sum->cycles / (double)threads->lives : 0.0, "waiter",
                       thread_place_json(&row->waiter), "other", thread_place_json(&row->other),
                       "critical_count", (json_int_t)sum->passes, "critical_cycles",

@@ -12,10 +12,10 @@ static void put_value(const struct finding *finding, FILE *file) {
     else if (finding->word || !strcmp(finding->unit, "bytes"))
         finding_value(finding, text);
     else
-        snprintf(text, sizeof text, "%.4g", finding->value);
+        snprintf(text, sizeof text, finding->value < 10000 ? "%.4g" : "%.0f", finding->value);
     fprintf(file, "%10s", text);
     if (finding->state == FINDING_MEASURED && finding->spread > 0)
-        snprintf(text, sizeof text, "+- %.2g", finding->spread);
+        snprintf(text, sizeof text, finding->spread < 100 ? "+- %.2g" : "+- %.0f", finding->spread);
     else
         *text = '\0';
     fprintf(file, " %-9s", text);

@@ -265,6 +265,13 @@ static void other_cells(struct table *table, const struct wait_row *row) {
     table_cell(table, "");
 }
 
+static bool wakes_take_time(const struct threads_report *threads) {
+    for (size_t i = 0; i < threads->wait_count; i++)
+        if (threads->waits[i].sum.waking)
+            return true;
+    return false;
+}
+
 void threads_text_waits(const struct threads_report *threads, const struct page *page) {
     static const struct table_column COLUMNS[] = {
         {"  share", TABLE_FIGURE, .gap = 0},
@@ -275,15 +282,21 @@ void threads_text_waits(const struct threads_report *threads, const struct page 
         {"waits at", TABLE_PATH, .gap = 2, .least = 12},
         {"function", TABLE_NAME, .gap = 1, .least = 12, .rank = 4},
         {"because of", TABLE_PATH, .gap = 2, .least = 12},
-        {"function", TABLE_NAME, .gap = 1, .least = 12, .rank = 5}};
+        {"function", TABLE_NAME, .gap = 1, .least = 12, .rank = 5},
+        {"waking", TABLE_FIGURE, .gap = 2, .rank = 1}};
     const struct together_result *together = threads->together;
+    const bool waking = wakes_take_time(threads);
+    const size_t columns = sizeof COLUMNS / sizeof *COLUMNS - !waking;
     const size_t shown =
         threads->top && threads->top < threads->wait_count ? threads->top : threads->wait_count;
     if (!threads->wait_count)
         return;
     page_heading(page, "locks and waits",
-                 "(share: of the threads' time; path: of the critical path, % that lie in them)");
-    struct table *table = table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+                 waking ? "(share: of the threads' time; path: of the critical path, % that lie in "
+                          "them; waking: cycles of them between the wake and running again)"
+                        : "(share: of the threads' time; path: of the critical path, % that lie in "
+                          "them)");
+    struct table *table = table_with(page, COLUMNS, columns);
     for (size_t i = 0; i < shown; i++) {
         const struct together_wait *wait = &threads->waits[i].sum;
         table_figure(table, "%s %%", text_percent((double)wait->cycles, (double)threads->lives).s);
@@ -293,6 +306,8 @@ void threads_text_waits(const struct threads_report *threads, const struct page 
         table_cell(table, wait_reason_name(wait->reason));
         place_cells(table, &threads->waits[i].waiter);
         other_cells(table, &threads->waits[i]);
+        if (waking)
+            table_cell(table, text_count(wait->waking).s);
     }
     table_more(table, 9, threads->wait_count - shown);
     table_end(table);

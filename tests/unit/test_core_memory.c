@@ -176,6 +176,24 @@ static void a_failed_forward_takes_longer(void **state) {
     program_fixture_free(program);
 }
 
+/* A trace may have an instruction that follows itself, which no program has: it is no basic block,
+ * and each of its accesses is its own. 40 stores commit four a cycle from 7 on. */
+static void an_instruction_that_follows_itself(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.store_queue = 64;
+    machine.core.rob = machine.queues[0].entries = 64;
+    machine.pools[1].units = 4;
+    struct program_fixture *program = program_fixture_new();
+    const uint32_t insn = store(program, 0, 0);
+    for (int i = 0; i < 40; i++)
+        execute_at(program, insn, FAR + 8 * (unsigned)i, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->life_count, 40);
+    assert_int_equal(program->lives[39].commit, 7 + 9);
+    program_fixture_free(program);
+}
+
 /* Two stores to two lines, each of which holds half of a load: the load waits for the younger,
  * which leaves the queue last. Both commit in 7, are written from 7 and 8, and are there in 109 and
  * 110; then the load hits both lines: 110 + 3. Idealised, the younger forwards: stores issue in 5,
@@ -648,6 +666,7 @@ int main(void) {
         cmocka_unit_test(read_of_a_read_and_written_operand_is_forwarded),
         cmocka_unit_test(partial_overlap_waits_for_the_cache),
         cmocka_unit_test(a_failed_forward_takes_longer),
+        cmocka_unit_test(an_instruction_that_follows_itself),
         cmocka_unit_test(load_waits_for_all_stores_it_overlaps),
         cmocka_unit_test(load_from_two_lines_waits_for_one_and_misses_the_other),
         cmocka_unit_test(wait_that_costs_nothing_is_no_event),

@@ -33,7 +33,8 @@ uint32_t block_extent(const struct ooo *core, const struct core_input *batch,
         uops += known->uop_count + 1u;
         if (uops > BLOCK_UOPS - BLOCK_GROUP || insn->memory != insns->memory + accesses ||
             (insn->memory_count && base + accesses + insn->memory_count > batch->access_count) ||
-            !is_plain_insn(insn, batch->accesses + (insn->memory_count ? base + accesses : 0)))
+            !is_plain_insn(insn, batch->accesses + (insn->memory_count ? base + accesses : 0)) ||
+            any_where(k, taken, insns[k].insn == insn->insn)) /* as no program, but a trace may */
             break;
         if (known->branch != BRANCH_NONE)
             return taken + 1;

@@ -7,6 +7,7 @@
  * of NAME=VALUE; times in seconds. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -149,12 +150,15 @@ static void run_collected(const struct collector_options *options, bool count_ti
         close(counting);
 }
 
-/* perf writes to memory, into a file that is gone at once. */
+/* perf writes below $TMPDIR, without it to memory, into a file that is gone at once. */
 static void run_beside_perf(const struct live_event *event, char **command) {
-    char period[32], output[] = "/dev/shm/culprit-perf-XXXXXX";
+    const char *folder = getenv("TMPDIR");
+    char period[32], output[PATH_MAX];
+    snprintf(output, sizeof output, "%s/culprit-perf-XXXXXX",
+             folder && *folder ? folder : "/dev/shm");
     int status, file = mkstemp(output);
     if (file < 0)
-        fail("/dev/shm: no file can be made");
+        fail("no file can be made below $TMPDIR, or in /dev/shm without it");
     close(file);
     snprintf(period, sizeof period, "%llu", (unsigned long long)event->period);
     char *perf[] = {"perf", "record", "-q", "-a",   "-e", (char *)event->name,

@@ -1,23 +1,12 @@
 /* Layouts as in perf_event_open(2). A sample begins with what PERF_RECORD_SAMPLE_TYPE names, and
  * goes on with what PERF_RECORD_STACK_TYPE names when its event was opened so; other records end
- * with it (sample_id_all): process and thread, time, identifier. */
+ * with it (sample_id_all): process and thread, time, identifier. The kernel's words are in the
+ * order of the processor's, on all that culprit runs on least significant byte first. */
 #include "live/perf_record.h"
 
-#include <string.h>
+#include "util/little_endian.h"
 
 enum { SAMPLE_BYTES = 40, TRAILER_BYTES = 24, MMAP_NAME_AT = 72 };
-
-static uint32_t word32(const uint8_t *bytes) {
-    uint32_t word;
-    memcpy(&word, bytes, sizeof word);
-    return word;
-}
-
-static uint64_t word64(const uint8_t *bytes) {
-    uint64_t word;
-    memcpy(&word, bytes, sizeof word);
-    return word;
-}
 
 struct reading {
     const uint8_t *next, *end;
@@ -26,7 +15,7 @@ struct reading {
 static bool read_word(struct reading *reading, uint64_t *word) {
     if (reading->end - reading->next < 8)
         return false;
-    *word = word64(reading->next);
+    *word = get_u64(reading->next);
     reading->next += 8;
     return true;
 }
@@ -84,11 +73,11 @@ static bool read_sample(const uint8_t *bytes, size_t size, uint16_t misc,
                         struct perf_record *record) {
     if (size < SAMPLE_BYTES)
         return false;
-    record->id = word64(bytes + 8);
-    record->address = word64(bytes + 16);
-    record->pid = word32(bytes + 24);
-    record->tid = word32(bytes + 28);
-    record->time = word64(bytes + 32);
+    record->id = get_u64(bytes + 8);
+    record->address = get_u64(bytes + 16);
+    record->pid = get_u32(bytes + 24);
+    record->tid = get_u32(bytes + 28);
+    record->time = get_u64(bytes + 32);
     record->kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     return size == SAMPLE_BYTES ||
            read_callers((struct reading){bytes + SAMPLE_BYTES, bytes + size}, record);
@@ -98,20 +87,20 @@ static bool read_mmap(const uint8_t *bytes, size_t size, bool has_build_id,
                       struct perf_record *record) {
     if (size <= MMAP_NAME_AT)
         return false;
-    record->pid = word32(bytes + 8);
-    record->tid = word32(bytes + 12);
-    record->start = word64(bytes + 16);
-    record->length = word64(bytes + 24);
-    record->offset = word64(bytes + 32);
+    record->pid = get_u32(bytes + 8);
+    record->tid = get_u32(bytes + 12);
+    record->start = get_u64(bytes + 16);
+    record->length = get_u64(bytes + 24);
+    record->offset = get_u64(bytes + 32);
     if (has_build_id) {
         record->build_id_size = bytes[40];
         if (record->build_id_size > 20)
             return false;
         memcpy(record->build_id, bytes + 44, record->build_id_size);
     } else {
-        record->device = (uint64_t)word32(bytes + 40) << 32 | word32(bytes + 44);
-        record->inode = word64(bytes + 48);
-        record->generation = (uint32_t)word64(bytes + 56);
+        record->device = (uint64_t)get_u32(bytes + 40) << 32 | get_u32(bytes + 44);
+        record->inode = get_u64(bytes + 48);
+        record->generation = (uint32_t)get_u64(bytes + 56);
     }
     record->name = (const char *)bytes + MMAP_NAME_AT;
     return memchr(record->name, 0, size - MMAP_NAME_AT);
@@ -121,8 +110,8 @@ static bool read_comm(const uint8_t *bytes, size_t size, uint16_t misc,
                       struct perf_record *record) {
     if (size <= 16)
         return false;
-    record->pid = word32(bytes + 8);
-    record->tid = word32(bytes + 12);
+    record->pid = get_u32(bytes + 8);
+    record->tid = get_u32(bytes + 12);
     record->exec = misc & PERF_RECORD_MISC_COMM_EXEC;
     record->name = (const char *)bytes + 16;
     return memchr(record->name, 0, size - 16);
@@ -132,17 +121,17 @@ static bool read_comm(const uint8_t *bytes, size_t size, uint16_t misc,
 static bool read_task(const uint8_t *bytes, size_t size, struct perf_record *record) {
     if (size < 32)
         return false;
-    record->pid = word32(bytes + 8);
-    record->parent = word32(bytes + 12);
-    record->tid = word32(bytes + 16);
+    record->pid = get_u32(bytes + 8);
+    record->parent = get_u32(bytes + 12);
+    record->tid = get_u32(bytes + 16);
     return true;
 }
 
 /* Nothing but who, when, and of which event. */
 static bool read_switch(const uint8_t *trailer, uint16_t misc, struct perf_record *record) {
-    record->pid = word32(trailer);
-    record->tid = word32(trailer + 4);
-    record->id = word64(trailer + 16);
+    record->pid = get_u32(trailer);
+    record->tid = get_u32(trailer + 4);
+    record->id = get_u64(trailer + 16);
     record->leaves = misc & PERF_RECORD_MISC_SWITCH_OUT;
     record->runnable = misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
     return true;
@@ -163,7 +152,7 @@ bool perf_record_read(const uint8_t *bytes, size_t size, bool build_ids,
     if (size < sizeof header + TRAILER_BYTES)
         return false;
     size -= TRAILER_BYTES;
-    record->time = word64(bytes + size + 8);
+    record->time = get_u64(bytes + size + 8);
     switch (header.type) {
     case PERF_RECORD_MMAP2:
         return read_mmap(bytes, size, build_ids && header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID,
@@ -176,10 +165,10 @@ bool perf_record_read(const uint8_t *bytes, size_t size, bool build_ids,
     case PERF_RECORD_SWITCH:
         return read_switch(bytes + size, header.misc, record);
     case PERF_RECORD_LOST: /* the event's id, then how many */
-        record->lost = size >= 24 ? word64(bytes + 16) : 0;
+        record->lost = size >= 24 ? get_u64(bytes + 16) : 0;
         return size >= 24;
     case PERF_RECORD_LOST_SAMPLES:
-        record->lost = size >= 16 ? word64(bytes + 8) : 0;
+        record->lost = size >= 16 ? get_u64(bytes + 8) : 0;
         return size >= 16;
     default:
         return true;
@@ -212,6 +201,6 @@ uint64_t perf_record_time(const uint8_t *bytes, size_t size) {
         return 0;
     memcpy(&header, bytes, sizeof header);
     if (header.type == PERF_RECORD_SAMPLE)
-        return size >= 40 ? word64(bytes + 32) : 0;
-    return size >= sizeof header + TRAILER_BYTES ? word64(bytes + size - TRAILER_BYTES + 8) : 0;
+        return size >= 40 ? get_u64(bytes + 32) : 0;
+    return size >= sizeof header + TRAILER_BYTES ? get_u64(bytes + size - TRAILER_BYTES + 8) : 0;
 }

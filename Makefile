@@ -62,11 +62,13 @@ record = $(shell mkdir -p $(dir $(1)); printf '%s\n' '$(2)' | cmp -s - $(1) || \
 ifneq ($(filter-out clean help deps deps-develop,$(or $(MAKECMDGOALS),all)),)
 $(call record,$(B)/flags,$(CC) $(CPPFLAGS) $(ALL_CFLAGS))
 $(call record,$(B)/sources,$(SOURCES))
+$(shell mkdir -p $(B)/tests $(addprefix $(B)/,$(sort $(dir $(SOURCES) $(PROGRAM)))))
 endif
 
-# A line for each file that is made; V=1: the whole commands.
+# A line for each file that is made; V=1: the whole commands. It is make that prints the line, and the
+# folders of objects and tests are there before: a process less for each file.
 Q := $(if $(V),,@)
-say = $(if $(V),@:,@printf '%-7s %s\n' $(1) $@)
+say = $(if $(V),,$(info $(1)	$@))
 
 $(B)/libculprit.a: $(SOURCES:%.c=$(B)/%.o) $(B)/sources
 	@rm -f $@
@@ -78,7 +80,6 @@ $(B)/culprit: $(PROGRAM:%.c=$(B)/%.o) $(B)/libculprit.a
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
 
 $(B)/%.o: %.c $(B)/flags
-	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
@@ -202,7 +203,6 @@ test-sanitize: deps
 # What a test does itself takes no time worth a compiler's: the library is what runs.
 unit-tests: $(UNIT_TESTS)
 $(B)/tests/%: tests/unit/%.c $(B)/libculprit.a $(B)/flags
-	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(ALL_CFLAGS) -O0 -o $@ $< $(B)/libculprit.a $(LDFLAGS) -lcmocka $(LIBS)
 

@@ -4,6 +4,8 @@
  * order of the processor's, on all that culprit runs on least significant byte first. */
 #include "live/perf_record.h"
 
+#include <string.h>
+
 #include "util/little_endian.h"
 
 enum { SAMPLE_BYTES = 40, TRAILER_BYTES = 24, MMAP_NAME_AT = 72 };

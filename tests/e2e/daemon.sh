@@ -70,18 +70,15 @@ within() {
         exit !(off < percent && off > -percent) }'
 }
 
-# Time that the host takes from this machine is processor time without samples; one try in three is
-# free of it, or the count is wrong.
+counted_so_far=0
+counted_once() {
+    local seconds before=$counted_so_far
+    seconds=$(busy counted 2) && flush || return
+    counted_so_far=$(samples counted)
+    within 3 $((counted_so_far - before)) "$seconds" 5200
+}
 counted() {
-    local seconds before=0 after
-    start_daemon || return
-    for _ in 1 2 3; do
-        seconds=$(busy counted 2) && flush || return
-        after=$(samples counted)
-        within 3 $((after - before)) "$seconds" 5200 && return
-        before=$after
-    done
-    return 1
+    start_daemon && undisturbed counted_once
 }
 check "samples of a process are its processor time times the rate" counted
 

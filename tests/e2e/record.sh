@@ -81,15 +81,7 @@ print(f"{told:.3f} s of samples; the command and culprit used {used:.3f} s")
 sys.exit(not (told < used * 1.02 and told > 0.95))
 PYTHON
 }
-# Time that the host takes from this machine is processor time without samples: one try in five is
-# free of it, or the count is wrong.
-samples_are_time() {
-    for _ in 1 2 3 4 5; do
-        one_recording && return
-    done
-    return 1
-}
-check "samples times their period are the time used" samples_are_time
+check "samples times their period are the time used" undisturbed one_recording
 check "all of it in the program, but for interrupts" share "path LIKE '%/spin' AND command = 'spin'" 90
 
 twice_the_children() {

@@ -74,6 +74,12 @@ static void check(struct argp_state *state, void *request) {
     if (explain->one_pass && (explain->over_given || explain->enough))
         options_fail(state, "%s: all in one pass, without --regions%s", explain->one_pass,
                      explain->over_given ? "-over" : "");
+    struct together_request *threads = &explain->run.study.threads;
+    threads->over = explain->one_pass ? 0 : explain->over;
+    if (explain->enough)
+        threads->regions = explain->regions;
+    if (explain->simulate_warm_up)
+        threads->warm_up = explain->warm_up;
     if (explain->one_pass)
         explain->over = UINT64_MAX;
     input->follow |= input->command && !input->no_follow && input->thread < 0;

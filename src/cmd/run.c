@@ -13,6 +13,7 @@ void run_begin(struct run *run) {
     run->study.input = &run->input;
     run->study.machines = &run->machines;
     run->study.options.sampling = sampling_everything();
+    run->study.threads = (struct together_request){TOGETHER_REGIONS};
 }
 
 bool run_prepare(void *verb, struct error *error) {

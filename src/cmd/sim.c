@@ -10,6 +10,7 @@ static void begin(void *verb) {
     run_begin(&sim->run);
     sim->regions.warm_up = UINT64_MAX;
     sim->kanata_cycles = 1000;
+    sim->run.study.threads.over = 2000000000;
 }
 
 static void take_tracer(struct argp_state *state, void *request, char *value) {
@@ -31,6 +32,9 @@ static const struct option_row OPTIONS[] = {
          .must = " lists"),
     JOBS_ROW(regions.jobs, "regions"),
     REGIONS_WARM_UP_ROW(regions.warm_up),
+    COUNT("regions-over", "N", run.study.threads.over,
+          "A program whose threads are simulated together, and of more than N instructions, is "
+          "simulated by regions (default 2G; 0: never)"),
     HEADING(5, "Pipeline picture:"),
     WRITTEN_FILE("kanata", "FILE", kanata_path, "Write a window of cycles for the Konata viewer",
                  .not_again = true),

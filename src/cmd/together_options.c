@@ -86,6 +86,14 @@ static const struct option_row OPTIONS[] = {
          "the last is reported, and how the program scales over all"),
     AFFINITY_ROW(take_affinity),
     TOGETHER_ROW(slack),
+    COUNT("thread-regions", "N", regions,
+          "Of threads that are not simulated in full, N regions, or all slices there are (default "
+          "160)",
+          .least = 1, .most = 1 << 20),
+    COUNT("thread-slice", "N", slice,
+          "A region has about N instructions of all threads, without those that only wait for "
+          "others (default 500k)",
+          .least = 1000),
     FLAG("alone", alone, "Each thread as if it had a machine of its own"),
     {0}};
 #undef REQUEST

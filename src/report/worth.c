@@ -146,6 +146,11 @@ static bool together_worth(struct report *report) {
     good &= report_note(report, "spinning on plain memory lasts as long as it did in the captured "
                                 "run. What sharing the last level and memory costs is in the "
                                 "running of the speedup stack");
+    if (together->regions)
+        good &= report_note(report,
+                            "their regions are simulated in the order of the run: between two, "
+                            "threads take locks and wait as ever but go on at the pace that each "
+                            "had in the last, and 'waits' are counted in regions alone");
     if (together->diverged)
         good &= report_note(report,
                             "%s wait%s did not end in simulated time, and %s cut short when no "

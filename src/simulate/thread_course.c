@@ -85,6 +85,10 @@ void course_free(struct thread_course *course) {
     free(course);
 }
 
+void course_from(struct thread_course *course, uint64_t cycle) {
+    course->now = cycle;
+}
+
 /* ---- what is told ---- */
 
 static bool add_step(struct thread_course *course, uint32_t thread, uint64_t end) {

@@ -76,6 +76,8 @@ enum { COURSE_STEPS = 1 << 20 };
  * NULL: out of memory. */
 struct thread_course *course_new(uint32_t threads, size_t most_steps);
 void course_free(struct thread_course *course);
+/* Before anything is told: what comes before this cycle counts for nothing. */
+void course_from(struct thread_course *course, uint64_t cycle);
 
 /* A thread does something else from a cycle on, which is not before that of its last change. It
  * begins ABSENT. */

@@ -26,9 +26,9 @@ struct view {
     struct guest *stuck;     /* waiting: the one to be let go if none can go on */
 };
 
-static void view_running(struct view *view, struct guest *guest) {
-    assert(guest->lane); /* guest_guest_give_core() has been here */
-    const uint64_t cycle = core_cycle(guest->lane->core), first = core_earliest(guest->lane->core);
+static void view_running(struct view *view, const struct chip_run *chip, struct guest *guest) {
+    const uint64_t cycle = guest_cycle(chip, guest),
+                   first = chip_is_fast(chip) ? cycle : core_earliest(guest->lane->core);
     view->earliest = first < view->earliest ? first : view->earliest;
     if (cycle < view->now) {
         view->next = view->now;
@@ -74,7 +74,7 @@ static struct view view_of(const struct chip_run *chip) {
     for (uint32_t i = 0; i < chip->alive_count; i++) {
         struct guest *guest = &chip->guests[chip->alive[i]];
         if (guest->state == THREAD_RUNNING)
-            view_running(&view, guest);
+            view_running(&view, chip, guest);
         else if (guest->state == THREAD_WAITING || guest->state == THREAD_LOCKED) {
             if (!view.stuck || goes_first(guest, view.stuck))
                 view.stuck = guest;
@@ -157,7 +157,8 @@ static bool take_turn(struct chip_run *chip, bool *more, struct error *error) {
         *more = bear_next(chip);
         return true;
     }
-    shared_memory_advance(chip->memory, view.earliest);
+    if (!chip_is_fast(chip))
+        shared_memory_advance(chip->memory, view.earliest);
     course_advance(chip->course, view.first_ready < view.now ? view.first_ready : view.now);
     uint64_t until = view.next;
     if (candidate && core >= 0 && candidate->ready < until)
@@ -179,16 +180,15 @@ static bool end_early(struct chip_run *chip, struct error *error) {
         enum core_state state = CORE_PAUSED;
         if (guest->state != THREAD_RUNNING)
             continue;
-        assert(guest->lane); /* as in view_running() */
-        while (state != CORE_EMPTY)
+        while (!chip_is_fast(chip) && state != CORE_EMPTY)
             if ((state = core_run(guest->lane->core, NOT_YET, NOT_YET, true, error)) == CORE_FAILED)
                 return false;
-        const uint64_t cycle = core_cycle(guest->lane->core);
+        const uint64_t cycle = guest_cycle(chip, guest);
         chip->latest = cycle > chip->latest ? cycle : chip->latest;
     }
     for (uint32_t i = 0; i < chip->alive_count; i++) {
         struct guest *guest = &chip->guests[chip->alive[i]];
-        const uint64_t cycle = guest->state == THREAD_RUNNING ? core_cycle(guest->lane->core)
+        const uint64_t cycle = guest->state == THREAD_RUNNING ? guest_cycle(chip, guest)
                                : chip->latest > guest->since  ? chip->latest
                                                               : guest->since;
         if (!guest_end_life(chip, guest, cycle, error))
@@ -252,22 +252,30 @@ static bool run_process(struct chip_run *chip, struct error *error) {
             chip->events.threads[i].creator == THREAD_EVENT_NO_THREAD)
             guest_be_born(chip, i, COURSE_NOBODY, 0);
     bool good = true;
+    chip_sampling_process(chip);
     for (bool more = true; good && more;) {
         if (watcher_stops(&options->watcher)) {
             chip->run->simulation->interrupted = true;
+            good = chip_sampling_process_end(chip, error) && end_early(chip, error);
+            break;
+        }
+        good = chip_sampling_turn(chip, &more, error);
+        if (good && !more) {
             good = end_early(chip, error);
             break;
         }
-        good = take_turn(chip, &more, error);
+        good = good && take_turn(chip, &more, error);
         watcher_tell(&options->watcher, chip->run->simulation->executed);
     }
+    assert(!good || shared_memory_consistent(chip->memory));
+    if (chip->sampling)
+        return good && chip_sampling_process_end(chip, error);
     for (uint32_t core = 0; core < chip->cores; core++) {
         static const struct coherence_statistics NONE;
         struct coherence_statistics of_core;
         shared_memory_statistics(chip->memory, core, &of_core);
         counters_add(&chip->result->coherence, &of_core, &NONE, sizeof of_core, 1);
     }
-    assert(!good || shared_memory_consistent(chip->memory));
     chip->result->cycles += chip->end;
     return good && end_course(chip, error);
 }
@@ -353,6 +361,7 @@ static void free_run(struct chip_run *chip) {
     free(chip->core_free);
     free(chip->last_on);
     free(chip->moved);
+    chip_sampling_free(chip);
 }
 
 uint32_t together_slack(const struct machine *machine) {
@@ -384,7 +393,7 @@ bool together_run(struct simulation_state *run, struct error *error) {
     bool good = read_threads(&chip, error) &&
                 thread_events_read(options->path, &chip.events, error) &&
                 wake_pairs_find(&chip.events, &chip.pairs, error) && make_tables(&chip, error) &&
-                find_routines(&chip, error);
+                find_routines(&chip, error) && chip_sampling_begin(&chip, error);
     const uint32_t processes = good ? trace_process_count(run->trace) : 0;
     for (; good && chip.process < processes && !run->simulation->interrupted; chip.process++) {
         good = run_process(&chip, error);
@@ -397,6 +406,8 @@ bool together_run(struct simulation_state *run, struct error *error) {
         chip.course = NULL;
         lock_table_free(&chip.locks);
     }
+    if (good)
+        chip_sampling_finish(&chip);
     run->simulation->seconds = clock_monotonic() - run->started;
     if (result->wait_count)
         qsort(result->waits, result->wait_count, sizeof *result->waits, most_cycles_first);

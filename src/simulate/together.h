@@ -47,6 +47,8 @@ struct path_segment {
 
 struct line_remedies;
 struct lock_remedies;
+struct together_plan;
+struct work_profile;
 struct together {
     const char *path; /* trace file with addresses; it is read once per thread */
     uint32_t cores;   /* 0: the machine's chip.cores */
@@ -57,6 +59,10 @@ struct together {
     const struct line_remedies *remedies;     /* lines laid out anew (line_remedy.h); NULL: none */
     const struct lock_remedies *locks;        /* that cost less (lock_remedy.h); NULL: none */
     bool tell_path;                           /* the result has the segments of the critical path */
+    /* Nothing is simulated: threads go through their instructions at one pace, and this is shown
+     * them. NULL: they are simulated. */
+    struct work_profile *profile;
+    const struct together_plan *plan; /* regions stand for the run; NULL: all is simulated */
 };
 #define TOGETHER_TURN_SECONDS 0.003 /* sched(7): the least time slice of Linux' default policy */
 
@@ -112,7 +118,10 @@ struct together_result {
     bool done;   /* threads were simulated together */
     bool placed; /* on cores as asked */
     uint32_t cores;
-    uint64_t cycles;                 /* from beginning to end, of processes one after the other */
+    uint64_t cycles;  /* from beginning to end, of processes one after the other */
+    uint32_t regions; /* that stand for the run; 0: all was simulated */
+    double interval;  /* with regions: half of the 95 % interval of `cycles`; −1: it
+                         is not known */
     struct together_thread *threads; /* by number */
     uint32_t thread_count;
     struct course_counts *counts;  /* of all processes */

@@ -18,7 +18,7 @@ static bool waits_for_end(const struct chip_run *chip, const struct guest *guest
            chip->events.events[guest->waits_for].kind == THREAD_EVENT_EXIT;
 }
 
-static enum course_activity activity_of(const struct chip_run *chip, const struct guest *guest) {
+enum course_activity guest_activity(const struct chip_run *chip, const struct guest *guest) {
     switch (guest->state) {
     case THREAD_RUNNING:
         return COURSE_RUNNING;
@@ -35,14 +35,21 @@ static enum course_activity activity_of(const struct chip_run *chip, const struc
     }
 }
 
+void guest_spend(struct chip_run *chip, struct guest *guest, uint64_t until) {
+    uint64_t cycles;
+    const uint64_t weight = chip_weight(chip, guest->since, until, &cycles);
+    chip->result->threads[guest->thread].cycles[guest->state] += weight * cycles;
+    if (weight && guest->state == THREAD_RUNNING)
+        guest->run_cycles += cycles;
+}
+
 void guest_enter(struct chip_run *chip, struct guest *guest, enum thread_state state,
                  uint64_t cycle) {
-    struct together_thread *told = &chip->result->threads[guest->thread];
     assert(cycle >= guest->since);
-    told->cycles[guest->state] += cycle - guest->since;
+    guest_spend(chip, guest, cycle);
     guest->state = state;
     guest->since = cycle;
-    course_change(chip->course, guest->thread, activity_of(chip, guest), cycle);
+    course_change(chip->course, guest->thread, guest_activity(chip, guest), cycle);
 }
 
 void guest_leave_core(struct chip_run *chip, const struct guest *guest, uint64_t cycle) {
@@ -62,8 +69,11 @@ void guest_be_born(struct chip_run *chip, uint32_t thread, uint32_t creator, uin
         chip->process_of[thread] != chip->process)
         return;
     struct together_thread *told = &chip->result->threads[thread];
-    *told = (struct together_thread){
-        .thread = thread, .process = chip->process, .known = true, .begin = cycle};
+    *told =
+        (struct together_thread){.thread = thread,
+                                 .process = chip->process,
+                                 .known = true,
+                                 .begin = chip->sampling ? chip->run->simulation->executed : cycle};
     guest->life = GUEST_ALIVE;
     chip->alive[chip->alive_count++] = thread;
     guest->state = THREAD_READY;
@@ -78,12 +88,10 @@ static size_t place_of(const struct chip_run *chip, uint32_t thread, uint32_t nu
     return thread < chip->events.thread_count ? chip->events.first[thread] + number : SIZE_MAX;
 }
 
-static bool note_wait(struct chip_run *chip, const struct together_wait *what,
-                      const struct guest *guest, uint64_t cycles, uint64_t waking,
-                      struct error *error) {
-    struct together_result *result = chip->result;
+/* NULL: out of memory. */
+static struct together_wait *find_wait(struct together_result *result,
+                                       const struct together_wait *what) {
     struct together_wait *wait = NULL;
-    result->threads[guest->thread].waits++;
     for (size_t i = 0; i < result->wait_count && !wait; i++) {
         struct together_wait *old = &result->waits[i];
         if (old->address == what->address && old->process == what->process &&
@@ -92,21 +100,20 @@ static bool note_wait(struct chip_run *chip, const struct together_wait *what,
     }
     if (!wait) {
         if (!array_room(result->waits, result->wait_capacity, result->wait_count + 1))
-            return error_set(error, "out of memory for waits");
+            return NULL;
         wait = &result->waits[result->wait_count++];
         *wait = *what;
     }
-    wait->count++;
-    wait->cycles += cycles;
-    wait->waking += waking;
-    course_ends_wait(chip->course, guest->thread, guest->ender, (uint32_t)(wait - result->waits));
-    return true;
+    return wait;
 }
 
-bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
-                    struct error *error) {
-    const uint64_t from = guest->since, waking = cycle > from ? chip->wake_latency : 0;
-    const uint64_t until = (cycle > from ? cycle : from) + waking;
+bool guest_note_wait(struct chip_run *chip, struct guest *guest, uint64_t until, uint64_t waking,
+                     bool over, struct error *error) {
+    uint64_t cycles;
+    const uint64_t weight = chip_weight(chip, guest->since, until, &cycles);
+    if (!weight || !cycles)
+        return true;
+    struct together_result *result = chip->result;
     const struct lock *lock = guest->action.lock;
     const struct together_wait what = {.address = lock ? lock->address : guest->event.address,
                                        .process = chip->process,
@@ -116,7 +123,24 @@ bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                                                                         : WAIT_FOR_EVENT,
                                        .waiter = lock ? guest->routine_call : guest->caller,
                                        .other = guest->other_site};
-    if (until > from && !note_wait(chip, &what, guest, until - from, waking, error))
+    struct together_wait *wait = find_wait(result, &what);
+    if (!wait)
+        return error_set(error, "out of memory for waits");
+    wait->cycles += weight * cycles;
+    if (!over)
+        return true;
+    wait->count += weight;
+    wait->waking += weight * (waking < cycles ? waking : cycles);
+    result->threads[guest->thread].waits += weight;
+    course_ends_wait(chip->course, guest->thread, guest->ender, (uint32_t)(wait - result->waits));
+    return true;
+}
+
+bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                    struct error *error) {
+    const uint64_t from = guest->since, waking = cycle > from ? chip->wake_latency : 0;
+    const uint64_t until = (cycle > from ? cycle : from) + waking;
+    if (!guest_note_wait(chip, guest, until, waking, true, error))
         return false;
     guest_get_ready(chip, guest, until);
     guest->action = (struct guest_action){.what = DO_NOTHING};
@@ -129,7 +153,9 @@ void guest_pay_for_wake(struct chip_run *chip, struct guest *guest, uint64_t cyc
         return;
     chip->result->wake_calls++;
     guest_enter(chip, guest, THREAD_WAITING, cycle);
-    core_wait_until(guest->lane->core, cycle + chip->wake_cost);
+    guest->clock = cycle + chip->wake_cost;
+    if (!chip_is_fast(chip))
+        core_wait_until(guest->lane->core, cycle + chip->wake_cost);
     guest_enter(chip, guest, THREAD_RUNNING, cycle + chip->wake_cost);
 }
 

@@ -6,24 +6,33 @@
 #include "simulate/line_remedy.h"
 #include "util/array.h"
 
+bool guest_make_core(struct chip_run *chip, struct guest *guest, struct error *error) {
+    const struct trace_batch batch = {.thread = guest->thread, .process = chip->process};
+    if (guest->lane)
+        return true;
+    chip->run->memory = shared_memory_core(chip->memory, (uint32_t)guest->core);
+    guest->lane = run_lane_of(chip->run, &batch, error);
+    return guest->lane;
+}
+
 bool guest_give_core(struct chip_run *chip, struct guest *guest, int core, struct error *error) {
-    struct memory *memory = shared_memory_core(chip->memory, (uint32_t)core);
     const uint64_t cycle =
         chip->core_free[core] > guest->ready ? chip->core_free[core] : guest->ready;
-    if (!guest->lane) {
-        const struct trace_batch batch = {.thread = guest->thread, .process = chip->process};
-        chip->run->memory = memory;
-        if (!(guest->lane = run_lane_of(chip->run, &batch, error)) ||
-            !guest_input_open(&guest->input, chip->options->path, guest->thread, error))
+    if (!guest->input.trace &&
+        !guest_input_open(&guest->input, chip->options->path, guest->thread, error))
+        return false;
+    if (guest->lane && guest->core != core)
+        core_move(guest->lane->core, shared_memory_core(chip->memory, (uint32_t)core));
+    guest->core = core;
+    guest->clock = cycle;
+    if (!chip_is_fast(chip)) {
+        if (!guest_make_core(chip, guest, error))
             return false;
-    } else if (guest->core != core) {
-        core_move(guest->lane->core, memory);
+        core_wait_until(guest->lane->core, cycle);
     }
-    core_wait_until(guest->lane->core, cycle);
     if (guest->state == THREAD_SLEEPING)
         guest_enter(chip, guest, THREAD_READY, guest->ready);
     guest_enter(chip, guest, THREAD_RUNNING, cycle);
-    guest->core = core;
     guest->turn_end = cycle + chip->turn;
     chip->on_core[core] = chip->last_on[core] = guest->thread;
     return true;
@@ -85,17 +94,25 @@ static bool push(struct chip_run *chip, struct guest *guest, const struct trace_
     uint32_t counted;
     batch_count(piece, 0, UINT64_MAX, &counted);
     run->simulation->executed += counted;
+    if (chip_is_fast(chip))
+        return chip_pass(chip, guest, piece, error);
+    if (chip->sampling)
+        work_meter_piece(&chip->sampling->meter, piece);
     run->simulation->simulated += counted;
+    guest->run_insns += counted;
     return run_show_piece(run, guest->lane, piece, error) &&
            (!chip->options->remedies || lay_out(chip, guest, &input, error)) &&
            core_push(guest->lane->core, &input, error);
 }
 
+enum { FAST_PUSH = 64 }; /* instructions that a thread goes through at once between regions */
+
 /* Hands the core what comes next. */
 static bool feed(struct chip_run *chip, struct guest *guest, struct error *error) {
     struct trace_batch piece;
     const struct thread_event *event;
-    switch (guest_input_next(&guest->input, CORE_PUSH, &piece, &event, error)) {
+    switch (guest_input_next(&guest->input, chip_is_fast(chip) ? FAST_PUSH : CORE_PUSH, &piece,
+                             &event, error)) {
     case GUEST_FAILED:
         return false;
     case GUEST_INSNS: {
@@ -128,9 +145,8 @@ static bool feed(struct chip_run *chip, struct guest *guest, struct error *error
     return true;
 }
 
-/* What the pipeline ran empty for. */
-static bool arrive(struct chip_run *chip, struct guest *guest, struct error *error) {
-    const uint64_t cycle = core_cycle(guest->lane->core);
+bool guest_arrive(struct chip_run *chip, struct guest *guest, struct error *error) {
+    const uint64_t cycle = guest_cycle(chip, guest);
     chip->latest = cycle > chip->latest ? cycle : chip->latest;
     guest->draining = false;
     if (guest->action.what != DO_NOTHING)
@@ -146,10 +162,24 @@ static bool arrive(struct chip_run *chip, struct guest *guest, struct error *err
     return true;
 }
 
+/* As guest_run(), without its core. */
+static bool go_fast(struct chip_run *chip, struct guest *guest, uint64_t until, bool others_wait,
+                    struct error *error) {
+    while (guest->life == GUEST_ALIVE && guest->state == THREAD_RUNNING && !chip->news &&
+           guest->clock < until && !chip_is_due(chip)) {
+        guest->draining |= others_wait && guest->clock >= guest->turn_end;
+        if (!(guest->draining ? guest_arrive(chip, guest, error) : feed(chip, guest, error)))
+            return false;
+    }
+    return true;
+}
+
 bool guest_run(struct chip_run *chip, struct guest *guest, uint64_t until, bool others_wait,
                struct error *error) {
     chip->news = false;
-    while (guest->lane && guest->state == THREAD_RUNNING && !chip->news) {
+    if (chip_is_fast(chip))
+        return go_fast(chip, guest, until, others_wait, error);
+    while (guest->lane && guest->state == THREAD_RUNNING && !chip->news && !chip_is_due(chip)) {
         switch (core_run(guest->lane->core, until, chip->others, guest->draining, error)) {
         case CORE_FAILED:
             return false;
@@ -162,7 +192,7 @@ bool guest_run(struct chip_run *chip, struct guest *guest, uint64_t until, bool 
                 return false;
             break;
         case CORE_EMPTY:
-            if (!arrive(chip, guest, error))
+            if (!guest_arrive(chip, guest, error))
                 return false;
             break;
         }

@@ -6,6 +6,8 @@
 #include "simulate/lock_table.h"
 #include "simulate/run_state.h"
 #include "simulate/together.h"
+#include "simulate/together_plan.h"
+#include "simulate/work_meter.h"
 #include "trace/thread_event_list.h"
 #include "trace/wake_pairs.h"
 
@@ -60,6 +62,39 @@ struct guest {
     struct lock *condition; /* lock to take again behind a condition */
     struct lock *held[LOCKS_HELD];
     uint32_t held_count;
+
+    /* With regions (together_sampling.c). */
+    uint64_t clock;     /* RUNNING, fast: the cycle that it is in */
+    uint32_t pace;      /* cycles of PACE_ONE instructions, fast */
+    uint64_t run_insns; /* in this region, and for how many cycles it ran */
+    uint64_t run_cycles;
+};
+enum { PACE_ONE = 1 << 8 };
+
+/* Where the run is: between its regions, or in one. */
+struct chip_sampling {
+    bool fast;          /* threads only go through their instructions; else they are in a region */
+    uint64_t warm_from; /* instructions of the run behind which, fast, caches, directory and
+                           predictors are kept up */
+    uint32_t region;    /* under way, or the next */
+    struct work_meter meter; /* what has been handed to cores, or passed over */
+    uint64_t target;         /* work with which it begins, or ends */
+    uint64_t weight;         /* of the region, times itself; 0: fast */
+    uint64_t work_before;    /* work with which it began */
+    double owed;     /* work that those before should have stood for besides, or beyond: weights are
+                        whole numbers, and a region ends where its threads can */
+    uint64_t start;  /* its first cycle */
+    uint64_t cycles; /* of all regions, weighted */
+    uint64_t simulated_before; /* instructions */
+    struct coherence_statistics coherence_before;
+    struct core_totals {
+        uint64_t instructions, cycles, states[STATE_COUNT];
+    } before;                                /* of cores: weighted, at its beginning */
+    uint64_t *units;                         /* likewise, by signature */
+    struct region_sample *samples, *elapsed; /* of the regions that are done: of the cores' cycles,
+                                                and of the program's */
+    struct course_counts *counts_of_region;
+    struct course_thread *courses_of_region;
 };
 
 struct chip_run {
@@ -94,7 +129,17 @@ struct chip_run {
     uint64_t latest;                  /* or came to */
     bool news;                        /* a thread has become ready in this turn */
     bool exited;                      /* the process: a thread has ended it */
+    struct chip_sampling *sampling;   /* NULL: all is simulated */
 };
+
+static inline bool chip_is_fast(const struct chip_run *chip) {
+    return chip->sampling && chip->sampling->fast;
+}
+
+/* A region is to begin, or to end. */
+static inline bool chip_is_due(const struct chip_run *chip) {
+    return chip->sampling && chip->sampling->meter.work >= chip->sampling->target;
+}
 
 /* ---- what becomes of a thread in a cycle (together_events.c) ---- */
 
@@ -109,7 +154,14 @@ bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cyc
 
 void guest_enter(struct chip_run *chip, struct guest *guest, enum thread_state state,
                  uint64_t cycle);
+/* Its time in its state until then counts. */
+void guest_spend(struct chip_run *chip, struct guest *guest, uint64_t until);
 void guest_leave_core(struct chip_run *chip, const struct guest *guest, uint64_t cycle);
+/* What it waits for has taken from when it began to `until`, and that counts; the last `waking` of
+ * them it was being woken. `over`: the wait is. */
+bool guest_note_wait(struct chip_run *chip, struct guest *guest, uint64_t until, uint64_t waking,
+                     bool over, struct error *error);
+enum course_activity guest_activity(const struct chip_run *chip, const struct guest *guest);
 /* A running thread, whose pipeline is empty, wakes others in this cycle: what that takes. */
 void guest_pay_for_wake(struct chip_run *chip, struct guest *guest, uint64_t cycle);
 /* A waiting thread goes on in `cycle`, or when it had come if that is later; it is woken then, if
@@ -130,6 +182,44 @@ bool guest_run(struct chip_run *chip, struct guest *guest, uint64_t until, bool 
 /* It has ended, or the simulation does; it is not on a core any more. */
 bool guest_end_life(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                     struct error *error);
+
+/* Has a core made for it, if it has none, with the memory of the one that it is on. */
+bool guest_make_core(struct chip_run *chip, struct guest *guest, struct error *error);
+/* The pipeline has run empty: does what it did so for. */
+bool guest_arrive(struct chip_run *chip, struct guest *guest, struct error *error);
+/* Where a thread on a core is. */
+static inline uint64_t guest_cycle(const struct chip_run *chip, const struct guest *guest) {
+    return chip_is_fast(chip) || !guest->lane ? guest->clock : core_cycle(guest->lane->core);
+}
+
+/* ---- regions that stand for the run (together_sampling.c) ---- */
+
+/* With a profile or a plan; else nothing. */
+bool chip_sampling_begin(struct chip_run *chip, struct error *error);
+void chip_sampling_free(struct chip_run *chip);
+/* What is due between two turns. *more: false when all regions are done. */
+bool chip_sampling_turn(struct chip_run *chip, bool *more, struct error *error);
+/* A process begins: its threads' time counts from there. */
+void chip_sampling_process(struct chip_run *chip);
+/* It ends, and with it the region under way. */
+bool chip_sampling_process_end(struct chip_run *chip, struct error *error);
+/* The run is over: what regions stand for. */
+void chip_sampling_finish(struct chip_run *chip);
+
+/* The thread goes through them, fast. */
+bool chip_pass(struct chip_run *chip, struct guest *guest, const struct trace_batch *piece,
+               struct error *error);
+
+/* How often a cycle of [from, to), or something that ends it, counts: *cycles are those of it that
+ * do. */
+static inline uint64_t chip_weight(const struct chip_run *chip, uint64_t from, uint64_t to,
+                                   uint64_t *cycles) {
+    const struct chip_sampling *sampling = chip->sampling;
+    if (sampling && from < sampling->start)
+        from = sampling->start;
+    *cycles = to > from ? to - from : 0;
+    return sampling ? sampling->weight : 1;
+}
 
 /* ---- locks and barriers (together_locks.c) ---- */
 

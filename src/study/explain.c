@@ -163,11 +163,18 @@ static bool must_stop(struct explanation *run) {
     return run->reason[0] != 0;
 }
 
-/* Several threads of one process, whose trace is kept: they are simulated together if it ends
- * before it is too long for that. */
+/* Several threads of one process, whose trace is kept: they are simulated together. */
 static bool may_be_together(const struct explanation *run) {
     return run->request.threads && !run->machine->core.in_order &&
            !chunk_profile_has_children(run->profile);
+}
+
+/* What is kept of them, times that of a program with one. */
+enum { KEPT_OF_THREADS = 8 };
+
+static bool goes_on_together(const struct explanation *run) {
+    return may_be_together(run) &&
+           (run->request.trace || run->profiled / KEPT_OF_THREADS <= run->request.kept);
 }
 
 /* To the end of the run, or to where profiling must stop. */
@@ -185,9 +192,9 @@ static bool profile(struct explanation *run, struct error *error) {
             break; /* a command is let go on to its end, which is near */
         if (run->profiled <= run->request.over)
             continue;
-        if (has_several(run) && !(may_be_together(run) && run->profiled <= run->request.kept))
+        if (has_several(run) && !((kept || run->request.trace) && goes_on_together(run)))
             break;
-        if (run->profiled <= run->request.kept)
+        if (run->profiled <= run->request.kept || run->reason[0])
             continue;
         if (must_stop(run))
             break;
@@ -200,8 +207,8 @@ static bool profile(struct explanation *run, struct error *error) {
     watch_end(run->request.watch);
     run->profiled = chunk_profile_instructions(run->profile);
     run->begins_again = kept;
-    run->whole_kept =
-        kept && status == 0 && chunk_profile_threaded(run->profile) && may_be_together(run);
+    run->whole_kept = (kept || run->request.trace) && status == 0 &&
+                      chunk_profile_threaded(run->profile) && may_be_together(run);
     return good && status >= 0;
 }
 

@@ -8,8 +8,9 @@
  *                the last region is complete
  *
  * A run that ends within `kept` instructions is all in the file, which is then read in place of a
- * second run; up to `over` it is simulated from there in full, and so is one of several
- * threads, which are simulated together. One that by then has several processes, or within `kept`
+ * second run; up to `over` it is simulated from there in full. One of several threads may be eight
+ * times as long: those are simulated together, from the file, in full or by regions of their own
+ * (study/threads_by_regions.h). One that by then has several processes, or within `kept`
  * changes the world, goes on in one pass with systematic sampling, its beginning from the file. One
  * that does later is explained by regions up to there, and with systematic sampling from there on.
  * When the second run goes another way, a third is sampled systematically.
@@ -37,7 +38,8 @@ struct explanation_request {
     uint64_t over;            /* instructions; longer runs are explained by regions */
     uint64_t kept;            /* likewise; longer ones are run twice for that */
     bool rerun;               /* run it twice even though it changes the world */
-    bool threads;             /* those of a program may be simulated together */
+    bool threads;             /* those of a program may be simulated together, by who takes
+                                 explanation_file() */
     bool forecasts;           /* tell, too, what would be saved */
     struct sampling sampling; /* of what is sampled systematically */
     uint64_t warm_up;         /* instructions before each region */

@@ -138,8 +138,22 @@ static bool begin_together(struct simulated_run *run, int *exec_status, struct e
     return open_trace(run, exec_status, error) && choose(run, run->captured, error);
 }
 
+/* Threads of a long run are simulated by regions. */
+static bool plan_regions(struct simulated_run *run, struct error *error) {
+    if (!run->options.together)
+        return true;
+    if (!threads_by_regions_plan(&run->regions, &run->threads, run->watch, &run->options, error))
+        return false;
+    run->together.plan = run->regions.plan.count ? &run->regions.plan : NULL;
+    return true;
+}
+
 static bool simulate(struct simulated_run *run, struct error *error) {
-    watch_begin_within(run->watch, "simulating", "instructions", run->input->limit);
+    const struct together_plan *plan = &run->regions.plan;
+    if (!plan_regions(run, error))
+        return false;
+    watch_begin_within(run->watch, plan->count ? "simulating regions" : "simulating",
+                       "instructions", plan->count ? plan->instructions : run->input->limit);
     const bool good = simulation_run(run->trace, &run->options, &run->simulation, error) &&
                       together_scale_run(&run->threads, &run->options, &run->simulation, error);
     watch_end(run->watch);
@@ -181,6 +195,7 @@ struct trace_exit simulated_run_exit(const struct simulated_run *run) {
 void simulated_run_free(struct simulated_run *run) {
     watch_trace(run->watch, NULL);
     simulation_free(&run->simulation);
+    threads_by_regions_free(&run->regions);
     trace_close(run->trace);
     temporary_remove(&run->watch->temporaries, run->captured);
 }

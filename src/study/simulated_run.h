@@ -6,6 +6,7 @@
 #include "study/forecasting.h"
 #include "study/input.h"
 #include "study/thread_what_if.h"
+#include "study/threads_by_regions.h"
 #include "study/timed_capture.h"
 #include "study/together_threads.h"
 
@@ -30,6 +31,7 @@ struct simulated_run {
     struct simulation_options options;
 
     struct together together;
+    struct threads_by_regions regions; /* of threads; count 0 of the plan: they are not */
     const char *apart; /* why threads are not simulated together; NULL: they are, or there is one */
     struct timed_capture timed; /* --for */
     int signal;                 /* that ended the capture of threads; 0: none did */

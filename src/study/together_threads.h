@@ -10,7 +10,15 @@ struct together_request {
     uint32_t core_count;                 /* 0: those of the machine */
     uint32_t slack;                      /* cycles; 0: as simulate/together.h has it */
     struct together_affinity affinity;   /* without groups or turn: any core */
+    /* Longer runs than so many instructions are simulated by regions; 0: none is. */
+    uint64_t over;
+    uint32_t regions; /* then: as many, or all slices there are */
+    uint64_t warm_up; /* instructions of all threads before each */
+    uint64_t slice;   /* instructions of a region, of all threads, without those that only wait */
 };
+
+/* Regions long enough for what threads do to each other, and as many as take some 20 seconds. */
+#define TOGETHER_REGIONS .regions = 160, .warm_up = 15000000, .slice = 500000
 
 /* What the machine and options say, before it is known whether the program has threads: why they
  * would not be simulated together; NULL: they would. */

@@ -201,6 +201,33 @@ END_OF_PICTURES
 }
 check "pictures of the speedup stack and of bottles" pictures
 
+# Regions of it stand for the run: what costs most is the same, the elapsed cycles are near.
+by_regions() {
+    run explain --regions-over 1M --regions 40 --thread-slice 50k --json -o "$scratch/regions.json" -- \
+        "$small/barrier" uneven 2 8 >/dev/null &&
+        run sim --machine zen4 --json -o "$scratch/whole.json" -- "$small/barrier" uneven 2 8 >/dev/null &&
+        report=$scratch/regions.json told_names="
+t = r['together']
+stack = t['speedup_stack']
+whole = json.load(open('$scratch/whole.json'))['together']
+" told "r['regions']['simulated'] == 40" "r['regions']['slices'] > 60" \
+            "r['instructions_simulated'] < 0.3 * r['instructions_executed']" \
+            "abs(r['instructions'] / r['instructions_executed'] - 1) < 0.02" \
+            "t['elapsed_interval'] > 0 and whole['elapsed_interval'] == 0" \
+            "abs(t['elapsed_cycles'] / whole['elapsed_cycles'] - 1) < 0.1" \
+            "t['first_cause']['cause'] == whole['first_cause']['cause'] == 'barrier'" \
+            "abs(t['first_cause']['share'] - whole['first_cause']['share']) < 0.06" \
+            "abs(sum(v for k, v in stack.items() if k not in ('cores', 'beyond')) - stack['cores']) < 1e-6" \
+            "sum(t['critical_path'].values()) == t['elapsed_cycles']" \
+            "all(x['end_cycle'] - x['begin_cycle'] == sum(x[k + '_cycles'] for k in
+                 ('running', 'ready', 'lock', 'waiting', 'sleeping')) for x in r['threads'])"
+}
+check "regions of threads stand for a long run" by_regions
+alone_by_regions() {
+    run explain --alone --regions-over 1M --json -o "$scratch/alone.json" -- \
+        "$small/barrier" uneven 2 8 >/dev/null && report=$scratch/alone.json told 'r["together"] is None'
+}
+check "... but --alone leaves each alone" alone_by_regions
 check "a picture of threads needs threads" fails_with 125 "threads were not simulated together" \
     run sim --limit 20000 --speedup-stack "$scratch/no.svg" -o /dev/null -- /bin/true
 check "nothing is left of it" test ! -e "$scratch/no.svg"

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "simulate/simulate.h"
+#include "simulate/together_plan.h"
 #include "temporary.h"
 
 static struct script script;
@@ -483,6 +484,93 @@ static void waking_takes_the_waker_time(void **state) {
     assert_int_equal(ends[1][1], ends[0][1] + late);
 }
 
+/* ---- regions ---- */
+
+static uint8_t no_flags[INSNS + 8];
+
+/* By regions, as run(). */
+static void run_regions(const struct together_plan *plan) {
+    struct error error = {""};
+    write_trace();
+    struct trace *trace = trace_open(path, &error);
+    assert_non_null(trace);
+    trace_fix_numbers(trace);
+    together = (struct together){.path = path, .cores = 2, .plan = plan};
+    const struct simulation_options options = {.machine = &machine,
+                                               .sampling = sampling_everything(),
+                                               .selection = {.thread = -1},
+                                               .together = &together};
+    if (!simulation_run(trace, &options, &simulation, &error))
+        fail_msg("%s", error.message);
+    trace_close(trace);
+}
+
+/* One that lasts as long as the run is the run, and if it stands for three such, three times it. */
+static void a_region_of_all_is_the_run(void **state) {
+    (void)state;
+    make_and_join(1000);
+    run(2, 0, false);
+    const struct simulation whole = simulation;
+    simulation = (struct simulation){0};
+    const uint64_t waited = whole.together.threads[0].cycles[THREAD_WAITING];
+    assert_true(waited > 0);
+    for (uint64_t weight = 1; weight <= 3; weight += 2) {
+        struct planned_region region = {.work = whole.executed,
+                                        .stands_for = weight * whole.executed};
+        const struct together_plan plan = {.flags = no_flags,
+                                           .regions = &region,
+                                           .count = 1,
+                                           .instructions = whole.executed,
+                                           .work = whole.executed,
+                                           .slices = 1};
+        run_regions(&plan);
+        const struct together_result *result = &simulation.together;
+        assert_int_equal(result->regions, 1);
+        assert_int_equal(result->cycles, weight * whole.together.cycles);
+        assert_int_equal(simulation.cycles, weight * whole.cycles);
+        assert_int_equal(simulation.instructions, weight * whole.executed);
+        assert_int_equal(result->threads[0].cycles[THREAD_WAITING], weight * waited);
+        assert_int_equal(result->wait_count, 1);
+        assert_int_equal(result->waits[0].count, weight);
+        assert_int_equal(result->course.active, weight * whole.together.course.active);
+        assert_int_equal(result->courses[1].active, weight * whole.together.courses[1].active);
+        simulation_free(&simulation);
+    }
+    simulation = whole;
+    simulation_free(&simulation);
+}
+
+/* The first thread waits for the other's end when the region begins, and still when it ends: all of
+ * its cycles are waited, by nobody woken. */
+static void a_region_begins_with_who_waits(void **state) {
+    (void)state;
+    enum { WORDS = 8000, BEFORE = (200 + 100) * INSNS + 2 + 4000, LONG = 8000 };
+    make_and_join(WORDS / 2);
+    struct planned_region region = {
+        .before = BEFORE, .work_before = BEFORE, .work = LONG, .stands_for = LONG};
+    const struct together_plan plan = {.flags = no_flags,
+                                       .regions = &region,
+                                       .count = 1,
+                                       .warm_up = 1000,
+                                       .instructions = WORDS * INSNS,
+                                       .work = WORDS * INSNS,
+                                       .slices = 1};
+    run_regions(&plan);
+    const struct together_result *result = &simulation.together;
+    const struct together_thread *first = &result->threads[0], *second = first + 1;
+    assert_int_equal(first->cycles[THREAD_WAITING], result->cycles);
+    assert_int_equal(second->cycles[THREAD_RUNNING], result->cycles);
+    assert_int_equal(first->cycles[THREAD_RUNNING], 0);
+    assert_int_equal(result->waits[0].cycles, result->cycles);
+    assert_int_equal(result->waits[0].count, 0);
+    /* It ends between two pieces that are handed to a core. */
+    assert_in_range(simulation.simulated, LONG, LONG + CORE_PUSH);
+    assert_int_equal(simulation.instructions, simulation.simulated);
+    assert_in_range(simulation.warmed, 1000, 1000 + 2 * CORE_PUSH);
+    assert_int_equal(result->course.unknown, 0);
+    simulation_free(&simulation);
+}
+
 static int load_machine(void **state) {
     (void)state;
     struct error error;
@@ -513,6 +601,8 @@ int main(void) {
         cmocka_unit_test(the_same_every_time),
         cmocka_unit_test(waking_takes_time),
         cmocka_unit_test(waking_takes_the_waker_time),
+        cmocka_unit_test(a_region_of_all_is_the_run),
+        cmocka_unit_test(a_region_begins_with_who_waits),
     };
     return cmocka_run_group_tests(tests, load_machine, remove_trace);
 }

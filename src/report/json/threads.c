@@ -125,20 +125,27 @@ static json_t *scaling(const struct threads_report *threads) {
     return array;
 }
 
+/* Half of it, in cycles. */
+static json_t *interval(const struct together_result *together) {
+    return together->regions && together->interval < 0 ? json_null()
+                                                       : json_real(together->interval);
+}
+
 json_t *together_json(const struct report *report) {
     const struct together_result *together = &report->simulation->together;
     const struct threads_report *threads = &report->threads;
     if (!threads->together)
         return json_null();
     return json_pack(
-        "{s:I, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:o, s:I, s:I, s:I, s:f, s:o}",
+        "{s:I, s:b, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:o, s:I, s:I, s:I, s:f, "
+        "s:o}",
         "cores", (json_int_t)together->cores, "placed", together->placed, "elapsed_cycles",
-        (json_int_t)together->cycles, "active_cycles", (json_int_t)together->course.active,
-        "first_cause", first_cause(threads), "speedup_stack", speedup_stack(&threads->speedup),
-        "scaling", scaling(threads), "critical_path", critical_path(together), "waits",
-        waits(threads), "wait_rows", (json_int_t)threads->wait_count, "memory_bus_share",
-        threads->bus, "coherence", coherence(together), "diverged_waits",
-        (json_int_t)together->diverged, "unexplained_waits", (json_int_t)together->unexplained,
-        "blocked_calls", (json_int_t)together->blocked, "blocked_seconds",
-        together->blocked_seconds, "what_if", thread_what_ifs_json(threads));
+        (json_int_t)together->cycles, "elapsed_interval", interval(together), "active_cycles",
+        (json_int_t)together->course.active, "first_cause", first_cause(threads), "speedup_stack",
+        speedup_stack(&threads->speedup), "scaling", scaling(threads), "critical_path",
+        critical_path(together), "waits", waits(threads), "wait_rows",
+        (json_int_t)threads->wait_count, "memory_bus_share", threads->bus, "coherence",
+        coherence(together), "diverged_waits", (json_int_t)together->diverged, "unexplained_waits",
+        (json_int_t)together->unexplained, "blocked_calls", (json_int_t)together->blocked,
+        "blocked_seconds", together->blocked_seconds, "what_if", thread_what_ifs_json(threads));
 }

@@ -77,12 +77,15 @@ static void print_first(const struct threads_report *threads, const struct page 
 
 void threads_text_head(const struct threads_report *threads, const struct page *page) {
     const struct together_result *together = threads->together;
+    char interval[40] = "";
     if (!together)
         return;
     print_first(threads, page);
+    if (together->regions && together->interval >= 0)
+        snprintf(interval, sizeof interval, " ± %s", text_count((uint64_t)together->interval).s);
     page_print(
-        page, "elapsed %s cycles (%s at %s GHz) of %" PRIu32 " thread%s on %" PRIu32 " core%s%s",
-        text_count(together->cycles).s,
+        page, "elapsed %s%s cycles (%s at %s GHz) of %" PRIu32 " thread%s on %" PRIu32 " core%s%s",
+        text_count(together->cycles).s, interval,
         text_duration(threads->ghz > 0 ? (double)together->cycles / (threads->ghz * 1e9) : -1).s,
         text_quantity(threads->ghz).s, threads->known, text_plural(threads->known), together->cores,
         text_plural(together->cores), together->placed ? ", placed as asked" : "");

@@ -150,7 +150,8 @@ static bool take_turn(struct chip_run *chip, bool *more, struct error *error) {
     const int core = view.core;
     *more = true;
     if (candidate && core >= 0 && (!view.behind || candidate->ready <= view.now))
-        return guest_give_core(chip, candidate, core, error);
+        return (view.behind || chip_sampling_idle(chip, candidate->ready, error)) &&
+               guest_give_core(chip, candidate, core, error);
     if (!view.behind) {
         if (view.stuck)
             return let_go(chip, view.stuck, error);
@@ -259,12 +260,7 @@ static bool run_process(struct chip_run *chip, struct error *error) {
             good = chip_sampling_process_end(chip, error) && end_early(chip, error);
             break;
         }
-        good = chip_sampling_turn(chip, &more, error);
-        if (good && !more) {
-            good = end_early(chip, error);
-            break;
-        }
-        good = good && take_turn(chip, &more, error);
+        good = chip_sampling_turn(chip, error) && take_turn(chip, &more, error);
         watcher_tell(&options->watcher, chip->run->simulation->executed);
     }
     assert(!good || shared_memory_consistent(chip->memory));

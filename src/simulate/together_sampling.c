@@ -45,18 +45,44 @@ static bool begin_region(struct chip_run *chip, const struct planned_region *reg
     sampling->work_before = sampling->meter.work;
     const bool last = region->work_before + region->work >= chip->options->plan->work;
     sampling->target = last ? UINT64_MAX : sampling->meter.work + region->work;
-    return chip_window_begin(chip, weight_of(sampling, region), error);
+    sampling->region_weight = weight_of(sampling, region);
+    chip_region_mark(chip);
+    return chip_window_begin(chip, sampling->region_weight, error);
+}
+
+/* A part of the region is over. */
+static bool end_window(struct chip_run *chip, struct error *error) {
+    struct chip_sampling *sampling = chip->sampling;
+    if (!chip_window_end(chip, error))
+        return false;
+    sampling->region_cycles += sampling->window_cycles;
+    return true;
 }
 
 static bool end_region(struct chip_run *chip, struct error *error) {
     struct chip_sampling *sampling = chip->sampling;
     const struct planned_region *region = next_region(chip);
     const double work = (double)(sampling->meter.work - sampling->work_before);
-    sampling->owed += (double)region->stands_for - (double)sampling->weight * work;
-    return chip_window_end(chip, error);
+    sampling->owed += (double)region->stands_for - (double)sampling->region_weight * work;
+    return end_window(chip, error) && chip_region_sample(chip, error);
 }
 
-bool chip_sampling_turn(struct chip_run *chip, bool *more, struct error *error) {
+/* Work does not tell of time in which none is done. Where that is long, as when a thread sleeps, it
+ * is told by itself: a region is interrupted for it. */
+bool chip_sampling_idle(struct chip_run *chip, uint64_t until, struct error *error) {
+    enum { LEAST = 20000 }; /* cycles */
+    struct chip_sampling *sampling = chip->sampling;
+    if (!sampling || !chip->options->plan || until < chip->latest + LEAST)
+        return true;
+    const bool in_region = !sampling->fast;
+    if ((in_region && !end_window(chip, error)) || !chip_window_begin(chip, 1, error))
+        return false;
+    chip->latest = until;
+    return chip_window_end(chip, error) &&
+           (!in_region || chip_window_begin(chip, sampling->region_weight, error));
+}
+
+bool chip_sampling_turn(struct chip_run *chip, struct error *error) {
     struct chip_sampling *sampling = chip->sampling;
     if (!sampling || !chip->options->plan)
         return true;
@@ -67,8 +93,10 @@ bool chip_sampling_turn(struct chip_run *chip, bool *more, struct error *error) 
             return false;
     }
     const struct planned_region *next = next_region(chip);
-    if (!next)
-        return !(*more = false);
+    if (!next) { /* threads go on, as there may be time in which none works */
+        sampling->warm_from = sampling->target = UINT64_MAX;
+        return true;
+    }
     sampling->warm_from = next->before > chip->options->plan->warm_up
                               ? next->before - chip->options->plan->warm_up
                               : 0;

@@ -85,7 +85,8 @@ struct chip_sampling {
                         whole numbers, and a region ends where its threads can */
     uint64_t start;  /* its first cycle */
     uint64_t cycles; /* of all regions, weighted */
-    uint64_t simulated_before; /* instructions */
+    uint64_t window_cycles;                /* of the last stretch of cycles that counted */
+    uint64_t region_weight, region_cycles; /* of the region under way */
     struct coherence_statistics coherence_before;
     struct core_totals {
         uint64_t instructions, cycles, states[STATE_COUNT];
@@ -197,8 +198,10 @@ static inline uint64_t guest_cycle(const struct chip_run *chip, const struct gue
 /* With a profile or a plan; else nothing. */
 bool chip_sampling_begin(struct chip_run *chip, struct error *error);
 void chip_sampling_free(struct chip_run *chip);
-/* What is due between two turns. *more: false when all regions are done. */
-bool chip_sampling_turn(struct chip_run *chip, bool *more, struct error *error);
+/* No thread runs until this one does, in `until`: that counts once, wherever it is. */
+bool chip_sampling_idle(struct chip_run *chip, uint64_t until, struct error *error);
+/* What is due between two turns. */
+bool chip_sampling_turn(struct chip_run *chip, struct error *error);
 /* A process begins: its threads' time counts from there. */
 void chip_sampling_process(struct chip_run *chip);
 /* It ends, and with it the region under way. */

@@ -75,9 +75,6 @@ bool chip_window_begin(struct chip_run *chip, uint64_t weight, struct error *err
     sampling->start = start;
     sampling->weight = chip->run->step.weight = weight;
     sampling->coherence_before = coherence_of(chip);
-    sampling->simulated_before = chip->run->simulation->simulated;
-    sampling->before = totals_of(chip->run->simulation);
-    pics_by_signature(chip->run->total, sampling->units);
     return begin_course(chip, start, error);
 }
 
@@ -173,14 +170,20 @@ static bool add_course(struct chip_run *chip, uint64_t end, struct error *error)
     return true;
 }
 
-/* For the interval of the estimate. */
-static bool add_sample(struct chip_run *chip, uint64_t cycles, struct error *error) {
+void chip_region_mark(struct chip_run *chip) {
+    struct chip_sampling *sampling = chip->sampling;
+    sampling->before = totals_of(chip->run->simulation);
+    pics_by_signature(chip->run->total, sampling->units);
+    sampling->region_cycles = 0;
+}
+
+bool chip_region_sample(struct chip_run *chip, struct error *error) {
     struct chip_sampling *sampling = chip->sampling;
     const struct simulation *simulation = chip->run->simulation;
     const struct planned_region *region = &chip->options->plan->regions[sampling->region];
     struct region_sample *sample = &sampling->samples[sampling->region];
     const struct core_totals now = totals_of(simulation), *before = &sampling->before;
-    const uint64_t weight = sampling->weight;
+    const uint64_t weight = sampling->region_weight;
     const uint64_t executed = (now.instructions - before->instructions) / weight;
     const uint64_t work = sampling->meter.work - sampling->work_before;
     uint64_t *units = calloc(PSV_COMBINATIONS, sizeof *units);
@@ -200,7 +203,7 @@ static bool add_sample(struct chip_run *chip, uint64_t cycles, struct error *err
         (struct region_sample){.cluster = region->cluster,
                                .instructions = work ? work : 1,
                                .stands_for = (work ? work : 1) * weight,
-                               .cycles = cycles};
+                               .cycles = sampling->region_cycles};
     sampling->region++;
     return true;
 }
@@ -218,8 +221,7 @@ bool chip_window_end(struct chip_run *chip, struct error *error) {
     counters_add(&chip->result->coherence, &coherence, &sampling->coherence_before,
                  sizeof coherence, sampling->weight);
     sampling->cycles += sampling->weight * (end - sampling->start);
-    if (!add_sample(chip, end - sampling->start, error))
-        return false;
+    sampling->window_cycles = end - sampling->start;
     sampling->fast = true;
     sampling->start = end;
     sampling->weight = 0;

@@ -571,6 +571,42 @@ static void a_region_begins_with_who_waits(void **state) {
     simulation_free(&simulation);
 }
 
+/* A sleep in which no thread works lies in no region, or in one that stands for several such: it is
+ * told once, either way. */
+static void a_long_sleep_counts_once(void **state) {
+    (void)state;
+    enum { SLEEP_NS = 1000000, WORDS = 2000, ALL = 2 * (WORDS * INSNS + 1) };
+    for (unsigned inside = 0; inside < 2; inside++) {
+        begin();
+        struct thread_event *sleep = add_event(0, THREAD_EVENT_BLOCK, WORDS);
+        sleep->cause = THREAD_CAUSE_TIME;
+        sleep->asked_ns = SLEEP_NS;
+        add_work(0, WORDS);
+        add_work(0, WORDS);
+        script_thread_end(&script, 0);
+        struct planned_region region = {.before = inside ? WORDS * INSNS - 500 : 1000,
+                                        .work_before = inside ? WORDS * INSNS - 500 : 1000,
+                                        .work = 1000,
+                                        .stands_for = 5000};
+        const struct together_plan plan = {.flags = no_flags,
+                                           .regions = &region,
+                                           .count = 1,
+                                           .warm_up = 1000,
+                                           .instructions = ALL,
+                                           .work = ALL,
+                                           .slices = 1};
+        run_regions(&plan);
+        const struct together_thread *thread = &simulation.together.threads[0];
+        const double cycles = SLEEP_NS * machine.clock_ghz;
+        assert_in_range(thread->cycles[THREAD_SLEEPING], (uint64_t)cycles - 1,
+                        (uint64_t)cycles + 1);
+        assert_int_equal(simulation.together.cycles,
+                         thread->cycles[THREAD_SLEEPING] + thread->cycles[THREAD_RUNNING]);
+        assert_int_equal(simulation.instructions, 5 * simulation.simulated);
+        simulation_free(&simulation);
+    }
+}
+
 static int load_machine(void **state) {
     (void)state;
     struct error error;
@@ -603,6 +639,7 @@ int main(void) {
         cmocka_unit_test(waking_takes_the_waker_time),
         cmocka_unit_test(a_region_of_all_is_the_run),
         cmocka_unit_test(a_region_begins_with_who_waits),
+        cmocka_unit_test(a_long_sleep_counts_once),
     };
     return cmocka_run_group_tests(tests, load_machine, remove_trace);
 }

@@ -28,14 +28,19 @@ static void drop_from(struct cache *cache, uint64_t line) {
     cache_note_change(cache, index);
 }
 
-/* The core has the line until this cycle. */
-static void note_loss(struct memory *memory, uint64_t line, uint64_t until, bool owned) {
+/* The core has the line until this cycle; the request is half of these cycles on its way. */
+static void note_loss(struct memory *memory, uint64_t line, uint64_t until, bool owned,
+                      uint32_t cycles, const struct request *request) {
     struct cache *l1d = &memory->l1d;
     const size_t index = cache_find(l1d, line);
     const struct flight *flight =
         index != CACHE_NONE ? cache_flight(l1d, index, memory->now) : NULL;
-    *lost_place(memory->lost, line, l1d->line_shift) = (struct lost_line){
-        .line = line, .gained = flight ? flight->ready : 0, .until = until, .owned = owned};
+    *lost_place(memory->lost, line, l1d->line_shift) =
+        (struct lost_line){.line = line,
+                           .gained = flight ? flight->ready : 0,
+                           .until = until,
+                           .known = request->cycle + cycles / 2,
+                           .owned = owned};
 }
 
 static void drop(struct memory *memory, uint64_t line) {
@@ -79,10 +84,10 @@ static uint64_t others(const struct shared_memory *shared, struct directory_entr
 
 /* These cores lose their copies: to others, whose request arrives in cycle `until`. */
 static void lose(struct shared_memory *shared, uint64_t cores, uint64_t line, uint64_t until,
-                 bool owned, const struct request *request) {
+                 bool owned, uint32_t cycles, const struct request *request) {
     for (; cores; cores &= cores - 1) {
         const unsigned core = (unsigned)__builtin_ctzll(cores);
-        note_loss(shared->cores[core], line, until, owned);
+        note_loss(shared->cores[core], line, until, owned, cycles, request);
         drop(shared->cores[core], line);
         shared->statistics[core].invalidations += !request->functional;
     }
@@ -222,10 +227,10 @@ static void transfer(struct memory *memory, struct cache *last, struct directory
     if (request->own || (modified && shared->migratory)) {
         if (!request->own)
             level_write_back(memory, last, line, request);
-        lose(shared, owner, line, lost, true, request);
+        lose(shared, owner, line, lost, true, cycles, request);
         give(entry, bit(memory), ready, request);
     } else {
-        note_loss(from, line, lost, true); /* of what it may do with it */
+        note_loss(from, line, lost, true, cycles, request); /* of what it may do with it */
         if (modified)
             clean(from, line, request);
         entry->line &= ~(uint64_t)ENTRY_OWNED;
@@ -247,7 +252,8 @@ static void invalidate(struct memory *memory, struct directory_entry *entry, uin
     answer->soonest = answer->soonest > soonest ? answer->soonest : soonest;
     answer->coherent = true;
     statistics->upgrades += !request->functional;
-    lose(shared, holders, line, arrival(begin, shared->upgrade, request), false, request);
+    lose(shared, holders, line, arrival(begin, shared->upgrade, request), false, shared->upgrade,
+         request);
     give(entry, bit(memory), answer->ready, request);
     tell(memory, COHERENCE_UPGRADE, holders, request, answer->ready);
 }

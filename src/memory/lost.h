@@ -14,7 +14,8 @@ enum { LOST_LINES = 256 }; /* of a core; a power of two */
 struct lost_line {
     uint64_t line;          /* address */
     uint64_t gained, until; /* cycles; until = 0: none */
-    bool owned;             /* it might be written, too */
+    uint64_t known; /* cycle: who comes to it has computed the request before, whatever the bound */
+    bool owned;     /* it might be written, too */
 };
 
 static inline struct lost_line *lost_place(struct lost_line *lines, uint64_t line,

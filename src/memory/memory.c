@@ -359,6 +359,15 @@ bool memory_awaits(struct memory *memory, uint64_t cycle, uint64_t address) {
     return index == CACHE_NONE || (flight && flight->ready > cycle);
 }
 
+uint64_t memory_loses(struct memory *memory, uint64_t cycle, uint64_t dispatch, uint64_t address) {
+    const uint64_t line = address & ~memory->l1d.line_mask;
+    if (!memory->lost)
+        return UINT64_MAX;
+    const struct lost_line *lost =
+        lost_find(memory->lost, line, memory->l1d.line_shift, cycle, false);
+    return lost && lost->known <= dispatch ? lost->until : UINT64_MAX;
+}
+
 bool memory_may_store(struct memory *memory, uint64_t cycle, uint64_t address,
                       uint32_t size_bytes) {
     const struct cache *l1d = &memory->l1d;

@@ -73,6 +73,9 @@ void memory_load_own(struct memory *memory, uint64_t cycle, uint64_t address, ui
                      uint64_t sequence, uint32_t insn, struct memory_result *result);
 /* Whether a line that this core had lost to another is not back in this cycle. */
 bool memory_awaits(struct memory *memory, uint64_t cycle, uint64_t address);
+/* When this core loses the line that it has in this cycle, as far as that is known to who was
+ * dispatched in cycle `dispatch`, however far ahead of others it is computed; else UINT64_MAX. */
+uint64_t memory_loses(struct memory *memory, uint64_t cycle, uint64_t dispatch, uint64_t address);
 /* Whether a store at this cycle would find its lines this core's own: no other core is asked. */
 bool memory_may_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes);
 void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,

@@ -169,11 +169,34 @@ static void a_forwarded_load_awaits_its_line(void **state) {
     }
 }
 
+/* A has the line until 127, as above, and B until it has asked again. An instruction that
+ * serialises is dispatched in 109 and commits in 112. Two operations of 10 cycles and a load are
+ * dispatched then and issue in 113: the operations commit in 124 and 134, and the load, which was
+ * complete in 116, would too. But its line was lost in 127. It is flushed at the head, in 135,
+ * fetched in 137, dispatched in 140, asks for the line in 141, has its turn in 147 and the line in
+ * 187, and commits in 189. With one operation it commits in 124. */
+static void a_load_that_loses_its_line_reads_again(void **state) {
+    (void)state;
+    const struct machine machine = two_cores();
+    for (unsigned operations = 1; operations <= 2; operations++) {
+        struct side sides[2] = {{.program = program_fixture_new()},
+                                {.program = program_fixture_new()}};
+        struct program_fixture *first = sides[0].program;
+        execute_at(first, load(first, 5, 0), LINE, 8);
+        execute(first, with_flags(first, alu(first, 0, 0, 0), INSN_SERIALISING));
+        add_chain(first, operations);
+        execute_at(first, load(first, 5, 0), LINE, 8);
+        execute_at(sides[1].program, store(sides[1].program, 0, 0), OTHER_WORD, 8);
+        expect(&machine, sides, operations == 2 ? 189 : 124, 7);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_writers_in_turns),
         cmocka_unit_test(a_writer_and_a_reader),
         cmocka_unit_test(a_forwarded_load_awaits_its_line),
+        cmocka_unit_test(a_load_that_loses_its_line_reads_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,6 +143,7 @@ static void await_line(struct ooo *core, uint64_t at, const struct unit *unit,
         memory_load(core->memory, result.retry, stream->address, stream->size_bytes, at,
                     stream->insn, &result);
     uop->psv |= signature_of(&result, true);
+    uop->renamed = NULL; /* nor do those who read it */
     uop->complete = uop->wake = later(uop->complete, result.ready + unit->latency);
 }
 
@@ -207,6 +208,22 @@ static uint64_t access_memory(struct ooo *core, uint64_t at, const struct stream
     return 0;
 }
 
+/* A load that has read from a line which another core takes before it commits has to read again
+ * (Gharachorloo, Gupta and Hennessy, ICPP 1991): found out at the head. */
+static void check_loss(struct ooo *core, uint64_t at, const struct stream_uop *stream,
+                       struct uop_cycles *uop) {
+    const uint64_t place = place_of(core, at);
+    const uint64_t done = uop->complete + core->machine.complete_to_commit;
+    const uint64_t commit =
+        later(later(done, core->commit[place - 1]), core->earlier.commit[place] + 1);
+    const uint64_t lost = memory_loses(core->memory, uop->issue, uop->dispatch, stream->address);
+    if (lost > commit || stream->flags & (U_PREFETCH | U_WAIT_HEAD) || !stream->access_count)
+        return;
+    uop->violated = true;
+    uop->passed_store = UNKNOWN;
+    uop->lost = lost;
+}
+
 void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop *stream,
                           const struct store_met *met, struct uop_cycles *uop,
                           struct kept_life *kept) {
@@ -216,6 +233,8 @@ void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop
         const bool passes = meets && store_at(core, met->number)->issue > uop->issue;
         if (meets && !passes && forwards(core, met)) {
             forward(core, at, unit, stream, met, uop, kept);
+            if (core->machine.forward_awaits_line)
+                check_loss(core, at, stream, uop);
             return;
         }
         if (meets && !passes) { /* until the cache has it */
@@ -227,6 +246,9 @@ void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop
         if (!retry) {
             uop->violated = passes;
             uop->passed_store = met->number;
+            uop->lost = 0;
+            if (!passes && core->one_of_several)
+                check_loss(core, at, stream, uop);
             return;
         }
         if (kept)

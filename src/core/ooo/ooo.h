@@ -238,6 +238,7 @@ struct uop_cycles {
     uint16_t psv;
     bool violated; /* a load that read before an older store to its address; number of that: */
     uint64_t passed_store;
+    uint64_t lost; /* or UNKNOWN, and before its line was lost to another core in this cycle */
     const struct remembered_store *renamed; /* what a load reads is another name for; or NULL */
 };
 

@@ -336,12 +336,12 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
                                                       struct packed_life *life) {
     const struct stream_uop *stream = stream_at(core, at);
     const struct prepared_uop *operands = stream->operands;
-    const uint64_t flush = core->now.commit + 1;
+    const uint64_t flush = later(core->now.commit + 1, load->lost);
     const struct registers registers = core->registers;
     struct standing before = core->now;
     struct uop_cycles squashed = *load;
     before.insns -= (stream->flags & U_FIRST) != 0;
-    if (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE)
+    if (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE && load->passed_store != UNKNOWN)
         wait_from_now_on(core, stream->insn, store_at(core, load->passed_store)->issue);
     core->statistics.ordering_violations++;
     end_group(core);
@@ -415,8 +415,8 @@ STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at,
             note_dispatch(core, at, uop.dispatch);
         }
         execute(core, now, at, stream, flags, &uop, life);
-        if (__builtin_expect(!uop.violated, 1))
-            break;
+        if (__builtin_expect(!uop.violated, 1) || (carried && uop.passed_store == UNKNOWN))
+            break; /* who reads a lost line again is the oldest, and keeps what it gets */
         const struct uop_cycles load = uop;
         core->now = *now;
         flush_violation(core, at, &load, life);

@@ -209,7 +209,7 @@ static uint64_t access_memory(struct ooo *core, uint64_t at, const struct stream
 }
 
 /* A load that has read from a line which another core takes before it commits has to read again
- * (Gharachorloo, Gupta and Hennessy, ICPP 1991): found out at the head. */
+ * (Gharachorloo, Gupta and Hennessy 1991): found out at the head. */
 static void check_loss(struct ooo *core, uint64_t at, const struct stream_uop *stream,
                        struct uop_cycles *uop) {
     const uint64_t place = place_of(core, at);

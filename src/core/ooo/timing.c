@@ -284,6 +284,7 @@ static void keep_squashed(struct ooo *core, const struct packed_life *life) {
  * and their accesses leave their marks in the caches. */
 static void run_squashed(struct ooo *core, uint64_t first, uint64_t flush) {
     struct standing *now = &core->now;
+    const bool lives = core->lives != NULL;
     bool dispatching = true;
     for (uint64_t at = first + 1; at < core->available; at++) {
         const struct stream_uop *stream = stream_at(core, at);
@@ -303,19 +304,19 @@ static void run_squashed(struct ooo *core, uint64_t first, uint64_t flush) {
             return;
         if (core->merge)
             note_fetch(core, at, uop.fetch);
-        if (core->lives)
+        if (lives)
             begin_life(core, now, at, stream, operands, &life);
         dispatching =
             dispatching && dispatch_stage(core, now, at, stream, flags, flush, &uop, &held);
         if (dispatching) {
             if (core->merge)
                 note_dispatch(core, at, uop.dispatch);
-            execute(core, now, at, stream, flags, &uop, core->lives ? &life : NULL);
-            rename_result(core, operands, flags, at, &uop, core->lives != NULL);
+            execute(core, now, at, stream, flags, &uop, lives ? &life : NULL);
+            rename_result(core, operands, flags, at, &uop, lives);
             uop.commit = flush;
             commit_stage(core, now, at, flags, &uop);
         }
-        if (core->lives) {
+        if (lives) {
             end_life(core, now, &uop, flush, &life);
             life.kept.dispatch_block = (uint8_t)held;
             squash_life(&uop, flush, dispatching, &life);
@@ -327,6 +328,11 @@ static void run_squashed(struct ooo *core, uint64_t first, uint64_t flush) {
             redirect_fetch(core, now, flags, flags & U_TAKEN ? stream->bubble : 0, &uop);
         }
     }
+}
+
+/* What flushed a load: a store that it passed, or a core that took its line. */
+static inline uint16_t flush_event(const struct uop_cycles *load) {
+    return load->passed_store == UNKNOWN ? PSV_ST_CO : PSV_FL_MO;
 }
 
 /* The load has read too early, which is found out when it reaches the head: everything from it on
@@ -345,7 +351,7 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
         wait_from_now_on(core, stream->insn, store_at(core, load->passed_store)->issue);
     core->statistics.ordering_violations++;
     end_group(core);
-    squashed.psv |= PSV_FL_MO;
+    squashed.psv |= flush_event(load);
     if (core->lives) {
         assert(life);
         end_life(core, &core->now, &squashed, flush, life);
@@ -421,7 +427,7 @@ STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at,
         core->now = *now;
         flush_violation(core, at, &load, life);
         *now = core->now;
-        carried = PSV_FL_MO | (uop.psv & (PSV_DR_L1 | PSV_DR_TLB));
+        carried = flush_event(&load) | (uop.psv & (PSV_DR_L1 | PSV_DR_TLB));
     }
     rename_result(core, operands, flags, at, &uop, lives);
     commit_stage(core, now, at, flags, &uop);

@@ -107,8 +107,8 @@ static const struct command_line LINE = {
 static bool may_be_run_twice(const struct explain *explain) {
     const struct input_options *input = &explain->run.input;
     struct stat status;
-    if (explain->over == UINT64_MAX || input->skip || input->from || input->thread >= 0 ||
-        input->seconds || input->on_signal)
+    if (explain->over == UINT64_MAX || path_options_any(&explain->run.path_options) ||
+        input->skip || input->from || input->thread >= 0 || input->seconds || input->on_signal)
         return false;
     return input->command ||
            (!input->limit && stat(input->trace, &status) == 0 && S_ISREG(status.st_mode));
@@ -123,7 +123,8 @@ static const struct verb ONE_PASS = {
 
 /* Explained as study/explain.h says: a command, unless a part of its run is asked for by --skip,
  * --from, --thread, --for or --on-signal; and the whole of a trace in a regular file. All else, and
- * what --exact or --systematic asks for, is simulated in one pass. */
+ * what --exact or --systematic asks for, is simulated in one pass; and who called whom, as every
+ * call must be seen. */
 static const struct verb *choose(void *verb) {
     return may_be_run_twice(verb) ? &verb_explain : &ONE_PASS;
 }

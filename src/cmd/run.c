@@ -19,14 +19,19 @@ void run_begin(struct run *run) {
 bool run_prepare(void *verb, struct error *error) {
     struct run *run = verb;
     return machine_choice_load(&run->machines, &run->machine, error) &&
-           verb_open_report(&run->verb, error) && save_open(&run->save, &run->save_options, error);
+           verb_open_report(&run->verb, error) &&
+           paths_prepare(&run->paths, &run->path_options, error) &&
+           save_open(&run->save, &run->save_options, error);
 }
 
 bool run_open(struct run *run, struct error *error) {
     run->study.begin = run->study.trace ? NULL : interrupt_await(&run->input);
     run->study.options.ideal = run->machine.ideal;
     run->study.interrupted = interrupt_tell;
-    return simulated_run_open(&run->study, &run->verb.failed, error);
+    bool good;
+    run->study.options.extents =
+        paths_begin(&run->paths, &run->path_options, run->save_options.save, &good, error);
+    return good && simulated_run_open(&run->study, &run->verb.failed, error);
 }
 
 bool run_result(struct run *run, bool good, struct error *error) {
@@ -71,7 +76,9 @@ bool run_report_build(struct run *run, const struct simulation *simulation, cons
                                                run->study.forecasts ? &run->study.what_ifs : NULL};
     if (!(run->program = program_new()))
         return error_set(error, "out of memory for the report");
-    return report_build(&request, simulation, code, run->program, &run->report, error);
+    return report_build(&request, simulation, code, run->program, &run->report, error) &&
+           paths_report(&run->paths, &run->verb.output, simulation, code, run->program,
+                        &run->report, error);
 }
 
 void run_note_trace(struct run *run, const struct code *code, const struct trace *trace) {
@@ -120,6 +127,7 @@ bool run_report_write(struct run *run, struct error *error) {
 void run_free(void *verb) {
     struct run *run = verb;
     report_free(&run->report);
+    paths_free(&run->paths);
     if (run->program)
         program_free(run->program);
     simulated_run_free(&run->study);

@@ -2,6 +2,7 @@
  * reported. */
 #pragma once
 
+#include "cmd/path_options.h"
 #include "cmd/save.h"
 #include "cmd/verb.h"
 #include "report/report.h"
@@ -16,6 +17,8 @@ struct run {
     struct machine_choice machines;
     struct simulated_run study;
     struct save save;
+    struct path_options path_options;
+    struct paths paths;
     struct program *program;
     struct report report;
     bool unfollowed; /* processes that --follow would include */
@@ -27,6 +30,7 @@ struct run {
         {&output_group, offsetof(struct run, verb.output)},                                        \
         {&grain_group, offsetof(struct run, verb.output.by)},                                      \
         {&save_group, offsetof(struct run, save_options)},                                         \
+        {&path_group, offsetof(struct run, path_options)},                                         \
         {&for_group, offsetof(struct run, input)}, {                                               \
         &legend_group, offsetof(struct run, verb.output)                                           \
     }

@@ -32,38 +32,8 @@ struct calls {
     const struct profile_run *run;
     const struct call_options *options;
     struct call_profile profile;
-    struct caller_tree *trees;
     struct call_report report;
 };
-
-static bool find_callers(struct calls *calls, struct error *error) {
-    struct call_report *report = &calls->report;
-    const uint32_t top = calls->run->verb.output.top;
-    const size_t all = calls->profile.procedure_count;
-    size_t most = top && top < all ? top : all;
-    uint32_t *sorted = call_profile_sorted(&calls->profile);
-    calls->trees = calloc(all + 1, sizeof *calls->trees);
-    bool good = (sorted && calls->trees) || error_set(error, "out of memory for the callers");
-    if (good && calls->options->procedure) {
-        most = 1;
-        sorted[0] = call_profile_find(&calls->profile, calls->options->procedure, error);
-        good = sorted[0] != UINT32_MAX;
-        report->inclusive = true;
-    }
-    const double least = report->least * calls->profile.frames.items[0].total;
-    for (size_t i = 0; good && i < most; i++) {
-        const struct call_procedure *procedure = &calls->profile.procedures[sorted[i]];
-        if (!report->inclusive && i && procedure->self < least && !calls->run->verb.output.json)
-            break;
-        struct caller_tree *tree = &calls->trees[report->caller_count++];
-        tree->procedure = sorted[i];
-        good = call_profile_callers(&calls->profile, sorted[i], report->inclusive, &tree->frames) ||
-               error_set(error, "out of memory for the callers");
-    }
-    report->callers = calls->trees;
-    free(sorted);
-    return good;
-}
 
 /* Of a tree, the callers of what takes most; of callers, the whole tree, or the code itself. */
 static char *next_of(const struct calls *calls) {
@@ -83,7 +53,9 @@ static char *next_of(const struct calls *calls) {
 static bool write_report(struct calls *calls, struct error *error) {
     struct call_report *report = &calls->report;
     const struct page page = output_page(&calls->run->verb.files.report);
-    if (calls->options->callers && !find_callers(calls, error))
+    const struct output_options *output = &calls->run->verb.output;
+    if (calls->options->callers && !call_report_find_callers(report, calls->options->procedure,
+                                                             output->top, !output->json, error))
         return false;
     if (!call_report_add_worth(report))
         return error_set(error, "out of memory for the report");
@@ -109,9 +81,7 @@ bool top_calls_report(const struct profile_run *run, const struct call_options *
     bool good = event &&
                 call_profile_read(&calls.profile, &run->set, &query, run->program, error) &&
                 write_report(&calls, error);
-    for (size_t i = 0; i < calls.report.caller_count; i++)
-        call_frames_free(&calls.trees[i].frames);
-    free(calls.trees);
+    call_report_free_callers(&calls.report);
     call_profile_free(&calls.profile);
     report_free(&calls.report.report);
     return good;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program/function_name.h"
+#include "query/call_profile_parts.h"
 #include "query/image_name.h"
 #include "query/missing_slices.h"
 #include "query/profile_table.h"
@@ -60,8 +61,11 @@ static bool frames_settle(struct call_frames *frames) {
     for (size_t i = frames->count; i-- > 0;) {
         struct call_frame *frame = &frames->items[i];
         frame->total += frame->self;
-        if (frame->parent != CALL_NONE_FRAME)
+        frame->instructions += frame->self_instructions;
+        if (frame->parent != CALL_NONE_FRAME) {
             frames->items[frame->parent].total += frame->total;
+            frames->items[frame->parent].instructions += frame->instructions;
+        }
         frames->order[i] = (uint32_t)i;
     }
     qsort_r(frames->order, frames->count, sizeof *frames->order, by_parent, frames->items);
@@ -102,8 +106,8 @@ static bool no_memory(struct error *error) {
 }
 
 /* UINT32_MAX: out of memory. */
-static uint32_t add_procedure(struct call_profile *profile, const char *image, const char *name,
-                              uint32_t cut) {
+uint32_t call_profile_add_procedure(struct call_profile *profile, const char *image,
+                                    const char *name, uint32_t cut) {
     char key[2 * NAME_BYTES];
     const size_t known = profile->names.count;
     const int size = snprintf(key, sizeof key, "%s%c%s", image, 0, name);
@@ -134,7 +138,7 @@ static uint32_t look_up(struct reading *reading, const struct store_call *call) 
                                     .covered = location.function_size,
                                     .offset = location.function_offset};
     profile_row_name(&row, name, sizeof name);
-    const uint32_t procedure = add_procedure(reading->profile, image->path, name, 0);
+    const uint32_t procedure = call_profile_add_procedure(reading->profile, image->path, name, 0);
     if (procedure == UINT32_MAX)
         no_memory(reading->error);
     return procedure;
@@ -142,8 +146,8 @@ static uint32_t look_up(struct reading *reading, const struct store_call *call) 
 
 static uint32_t add_cut(struct call_profile *profile, uint64_t cut) {
     if (cut == STORE_FAILED)
-        return add_procedure(profile, "", "[callers not found]", STORE_FAILED);
-    return add_procedure(profile, "", "[deeper callers]", STORE_TRUNCATED);
+        return call_profile_add_procedure(profile, "", "[callers not found]", STORE_FAILED);
+    return call_profile_add_procedure(profile, "", "[deeper callers]", STORE_TRUNCATED);
 }
 
 static uint32_t procedure_of(struct reading *reading, const struct store_call *call) {
@@ -200,16 +204,18 @@ static uint32_t repeated(const struct call_frames *frames, uint32_t caller, uint
     return 0;
 }
 
+uint32_t call_profile_frame(struct call_profile *profile, uint32_t caller, uint32_t procedure) {
+    return repeated(&profile->frames, caller, procedure)
+               ?: child_of(&profile->frames, caller, procedure);
+}
+
 /* The frame of a call below that of its caller. */
 static bool add_call(struct reading *reading, const struct store_call *call, uint32_t *frame) {
-    struct call_frames *frames = &reading->profile->frames;
     const uint32_t procedure = procedure_of(reading, call);
     const uint32_t parent = call->parent == STORE_CALL_TOP ? 0 : reading->nodes[call->parent];
     if (procedure == UINT32_MAX)
         return false;
-    *frame = repeated(frames, parent, procedure);
-    if (!*frame)
-        *frame = child_of(frames, parent, procedure);
+    *frame = call_profile_frame(reading->profile, parent, procedure);
     return *frame != CALL_NONE_FRAME || no_memory(reading->error);
 }
 
@@ -251,12 +257,27 @@ static void sum_procedures(struct call_profile *profile) {
         const struct call_frame *frame = &frames->items[i];
         struct call_procedure *procedure = &profile->procedures[frame->procedure];
         procedure->self += frame->self;
-        if (!has_ancestor(frames, i, frame->procedure))
+        procedure->self_instructions += frame->self_instructions;
+        if (!has_ancestor(frames, i, frame->procedure)) {
             procedure->total += frame->total;
+            procedure->instructions += frame->instructions;
+        }
         if (procedure->cut)
             *(procedure->cut == STORE_FAILED ? &profile->failed : &profile->truncated) +=
                 frame->total;
     }
+}
+
+bool call_profile_begin(struct call_profile *profile) {
+    *profile = (struct call_profile){0};
+    return frames_begin(&profile->frames);
+}
+
+bool call_profile_settle(struct call_profile *profile) {
+    if (!frames_settle(&profile->frames))
+        return false;
+    sum_procedures(profile);
+    return true;
 }
 
 /* Of waits stacks are taken with them, or not permitted. */
@@ -276,20 +297,18 @@ static bool no_stacks(const struct profile_set *set, const struct call_query *qu
 bool call_profile_read(struct call_profile *profile, const struct profile_set *set,
                        const struct call_query *query, struct program *program,
                        struct error *error) {
-    *profile = (struct call_profile){0};
     struct reading reading = {.profile = profile, .set = set, .query = query, .error = error};
     const struct store_filter filter = profile_set_filter(set, query->event->name);
-    bool good = (frames_begin(&profile->frames) || no_memory(error)) &&
+    bool good = (call_profile_begin(profile) || no_memory(error)) &&
                 (reading.names = image_names_new(set->store, program, error)) &&
                 store_each_call_tree(set->store, &filter, visit_tree, &reading, error) &&
-                !reading.failed && (frames_settle(&profile->frames) || no_memory(error));
+                !reading.failed && (call_profile_settle(profile) || no_memory(error));
     image_names_free(reading.names);
     free(reading.sites);
     hash_index_free(&reading.index);
     free(reading.nodes);
     if (!good)
         return false;
-    sum_procedures(profile);
     if (!(profile->frames.items[0].total > 0) && sample_choice_any(&set->choice))
         return missing_slices(set, error);
     return profile->frames.items[0].total > 0 || no_stacks(set, query, error);
@@ -298,6 +317,7 @@ bool call_profile_read(struct call_profile *profile, const struct profile_set *s
 void call_profile_free(struct call_profile *profile) {
     call_frames_free(&profile->frames);
     free(profile->procedures);
+    free(profile->cells);
     intern_free(&profile->names);
     *profile = (struct call_profile){0};
 }
@@ -356,15 +376,18 @@ uint32_t call_profile_find(const struct call_profile *profile, const char *name,
 }
 
 /* Adds the chain of callers above a frame. */
-static bool add_chain(const struct call_frames *frames, uint32_t frame, double value,
+static bool add_chain(const struct call_frames *frames, uint32_t frame, bool inclusive,
                       struct call_frames *callers) {
+    const struct call_frame *called = &frames->items[frame];
     uint32_t at = 0;
     for (uint32_t caller = frames->items[frame].parent; caller && at != CALL_NONE_FRAME;
          caller = frames->items[caller].parent)
         at = child_of(callers, at, frames->items[caller].procedure);
     if (at == CALL_NONE_FRAME)
         return false;
-    callers->items[at].self += value;
+    callers->items[at].self += inclusive ? called->total : called->self;
+    callers->items[at].self_instructions +=
+        inclusive ? called->instructions : called->self_instructions;
     return true;
 }
 
@@ -380,7 +403,7 @@ bool call_profile_callers(const struct call_profile *profile, uint32_t procedure
         if (frame->procedure != procedure || (inclusive && has_ancestor(frames, i, procedure)))
             continue;
         const double value = inclusive ? frame->total : frame->self;
-        if (value > 0 && !add_chain(frames, i, value, callers))
+        if (value > 0 && !add_chain(frames, i, inclusive, callers))
             return false;
     }
     return frames_settle(callers);

@@ -15,14 +15,17 @@ struct call_procedure {
     uint32_t cut;      /* enum store_cut: no procedure, but why outermost frames are not known; 0 */
     bool nameless;     /* code of an image of which no procedure is known: maybe several */
     double self, total; /* values of it alone, and of it and what it called: each stack once */
+    double self_instructions, instructions; /* likewise; of simulations */
 };
 
 #define CALL_NONE_FRAME UINT32_MAX
 
 struct call_frame {
-    uint32_t parent;       /* index; CALL_NONE_FRAME of the first frame, which is everything */
-    uint32_t procedure;    /* index; of the first frame of no meaning */
-    double self, total;    /* likewise */
+    uint32_t parent;    /* index; CALL_NONE_FRAME of the first frame, which is everything */
+    uint32_t procedure; /* index; of the first frame of no meaning */
+    double self, total; /* likewise */
+    double self_instructions, instructions;
+    double calls;          /* times that it was entered; of simulations */
     uint32_t first, count; /* its children: in `order` */
 };
 
@@ -33,12 +36,21 @@ struct call_frames {
     struct hash_index index;
 };
 
+/* Values of a frame itself, of a simulation, by their events. */
+struct call_cell {
+    uint32_t frame, psv;
+    double value;
+};
+
 struct call_profile {
     struct call_procedure *procedures;
     size_t procedure_count, procedure_capacity;
     struct intern names;       /* of procedures: image and name; numbers are those of procedures */
     struct call_frames frames; /* from the outermost down */
     double truncated, failed;  /* values of stacks that are cut */
+    struct call_cell *cells;   /* by frame, then psv; of simulations */
+    size_t cell_count;
+    bool simulated; /* values are cycles */
 };
 
 struct call_query {

@@ -36,6 +36,8 @@ struct report_children {
     char *name;     /* of that executable, without its folder */
 };
 
+struct call_report;
+
 struct report {
     const char *verb;    /* "sim" or "explain" */
     const char *program; /* command, or the trace's */
@@ -48,6 +50,7 @@ struct report {
     struct stack stack;
     struct report_rows functions, instructions;
     struct report_rows grouped;      /* by line or image, when asked for; else empty */
+    const struct call_report *calls; /* in place of those tables; NULL: not asked for */
     struct forecast_result forecast; /* of upgrades of the machine; its instructions 0: none */
     struct what_if what_if;
     struct threads_report threads; /* that were simulated together */

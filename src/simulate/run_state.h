@@ -14,6 +14,7 @@ struct lane {
     struct tap *tap;
     struct attached *attached;
     struct graph_lane *graph; /* or NULL */
+    struct call_lane *calls;  /* likewise */
     struct core *core;
     struct stall_causes *causes; /* of a core in order; else NULL */
     bool in_window;
@@ -37,6 +38,7 @@ struct simulation_state {
     struct golden *golden; /* with Oracle */
     struct workers *workers;
     struct graph_breakdown *graph;  /* or NULL */
+    struct call_paths *calls;       /* or NULL */
     struct oracle_result sliced;    /* of cores that record slices and are done */
     struct oracle_result collected; /* what Oracle had when the level began */
     struct pics *total;

@@ -32,6 +32,7 @@ static void lane_free(const struct simulation_state *run, struct lane *lane) {
         tap_free(lane->tap);
     workers_detach(run->workers, lane->attached);
     graph_lane_free(lane->graph);
+    call_lane_free(lane->calls);
     for (uint32_t i = 0; i < options->observer_count; i++)
         if (options->observers[i].detach && lane->observed[i])
             options->observers[i].detach(options->observers[i].context, lane->observed[i]);
@@ -52,6 +53,17 @@ static bool attach_observers(const struct simulation_state *run, struct lane *la
            all_where(i, options->instruction_observer_count,
                      options->instructions[i].attach(options->instructions[i].context,
                                                      &lane->instructions[i], error));
+}
+
+static bool attach_calls(const struct simulation_state *run, struct lane *lane,
+                         struct error *error) {
+    if (!run->calls)
+        return true;
+    if (!(lane->calls = call_lane_new(run->calls, lane->source.thread)))
+        return error_set(error, "out of memory for call paths");
+    struct tap_worker worker = call_lane_worker(lane->calls);
+    worker.executor = run->attribution;
+    return tap_add_worker(lane->tap, &worker, error);
 }
 
 static struct lane *lane_new(struct simulation_state *run, struct tap_source source,
@@ -84,7 +96,7 @@ static struct lane *lane_new(struct simulation_state *run, struct tap_source sou
         lane->attached = workers_attach(run->workers, lane->tap, &good, error);
     if (good && run->graph)
         lane->graph = graph_lane_new(run->graph, lane->tap, &good, error);
-    if (!good || !attach_observers(run, lane, error) ||
+    if (!good || !attach_calls(run, lane, error) || !attach_observers(run, lane, error) ||
         !(lane->core = core_new(run->options->machine, &options, error))) {
         lane_free(run, lane);
         return NULL;
@@ -188,12 +200,21 @@ static bool lane_finish(struct simulation_state *run, struct lane *lane, struct 
     return collect_slices(run, &lane->slice, good ? error : &late) && good;
 }
 
+static bool check_paths(const struct simulation_state *run) {
+    const struct simulation *simulation = run->simulation;
+    uint64_t units = 0, instructions = 0;
+    if (run->calls)
+        call_paths_total(run->calls, &units, &instructions);
+    return !run->calls ||
+           (units == simulation->cycles * CYCLE_UNITS && instructions == simulation->instructions);
+}
+
 /* Every cycle that the cores counted must have been attributed, once. */
 static bool check_sums(const struct simulation_state *run, struct error *error) {
     const struct simulation *simulation = run->simulation;
     const uint64_t states = sum_over(uint64_t, i, STATE_COUNT, simulation->states[i]);
     if (states == simulation->cycles && simulation->cycles == simulation->counted.cycles &&
-        pics_total(run->total) == simulation->cycles * CYCLE_UNITS)
+        pics_total(run->total) == simulation->cycles * CYCLE_UNITS && check_paths(run))
         return true;
     return error_set(error,
                      "attribution: of %" PRIu64 " simulated cycles %" PRIu64
@@ -219,7 +240,8 @@ bool run_collect(struct simulation_state *run, struct error *error) {
     simulation->instructions += (now.instructions - before->instructions) * weight;
     simulation->uops += (now.uops - before->uops) * weight;
     *before = now;
-    if (!pics_move(run->total, golden_profile(run->golden), weight))
+    if (!pics_move(run->total, golden_profile(run->golden), weight) ||
+        (run->calls && !call_paths_collect(run->calls, weight)))
         return error_set(error, "out of memory for the profile");
     return good && check_sums(run, error);
 }
@@ -303,7 +325,8 @@ bool run_show_piece(struct simulation_state *run, struct lane *lane,
                            follows, error))
             return false;
     }
-    return count_executions(run, piece, error) && teach_observers(run, code, error);
+    return (!lane->calls || call_lane_see(lane->calls, code, piece, true, error)) &&
+           count_executions(run, piece, error) && teach_observers(run, code, error);
 }
 
 static bool simulate_piece(struct simulation_state *run, struct lane *lane,
@@ -334,15 +357,19 @@ static bool run_piece(struct simulation_state *run, const struct trace_batch *pi
     struct simulation *simulation = run->simulation;
     const struct code *code = trace_code(run->trace);
     simulation->executed += counted;
-    if (run->step.action == SAMPLING_SKIP)
+    const bool skipped = run->step.action == SAMPLING_SKIP;
+    if (skipped && !run->calls)
         return true;
     struct lane *lane = run_lane_of(run, piece, error);
     if (!lane)
         return false;
+    if (skipped)
+        return call_lane_see(lane->calls, code, piece, false, error);
     if (run->step.action == SAMPLING_WARM) {
         simulation->warmed += counted;
         const struct core_input input = core_input_of(code, piece);
-        return core_warm(lane->core, &input, error);
+        return (!lane->calls || call_lane_see(lane->calls, code, piece, false, error)) &&
+               core_warm(lane->core, &input, error);
     }
     simulation->simulated += counted;
     return lane->slice.golden ? simulate_slices(run, lane, piece, error)
@@ -372,9 +399,10 @@ static bool run_batch(struct simulation_state *run, const struct trace_batch *ba
     return !batch->thread_ended || run_lane_end(run, batch->thread, error);
 }
 
-/* What the schedule skips need not be decoded. A selector must see every instruction. */
+/* What the schedule skips need not be decoded. A selector, and whoever follows calls, must see
+ * every instruction. */
 static void pass_skipped(struct simulation_state *run, const struct selector *selector) {
-    if (run->step.action == SAMPLING_SKIP && !selector)
+    if (run->step.action == SAMPLING_SKIP && !selector && !run->calls)
         trace_pass(run->trace, run->step.end - run->simulation->executed);
 }
 
@@ -468,6 +496,7 @@ static void free_cores(struct simulation_state *run) {
     run_free_lanes(run);
     workers_free(run->workers);
     graph_breakdown_free(run->graph);
+    call_paths_free(run->calls);
     tap_bus_free(run->bus);
     stall_causes_free(run->causes);
     executor_free(run->pipeline);
@@ -510,6 +539,8 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
         good = error_set(error, "out of memory for the causes of stalls");
     good = good && start_threads(&run, error) &&
            (run.workers = workers_new(options, run.attribution, error));
+    if (good && options->extents && !(run.calls = call_paths_new(options->extents)))
+        good = error_set(error, "out of memory for call paths");
     if (good && options->graph)
         good = (run.graph = graph_breakdown_new(options, trace_isa(trace), run.attribution, error));
     if (good) {
@@ -526,6 +557,8 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
         struct error late;
         good &= graph_breakdown_finish(run.graph, simulation, good ? error : &late);
     }
+    if (run.calls && !call_paths_finish(run.calls, &simulation->paths) && good)
+        good = error_set(error, "out of memory for call paths");
     if (run.causes && !keep_causes(run.causes, simulation) && good)
         good = error_set(error, "out of memory for the causes of stalls");
     free_cores(&run);
@@ -552,6 +585,7 @@ void simulation_free(struct simulation *simulation) {
     free(simulation->profile_groups);
     free(simulation->profiles);
     commit_summary_free(&simulation->commits);
+    call_path_result_free(&simulation->paths);
     breakdown_free(&simulation->breakdown);
     together_result_free(&simulation->together);
     memset(simulation, 0, sizeof *simulation);

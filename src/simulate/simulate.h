@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "attribute/attribute.h"
+#include "attribute/call_paths.h"
 #include "attribute/commit_summary.h"
 #include "attribute/profiler.h"
 #include "core/core.h"
@@ -67,6 +68,9 @@ struct simulation_options {
     const struct profile_options *profiles;
     uint32_t profile_count, profile_threads;
     bool observe_commits; /* fill `commits` below; likewise */
+
+    /* Fill `paths` below, with functions as these tell. NULL: not. */
+    const struct path_extents *extents;
 
     bool graph; /* fill `breakdown` below from the dependence graphs of all cores */
     /* With these categories; NULL: the standard ones. Their sets of instructions may grow while
@@ -135,6 +139,9 @@ struct simulation {
     struct profile_group **profile_groups; /* that hold the results */
     uint32_t profile_group_count;
     struct commit_summary commits;
+
+    /* By the calls that led to them: units and instructions sum to those above. */
+    struct call_path_result paths;
 
     /* Of the GRAPH_CATEGORIES standard categories, or those of the options; `cycles` NULL: not
      * asked for, or no µop was looked at. */

@@ -2,6 +2,7 @@
  * they are made and written one at a time (row.c); all else is small objects. */
 
 #include "report/report.h"
+#include "report/call_report.h"
 #include "report/interval.h"
 #include "report/json/row.h"
 #include "report/json/threads.h"
@@ -235,6 +236,8 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
                                    statistics_object(report), "notes", json_notes(report)));
     if (report->by == BY_LINE || report->by == BY_IMAGE)
         put_rows(&writer, report->by == BY_LINE ? "lines" : "images", &report->grouped, total);
+    if (report->calls)
+        put_members(&writer, call_report_members(report->calls));
     put_members(&writer, json_pack("{s:o, s:o}", "children", children_object(&report->children),
                                    "together", together_json(report)));
     put_members(&writer, json_pack("{s:o, s:o, s:o, s:o}", "stalls", stalls_json(simulation),

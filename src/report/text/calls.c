@@ -1,4 +1,5 @@
-/* Trees of calls for people. A frame with one child that is shown has it in the line below, at the
+/* Trees of calls for people. Of simulations they tell what each cycle of a frame was spent on. A
+ * frame with one child that is shown has it in the line below, at the
  * same indent: chains of callers do not run off the page. Where there are more, each has a branch.
  */
 #include <inttypes.h>
@@ -10,22 +11,65 @@
 #include "report/table.h"
 #include "util/file_name.h"
 
-enum { PREFIX_BYTES = 2048, NAME_BYTES = 4096 };
+#define LEAST_PART 0.05 /* percent of all */
+enum { PREFIX_BYTES = 2048, NAME_BYTES = 4096, STACKS_MOST = 1 << 22 };
+
+/* Cycles of frames with what they called, by their events, of the frames that are shown. */
+struct frame_stacks {
+    uint32_t *rows; /* by frame: 1 + its row; 0: it is not shown */
+    double *values; /* of each row, by signature */
+};
 
 struct drawing {
     const struct call_report *report;
     const struct call_frames *frames;
     const char **names; /* of procedures, as they are shown */
     struct table *table;
-    double all;                /* values that shares are of */
-    double least;              /* of a frame that is shown */
-    bool has_self;             /* a column */
-    char prefix[PREFIX_BYTES]; /* of lines below the present one */
+    double all;                 /* values that shares are of */
+    double least;               /* of a frame that is shown */
+    bool has_self;              /* a column */
+    struct frame_stacks stacks; /* of a simulation's tree */
+    char prefix[PREFIX_BYTES];  /* of lines below the present one */
     size_t length;
 };
 
 static double share(const struct drawing *drawing, double value) {
     return drawing->all > 0 ? 100 * value / drawing->all : 0;
+}
+
+/* The stack of a frame in percent of all: "ST-L1 8.6\nBase 3.1", largest first. */
+static void list_stack(const struct drawing *drawing, const struct call_frame *frame, char *text,
+                       size_t size) {
+    const struct frame_stacks *stacks = &drawing->stacks;
+    const uint32_t row = stacks->rows[frame - drawing->frames->items];
+    double left[PSV_COMBINATIONS];
+    size_t used = 0;
+    if (!row)
+        return;
+    memcpy(left, stacks->values + (size_t)(row - 1) * PSV_COMBINATIONS, sizeof left);
+    for (;;) {
+        char name[128];
+        uint32_t largest = 0;
+        for (uint32_t psv = 1; psv < PSV_COMBINATIONS; psv++)
+            if (left[psv] > left[largest])
+                largest = psv;
+        if (share(drawing, left[largest]) < LEAST_PART || used >= size)
+            return;
+        psv_format(largest, name, sizeof name);
+        used += (size_t)snprintf(text + used, size - used, "%s%s %.1f", used ? "\n" : "", name,
+                                 share(drawing, left[largest]));
+        left[largest] = 0;
+    }
+}
+
+static void add_simulated(const struct drawing *drawing, const struct call_frame *frame) {
+    char text[NAME_BYTES] = "";
+    table_figure(drawing->table, "%.2f",
+                 frame->instructions > 0 ? frame->total / frame->instructions : 0);
+    if (!drawing->stacks.values)
+        return;
+    list_stack(drawing, frame, text, sizeof text);
+    table_cell(drawing->table, text);
 }
 
 static void add_line(const struct drawing *drawing, const struct call_frame *frame,
@@ -40,6 +84,8 @@ static void add_line(const struct drawing *drawing, const struct call_frame *fra
         table_figure(drawing->table, "%.1f %%", share(drawing, frame->self));
     table_cell(drawing->table, text);
     table_cell(drawing->table, file_base_name(procedure->image));
+    if (drawing->report->profile->simulated)
+        add_simulated(drawing, frame);
 }
 
 /* Those of a frame's children that are shown stand first. */
@@ -88,6 +134,10 @@ static void add_others(const struct drawing *drawing, double sum, uint32_t count
         table_cell(drawing->table, "");
     table_cell(drawing->table, text);
     table_cell(drawing->table, "");
+    if (drawing->report->profile->simulated)
+        table_cell(drawing->table, "");
+    if (drawing->stacks.values)
+        table_cell(drawing->table, "");
 }
 
 /* Children that are not worth a line each have one together, if that is. */
@@ -111,31 +161,62 @@ static void draw_children(struct drawing *drawing, const struct call_frame *fram
         add_others(drawing, rest, frame->count - shown, lines == 1 ? "" : "└ ");
 }
 
-static struct table *begin_table(const struct page *page, const char *figure, bool self,
-                                 const char *what) {
+static struct table *begin_table(const struct drawing *drawing, const struct page *page,
+                                 const char *figure, const char *what) {
     struct table *table = table_new(page);
     table_column(table, figure, TABLE_FIGURE, .gap = 0);
-    if (self)
+    if (drawing->has_self)
         table_column(table, "  self", TABLE_FIGURE, .gap = 1);
     table_column(table, what, TABLE_TEXT, .gap = 2, .least = 40);
-    table_column(table, "image", TABLE_PATH, .gap = 2, .least = 8, .rank = 1);
+    table_column(table, "image", TABLE_PATH, .gap = 2, .least = 8, .rank = 3);
+    if (drawing->report->profile->simulated)
+        table_column(table, "  CPI", TABLE_FIGURE, .gap = 2, .rank = 1);
+    if (drawing->stacks.values)
+        table_column(table, "cycle stack, %", TABLE_LIST, .gap = 2, .least = 16, .rank = 2);
     fputc('\n', page->file);
     return table;
+}
+
+/* Adds each cell to the frames shown that it is part of. Of more rows than can be printed for
+ * people there are no stacks. */
+static void sum_stacks(struct drawing *drawing) {
+    const struct call_profile *profile = drawing->report->profile;
+    const struct call_frame *frames = drawing->frames->items;
+    struct frame_stacks *stacks = &drawing->stacks;
+    uint32_t rows = 0;
+    stacks->rows = calloc(drawing->frames->count + 1, sizeof *stacks->rows);
+    for (size_t i = 1; stacks->rows && i < drawing->frames->count; i++)
+        if (frames[i].total >= drawing->least)
+            stacks->rows[i] = ++rows;
+    if (!stacks->rows || (uint64_t)rows * PSV_COMBINATIONS > STACKS_MOST)
+        return;
+    stacks->values = calloc((size_t)rows * PSV_COMBINATIONS + 1, sizeof *stacks->values);
+    for (size_t i = 0; stacks->values && i < profile->cell_count; i++) {
+        const struct call_cell *cell = &profile->cells[i];
+        for (uint32_t at = cell->frame; at != CALL_NONE_FRAME; at = frames[at].parent)
+            if (stacks->rows[at])
+                stacks->values[(size_t)(stacks->rows[at] - 1) * PSV_COMBINATIONS + cell->psv] +=
+                    cell->value;
+    }
 }
 
 static void draw_tree(struct drawing *drawing, const struct page *page) {
     drawing->frames = &drawing->report->profile->frames;
     drawing->has_self = true;
-    drawing->table = begin_table(page, "  total", true, "procedure");
     drawing->least = drawing->report->least * drawing->all;
+    if (drawing->report->profile->simulated)
+        sum_stacks(drawing);
+    drawing->table = begin_table(drawing, page, "  total", "procedure");
     draw_children(drawing, &drawing->frames->items[0]);
     table_end(drawing->table);
+    free(drawing->stacks.rows);
+    free(drawing->stacks.values);
 }
 
 /* Of one procedure that was asked for, its own callers are what counts. */
 static void draw_callers(struct drawing *drawing, const struct page *page) {
     const struct call_report *report = drawing->report;
-    drawing->table = begin_table(page, report->inclusive ? "  total" : "  share", false,
+    drawing->table = begin_table(drawing, page, report->inclusive ? "  total" : "  share",
                                  "procedure, and below it its callers");
     for (size_t i = 0; i < report->caller_count; i++) {
         drawing->frames = &report->callers[i].frames;
@@ -151,7 +232,7 @@ static void draw_callers(struct drawing *drawing, const struct page *page) {
 /* Beside figures and image, and some levels of the tree. */
 enum { OTHER_COLUMNS = 44, NAME_COLUMNS_LEAST = 30 };
 
-static void draw_report(const struct call_report *report, const struct page *page) {
+void call_report_draw(const struct call_report *report, const struct page *page) {
     const struct call_profile *profile = report->profile;
     struct drawing drawing = {.report = report, .all = profile->frames.items[0].total};
     struct arena arena = {0};
@@ -211,6 +292,6 @@ void call_report_text(const struct call_report *report, const struct page *page)
     profile_set_text(report->set, page->file);
     fputs(page->plain, page->file);
     profile_event_text(report->event, report->profile->frames.items[0].total, page->file);
-    draw_report(report, page);
+    call_report_draw(report, page);
     report_text_foot(&report->report, page);
 }

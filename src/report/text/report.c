@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/call_report.h"
 #include "report/interval.h"
 #include "report/report.h"
 #include "report/stalls.h"
@@ -275,9 +276,12 @@ void report_text(const struct report *report, const struct page *page) {
         stalls_text(report->simulation, page);
         print_rates(report, page);
         threads_text(&report->threads, page);
-        if (report->by != BY_INSTRUCTION)
+        if (report->calls)
+            call_report_draw(report->calls, page);
+        else if (report->by != BY_INSTRUCTION)
             report_text_rows(report, page);
-        report_text_instructions(report, page);
+        if (!report->calls)
+            report_text_instructions(report, page);
         what_if_text(&report->what_if, page);
         thread_what_ifs_text(&report->threads, page);
         upgrades_text(report, page);

@@ -1,0 +1,380 @@
+/* Moves wait in a list of chunks, of which the reader of the trace writes the last and the worker
+ * reads the first. The worker counts the instructions that have ended; a move is due when as many
+ * have as there were before it. In between, all µops belong to one node, whose cycles without an
+ * event are summed apart and added once. */
+#include "attribute/call_paths.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribute/pics.h"
+#include "attribute/span.h"
+#include "util/array.h"
+
+/* ---- moves ---- */
+
+struct path_move {
+    uint64_t position;
+    uint32_t node;
+};
+
+enum { CHUNK_MOVES = 1024 };
+
+struct move_chunk {
+    _Atomic(struct move_chunk *) next;
+    atomic_uint count;
+    struct path_move moves[CHUNK_MOVES];
+};
+
+struct move_list {
+    struct move_chunk *first, *last; /* the reader's, the writer's */
+    uint32_t taken;                  /* of the first */
+};
+
+static bool moves_init(struct move_list *list) {
+    list->first = list->last = calloc(1, sizeof *list->first);
+    return list->first;
+}
+
+static void moves_free(struct move_list *list) {
+    for (struct move_chunk *chunk = list->first, *next; chunk; chunk = next) {
+        next = atomic_load_explicit(&chunk->next, memory_order_relaxed);
+        free(chunk);
+    }
+}
+
+static bool moves_put(struct move_list *list, struct path_move move) {
+    struct move_chunk *chunk = list->last;
+    unsigned count = atomic_load_explicit(&chunk->count, memory_order_relaxed);
+    if (count == CHUNK_MOVES) {
+        struct move_chunk *more = calloc(1, sizeof *more);
+        if (!more)
+            return false;
+        atomic_store_explicit(&chunk->next, more, memory_order_release);
+        list->last = chunk = more;
+        count = 0;
+    }
+    chunk->moves[count] = move;
+    atomic_store_explicit(&chunk->count, count + 1, memory_order_release);
+    return true;
+}
+
+/* The first move; NULL: none is there. */
+static const struct path_move *moves_first(struct move_list *list) {
+    struct move_chunk *chunk = list->first;
+    if (list->taken == CHUNK_MOVES) {
+        struct move_chunk *next = atomic_load_explicit(&chunk->next, memory_order_acquire);
+        if (!next)
+            return NULL;
+        free(chunk);
+        list->first = chunk = next;
+        list->taken = 0;
+    }
+    return list->taken < atomic_load_explicit(&chunk->count, memory_order_acquire)
+               ? &chunk->moves[list->taken]
+               : NULL;
+}
+
+/* ---- the run ---- */
+
+struct call_paths {
+    struct path_tree tree;
+    struct path_functions functions;
+    /* The workers': since the last collection, by node. */
+    struct pics *gained;
+    uint64_t *ended; /* instructions */
+    size_t ended_capacity;
+    /* Weighted. */
+    struct pics *total;
+    uint64_t *instructions, *calls;
+    size_t instruction_capacity, call_capacity;
+    uint64_t instruction_total;
+    struct shadow_counts counts; /* of threads that are done */
+};
+
+struct call_paths *call_paths_new(const struct path_extents *extents) {
+    struct call_paths *paths = calloc(1, sizeof *paths);
+    if (!paths)
+        return NULL;
+    paths->functions.extents = *extents;
+    if ((paths->gained = pics_new()) && (paths->total = pics_new()))
+        return paths;
+    call_paths_free(paths);
+    return NULL;
+}
+
+void call_paths_free(struct call_paths *paths) {
+    if (!paths)
+        return;
+    path_tree_free(&paths->tree);
+    path_functions_free(&paths->functions);
+    pics_free(paths->gained);
+    pics_free(paths->total);
+    free(paths->ended);
+    free(paths->instructions);
+    free(paths->calls);
+    free(paths);
+}
+
+bool call_paths_collect(struct call_paths *paths, uint64_t weight) {
+    const size_t count = paths->tree.node_count;
+    if (!array_zeroed_room(paths->instructions, paths->instruction_capacity, count) ||
+        !array_zeroed_room(paths->calls, paths->call_capacity, count) ||
+        !pics_move(paths->total, paths->gained, weight))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        paths->calls[i] += paths->tree.nodes[i].calls * weight;
+        paths->tree.nodes[i].calls = 0;
+    }
+    for (size_t i = 0; i < count && i < paths->ended_capacity; i++) {
+        paths->instructions[i] += paths->ended[i] * weight;
+        paths->instruction_total += paths->ended[i] * weight;
+        paths->ended[i] = 0;
+    }
+    return true;
+}
+
+void call_paths_total(const struct call_paths *paths, uint64_t *units, uint64_t *instructions) {
+    *units = pics_total(paths->total);
+    *instructions = paths->instruction_total;
+}
+
+/* ---- the result ---- */
+
+void call_path_result_free(struct call_path_result *result) {
+    free(result->paths);
+    free(result->functions);
+    free(result->cells);
+    *result = (struct call_path_result){0};
+}
+
+/* Marks a node and its callers as worth telling. */
+static void keep(const struct path_tree *tree, uint32_t node, uint8_t *kept) {
+    for (; node != PATH_NONE && !kept[node]; node = tree->nodes[node].parent)
+        kept[node] = 1;
+}
+
+/* Numbers a kept node behind its callers, which may have been found later than it. */
+static void number(struct call_paths *paths, uint32_t node, uint32_t *numbers,
+                   struct call_path_result *result) {
+    const struct path_node *nodes = paths->tree.nodes;
+    for (;;) {
+        uint32_t outermost = node;
+        while (nodes[outermost].parent != PATH_NONE &&
+               numbers[nodes[outermost].parent] == PATH_NONE)
+            outermost = nodes[outermost].parent;
+        const struct path_node *from = &nodes[outermost];
+        numbers[outermost] = result->count;
+        result->paths[result->count++] = (struct call_path){
+            .parent = from->parent == PATH_NONE ? PATH_NONE : numbers[from->parent],
+            .site = from->site,
+            .function = from->function,
+            .kind = from->kind,
+            .instructions = paths->instructions[outermost],
+            .calls = paths->calls[outermost]};
+        if (outermost == node)
+            return;
+    }
+}
+
+static bool number_all(struct call_paths *paths, const uint8_t *kept,
+                       struct call_path_result *result) {
+    const size_t count = paths->tree.node_count;
+    uint32_t *numbers = malloc((count + 1) * sizeof *numbers);
+    result->paths = calloc(count + 1, sizeof *result->paths);
+    if (!numbers || !result->paths) {
+        free(numbers);
+        return false;
+    }
+    memset(numbers, 0xff, (count + 1) * sizeof *numbers);
+    for (uint32_t i = 0; i < count; i++)
+        if (kept[i] && numbers[i] == PATH_NONE)
+            number(paths, i, numbers, result);
+    for (uint64_t i = 0; i < result->cell_count; i++) {
+        result->cells[i].insn = numbers[result->cells[i].insn];
+        result->paths[result->cells[i].insn].units += result->cells[i].units;
+    }
+    free(numbers);
+    return true;
+}
+
+static int by_path(const void *left, const void *right) {
+    const struct pics_cell *a = left, *b = right;
+    return a->insn != b->insn ? (a->insn < b->insn ? -1 : 1)
+                              : (a->psv > b->psv) - (a->psv < b->psv);
+}
+
+static bool tell_functions(const struct call_paths *paths, struct call_path_result *result) {
+    const size_t count = paths->functions.count;
+    result->functions = calloc(count + 1, sizeof *result->functions);
+    if (!result->functions)
+        return false;
+    result->function_count = (uint32_t)count;
+    for (size_t i = 0; i < count; i++) {
+        const struct path_function *function = &paths->functions.items[i];
+        result->functions[i] =
+            (struct call_path_function){function->image, function->offset, function->insn};
+    }
+    return true;
+}
+
+bool call_paths_finish(struct call_paths *paths, struct call_path_result *result) {
+    const size_t count = paths->tree.node_count;
+    *result = (struct call_path_result){.counts = paths->counts, .crowded = paths->tree.crowded};
+    uint8_t *kept = calloc(count + 1, 1);
+    bool good = kept &&
+                array_zeroed_room(paths->instructions, paths->instruction_capacity, count + 1) &&
+                array_zeroed_room(paths->calls, paths->call_capacity, count + 1) &&
+                (result->cells = pics_cells(paths->total, &result->cell_count));
+    for (uint64_t i = 0; good && i < result->cell_count; i++)
+        keep(&paths->tree, result->cells[i].insn, kept);
+    for (uint32_t i = 0; good && i < count; i++)
+        if (paths->instructions[i])
+            keep(&paths->tree, i, kept);
+    good = good && number_all(paths, kept, result) && tell_functions(paths, result);
+    if (good && result->cell_count)
+        qsort(result->cells, result->cell_count, sizeof *result->cells, by_path);
+    free(kept);
+    return good;
+}
+
+/* ---- one guest thread ---- */
+
+struct call_lane {
+    struct call_paths *paths;
+    struct shadow_stack stack;
+    struct move_list moves;
+    _Atomic uint64_t walked; /* instructions before which all moves are in the list */
+    /* The worker's. */
+    uint64_t ended, since; /* instructions, in all and before the last move */
+    uint64_t due;          /* instructions before the next move */
+    uint32_t node, last;   /* of the next µop; of the last committed one */
+    uint64_t plain;        /* units without an event that are not yet in the profile */
+};
+
+static bool put_move(void *context, uint64_t position, uint32_t node) {
+    struct call_lane *lane = context;
+    return moves_put(&lane->moves, (struct path_move){position, node});
+}
+
+struct call_lane *call_lane_new(struct call_paths *paths, uint32_t thread) {
+    struct call_lane *lane = calloc(1, sizeof *lane);
+    if (!lane)
+        return NULL;
+    lane->paths = paths;
+    if (moves_init(&lane->moves) &&
+        shadow_stack_init(&lane->stack, &paths->tree, &paths->functions, thread, put_move, lane)) {
+        lane->node = lane->last = lane->stack.root;
+        return lane;
+    }
+    call_lane_free(lane);
+    return NULL;
+}
+
+void call_lane_free(struct call_lane *lane) {
+    if (!lane)
+        return;
+    shadow_counts_add(&lane->paths->counts, &lane->stack.counts);
+    shadow_stack_free(&lane->stack);
+    moves_free(&lane->moves);
+    free(lane);
+}
+
+bool call_lane_see(struct call_lane *lane, const struct code *code, const struct trace_batch *piece,
+                   bool simulated, struct error *error) {
+    if (!shadow_stack_walk(&lane->stack, code, piece, simulated))
+        return error_set(error, "out of memory for call paths");
+    atomic_store_explicit(&lane->walked, lane->stack.position, memory_order_release);
+    return true;
+}
+
+/* Adds what the node has gained; before it is left, and at the end of a buffer. */
+static bool settle(struct call_lane *lane) {
+    struct call_paths *paths = lane->paths;
+    if (!array_zeroed_room(paths->ended, paths->ended_capacity, (size_t)lane->node + 1))
+        return false;
+    paths->ended[lane->node] += lane->ended - lane->since;
+    lane->since = lane->ended;
+    const uint64_t plain = lane->plain;
+    lane->plain = 0;
+    return !plain || pics_add_fast(paths->gained, lane->node, 0, plain);
+}
+
+/* Makes the moves that are due before the next µop. */
+static bool move_on(struct call_lane *lane) {
+    const uint64_t walked = atomic_load_explicit(&lane->walked, memory_order_acquire);
+    const struct path_move *move;
+    bool room = true;
+    while ((move = moves_first(&lane->moves)) && move->position <= lane->ended) {
+        room &= settle(lane);
+        lane->node = move->node;
+        lane->moves.taken++;
+    }
+    lane->due = move ? move->position : walked;
+    return room;
+}
+
+static inline bool add(struct call_lane *lane, uint64_t uop, uint64_t units) {
+    const uint32_t psv = tap_uop_psv(uop);
+    if (psv)
+        return pics_add_event(lane->paths->gained, lane->node, psv, units);
+    lane->plain += units;
+    return true;
+}
+
+/* The µops of a record, one by one. */
+static bool take_each(struct call_lane *lane, const struct closings *at) {
+    const struct tap_record *record = &at->record;
+    const bool commits = record->kind == TAP_COMMIT;
+    uint64_t units = at->span.next;
+    bool room = true;
+    for (unsigned i = 0; i < record->count; i++) {
+        if (lane->ended >= lane->due)
+            room &= move_on(lane);
+        units += at->span.share + (i < at->span.rest);
+        room &= add(lane, record->uops[i], units);
+        units = 0;
+        if (commits)
+            lane->ended += instructions_ended(record->uops[i]);
+    }
+    return room;
+}
+
+/* The µops of a commit that no move lies between: of most none had an event. */
+static inline bool take_all(struct call_lane *lane, const struct closings *at) {
+    const struct tap_record *record = &at->record;
+    const uint64_t units = at->span.next + at->span.share * record->count + at->span.rest;
+    uint64_t all = 0, ended = 0;
+    for (unsigned i = 0; i < record->count; i++) {
+        all |= record->uops[i];
+        ended += instructions_ended(record->uops[i]);
+    }
+    if (tap_uop_psv(all))
+        return take_each(lane, at);
+    lane->plain += units;
+    lane->ended += ended;
+    return true;
+}
+
+static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
+    struct call_lane *lane = context;
+    bool room = true;
+    for (struct closings at = closings_of(buffer); closings_next(&at);) {
+        const bool commits = at.record.kind == TAP_COMMIT;
+        if (at.span.last)
+            room &= pics_add_fast(lane->paths->gained, lane->last, tap_uop_psv(at.last_uop),
+                                  at.span.last);
+        /* A µop ends two instructions at most. */
+        room &= commits && lane->ended + 2 * at.record.count <= lane->due ? take_all(lane, &at)
+                                                                          : take_each(lane, &at);
+        if (commits)
+            lane->last = lane->node;
+    }
+    room &= settle(lane);
+    return room || error_set(error, "out of memory for call paths");
+}
+
+struct tap_worker call_lane_worker(struct call_lane *lane) {
+    return (struct tap_worker){.name = "call paths", .consume = consume, .context = lane};
+}

@@ -1,0 +1,65 @@
+/* Cycles, with their events, and instructions of a run by the calls that led to them: a shadow
+ * stack for each guest thread, and a worker on its tap that gives what it sees to the stack's
+ * nodes.
+ *
+ *     instructions ──► call_lane_see() ──► moves from node to node ──┐
+ *          └──► core ──► tap ──────────────────────────────► worker ─┴─► struct call_paths
+ *
+ * The worker may run behind, on an executor's thread: a move is known before its instruction is
+ * given to the core. */
+#pragma once
+
+#include "attribute/attribute.h"
+#include "attribute/shadow_stack.h"
+
+/* A node of the result. */
+struct call_path {
+    uint32_t parent;   /* index, which is smaller; PATH_NONE of a thread */
+    uint32_t site;     /* as in struct path_node */
+    uint32_t function; /* index; PATH_NONE of a thread */
+    uint8_t kind;      /* enum path_kind */
+    uint64_t units;    /* 1/840 cycles, without those of what was called; the sum of its cells */
+    uint64_t instructions; /* likewise */
+    uint64_t calls;        /* times that it was entered */
+};
+
+struct call_path_function {
+    uint32_t image;  /* of the code */
+    uint64_t offset; /* of its first byte */
+    uint32_t insn;   /* one of its instructions */
+};
+
+struct call_path_result {
+    struct call_path *paths;
+    uint32_t count; /* 0: none were asked for */
+    struct call_path_function *functions;
+    uint32_t function_count;
+    struct pics_cell *cells; /* `insn` is a path; sorted */
+    uint64_t cell_count;
+    struct shadow_counts counts;
+    uint64_t crowded; /* calls that found no room: they count for their callers */
+};
+void call_path_result_free(struct call_path_result *result);
+
+struct call_paths;
+/* NULL: out of memory. */
+struct call_paths *call_paths_new(const struct path_extents *extents);
+void call_paths_free(struct call_paths *paths);
+
+/* What was gained since the last time counts `weight` times. No tap has unread records, no core
+ * runs. False: out of memory. */
+bool call_paths_collect(struct call_paths *paths, uint64_t weight);
+/* After the last collection. False: out of memory; call_path_result_free() either way. */
+bool call_paths_finish(struct call_paths *paths, struct call_path_result *result);
+/* Units and instructions collected. */
+void call_paths_total(const struct call_paths *paths, uint64_t *units, uint64_t *instructions);
+
+/* One guest thread. */
+struct call_lane;
+struct call_lane *call_lane_new(struct call_paths *paths, uint32_t thread);
+/* After the tap is freed. */
+void call_lane_free(struct call_lane *lane);
+struct tap_worker call_lane_worker(struct call_lane *lane);
+/* The thread's next instructions, before a core gets them; simulated: its tap will show them. */
+bool call_lane_see(struct call_lane *lane, const struct code *code, const struct trace_batch *piece,
+                   bool simulated, struct error *error);

@@ -1,0 +1,92 @@
+#include "attribute/path_functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+
+void path_functions_free(struct path_functions *functions) {
+    free(functions->items);
+    hash_index_free(&functions->index);
+    free(functions->of);
+}
+
+static uint32_t find(const struct path_functions *functions, uint32_t image, uint64_t offset) {
+    const uint64_t hash = hash_pair(image, offset);
+    size_t at;
+    for (uint32_t i = hash_index_first(&functions->index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&functions->index, hash, &at))
+        if (functions->items[i].image == image && functions->items[i].offset == offset)
+            return i;
+    return FUNCTION_NONE;
+}
+
+static uint32_t add(struct path_functions *functions, const struct path_function *function) {
+    const uint32_t number = (uint32_t)functions->count;
+    const uint32_t known = find(functions, function->image, function->offset);
+    if (known != FUNCTION_NONE)
+        return known;
+    return array_push(functions->items, functions->capacity, functions->count, *function) &&
+                   hash_index_add(&functions->index, hash_pair(function->image, function->offset),
+                                  number)
+               ? number
+               : FUNCTION_NONE;
+}
+
+static uint32_t look_up(struct path_functions *functions, const struct code *code, uint32_t insn) {
+    const struct static_insn *at = &code->insns[insn];
+    struct path_extent extent = {0};
+    if (!functions->extents.locate(functions->extents.context, &code->images[at->image], at->offset,
+                                   &extent))
+        return FUNCTION_NONE;
+    const struct path_function function = {.image = at->image,
+                                           .offset = extent.start,
+                                           .insn = insn,
+                                           .sized = true,
+                                           .linkage = extent.linkage,
+                                           .resolver = extent.resolver};
+    return add(functions, &function);
+}
+
+uint32_t path_function_ask(struct path_functions *functions, const struct code *code,
+                           uint32_t insn) {
+    if (!array_zeroed_room(functions->of, functions->of_capacity, (size_t)insn + 1))
+        return FUNCTION_NONE;
+    if (!functions->of[insn])
+        functions->of[insn] = look_up(functions, code, insn) + 2; /* none: UINT32_MAX + 2 = 1 */
+    return functions->of[insn] - 2;
+}
+
+uint32_t path_function_at(struct path_functions *functions, const struct code *code,
+                          uint32_t insn) {
+    const uint32_t known = path_function_of(functions, code, insn);
+    if (known != FUNCTION_NONE)
+        return known;
+    const struct static_insn *at = &code->insns[insn];
+    return add(functions,
+               &(struct path_function){.image = at->image, .offset = at->offset, .insn = insn});
+}
+
+bool path_function_begins(struct path_functions *functions, const struct code *code,
+                          uint32_t insn) {
+    const struct static_insn *at = &code->insns[insn];
+    const uint32_t known = path_function_of(functions, code, insn);
+    return known != FUNCTION_NONE ? functions->items[known].offset == at->offset
+                                  : find(functions, at->image, at->offset) != FUNCTION_NONE;
+}
+
+bool path_function_holds(struct path_functions *functions, const struct code *code,
+                         uint32_t function, uint32_t insn) {
+    const uint32_t known = path_function_of(functions, code, insn);
+    if (known != FUNCTION_NONE || function == FUNCTION_NONE)
+        return known == function;
+    const struct path_function *nameless = &functions->items[function];
+    return !nameless->sized && nameless->image == code->insns[insn].image;
+}
+
+void path_extent_name(struct path_extent *extent, const char *name) {
+    const size_t length = strlen(name);
+    extent->linkage = length > 4 && !strcmp(name + length - 4, "@plt");
+    extent->resolver =
+        !strncmp(name, "_dl_runtime_resolve", 19) || !strncmp(name, "_dl_runtime_profile", 19);
+}

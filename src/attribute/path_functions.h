@@ -1,0 +1,67 @@
+/* Which function each static instruction belongs to, so that a jump to another function can be told
+ * from one within. Looked up when control first goes there. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/dynamic.h"
+#include "util/hash_index.h"
+
+#define FUNCTION_NONE UINT32_MAX
+
+struct path_extent {
+    uint64_t start, size; /* of the function: file offset, or address of anonymous code; bytes */
+    bool linkage;         /* an entry of the linkage table: it stands for what it jumps to */
+    bool resolver;        /* of the dynamic linker: goes on to what it has found, as if called */
+};
+
+/* Where functions are: false: no function is known there. May be called by several threads. */
+struct path_extents {
+    bool (*locate)(void *context, const struct code_image *image, uint64_t offset,
+                   struct path_extent *extent);
+    void *context;
+};
+
+struct path_function {
+    uint32_t image;  /* of the code */
+    uint64_t offset; /* of its first byte */
+    uint32_t insn;   /* one of its instructions */
+    bool sized;      /* its extent is known; else it is what was called there */
+    bool linkage, resolver;
+};
+
+struct path_functions {
+    struct path_extents extents;
+    struct path_function *items;
+    size_t count, capacity;
+    struct hash_index index; /* of the items, by image and offset */
+    uint32_t *of;            /* by static instruction: 0: not asked for; 1: none; else number + 2 */
+    size_t of_capacity;
+};
+
+void path_functions_free(struct path_functions *functions);
+
+/* The function whose extent an instruction lies in; FUNCTION_NONE: none is known, or memory is out.
+ */
+uint32_t path_function_ask(struct path_functions *functions, const struct code *code,
+                           uint32_t insn);
+static inline uint32_t path_function_of(struct path_functions *functions, const struct code *code,
+                                        uint32_t insn) {
+    return insn < functions->of_capacity && functions->of[insn]
+               ? functions->of[insn] - 2
+               : path_function_ask(functions, code, insn);
+}
+/* The same; where none is known, the one that begins at the instruction. FUNCTION_NONE: out of
+ * memory. */
+uint32_t path_function_at(struct path_functions *functions, const struct code *code, uint32_t insn);
+/* Whether a function begins there: of code without known functions, whether one was called there.
+ */
+bool path_function_begins(struct path_functions *functions, const struct code *code, uint32_t insn);
+/* Whether the instruction is of this function, or may be: neither has an extent. */
+bool path_function_holds(struct path_functions *functions, const struct code *code,
+                         uint32_t function, uint32_t insn);
+
+/* What a function is for, by its name. */
+void path_extent_name(struct path_extent *extent, const char *name);

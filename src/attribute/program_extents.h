@@ -1,0 +1,11 @@
+/* Where functions are, by symbols and unwind tables of the program's files. */
+#pragma once
+
+#include "attribute/path_functions.h"
+
+struct program_extents;
+/* NULL: out of memory. */
+struct program_extents *program_extents_new(void);
+void program_extents_free(struct program_extents *extents);
+/* May be used by several threads at once. */
+struct path_extents program_extents_of(struct program_extents *extents);

@@ -1,0 +1,41 @@
+/* Options of verbs that simulate, about the calls that led to what took the cycles. */
+#pragma once
+
+#include "attribute/program_extents.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "query/path_profile.h"
+#include "report/call_report.h"
+
+struct path_options {
+    bool tree, callers;
+    const char *procedure; /* whose callers; NULL: of those that took most */
+    double least;          /* share, 0 to 1 */
+    const char *folded;    /* file; NULL: none */
+};
+extern const struct option_group path_group;
+/* Whether they ask for anything. */
+bool path_options_any(const struct path_options *options);
+
+/* What a run keeps for them. */
+struct paths {
+    const struct path_options *options;
+    struct program_extents *functions;
+    struct path_extents extents;
+    struct call_profile profile;
+    struct call_report report;
+    struct output folded;
+};
+
+/* Opens the file for folded stacks, before anything runs. */
+bool paths_prepare(struct paths *paths, const struct path_options *options, struct error *error);
+
+/* Where functions are, if paths are wanted for these options or for another reason; else NULL.
+ * *good: whether that could be told. */
+const struct path_extents *paths_begin(struct paths *paths, const struct path_options *options,
+                                       bool wanted, bool *good, struct error *error);
+/* Reads the paths of a simulation, and adds the trees that were asked for to the report. */
+bool paths_report(struct paths *paths, const struct output_options *output,
+                  const struct simulation *simulation, const struct code *code,
+                  struct program *program, struct report *report, struct error *error);
+void paths_free(struct paths *paths);

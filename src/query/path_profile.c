@@ -1,0 +1,103 @@
+/* Threads are one tree. A tail call is a call. */
+#include "query/path_profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/call_profile_parts.h"
+#include "query/profile_table.h"
+#include "util/order.h"
+
+enum { NAME_BYTES = 4096 };
+
+/* UINT32_MAX: out of memory. */
+static uint32_t name_function(struct call_profile *profile, const struct code *code, uint32_t insn,
+                              struct program *program) {
+    const struct static_insn *at = &code->insns[insn];
+    const struct code_image *image = &code->images[at->image];
+    struct location location = {.function = NULL};
+    char name[NAME_BYTES];
+    if (image->kind == CODE_IMAGE_FILE)
+        program_locate_function(
+            program, program_add_image(program, image->path, image->build_id, image->build_id_size),
+            at->offset, &location);
+    else
+        location.function = image->symbol;
+    const struct profile_row row = {.procedure = location.function,
+                                    .image = image->path,
+                                    .covered = location.function_size,
+                                    .offset = location.function_offset};
+    profile_row_name(&row, name, sizeof name);
+    const uint32_t number = call_profile_add_procedure(profile, image->path, name, 0);
+    if (number != UINT32_MAX)
+        profile->procedures[number].nameless = !location.function && !location.function_size;
+    return number;
+}
+
+static uint32_t *name_functions(struct call_profile *profile, const struct call_path_result *result,
+                                const struct code *code, struct program *program) {
+    uint32_t *procedures = malloc((result->function_count + 1) * sizeof *procedures);
+    for (uint32_t i = 0; procedures && i < result->function_count; i++) {
+        procedures[i] = name_function(profile, code, result->functions[i].insn, program);
+        if (procedures[i] == UINT32_MAX) {
+            free(procedures);
+            return NULL;
+        }
+    }
+    return procedures;
+}
+
+static bool add_frames(struct call_profile *profile, const struct call_path_result *result,
+                       const uint32_t *procedures, uint32_t *frames) {
+    for (uint32_t i = 0; i < result->count; i++) {
+        const struct call_path *path = &result->paths[i];
+        frames[i] = path->function == PATH_NONE ? 0
+                                                : call_profile_frame(profile, frames[path->parent],
+                                                                     procedures[path->function]);
+        if (frames[i] == CALL_NONE_FRAME)
+            return false;
+        struct call_frame *frame = &profile->frames.items[frames[i]];
+        frame->self += (double)path->units / CYCLE_UNITS;
+        frame->self_instructions += (double)path->instructions;
+        frame->calls += (double)path->calls;
+    }
+    return true;
+}
+
+ORDER(by_frame, struct call_cell, ascending(a->frame, b->frame) ?: ascending(a->psv, b->psv))
+
+static bool add_cells(struct call_profile *profile, const struct call_path_result *result,
+                      const uint32_t *frames) {
+    struct call_cell *cells = malloc((result->cell_count + 1) * sizeof *cells);
+    if (!cells)
+        return false;
+    for (uint64_t i = 0; i < result->cell_count; i++)
+        cells[i] = (struct call_cell){frames[result->cells[i].insn], result->cells[i].psv,
+                                      (double)result->cells[i].units / CYCLE_UNITS};
+    qsort(cells, result->cell_count, sizeof *cells, by_frame);
+    size_t kept = 0;
+    for (uint64_t i = 0; i < result->cell_count; i++) {
+        if (kept && by_frame(&cells[kept - 1], &cells[i]) == 0)
+            cells[kept - 1].value += cells[i].value;
+        else
+            cells[kept++] = cells[i];
+    }
+    profile->cells = cells;
+    profile->cell_count = kept;
+    return true;
+}
+
+bool path_profile_read(struct call_profile *profile, const struct simulation *simulation,
+                       const struct code *code, struct program *program, struct error *error) {
+    const struct call_path_result *result = &simulation->paths;
+    uint32_t *frames = malloc((result->count + 1) * sizeof *frames), *procedures = NULL;
+    const bool good = call_profile_begin(profile) && frames &&
+                      (procedures = name_functions(profile, result, code, program)) &&
+                      add_frames(profile, result, procedures, frames) &&
+                      add_cells(profile, result, frames) && call_profile_settle(profile);
+    profile->simulated = true;
+    free(frames);
+    free(procedures);
+    return good || error_set(error, "out of memory for the calls");
+}

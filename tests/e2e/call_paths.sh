@@ -1,0 +1,74 @@
+# sim and explain --tree, --callers, --folded: who called whom in a simulation. Programs of several
+# kinds keep a log of their own calls, with which every chain of callers must agree.
+. tests/e2e/lib.sh
+root=$PWD
+
+guest() { # NAME COMPILER SOURCE
+    "$2" -w -g -O1 -fno-inline -no-pie -finstrument-functions -fno-optimize-sibling-calls \
+        -I tests/guests -o "$scratch/$1" "tests/guests/$3" 2>"$scratch/why"
+}
+as_logged() { # NAME
+    run sim --tree --json -o "$scratch/$1.json" -- "$scratch/$1" 2 >"$scratch/$1.log" &&
+        python3 tests/e2e/call_log.py "$scratch/$1" "$scratch/$1.log" "$scratch/$1.json"
+}
+for program in c:gcc:c coroutines:gcc:c signals:gcc:c cpp:g++:cc; do
+    IFS=: read -r name compiler suffix <<<"$program"
+    what="the calls of calls_$name are those that it logs"
+    if skip_without "$compiler" "$what"; then
+        continue
+    fi
+    guest "$name" "$compiler" "calls_$name.$suffix" || cat "$scratch/why"
+    check "$what" as_logged "$name"
+done
+
+# The log's checker sees a difference: another run has more calls.
+other_log() {
+    "$scratch/c" 3 >"$scratch/other.log"
+    ! python3 tests/e2e/call_log.py "$scratch/c" "$scratch/other.log" "$scratch/c.json"
+}
+check "another log is not taken for it" other_log
+
+cat >"$scratch/sums.py" <<'PROGRAM'
+import json, sys
+report = json.load(open(sys.argv[1]))
+tree = report["tree"]
+own = lambda key: sum(frame[key] for frame in tree)
+assert abs(own("self") - report["cycles"]) < 1e-6 * report["cycles"], "cycles"
+assert own("self_instructions") == report["instructions"], "instructions"
+assert abs(tree[0]["total"] - report["cycles"]) < 1e-6 * report["cycles"], "total"
+events = {}
+for number, frame in enumerate(tree):
+    assert number == 0 or frame["parent"] < number
+    assert abs(sum(part["cycles"] for part in frame["stack"]) - frame["self"]) < 1e-6 * report["cycles"]
+    for part in frame["stack"]:
+        events[part["events"]] = events.get(part["events"], 0) + part["cycles"]
+for name, cycles in report["stack"].items():
+    assert abs(events.get(name, 0) - cycles) < 1, name
+PROGRAM
+check "the tree's cycles, instructions and events sum to the run's" \
+    python3 "$scratch/sums.py" "$scratch/c.json"
+
+cd "$scratch" || exit 1
+run trace -o c.ctrace -- ./c 20 >/dev/null 2>&1
+check "explain shows the tree" run explain --tree --least 5 -o tree.txt c.ctrace
+check "main is below the C library's start" \
+    bash -c "grep -A1 __libc_start_call_main tree.txt | tail -n 1 | grep -qE ' main +c '"
+check "functions called have branches" grep -qE '[├└] fib +c ' tree.txt
+check "each line has its CPI and cycle stack" grep -qE ' main +c +[0-9.]+ +Base [0-9.]+ ' tree.txt
+check "on a narrow page there is less" env COLUMNS=60 "$CULPRIT" explain --tree -o narrow.txt c.ctrace
+check "and it fits" test "$(grep -E '%' narrow.txt | wc -L)" -le 200
+
+run sim --callers=compare -o callers.txt c.ctrace
+check "the callers of a function" grep -A6 -E '^ *[0-9.]+ % +compare ' callers.txt
+check "its outermost caller is the last" bash -c "grep -nE 'compare|qsort|main ' callers.txt | sort -t: -n -c"
+run sim --callers --top 4 -o most.txt c.ctrace
+check "callers of those that took most" grep -qE '^ *[0-9.]+ % +leaf ' most.txt
+
+run sim --folded c.folded -o plain.txt c.ctrace
+check "folded stacks by event" grep -qE '(^|;)main;.*;fib;leaf;\[Base\] [0-9]+$' c.folded
+check "beside the tables" grep -q ' function ' plain.txt
+
+check "a procedure that is not there" fails_with 1 "nosuch: no stack has such a procedure" run sim --callers=nosuch c.ctrace
+check "not both at once" fails_with 2 "one at a time" run sim --tree --callers c.ctrace
+check "not of lists of regions" fails_with 2 "for a single run" run sim --tree --regions nowhere.csv
+finish

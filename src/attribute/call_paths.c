@@ -219,7 +219,19 @@ static bool tell_functions(const struct call_paths *paths, struct call_path_resu
     return true;
 }
 
-bool call_paths_finish(struct call_paths *paths, struct call_path_result *result) {
+static void find_sites(struct call_paths *paths, const struct code *code,
+                       struct call_path_result *result) {
+    for (uint32_t i = 0; i < result->count; i++) {
+        struct call_path *path = &result->paths[i];
+        if (path->parent == PATH_NONE || path->site == PATH_NONE)
+            continue;
+        const uint32_t caller = result->paths[path->parent].function;
+        path->beside = path_function_of(&paths->functions, code, path->site) != caller;
+    }
+}
+
+bool call_paths_finish(struct call_paths *paths, const struct code *code,
+                       struct call_path_result *result) {
     const size_t count = paths->tree.node_count;
     *result = (struct call_path_result){.counts = paths->counts, .crowded = paths->tree.crowded};
     uint8_t *kept = calloc(count + 1, 1);
@@ -232,7 +244,10 @@ bool call_paths_finish(struct call_paths *paths, struct call_path_result *result
     for (uint32_t i = 0; good && i < count; i++)
         if (paths->instructions[i])
             keep(&paths->tree, i, kept);
-    good = good && number_all(paths, kept, result) && tell_functions(paths, result);
+    good = good && number_all(paths, kept, result);
+    if (good)
+        find_sites(paths, code, result);
+    good = good && tell_functions(paths, result);
     if (good && result->cell_count)
         qsort(result->cells, result->cell_count, sizeof *result->cells, by_path);
     free(kept);

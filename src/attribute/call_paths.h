@@ -18,6 +18,7 @@ struct call_path {
     uint32_t site;     /* as in struct path_node */
     uint32_t function; /* index; PATH_NONE of a thread */
     uint8_t kind;      /* enum path_kind */
+    bool beside;       /* the site is not in the caller's function, which goes on there */
     uint64_t units;    /* 1/840 cycles, without those of what was called; the sum of its cells */
     uint64_t instructions; /* likewise */
     uint64_t calls;        /* times that it was entered */
@@ -50,7 +51,8 @@ void call_paths_free(struct call_paths *paths);
  * runs. False: out of memory. */
 bool call_paths_collect(struct call_paths *paths, uint64_t weight);
 /* After the last collection. False: out of memory; call_path_result_free() either way. */
-bool call_paths_finish(struct call_paths *paths, struct call_path_result *result);
+bool call_paths_finish(struct call_paths *paths, const struct code *code,
+                       struct call_path_result *result);
 /* Units and instructions collected. */
 void call_paths_total(const struct call_paths *paths, uint64_t *units, uint64_t *instructions);
 

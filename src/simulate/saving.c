@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulate/saving_calls.h"
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/order.h"
@@ -39,6 +40,7 @@ struct session {
     const struct code *code;
     int64_t id, process;
     int64_t *images; /* of the code; 0: not used yet */
+    int64_t event;   /* the last one added; 0: none */
 };
 
 static bool image_of(struct session *session, uint32_t index, int64_t *id, struct error *error) {
@@ -79,6 +81,7 @@ static bool add_profile(struct session *session, int64_t event, const struct cel
 static bool add_event(struct session *session, const struct store_event *event, struct cell *cells,
                       size_t count, struct error *error) {
     int64_t id;
+    session->event = 0;
     if (!count)
         return true;
     struct store_value *values = malloc(count * sizeof *values);
@@ -87,6 +90,7 @@ static bool add_event(struct session *session, const struct store_event *event, 
     count = order_cells(cells, count);
     bool good = store_add_event(session->store, session->id, event, &id, error) &&
                 add_profile(session, id, cells, count, values, error);
+    session->event = id;
     free(values);
     return good;
 }
@@ -163,12 +167,41 @@ static bool add_counts(struct session *session, const struct simulation *simulat
     return true;
 }
 
+static bool number_images(struct session *session, const struct call_path_result *paths,
+                          struct error *error) {
+    int64_t id;
+    for (uint32_t i = 0; i < paths->function_count; i++)
+        if (!image_of(session, paths->functions[i].image, &id, error))
+            return false;
+    for (uint32_t i = 0; i < paths->count; i++)
+        if (paths->paths[i].parent != PATH_NONE && paths->paths[i].site != PATH_NONE &&
+            !image_of(session, session->code->insns[paths->paths[i].site].image, &id, error))
+            return false;
+    return true;
+}
+
+/* The calls that led to the cycles, which were added last. */
+static bool add_calls(struct session *session, const struct call_path_result *paths,
+                      struct error *error) {
+    struct call_tree tree = {.most = STORE_CALLS_MAX};
+    if (!paths->count || !session->event)
+        return true;
+    bool good = number_images(session, paths, error);
+    if (good && !saved_calls_add(&tree, paths, session->code, session->images))
+        good = error_set(error, "out of memory for the calls");
+    good = good && store_add_calls(session->store, session->id, session->process, session->event,
+                                   tree.calls, tree.count, error);
+    call_tree_free(&tree);
+    return good;
+}
+
 /* All that a simulation has; `cells` has room for the most that one event can have. */
 static bool add_events(struct session *session, const struct simulation *simulation,
                        const struct saved_event *more, size_t more_count, struct cell *cells,
                        struct error *error) {
     const struct saved_event cycles = {"cycles", 1, simulation->cells, simulation->cell_count};
-    bool good = add_cycles(session, &cycles, cells, error);
+    bool good =
+        add_cycles(session, &cycles, cells, error) && add_calls(session, &simulation->paths, error);
     for (size_t i = 0; good && i < more_count; i++)
         good = add_cycles(session, &more[i], cells, error);
     return good && add_executions(session, simulation, cells, error) &&

@@ -557,7 +557,7 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
         struct error late;
         good &= graph_breakdown_finish(run.graph, simulation, good ? error : &late);
     }
-    if (run.calls && !call_paths_finish(run.calls, &simulation->paths) && good)
+    if (run.calls && !call_paths_finish(run.calls, trace_code(trace), &simulation->paths) && good)
         good = error_set(error, "out of memory for call paths");
     if (run.causes && !keep_causes(run.causes, simulation) && good)
         good = error_set(error, "out of memory for the causes of stalls");

@@ -64,6 +64,26 @@ check "its outermost caller is the last" bash -c "grep -nE 'compare|qsort|main '
 run sim --callers --top 4 -o most.txt c.ctrace
 check "callers of those that took most" grep -qE '^ *[0-9.]+ % +leaf ' most.txt
 
+cat >same_tree.py <<'PROGRAM'
+import json, sys
+def chains(path):
+    tree, paths, totals = json.load(open(path))["tree"], [()], {}
+    for frame in tree[1:]:
+        paths.append(paths[frame["parent"]] + (frame["procedure"],))
+        if frame["total"] >= 1:
+            totals[paths[-1]] = frame["total"]
+    return totals
+one, other = chains(sys.argv[1]), chains(sys.argv[2])
+assert len(one) > 50 and set(one) == set(other), set(one) ^ set(other)
+for chain, total in one.items():
+    assert abs(other[chain] - total) <= 1e-6 * total + 0.01, (chain, total, other[chain])
+PROGRAM
+run sim --tree --json --save --store profiles.db -o sim.json c.ctrace
+run top --store profiles.db --tree --json -o top.json
+check "a saved run keeps its tree" python3 same_tree.py sim.json top.json
+run epochs export --store profiles.db --format folded saved.folded >/dev/null
+check "other tools get it, too" grep -qE '^c;_start;.*;main;.*;fib;leaf [0-9]+$' saved.folded
+
 run sim --folded c.folded -o plain.txt c.ctrace
 check "folded stacks by event" grep -qE '(^|;)main;.*;fib;leaf;\[Base\] [0-9]+$' c.folded
 check "beside the tables" grep -q ' function ' plain.txt

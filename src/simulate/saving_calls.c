@@ -1,0 +1,64 @@
+#include "simulate/saving_calls.h"
+
+#include <stdlib.h>
+
+struct adding {
+    struct call_tree *tree;
+    const struct call_path_result *result;
+    const struct code *code;
+    const int64_t *images;
+    uint32_t *callers; /* by path: the node that is its function's caller */
+};
+
+/* The place of a path's function. */
+static bool add_function(const struct adding *adding, uint32_t parent, uint32_t path,
+                         uint32_t *node) {
+    const struct call_path_function *function =
+        &adding->result->functions[adding->result->paths[path].function];
+    return call_tree_node(adding->tree, parent, adding->images[function->image], function->offset,
+                          node);
+}
+
+/* The place in the caller where the path's function was entered from: of a site that is not known
+ * or not in it, the caller's first byte. */
+static bool add_caller(const struct adding *adding, uint32_t path) {
+    const struct call_path *entered = &adding->result->paths[path];
+    uint32_t *caller = &adding->callers[path];
+    *caller = STORE_CALL_TOP;
+    if (entered->parent == PATH_NONE || adding->result->paths[entered->parent].parent == PATH_NONE)
+        return true;
+    const uint32_t above = adding->callers[entered->parent];
+    if (entered->site == PATH_NONE || entered->beside)
+        return add_function(adding, above, entered->parent, caller);
+    const struct static_insn *site = &adding->code->insns[entered->site];
+    return call_tree_node(adding->tree, above, adding->images[site->image],
+                          site->offset + site->length - 1u, caller);
+}
+
+static bool add_path(const struct adding *adding, uint32_t path) {
+    const struct call_path *told = &adding->result->paths[path];
+    uint32_t node;
+    if (!add_caller(adding, path))
+        return false;
+    if (!told->units || told->function == PATH_NONE)
+        return true;
+    if (!add_function(adding, adding->callers[path], path, &node))
+        return false;
+    if (node != STORE_CALL_TOP)
+        adding->tree->calls[node].value += told->units;
+    return true;
+}
+
+bool saved_calls_add(struct call_tree *tree, const struct call_path_result *result,
+                     const struct code *code, const int64_t *images) {
+    const struct adding adding = {.tree = tree,
+                                  .result = result,
+                                  .code = code,
+                                  .images = images,
+                                  .callers = malloc((result->count + 1) * sizeof(uint32_t))};
+    bool good = adding.callers;
+    for (uint32_t i = 0; good && i < result->count; i++)
+        good = add_path(&adding, i);
+    free(adding.callers);
+    return good;
+}

@@ -209,13 +209,15 @@ const struct option_group legend_group = {.options = LEGEND_OPTIONS};
 static const char *const GRAINS[] = {[BY_FUNCTION] = "function",
                                      [BY_LINE] = "line",
                                      [BY_INSTRUCTION] = "instruction",
-                                     [BY_IMAGE] = "image"};
+                                     [BY_IMAGE] = "image",
+                                     [BY_LOOP] = "loop"};
 struct grain {
     enum report_by by;
 };
 #define REQUEST struct grain
 static const struct option_row GRAIN_OPTIONS[] = {
-    CHOICE("by", "GRAIN", by, "function (default), line, instruction or image", GRAINS, .group = 3),
+    CHOICE("by", "GRAIN", by, "function (default), line, instruction, image or loop", GRAINS,
+           .group = 3),
     {0}};
 #undef REQUEST
 const struct option_group grain_group = {.options = GRAIN_OPTIONS};

@@ -17,6 +17,21 @@ static bool build_stack(const struct simulation *simulation, struct stack *stack
     return true;
 }
 
+/* Of functions that have a thousandth of the cycles. */
+static bool build_loops(const struct report_request *request, const struct simulation *simulation,
+                        const struct code *code, struct program *program, struct report *report,
+                        struct error *error) {
+    enum { LEAST = 1000 };
+    struct report_rows functions;
+    bool good = rows_build(BY_FUNCTION, 0, simulation, code, program, &functions, error);
+    const uint64_t least = simulation->cycles / LEAST * CYCLE_UNITS;
+    while (good && functions.count && functions.groups[functions.count - 1].units < least)
+        functions.count--;
+    good = good && loop_rows_build(&functions, request->top, &report->loops, error);
+    rows_free(&functions);
+    return good;
+}
+
 bool report_build(const struct report_request *request, const struct simulation *simulation,
                   const struct code *code, struct program *program, struct report *report,
                   struct error *error) {
@@ -42,6 +57,8 @@ bool report_build(const struct report_request *request, const struct simulation 
     if ((request->by == BY_LINE || request->by == BY_IMAGE) &&
         !rows_build(request->by, request->top, simulation, code, program, &report->grouped, error))
         return false;
+    if (request->by == BY_LOOP && !build_loops(request, simulation, code, program, report, error))
+        return false;
     if (!threads_report_build(report, request->top, &report->threads, error))
         return false;
     report->threads.what_ifs = request->thread_what_ifs;
@@ -55,6 +72,7 @@ void report_free(struct report *report) {
     rows_free(&report->functions);
     rows_free(&report->instructions);
     rows_free(&report->grouped);
+    loop_rows_free(&report->loops);
     array_free_each(report->notes, report->note_count);
     free(report->note_commands);
     free(report->next);

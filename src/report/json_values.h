@@ -32,6 +32,9 @@ json_t *json_ideal(uint32_t ideal);
 json_t *json_states(const uint64_t cycles[STATE_COUNT]);
 json_t *json_notes(const struct report *report);
 
+/* Of the report by loop. */
+json_t *loops_json(const struct report *report);
+
 /* Writes an object, with a newline, and frees it. False: it could not be made. That it could not be
  * written is told when the file is closed. */
 bool json_write(json_t *object, FILE *file, struct error *error);

@@ -15,6 +15,7 @@
 #include "machine/machine.h"
 #include "model/forecast.h"
 #include "program/program.h"
+#include "query/loop_rows.h"
 #include "query/rows.h"
 #include "report/component.h"
 #include "report/page.h"
@@ -50,6 +51,7 @@ struct report {
     struct stack stack;
     struct report_rows functions, instructions;
     struct report_rows grouped;      /* by line or image, when asked for; else empty */
+    struct loop_rows loops;          /* by loop, when asked for; else empty */
     const struct call_report *calls; /* in place of those tables; NULL: not asked for */
     struct forecast_result forecast; /* of upgrades of the machine; its instructions 0: none */
     struct what_if what_if;
@@ -113,6 +115,11 @@ void report_text_note(const struct report *report, uint32_t note, const char *fi
 /* All words of the text and what they mean (text.c). */
 void report_text_words(const struct page *page);
 
+/* The table of loops (text/loops.c). */
+void report_text_loops(const struct report *report, const struct page *page);
+/* "ST-L1 8.6\nBase 3.1": the parts of a stack, largest first, in percent of `total` (text/rows.c).
+ */
+void report_text_parts(const struct stack *stack, double total, char *list, size_t size);
 /* Its tables: functions, lines or images; instructions (text/rows.c). */
 void report_text_rows(const struct report *report, const struct page *page);
 void report_text_instructions(const struct report *report, const struct page *page);

@@ -1,6 +1,8 @@
 """Compares the calls that culprit saw with a program's own log of them (tests/guests/call_log.h).
 
-    call_log.py PROGRAM LOG REPORT.json     REPORT: culprit sim --tree --json of the run that wrote LOG
+    call_log.py [--names] PROGRAM LOG REPORT.json
+
+REPORT is culprit sim --tree --json of the run that wrote LOG, whose functions are addresses, or names.
 
 Chains of the program's own functions, and how often each was entered, must be the same. Prints what
 differs, and how many chains and calls there were."""
@@ -29,7 +31,7 @@ def fold(chain):
     return tuple(folded)
 
 
-def logged(program, log):
+def logged(program, log, named):
     names = {}
     for line in subprocess.check_output(["nm", "-C", program], text=True).splitlines():
         address, kind, name = (line.split(maxsplit=2) + ["", ""])[:3]
@@ -38,7 +40,8 @@ def logged(program, log):
     chains = collections.Counter()
     for line in open(log):
         chain, entered = line.split()
-        chains[fold([names[int(address, 16)] for address in chain.split(";")])] += int(entered)
+        functions = [name if named else names[int(name, 16)] for name in chain.split(";")]
+        chains[fold(functions)] += int(entered)
     return chains
 
 
@@ -54,8 +57,8 @@ def seen(report, functions):
 
 
 def main():
-    program, log, report = sys.argv[1:]
-    expected = logged(program, log)
+    program, log, report = sys.argv[-3:]
+    expected = logged(program, log, "--names" in sys.argv)
     functions = {name for chain in expected for name in chain}
     found = seen(report, functions)
     for chain in sorted(set(expected) | set(found)):

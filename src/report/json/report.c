@@ -236,6 +236,9 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
                                    statistics_object(report), "notes", json_notes(report)));
     if (report->by == BY_LINE || report->by == BY_IMAGE)
         put_rows(&writer, report->by == BY_LINE ? "lines" : "images", &report->grouped, total);
+    if (report->by == BY_LOOP)
+        put_members(&writer, json_pack("{s:o, s:I}", "loops", loops_json(report), "loop_count",
+                                       (json_int_t)report->loops.total));
     if (report->calls)
         put_members(&writer, call_report_members(report->calls));
     put_members(&writer, json_pack("{s:o, s:o}", "children", children_object(&report->children),

@@ -278,6 +278,8 @@ void report_text(const struct report *report, const struct page *page) {
         threads_text(&report->threads, page);
         if (report->calls)
             call_report_draw(report->calls, page);
+        else if (report->by == BY_LOOP)
+            report_text_loops(report, page);
         else if (report->by != BY_INSTRUCTION)
             report_text_rows(report, page);
         if (!report->calls)

@@ -158,8 +158,7 @@ void report_text_rows(const struct report *report, const struct page *page) {
 
 /* ---- instructions ---- */
 
-/* "ST-L1 8.6\nBase 3.1": the parts, largest first, in percent of the whole run. */
-static void list_parts(const struct stack *stack, double total, char *list, size_t size) {
+void report_text_parts(const struct stack *stack, double total, char *list, size_t size) {
     size_t used = 0;
     list[0] = 0;
     for (uint32_t i = 0; i < stack->count && used < size; i++) {
@@ -191,7 +190,7 @@ void report_text_instructions(const struct report *report, const struct page *pa
         source_of(&row, row.function, text, sizeof text);
         table_cell(table, text);
         table_cell(table, row.text);
-        list_parts(&row.stack, total, text, sizeof text);
+        report_text_parts(&row.stack, total, text, sizeof text);
         table_cell(table, text);
     }
     char more[64];

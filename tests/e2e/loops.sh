@@ -1,0 +1,80 @@
+# sim and explain --by loop: the loop nest of functions, with rounds, cycles and what they are spent on.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+
+# nest: 40 times 25 rounds, in which every outer one calls work, which has a loop of 10; alone: 300
+# rounds, begun 6 times; never: a loop that does not run.
+cat >nest.c <<'PROGRAM'
+#define APART __attribute__((noinline, noclone))
+static volatile unsigned sink;
+APART void work(unsigned n) {
+    unsigned i = 0;
+    do
+        sink += i;
+    while (++i < n);
+}
+APART void nest(unsigned outer, unsigned inner) {
+    unsigned i = 0, k;
+    do {
+        work(10);
+        k = 0;
+        do
+            sink += k;
+        while (++k < inner);
+        sink++;
+    } while (++i < outer);
+}
+APART void alone(unsigned n) {
+    unsigned i = 0;
+    do
+        sink += i;
+    while (++i < n);
+}
+APART void never(unsigned n) {
+    for (unsigned i = 0; i < n; i++)
+        sink += i;
+}
+int main(void) {
+    nest(40, 25);
+    for (int i = 0; i < 6; i++)
+        alone(50);
+    never(0);
+    return 0;
+}
+PROGRAM
+cc -O1 -g -fno-unroll-loops -o nest nest.c || exit 1
+run sim --by loop --top 0 --json -o nest.json -- ./nest 2>why || cat why
+cat >loops.py <<'PROGRAM'
+import json
+report = json.load(open("nest.json"))
+loops = report["loops"]
+of = lambda name: [loop for loop in loops if loop["function"] == name]
+(outer, inner), (work,), (alone,) = of("nest"), of("work"), of("alone")
+assert (outer["rounds"], outer["entries"], outer["depth"], outer["outer"]) == (40, 1, 1, None), outer
+assert (inner["rounds"], inner["entries"], inner["depth"]) == (1000, 40, 2), inner
+assert loops[inner["outer"]] is outer
+assert (work["rounds"], work["entries"]) == (400, 40), work
+assert (alone["rounds"], alone["entries"]) == (300, 6), alone
+assert not of("never")
+assert inner["instructions"] % 1000 == 0 and work["instructions"] % 400 == 0
+assert abs(outer["cycles"] - outer["self_cycles"] - inner["cycles"]) < 1e-6
+assert inner["called_cycles"] == 0 and alone["called_cycles"] == 0
+assert outer["called_cycles"] >= work["cycles"] > 0
+for loop in loops:
+    assert abs(sum(loop["stack"].values()) - loop["cycles"]) < 1e-6 * report["cycles"], loop
+    assert loop["self_cycles"] <= loop["cycles"] + 1e-6
+    assert loop["outer"] is None or loops[loop["outer"]]["depth"] == loop["depth"] - 1
+function = {row["function"]: row for row in report["functions"]}
+assert outer["cycles"] <= function["nest"]["cycles"] + 1e-6
+assert len(loops) == report["loop_count"]
+outermost = [loop["cycles"] for loop in loops if loop["outer"] is None]
+assert outermost == sorted(outermost, reverse=True)
+PROGRAM
+check "rounds, entries and cycles of loops are exact" python3 loops.py
+
+run explain --by loop --top 20 -o nest.txt -- ./nest 2>why || cat why
+check "the text has a nest, the inner loop indented" \
+    bash -c "grep -A1 -E ' nest\+0x[0-9a-f]+ nest.c:1[0-9] ' nest.txt | grep -qE '   +nest\+0x'"
+check "with rounds, and rounds of each entry" grep -qE ' 1.00 k +25\.0 .* nest\+' nest.txt
+check "on 80 columns it fits" env COLUMNS=80 "$CULPRIT" sim --by loop -o narrow.txt -- ./nest
+finish

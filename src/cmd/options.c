@@ -210,13 +210,14 @@ static const char *const GRAINS[] = {[BY_FUNCTION] = "function",
                                      [BY_LINE] = "line",
                                      [BY_INSTRUCTION] = "instruction",
                                      [BY_IMAGE] = "image",
-                                     [BY_LOOP] = "loop"};
+                                     [BY_LOOP] = "loop",
+                                     [BY_PATH] = "path"};
 struct grain {
     enum report_by by;
 };
 #define REQUEST struct grain
 static const struct option_row GRAIN_OPTIONS[] = {
-    CHOICE("by", "GRAIN", by, "function (default), line, instruction, image or loop", GRAINS,
+    CHOICE("by", "GRAIN", by, "function (default), line, instruction, image, loop or path (who called whom)", GRAINS,
            .group = 3),
     {0}};
 #undef REQUEST

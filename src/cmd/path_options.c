@@ -62,14 +62,18 @@ bool paths_report(struct paths *paths, const struct output_options *output,
                   const struct simulation *simulation, const struct code *code,
                   struct program *program, struct report *report, struct error *error) {
     const struct path_options *options = paths->options;
-    if (!simulation->paths.count || !path_options_any(options))
+    const bool flat = output->by == BY_PATH, tree = options->tree || options->callers || flat;
+    if (!simulation->paths.count || (!tree && !options->folded))
         return true;
     if (!path_profile_read(&paths->profile, simulation, code, program, error) ||
         !write_folded(paths, error))
         return false;
-    if (!options->tree && !options->callers)
+    if (!tree)
         return true;
-    paths->report = (struct call_report){.profile = &paths->profile, .least = options->least};
+    paths->report = (struct call_report){.profile = &paths->profile,
+                                         .least = flat ? 0 : options->least,
+                                         .flat = flat && !options->tree && !options->callers,
+                                         .rows = output->top};
     if (options->callers && !call_report_find_callers(&paths->report, options->procedure,
                                                       output->top, !output->json, error))
         return false;

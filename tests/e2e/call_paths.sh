@@ -64,6 +64,11 @@ check "its outermost caller is the last" bash -c "grep -nE 'compare|qsort|main '
 run sim --callers --top 4 -o most.txt c.ctrace
 check "callers of those that took most" grep -qE '^ *[0-9.]+ % +leaf ' most.txt
 
+run sim --by path --top 3 -o paths.txt c.ctrace
+check "chains of callers as rows" \
+    grep -qE '^ *[0-9.]+ % +[0-9.]+  .*main > .*msort_with_tmp.* > compare' paths.txt
+check "as many as were asked for" test "$(grep -c ' > ' paths.txt)" = 3
+
 cat >same_tree.py <<'PROGRAM'
 import json, sys
 def chains(path):

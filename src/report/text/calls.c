@@ -10,6 +10,7 @@
 #include "report/short_name.h"
 #include "report/table.h"
 #include "util/file_name.h"
+#include "util/order.h"
 
 #define LEAST_PART 0.05 /* percent of all */
 enum { PREFIX_BYTES = 2048, NAME_BYTES = 4096, STACKS_MOST = 1 << 22 };
@@ -213,6 +214,72 @@ static void draw_tree(struct drawing *drawing, const struct page *page) {
     free(drawing->stacks.values);
 }
 
+static int by_self(const void *one, const void *other) {
+    const struct call_frame *a = *(const struct call_frame *const *)one;
+    const struct call_frame *b = *(const struct call_frame *const *)other;
+    return descending(a->self, b->self) ?: ascending(a, b);
+}
+
+/* By their own values, the largest first; NULL: out of memory. */
+static const struct call_frame **sort_frames(const struct call_frames *frames) {
+    const struct call_frame **sorted = malloc((frames->count + 1) * sizeof *sorted);
+    for (size_t i = 0; sorted && i < frames->count; i++)
+        sorted[i] = &frames->items[i];
+    if (sorted)
+        qsort(sorted, frames->count, sizeof *sorted, by_self);
+    return sorted;
+}
+
+/* "main > deflate > longest_match". */
+static void put_chain(const struct drawing *drawing, const struct call_frame *frame, char *text,
+                      size_t size) {
+    const struct call_frame *frames = drawing->frames->items;
+    size_t left = size - 1;
+    text[left] = 0;
+    for (; frame->parent != CALL_NONE_FRAME; frame = &frames[frame->parent]) {
+        const char *name = drawing->names[frame->procedure], *between = text[left] ? " > " : "";
+        const size_t length = strlen(name) + strlen(between);
+        if (length > left)
+            break;
+        left -= length;
+        memcpy(text + left, name, strlen(name));
+        memcpy(text + left + strlen(name), between, strlen(between));
+    }
+    memmove(text, text + left, size - left);
+}
+
+/* Chains by what their innermost frame has itself. */
+static void draw_paths(struct drawing *drawing, const struct page *page) {
+    const struct call_report *report = drawing->report;
+    drawing->frames = &report->profile->frames;
+    const struct call_frame **sorted = sort_frames(drawing->frames);
+    struct table *table = table_new(page);
+    size_t count = 0, all = 0;
+    table_column(table, "  share", TABLE_FIGURE, .gap = 0);
+    table_column(table, "  CPI", TABLE_FIGURE, .gap = 2);
+    table_column(table, "path", TABLE_PATH, .gap = 2, .least = 40);
+    fputc('\n', page->file);
+    for (size_t i = 0; sorted && i < drawing->frames->count; i++) {
+        char text[PREFIX_BYTES + NAME_BYTES];
+        if (!(sorted[i]->self > 0))
+            continue;
+        all++;
+        if (report->rows && count == report->rows)
+            continue;
+        count++;
+        table_figure(table, "%.1f %%", share(drawing, sorted[i]->self));
+        table_figure(table, "%.2f",
+                     sorted[i]->self_instructions > 0
+                         ? sorted[i]->self / sorted[i]->self_instructions
+                         : 0);
+        put_chain(drawing, sorted[i], text, sizeof text);
+        table_cell(table, text);
+    }
+    table_more(table, 9, all - count);
+    table_end(table);
+    free(sorted);
+}
+
 /* Of one procedure that was asked for, its own callers are what counts. */
 static void draw_callers(struct drawing *drawing, const struct page *page) {
     const struct call_report *report = drawing->report;
@@ -243,7 +310,9 @@ void call_report_draw(const struct call_report *report, const struct page *page)
     for (size_t i = 0; drawing.names && i < profile->procedure_count; i++)
         drawing.names[i] = profile->procedures[i].name;
     if (drawing.names && short_names(drawing.names, profile->procedure_count, columns, &arena)) {
-        if (report->callers)
+        if (report->flat)
+            draw_paths(&drawing, page);
+        else if (report->callers)
             draw_callers(&drawing, page);
         else
             draw_tree(&drawing, page);

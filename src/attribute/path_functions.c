@@ -42,6 +42,7 @@ static uint32_t look_up(struct path_functions *functions, const struct code *cod
     const struct path_function function = {.image = at->image,
                                            .offset = extent.start,
                                            .insn = insn,
+                                           .named = extent.named,
                                            .sized = true,
                                            .linkage = extent.linkage,
                                            .resolver = extent.resolver};
@@ -86,6 +87,7 @@ bool path_function_holds(struct path_functions *functions, const struct code *co
 
 void path_extent_name(struct path_extent *extent, const char *name) {
     const size_t length = strlen(name);
+    extent->named = true;
     extent->linkage = length > 4 && !strcmp(name + length - 4, "@plt");
     extent->resolver =
         !strncmp(name, "_dl_runtime_resolve", 19) || !strncmp(name, "_dl_runtime_profile", 19);

@@ -13,6 +13,7 @@
 
 struct path_extent {
     uint64_t start, size; /* of the function: file offset, or address of anonymous code; bytes */
+    bool named;           /* not by unwind tables alone */
     bool linkage;         /* an entry of the linkage table: it stands for what it jumps to */
     bool resolver;        /* of the dynamic linker: goes on to what it has found, as if called */
 };
@@ -28,6 +29,7 @@ struct path_function {
     uint32_t image;  /* of the code */
     uint64_t offset; /* of its first byte */
     uint32_t insn;   /* one of its instructions */
+    bool named;      /* not by its extent alone */
     bool sized;      /* its extent is known; else it is what was called there */
     bool linkage, resolver;
 };

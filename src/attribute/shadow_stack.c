@@ -26,11 +26,10 @@
 
 enum {
     FRAMES_MAX = 1 << 16,
-    SEARCH_MAX = 1 << 12,  /* frames that are searched */
-    ASIDE_DEPTH = 8,       /* of each stack set aside */
-    FRAME_BYTES = 1 << 20, /* between two calls' slots on one stack, at most */
-    FAR_BYTES = 1 << 16,   /* likewise, of calls that are gone */
-    FRESH_BYTES = 2048     /* likewise, where another stack may have begun */
+    SEARCH_MAX = 1 << 12, /* frames that are searched */
+    ASIDE_DEPTH = 8,      /* of each stack set aside */
+    FAR_BYTES = 1 << 16,  /* between two calls' slots on one stack, at most */
+    FRESH_BYTES = 2048    /* likewise, where another stack may have begun */
 };
 
 /* Where an instruction lies, whatever address it is mapped at. */
@@ -284,36 +283,57 @@ static bool jump_into(struct shadow_stack *stack, const struct code *code, uint3
     return true; /* else a function in pieces */
 }
 
+/* From the linkage table to a function. What is reached by way of its first entry finds the
+ * function that is wanted, and goes on there. */
 static bool left_linkage(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
     const uint32_t site = stack->stub_site;
     stack->stub_site = PATH_NONE;
-    return enter(stack, code, stack->node, (enum path_kind)stack->stub_kind, site, insn);
+    stack->fresh = false; /* on the stack of the call of the entry */
+    if (!enter(stack, code, stack->node, (enum path_kind)stack->stub_kind, site, insn))
+        return false;
+    stack->functions->items[function_of_node(stack, stack->node)].resolver |= stack->stub_lazy;
+    return true;
 }
 
 static bool is_linkage(const struct shadow_stack *stack, uint32_t function) {
     return function != FUNCTION_NONE && stack->functions->items[function].linkage;
 }
 
+/* Before a call or jump to an entry of the linkage table. */
+static void enter_linkage(struct shadow_stack *stack, enum path_kind kind) {
+    stack->stub_site = stack->left.insn;
+    stack->stub_kind = (uint8_t)kind;
+    stack->stub_lazy = false;
+}
+
+/* From the linkage table to a part of it: entries without a name are code of the same file that
+ * only unwind tables tell of. */
+static bool stays_in_linkage(const struct shadow_stack *stack, const struct code *code, uint32_t to,
+                             uint32_t insn) {
+    return stack->left.branch != BRANCH_INDIRECT || is_linkage(stack, to) ||
+           (to != FUNCTION_NONE && !stack->functions->items[to].named &&
+            code->insns[insn].image == code->insns[stack->left.insn].image);
+}
+
 static bool jumped(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
     const uint32_t from = path_function_of(stack->functions, code, stack->left.insn);
     const uint32_t to = path_function_of(stack->functions, code, insn);
-    if (from == to && from != FUNCTION_NONE && stack->stub_site == PATH_NONE) {
+    if (stack->stub_site != PATH_NONE) {
+        const bool stays = stays_in_linkage(stack, code, to, insn);
+        stack->stub_lazy |= stays;
+        return stays || left_linkage(stack, code, insn);
+    }
+    if (from == to && from != FUNCTION_NONE) {
         if (stack->left.branch != BRANCH_INDIRECT)
             stack->within[stack->left.insn] = 1;
         return true;
     }
-    const bool begins = path_function_begins(stack->functions, code, insn);
-    const bool same = from == to && (from != FUNCTION_NONE || !begins);
     if (is_linkage(stack, to)) {
-        if (!is_linkage(stack, from)) {
-            stack->stub_site = stack->left.insn;
-            stack->stub_kind = PATH_JUMP;
-        }
+        enter_linkage(stack, PATH_JUMP);
         return true;
     }
-    if (stack->stub_site != PATH_NONE) /* a direct jump goes on to what finds the function */
-        return stack->left.branch == BRANCH_INDIRECT ? left_linkage(stack, code, insn) : true;
-    if (same) {
+    const bool begins = path_function_begins(stack->functions, code, insn);
+    if (from == FUNCTION_NONE && to == FUNCTION_NONE && !begins) {
         if (stack->left.branch != BRANCH_INDIRECT)
             stack->within[stack->left.insn] = 1;
         return true;
@@ -332,7 +352,7 @@ static bool make_way(struct shadow_stack *stack, const struct code *code, uint64
     if (!top || !top->slot || !slot)
         return true;
     const uint64_t below = top->slot - slot, above = slot - top->slot;
-    if (below - 1 < (fresh ? FRESH_BYTES : FRAME_BYTES))
+    if (below - 1 < (fresh ? FRESH_BYTES : FAR_BYTES))
         return true;
     if (above < (fresh ? FRESH_BYTES : FAR_BYTES)) {
         uint32_t caller = stack->node;
@@ -361,8 +381,7 @@ static bool called(struct shadow_stack *stack, const struct code *code, uint32_t
         !push(stack, (struct shadow_frame){left->slot, back, stack->node, false}))
         return false;
     if (is_linkage(stack, function)) {
-        stack->stub_site = left->insn;
-        stack->stub_kind = PATH_CALL;
+        enter_linkage(stack, PATH_CALL);
         return true;
     }
     return go_into(stack,

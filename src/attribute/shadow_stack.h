@@ -70,6 +70,7 @@ struct shadow_stack {
     bool fresh;         /* a jump went to a function: it may begin another stack */
     uint8_t stub_kind;  /* enum path_kind; in a linkage table's entry: how it was entered */
     uint32_t stub_site; /* and from where; PATH_NONE: not there */
+    bool stub_lazy;     /* it goes on to what finds the function first */
     uint8_t *within;    /* by static instruction: a direct jump that stays in its function */
     size_t within_capacity;
     struct shadow_counts counts;

@@ -40,23 +40,22 @@ void call_report_free_callers(struct call_report *report) {
     report->caller_count = 0;
 }
 
+static bool note_times(struct report *report, const char *what, uint64_t count) {
+    return !count ||
+           report_note(report, "%s: %s time%s", what, text_grouped(count).s, count == 1 ? "" : "s");
+}
+
 static bool note_healed(struct report *report, const struct call_path_result *paths) {
     const struct shadow_counts *counts = &paths->counts;
-    return (!counts->unwound ||
-            report_note(report,
-                        "%s times control left several calls at once (longjmp, exceptions): the "
-                        "callers within are taken for ended",
-                        text_grouped(counts->unwound).s)) &&
-           (!counts->switched ||
-            report_note(report, "%s times it went to another stack (coroutines)",
-                        text_grouped(counts->switched).s)) &&
-           (!counts->lost ||
-            report_note(report, "%s times callers were not known%s: frames stand below what is",
-                        text_grouped(counts->lost).s,
-                        counts->lost_gaps ? ", where instructions are missing" : "")) &&
-           (!paths->crowded ||
-            report_note(report, "%s calls had no room in the tree, and count for their callers",
-                        text_grouped(paths->crowded).s));
+    return note_times(report, "control left several calls at once (longjmp, exceptions)",
+                      counts->unwound) &&
+           note_times(report, "it went to another stack (coroutines)", counts->switched) &&
+           note_times(report,
+                      counts->lost_gaps ? "callers were not known, for instructions are missing"
+                                        : "callers were not known",
+                      counts->lost) &&
+           note_times(report, "calls that had no room in the tree, and count for their callers",
+                      paths->crowded);
 }
 
 bool call_report_note_paths(struct report *report, const struct call_path_result *paths) {

@@ -16,7 +16,14 @@
 
 #include "attribute/shadow_stack.h"
 
-enum { SCRIPT_INSNS = 512, FUNCTION_BYTES = 0x100, NAMELESS = 'z', LINKAGE = 'p', RESOLVER = 'r' };
+enum {
+    SCRIPT_INSNS = 512,
+    FUNCTION_BYTES = 0x100,
+    NAMELESS = 'z',
+    UNNAMED = 'q',
+    LINKAGE = 'p',
+    RESOLVER = 'r'
+};
 
 struct call_script {
     struct static_insn insns[SCRIPT_INSNS];
@@ -31,13 +38,15 @@ static inline uint64_t at(char function, unsigned offset) {
     return (uint64_t)function * FUNCTION_BYTES + offset;
 }
 
-/* Of 'z' nothing is known, 'p' is of the linkage table, 'r' the dynamic linker's resolver. */
+/* Of 'z' nothing is known, of 'q' only where it is, 'p' is of the linkage table, 'r' the dynamic
+ * linker's resolver. */
 static inline bool script_locate(void *context, const struct code_image *image, uint64_t offset,
                                  struct path_extent *extent) {
     (void)context, (void)image;
     const uint64_t function = offset / FUNCTION_BYTES;
     *extent = (struct path_extent){.start = function * FUNCTION_BYTES,
                                    .size = FUNCTION_BYTES,
+                                   .named = function != UNNAMED,
                                    .linkage = function == LINKAGE,
                                    .resolver = function == RESOLVER};
     return function != NAMELESS;

@@ -169,6 +169,25 @@ static void linkage_table(void **state) {
     assert_moves(&script, "0 m, 4 m>r, 6 m>f, 7 m, 9 m>f, 10 m, 12 m~f, ");
 }
 
+/* Entries and what finds the function without names, as in stripped files: what is reached by way
+ * of the table's first entry ('q') hands on, too. */
+static void stripped_linkage_table(void **state) {
+    (void)state;
+    struct call_script script;
+    script_begin(&script, ISA_X86_64);
+    call(&script, at('m', 0), 0xff8);
+    jump_indirect(&script, at('p', 0));
+    jump(&script, at('q', 0x10));
+    jump_indirect(&script, at('q', 0x40));
+    plain(&script, at('u', 0));
+    call(&script, at('u', 4), 0xf8);
+    back(&script, at('v', 0), 0xf8);
+    jump_indirect(&script, at('u', 8));
+    back(&script, at('f', 0), 0xff8);
+    plain(&script, at('m', 4));
+    assert_moves(&script, "0 m, 4 m>u, 6 m>u>v, 7 m>u, 8 m>f, 9 m, ");
+}
+
 /* g calls longjmp ('j'), which jumps to where setjmp had returned to in main; main's next call
  * finds the frames dead. */
 static void longjmp_out(void **state) {
@@ -386,6 +405,7 @@ int main(void) {
         cmocka_unit_test(without_slots),
         cmocka_unit_test(tail_calls),
         cmocka_unit_test(jumps_that_stay),
+        cmocka_unit_test(stripped_linkage_table),
         cmocka_unit_test(linkage_table),
         cmocka_unit_test(longjmp_out),
         cmocka_unit_test(longjmp_within_recursion),

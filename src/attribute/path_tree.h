@@ -35,7 +35,12 @@ struct path_node {
 };
 
 /* At most so many edges are told apart, and half as many before recursion is folded. */
-enum { PATH_EDGES_MAX = 1 << 21, PATH_UNFOLDED_MAX = 1 << 19, PATH_DEPTH_MAX = 1024 };
+enum {
+    PATH_EDGES_MAX = 1 << 21,
+    PATH_NODES_MAX = 1 << 22, /* beyond which callers that are returned to are not told apart */
+    PATH_UNFOLDED_MAX = 1 << 19,
+    PATH_DEPTH_MAX = 1024
+};
 
 struct path_edge {
     uint32_t parent, site, function;

@@ -126,6 +126,22 @@ static bool push(struct shadow_stack *stack, struct shadow_frame frame) {
     return array_push(frames->items, frames->capacity, frames->count, frame);
 }
 
+/* Of a deep stack that is set aside the innermost frames are kept, which alone are searched. */
+static void trim(struct shadow_frames *frames) {
+    if (frames->count > SEARCH_MAX) {
+        memmove(frames->items, frames->items + frames->count - SEARCH_MAX,
+                SEARCH_MAX * sizeof *frames->items);
+        frames->count = SEARCH_MAX;
+    }
+    struct shadow_frame *less = frames->capacity > 2 * SEARCH_MAX
+                                    ? realloc(frames->items, SEARCH_MAX * sizeof *frames->items)
+                                    : NULL;
+    if (less) {
+        frames->items = less;
+        frames->capacity = SEARCH_MAX;
+    }
+}
+
 /* Sets the frames aside; the present stack has none then. */
 static void set_aside(struct shadow_stack *stack) {
     struct shadow_frames *oldest = &stack->aside[0];
@@ -138,6 +154,7 @@ static void set_aside(struct shadow_stack *stack) {
             if (stack->aside[i].stamp < oldest->stamp)
                 oldest = &stack->aside[i];
     const struct shadow_frames room = *oldest;
+    trim(&stack->frames);
     *oldest = stack->frames;
     oldest->stamp = ++stack->stamp;
     oldest->node = stack->node;
@@ -227,7 +244,7 @@ static bool return_outwards(struct shadow_stack *stack, const struct code *code,
     while (bottom != stack->root && tree->nodes[bottom].parent != stack->root)
         bottom = tree->nodes[bottom].parent;
     const uint8_t kind = tree->nodes[bottom].kind;
-    if (kind != PATH_START && kind != PATH_OUTER)
+    if ((kind != PATH_START && kind != PATH_OUTER) || tree->node_count > PATH_NODES_MAX)
         return enter(stack, code, stack->root, PATH_STACK, PATH_NONE, insn);
     const uint32_t outer = path_tree_add(tree, stack->root, PATH_OUTER, PATH_NONE, function);
     if (outer == PATH_NONE || function == FUNCTION_NONE)
@@ -547,13 +564,16 @@ static inline void depart(struct shadow_stack *stack, const struct code *code,
         left->slot = slot_of(piece, insn, branch != BRANCH_RETURN);
 }
 
-static inline bool land(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
-    if (!arrive(stack, code, insn))
-        return false;
-    if (stack->node == stack->told)
+/* Tells where it is, if the instructions count: of others nobody knows how many there are. */
+static inline bool tell(struct shadow_stack *stack) {
+    if (stack->node == stack->told || !stack->counting)
         return true;
     stack->told = stack->node;
     return stack->move(stack->move_context, stack->position, stack->node);
+}
+
+static inline bool land(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
+    return arrive(stack, code, insn) && tell(stack);
 }
 
 enum { LEAVES = DYN_TAKEN | DYN_SIGNAL | DYN_GAP };
@@ -572,7 +592,7 @@ bool shadow_stack_walk(struct shadow_stack *stack, const struct code *code,
         stack->left.flags = DYN_GAP;
     }
     stack->next = piece->first_insn + insn_count;
-    if (stack->left.any && !land(stack, code, insns[0].insn))
+    if ((stack->left.any && !arrive(stack, code, insns[0].insn)) || !tell(stack))
         return false;
     const uint64_t first = stack->position;
     uint64_t faults = 0;

@@ -143,6 +143,8 @@ void call_paths_total(const struct call_paths *paths, uint64_t *units, uint64_t 
 /* ---- the result ---- */
 
 void call_path_result_free(struct call_path_result *result) {
+    for (uint32_t i = 0; i < result->function_count; i++)
+        free(result->functions[i].inlined);
     free(result->paths);
     free(result->functions);
     free(result->cells);
@@ -213,8 +215,11 @@ static bool tell_functions(const struct call_paths *paths, struct call_path_resu
     result->function_count = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         const struct path_function *function = &paths->functions.items[i];
+        char *inlined = function->inlined ? strdup(function->inlined) : NULL;
+        if (function->inlined && !inlined)
+            return false;
         result->functions[i] =
-            (struct call_path_function){function->image, function->offset, function->insn};
+            (struct call_path_function){function->image, function->offset, function->insn, inlined};
     }
     return true;
 }
@@ -225,7 +230,10 @@ static void find_sites(struct call_paths *paths, const struct code *code,
         struct call_path *path = &result->paths[i];
         if (path->parent == PATH_NONE || path->site == PATH_NONE)
             continue;
-        const uint32_t caller = result->paths[path->parent].function;
+        uint32_t around = path->parent;
+        while (result->paths[around].kind == PATH_INLINE)
+            around = result->paths[around].parent;
+        const uint32_t caller = result->paths[around].function;
         path->beside = path_function_of(&paths->functions, code, path->site) != caller;
     }
 }

@@ -28,6 +28,7 @@ struct call_path_function {
     uint32_t image;  /* of the code */
     uint64_t offset; /* of its first byte */
     uint32_t insn;   /* one of its instructions */
+    char *inlined;   /* its name, where it is inlined, and then it has no offset; else NULL */
 };
 
 struct call_path_result {

@@ -9,6 +9,10 @@ void path_functions_free(struct path_functions *functions) {
     free(functions->items);
     hash_index_free(&functions->index);
     free(functions->of);
+    intern_free(&functions->names);
+    free(functions->scopes);
+    hash_index_free(&functions->scope_index);
+    free(functions->scope_of);
 }
 
 static uint32_t find(const struct path_functions *functions, uint32_t image, uint64_t offset) {
@@ -83,6 +87,62 @@ bool path_function_holds(struct path_functions *functions, const struct code *co
         return known == function;
     const struct path_function *nameless = &functions->items[function];
     return !nameless->sized && nameless->image == code->insns[insn].image;
+}
+
+/* ---- inlined functions ---- */
+
+enum { INLINED = UINT32_C(1) << 31 }; /* in the image of a function: its offset numbers a name */
+
+/* FUNCTION_NONE: out of memory. */
+static uint32_t add_inlined(struct path_functions *functions, uint32_t image, uint32_t insn,
+                            const char *name) {
+    const uint32_t number = intern_add(&functions->names, name, strlen(name));
+    if (number == INTERN_NONE)
+        return FUNCTION_NONE;
+    const uint32_t known = find(functions, image | INLINED, number);
+    if (known != FUNCTION_NONE)
+        return known;
+    return add(functions, &(struct path_function){.image = image | INLINED,
+                                                  .offset = number,
+                                                  .insn = insn,
+                                                  .sized = true,
+                                                  .inlined = name});
+}
+
+static uint32_t add_scope(struct path_functions *functions, const struct path_scope *scope) {
+    uint64_t hash = scope->count;
+    size_t at;
+    for (uint32_t i = 0; i < scope->count; i++)
+        hash = hash_pair(hash, scope->functions[i]);
+    for (uint32_t i = hash_index_first(&functions->scope_index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&functions->scope_index, hash, &at))
+        if (!memcmp(&functions->scopes[i], scope, sizeof *scope))
+            return i;
+    const uint32_t number = (uint32_t)functions->scope_count;
+    return array_push(functions->scopes, functions->scope_capacity, functions->scope_count,
+                      *scope) &&
+                   hash_index_add(&functions->scope_index, hash, number)
+               ? number
+               : UINT32_MAX;
+}
+
+uint32_t path_scope_ask(struct path_functions *functions, const struct code *code, uint32_t insn) {
+    const struct static_insn *at = &code->insns[insn];
+    const char *names[PATH_INLINED_MOST];
+    struct path_scope scope = {.count = 0};
+    if (!array_zeroed_room(functions->scope_of, functions->scope_of_capacity, (size_t)insn + 1) ||
+        (!functions->scope_count && add_scope(functions, &scope) == UINT32_MAX))
+        return UINT32_MAX;
+    const uint32_t count = functions->extents.inlined(functions->extents.context,
+                                                      &code->images[at->image], at->offset, names);
+    for (; scope.count < count; scope.count++)
+        if ((scope.functions[scope.count] =
+                 add_inlined(functions, at->image, insn, names[scope.count])) == FUNCTION_NONE)
+            return UINT32_MAX;
+    const uint32_t number = add_scope(functions, &scope);
+    if (number != UINT32_MAX)
+        functions->scope_of[insn] = number + 1;
+    return number;
 }
 
 void path_extent_name(struct path_extent *extent, const char *name) {

@@ -8,6 +8,7 @@
 
 #include "trace/dynamic.h"
 #include "util/hash_index.h"
+#include "util/intern.h"
 
 #define FUNCTION_NONE UINT32_MAX
 
@@ -18,10 +19,16 @@ struct path_extent {
     bool resolver;        /* of the dynamic linker: goes on to what it has found, as if called */
 };
 
+enum { PATH_INLINED_MOST = 8 };
+
 /* Where functions are: false: no function is known there. May be called by several threads. */
 struct path_extents {
     bool (*locate)(void *context, const struct code_image *image, uint64_t offset,
                    struct path_extent *extent);
+    /* The names of the inlined functions that the instruction is of, the outermost first; how many.
+     * They live as long as the context. NULL: nobody asks. */
+    uint32_t (*inlined)(void *context, const struct code_image *image, uint64_t offset,
+                        const char *names[PATH_INLINED_MOST]);
     void *context;
 };
 
@@ -32,6 +39,12 @@ struct path_function {
     bool named;      /* not by its extent alone */
     bool sized;      /* its extent is known; else it is what was called there */
     bool linkage, resolver;
+    const char *inlined; /* its name, if it is inlined where it is; then it has no offset */
+};
+
+/* Inlined functions around an instruction: numbers of functions, the outermost first. */
+struct path_scope {
+    uint32_t functions[PATH_INLINED_MOST], count;
 };
 
 struct path_functions {
@@ -41,6 +54,13 @@ struct path_functions {
     struct hash_index index; /* of the items, by image and offset */
     uint32_t *of;            /* by static instruction: 0: not asked for; 1: none; else number + 2 */
     size_t of_capacity;
+    struct intern names; /* of inlined functions */
+    struct path_scope *scopes;
+    size_t scope_count, scope_capacity;
+    struct hash_index scope_index;
+    uint32_t
+        *scope_of; /* by static instruction: 0: not asked for; else number + 1; scope 0: none */
+    size_t scope_of_capacity;
 };
 
 void path_functions_free(struct path_functions *functions);
@@ -64,6 +84,15 @@ bool path_function_begins(struct path_functions *functions, const struct code *c
 /* Whether the instruction is of this function, or may be: neither has an extent. */
 bool path_function_holds(struct path_functions *functions, const struct code *code,
                          uint32_t function, uint32_t insn);
+
+/* The scope of an instruction; UINT32_MAX: out of memory. */
+uint32_t path_scope_ask(struct path_functions *functions, const struct code *code, uint32_t insn);
+static inline uint32_t path_scope_of(struct path_functions *functions, const struct code *code,
+                                     uint32_t insn) {
+    return insn < functions->scope_of_capacity && functions->scope_of[insn]
+               ? functions->scope_of[insn] - 1
+               : path_scope_ask(functions, code, insn);
+}
 
 /* What a function is for, by its name. */
 void path_extent_name(struct path_extent *extent, const char *name);

@@ -17,6 +17,7 @@ enum path_kind {
     PATH_SIGNAL, /* a signal's handler */
     PATH_STACK,  /* the first on a stack of its own: a coroutine */
     PATH_OUTER,  /* it was returned to, its call was not seen */
+    PATH_INLINE, /* it is inlined in its parent */
     PATH_GAP,    /* instructions are missing: callers may be */
     PATH_KINDS
 };

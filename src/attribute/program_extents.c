@@ -72,6 +72,27 @@ static bool locate(void *context, const struct code_image *image, uint64_t offse
     return extent->size;
 }
 
-struct path_extents program_extents_of(struct program_extents *extents) {
-    return (struct path_extents){locate, extents};
+static uint32_t find_inlined(void *context, const struct code_image *image, uint64_t offset,
+                             const char *names[PATH_INLINED_MOST]) {
+    struct program_extents *extents = context;
+    struct location location = {.inline_count = 0};
+    uint32_t count = 0;
+    if (image->kind != CODE_IMAGE_FILE)
+        return 0;
+    pthread_mutex_lock(&extents->lock);
+    program_locate(
+        extents->program,
+        program_add_image(extents->program, image->path, image->build_id, image->build_id_size),
+        offset, &location);
+    while (location.inline_count > 0 && count < PATH_INLINED_MOST) {
+        const char *name = location.inlined[--location.inline_count].function;
+        if (name)
+            names[count++] = name;
+    }
+    pthread_mutex_unlock(&extents->lock);
+    return count;
+}
+
+struct path_extents program_extents_of(struct program_extents *extents, bool inlined) {
+    return (struct path_extents){locate, inlined ? find_inlined : NULL, extents};
 }

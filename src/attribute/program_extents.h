@@ -7,5 +7,5 @@ struct program_extents;
 /* NULL: out of memory. */
 struct program_extents *program_extents_new(void);
 void program_extents_free(struct program_extents *extents);
-/* May be used by several threads at once. */
-struct path_extents program_extents_of(struct program_extents *extents);
+/* May be used by several threads at once. `inlined`: inlined functions are wanted. */
+struct path_extents program_extents_of(struct program_extents *extents, bool inlined);

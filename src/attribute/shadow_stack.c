@@ -52,7 +52,8 @@ bool shadow_stack_init(struct shadow_stack *stack, struct path_tree *tree,
                                    .stub_site = PATH_NONE,
                                    .next = UINT64_MAX};
     stack->root = path_tree_add(tree, PATH_NONE, PATH_THREAD, thread, FUNCTION_NONE);
-    stack->node = stack->told = stack->root;
+    stack->node = stack->inner = stack->told = stack->root;
+    stack->scope_node = PATH_NONE;
     return stack->root != PATH_NONE;
 }
 
@@ -82,6 +83,18 @@ static bool holds(const struct shadow_stack *stack, const struct code *code, uin
                   uint32_t insn) {
     const uint32_t function = function_of_node(stack, node);
     return function != FUNCTION_NONE && path_function_holds(stack->functions, code, function, insn);
+}
+
+/* The function that a node is of, or that what is inlined there is a part of. */
+static uint32_t base_of(const struct shadow_stack *stack, uint32_t node) {
+    while (stack->tree->nodes[node].kind == PATH_INLINE)
+        node = stack->tree->nodes[node].parent;
+    return node;
+}
+
+/* What calls from where control is are called by. */
+static uint32_t caller(const struct shadow_stack *stack) {
+    return base_of(stack, stack->inner) == stack->node ? stack->inner : stack->node;
 }
 
 static bool go_to(struct shadow_stack *stack, uint32_t node) {
@@ -266,19 +279,20 @@ static bool jump_to_function(struct shadow_stack *stack, const struct code *code
         return enter(stack, code, node->parent, node->kind, node->site, insn);
     if (node->parent == stack->root && !stack->frames.count)
         return enter(stack, code, stack->root, PATH_STACK, PATH_NONE, insn);
-    for (uint32_t at = stack->node;; at = tree->nodes[at].parent) {
+    for (uint32_t at = stack->node;; at = base_of(stack, tree->nodes[at].parent)) {
         if (function_of_node(stack, at) == function)
             return go_into(stack, at);
         if (tree->nodes[at].kind != PATH_JUMP)
             break;
     }
-    return enter(stack, code, stack->node, PATH_JUMP, stack->left.insn, insn);
+    return enter(stack, code, caller(stack), PATH_JUMP, stack->left.insn, insn);
 }
 
 /* One of the functions that jumped to each other up to here goes on. */
 static bool jump_back(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
     const struct path_tree *tree = stack->tree;
-    for (uint32_t at = stack->node; at != stack->root; at = tree->nodes[at].parent) {
+    for (uint32_t at = stack->node; at != stack->root;
+         at = base_of(stack, tree->nodes[at].parent)) {
         if (holds(stack, code, at, insn))
             return go_to(stack, at);
         if (tree->nodes[at].kind != PATH_JUMP)
@@ -306,7 +320,7 @@ static bool left_linkage(struct shadow_stack *stack, const struct code *code, ui
     const uint32_t site = stack->stub_site;
     stack->stub_site = PATH_NONE;
     stack->fresh = false; /* on the stack of the call of the entry */
-    if (!enter(stack, code, stack->node, (enum path_kind)stack->stub_kind, site, insn))
+    if (!enter(stack, code, caller(stack), (enum path_kind)stack->stub_kind, site, insn))
         return false;
     stack->functions->items[function_of_node(stack, stack->node)].resolver |= stack->stub_lazy;
     return true;
@@ -402,7 +416,7 @@ static bool called(struct shadow_stack *stack, const struct code *code, uint32_t
         return true;
     }
     return go_into(stack,
-                   path_tree_child(stack->tree, stack->node, PATH_CALL, left->insn, function));
+                   path_tree_child(stack->tree, caller(stack), PATH_CALL, left->insn, function));
 }
 
 /* The frame whose slot, or, where none is known, whose place it is. */
@@ -489,7 +503,7 @@ static bool signalled(struct shadow_stack *stack, const struct code *code, uint3
         return jump_into(stack, code, insn);
     stack->counts.signals++;
     return push(stack, (struct shadow_frame){.node = stack->node}) &&
-           enter(stack, code, stack->node, PATH_SIGNAL, stack->left.insn, insn);
+           enter(stack, code, caller(stack), PATH_SIGNAL, stack->left.insn, insn);
 }
 
 /* Instructions are missing before this one. */
@@ -564,16 +578,38 @@ static inline void depart(struct shadow_stack *stack, const struct code *code,
         left->slot = slot_of(piece, insn, branch != BRANCH_RETURN);
 }
 
-/* Tells where it is, if the instructions count: of others nobody knows how many there are. */
-static inline bool tell(struct shadow_stack *stack) {
-    if (stack->node == stack->told || !stack->counting)
+/* The node of the inlined functions that the instruction is of. */
+static bool go_inside(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
+    const uint32_t scope = path_scope_of(stack->functions, code, insn);
+    if (scope == UINT32_MAX)
+        return false;
+    if (scope == stack->scope && stack->node == stack->scope_node)
         return true;
-    stack->told = stack->node;
-    return stack->move(stack->move_context, stack->position, stack->node);
+    stack->scope = scope;
+    stack->scope_node = stack->inner = stack->node;
+    const struct path_scope *inlined = &stack->functions->scopes[scope];
+    if (!inlined->count || !holds(stack, code, stack->node, insn))
+        return true;
+    for (uint32_t i = 0; i < inlined->count && stack->inner != PATH_NONE; i++)
+        stack->inner = path_tree_child(stack->tree, stack->inner, PATH_INLINE, PATH_NONE,
+                                       inlined->functions[i]);
+    return stack->inner != PATH_NONE;
+}
+
+/* Tells where it is, if the instructions count: of others nobody knows how many there are. */
+static inline bool tell(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
+    if (!stack->functions->extents.inlined)
+        stack->inner = stack->node;
+    else if (!go_inside(stack, code, insn))
+        return false;
+    if (stack->inner == stack->told || !stack->counting)
+        return true;
+    stack->told = stack->inner;
+    return stack->move(stack->move_context, stack->position, stack->inner);
 }
 
 static inline bool land(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
-    return arrive(stack, code, insn) && tell(stack);
+    return arrive(stack, code, insn) && tell(stack, code, insn);
 }
 
 enum { LEAVES = DYN_TAKEN | DYN_SIGNAL | DYN_GAP };
@@ -592,12 +628,19 @@ bool shadow_stack_walk(struct shadow_stack *stack, const struct code *code,
         stack->left.flags = DYN_GAP;
     }
     stack->next = piece->first_insn + insn_count;
-    if ((stack->left.any && !arrive(stack, code, insns[0].insn)) || !tell(stack))
+    if ((stack->left.any && !arrive(stack, code, insns[0].insn)) ||
+        !tell(stack, code, insns[0].insn))
         return false;
     const uint64_t first = stack->position;
+    const bool inlined = stack->functions->extents.inlined;
     uint64_t faults = 0;
     for (uint32_t i = 0; i < insn_count; i++) {
         const uint16_t flags = insns[i].flags;
+        if (inlined) {
+            stack->position = first + (count ? i - faults : 0);
+            if (!tell(stack, code, insns[i].insn))
+                return false;
+        }
         if (!(flags & (LEAVES | DYN_FAULT)) || (flags == DYN_TAKEN && stack->within[insns[i].insn]))
             continue;
         faults += (flags & DYN_FAULT) != 0;

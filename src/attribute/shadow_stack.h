@@ -57,10 +57,12 @@ struct shadow_stack {
     shadow_move *move;
     void *move_context;
 
-    uint32_t root, node; /* of the thread; where it is now */
-    uint32_t told;       /* node, at the last move */
-    uint64_t position;   /* instructions that counted */
-    uint64_t next;       /* number in its thread of the instruction that should come next */
+    uint32_t root, node;        /* of the thread; where it is now */
+    uint32_t inner;             /* the same, or what is inlined there */
+    uint32_t scope, scope_node; /* of the last instruction: its inlined functions; its node */
+    uint32_t told;              /* node, at the last move */
+    uint64_t position;          /* instructions that counted */
+    uint64_t next;              /* number in its thread of the instruction that should come next */
     struct departure left;
     struct shadow_frames frames;              /* of the present stack */
     struct shadow_frames aside[SHADOW_ASIDE]; /* other stacks */

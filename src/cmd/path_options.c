@@ -11,6 +11,10 @@ static const struct option_row OPTIONS[] = {
          "The callers of this procedure, with what it called; without a name, of the procedures "
          "that took most, --top of them",
          .optional = true, .not_again = true, GIVEN(callers)),
+    FLAG("inlined", inlined,
+         "Functions that the compiler inlined have frames of their own, where debug information "
+         "tells of them; slower",
+         .not_again = true),
     PERCENT("least", least, "Frames of at least this share of all (1)", .not_again = true),
     WRITTEN_FILE("folded", "FILE", folded,
                  "Write the cycles of each call stack there, by event, for flame graphs",
@@ -21,17 +25,19 @@ static void begin(void *request) {
     ((struct path_options *)request)->least = 0.01;
 }
 
+bool path_options_any(const struct path_options *options) {
+    return options->tree || options->callers || options->folded;
+}
+
 static void check(struct argp_state *state, void *request) {
     const struct path_options *options = request;
     if (options->tree && options->callers)
         options_fail(state, "--tree and --callers: one at a time");
+    if (options->inlined && !path_options_any(options))
+        options_fail(state, "--inlined: it is about --tree, --callers and --folded");
 }
 
 const struct option_group path_group = {.options = OPTIONS, .begin = begin, .end = check};
-
-bool path_options_any(const struct path_options *options) {
-    return options->tree || options->callers || options->folded;
-}
 
 const struct path_extents *paths_begin(struct paths *paths, const struct path_options *options,
                                        bool wanted, bool *good, struct error *error) {
@@ -42,7 +48,7 @@ const struct path_extents *paths_begin(struct paths *paths, const struct path_op
         *good = error_set(error, "out of memory for call paths");
         return NULL;
     }
-    paths->extents = program_extents_of(paths->functions);
+    paths->extents = program_extents_of(paths->functions, options->inlined);
     return &paths->extents;
 }
 
@@ -71,6 +77,7 @@ bool paths_report(struct paths *paths, const struct output_options *output,
     if (!tree)
         return true;
     paths->report = (struct call_report){.profile = &paths->profile,
+                                         .inlined = options->inlined,
                                          .least = flat ? 0 : options->least,
                                          .flat = flat && !options->tree && !options->callers,
                                          .rows = output->top};

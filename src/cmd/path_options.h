@@ -8,7 +8,7 @@
 #include "report/call_report.h"
 
 struct path_options {
-    bool tree, callers;
+    bool tree, callers, inlined;
     const char *procedure; /* whose callers; NULL: of those that took most */
     double least;          /* share, 0 to 1 */
     const char *folded;    /* file; NULL: none */

@@ -30,8 +30,7 @@ bool run_open(struct run *run, struct error *error) {
     run->study.interrupted = interrupt_tell;
     bool good;
     run->study.options.extents =
-        paths_begin(&run->paths, &run->path_options,
-                    run->save_options.save || run->verb.output.by >= BY_LOOP, &good, error);
+        paths_begin(&run->paths, &run->path_options, run->verb.output.by >= BY_LOOP, &good, error);
     return good && simulated_run_open(&run->study, &run->verb.failed, error);
 }
 

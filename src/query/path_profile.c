@@ -12,12 +12,14 @@
 enum { NAME_BYTES = 4096 };
 
 /* UINT32_MAX: out of memory. */
-static uint32_t name_function(struct call_profile *profile, const struct code *code, uint32_t insn,
-                              struct program *program) {
-    const struct static_insn *at = &code->insns[insn];
+static uint32_t name_function(struct call_profile *profile, const struct code *code,
+                              const struct call_path_function *function, struct program *program) {
+    const struct static_insn *at = &code->insns[function->insn];
     const struct code_image *image = &code->images[at->image];
     struct location location = {.function = NULL};
     char name[NAME_BYTES];
+    if (function->inlined)
+        return call_profile_add_procedure(profile, image->path, function->inlined, 0);
     if (image->kind == CODE_IMAGE_FILE)
         program_locate_function(
             program, program_add_image(program, image->path, image->build_id, image->build_id_size),
@@ -39,7 +41,7 @@ static uint32_t *name_functions(struct call_profile *profile, const struct call_
                                 const struct code *code, struct program *program) {
     uint32_t *procedures = malloc((result->function_count + 1) * sizeof *procedures);
     for (uint32_t i = 0; procedures && i < result->function_count; i++) {
-        procedures[i] = name_function(profile, code, result->functions[i].insn, program);
+        procedures[i] = name_function(profile, code, &result->functions[i], program);
         if (procedures[i] == UINT32_MAX) {
             free(procedures);
             return NULL;

@@ -18,8 +18,9 @@ struct call_report {
     const struct call_profile *profile;
     struct caller_tree *callers; /* NULL: the tree of what was called */
     size_t caller_count;
-    bool flat;         /* rows of chains of callers in place of a tree */
-    size_t rows;       /* of those, at most; 0: all */
+    bool inlined;   /* inlined functions have frames */
+    bool flat;      /* rows of chains of callers in place of a tree */
+    size_t rows;    /* of those, at most; 0: all */
     bool inclusive; /* callers are of procedures with what they called */
     double least;   /* share of all values, 0 to 1, that a frame shown has at least */
 };

@@ -68,9 +68,10 @@ bool call_report_note_paths(struct report *report, const struct call_path_result
            note_healed(report, paths) &&
            report_note(
                report,
-               "every call and return was seen, and every cycle counted belongs to one chain "
-               "of callers. A jump to another function in place of a call and return (a "
-               "tail call) is a call; calls of a procedure by itself, and of several by "
-               "each other in turn, are folded; functions that the compiler inlined are "
-               "part of their callers");
+               "every call and return was seen, and every cycle counted belongs to one chain of "
+               "callers. A jump to another function in place of a call and return (a tail call) is "
+               "a call; calls of a procedure by itself, and of several by each other in turn, are "
+               "folded; functions that the compiler inlined %s",
+               report->calls->inlined ? "have frames where debug information tells of them"
+                                      : "are part of their callers (--inlined: not)");
 }

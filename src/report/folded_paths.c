@@ -1,43 +1,62 @@
 /* Folded stacks of a simulation, for flame graphs: "main;deflate;longest_match;[ST-L1] 1234", the
- * cycles of each chain of callers by event, as the innermost frame. */
+ * cycles of each chain of callers by event, as the innermost frame. The chain of a frame is written
+ * once, into a buffer, and then before each of its events. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/call_report.h"
+#include "util/array.h"
 
 enum { EVENT_BYTES = 128 };
 
+struct folding {
+    const struct call_profile *profile;
+    uint32_t *chain; /* frames, the innermost first */
+    char *text;      /* of a chain */
+    size_t length, capacity;
+};
+
 /* A semicolon separates frames. */
-static void put_name(const char *name, FILE *file) {
-    for (; *name; name++)
-        fputc(*name == ';' || *name == '\n' ? ':' : *name, file);
+static bool put_name(struct folding *folding, const char *name) {
+    const size_t length = strlen(name);
+    if (!array_room(folding->text, folding->capacity, folding->length + length + 1))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        folding->text[folding->length++] = name[i] == ';' || name[i] == '\n' ? ':' : name[i];
+    folding->text[folding->length++] = ';';
+    return true;
 }
 
-/* The frames of a chain, the outermost first. */
-static void put_chain(const struct call_profile *profile, uint32_t frame, uint32_t *chain,
-                      FILE *file) {
-    const struct call_frame *frames = profile->frames.items;
+static bool put_chain(struct folding *folding, uint32_t frame) {
+    const struct call_frame *frames = folding->profile->frames.items;
     size_t depth = 0;
+    bool room = true;
     for (uint32_t at = frame; at; at = frames[at].parent)
-        chain[depth++] = at;
-    while (depth-- > 0) {
-        put_name(profile->procedures[frames[chain[depth]].procedure].name, file);
-        fputc(';', file);
-    }
+        folding->chain[depth++] = at;
+    folding->length = 0;
+    while (room && depth-- > 0)
+        room = put_name(folding,
+                        folding->profile->procedures[frames[folding->chain[depth]].procedure].name);
+    return room;
 }
 
 bool call_report_folded(const struct call_profile *profile, FILE *file) {
-    uint32_t *chain = malloc((profile->frames.count + 1) * sizeof *chain);
-    for (size_t i = 0; chain && i < profile->cell_count; i++) {
+    struct folding folding = {.profile = profile,
+                              .chain = malloc((profile->frames.count + 1) * sizeof *folding.chain)};
+    bool room = folding.chain;
+    for (size_t i = 0; room && i < profile->cell_count; i++) {
         const struct call_cell *cell = &profile->cells[i];
         char event[EVENT_BYTES];
-        if (cell->value < 0.5)
+        if (!i || cell->frame != cell[-1].frame)
+            room = put_chain(&folding, cell->frame);
+        if (!room || cell->value < 0.5)
             continue;
         psv_format(cell->psv, event, sizeof event);
-        put_chain(profile, cell->frame, chain, file);
+        fwrite(folding.text, 1, folding.length, file);
         fprintf(file, "[%s] %" PRIu64 "\n", event, (uint64_t)(cell->value + 0.5));
     }
-    free(chain);
-    return chain;
+    free(folding.chain);
+    free(folding.text);
+    return room;
 }

@@ -171,7 +171,8 @@ static bool number_images(struct session *session, const struct call_path_result
                           struct error *error) {
     int64_t id;
     for (uint32_t i = 0; i < paths->function_count; i++)
-        if (!image_of(session, paths->functions[i].image, &id, error))
+        if (!paths->functions[i].inlined &&
+            !image_of(session, paths->functions[i].image, &id, error))
             return false;
     for (uint32_t i = 0; i < paths->count; i++)
         if (paths->paths[i].parent != PATH_NONE && paths->paths[i].site != PATH_NONE &&

@@ -10,6 +10,13 @@ struct adding {
     uint32_t *callers; /* by path: the node that is its function's caller */
 };
 
+/* The path of the function that an inlined one is a part of. */
+static uint32_t around(const struct adding *adding, uint32_t path) {
+    while (adding->result->paths[path].kind == PATH_INLINE)
+        path = adding->result->paths[path].parent;
+    return path;
+}
+
 /* The place of a path's function. */
 static bool add_function(const struct adding *adding, uint32_t parent, uint32_t path,
                          uint32_t *node) {
@@ -25,11 +32,15 @@ static bool add_caller(const struct adding *adding, uint32_t path) {
     const struct call_path *entered = &adding->result->paths[path];
     uint32_t *caller = &adding->callers[path];
     *caller = STORE_CALL_TOP;
+    if (entered->kind == PATH_INLINE) { /* a part of the function around it */
+        *caller = adding->callers[entered->parent];
+        return true;
+    }
     if (entered->parent == PATH_NONE || adding->result->paths[entered->parent].parent == PATH_NONE)
         return true;
     const uint32_t above = adding->callers[entered->parent];
     if (entered->site == PATH_NONE || entered->beside)
-        return add_function(adding, above, entered->parent, caller);
+        return add_function(adding, above, around(adding, entered->parent), caller);
     const struct static_insn *site = &adding->code->insns[entered->site];
     return call_tree_node(adding->tree, above, adding->images[site->image],
                           site->offset + site->length - 1u, caller);
@@ -42,7 +53,7 @@ static bool add_path(const struct adding *adding, uint32_t path) {
         return false;
     if (!told->units || told->function == PATH_NONE)
         return true;
-    if (!add_function(adding, adding->callers[path], path, &node))
+    if (!add_function(adding, adding->callers[path], around(adding, path), &node))
         return false;
     if (node != STORE_CALL_TOP)
         adding->tree->calls[node].value += told->units;

@@ -69,6 +69,63 @@ check "chains of callers as rows" \
     grep -qE '^ *[0-9.]+ % +[0-9.]+  .*main > .*msort_with_tmp.* > compare' paths.txt
 check "as many as were asked for" test "$(grep -c ' > ' paths.txt)" = 3
 
+cat >inlined.c <<'PROGRAM'
+#define ALWAYS static inline __attribute__((always_inline))
+#define APART __attribute__((noinline, noclone))
+static volatile unsigned sink;
+ALWAYS void innermost(unsigned n) {
+    unsigned i = 0;
+    do
+        sink += i;
+    while (++i < n);
+}
+ALWAYS void inner(unsigned n) {
+    sink++;
+    innermost(n);
+    sink--;
+}
+APART void leaf(void) {
+    sink++;
+}
+ALWAYS void twice(void) {
+    leaf();
+    sink++;
+    leaf();
+}
+APART void outer(unsigned n) {
+    inner(n);
+    twice();
+}
+int main(void) {
+    for (int i = 0; i < 20; i++)
+        outer(40);
+    twice();
+    return 0;
+}
+PROGRAM
+cc -O1 -g -o inlined inlined.c || exit 1
+cat >inlined.py <<'PROGRAM'
+import json, sys
+report = json.load(open(sys.argv[1]))
+paths, found = [()], {}
+for frame in report["tree"][1:]:
+    paths.append(paths[frame["parent"]] + (frame["procedure"],))
+    found[paths[-1][-4:]] = frame
+frames = {chain[chain.index("main"):]: frame for chain, frame in found.items() if "main" in chain}
+assert ("main", "outer", "inner", "innermost") in frames, sorted(frames)
+assert ("main", "outer", "twice", "leaf") in frames and ("main", "twice", "leaf") in frames
+# innermost: 800 rounds of as many instructions each
+assert frames["main", "outer", "inner", "innermost"]["self_instructions"] % 800 <= 40
+assert frames["main", "outer", "twice", "leaf"]["calls"] == 40
+assert frames["main", "twice", "leaf"]["calls"] == 2
+assert frames["main", "outer", "inner"]["self_instructions"] > 0
+assert abs(sum(frame["self"] for frame in report["tree"]) - report["cycles"]) < 1e-6 * report["cycles"]
+PROGRAM
+run sim --tree --inlined --json -o inlined.json -- ./inlined 2>why || cat why
+check "inlined functions have frames, with their own instructions" python3 inlined.py inlined.json
+run sim --tree --json -o plain.json -- ./inlined 2>why
+check "only when they are asked for" bash -c "! grep -q innermost plain.json"
+
 cat >same_tree.py <<'PROGRAM'
 import json, sys
 def chains(path):

@@ -7,6 +7,7 @@ inclusive instruction counts, and what they cost.
 One of these: only that section of the page is made anew. Needs valgrind, gcc, g++; rustc is left out
 where it is missing. Writes docs/results/call-paths.md."""
 import collections
+import glob
 import json
 import os
 import re
@@ -20,9 +21,10 @@ import tempfile
 from lib import page, run
 
 SCRIPT = "experiments/call-paths.py"
-MACHINE, TIMES, LEAST, NEAR, ROUNDS = "zen4", 20, 0.01, 0.01, 9
+MACHINE, TIMES, LEAST, NEAR, ROUNDS = "zen4", 20, 0.01, 0.01, 7
 ENVIRONMENT = dict(run.ENVIRONMENT, PERL_HASH_SEED="0", PERL_PERTURB_KEYS="0", PYTHONHASHSEED="0",
-                   LC_ALL="C", GLIBC_TUNABLES="")
+                   LC_ALL="C",
+                   GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX2,-AVX,-AVX512F,-AVX512VL,-ERMS,-FSRM")
 INSTRUMENTED = ["-w", "-g", "-O1", "-fno-inline", "-no-pie", "-finstrument-functions",
                 "-fno-optimize-sibling-calls", "-I", "tests/guests"]
 GUESTS = [("C: recursion, callbacks, longjmp", "c", "gcc", "c"),
@@ -100,18 +102,19 @@ PROGRAMS = [
 ]
 
 
-def simulate(command, *options, **keywords):
+def simulate(command, *options, environment={}, **keywords):
     with tempfile.NamedTemporaryFile() as report:
         done = subprocess.run([run.CULPRIT, "sim", "--machine", MACHINE, "--tree", "--json", "-o", report.name,
                                *options, "--", *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              env=ENVIRONMENT, text=True, errors="replace", **keywords)
+                              env=dict(ENVIRONMENT, **environment), text=True, errors="replace", **keywords)
         return json.load(open(report.name)), done.stdout
 
 
 # ---- logs ----
 
 def note(report, word):
-    return next((int(re.match(r"[\d,]+", text)[0].replace(",", "")) for text in report["notes"] if word in text), 0)
+    return next((int(re.search(r": ([\d,]+) time", text)[1].replace(",", "")) for text in report["notes"]
+                 if word in text), 0)
 
 
 def log_row(what, program, rust=False):
@@ -158,14 +161,26 @@ def file_offset(image, address):
     return address
 
 
+def preloaded():
+    """Valgrind's programs run with a library of its own preloaded, which the dynamic linker works for."""
+    found = glob.glob("/usr/lib*/valgrind/vgpreload_core-amd64-linux.so")
+    return {"LD_PRELOAD": found[0]} if found else {}
+
+
 def callgrind(command, scratch):
-    """Inclusive instructions by function, and of the whole run. A function without a name is known by its address."""
+    """Instructions by function, inclusive and its own, and of the whole run. A function without a name is known by its
+    place in the file."""
     out = os.path.join(scratch, "callgrind")
     subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *command], cwd=scratch,
                    env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    text = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", out], text=True,
+    (counts, total, recursive), (own, _, _) = (read_counts(out, way) for way in ("yes", "no"))
+    return {name: count for name, count in counts.items() if name not in recursive}, own, total, len(recursive)
+
+
+def read_counts(out, way):
+    text = subprocess.run(["callgrind_annotate", f"--inclusive={way}", "--threshold=100", out], text=True,
                           capture_output=True, check=True).stdout
-    counts, total = {}, 0
+    counts, total, recursive = {}, 0, set()
     for line in text.splitlines():
         found = re.match(r"\s*([\d,]+) \(\s*[\d.]+%\)\s+(.*)$", line)
         if not found:
@@ -179,19 +194,23 @@ def callgrind(command, scratch):
             if name.startswith("0x"):
                 name = f"{os.path.basename(image)}+0x{file_offset(image, int(name, 16)):x}"
             name = re.sub(r"@@?GLIBC.*", "", name)
+            if re.search(r"'\d+(?: \[|$)", found[2]):
+                recursive.add(name)
             counts[name] = max(counts.get(name, 0), count)
-    return counts, total
+    return counts, total, recursive
 
 
-def inclusive(report):
-    tree, counts, above = report["tree"], collections.Counter(), [frozenset()]
+def counts_of(report):
+    """Likewise."""
+    tree, counts, own, above = report["tree"], collections.Counter(), collections.Counter(), [frozenset()]
     for frame in tree[1:]:
         name = frame["procedure"]
         callers = above[frame["parent"]]
         if name not in callers:
             counts[name] += frame["instructions"]
+        own[name] += frame["self_instructions"]
         above.append(callers | {name})
-    return counts
+    return counts, own
 
 
 def programs(scratch):
@@ -201,29 +220,33 @@ def programs(scratch):
     for name, command in PROGRAMS:
         if not shutil.which(command[0]):
             continue
-        counts, total = callgrind(command, scratch)
-        report, _ = simulate(command, cwd=scratch)
-        ours = inclusive(report)
-        large = [function for function, count in counts.items() if count >= LEAST * total and function in ours]
+        counts, own, total, recursive = callgrind(command, scratch)
+        report, _ = simulate(command, cwd=scratch, environment=preloaded())
+        ours, our_own = counts_of(report)
+        large = [function for function, count in counts.items()
+                 if count >= LEAST * total and function in ours]
         unmatched = sum(count >= LEAST * total and function not in ours for function, count in counts.items())
         differences = {function: ours[function] / counts[function] - 1 for function in large}
         far = sorted((function for function in large if abs(differences[function]) > NEAR),
                      key=lambda function: -abs(differences[function]))
-        worst += [(name, function, counts[function] / total, differences[function]) for function in far]
+        worst += [(name, function, counts[function] / total, differences[function],
+                   (our_own[function] - own[function]) / counts[function] if function in own else None)
+                  for function in far]
         rows.append([name, f"{total / 1e6:.1f}", f"{100 * (report['instructions'] / total - 1):+.2f}", len(large),
                      len(large) - len(far), f"{100 * statistics.median(map(abs, differences.values())):.2f}",
-                     unmatched])
+                     recursive, unmatched])
         print(*rows[-1], file=sys.stderr)
     near, all_of = sum(row[4] for row in rows), sum(row[3] for row in rows)
     text = (f"{len(rows)} programs; functions with at least {100 * LEAST:.0f} % of the run's instructions. {near} of "
             f"{all_of} are within {100 * NEAR:.0f} % of callgrind's inclusive count.\n\n" +
             page.table(["program", "million instructions", "the run as a whole, %", "functions",
-                        "within 1 %", "median difference, %", "only callgrind's"], rows))
+                        "within 1 %", "median difference, %", "recursive", "only callgrind's"], rows))
     if worst:
         text += ("\n\nThose that are further off:\n\n" +
-                 page.table(["program", "function", "of the run, %", "difference, %"],
-                            [[name, f"`{function[:60]}`", f"{100 * share:.1f}", f"{100 * difference:+.1f}"]
-                             for name, function, share, difference in worst[:40]]))
+                 page.table(["program", "function", "of the run, %", "difference, %", "of which in itself, %"],
+                            [[name, f"`{function[:60]}`", f"{100 * share:.1f}", f"{100 * difference:+.1f}",
+                              None if itself is None else f"{100 * itself:+.1f}"]
+                             for name, function, share, difference, itself in worst[:60]]))
     return text
 
 
@@ -248,15 +271,15 @@ def cost(scratch):
                        env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
         pairs = []
         for turn in range(ROUNDS):
-            ways = [(), ("--folded", "/dev/null")]
+            ways = [(), ("--tree",)]
             took = {way: seconds(trace, *way) for way in (ways if turn % 2 else ways[::-1])}
             pairs.append(took[ways[1]] / took[ways[0]] - 1)
         quarters = statistics.quantiles(pairs, n=4)
         rows.append([name, f"{100 * quarters[1]:+.1f}", f"{100 * quarters[0]:+.1f} to {100 * quarters[2]:+.1f}"])
         print(*rows[-1], file=sys.stderr)
     middle = statistics.median(float(row[1]) for row in rows)
-    return (f"Processor time of `sim --folded` beside `sim`, {ROUNDS} pairs of each, in turn: {middle:+.1f} % in the "
-            "median. It has the reading of names and the writing in it, which do not grow with the run.\n\n" +
+    return (f"Processor time of `sim --tree` beside `sim`, {ROUNDS} pairs of each, in turn: {middle:+.1f} % in the "
+            "median. It has the reading of names and the report in it, which do not grow with the run.\n\n" +
             page.table(["program", "median of the pairs, %", "middle half"], rows))
 
 

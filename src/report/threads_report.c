@@ -75,7 +75,8 @@ const char *wait_reason_name(enum together_reason reason) {
     static const char *const NAMES[] = {[WAIT_FOR_LOCK] = "lock",
                                         [WAIT_AT_BARRIER] = "barrier",
                                         [WAIT_FOR_EVENT] = "event",
-                                        [WAIT_FOR_END] = "end"};
+                                        [WAIT_FOR_END] = "end",
+                                        [WAIT_SPINNING] = "spin"};
     return NAMES[reason];
 }
 

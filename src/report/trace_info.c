@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "report/json_values.h"
+#include "trace/event.h"
 #include "trace/item.h"
 #include "util/array.h"
 #include "util/text.h"
@@ -25,6 +26,7 @@ struct counted {
     bool addresses, ended;
     struct trace_exit exit;
     uint64_t instructions, chunks, blocks, bytes;
+    uint64_t events, orders; /* of threads: system calls; reads of what another had written */
     struct counted_thread *threads; /* by number */
     size_t thread_count, thread_capacity;
     uint32_t processes, untraced, images;
@@ -43,6 +45,12 @@ static bool count_image(struct counted *counted, const struct item_image *image)
     return counted->paths[counted->images++] != NULL;
 }
 
+static uint64_t orders_in(const struct item_data *data) {
+    return sum_over(uint64_t, i, data->event_count,
+                    event_kind(data->events[i]) == EVENT_MARK &&
+                        event_mark_kind(data->events[i]) == MARK_WRITER);
+}
+
 static bool count_data(struct counted *counted, const struct item_data *data, struct error *error) {
     if (data->thread > MOST_THREADS)
         return error_set(error, "thread number %" PRIu32 " is absurd", data->thread);
@@ -56,6 +64,7 @@ static bool count_data(struct counted *counted, const struct item_data *data, st
         *thread = (struct counted_thread){
             .first = data->first_insn, .process = data->process, .seen = true};
     thread->instructions += data->insn_count;
+    counted->orders += orders_in(data);
     counted->chunks++;
     counted->instructions += data->insn_count;
     return true;
@@ -93,9 +102,11 @@ static bool count_item(struct counted *counted, const struct item *item, struct 
         counted->ended = true;
         counted->exit = item->end;
         break;
+    case ITEM_THREAD_EVENT:
+        counted->events++;
+        break;
     case ITEM_THREAD_END:
     case ITEM_SYMBOLS:
-    case ITEM_THREAD_EVENT:
     case ITEM_MARKER:
     case ITEM_EFFECT:
     case ITEM_CHILD:
@@ -162,6 +173,10 @@ static void print_text(const char *path, const struct counted *counted, FILE *fi
             counted->processes, counted->processes == 1 ? "" : "es");
     fprintf(file, counted->untraced ? ", %" PRIu32 " not captured\n" : "\n", counted->untraced);
     print_threads(counted, file);
+    if (counted->events || counted->orders)
+        fprintf(file, "among them    %s system call%s, %s read%s of what another had written\n",
+                text_grouped(counted->events).s, text_plural(counted->events),
+                text_grouped(counted->orders).s, text_plural(counted->orders));
     fprintf(file, "size          %s, %.3f bytes per instruction\n", text_bytes(counted->bytes).s,
             bytes_each(counted));
     fprintf(file, "end           %s\n", end);
@@ -182,7 +197,8 @@ static bool print_json(const char *path, const struct counted *counted, FILE *fi
                        struct error *error) {
     bool known = counted->ended && counted->exit.known;
     json_t *object = json_pack(
-        "{s:o, s:o, s:o, s:s, s:b, s:I, s:I, s:o, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:o, s:O}",
+        "{s:o, s:o, s:o, s:s, s:b, s:I, s:I, s:o, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:o, s:O, "
+        "s:I, s:I}",
         "trace", json_text(path), "command", json_text(counted->command), "host",
         json_text(counted->host), "isa", ISA_NAMES[counted->isa], "addresses", counted->addresses,
         "instructions", (json_int_t)counted->instructions, "threads",
@@ -194,7 +210,8 @@ static bool print_json(const char *path, const struct counted *counted, FILE *fi
         known && !counted->exit.signaled ? json_integer(counted->exit.status) : json_null(),
         "signal",
         known && counted->exit.signaled ? json_integer(counted->exit.status) : json_null(), "notes",
-        counted->notes);
+        counted->notes, "thread_calls", (json_int_t)counted->events, "ordered_reads",
+        (json_int_t)counted->orders);
     return json_write(object, file, error);
 }
 

@@ -143,14 +143,20 @@ static bool together_worth(struct report *report) {
         "where they are called elapsed",
         threads, text_plural(threads));
     good &= waking_worth(report);
-    good &= report_note(report, "spinning on plain memory lasts as long as it did in the captured "
-                                "run. What sharing the last level and memory costs is in the "
+    good &= report_note(report, "what sharing the last level and memory costs threads is in the "
                                 "running of the speedup stack");
     if (together->regions)
         good &= report_note(report,
                             "their regions are simulated in the order of the run: between two, "
                             "threads take locks and wait as ever but go on at the pace that each "
                             "had in the last, and 'waits' are counted in regions alone");
+    if (together->orders)
+        good &= report_note(report,
+                            "%s read%s of what another thread had written %s the order of the "
+                            "captured run: of atomic operations and spinning outside of locks that "
+                            "are known by name",
+                            text_count(together->orders).s, text_plural(together->orders),
+                            together->orders == 1 ? "keeps" : "keep");
     if (together->diverged)
         good &= report_note(report,
                             "%s wait%s did not end in simulated time, and %s cut short when no "

@@ -12,6 +12,8 @@ static enum lock_entry entry_of(const char *symbol) {
                       routine.object == LOCK_OF_READ_WRITE_LOCK;
     if (routine.action == LOCK_WAIT)
         return ENTRY_CONDITION;
+    if (routine.action == LOCK_SIGNAL || routine.action == LOCK_BROADCAST)
+        return ENTRY_SIGNAL;
     if (routine.action == LOCK_MEET)
         return ENTRY_BARRIER;
     if (routine.action == LOCK_RELEASE && lock)

@@ -15,6 +15,7 @@ enum lock_entry {
     ENTRY_UNLOCK,
     ENTRY_CONDITION, /* unlocks the lock taken last, waits for a signal, locks again */
     ENTRY_BARRIER,
+    ENTRY_SIGNAL, /* of a condition, to one or all */
     ENTRIES
 };
 

@@ -75,7 +75,8 @@ static struct view view_of(const struct chip_run *chip) {
         struct guest *guest = &chip->guests[chip->alive[i]];
         if (guest->state == THREAD_RUNNING)
             view_running(&view, chip, guest);
-        else if (guest->state == THREAD_WAITING || guest->state == THREAD_LOCKED) {
+        else if (guest->state == THREAD_WAITING || guest->state == THREAD_LOCKED ||
+                 guest->state == THREAD_SPINNING) {
             if (!view.stuck || goes_first(guest, view.stuck))
                 view.stuck = guest;
         } else {
@@ -317,8 +318,12 @@ static bool make_tables(struct chip_run *chip, struct error *error) {
         (threads && !run_make_room(chip->run, threads - 1, error)))
         return error_set(error, "out of memory for %" PRIu32 " threads", threads);
     for (uint32_t i = 0; i < threads; i++) {
-        chip->guests[i] = (struct guest){
-            .thread = i, .core = -1, .waits_for = SIZE_MAX, .routine_call = UINT32_MAX};
+        chip->guests[i] = (struct guest){.thread = i,
+                                         .core = -1,
+                                         .waits_for = SIZE_MAX,
+                                         .least_awaited = UINT64_MAX,
+                                         .last_insn = UINT32_MAX,
+                                         .routine_call = UINT32_MAX};
         chip->run->simulation->threads[i].process = chip->process_of[i];
         chip->run->simulation->threads[i].goes_on =
             chip->process_of[i] != UINT32_MAX &&
@@ -342,8 +347,10 @@ ORDER(most_cycles_first, struct together_wait,
       descending(a->cycles, b->cycles) ?: ascending(a->address, b->address))
 
 static void free_run(struct chip_run *chip) {
-    for (uint32_t i = 0; chip->guests && i < chip->thread_count; i++)
+    for (uint32_t i = 0; chip->guests && i < chip->thread_count; i++) {
         guest_input_close(&chip->guests[i].input);
+        guest_spin_free(&chip->guests[i].spin);
+    }
     thread_events_free(&chip->events);
     lock_table_free(&chip->locks);
     lock_entries_free(chip->entries);

@@ -73,6 +73,7 @@ enum thread_state {
     THREAD_LOCKED,   /* waits for a lock that another thread has */
     THREAD_WAITING,  /* for another thread otherwise: a barrier, a signal, its end */
     THREAD_SLEEPING, /* for a time that it had asked for */
+    THREAD_SPINNING, /* for what another thread writes, without a system call */
     THREAD_STATES
 };
 struct together_thread {
@@ -90,15 +91,17 @@ enum together_reason {
     WAIT_FOR_LOCK,
     WAIT_AT_BARRIER,
     WAIT_FOR_EVENT,
-    WAIT_FOR_END /* of another thread */
+    WAIT_FOR_END, /* of another thread */
+    WAIT_SPINNING /* for what another thread writes */
 };
 struct together_wait {
-    uint64_t address; /* of the lock's word, or of the futex */
+    uint64_t address; /* of the lock's word, of the futex, or of what is written */
     uint32_t process;
     uint8_t reason;  /* enum together_reason */
-    uint32_t waiter; /* static instruction: the call that led to the wait; UINT32_MAX: not known */
+    uint32_t waiter; /* static instruction: the call that led to the wait, or what reads what is
+                        written; UINT32_MAX: not known */
     uint32_t other;  /* likewise that by which the lock had been taken, or the last thread came to
-                        the barrier, or that led to the event */
+                        the barrier, or that led to the event, or what writes */
     uint64_t count, cycles;
     uint64_t waking; /* of these cycles: since the thread was woken (chip.wake_latency) */
     uint64_t passes, path_cycles; /* how often the critical path goes through one, and so many of
@@ -135,9 +138,12 @@ struct together_result {
     size_t wait_count, wait_capacity;
     struct together_scale scales[TOGETHER_SCALES]; /* of other runs; filled in by who made them */
     uint32_t scale_count;
-    uint64_t diverged;      /* waits that were ended because nothing else could go on */
-    uint64_t unexplained;   /* waits of which the captured run does not tell what ended them */
-    uint64_t blocked;       /* system calls that waited for the world, for no simulated time */
+    uint64_t diverged;    /* waits that were ended because nothing else could go on */
+    uint64_t orders;      /* reads of what another thread had written, in the order of the captured
+                             run, for the C library's routines do not do them */
+    uint64_t spun;        /* instructions of rounds of spinning that were left out */
+    uint64_t unexplained; /* waits of which the captured run does not tell what ended them */
+    uint64_t blocked;     /* system calls that waited for the world, for no simulated time */
     double blocked_seconds; /* in the captured run */
     uint64_t wake_calls;    /* that woke a thread, and took chip.wake_cost */
 };

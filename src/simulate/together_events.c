@@ -28,6 +28,8 @@ enum course_activity guest_activity(const struct chip_run *chip, const struct gu
         return guest->action.lock           ? COURSE_BARRIER
                : waits_for_end(chip, guest) ? COURSE_JOIN
                                             : COURSE_EVENT;
+    case THREAD_SPINNING:
+        return COURSE_EVENT;
     case THREAD_SLEEPING:
         return COURSE_SLEEPING;
     default:
@@ -107,6 +109,25 @@ static struct together_wait *find_wait(struct together_result *result,
     return wait;
 }
 
+static struct together_wait wait_of(const struct chip_run *chip, const struct guest *guest) {
+    const struct lock *lock = guest->action.lock;
+    struct together_wait wait = {.process = chip->process, .other = guest->other_site};
+    if (guest->state == THREAD_SPINNING) {
+        wait.reason = WAIT_SPINNING;
+        wait.address = guest->order_address;
+        wait.waiter = guest->order_site;
+    } else if (lock) {
+        wait.reason = lock->barrier ? WAIT_AT_BARRIER : WAIT_FOR_LOCK;
+        wait.address = lock->address;
+        wait.waiter = guest->routine_call;
+    } else {
+        wait.reason = waits_for_end(chip, guest) ? WAIT_FOR_END : WAIT_FOR_EVENT;
+        wait.address = guest->event.address;
+        wait.waiter = guest->caller;
+    }
+    return wait;
+}
+
 bool guest_note_wait(struct chip_run *chip, struct guest *guest, uint64_t until, uint64_t waking,
                      bool over, struct error *error) {
     uint64_t cycles;
@@ -114,15 +135,7 @@ bool guest_note_wait(struct chip_run *chip, struct guest *guest, uint64_t until,
     if (!weight || !cycles)
         return true;
     struct together_result *result = chip->result;
-    const struct lock *lock = guest->action.lock;
-    const struct together_wait what = {.address = lock ? lock->address : guest->event.address,
-                                       .process = chip->process,
-                                       .reason =
-                                           lock ? lock->barrier ? WAIT_AT_BARRIER : WAIT_FOR_LOCK
-                                           : waits_for_end(chip, guest) ? WAIT_FOR_END
-                                                                        : WAIT_FOR_EVENT,
-                                       .waiter = lock ? guest->routine_call : guest->caller,
-                                       .other = guest->other_site};
+    const struct together_wait what = wait_of(chip, guest);
     struct together_wait *wait = find_wait(result, &what);
     if (!wait)
         return error_set(error, "out of memory for waits");
@@ -138,7 +151,9 @@ bool guest_note_wait(struct chip_run *chip, struct guest *guest, uint64_t until,
 
 bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                     struct error *error) {
-    const uint64_t from = guest->since, waking = cycle > from ? chip->wake_latency : 0;
+    const uint64_t from = guest->since;
+    const uint64_t waking =
+        cycle > from && guest->state != THREAD_SPINNING ? chip->wake_latency : 0;
     const uint64_t until = (cycle > from ? cycle : from) + waking;
     if (!guest_note_wait(chip, guest, until, waking, true, error))
         return false;

@@ -56,9 +56,12 @@ bool guest_end_life(struct chip_run *chip, struct guest *guest, uint64_t cycle,
     guest_enter(chip, guest, THREAD_READY, cycle);
     course_change(chip->course, guest->thread, COURSE_ABSENT, cycle);
     guest->life = GUEST_OVER;
+    if (!guest_orders_reached(chip, guest, cycle, error))
+        return false;
     told->end = cycle;
     chip->end = cycle > chip->end ? cycle : chip->end;
     guest_input_close(&guest->input);
+    guest_spin_free(&guest->spin);
     guest->lane = NULL;
     const bool good = run_lane_end(chip->run, guest->thread, error);
     const struct simulation_thread *counted = &chip->run->simulation->threads[guest->thread];
@@ -109,32 +112,41 @@ enum { FAST_PUSH = 64 }; /* instructions that a thread goes through at once betw
 
 /* Hands the core what comes next. */
 static bool feed(struct chip_run *chip, struct guest *guest, struct error *error) {
-    struct trace_batch piece;
-    const struct thread_event *event;
-    switch (guest_input_next(&guest->input, chip_is_fast(chip) ? FAST_PUSH : CORE_PUSH, &piece,
-                             &event, error)) {
+    struct guest_next next;
+    const uint32_t most = guest_before_awaited(guest, chip_is_fast(chip) ? FAST_PUSH : CORE_PUSH);
+    switch (guest_spin_next(&guest->spin, &guest->input, most, &next, error)) {
     case GUEST_FAILED:
         return false;
     case GUEST_INSNS: {
         struct guest_action action = {.what = DO_NOTHING};
         if (guest->left_out) {
-            const uint32_t left_out = guest_leave_out(chip, guest, &piece);
-            guest_input_give_back(&guest->input, piece.insn_count - left_out);
+            const uint32_t left_out = guest_leave_out(chip, guest, &next.piece);
+            guest_spin_give_back(&guest->spin, &guest->input, next.piece.insn_count - left_out);
+            guest->dropped += left_out;
             return true;
         }
-        const uint32_t count = guest_look(chip, guest, &piece, &action, error);
+        const uint32_t count = guest_look(chip, guest, &next.piece, &action, error);
         if (count == UINT32_MAX)
             return false;
-        guest_input_give_back(&guest->input, piece.insn_count - count);
-        piece = batch_slice(&piece, 0, count);
+        guest_spin_give_back(&guest->spin, &guest->input, next.piece.insn_count - count);
+        const struct trace_batch piece = batch_slice(&next.piece, 0, count);
         if (count && !push(chip, guest, &piece, error))
             return false;
+        if (chip_is_fast(chip))
+            guest->dropped += count; /* its core sees none of them */
+        if (count)
+            guest->last_insn = piece.insns[count - 1].insn;
         if (action.what != DO_NOTHING)
             guest_begin_action(guest, &action);
+        if (guest_is_at_awaited(guest))
+            guest->draining = guest->tells = true;
         return true;
     }
+    case GUEST_ORDER:
+        guest_take_order(chip, guest, next.order);
+        return true;
     case GUEST_EVENT:
-        guest->event = *event;
+        guest->event = *next.event;
         guest->caller = guest->routine ? guest->routine_call : guest_caller(guest);
         guest->draining = guest->has_event = true;
         return true;
@@ -149,6 +161,12 @@ bool guest_arrive(struct chip_run *chip, struct guest *guest, struct error *erro
     const uint64_t cycle = guest_cycle(chip, guest);
     chip->latest = cycle > chip->latest ? cycle : chip->latest;
     guest->draining = false;
+    if (!guest_orders_reached(chip, guest, cycle, error))
+        return false;
+    const bool told = guest->tells;
+    guest->tells = false;
+    if (guest->has_order)
+        return guest_follow_order(chip, guest, cycle);
     if (guest->action.what != DO_NOTHING)
         return guest_act(chip, guest, cycle, error);
     if (guest->at_end)
@@ -157,6 +175,8 @@ bool guest_arrive(struct chip_run *chip, struct guest *guest, struct error *erro
         guest->has_event = false;
         return guest_handle_event(chip, guest, cycle, error);
     }
+    if (told)
+        return true;
     guest_leave_core(chip, guest, cycle); /* its turn is over */
     guest_get_ready(chip, guest, cycle);
     return true;
@@ -179,8 +199,17 @@ bool guest_run(struct chip_run *chip, struct guest *guest, uint64_t until, bool 
     chip->news = false;
     if (chip_is_fast(chip))
         return go_fast(chip, guest, until, others_wait, error);
+    if (guest->least_awaited <= guest_input_position(&guest->input))
+        until = core_cycle(guest->lane->core) + AWAITED_CYCLES < until
+                    ? core_cycle(guest->lane->core) + AWAITED_CYCLES
+                    : until;
     while (guest->lane && guest->state == THREAD_RUNNING && !chip->news && !chip_is_due(chip)) {
-        switch (core_run(guest->lane->core, until, chip->others, guest->draining, error)) {
+        const enum core_state state =
+            core_run(guest->lane->core, until, chip->others, guest->draining, error);
+        if (state != CORE_FAILED && state != CORE_EMPTY &&
+            !guest_orders_reached(chip, guest, core_cycle(guest->lane->core), error))
+            return false;
+        switch (state) {
         case CORE_FAILED:
             return false;
         case CORE_PAUSED:

@@ -1,7 +1,7 @@
 /* Inside of this room: threads under way on a chip. */
 #pragma once
 
-#include "simulate/guest_input.h"
+#include "simulate/guest_spin.h"
 #include "simulate/lock_entries.h"
 #include "simulate/lock_table.h"
 #include "simulate/run_state.h"
@@ -13,6 +13,8 @@
 
 #define NOT_YET UINT64_MAX
 enum { ALONE_CYCLES = 1 << 14 }; /* that the only running thread goes ahead */
+
+enum { AWAITED_CYCLES = 32 }; /* steps in which one goes on that another waits for */
 
 enum { CALLS_KEPT = 64 };
 enum { LOCKS_HELD = 32 }; /* by a thread: of so many, those taken last, it is known */
@@ -33,9 +35,18 @@ struct guest {
     bool has_event; /* for `event`; else for another thread, or the end */
     bool at_end;
     struct thread_event event;
-    uint32_t caller;  /* of it */
-    bool timed;       /* SLEEPING: in a futex, with a time limit */
-    size_t waits_for; /* WAITING for an event: its place in the list; else SIZE_MAX */
+    uint32_t caller;          /* of it */
+    bool timed;               /* SLEEPING: in a futex, with a time limit */
+    struct guest_spin spin;   /* what is held back of the input */
+    uint64_t dropped;         /* instructions, of rounds of spinning */
+    uint32_t last_insn;       /* that was handed to the core; static instruction */
+    struct trace_order order; /* SPINNING: what it waits for; with `has_order`, what it is to */
+    uint64_t order_address;
+    uint32_t order_site;    /* static instruction that reads */
+    bool has_order;         /* the pipeline runs empty for it */
+    bool tells;             /* the pipeline runs empty because a thread waits for what it writes */
+    uint64_t least_awaited; /* instructions behind which the first such thread goes on */
+    size_t waits_for;       /* WAITING for an event: its place in the list; else SIZE_MAX */
 
     /* The routine that it is in, of those that lock_entries.h knows. */
     enum lock_entry routine;
@@ -223,6 +234,20 @@ static inline uint64_t chip_weight(const struct chip_run *chip, uint64_t from, u
     *cycles = to > from ? to - from : 0;
     return sampling ? sampling->weight : 1;
 }
+
+/* ---- orders of the captured run (together_orders.c) ---- */
+
+/* What comes next is bound by an order. */
+void guest_take_order(struct chip_run *chip, struct guest *guest, const struct trace_order *order);
+/* The pipeline has run empty for it: the thread goes on, or waits. */
+bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cycle);
+/* Who waits for what the thread has done by now goes on. */
+bool guest_orders_reached(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                          struct error *error);
+/* Of so many instructions those up to one that another thread waits for. */
+uint32_t guest_before_awaited(const struct guest *guest, uint32_t most);
+/* It has just been handed to the core. */
+bool guest_is_at_awaited(const struct guest *guest);
 
 /* ---- locks and barriers (together_locks.c) ---- */
 

@@ -391,8 +391,12 @@ static int deliver(struct decoder *decoder, uint32_t number, bool ended,
                                   .thread_ended = ended,
                                   .passed = decoder->passed,
                                   .events = decoder->told,
-                                  .event_count = decoder->told_count};
-    decoder->told_count = 0;
+                                  .event_count = decoder->told_count,
+                                  .orders = decoder->emitter.orders,
+                                  .order_count = decoder->emitter.order_count};
+    for (uint32_t i = 0; i < decoder->emitter.order_count; i++)
+        decoder->emitter.orders[i].reader += thread->insn_count;
+    decoder->told_count = decoder->emitter.order_count = 0;
     thread->insn_count += decoder->emitter.insn_count + decoder->passed;
     decoder->passed = 0;
     thread->access_count += decoder->emitter.access_count;

@@ -87,3 +87,14 @@ struct memory_access {
     uint8_t reserved;
 };
 static_assert(sizeof(struct memory_access) == 16, "the window holds thousands of these");
+
+/* An instruction that read what another thread had written, in words that threads synchronise by:
+ * those that several wrote atomically, and those that one read again and again until another wrote
+ * them. */
+struct trace_order {
+    uint64_t reader;  /* sequence number of the instruction within its thread */
+    uint64_t written; /* instructions of the writer's thread up to and including the one that wrote,
+                         as struct trace_chunk counts */
+    uint32_t writer;  /* thread */
+    uint32_t reserved;
+};

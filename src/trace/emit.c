@@ -106,6 +106,24 @@ static enum emit fill_accesses(struct emitter *emitter, const struct code_block 
     return EMIT_DONE;
 }
 
+/* Sorted by reader, as accesses are. What does not fit is forgotten: that costs order, not truth.
+ */
+static void emit_orders(struct emitter *emitter, const uint64_t *events, size_t count,
+                        uint32_t emitted) {
+    for (size_t i = 0; i + 1 < count; i++) {
+        const uint64_t payload = event_payload(events[i]);
+        if (event_kind(events[i]) != EVENT_MARK || event_mark_kind(events[i]) != MARK_WRITER ||
+            payload >> 45 >= emitted || emitter->order_count == TRACE_BATCH_ORDERS)
+            continue;
+        struct trace_order *order = &emitter->orders[emitter->order_count];
+        *order = (struct trace_order){.reader = emitter->insn_count + (payload >> 45),
+                                      .writer = (uint32_t)(payload & WRITER_THREAD),
+                                      .written = event_payload(events[i + 1])};
+        if (!emitter->order_count || order[-1].reader <= order->reader)
+            emitter->order_count++;
+    }
+}
+
 enum emit emit_block(struct emitter *emitter, struct code_block *block, const uint64_t *events,
                      size_t count, const struct code_block *next, struct error *error) {
     struct code_table *table = emitter->table;
@@ -129,8 +147,9 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
     bool clock = marks.vdso && emitted && table->code.insns[last->insn].flags & INSN_SYSCALL;
     if (clock && (last->insn = code_table_clock_call(table, last->insn)) == CODE_NONE)
         return error_set(error, "out of memory for the code"), EMIT_ERROR;
-    bool plain = !marks.rep && !marks.syscall && !marks.returned && !marks.handler && !marks.gap &&
-                 !marks.framed && marks.executed == CODE_NONE && emitted == block->insn_count;
+    bool plain = !marks.rep && !marks.orders && !marks.syscall && !marks.returned &&
+                 !marks.handler && !marks.gap && !marks.framed && marks.executed == CODE_NONE &&
+                 emitted == block->insn_count;
     bool learn = plain && count <= 8 * (size_t)block->insn_count + 8 &&
                  code_table_reserve_pattern(table, block, (uint32_t)count);
     struct memory_access *first = emitter->accesses + emitter->access_count;
@@ -147,6 +166,8 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
     uint32_t accesses = (uint32_t)(joiner.end - joiner.first);
     if (learn)
         learn_template(table, block, insns, base, (uint32_t)count, accesses);
+    if (marks.orders)
+        emit_orders(emitter, events, count, emitted);
     emitter->insn_count += emitted;
     emitter->access_count += accesses;
     emitter->faulted |= outcome.fault;

@@ -24,6 +24,10 @@ enum event_mark {
     MARK_SIGNAL, /* payload 0: a signal handler returns; else the next block begins where a handler
                     does: enum event_handler */
     MARK_GAP,    /* instructions are missing here (capture was off) */
+    MARK_WRITER, /* payload 55:45 index in the block of an instruction that read what another thread
+                    wrote | 44:0 that thread. MARK_WRITTEN follows */
+    MARK_WRITTEN, /* payload: instructions of that thread up to and including the one that wrote, as
+                     the capture counts */
     MARK_COUNT
 };
 
@@ -34,6 +38,7 @@ enum event_handler {
 };
 
 enum { EVENT_MAX_BLOCK_INSNS = 2048 };
+#define WRITER_THREAD ((UINT64_C(1) << 45) - 1) /* of a MARK_WRITER */
 /* The emulator offers no vDSO; outside of it the call would not have entered the kernel. */
 #define SYSCALL_OF_VDSO (UINT64_C(1) << 55)
 

@@ -82,6 +82,13 @@ static struct outcome outcome_of(struct code_table *table, struct code_block *bl
     return outcome;
 }
 
+static bool is_order(const struct code_block *block, const uint64_t *events, size_t count) {
+    const uint64_t payload = event_payload(events[0]);
+    return payload >> 45 < block->insn_count && (payload & WRITER_THREAD) < UINT32_MAX &&
+           count > 1 && event_kind(events[1]) == EVENT_MARK &&
+           event_mark_kind(events[1]) == MARK_WRITTEN;
+}
+
 bool marks_read(const struct code_block *block, const uint64_t *events, size_t count,
                 struct marks *marks, struct error *error) {
     *marks = (struct marks){.executed = CODE_NONE};
@@ -109,6 +116,13 @@ bool marks_read(const struct code_block *block, const uint64_t *events, size_t c
             break;
         case MARK_GAP:
             marks->gap = true;
+            break;
+        case MARK_WRITER:
+            if (!is_order(block, events + i, count - i))
+                return error_set(error, "a writer of memory is malformed");
+            marks->orders = true;
+            break;
+        case MARK_WRITTEN:
             break;
         default:
             return error_set(error, "unknown mark %u", event_mark_kind(events[i]));

@@ -15,6 +15,7 @@ struct marks {
     uint32_t executed; /* CODE_NONE: not told */
     bool syscall, gap;
     bool rep;
+    bool orders;                /* MARK_WRITER */
     bool returned;              /* rt_sigreturn() */
     enum event_handler handler; /* where the next block begins; 0: no handler */
     bool framed;                /* not a mark: a frame was seen (trace/frame.h) */

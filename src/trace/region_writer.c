@@ -199,6 +199,11 @@ static bool put_events(struct region_writer *writer, struct chunk_events events,
     return true;
 }
 
+static bool is_order(uint64_t event) {
+    return event_kind(event) == EVENT_MARK &&
+           (event_mark_kind(event) == MARK_WRITER || event_mark_kind(event) == MARK_WRITTEN);
+}
+
 bool region_writer_data(struct region_writer *writer, const struct item_data *data,
                         struct chunk_events events, bool own, struct error *error) {
     uint32_t number, count = 0;
@@ -222,6 +227,8 @@ bool region_writer_data(struct region_writer *writer, const struct item_data *da
     thread->gap = false;
     for (uint32_t i = from; i < data->event_count; i++) {
         uint64_t event = data->events[i];
+        if (is_order(event))
+            continue; /* threads have other numbers here, and begin elsewhere */
         if (event_kind(event) == EVENT_BLOCK) {
             uint32_t captured = event_block_number(event);
             if ((captured >= writer->block_capacity || !writer->blocks[captured]) &&

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/event_queue.h"
 #include "trace/item.h"
@@ -76,6 +77,10 @@ static bool sort(const struct reading *reading, struct thread_event_list *list,
     if (!list->first || !list->events || !list->threads)
         return out_of_memory(error);
     list->thread_count = threads;
+    list->before = malloc(((size_t)threads + 1) * sizeof *list->before);
+    if (!list->before)
+        return out_of_memory(error);
+    memcpy(list->before, reading->before, threads * sizeof *list->before);
     list->count = reading->count;
     size_t *place =
         list->first + 1; /* where the thread's next event goes; in the end its last + 1 */
@@ -117,5 +122,6 @@ void thread_events_free(struct thread_event_list *list) {
     free(list->events);
     free(list->first);
     free(list->threads);
+    free(list->before);
     *list = (struct thread_event_list){0};
 }

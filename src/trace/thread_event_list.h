@@ -17,6 +17,8 @@ struct thread_event_list {
     size_t count;
     size_t *first; /* thread_count + 1 */
     struct trace_thread *threads;
+    uint64_t *before; /* by thread: instructions before its first DATA, which positions do not
+                         count; UINT64_MAX: it has none */
     uint32_t thread_count;
 };
 

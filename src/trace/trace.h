@@ -22,7 +22,7 @@
 
 struct trace;
 
-enum { TRACE_BATCH_INSNS = 4096, TRACE_BATCH_ACCESSES = 16384 };
+enum { TRACE_BATCH_INSNS = 4096, TRACE_BATCH_ACCESSES = 16384, TRACE_BATCH_ORDERS = 4096 };
 
 struct trace_batch {
     uint32_t thread;     /* dense number from 0 over the whole trace, one per guest thread (a
@@ -44,6 +44,8 @@ struct trace_batch {
                                           `position` is of insns[position − 1 − first_insn].
                                           Valid as long as insns[] */
     uint32_t event_count;
+    uint32_t order_count;
+    const struct trace_order *orders; /* of insns[], by `reader`; valid as long */
 };
 
 /* Everything known about a process generation; grows inside trace_next(). */

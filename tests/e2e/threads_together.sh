@@ -24,7 +24,7 @@ assert abs(sum(x["height_cycles"] for x in r["threads"]) - t["active_cycles"]) <
 assert sum(t["critical_path"].values()) == t["elapsed_cycles"]
 assert sum(x["critical_cycles"] for x in r["threads"]) == t["critical_path"]["running"]
 assert all(x["end_cycle"] - x["begin_cycle"] == sum(x[k + "_cycles"] for k in
-           ("running", "ready", "lock", "waiting", "sleeping")) for x in r["threads"])
+           ("running", "ready", "lock", "waiting", "sleeping", "spinning")) for x in r["threads"])
 assert sum(w["critical_cycles"] for w in t["waits"]) <= t["elapsed_cycles"]
 '
 
@@ -135,7 +135,7 @@ interrupted() {
         "max(x['end_cycle'] for x in r['threads']) == r['together']['elapsed_cycles']" \
         "all(x['instructions'] > 0 for x in r['threads'])" \
         "all(x['end_cycle'] - x['begin_cycle'] == sum(x[k + '_cycles'] for k in
-             ('running', 'ready', 'lock', 'waiting', 'sleeping')) for x in r['threads'])"
+             ('running', 'ready', 'lock', 'waiting', 'sleeping', 'spinning')) for x in r['threads'])"
 }
 check "a run that is cut short" interrupted
 

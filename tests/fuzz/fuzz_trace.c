@@ -21,6 +21,11 @@ static void check_batch(const struct trace *trace, const struct trace_batch *bat
         for (uint32_t m = 0; m < insn->memory_count; m++)
             require(batch->accesses[first + m].size_bytes > 0);
     }
+    require(batch->order_count <= TRACE_BATCH_ORDERS);
+    for (uint32_t i = 0; i < batch->order_count; i++) {
+        require(batch->orders[i].reader - batch->first_insn < batch->insn_count);
+        require(i == 0 || batch->orders[i - 1].reader <= batch->orders[i].reader);
+    }
     for (uint32_t i = 0; i < batch->event_count; i++) {
         uint64_t at = batch->events[i].position - 1 - batch->first_insn;
         require(batch->events[i].thread == batch->thread);

@@ -355,6 +355,36 @@ static void test_gap(void **state) {
     expect("t0.: 0 l2000+4/0; 1G; 4TG l7000+8/0; 0 l2004+4/0; 1; 2; 3; \n");
 }
 
+static uint64_t writer(uint32_t index, uint32_t thread) {
+    return event_mark(MARK_WRITER, (uint64_t)index << 45 | thread);
+}
+
+/* What a read had been written by comes with the instruction, and changes nothing else; also where
+ * a chunk ends between the read and that. */
+static void test_orders(void **state) {
+    (void)state;
+    struct error error;
+    struct trace_batch batch;
+    uint64_t readers = 0, insns = 0;
+    begin_loop();
+    DATA(0, 0, load(2, 0, 0x2000), writer(0, 7), event_mark(MARK_WRITTEN, 100), 0,
+         load(2, 0, 0x2000));
+    DATA(0, writer(0, 8), event_mark(MARK_WRITTEN, 200), 1);
+    script_thread_end(&script, 0);
+    struct trace *trace = script_open(&script);
+    while (trace_next(trace, &batch, &error) > 0) {
+        for (uint32_t i = 0; i < batch.order_count; i++, readers++) {
+            assert_int_equal(batch.orders[i].reader, 4 * readers);
+            assert_int_equal(batch.orders[i].writer, 7 + readers);
+            assert_int_equal(batch.orders[i].written, 100 * (readers + 1));
+        }
+        insns += batch.insn_count;
+    }
+    assert_int_equal(readers, 2);
+    assert_int_equal(insns, 8); /* the last block lacks its access: it did not complete */
+    trace_close(trace);
+}
+
 /* Chunks may end anywhere after a block's event; what follows may be marks or memory events. */
 static void test_chunk_boundaries(void **state) {
     (void)state;
@@ -491,6 +521,12 @@ static void test_hostile(void **state) {
     DATA(0, 0, event_mark(MARK_EXECUTED, 5), 0);
     expect_error("5 of 4 instructions");
     begin_loop();
+    DATA(0, 0, writer(4, 1), event_mark(MARK_WRITTEN, 1), 0);
+    expect_error("malformed");
+    begin_loop();
+    DATA(0, 0, writer(0, 1), 0);
+    expect_error("malformed");
+    begin_loop();
     DATA(0, 0, event_mark(MARK_COUNT, 0), 0);
     expect_error("unknown mark");
     begin_loop();
@@ -614,6 +650,7 @@ int main(void) {
         cmocka_unit_test(test_fault_without_mark),
         cmocka_unit_test(test_death),
         cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_orders),
         cmocka_unit_test(test_chunk_boundaries),
         cmocka_unit_test(test_shared_code),
         cmocka_unit_test(test_undecodable),

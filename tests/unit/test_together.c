@@ -22,14 +22,16 @@ static const struct together_affinity *affinity;
 enum { BLOCK_LOOP, BLOCK_CALL, INSNS = 4, MOST = 4096 };
 enum { WORD = 0x8000 }; /* a futex */
 
-static uint64_t events[16][2 * MOST + 4];
+static uint64_t events[24][2 * MOST + 8];
 static unsigned chunks;
+static uint32_t words_read[2]; /* by add_reads(), so that all are different */
 
 static void begin(void) {
     script_begin(&script, ISA_X86_64);
     script_block(&script, 0, 0x1000, INSNS, LOOP, 10);
     script_block(&script, 0, 0x100a, 1, CALL, 2);
     chunks = 0;
+    memset(words_read, 0, sizeof words_read);
 }
 
 /* The thread reads so many words, from an address of its own on, then makes a system call. */
@@ -398,6 +400,175 @@ static void a_circle_is_broken(void **state) {
     simulation_free(&simulation);
 }
 
+/* ---- orders of the captured run ---- */
+
+/* The thread reads so many words, as add_work(), and at the end of them, if `written` is not 0,
+ * what `writer` has written as the last of so many instructions. */
+static void add_reads(uint32_t thread, uint32_t words, uint32_t writer, uint64_t written) {
+    uint64_t *next = events[chunks++];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < words; i++) {
+        next[count++] = event_block(BLOCK_LOOP);
+        next[count++] =
+            event_access(0, 2, 0, 0x1000000 * (thread + 1) + 4 * (words_read[thread] + i));
+    }
+    words_read[thread] += words;
+    if (written) {
+        next[count++] = event_block(BLOCK_LOOP);
+        next[count++] = event_access(0, 2, 0, WORD);
+        next[count++] = event_mark(MARK_WRITER, writer);
+        next[count++] = event_mark(MARK_WRITTEN, written);
+    }
+    script_data(&script, thread, next, count);
+}
+
+/* The thread reads the same word again and again; with a writer, until that has written. */
+static void add_spin(uint32_t thread, uint32_t rounds, uint32_t writer, uint64_t written) {
+    uint64_t *next = events[chunks++];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rounds; i++) {
+        next[count++] = event_block(BLOCK_LOOP);
+        next[count++] = event_access(0, 2, 0, WORD);
+    }
+    if (written) {
+        next[count++] = event_mark(MARK_WRITER, writer);
+        next[count++] = event_mark(MARK_WRITTEN, written);
+    }
+    script_data(&script, thread, next, count);
+}
+
+static void run_both(void) {
+    script_thread_end(&script, 0);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+}
+
+/* Thread 0 writes with the last of 2,000 words, which are done when its pipeline is empty behind
+ * them, in cycle W; thread 1 comes to its read behind 100 words, when its own is, in cycle R. Both
+ * are the ends of the same threads when they do nothing more. So it waits for W − R cycles, and
+ * what it does then takes as long as it did. */
+static void reader_waits_for_writer(void **state) {
+    (void)state;
+    begin();
+    add_reads(0, 2000, 0, 0);
+    add_reads(1, 100, 0, 0);
+    run_both();
+    const uint64_t written = simulation.together.threads[0].end;
+    const uint64_t read = simulation.together.threads[1].end;
+    simulation_free(&simulation);
+    begin();
+    add_reads(0, 2000, 0, 0);
+    add_reads(0, 1000, 0, 0);
+    add_reads(1, 100, 0, 2000 * INSNS);
+    run_both();
+    const struct together_result *result = &simulation.together;
+    const struct together_thread *reader = &result->threads[1];
+    assert_true(written > read);
+    assert_int_equal(reader->cycles[THREAD_SPINNING], written - read);
+    assert_int_equal(reader->waits, 1);
+    assert_int_equal(result->orders, 1);
+    assert_int_equal(result->waits[0].reason, WAIT_SPINNING);
+    assert_int_equal(result->waits[0].address, WORD);
+    assert_int_equal(result->waits[0].cycles, written - read);
+    assert_true(result->threads[0].end > written);
+    simulation_free(&simulation);
+}
+
+/* What is written long before it is read makes nobody wait, and changes no cycle. */
+static void no_wait_for_what_is_written(void **state) {
+    (void)state;
+    uint64_t cycles[2];
+    for (unsigned i = 0; i < 2; i++) {
+        begin();
+        add_reads(0, 100, 0, 0);
+        add_reads(1, 3000, 0, i ? 50 * INSNS : 100 * INSNS);
+        run_both();
+        assert_int_equal(simulation.together.threads[1].cycles[THREAD_SPINNING], 0);
+        assert_int_equal(simulation.together.threads[1].waits, 0);
+        cycles[i] = simulation.together.cycles;
+        simulation_free(&simulation);
+    }
+    assert_int_equal(cycles[0], cycles[1]);
+}
+
+/* A loop that ends when another thread writes lasts until then, however many rounds it had: two are
+ * simulated, and the one that reads what is written. */
+static void spinning_lasts_until_the_write(void **state) {
+    (void)state;
+    static const uint32_t ROUNDS[] = {50, 3000};
+    uint64_t ends[2], spinning[2];
+    for (unsigned i = 0; i < 2; i++) {
+        begin();
+        add_reads(0, 4000, 0, 0);
+        add_spin(1, ROUNDS[i], 0, 2000 * INSNS);
+        run_both();
+        const struct together_thread *spinner = &simulation.together.threads[1];
+        assert_int_equal(simulation.together.spun, (ROUNDS[i] - 3) * INSNS);
+        assert_int_equal(spinner->instructions, 3 * INSNS);
+        ends[i] = spinner->end;
+        spinning[i] = spinner->cycles[THREAD_SPINNING];
+        simulation_free(&simulation);
+    }
+    assert_true(spinning[0] > 0);
+    assert_int_equal(spinning[0], spinning[1]);
+    assert_int_equal(ends[0], ends[1]);
+}
+
+/* The same loop without one who writes ends by itself: all of its rounds are work. */
+static void what_nobody_ends_is_work(void **state) {
+    (void)state;
+    begin();
+    add_reads(0, 100, 0, 0);
+    add_spin(1, 3000, 0, 0);
+    run_both();
+    assert_int_equal(simulation.together.spun, 0);
+    assert_int_equal(simulation.together.threads[1].instructions, 3000 * INSNS);
+    simulation_free(&simulation);
+}
+
+/* Two threads that hand a word to each other work one after the other: while one runs, the other
+ * waits. So of each moment behind the first words exactly one of the two has it, and each runs as
+ * long as it does alone. */
+static void two_threads_in_turns(void **state) {
+    (void)state;
+    enum { TURNS = 4, WORDS = 500 };
+    const uint64_t turn = (WORDS + 1) * INSNS; /* with the read */
+    begin();
+    add_reads(0, WORDS, 0, 0);
+    for (uint32_t i = 1; i <= TURNS; i++) {
+        add_reads(1, 0, 0, WORDS * INSNS + (i - 1) * turn);
+        add_reads(1, WORDS, 0, 0);
+        add_reads(0, 0, 1, i * turn);
+        add_reads(0, WORDS, 0, 0);
+    }
+    run_both();
+    const struct together_thread *first = &simulation.together.threads[0], *second = first + 1;
+    assert_int_equal(first->waits, TURNS);
+    assert_int_equal(second->waits, TURNS);
+    assert_int_equal(first->cycles[THREAD_RUNNING] + first->cycles[THREAD_SPINNING], first->end);
+    assert_int_equal(second->cycles[THREAD_RUNNING] + second->cycles[THREAD_SPINNING], second->end);
+    /* Thread 0 waits while thread 1 has its turns, and the other way round but for the last. */
+    assert_int_equal(first->cycles[THREAD_SPINNING], second->cycles[THREAD_RUNNING]);
+    simulation_free(&simulation);
+}
+
+/* Orders in a circle, as only a damaged trace has them: one is let go, and that is told. */
+static void orders_in_a_circle(void **state) {
+    (void)state;
+    begin();
+    add_reads(0, 100, 1, 2000 * INSNS);
+    add_reads(0, 2000, 0, 0);
+    add_reads(1, 100, 0, 2000 * INSNS);
+    add_reads(1, 2000, 0, 0);
+    script_thread_end(&script, 0);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    assert_int_equal(simulation.together.diverged, 1);
+    assert_int_equal(simulation.instructions, 2 * 2101 * INSNS);
+    simulation_free(&simulation);
+}
+
 /* Many threads in turn, each on the core that the one before left. */
 static void the_same_every_time(void **state) {
     (void)state;
@@ -634,6 +805,12 @@ int main(void) {
         cmocka_unit_test(interrupted),
         cmocka_unit_test(woken_before_its_time),
         cmocka_unit_test(a_circle_is_broken),
+        cmocka_unit_test(reader_waits_for_writer),
+        cmocka_unit_test(no_wait_for_what_is_written),
+        cmocka_unit_test(spinning_lasts_until_the_write),
+        cmocka_unit_test(what_nobody_ends_is_work),
+        cmocka_unit_test(two_threads_in_turns),
+        cmocka_unit_test(orders_in_a_circle),
         cmocka_unit_test(the_same_every_time),
         cmocka_unit_test(waking_takes_time),
         cmocka_unit_test(waking_takes_the_waker_time),

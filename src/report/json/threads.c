@@ -9,8 +9,9 @@ static json_t *number(uint64_t value) {
 }
 
 static void add_states(json_t *object, const struct together_thread *thread) {
-    static const char *const KEYS[THREAD_STATES] = {"running_cycles", "ready_cycles", "lock_cycles",
-                                                    "waiting_cycles", "sleeping_cycles"};
+    static const char *const KEYS[THREAD_STATES] = {"running_cycles",  "ready_cycles",
+                                                    "lock_cycles",     "waiting_cycles",
+                                                    "sleeping_cycles", "spinning_cycles"};
     json_object_set_new(object, "begin_cycle", number(thread->begin));
     json_object_set_new(object, "end_cycle", number(thread->end));
     for (unsigned state = 0; state < THREAD_STATES; state++)
@@ -138,7 +139,7 @@ json_t *together_json(const struct report *report) {
         return json_null();
     return json_pack(
         "{s:I, s:b, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:o, s:I, s:I, s:I, s:f, "
-        "s:o}",
+        "s:o, s:I, s:I}",
         "cores", (json_int_t)together->cores, "placed", together->placed, "elapsed_cycles",
         (json_int_t)together->cycles, "elapsed_interval", interval(together), "active_cycles",
         (json_int_t)together->course.active, "first_cause", first_cause(threads), "speedup_stack",
@@ -147,5 +148,7 @@ json_t *together_json(const struct report *report) {
         (json_int_t)threads->wait_count, "memory_bus_share", threads->bus, "coherence",
         coherence(together), "diverged_waits", (json_int_t)together->diverged, "unexplained_waits",
         (json_int_t)together->unexplained, "blocked_calls", (json_int_t)together->blocked,
-        "blocked_seconds", together->blocked_seconds, "what_if", thread_what_ifs_json(threads));
+        "blocked_seconds", together->blocked_seconds, "what_if", thread_what_ifs_json(threads),
+        "ordered_reads", (json_int_t)together->orders, "spun_instructions",
+        (json_int_t)together->spun);
 }

@@ -20,9 +20,12 @@ static double ratio(double part, double whole) {
 
 /* ---- head ---- */
 
-/* The wait of a kind that took most; SIZE_MAX: there is none. */
+/* The wait of a kind that took most, of events also by spinning; SIZE_MAX: there is none. */
 static size_t longest(const struct threads_report *threads, enum together_reason reason) {
-    const size_t wait = index_where(i, threads->wait_count, threads->waits[i].sum.reason == reason);
+    const size_t wait = index_where(
+        i, threads->wait_count,
+        threads->waits[i].sum.reason == reason ||
+            (reason == WAIT_FOR_EVENT && threads->waits[i].sum.reason == WAIT_SPINNING));
     return wait < threads->wait_count ? wait : SIZE_MAX;
 }
 
@@ -201,6 +204,7 @@ static void print_threads(const struct threads_report *threads, const struct pag
         {" lock", TABLE_FIGURE, .gap = 1},
         {"waiting", TABLE_FIGURE, .gap = 1},
         {"sleep", TABLE_FIGURE, .gap = 1, .rank = 6},
+        {" spin", TABLE_FIGURE, .gap = 1, .rank = 6},
         {"share", TABLE_FIGURE, .gap = 2, .rank = 1},
         {"beside", TABLE_FIGURE, .gap = 1, .rank = 5},
         {"path", TABLE_FIGURE, .gap = 1, .rank = 1}};

@@ -82,13 +82,33 @@ static __attribute__((noinline)) void both_accesses(uint64_t event) {
     thread_access(event & ~(1ull << 62));
 }
 
+static inline void accessed(uint64_t event, enum order_insn insn) {
+    if (__builtin_expect(event_kind(event) == EVENT_MARK, 0)) {
+        both_accesses(event);
+        order_atomic(event, insn);
+        return;
+    }
+    if (!append(thread_chunk, event))
+        thread_access(event);
+    if (__builtin_expect(order_may_watch(event), 0))
+        order_access(event);
+}
+
 static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata) {
     (void)vcpu;
-    uint64_t event = access_event(info, address, userdata);
-    if (__builtin_expect(event_kind(event) == EVENT_MARK, 0))
-        both_accesses(event);
-    else if (!append(thread_chunk, event))
-        thread_access(event);
+    accessed(access_event(info, address, userdata), ORDER_COUNTS);
+}
+
+/* Of an instruction that takes what it finds, when it accesses memory atomically. */
+static void on_taking_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+                             void *userdata) {
+    (void)vcpu;
+    accessed(access_event(info, address, userdata), ORDER_TAKES);
+}
+
+static void on_spin_block(unsigned vcpu, void *userdata) {
+    block_entered(thread_chunk, vcpu, (uintptr_t)userdata);
+    order_spin((uint32_t)(uintptr_t)userdata);
 }
 
 static void on_lone_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
@@ -161,6 +181,12 @@ static void await_rep_accesses(struct qemu_plugin_tb *tb, const struct rep_block
                                      NULL);
 }
 
+static qemu_plugin_vcpu_mem_cb_t access_callback(const struct qemu_plugin_insn *insn) {
+    return !plugin.parallel                     ? on_lone_access
+           : order_insn_of(insn) == ORDER_TAKES ? on_taking_access
+                                                : on_access;
+}
+
 static void instrument_block(struct qemu_plugin_tb *tb) {
     struct block block;
     code_translate(tb, &block);
@@ -180,8 +206,13 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_rep_block, QEMU_PLUGIN_CB_NO_REGS,
                                              (void *)block.rep);
     } else {
+        const bool spins = plugin.parallel && order_may_spin(tb, &block);
         qemu_plugin_register_vcpu_tb_exec_cb(
-            tb, plugin.parallel ? on_block : on_lone_block, QEMU_PLUGIN_CB_NO_REGS,
+            tb,
+            spins             ? on_spin_block
+            : plugin.parallel ? on_block
+                              : on_lone_block,
+            QEMU_PLUGIN_CB_NO_REGS,
             (void *)(uintptr_t)((uint64_t)block.insn_count << 32 | block.number));
     }
     if (block.rep) {
@@ -192,7 +223,7 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
     if (plugin.control->addresses)
         for (uint32_t i = 0; i < accessing; i++)
             qemu_plugin_register_vcpu_mem_cb(
-                qemu_plugin_tb_get_insn(tb, i), plugin.parallel ? on_access : on_lone_access,
+                qemu_plugin_tb_get_insn(tb, i), access_callback(qemu_plugin_tb_get_insn(tb, i)),
                 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)((uint64_t)i << 48));
 }
 

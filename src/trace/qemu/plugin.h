@@ -78,6 +78,13 @@ bool thread_number(unsigned vcpu, uint32_t *number);
 bool thread_place(uint32_t *number, uint64_t *position);
 /* The thread of the vCPU in this process, in order of creation. */
 uint32_t thread_ordinal(unsigned vcpu);
+/* Its number, and the instructions that it has executed up to and including this one of the block
+ * that it is in. False: its events are dropped. */
+bool thread_at(uint32_t index, uint32_t *number, uint64_t *position);
+/* The instruction `index` of its block has read what another thread wrote. */
+void thread_tell_writer(uint32_t index, uint32_t writer, uint64_t written);
+/* The last events of its chunk, the last first, `most` at most. Returns how many. */
+uint32_t thread_last_events(uint64_t *events, uint32_t most);
 /* Instructions that the current thread has executed, those of the block it is in included. */
 uint64_t thread_position(void);
 /* The rep block that was entered last is a further element of an instruction begun before. */
@@ -156,6 +163,8 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block);
 void code_unmapped(uint64_t start, uint64_t end);
 void code_forked(void);
 uint32_t code_block_count(void);
+/* Instructions of a block by its number; 0: not known. */
+uint32_t code_block_insns(uint32_t number);
 
 /* ---- plugin_marker.c: markers ---- */
 
@@ -215,6 +224,27 @@ struct fault {
     uint32_t number, index, insn_count;
 };
 bool fault_next_block(struct fault_search *search, struct fault *fault);
+
+/* ---- plugin_order.c: words that threads synchronise by, and who wrote what was read ---- */
+
+enum { ORDER_FILTER = 1 << 15 };
+extern uint8_t order_filter[ORDER_FILTER]; /* not 0: a watched word may lie at such addresses */
+static inline bool order_may_watch(uint64_t address) {
+    return order_filter[address / 8 % ORDER_FILTER];
+}
+enum order_insn { ORDER_PLAIN, ORDER_TAKES /* what it reads decides */, ORDER_COUNTS };
+/* Of an instruction that may access memory atomically. */
+enum order_insn order_insn_of(const struct qemu_plugin_insn *insn);
+/* Whether the block may be all of a loop that waits for another thread. */
+bool order_may_spin(const struct qemu_plugin_tb *tb, const struct block *block);
+/* The current thread has entered such a block. */
+void order_spin(uint32_t block);
+/* It has accessed what may be a watched word; or any word, atomically: `event` is of the load or of
+ * the store. */
+void order_access(uint64_t event);
+void order_atomic(uint64_t event, enum order_insn insn);
+void order_thread_ended(void);
+void order_forked(void);
 
 /* ---- plugin_event.c: events of threads ---- */
 

@@ -81,6 +81,9 @@ static _Atomic uint32_t ordinals;
 static uint32_t ordinal_of_vcpu[VCPUS]; /* written before the vCPU's thread runs */
 static uint32_t number_of_vcpu[VCPUS];  /* likewise: 0, or 1 more than the thread's number */
 
+static uint32_t last_block(void);
+static void set_end(void);
+
 /* ---- chunks ---- */
 
 static bool is_capturing(void) {
@@ -355,6 +358,39 @@ bool thread_place(uint32_t *number, uint64_t *position) {
     bool captured = is_capturing() && self.state == CAPTURED && self.held;
     pthread_mutex_unlock(&ownership);
     return captured;
+}
+
+bool thread_at(uint32_t index, uint32_t *number, uint64_t *position) {
+    if (self.state != CAPTURED || !self.held)
+        return false;
+    const uint32_t block = last_block();
+    const uint32_t insns = block == FAULT_UNNUMBERED ? 0 : code_block_insns(block);
+    *number = self.number;
+    *position = thread_position();
+    if (index < insns && !self.cut)
+        *position -= insns - index - 1;
+    return true;
+}
+
+void thread_tell_writer(uint32_t index, uint32_t writer, uint64_t written) {
+    if (!self.held || self.cut || self.rep.open || self.end - cursor_of(thread_chunk) < 2)
+        return;
+    put(event_mark(MARK_WRITER, (uint64_t)index << 45 | writer));
+    put(event_mark(MARK_WRITTEN, written));
+    if (cursor_of(thread_chunk) < self.full)
+        set_end();
+    else
+        thread_chunk->end = cursor_of(thread_chunk);
+}
+
+uint32_t thread_last_events(uint64_t *events, uint32_t most) {
+    uint32_t count = 0;
+    if (!self.held)
+        return 0;
+    for (const uint64_t *event = cursor_of(thread_chunk);
+         event > thread_chunk->events && count < most; count++)
+        events[count] = *--event;
+    return count;
 }
 
 bool thread_rep_continues(void) {
@@ -697,6 +733,7 @@ static void on_thread_end(void *unused) {
     free(scratch);
     scratch = NULL;
     marker_forget();
+    order_thread_ended();
     pthread_mutex_unlock(&ownership);
 }
 
@@ -738,4 +775,5 @@ void thread_forked(void) {
     marker_forget();
     count_forked();
     event_forked();
+    order_forked();
 }

@@ -1,0 +1,107 @@
+/* What threads do to each other in memory, in the order of the captured run: a thread that read
+ * what another had written waits in simulated time until that has been done (struct trace_order).
+ * What the routines of the C library do (lock_entries.h) is not bound by it: they have an order of
+ * their own in simulated time.
+ *
+ * How far a thread has come is known of its core, in instructions that have been dispatched; those
+ * of rounds of spinning that were dropped count as well. Where somebody waits for a place, input
+ * ends there, and the pipeline runs empty: what was written is then in memory. */
+#include "simulate/together_state.h"
+
+#include "core/core.h"
+
+/* Instructions of the thread that are done. */
+static uint64_t done_by(const struct guest *guest) {
+    struct core_statistics statistics;
+    if (guest->life != GUEST_ALIVE)
+        return guest->life == GUEST_OVER ? UINT64_MAX : 0;
+    if (!guest->lane)
+        return 0;
+    core_statistics(guest->lane->core, &statistics);
+    return statistics.instructions + guest->dropped;
+}
+
+/* The place among the writer's instructions as its guest counts them. */
+static uint64_t place_of(const struct chip_run *chip, const struct trace_order *order) {
+    const uint64_t before = chip->events.before[order->writer];
+    return order->written > before ? order->written - before : 0;
+}
+
+static bool is_done(const struct chip_run *chip, const struct trace_order *order) {
+    return order->writer >= chip->events.thread_count || order->writer >= chip->thread_count ||
+           chip->process_of[order->writer] != chip->process ||
+           done_by(&chip->guests[order->writer]) >= place_of(chip, order);
+}
+
+static void find_least(struct chip_run *chip, struct guest *writer) {
+    writer->least_awaited = UINT64_MAX;
+    for (uint32_t i = 0; i < chip->alive_count; i++) {
+        const struct guest *other = &chip->guests[chip->alive[i]];
+        if (other->state == THREAD_SPINNING && other->order.writer == writer->thread &&
+            place_of(chip, &other->order) < writer->least_awaited)
+            writer->least_awaited = place_of(chip, &other->order);
+    }
+}
+
+bool guest_orders_reached(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                          struct error *error) {
+    if (guest->least_awaited == UINT64_MAX)
+        return true;
+    const uint64_t done = done_by(guest);
+    if (done < guest->least_awaited)
+        return true;
+    for (uint32_t i = 0; i < chip->alive_count; i++) {
+        struct guest *other = &chip->guests[chip->alive[i]];
+        if (other->life != GUEST_ALIVE || other->state != THREAD_SPINNING ||
+            other->order.writer != guest->thread || place_of(chip, &other->order) > done)
+            continue;
+        other->ender = guest->thread;
+        other->other_site = guest->last_insn;
+        if (!guest_end_wait(chip, other, cycle, error))
+            return false;
+    }
+    find_least(chip, guest);
+    return true;
+}
+
+void guest_take_order(struct chip_run *chip, struct guest *guest, const struct trace_order *order) {
+    const uint64_t dropped = guest->spin.dropped;
+    const bool bound = !guest->routine && order->writer != guest->thread;
+    guest->spin.dropped = 0;
+    guest->dropped += dropped;
+    chip->result->spun += dropped;
+    chip->result->orders += bound;
+    if (!dropped && (!bound || is_done(chip, order)))
+        return;
+    guest->order = *order;
+    if (!bound)
+        guest->order.written = 0;
+    guest->order_site = guest_input_ahead(&guest->input, &guest->order_address);
+    guest->has_order = guest->draining = true;
+}
+
+bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cycle) {
+    guest->has_order = false;
+    if (!guest->order.written || is_done(chip, &guest->order))
+        return true;
+    struct guest *writer = &chip->guests[guest->order.writer];
+    guest_leave_core(chip, guest, cycle);
+    guest->ender = writer->thread;
+    guest->other_site = UINT32_MAX;
+    guest_enter(chip, guest, THREAD_SPINNING, cycle);
+    if (place_of(chip, &guest->order) < writer->least_awaited)
+        writer->least_awaited = place_of(chip, &guest->order);
+    return true;
+}
+
+uint32_t guest_before_awaited(const struct guest *guest, uint32_t most) {
+    const uint64_t fed = guest_input_position(&guest->input) - guest_spin_backlog(&guest->spin);
+    return guest->least_awaited > fed && guest->least_awaited - fed < most
+               ? (uint32_t)(guest->least_awaited - fed)
+               : most;
+}
+
+bool guest_is_at_awaited(const struct guest *guest) {
+    return guest_input_position(&guest->input) - guest_spin_backlog(&guest->spin) ==
+           guest->least_awaited;
+}

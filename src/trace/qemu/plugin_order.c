@@ -1,0 +1,334 @@
+/* Words that threads synchronise by without a system call, and which thread had written what
+ * another read there (MARK_WRITER).
+ *
+ * A word (of 8 bytes) is known once it was accessed atomically, and watched once a second thread
+ * has done so, or once a thread has spun on it: has loaded it again and again in a loop that stores
+ * nothing. A filter of bytes, looked at with every access of a program of several threads, tells
+ * where watched words may be. The table remembers of each word who wrote it last. A thread that
+ * reads a watched word, or takes its value in an exchange, tells of the writer if that is another
+ * thread and it has not told of it before: what it writes to the trace is bounded by how often
+ * words move between threads.
+ *
+ * A callback comes behind its access. So a value may be read before its writer has told of it: a
+ * reader that finds another value than the last one that was told of waits for the teller, but not
+ * for long. An atomic operation that changes nothing, such as a failed exchange, has not written.
+ * All orders that are told follow the order of callbacks, so they have no circles.
+ *
+ * Atomic additions and the like are no readers: their results are the same in any order, or nearly
+ * so (docs/not-modelled.md). */
+#include "trace/qemu/plugin.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/exchange.h"
+
+enum {
+    WORDS = 1 << 14,
+    PROBES = 8,
+    SPUN_WORDS = 1 << 12,  /* at most; others fill the filter no further */
+    SEEN = 64,             /* words of a thread whose last writer it has told of */
+    TELLER_ROUNDS = 1000,  /* that a reader waits for the teller, */
+    TELLER_YIELDS = 10000, /* and then this often gives it the processor */
+    ROUND_EVENTS = 32,     /* of two rounds of a loop that spins */
+    SPIN_INTERVAL = 16     /* entries of a loop of one block between looks at it */
+};
+
+static struct word {
+    _Atomic uint64_t key; /* address / 8 + 1; 0: none */
+    _Atomic uint32_t locked;
+    _Atomic uint32_t version; /* counts writes by threads */
+    uint32_t writer;          /* the last; UINT32_MAX: none that is known */
+    uint32_t first;           /* thread that accessed it first */
+    bool watched;
+    uint64_t written; /* thread_at() of the writer */
+    _Atomic uint64_t value;
+} words[WORDS];
+
+uint8_t order_filter[ORDER_FILTER];
+static _Atomic uint32_t spun_words;
+
+struct seen {
+    uint64_t key;
+    uint32_t version;
+};
+static THREAD_LOCAL struct seen *seen; /* SEEN of them */
+static THREAD_LOCAL uint32_t spins;
+
+static inline void relax(void) {
+#ifdef __x86_64__
+    __builtin_ia32_pause();
+#endif
+}
+
+/* ---- the table ---- */
+
+static void lock(struct word *word) {
+    for (uint32_t tries = 1; atomic_exchange_explicit(&word->locked, 1, memory_order_acquire);
+         tries++)
+        if (tries % TELLER_ROUNDS)
+            relax();
+        else
+            sched_yield();
+}
+
+static void unlock(struct word *word) {
+    atomic_store_explicit(&word->locked, 0, memory_order_release);
+}
+
+static uint32_t slot_of(uint64_t key) {
+    return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) % WORDS;
+}
+
+/* NULL: it is not known. */
+static struct word *look_up(uint64_t key) {
+    for (uint32_t i = 0; i < PROBES; i++) {
+        struct word *word = &words[(slot_of(key) + i) % WORDS];
+        if (atomic_load_explicit(&word->key, memory_order_relaxed) == key)
+            return word;
+    }
+    return NULL;
+}
+
+/* Locked; NULL: it is not known. */
+static struct word *find(uint64_t key) {
+    struct word *word = look_up(key);
+    if (!word)
+        return NULL;
+    lock(word);
+    if (atomic_load_explicit(&word->key, memory_order_relaxed) == key)
+        return word;
+    unlock(word);
+    return NULL;
+}
+
+/* Its value in the guest's memory, which has just been accessed. */
+static uint64_t value_at(uint64_t key) {
+    return *(volatile const uint64_t *)(uintptr_t)(plugin.guest_base + (key - 1) * 8);
+}
+
+/* The same, made if it is new, in place of one that is not watched; NULL: there is no room. */
+static struct word *find_or_make(uint64_t key, uint32_t thread) {
+    struct word *word = find(key);
+    for (uint32_t i = 0; i < PROBES && !word; i++) {
+        struct word *place = &words[(slot_of(key) + i) % WORDS];
+        lock(place);
+        if (place->watched) {
+            unlock(place);
+            continue;
+        }
+        atomic_store_explicit(&place->key, key, memory_order_relaxed);
+        place->version = 0;
+        place->writer = UINT32_MAX;
+        place->first = thread;
+        atomic_store_explicit(&place->value, value_at(key), memory_order_relaxed);
+        word = place;
+    }
+    return word;
+}
+
+static void watch(struct word *word, uint64_t key) {
+    word->watched = true;
+    order_filter[(key - 1) % ORDER_FILTER] = 1;
+}
+
+/* ---- reads and writes ---- */
+
+static struct seen *seen_of(uint64_t key) {
+    if (!seen && !(seen = calloc(SEEN, sizeof *seen)))
+        return NULL;
+    return &seen[key % SEEN];
+}
+
+/* Waits until the writer of what has been read has told of it, but not for long. */
+static void await_teller(uint64_t key, uint64_t value) {
+    struct word *word = look_up(key);
+    if (!word)
+        return;
+    const uint32_t version = atomic_load(&word->version);
+    for (uint32_t round = 1; round < TELLER_ROUNDS + TELLER_YIELDS; round++) {
+        if (atomic_load_explicit(&word->value, memory_order_relaxed) == value ||
+            atomic_load_explicit(&word->version, memory_order_relaxed) != version)
+            return;
+        if (round < TELLER_ROUNDS)
+            relax();
+        else
+            sched_yield();
+    }
+    atomic_store_explicit(&word->value, value, memory_order_relaxed); /* nobody will */
+}
+
+static void note_read(const struct word *word, uint64_t key, uint32_t index, uint32_t thread) {
+    struct seen *last = seen_of(key);
+    if (!last)
+        return;
+    const bool news = last->key != key || last->version != word->version;
+    *last = (struct seen){key, word->version};
+    if (news && word->writer != UINT32_MAX && word->writer != thread)
+        thread_tell_writer(index, word->writer, word->written);
+}
+
+static void note_write(struct word *word, uint64_t key, uint64_t value, uint32_t thread,
+                       uint64_t position) {
+    struct seen *last = seen_of(key);
+    word->version++;
+    word->writer = thread;
+    word->written = position;
+    atomic_store_explicit(&word->value, value, memory_order_relaxed);
+    if (last)
+        *last = (struct seen){key, word->version};
+}
+
+static uint64_t key_of(uint64_t event) {
+    return event_address(event) / 8 + 1;
+}
+
+void order_access(uint64_t event) {
+    const uint64_t key = key_of(event);
+    const bool store = event_kind(event) == EVENT_STORE;
+    uint32_t thread;
+    uint64_t position;
+    if (!look_up(key) || !thread_at(event_index(event), &thread, &position))
+        return;
+    const uint64_t value = value_at(key);
+    if (!store)
+        await_teller(key, value);
+    struct word *word = find(key);
+    if (!word)
+        return;
+    if (store)
+        note_write(word, key, value, thread, position);
+    else
+        note_read(word, key, event_index(event), thread);
+    unlock(word);
+}
+
+void order_atomic(uint64_t event, enum order_insn insn) {
+    const uint64_t key = key_of(event);
+    uint32_t thread;
+    uint64_t position;
+    if (!plugin.threaded || !thread_at(event_index(event), &thread, &position))
+        return;
+    struct word *word = find_or_make(key, thread);
+    if (!word)
+        return;
+    const uint64_t value = value_at(key);
+    if (!word->watched && word->first != thread)
+        watch(word, key);
+    if (insn == ORDER_TAKES)
+        note_read(word, key, event_index(event), thread);
+    if (!word->watched || word->writer == UINT32_MAX || /* its plain stores are not told of */
+        value != atomic_load_explicit(&word->value, memory_order_relaxed))
+        note_write(word, key, value, thread, position);
+    unlock(word);
+}
+
+void order_thread_ended(void) {
+    free(seen);
+    seen = NULL;
+}
+
+void order_forked(void) {
+    memset(words, 0, sizeof words);
+    memset(order_filter, 0, sizeof order_filter);
+    atomic_store(&spun_words, 0);
+}
+
+/* ---- spinning ---- */
+
+static void watch_spun(uint64_t address) {
+    const uint64_t key = address / 8 + 1;
+    uint32_t thread;
+    uint64_t position;
+    if (atomic_load(&spun_words) >= SPUN_WORDS || !thread_at(0, &thread, &position))
+        return;
+    struct word *word = find_or_make(key, thread);
+    if (!word)
+        return;
+    if (!word->watched) {
+        watch(word, key);
+        atomic_fetch_add(&spun_words, 1);
+    }
+    unlock(word);
+}
+
+/* The last events, the last first, are two rounds that are alike: each `size` long, down to its
+ * block, without a store and with a load. */
+static uint32_t round_of(const uint64_t *events, uint32_t count, uint32_t block) {
+    uint32_t size = 1, loads = 0;
+    while (size < count && events[size] != event_block(block)) {
+        if (event_kind(events[size]) == EVENT_STORE || event_kind(events[size]) == EVENT_MARK)
+            return 0;
+        loads += event_kind(events[size]) == EVENT_LOAD;
+        size++;
+    }
+    return loads && 2 * size < count &&
+                   memcmp(events + 1, events + 1 + size, size * sizeof *events) == 0
+               ? size
+               : 0;
+}
+
+void order_spin(uint32_t block) {
+    uint64_t events[ROUND_EVENTS];
+    if (++spins % SPIN_INTERVAL || !plugin.threaded)
+        return;
+    const uint32_t count = thread_last_events(events, ROUND_EVENTS);
+    const uint32_t size =
+        count && events[0] == event_block(block) ? round_of(events, count, block) : 0;
+    for (uint32_t i = 1; i < size; i++)
+        if (event_kind(events[i]) == EVENT_LOAD)
+            watch_spun(event_address(events[i]));
+}
+
+/* ---- instructions ---- */
+
+enum order_insn order_insn_of(const struct qemu_plugin_insn *insn) {
+    const uint8_t *bytes = qemu_plugin_insn_data(insn);
+    const size_t size = qemu_plugin_insn_size(insn);
+    return insn_exchanges((enum isa)plugin.control->isa, bytes, size) ? ORDER_TAKES : ORDER_COUNTS;
+}
+
+/* Where a conditional branch or a jump at the end of a block leads; 0: not known. */
+static uint64_t target_x86(const uint8_t *bytes, size_t size, uint64_t address) {
+    int32_t far;
+    if (size == 2 && ((bytes[0] & 0xf0) == 0x70 || bytes[0] == 0xeb))
+        return address + size + (uint64_t)(int64_t)(int8_t)bytes[1];
+    const bool conditional = size == 6 && bytes[0] == 0x0f && (bytes[1] & 0xf0) == 0x80;
+    if (!conditional && !(size == 5 && bytes[0] == 0xe9))
+        return 0;
+    memcpy(&far, bytes + size - 4, sizeof far);
+    return address + size + (uint64_t)(int64_t)far;
+}
+
+/* c.beqz, c.bnez and the branches of 32 bits, which lead backwards. */
+static uint64_t target_riscv(const uint8_t *bytes, size_t size, uint64_t address) {
+    uint32_t word = 0;
+    memcpy(&word, bytes, size < 4 ? size : 4);
+    if (size == 4 && (word & 0x7f) == 0x63)
+        return address + (uint64_t)((int64_t)(int32_t)(word & 0x80000000) >> 19 |
+                                    (int64_t)((word & 0x80) << 4 | (word >> 20 & 0x7e0) |
+                                              (word >> 7 & 0x1e)));
+    if (size == 2 && (word & 0xc003) == 0xc001)
+        return address + (uint64_t)((word & 0x1000 ? -INT64_C(0x100) : 0) |
+                                    (int64_t)((word >> 7 & 0x18) | (word << 1 & 0xc0) |
+                                              (word >> 2 & 6) | (word << 3 & 0x20)));
+    return 0;
+}
+
+static bool is_pause(const uint8_t *bytes, size_t size) {
+    static const uint8_t X86[] = {0xf3, 0x90}, RISCV[] = {0x0f, 0x00, 0x00, 0x01};
+    return plugin.control->isa == ISA_X86_64 ? size == 2 && memcmp(bytes, X86, 2) == 0
+                                             : size == 4 && memcmp(bytes, RISCV, 4) == 0;
+}
+
+/* It ends where it begins, or in an instruction that says that the thread waits. */
+bool order_may_spin(const struct qemu_plugin_tb *tb, const struct block *block) {
+    const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, block->insn_count - 1);
+    const uint8_t *bytes = qemu_plugin_insn_data(last);
+    const size_t size = qemu_plugin_insn_size(last);
+    const uint64_t address = qemu_plugin_insn_vaddr(last);
+    const uint64_t target = plugin.control->isa == ISA_X86_64 ? target_x86(bytes, size, address)
+                                                              : target_riscv(bytes, size, address);
+    return target == qemu_plugin_tb_vaddr(tb) || is_pause(bytes, size);
+}

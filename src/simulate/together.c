@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulate/lock_messages.h"
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/counters.h"
@@ -242,6 +243,8 @@ static bool run_process(struct chip_run *chip, struct error *error) {
     if (chip->options->watch.see)
         shared_memory_watch(chip->memory,
                             (struct coherence_watch){.see = tell_move, .context = chip});
+    if (!lock_messages_find(chip, error))
+        return false;
     chip->end = chip->latest = 0;
     chip->exited = false;
     for (uint32_t core = 0; core < chip->cores; core++) {
@@ -350,6 +353,7 @@ static void free_run(struct chip_run *chip) {
     for (uint32_t i = 0; chip->guests && i < chip->thread_count; i++) {
         guest_input_close(&chip->guests[i].input);
         guest_spin_free(&chip->guests[i].spin);
+        free(chip->guests[i].messages);
     }
     thread_events_free(&chip->events);
     lock_table_free(&chip->locks);

@@ -112,7 +112,10 @@ static struct together_wait *find_wait(struct together_result *result,
 static struct together_wait wait_of(const struct chip_run *chip, const struct guest *guest) {
     const struct lock *lock = guest->action.lock;
     struct together_wait wait = {.process = chip->process, .other = guest->other_site};
-    if (guest->state == THREAD_SPINNING) {
+    if (guest->awaits && guest->by_message) {
+        wait.reason = WAIT_FOR_EVENT;
+        wait.waiter = guest->routine_call;
+    } else if (guest->awaits) {
         wait.reason = WAIT_SPINNING;
         wait.address = guest->order_address;
         wait.waiter = guest->order_site;
@@ -160,6 +163,7 @@ bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
     guest_get_ready(chip, guest, until);
     guest->action = (struct guest_action){.what = DO_NOTHING};
     guest->waits_for = SIZE_MAX;
+    guest->awaits = false;
     return true;
 }
 

@@ -113,6 +113,8 @@ enum { FAST_PUSH = 64 }; /* instructions that a thread goes through at once betw
 /* Hands the core what comes next. */
 static bool feed(struct chip_run *chip, struct guest *guest, struct error *error) {
     struct guest_next next;
+    if (guest_take_message(chip, guest))
+        return true;
     const uint32_t most = guest_before_awaited(guest, chip_is_fast(chip) ? FAST_PUSH : CORE_PUSH);
     switch (guest_spin_next(&guest->spin, &guest->input, most, &next, error)) {
     case GUEST_FAILED:

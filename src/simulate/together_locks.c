@@ -160,6 +160,13 @@ void guest_begin_action(struct guest *guest, const struct guest_action *action) 
     }
 }
 
+void guest_note_action(struct guest *guest, const struct guest_action *action) {
+    if (action->what == DO_TAKE)
+        hold(guest, action->lock);
+    else if (action->what == DO_GIVE)
+        let_loose(guest, action->lock);
+}
+
 /* ---- barriers ---- */
 
 /* Threads that meet at a barrier: as many as the captured run woke at a time, and the one that woke

@@ -37,7 +37,7 @@ static void find_least(struct chip_run *chip, struct guest *writer) {
     writer->least_awaited = UINT64_MAX;
     for (uint32_t i = 0; i < chip->alive_count; i++) {
         const struct guest *other = &chip->guests[chip->alive[i]];
-        if (other->state == THREAD_SPINNING && other->order.writer == writer->thread &&
+        if (other->awaits && other->order.writer == writer->thread &&
             place_of(chip, &other->order) < writer->least_awaited)
             writer->least_awaited = place_of(chip, &other->order);
     }
@@ -52,8 +52,8 @@ bool guest_orders_reached(struct chip_run *chip, struct guest *guest, uint64_t c
         return true;
     for (uint32_t i = 0; i < chip->alive_count; i++) {
         struct guest *other = &chip->guests[chip->alive[i]];
-        if (other->life != GUEST_ALIVE || other->state != THREAD_SPINNING ||
-            other->order.writer != guest->thread || place_of(chip, &other->order) > done)
+        if (other->life != GUEST_ALIVE || !other->awaits || other->order.writer != guest->thread ||
+            place_of(chip, &other->order) > done)
             continue;
         other->ender = guest->thread;
         other->other_site = guest->last_insn;
@@ -77,7 +77,22 @@ void guest_take_order(struct chip_run *chip, struct guest *guest, const struct t
     if (!bound)
         guest->order.written = 0;
     guest->order_site = guest_input_ahead(&guest->input, &guest->order_address);
+    guest->by_message = false;
     guest->has_order = guest->draining = true;
+}
+
+bool guest_take_message(struct chip_run *chip, struct guest *guest) {
+    if (guest->message == guest->message_count ||
+        guest->messages[guest->message].reader >
+            guest_input_position(&guest->input) - guest_spin_backlog(&guest->spin))
+        return false;
+    struct trace_order order = guest->messages[guest->message++];
+    order.written += chip->events.before[order.writer];
+    if (is_done(chip, &order))
+        return true;
+    guest->order = order;
+    guest->by_message = guest->has_order = guest->draining = true;
+    return true;
 }
 
 bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cycle) {
@@ -88,7 +103,8 @@ bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cyc
     guest_leave_core(chip, guest, cycle);
     guest->ender = writer->thread;
     guest->other_site = UINT32_MAX;
-    guest_enter(chip, guest, THREAD_SPINNING, cycle);
+    guest->awaits = true;
+    guest_enter(chip, guest, guest->by_message ? THREAD_WAITING : THREAD_SPINNING, cycle);
     if (place_of(chip, &guest->order) < writer->least_awaited)
         writer->least_awaited = place_of(chip, &guest->order);
     return true;
@@ -96,6 +112,9 @@ bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cyc
 
 uint32_t guest_before_awaited(const struct guest *guest, uint32_t most) {
     const uint64_t fed = guest_input_position(&guest->input) - guest_spin_backlog(&guest->spin);
+    if (guest->message < guest->message_count &&
+        guest->messages[guest->message].reader - fed < most)
+        most = (uint32_t)(guest->messages[guest->message].reader - fed);
     return guest->least_awaited > fed && guest->least_awaited - fed < most
                ? (uint32_t)(guest->least_awaited - fed)
                : most;

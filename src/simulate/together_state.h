@@ -42,8 +42,12 @@ struct guest {
     uint32_t last_insn;       /* that was handed to the core; static instruction */
     struct trace_order order; /* SPINNING: what it waits for; with `has_order`, what it is to */
     uint64_t order_address;
-    uint32_t order_site;    /* static instruction that reads */
-    bool has_order;         /* the pipeline runs empty for it */
+    uint32_t order_site;           /* static instruction that reads */
+    struct trace_order *messages;  /* lock_messages.h: by reader; `written` as the guest counts */
+    size_t message_count, message; /* the next one */
+    bool awaits;                   /* SPINNING or WAITING for `order` */
+    bool by_message;               /* `order` is one */
+    bool has_order;                /* the pipeline runs empty for it */
     bool tells;             /* the pipeline runs empty because a thread waits for what it writes */
     uint64_t least_awaited; /* instructions behind which the first such thread goes on */
     size_t waits_for;       /* WAITING for an event: its place in the list; else SIZE_MAX */
@@ -244,7 +248,10 @@ bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cyc
 /* Who waits for what the thread has done by now goes on. */
 bool guest_orders_reached(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                           struct error *error);
-/* Of so many instructions those up to one that another thread waits for. */
+/* The thread's next instruction takes a lock, to read or write what is handed to it or by it.
+ * False: it is bound by no message. */
+bool guest_take_message(struct chip_run *chip, struct guest *guest);
+/* Of so many instructions those up to one that another thread waits for, or to the next message. */
 uint32_t guest_before_awaited(const struct guest *guest, uint32_t most);
 /* It has just been handed to the core. */
 bool guest_is_at_awaited(const struct guest *guest);
@@ -264,6 +271,8 @@ uint32_t guest_leave_out(const struct chip_run *chip, struct guest *guest,
 void guest_begin_action(struct guest *guest, const struct guest_action *action);
 /* It has. */
 bool guest_act(struct chip_run *chip, struct guest *guest, uint64_t cycle, struct error *error);
+/* Only who has what is noted, as of a thread for which there is no time. */
+void guest_note_action(struct guest *guest, const struct guest_action *action);
 /* The thread gives a lock up. */
 bool guest_give(struct chip_run *chip, struct guest *guest, struct lock *lock, uint64_t cycle,
                 struct error *error);

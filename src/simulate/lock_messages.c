@@ -1,0 +1,291 @@
+/* Threads are replayed one instruction after the other, without time: a thread stops where it read
+ * what another has not written yet, waits for a wake that has not come, or has not been made. All
+ * of these are as captured, so one can always go on; a damaged trace may need a push. */
+#include "simulate/lock_messages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+#include "util/random.h"
+
+enum {
+    WORDS = 1 << 20,           /* at most, that are remembered */
+    MOST_MESSAGES = 1 << 22,   /* of a process */
+    WRITERS = 8,               /* that one section waits for */
+    MOST_ACCESS_WORDS = 1 << 9 /* of one access */
+};
+
+struct word {
+    uint64_t key;     /* address / 8 + 1; 0: none */
+    uint64_t section; /* of the last read, numbered over all threads */
+    uint64_t place;   /* instructions of the writer, or of who read the message, up to that one */
+    uint32_t thread;
+    enum { WORD_FREE, WORD_WRITTEN, WORD_READ } state;
+};
+
+struct replay {
+    struct chip_run *chip;
+    struct word *words;
+    uint32_t word_count;
+    uint64_t sections;
+    size_t messages;
+    bool *passed; /* by event of the list */
+    struct replayed {
+        struct guest guest;
+        uint64_t section, begin; /* under way; 0: none */
+        uint32_t source_count;
+        struct trace_order sources[WRITERS]; /* of it; `written` as the guest counts */
+        size_t capacity;                     /* of its guest's messages */
+        struct trace_order order;            /* that it waits for; `written` 0: none */
+        size_t waits_for;                    /* event; SIZE_MAX: none */
+        bool opened, ended;
+    } * threads;
+};
+
+/* ---- words ---- */
+
+static struct word *word_at(struct replay *replay, uint64_t key) {
+    size_t slot = random_mix(key) & (2 * WORDS - 1);
+    while (replay->words[slot].key && replay->words[slot].key != key)
+        slot = (slot + 1) & (2 * WORDS - 1);
+    struct word *word = &replay->words[slot];
+    if (!word->key && replay->word_count == WORDS)
+        return NULL;
+    replay->word_count += !word->key;
+    word->key = key;
+    return word;
+}
+
+/* The section of the thread is bound to what another has done. */
+static void bind(struct replayed *thread, const struct word *word) {
+    for (uint32_t i = 0; i < thread->source_count; i++)
+        if (thread->sources[i].writer == word->thread) {
+            if (thread->sources[i].written < word->place)
+                thread->sources[i].written = word->place;
+            return;
+        }
+    if (thread->source_count < WRITERS)
+        thread->sources[thread->source_count++] = (struct trace_order){
+            .reader = thread->begin, .writer = word->thread, .written = word->place};
+}
+
+static void touch(struct replayed *thread, struct word *word, bool store, uint64_t place) {
+    const bool other = word->thread != thread->guest.thread;
+    if (!store) {
+        word->section = thread->section;
+        if (word->state != WORD_WRITTEN || !other)
+            return;
+        bind(thread, word);
+        word->state = WORD_READ;
+    } else if (word->section == thread->section) {
+        word->state = WORD_FREE; /* it depends on what it was */
+        return;
+    } else {
+        if (word->state == WORD_READ && other)
+            bind(thread, word);
+        word->state = WORD_WRITTEN;
+    }
+    word->thread = thread->guest.thread;
+    word->place = place;
+}
+
+static void touch_all(struct replay *replay, struct replayed *thread,
+                      const struct trace_batch *piece, uint64_t place) {
+    for (uint32_t i = 0; i < piece->access_count; i++) {
+        const struct memory_access *access = &piece->accesses[i];
+        const uint64_t first = access->address / 8;
+        uint64_t count = (access->address + access->size_bytes - 1) / 8 - first + 1;
+        if (count > MOST_ACCESS_WORDS)
+            count = MOST_ACCESS_WORDS;
+        for (uint64_t k = 0; k < count; k++) {
+            struct word *word = word_at(replay, first + k + 1);
+            if (word)
+                touch(thread, word, access->is_store, place);
+        }
+    }
+}
+
+/* ---- sections ---- */
+
+static void begin_section(struct replay *replay, struct replayed *thread) {
+    thread->section = ++replay->sections;
+    thread->begin = guest_input_position(&thread->guest.input);
+    thread->source_count = 0;
+}
+
+static bool end_section(struct replay *replay, struct replayed *thread, struct error *error) {
+    struct guest *guest = &replay->chip->guests[thread->guest.thread];
+    thread->section = 0;
+    for (uint32_t i = 0; i < thread->source_count && replay->messages < MOST_MESSAGES; i++) {
+        if (!array_push(guest->messages, thread->capacity, guest->message_count,
+                        thread->sources[i]))
+            return error_set(error, "out of memory for what threads hand to each other");
+        replay->messages++;
+    }
+    return true;
+}
+
+static bool act(struct replay *replay, struct replayed *thread, const struct guest_action *action,
+                struct error *error) {
+    struct guest *guest = &thread->guest;
+    guest_note_action(guest, action);
+    if (guest->held_count && !thread->section)
+        begin_section(replay, thread);
+    return guest->held_count || !thread->section || end_section(replay, thread, error);
+}
+
+/* ---- threads ---- */
+
+static uint64_t place_of(const struct replay *replay, const struct trace_order *order) {
+    const uint64_t before = replay->chip->events.before[order->writer];
+    return order->written > before ? order->written - before : 0;
+}
+
+static bool may_go_on(const struct replay *replay, const struct replayed *thread) {
+    const struct chip_run *chip = replay->chip;
+    const struct trace_order *order = &thread->order;
+    if (thread->waits_for != SIZE_MAX && !replay->passed[thread->waits_for])
+        return false;
+    if (!order->written || order->writer >= chip->thread_count ||
+        order->writer >= chip->events.thread_count ||
+        chip->process_of[order->writer] != chip->process)
+        return true;
+    const struct replayed *writer = &replay->threads[order->writer];
+    return writer->ended || (writer->opened &&
+                             guest_input_position(&writer->guest.input) >= place_of(replay, order));
+}
+
+static void take_event(struct replay *replay, struct replayed *thread,
+                       const struct thread_event *event) {
+    const struct chip_run *chip = replay->chip;
+    const size_t place = chip->events.first[event->thread] + event->number;
+    if (place >= chip->events.count)
+        return;
+    replay->passed[place] = true;
+    if (event->kind == THREAD_EVENT_WAIT && event->result == 0 &&
+        chip->pairs.released_by[place] != WAKE_PAIRS_NONE)
+        thread->waits_for = chip->pairs.released_by[place];
+}
+
+/* Instructions, one by one where the thread has a lock. */
+static bool take_insns(struct replay *replay, struct replayed *thread,
+                       const struct trace_batch *piece, struct error *error) {
+    struct guest *guest = &thread->guest;
+    struct guest_action action = {.what = DO_NOTHING};
+    const bool within = thread->section && !guest->routine;
+    const uint32_t count = guest_look(replay->chip, guest, piece, &action, error);
+    if (count == UINT32_MAX)
+        return false;
+    guest_input_give_back(&guest->input, piece->insn_count - count);
+    if (within && !guest->routine && count)
+        touch_all(replay, thread, piece, guest_input_position(&guest->input));
+    return action.what == DO_NOTHING || act(replay, thread, &action, error);
+}
+
+/* Until it has to wait. */
+static bool go_on(struct replay *replay, struct replayed *thread, struct error *error) {
+    struct guest *guest = &thread->guest;
+    struct guest_next next;
+    thread->order.written = 0;
+    thread->waits_for = SIZE_MAX;
+    if (!thread->opened &&
+        !guest_input_open(&guest->input, replay->chip->options->path, guest->thread, error))
+        return false;
+    thread->opened = true;
+    while (thread->waits_for == SIZE_MAX && !thread->order.written) {
+        if (watcher_stops(&replay->chip->run->options->watcher))
+            return true;
+        switch (guest_input_next(&guest->input, thread->section ? 1 : TRACE_BATCH_INSNS, &next,
+                                 error)) {
+        case GUEST_FAILED:
+            return false;
+        case GUEST_INSNS:
+            if (!take_insns(replay, thread, &next.piece, error))
+                return false;
+            break;
+        case GUEST_EVENT:
+            take_event(replay, thread, next.event);
+            break;
+        case GUEST_ORDER:
+            thread->order = *next.order;
+            break;
+        case GUEST_END:
+            thread->ended = true;
+            guest_input_close(&guest->input);
+            return !thread->section || end_section(replay, thread, error);
+        }
+        if ((thread->order.written || thread->waits_for != SIZE_MAX) && may_go_on(replay, thread)) {
+            thread->order.written = 0;
+            thread->waits_for = SIZE_MAX;
+        }
+    }
+    return true;
+}
+
+static bool start_threads(struct replay *replay, struct error *error) {
+    const struct chip_run *chip = replay->chip;
+    const struct thread_event_list *events = &chip->events;
+    replay->threads = calloc((size_t)chip->thread_count + 1, sizeof *replay->threads);
+    replay->words = calloc(2 * (size_t)WORDS, sizeof *replay->words);
+    replay->passed = calloc(events->count + 1, sizeof *replay->passed);
+    if (!replay->threads || !replay->words || !replay->passed)
+        return error_set(error, "out of memory for what threads hand to each other");
+    for (uint32_t i = 0; i < chip->thread_count; i++) {
+        struct replayed *thread = &replay->threads[i];
+        thread->guest = (struct guest){.thread = i, .routine_call = UINT32_MAX};
+        thread->ended = chip->process_of[i] != chip->process;
+        thread->waits_for = SIZE_MAX;
+        if (i < events->thread_count && events->threads[i].creator != THREAD_EVENT_NO_THREAD)
+            thread->waits_for =
+                events->first[events->threads[i].creator] + events->threads[i].creator_event;
+    }
+    return true;
+}
+
+static bool replay_all(struct replay *replay, struct error *error) {
+    const uint32_t count = replay->chip->thread_count;
+    for (bool force = false, more = true; more;) {
+        bool moved = false;
+        more = false;
+        for (uint32_t i = 0; i < count; i++) {
+            struct replayed *thread = &replay->threads[i];
+            if (thread->ended)
+                continue;
+            if (watcher_stops(&replay->chip->run->options->watcher))
+                return true;
+            more = true;
+            if (!force && !may_go_on(replay, thread))
+                continue;
+            force = false;
+            moved = true;
+            if (!go_on(replay, thread, error))
+                return false;
+        }
+        force = !moved;
+    }
+    return true;
+}
+
+/* Whether several threads may take locks. */
+static bool has_locks(const struct chip_run *chip) {
+    const uint32_t insns = trace_code(chip->run->trace)->insn_count;
+    uint32_t threads = 0;
+    for (uint32_t i = 0; i < chip->thread_count; i++)
+        threads += chip->process_of[i] == chip->process;
+    return threads > 1 && any_where(i, insns, (chip->lock_flags[i] & LOCK_ENTRY) == ENTRY_LOCK);
+}
+
+bool lock_messages_find(struct chip_run *chip, struct error *error) {
+    if (!has_locks(chip))
+        return true;
+    struct replay replay = {.chip = chip};
+    const bool good = start_threads(&replay, error) && replay_all(&replay, error);
+    for (uint32_t i = 0; replay.threads && i < chip->thread_count; i++)
+        guest_input_close(&replay.threads[i].guest.input);
+    free(replay.threads);
+    free(replay.words);
+    free(replay.passed);
+    lock_table_free(&chip->locks);
+    return good;
+}

@@ -78,7 +78,12 @@ void interrupt_catch_all(void) {
         sigaction(SIGPIPE, &action, NULL);
 }
 
+static void tell(const char *text) {
+    fprintf(stderr, "culprit: %s (Ctrl-C ends it)\n", text);
+}
+
 void interrupt_catch(void) {
+    verb_watch.tell = tell;
     const struct sigaction action = handling();
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

@@ -22,6 +22,7 @@ struct watch {
     struct region_capture *_Atomic regions; /* likewise */
     struct temporaries temporaries;         /* of the study */
     FILE *stream;                           /* where progress is drawn; NULL: nowhere */
+    void (*tell)(const char *text);         /* the user, at once; NULL: nobody is told */
     struct progress progress;               /* of the step under way */
     /* Called with it after each update; NULL: nothing is. */
     void (*observe)(void *context, const struct progress *progress);

@@ -31,7 +31,7 @@ void watch_regions(struct watch *watch, struct region_capture *regions) {
 }
 
 static void show_waiting(void *context) {
-    struct progress *progress = context;
+    struct progress *progress = &((struct watch *)context)->progress;
     char what[200], of[64] = "";
     if (progress->total)
         snprintf(of, sizeof of, " of %s instructions", text_count(progress->total).s);
@@ -40,14 +40,22 @@ static void show_waiting(void *context) {
 }
 
 static void show_outlived(void *context) {
-    progress_wait(context, "the command has ended; what it started runs on (Ctrl-C ends it)");
+    progress_wait(&((struct watch *)context)->progress,
+                  "the command has ended; what it started runs on (Ctrl-C ends it)");
+}
+
+static void tell_stuck(void *context, const char *text) {
+    const struct watch *watch = context;
+    if (watch->tell)
+        watch->tell(text);
 }
 
 void watch_limit(struct watch *watch, struct capture_options *capture, bool stop) {
     capture->stop_at_limit = stop;
     capture->waiting = show_waiting;
     capture->outlived = show_outlived;
-    capture->waiting_context = &watch->progress;
+    capture->stuck = tell_stuck;
+    capture->waiting_context = watch;
 }
 
 void watch_begin(struct watch *watch, const char *label, const char *unit, uint64_t total) {

@@ -136,6 +136,9 @@ struct capture_options {
     void *waiting_context;
     /* Likewise while followed processes run on after the one that was started has ended. */
     void (*outlived)(void *context);
+    /* Nothing was executed for seconds, for all threads wait for each other: who for what. NULL:
+     * nobody hears it. */
+    void (*stuck)(void *context, const char *text);
     bool repeatable;    /* random numbers of the kernel and of RDRAND are the same every time */
     uint64_t seed;      /* which ones, then */
     bool watch_effects; /* tell of the first system call that would change the world */

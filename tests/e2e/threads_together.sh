@@ -314,4 +314,82 @@ stuck() {
 }
 skip_without gcc "a program that hangs" ||
     check "a program that hangs is told of when it is interrupted" stuck
+
+# Who waits for whom is said while it hangs, and noted in the trace.
+watched() {
+    gcc -O1 -g -pthread -o "$scratch/stuck" "$scratch/stuck.c" || return 1
+    "$CULPRIT" trace -o "$scratch/stuck.ctrace" -- "$scratch/stuck" >/dev/null 2>"$scratch/error" &
+    local process=$!
+    until_true $process grep -q "nothing was executed" "$scratch/error"
+    kill -INT $process
+    wait $process
+    run trace --info "$scratch/stuck.ctrace" >"$scratch/info" || return 1
+    local text
+    for text in "$scratch/error" "$scratch/info"; do
+        grep -q 'thread 1 waits in want (stuck.c:8) at address 0x[0-9a-f]* for thread 0' "$text" &&
+            grep -q 'thread 0 waits in main (stuck.c:1[0-9]) at address 0x[0-9a-f]* for thread 1' "$text" || return 1
+    done
+}
+skip_without gcc "who waits for whom" || check "who waits for whom in a program that hangs" watched
+
+cat >"$scratch/wild.c" <<'END_OF_C'
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int word, turns;
+static volatile long shared[64];
+static const char *how;
+
+static void futex(int operation, int value) {
+    syscall(SYS_futex, &word, operation, value, NULL, NULL, 0);
+}
+
+/* Races over plain memory; hands a word to and fro by futexes; aborts within a lock. */
+static void *play(void *number) {
+    const int me = number != NULL;
+    for (int i = 0; i < 300; i++) {
+        if (!strcmp(how, "races")) {
+            shared[i % 64] += shared[(i + 7) % 64] + me;
+        } else if (!strcmp(how, "futexes")) {
+            while (atomic_load(&word) != me)
+                futex(FUTEX_WAIT_PRIVATE, 1 - me);
+            atomic_store(&word, 1 - me);
+            futex(FUTEX_WAKE_PRIVATE, 1);
+        } else {
+            pthread_mutex_lock(&mutex);
+            if (atomic_fetch_add(&turns, 1) == 100)
+                abort();
+            pthread_mutex_unlock(&mutex);
+        }
+    }
+    return NULL;
+}
+
+int main(int count, char **words) {
+    pthread_t thread;
+    how = count > 1 ? words[1] : "";
+    pthread_create(&thread, NULL, play, &thread);
+    play(NULL);
+    pthread_join(thread, NULL);
+}
+END_OF_C
+# wild HOW STATUS: ends, with all of it simulated.
+wild() {
+    local how=$1 status=$2
+    gcc -O1 -pthread -o "$scratch/wild" "$scratch/wild.c" || return 1
+    run sim --machine zen4-server --json -o "$scratch/wild.json" -- "$scratch/wild" "$how" 2>/dev/null
+    [ $? = "$status" ] && report=$scratch/wild.json told_names=$sums told 'not r["partial"]' 'len(r["threads"]) == 2' \
+        't["diverged_waits"] == 0'
+}
+skip_without gcc "threads that race, use futexes, or abort" || {
+    check "threads that race" wild races 0
+    check "threads that use futexes themselves" wild futexes 0
+    check "a thread that aborts within a lock" wild aborts 134
+}
 finish

@@ -47,6 +47,7 @@ static void sleep_on_doorbell(struct capture *capture, uint32_t seen) {
     atomic_store(&control->sleeping, 0);
     if (rung || atomic_load(&control->doorbell) != seen)
         return;
+    watchdog_look(capture);
     if (capture->detached && !atomic_load(&control->detached))
         capture_detach(capture);
     if (!atomic_load(&control->queued))
@@ -351,6 +352,7 @@ bool capture_start(const struct capture_options *options, struct item_source *so
     capture->seconds = options->seconds;
     capture->waiting = options->limit ? options->waiting : NULL;
     capture->outlived = options->outlived;
+    capture->stuck = options->stuck;
     capture->waiting_context = options->waiting_context;
     capture->skip = options->skip;
     capture->thread = options->thread;

@@ -93,9 +93,15 @@ struct capture {
     pid_t child;
     bool child_reaped;
     struct trace_exit exit;
-    bool ran;                        /* some code was defined */
-    bool stopped;                    /* killed at the limit or when interrupted */
-    void (*waiting)(void *context);  /* NULL: nobody */
+    bool ran;                                       /* some code was defined */
+    bool stopped;                                   /* killed at the limit or when interrupted */
+    void (*waiting)(void *context);                 /* NULL: nobody */
+    void (*stuck)(void *context, const char *text); /* likewise */
+    struct watchdog {
+        uint64_t progress; /* when it was last looked at */
+        double since;      /* seconds; 0: not yet */
+        bool told;
+    } watchdog;
     void (*outlived)(void *context); /* likewise */
     void *waiting_context;
     bool evex; /* AVX-512 code was met */
@@ -200,6 +206,11 @@ void reached_free(struct capture *capture);
 bool chunks_take(struct capture *capture);
 void chunks_release(struct capture *capture);
 /* What is known of a thread; NULL: too many, or no memory. The next call may move it. */
+/* ---- watchdog.c ---- */
+
+/* Nothing has come for a while: says once, in a note and to `stuck`, that nothing can. */
+void watchdog_look(struct capture *capture);
+
 struct traced_thread *chunks_thread(struct capture *capture, uint32_t number);
 /* Makes full chunks of what a dead process left. */
 void chunks_harvest(struct capture *capture, uint32_t slot);

@@ -85,6 +85,9 @@ bool thread_at(uint32_t index, uint32_t *number, uint64_t *position);
 void thread_tell_writer(uint32_t index, uint32_t writer, uint64_t written);
 /* The last events of its chunk, the last first, `most` at most. Returns how many. */
 uint32_t thread_last_events(uint64_t *events, uint32_t most);
+/* Of each image a few blocks of its chunk that it entered last, the last first. Returns how many.
+ */
+uint32_t thread_last_of_images(uint32_t *blocks, uint32_t most);
 /* Instructions that the current thread has executed, those of the block it is in included. */
 uint64_t thread_position(void);
 /* The rep block that was entered last is a further element of an instruction begun before. */
@@ -165,6 +168,7 @@ void code_forked(void);
 uint32_t code_block_count(void);
 /* Instructions of a block by its number; 0: not known. */
 uint32_t code_block_insns(uint32_t number);
+uint32_t code_block_image(uint32_t number); /* UINT32_MAX: none, or not known */
 
 /* ---- plugin_marker.c: markers ---- */
 
@@ -245,6 +249,14 @@ void order_access(uint64_t event);
 void order_atomic(uint64_t event, enum order_insn insn);
 void order_thread_ended(void);
 void order_forked(void);
+
+/* ---- plugin_wait.c: what threads wait for in the kernel ---- */
+
+/* Before a call that is, or may be, a wait; the first thing behind it. */
+void wait_entered(const struct thread_event *event);
+void wait_returned(void);
+void wait_thread_ended(void);
+void wait_forked(void);
 
 /* ---- plugin_event.c: events of threads ---- */
 

@@ -132,19 +132,26 @@ static bool make_room(void) {
 /* ---- sizes ---- */
 
 enum { SIZES = 4096 };
-static uint16_t *sizes[SIZES]; /* pages of as many; never moved: threads read while others add */
+static struct known_size {
+    uint32_t insn_count, image;
+} * sizes[SIZES]; /* pages of as many; never moved: threads read while others add */
 
-static void note_size(uint32_t number, uint32_t insn_count) {
+static void note_size(uint32_t number, uint32_t insn_count, uint32_t image) {
     const uint32_t page = number / SIZES;
     if (page < SIZES && !sizes[page])
         sizes[page] = calloc(SIZES, sizeof *sizes[page]);
     if (page < SIZES && sizes[page])
-        sizes[page][number % SIZES] = (uint16_t)insn_count;
+        sizes[page][number % SIZES] = (struct known_size){insn_count, image};
 }
 
 uint32_t code_block_insns(uint32_t number) {
     const uint32_t page = number / SIZES;
-    return page < SIZES && sizes[page] ? sizes[page][number % SIZES] : 0;
+    return page < SIZES && sizes[page] ? sizes[page][number % SIZES].insn_count : 0;
+}
+
+uint32_t code_block_image(uint32_t number) {
+    const uint32_t page = number / SIZES;
+    return page < SIZES && sizes[page] ? sizes[page][number % SIZES].image : UINT32_MAX;
 }
 
 uint32_t code_block_count(void) {
@@ -298,7 +305,7 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
         known->hash = hash;
         known->number = ++code.count;
         record.block = known->number - 1;
-        note_size(record.block, record.insn_count);
+        note_size(record.block, record.insn_count, record.image);
         struct rep_block rep = code_rep(tb);
         rep.block = record.block;
         if (rep.address && (known->rep = malloc(sizeof *known->rep)))

@@ -288,6 +288,8 @@ void event_entered(unsigned vcpu, int64_t number, const uint64_t arguments[6]) {
                                    .other = THREAD_EVENT_NO_THREAD};
     if (!thread_place(&event->thread, &event->position) || !describe(vcpu, kind, arguments))
         return;
+    if (event->kind == THREAD_EVENT_WAIT || event->kind == THREAD_EVENT_BLOCK)
+        wait_entered(event);
     call.under_way = true;
     call.began_ns = clock_ns(CLOCK_MONOTONIC);
     event->entry = event->exit = ticket();
@@ -313,6 +315,7 @@ void event_returned(int64_t result) {
     if (!call.under_way)
         return;
     struct thread_event *event = &call.event;
+    wait_returned();
     event->exit = ticket();
     event->duration_ns = clock_ns(CLOCK_MONOTONIC) - call.began_ns;
     event->result = result;
@@ -324,5 +327,6 @@ void event_returned(int64_t result) {
 }
 
 void event_forked(void) {
+    wait_forked();
     call.under_way = false;
 }

@@ -24,7 +24,8 @@ enum {
     VCPUS = 1 << 14,
     SHARE = 64,
     SMALL_SHARE = 1000,
-    PAUSE_INSNS = 1 << 20 /* after which threads look whether a pause is over */
+    PAUSE_INSNS = 1 << 20, /* after which threads look whether a pause is over */
+    OF_AN_IMAGE = 6        /* blocks: a call, and what binds a symbol when it is first used */
 };
 
 struct rep {
@@ -393,6 +394,23 @@ uint32_t thread_last_events(uint64_t *events, uint32_t most) {
     return count;
 }
 
+uint32_t thread_last_of_images(uint32_t *blocks, uint32_t most) {
+    uint32_t count = 0;
+    if (!self.held)
+        return 0;
+    for (const uint64_t *event = cursor_of(thread_chunk); event > thread_chunk->events;) {
+        if (event_kind(*--event) != EVENT_BLOCK || count == most)
+            continue;
+        const uint32_t number = event_block_number(*event), image = code_block_image(number);
+        uint32_t there = 0;
+        for (uint32_t i = 0; i < count; i++)
+            there += code_block_image(blocks[i]) == image;
+        if (there < OF_AN_IMAGE)
+            blocks[count++] = number;
+    }
+    return count;
+}
+
 bool thread_rep_continues(void) {
     return self.rep_continues;
 }
@@ -734,6 +752,7 @@ static void on_thread_end(void *unused) {
     scratch = NULL;
     marker_forget();
     order_thread_ended();
+    wait_thread_ended();
     pthread_mutex_unlock(&ownership);
 }
 

@@ -208,6 +208,25 @@ struct ring_process {
     _Atomic uint32_t forks_begun, forks_arrived;
 };
 
+/* What a thread does in the kernel, by the thread itself. */
+enum ring_wait_state {
+    RING_WAITS_NOT, /* nobody's */
+    RING_RUNS,
+    RING_WAITS,        /* for a time, or for the world */
+    RING_WAITS_FOREVER /* in a futex */
+};
+enum { RING_WAIT_SLOTS = 256, RING_WAIT_BLOCKS = 24 };
+struct ring_wait {
+    _Atomic uint32_t state;
+    uint32_t slot; /* of its process */
+    uint32_t thread, tid;
+    uint64_t address;                  /* of the futex */
+    uint32_t expected;                 /* value of it */
+    uint32_t owner;                    /* tid of who has it, if it is a mutex of glibc */
+    uint32_t block_count;              /* two of each image, entered last */
+    uint32_t blocks[RING_WAIT_BLOCKS]; /* the last first */
+};
+
 struct ring_control {
     /* These two stay where they are, for a plugin that was built from another ring.h. */
     uint64_t layout;          /* RING_LAYOUT, from trace/qemu/layout.h: a number of this text */
@@ -242,6 +261,9 @@ struct ring_control {
     _Atomic uint32_t threads;       /* numbers given out */
     _Atomic uint32_t most_threads;  /* that a process has made */
     _Atomic uint32_t chunk_high;    /* chunks below have been used */
+
+    struct ring_wait waits[RING_WAIT_SLOTS];
+    _Atomic uint32_t waits_missed; /* threads that found no place among them */
 
     /* What it takes to run the emulator again after an exec. */
     char emulator[RING_PATH_BYTES];

@@ -4,8 +4,9 @@
  * their own in simulated time.
  *
  * How far a thread has come is known of its core, in instructions that have been dispatched; those
- * of rounds of spinning that were dropped count as well. Where somebody waits for a place, input
- * ends there, and the pipeline runs empty: what was written is then in memory. */
+ * that no core sees count as well: rounds of spinning that were dropped, and all between regions.
+ * Where somebody waits for a place, input ends there, and the pipeline runs empty: what was written
+ * is then in memory. */
 #include "simulate/together_state.h"
 
 #include "core/core.h"
@@ -16,7 +17,7 @@ static uint64_t done_by(const struct guest *guest) {
     if (guest->life != GUEST_ALIVE)
         return guest->life == GUEST_OVER ? UINT64_MAX : 0;
     if (!guest->lane)
-        return 0;
+        return guest->dropped;
     core_statistics(guest->lane->core, &statistics);
     return statistics.instructions + guest->dropped;
 }

@@ -69,7 +69,7 @@ names() {
     run top --by line 2>>"$scratch/said" | grep -q 'branchy.c:' || return 1
     run record --store "$scratch/other" --output "$scratch/text" -- "$scratch/bin/naked" 2>>"$scratch/said" &&
         grep -qw search "$scratch/text" || { cat "$scratch/text"; return 1; }
-    run explain --limit 500K --output "$scratch/text" -- "$scratch/bin/naked" >/dev/null 2>>"$scratch/said" &&
+    run explain --machine alpha21164 --limit 500K --output "$scratch/text" -- "$scratch/bin/naked" >/dev/null 2>>"$scratch/said" &&
         grep -qw main "$scratch/text" && ! grep -q "without names.*naked" "$scratch/text" || { cat "$scratch/text"; return 1; }
     run epochs export --format pprof "$scratch/p.gz" 2>>"$scratch/said" >/dev/null &&
         zcat "$scratch/p.gz" | grep -qa insertion_sort && ! grep -q debuginfod "$scratch/said"

@@ -10,7 +10,7 @@ stripped() {
     local verb
     for verb in sim explain profilers; do
         # shellcheck disable=SC2086
-        run $verb --skip 4M --stop --limit 300K --output "$scratch/text" -- "$scratch/naked" || return 1
+        run $verb --skip 4M --stop --limit 100K --output "$scratch/text" -- "$scratch/naked" || return 1
         grep -qE 'functions without names, in stripped files: naked \([0-9.]+ % of cycles\)' "$scratch/text" &&
             grep -q 'naked: of no package' "$scratch/text" || { cat "$scratch/text"; return 1; }
     done

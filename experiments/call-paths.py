@@ -21,7 +21,7 @@ import tempfile
 from lib import page, run
 
 SCRIPT = "experiments/call-paths.py"
-MACHINE, TIMES, LEAST, NEAR, ROUNDS = "zen4", 20, 0.01, 0.01, 7
+MACHINE, TIMES, LEAST, NEAR, ROUNDS = "zen4", 20, 0.01, 0.01, 5
 ENVIRONMENT = dict(run.ENVIRONMENT, PERL_HASH_SEED="0", PERL_PERTURB_KEYS="0", PYTHONHASHSEED="0",
                    LC_ALL="C",
                    GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX2,-AVX,-AVX512F,-AVX512VL,-ERMS,-FSRM")
@@ -264,10 +264,10 @@ def seconds(trace, *options):
 def cost(scratch):
     open(os.path.join(scratch, "text"), "w").write(TEXT * 4)
     rows = []
-    for name in ("gzip", "perl", "python3", "sqlite3", "mawk"):
+    for name in ("gzip", "perl", "python3"):
         command = dict(PROGRAMS)[name]
         trace = os.path.join(scratch, "run.ctrace")
-        subprocess.run([run.CULPRIT, "trace", "--limit", "30M", "-o", trace, "--", *command], cwd=scratch,
+        subprocess.run([run.CULPRIT, "trace", "--limit", "20M", "-o", trace, "--", *command], cwd=scratch,
                        env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
         pairs = []
         for turn in range(ROUNDS):

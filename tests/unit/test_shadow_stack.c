@@ -43,7 +43,7 @@ static bool tell(void *context, uint64_t position, uint32_t node) {
 /* Walks in pieces of so many instructions. Paths are as they are known in the end. */
 static void walk(struct call_script *script, struct walked *walked, uint32_t piece) {
     struct told told = {.walked = walked};
-    *walked = (struct walked){.functions.extents = {script_locate, NULL}};
+    *walked = (struct walked){.functions.extents = {.locate = script_locate}};
     assert_true(
         shadow_stack_init(&walked->stack, &walked->tree, &walked->functions, 0, tell, &told));
     for (uint32_t i = 0; i < script->step_count; i += piece) {

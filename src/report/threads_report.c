@@ -64,8 +64,8 @@ void thread_place_text(const struct thread_place *place, char *text, size_t size
 
 /* ---- causes ---- */
 
-static const char *const KEYS[CAUSES] = {"none", "lock",      "barrier",          "event",
-                                         "join", "coherence", "memory_bandwidth", "serial"};
+static const char *const KEYS[CAUSES] = {
+    "none", "lock", "barrier", "event", "join", "coherence", "memory_bandwidth", "serial", "sleep"};
 
 const char *thread_cause_key(enum thread_cause cause) {
     return KEYS[cause];
@@ -86,6 +86,16 @@ static double share_of(const uint64_t units[COMPONENT_COUNT], enum component com
     return all ? (double)units[component] / (double)all : 0;
 }
 
+/* Of the cores' time, that in which the critical path waits for a time to come: whatever else
+ * threads do then does not matter. Less than half of it: not told. */
+static double slept_through(const struct threads_report *threads) {
+    const struct together_result *together = threads->together;
+    const uint64_t slept = sum_over(uint64_t, i, together->thread_count,
+                                    together->courses[i].critical[COURSE_SLEEPING]);
+    const double share = together->cycles ? (double)slept / (double)together->cycles : 0;
+    return share >= 0.5 ? share * threads->speedup.cores : 0;
+}
+
 static void find_first(struct threads_report *threads, const uint64_t units[COMPONENT_COUNT]) {
     const double *parts = threads->speedup.parts;
     const double running = parts[SPEEDUP_RUNNING] + parts[SPEEDUP_COHERENCE];
@@ -96,7 +106,7 @@ static void find_first(struct threads_report *threads, const uint64_t units[COMP
         [CAUSE_LOCK] = parts[SPEEDUP_LOCK],           [CAUSE_BARRIER] = parts[SPEEDUP_BARRIER],
         [CAUSE_EVENT] = parts[SPEEDUP_EVENT],         [CAUSE_JOIN] = parts[SPEEDUP_JOIN],
         [CAUSE_COHERENCE] = parts[SPEEDUP_COHERENCE], [CAUSE_MEMORY] = busy ? memory : 0,
-        [CAUSE_SERIAL] = parts[SPEEDUP_NOTHING]};
+        [CAUSE_SERIAL] = parts[SPEEDUP_NOTHING],      [CAUSE_SLEEP] = slept_through(threads)};
     for (unsigned cause = 0; cause < CAUSES && threads->speedup.cores; cause++) {
         const double cost = costs[cause] / threads->speedup.cores;
         if (cost >= LEAST_COST && cost > threads->cost) {

@@ -67,6 +67,7 @@ enum thread_cause {
     CAUSE_COHERENCE,
     CAUSE_MEMORY, /* its bandwidth */
     CAUSE_SERIAL,
+    CAUSE_SLEEP,
     CAUSES
 };
 const char *thread_cause_key(enum thread_cause cause);

@@ -258,7 +258,8 @@ static bool simulate(struct search *search, struct error *error) {
 }
 
 static bool simulate_all(struct search *search, struct error *error) {
-    const uint64_t each = search->simulation->executed + 1;
+    const uint64_t each = search->simulation->executed + 1 +
+                          (uint64_t)THREAD_WHAT_IF_BEGUN * search->together->thread_count;
     search->affordable = THREAD_WHAT_IF_INSTRUCTIONS / each;
     if (search->affordable < THREAD_WHAT_IF_LEAST)
         search->affordable = THREAD_WHAT_IF_LEAST;

@@ -39,8 +39,10 @@ enum {
     THREAD_WHAT_IFS = 32,
     /* Causes are simulated, those that cost most first, until the instructions are so many; so many
      * of them are in any case. */
-    THREAD_WHAT_IF_INSTRUCTIONS = 600000000,
-    THREAD_WHAT_IF_LEAST = 4
+    THREAD_WHAT_IF_INSTRUCTIONS = 200000000,
+    THREAD_WHAT_IF_LEAST = 3,
+    THREAD_WHAT_IF_BEGUN = 100000 /* a thread's beginning takes as long as so many: its reader
+                                     decodes the code once more */
 };
 
 struct thread_what_ifs {

@@ -301,6 +301,27 @@ int main(void) {
     pthread_join(thread, 0);
 }
 END_OF_C
+cat >"$scratch/sleeps.c" <<'END_OF_C'
+#include <pthread.h>
+#include <unistd.h>
+
+static void *doze(void *nothing) {
+    usleep(20000);
+    return nothing;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, doze, 0);
+    pthread_join(thread, 0);
+}
+END_OF_C
+sleeps() {
+    gcc -O1 -pthread -o "$scratch/sleeps" "$scratch/sleeps.c" &&
+        run sim --json -o "$scratch/sleeps.json" -- "$scratch/sleeps" &&
+        report=$scratch/sleeps.json told_names=$sums told 'cause == "sleep"' 't["first_cause"]["share"] > 0.5'
+}
+skip_without gcc "sleep is named where the path sleeps" || check "sleep is named where the path sleeps" sleeps
 stuck() {
     gcc -O1 -pthread -o "$scratch/stuck" "$scratch/stuck.c" || return 1
     "$CULPRIT" sim --json -o "$scratch/stuck.json" -- "$scratch/stuck" >"$scratch/said" 2>"$scratch/error" &

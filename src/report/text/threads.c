@@ -56,7 +56,8 @@ static void print_first(const struct threads_report *threads, const struct page 
         [CAUSE_JOIN] = {"waiting for the end of other threads", "", WAIT_FOR_END},
         [CAUSE_COHERENCE] = {.what = "coherence, waiting for lines that other cores had"},
         [CAUSE_MEMORY] = {.what = "waiting for memory, whose bandwidth is shared"},
-        [CAUSE_SERIAL] = {.what = "serial parts, with fewer threads than cores"}};
+        [CAUSE_SERIAL] = {.what = "serial parts, with fewer threads than cores"},
+        [CAUSE_SLEEP] = {.what = "sleeping, until a time that a thread asked for"}};
     const uint32_t cores = threads->speedup.cores;
     char where[4 * NAME_BYTES] = "", place[NAME_BYTES], all[48];
     if (threads->first == CAUSE_NONE) {

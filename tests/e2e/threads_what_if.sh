@@ -36,7 +36,7 @@ if ! has x86_64-workloads; then
 fi
 
 check "counters in one line: padding" remedy padding "counters together 2 400000" "counters apart 2 400000"
-check "one counter of all: a copy for each" remedy copies "counters shared 2 20000" "counters private 2 20000"
+check "one counter of all: a copy for each" remedy copies "counters shared 2 60000" "counters private 2 60000"
 check "a lock held too long: nobody waits for it" remedy lock "critical long 2 16" "critical short 2 16"
 check "an unbalanced barrier: shared out evenly" remedy barrier "barrier uneven 2 2" "barrier even 2 2"
 # When the host lets the consumer begin is up to its scheduler: late, it waits for less.

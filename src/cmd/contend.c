@@ -6,7 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/contend.h"
 #include "cmd/interrupt.h"
-#include "cmd/next.h"
+#include "report/next.h"
 #include "util/text.h"
 
 static void begin(void *contend) {

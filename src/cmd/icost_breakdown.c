@@ -3,9 +3,9 @@
 
 #include "cmd/icost.h"
 #include "cmd/interrupt.h"
-#include "cmd/next.h"
 #include "program/program.h"
 #include "report/missing_names.h"
+#include "report/next.h"
 #include "report/trace_notes.h"
 
 static bool tell(void *context, const char *text) {

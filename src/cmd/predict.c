@@ -5,8 +5,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/next.h"
 #include "cmd/verb.h"
+#include "report/next.h"
 #include "report/predict_report.h"
 #include "report/trace_notes.h"
 #include "study/predict_run.h"

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include "cmd/cmd.h"
-#include "cmd/next.h"
 #include "cmd/profilers.h"
 #include "report/missing_names.h"
+#include "report/next.h"
 #include "report/trace_notes.h"
 
 enum { DEFAULT_SAMPLES = 200000, MAX_THREADS = 64 };

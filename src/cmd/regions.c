@@ -6,8 +6,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/next.h"
 #include "cmd/regions_request.h"
+#include "report/next.h"
 #include "report/profile_report.h"
 #include "util/array.h"
 #include "util/text.h"

@@ -3,8 +3,8 @@
 #include "cmd/run.h"
 
 #include "cmd/interrupt.h"
-#include "cmd/next.h"
 #include "report/missing_names.h"
+#include "report/next.h"
 #include "report/trace_notes.h"
 
 void run_begin(struct run *run) {

@@ -2,9 +2,9 @@
  * touches which bytes of them, and what padding or private copies would save. */
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/next.h"
 #include "cmd/together_options.h"
 #include "cmd/verb.h"
+#include "report/next.h"
 #include "report/sharing_report.h"
 #include "report/trace_notes.h"
 #include "study/sharing_run.h"

@@ -2,9 +2,9 @@
  * of the programs alone, for one chip or many, without simulating them. */
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/next.h"
 #include "cmd/sharing_options.h"
 #include "cmd/verb.h"
+#include "report/next.h"
 #include "report/throughput_report.h"
 #include "study/throughput_run.h"
 

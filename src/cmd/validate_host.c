@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/interrupt.h"
-#include "cmd/next.h"
+#include "report/next.h"
 #include "util/text.h"
 
 void validate_host_begin(struct validate_host *host) {

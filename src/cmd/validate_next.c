@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/next.h"
 #include "cmd/validate.h"
+#include "report/next.h"
 
 static bool is_large(double error) {
     return error > 0.02 || error < -0.02;

@@ -1,6 +1,6 @@
 /* Processes left out come first: they may be most of the run. Then, idealising the costliest cause
  * answers "what if"; where that has been done, or nothing stands out, source lines show more. */
-#include "cmd/next.h"
+#include "report/next.h"
 
 #include <stdlib.h>
 #include <string.h>

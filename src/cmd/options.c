@@ -206,18 +206,16 @@ const struct option_group output_group = {
     .options = OUTPUT_OPTIONS, .begin = begin_output, .end = options_check_output};
 const struct option_group legend_group = {.options = LEGEND_OPTIONS};
 
-static const char *const GRAINS[] = {[BY_FUNCTION] = "function",
-                                     [BY_LINE] = "line",
-                                     [BY_INSTRUCTION] = "instruction",
-                                     [BY_IMAGE] = "image",
-                                     [BY_LOOP] = "loop",
-                                     [BY_PATH] = "path"};
+static const char *const GRAINS[] = {
+    [BY_FUNCTION] = "function", [BY_LINE] = "line", [BY_INSTRUCTION] = "instruction",
+    [BY_IMAGE] = "image",       [BY_LOOP] = "loop", [BY_PATH] = "path"};
 struct grain {
     enum report_by by;
 };
 #define REQUEST struct grain
 static const struct option_row GRAIN_OPTIONS[] = {
-    CHOICE("by", "GRAIN", by, "function (default), line, instruction, image, loop or path (who called whom)", GRAINS,
+    CHOICE("by", "GRAIN", by,
+           "function (default), line, instruction, image, loop or path (who called whom)", GRAINS,
            .group = 3),
     {0}};
 #undef REQUEST

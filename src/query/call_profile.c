@@ -370,8 +370,7 @@ uint32_t call_profile_find(const struct call_profile *profile, const char *name,
         }
     }
     if (found == UINT32_MAX)
-        error_set(error, "%s: no stack has such a procedure (--tree shows some)",
-                  name);
+        error_set(error, "%s: no stack has such a procedure (--tree shows some)", name);
     return found;
 }
 

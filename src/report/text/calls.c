@@ -268,10 +268,9 @@ static void draw_paths(struct drawing *drawing, const struct page *page) {
             continue;
         count++;
         table_figure(table, "%.1f %%", share(drawing, sorted[i]->self));
-        table_figure(table, "%.2f",
-                     sorted[i]->self_instructions > 0
-                         ? sorted[i]->self / sorted[i]->self_instructions
-                         : 0);
+        table_figure(
+            table, "%.2f",
+            sorted[i]->self_instructions > 0 ? sorted[i]->self / sorted[i]->self_instructions : 0);
         put_chain(drawing, sorted[i], text, sizeof text);
         table_cell(table, text);
     }

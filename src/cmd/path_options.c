@@ -68,6 +68,8 @@ bool paths_report(struct paths *paths, const struct output_options *output,
                   const struct simulation *simulation, const struct code *code,
                   struct program *program, struct report *report, struct error *error) {
     const struct path_options *options = paths->options;
+    if (!options) /* of regions, which have none */
+        return true;
     const bool flat = output->by == BY_PATH, tree = options->tree || options->callers || flat;
     if (!simulation->paths.count || (!tree && !options->folded))
         return true;

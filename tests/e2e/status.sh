@@ -431,6 +431,8 @@ machines() {
         run machines check "$scratch/copy.ini" &&
         run machines show boom-tea --json >"$scratch/a" &&
         run machines show "$scratch/copy.ini" --json >"$scratch/b" && same_file "$scratch/a" "$scratch/b" &&
+        python3 -c 'import json, sys
+assert json.load(open(sys.argv[1]))["forms"] == ""' "$scratch/a" &&
         run machines list --json | python3 -c 'import json, sys
 assert any(m["name"] == "zen4" for m in json.load(sys.stdin)["machines"])'
 }

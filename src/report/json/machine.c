@@ -36,8 +36,8 @@ static json_t *object_of(char *text) {
         } else if (value) {
             line[strcspn(line, " =")] = 0;
             value += 1 + strspn(value + 1, " ");
-            char *comment = strcmp(line, "description") ? strstr(value, " ;") : NULL;
-            size_t length = comment ? (size_t)(comment - value) : strlen(value);
+            char *comment = strcmp(line, "description") ? strstr(value - 1, " ;") : NULL;
+            size_t length = comment ? (size_t)(comment + 1 - value) : strlen(value);
             while (length && value[length - 1] == ' ')
                 length--;
             value[length] = 0;

@@ -127,6 +127,45 @@ struct lock_routine lock_routine_of(const char *symbol) {
     return row ? routine(row) : (struct lock_routine){LOCK_NONE, LOCK_OF_NOTHING, false, false};
 }
 
+bool lock_routine_is_internal(const char *symbol) {
+    static const char *const INTERNAL[] = {"pthread_create",
+                                           "pthread_create_2_1",
+                                           "pthread_exit",
+                                           "start_thread",
+                                           "nptl_deallocate_stack",
+                                           "nptl_free_tcb",
+                                           "malloc",
+                                           "calloc",
+                                           "realloc",
+                                           "free",
+                                           "memalign",
+                                           "aligned_alloc",
+                                           "posix_memalign",
+                                           "libc_malloc",
+                                           "libc_calloc",
+                                           "libc_realloc",
+                                           "libc_free",
+                                           "libc_memalign",
+                                           "int_malloc",
+                                           "int_free",
+                                           "int_realloc",
+                                           "int_memalign",
+                                           "arena_get2",
+                                           "arena_get_retry",
+                                           "arena_thread_freeres",
+                                           "sysmalloc",
+                                           "systrim",
+                                           "malloc_consolidate"};
+    const char *name = without_prefixes(symbol), *version = strchr(name, '@');
+    const size_t length = version ? (size_t)(version - name) : strlen(name);
+    if (version && strcmp(version, "@plt") == 0)
+        return false;
+    for (size_t i = 0; i < sizeof INTERNAL / sizeof *INTERNAL; i++)
+        if (strncmp(INTERNAL[i], name, length) == 0 && !INTERNAL[i][length])
+            return true;
+    return false;
+}
+
 const char *lock_object_name(enum lock_object object) {
     static const char *const NAMES[LOCK_OBJECTS] = {
         "", "mutex", "spin lock", "read-write lock", "condition", "barrier", "semaphore", "thread"};

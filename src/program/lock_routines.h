@@ -45,4 +45,8 @@ struct lock_routine {
  * pthread_mutex_lock@@GLIBC_2.2.5). A linkage entry (pthread_mutex_lock@plt) is none. */
 struct lock_routine lock_routine_of(const char *symbol);
 
+/* Whether a routine's atomic operations are glibc's own business: memory, stacks and numbers of
+ * threads. In which order threads come to them orders nothing that the program sees. */
+bool lock_routine_is_internal(const char *symbol);
+
 const char *lock_object_name(enum lock_object object); /* "mutex", "read-write lock"; or "" */

@@ -25,8 +25,8 @@ static enum lock_entry entry_of(const char *symbol) {
 
 struct start {
     uint32_t image;
-    uint8_t entry;
-    uint64_t offset;
+    uint8_t flags;         /* an enum lock_entry, or LOCK_INTERNAL */
+    uint64_t offset, size; /* of the instructions that have them */
 };
 
 struct lock_entries {
@@ -65,14 +65,16 @@ static bool note_start(void *context, const struct program_function *function) {
     const struct search *search = context;
     struct lock_entries *entries = search->entries;
     const enum lock_entry entry = function->name ? entry_of(function->name) : ENTRY_NONE;
-    if (entry == ENTRY_NONE)
+    const bool internal = function->name && lock_routine_is_internal(function->name);
+    if (entry == ENTRY_NONE && !internal)
         return true;
     if (!array_room(entries->starts, entries->start_capacity, entries->start_count + 1)) {
         entries->failed = true;
         return false;
     }
     entries->starts[entries->start_count++] =
-        (struct start){search->image, (uint8_t)entry, function->file_offset};
+        (struct start){search->image, (uint8_t)(internal ? LOCK_INTERNAL : entry),
+                       function->file_offset, internal ? function->size : 1};
     return true;
 }
 
@@ -92,8 +94,9 @@ static uint8_t flags_of(const struct lock_entries *entries, const struct static_
         (insn->branch == BRANCH_RETURN ? LOCK_RETURN : 0) |
         (insn->branch == BRANCH_CALL || insn->branch == BRANCH_INDIRECT_CALL ? LOCK_CALL : 0);
     for (size_t i = 0; i < entries->start_count; i++)
-        if (entries->starts[i].offset == insn->offset && entries->starts[i].image == insn->image)
-            flags |= entries->starts[i].entry;
+        if (insn->offset - entries->starts[i].offset < entries->starts[i].size &&
+            entries->starts[i].image == insn->image)
+            flags |= entries->starts[i].flags;
     return flags;
 }
 

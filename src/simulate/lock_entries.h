@@ -21,7 +21,13 @@ enum lock_entry {
 
 /* What the scheduler asks of every instruction: the low bits are an enum lock_entry that begins
  * with it. */
-enum { LOCK_ENTRY = 7, LOCK_ATOMIC = 1 << 3, LOCK_CALL = 1 << 4, LOCK_RETURN = 1 << 5 };
+enum {
+    LOCK_ENTRY = 7,
+    LOCK_ATOMIC = 1 << 3,
+    LOCK_CALL = 1 << 4,
+    LOCK_RETURN = 1 << 5,
+    LOCK_INTERNAL = 1 << 6 /* anywhere in a routine by lock_routine_is_internal() */
+};
 
 struct lock_entries;
 struct lock_entries *lock_entries_new(struct error *error);

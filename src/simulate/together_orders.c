@@ -1,7 +1,8 @@
 /* What threads do to each other in memory, in the order of the captured run: a thread that read
  * what another had written waits in simulated time until that has been done (struct trace_order).
- * What the routines of the C library do (lock_entries.h) is not bound by it: they have an order of
- * their own in simulated time.
+ * What the routines of the C library do (lock_entries.h) is not bound by it: locks have an order of
+ * their own in simulated time, and that of allocating memory and making threads is not the
+ * program's.
  *
  * How far a thread has come is known of its core, in instructions that have been dispatched; those
  * that no core sees count as well: rounds of spinning that were dropped, and all between regions.
@@ -67,7 +68,10 @@ bool guest_orders_reached(struct chip_run *chip, struct guest *guest, uint64_t c
 
 void guest_take_order(struct chip_run *chip, struct guest *guest, const struct trace_order *order) {
     const uint64_t dropped = guest->spin.dropped;
-    const bool bound = !guest->routine && order->writer != guest->thread;
+    uint64_t address;
+    const uint32_t site = guest_input_ahead(&guest->input, &address);
+    const bool internal = site != UINT32_MAX && chip->lock_flags[site] & LOCK_INTERNAL;
+    const bool bound = !guest->routine && !internal && order->writer != guest->thread;
     guest->spin.dropped = 0;
     guest->dropped += dropped;
     chip->result->spun += dropped;
@@ -77,7 +81,8 @@ void guest_take_order(struct chip_run *chip, struct guest *guest, const struct t
     guest->order = *order;
     if (!bound)
         guest->order.written = 0;
-    guest->order_site = guest_input_ahead(&guest->input, &guest->order_address);
+    guest->order_site = site;
+    guest->order_address = address;
     guest->by_message = false;
     guest->has_order = guest->draining = true;
 }

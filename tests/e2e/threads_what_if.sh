@@ -49,10 +49,17 @@ begun_in_time() {
     done
     false
 }
+# What the even queue takes is not held against it: its waits are those of the captured run.
+slow_producer() {
+    run explain --machine zen4-server --json "$trace" >"$scratch/queue.json" &&
+        report=$scratch/queue.json told 'r["together"]["what_if"]["causes"][0]["cause"] == "event"' \
+            'r["together"]["what_if"]["causes"][0]["saving"] > 0.15'
+}
 if begun_in_time; then
-    check "a slow producer: shared out evenly" remedy event "queue uneven 2 500" "queue even 2 500"
+    check "a slow producer: the event that its consumer waits for" slow_producer
 else
-    skip "a slow producer: shared out evenly" "the consumer began late in five captured runs"
+    skip "a slow producer: the event that its consumer waits for" \
+        "the consumer began late in five captured runs"
 fi
 check "a table behind a lock of readers: no lock" \
     remedy no_lock "readmostly rwlock 2 5000" "readmostly published 2 5000"

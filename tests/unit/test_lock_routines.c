@@ -69,7 +69,22 @@ static void test_names(void **state) {
     }
 }
 
+/* Under the names that glibc has for them. */
+static void what_glibc_does_for_itself(void **state) {
+    (void)state;
+    static const char *const INTERNAL[] = {"pthread_create@@GLIBC_2.34", "__pthread_create_2_1",
+                                           "start_thread", "_int_free", "__libc_malloc"};
+    for (size_t i = 0; i < 5; i++)
+        assert_true(lock_routine_is_internal(INTERNAL[i]));
+    assert_false(lock_routine_is_internal("free@plt"));
+    assert_false(lock_routine_is_internal("freed"));
+    assert_false(lock_routine_is_internal("sem_post"));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(what_glibc_does_for_itself),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

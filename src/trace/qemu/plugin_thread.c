@@ -394,10 +394,8 @@ uint32_t thread_last_events(uint64_t *events, uint32_t most) {
     return count;
 }
 
-uint32_t thread_last_of_images(uint32_t *blocks, uint32_t most) {
+static uint32_t last_of_images(uint32_t *blocks, uint32_t most) {
     uint32_t count = 0;
-    if (!self.held)
-        return 0;
     for (const uint64_t *event = cursor_of(thread_chunk); event > thread_chunk->events;) {
         if (event_kind(*--event) != EVENT_BLOCK || count == most)
             continue;
@@ -408,6 +406,14 @@ uint32_t thread_last_of_images(uint32_t *blocks, uint32_t most) {
         if (there < OF_AN_IMAGE)
             blocks[count++] = number;
     }
+    return count;
+}
+
+/* From a system call: meanwhile another thread may end the phase and take the chunk away. */
+uint32_t thread_last_of_images(uint32_t *blocks, uint32_t most) {
+    pthread_mutex_lock(&ownership);
+    const uint32_t count = self.held ? last_of_images(blocks, most) : 0;
+    pthread_mutex_unlock(&ownership);
     return count;
 }
 

@@ -38,6 +38,14 @@ static bool join_reports(struct report *to, const struct report *from) {
     return good;
 }
 
+/* In front of the first procedure. */
+static void write_head(const struct writing *writing) {
+    const struct procedures_report *request = writing->request;
+    if (!writing->written)
+        annotation_text_head(request->settings->set, request->settings->event, writing->total,
+                             request->page);
+}
+
 static bool write_procedure(struct writing *writing, struct annotated *annotated,
                             struct error *error) {
     const struct procedures_report *request = writing->request;
@@ -48,9 +56,7 @@ static bool write_procedure(struct writing *writing, struct annotated *annotated
         if (json_array_append_new(writing->array, annotation_json(annotation)) != 0)
             return error_set(error, "out of memory for the JSON object");
     } else {
-        if (!writing->written)
-            annotation_text_head(writing->request->settings->set, writing->request->settings->event,
-                                 writing->total, writing->request->page);
+        write_head(writing);
         if ((!request->all && !join_reports(&annotation->report, writing->request->report)) ||
             !annotation_text(annotation, &request->style, writing->request->page))
             return error_set(error, "out of memory for the report");
@@ -71,9 +77,7 @@ static bool write_places(struct writing *writing, struct event_places *places,
         if (json_array_append_new(writing->array, event_places_json(places)) != 0)
             return error_set(error, "out of memory for the JSON object");
     } else {
-        if (!writing->written)
-            annotation_text_head(writing->request->settings->set, writing->request->settings->event,
-                                 writing->total, writing->request->page);
+        write_head(writing);
         if ((!request->all && !join_reports(&places->report, writing->request->report)) ||
             !event_places_text(places, &style, writing->request->page))
             return error_set(error, "out of memory for the report");

@@ -244,9 +244,10 @@ struct uop_cycles {
 
 enum { WINDOW_STRIDE = 2048 };
 
+enum { PREDICTED_CYCLE = 4 }; /* prediction is reckoned in quarters of a cycle */
+
 /* Where the core stands: behind the last µop. Squashed work takes it back to what it was. The loop
  * over µops keeps a copy of its own, which no pointer reaches: it stays in registers (timing.c). */
-enum { PREDICTED_CYCLE = 4 };
 struct standing {
     /* fetch: the packet that µops join as long as it is open */
     uint64_t packet; /* number */

@@ -2,12 +2,17 @@
  *
  * Loads follow a chain of lines that the other core wrote, or read. Atomic additions follow a chain
  * of lines that both have read, and one of lines of this core's own: what the first takes longer is
- * the upgrade but for the access to the L1, which it has in place. Two cores that write one line by
- * turns are reported only: that is what other programs measure (half of a round). */
+ * the upgrade but for the access to the L1, which it has in place. For how long a core has a line
+ * that the other wants, too, is how long that one's request is on its way. Two cores that write one
+ * line by turns are reported only: that is what other programs measure (half of a round). */
+#include <math.h>
 #include <stdio.h>
 
 #include "calibrate/parts.h"
 #include "host/lines.h"
+
+/* Until the first addition has stored, nobody asks for the line (memory/coherence.h). */
+static const double STORE_CYCLES = 3;
 
 /* Of a load from the last cache: an L3 of the same core complex, or a mesh, takes up to some 2.5
  * times as long for another core's line; a complex beyond takes 6 times and more. */
@@ -51,6 +56,14 @@ static void conclude(struct calibration *calibration,
         judge_distance(calibration, &upgrade, modified);
     }
     calibration_found(calibration, &upgrade);
+    struct finding kept = {.key = "chip.request_latency",
+                           .what = "line that both add to all the time, kept by one",
+                           .unit = "cycles"};
+    if (finding_rests_on(&kept, &results[HOST_LINE_KEPT], 1)) {
+        kept.value = fmax(1, results[HOST_LINE_KEPT].cycles - STORE_CYCLES);
+        judge_distance(calibration, &kept, modified);
+    }
+    calibration_found(calibration, &kept);
     struct finding reported[] = {{.what = "atomic addition to one that it wrote"},
                                  {.what = "line written by turns, half a round"}};
     static const enum host_line REPORTED[] = {HOST_LINE_ATOMIC_TO, HOST_LINE_TURNS};
@@ -77,6 +90,6 @@ static bool run(struct calibration *calibration, struct error *error) {
 }
 
 static const char *const KEYS[] = {"chip.modified_transfer", "chip.clean_transfer", "chip.upgrade",
-                                   NULL};
+                                   "chip.request_latency", NULL};
 const struct calibrate_part calibrate_transfers = {
     .name = "transfers", .measures = "lines that another core has", .keys = KEYS, .run = run};

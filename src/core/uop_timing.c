@@ -128,13 +128,16 @@ static double pipelined(const struct machine *machine, const struct machine_form
 }
 
 /* For how many cycles each µop that computes takes its unit. Measured throughputs are off by some
- * percent: what is less than a quarter more than pipelined units need is taken for these. */
+ * percent: what is less than a quarter more than pipelined units need is taken for these. What is
+ * executed one at a time, at the head with no store before it, as atomics are, says by its
+ * throughput how long that takes, and nothing of units. */
 static uint32_t interval_of(const struct machine *machine, const struct machine_form *form,
                             const struct static_insn *insn, const struct uop *uops,
                             uint32_t number) {
     const uint32_t operation = uops[number].operation;
     const struct machine_class *class = &machine->classes[operation];
-    if (!computes(insn, &uops[number]) || form->throughput <= 0 || operation == OP_NOP)
+    if (!computes(insn, &uops[number]) || form->throughput <= 0 || operation == OP_NOP ||
+        insn->flags & INSN_FENCE_STORE)
         return class->interval ? class->interval : 1;
     if (form->throughput < 1.25 * pipelined(machine, form, insn, uops))
         return 1;

@@ -220,6 +220,7 @@ struct machine_chip {
     uint32_t l2_banks;       /* a power of two; lines go round over them */
     uint32_t bank_interval;  /* cycles from one request that a bank takes to the next */
     uint32_t clean_transfer, modified_transfer, upgrade; /* cycles (memory/coherence.h) */
+    uint32_t request_latency;         /* of them, on the way to who has the line; 0: half */
     bool migratory;                   /* a modified line goes to its reader whole */
     uint32_t directory_entries;       /* 0: for all lines */
     uint32_t wake_latency, wake_cost; /* ns: until who is woken in a futex runs; of the call */

@@ -28,7 +28,13 @@ static void drop_from(struct cache *cache, uint64_t line) {
     cache_note_change(cache, index);
 }
 
-/* The core has the line until this cycle; the request is half of these cycles on its way. */
+/* Of a request that takes so long until it is answered. */
+static uint32_t on_its_way(const struct shared_memory *shared, uint32_t cycles) {
+    const uint32_t latency = shared->request_latency;
+    return !latency ? cycles / 2 : latency < cycles ? latency : cycles;
+}
+
+/* The core has the line until this cycle. `cycles`: that the request takes. */
 static void note_loss(struct memory *memory, uint64_t line, uint64_t until, bool owned,
                       uint32_t cycles, const struct request *request) {
     struct cache *l1d = &memory->l1d;
@@ -39,7 +45,7 @@ static void note_loss(struct memory *memory, uint64_t line, uint64_t until, bool
         (struct lost_line){.line = line,
                            .gained = flight ? flight->ready : 0,
                            .until = until,
-                           .known = request->cycle + cycles / 2,
+                           .known = request->cycle + on_its_way(memory->shared, cycles),
                            .owned = owned};
 }
 
@@ -200,10 +206,11 @@ static void read_memory(struct memory *memory, struct cache *last, const struct 
     memory->own_dram.row_hits += shared->dram.row_hits - row_hits;
 }
 
-/* Half way of a request that takes so long until it is answered; of warming, which is outside of
- * time, 0: the line has not been there. */
-static uint64_t arrival(uint64_t begin, uint32_t cycles, const struct request *request) {
-    return request->functional ? 0 : begin + cycles / 2;
+/* When a request that takes so long is with who has the line; of warming, which is outside of time,
+ * 0: the line has not been there. */
+static uint64_t arrival(const struct shared_memory *shared, uint64_t begin, uint32_t cycles,
+                        const struct request *request) {
+    return request->functional ? 0 : begin + on_its_way(shared, cycles);
 }
 
 /* From the core that owns the line. */
@@ -216,7 +223,8 @@ static void transfer(struct memory *memory, struct cache *last, struct directory
     const bool modified = copy_of(from, line) == COPY_DIRTY;
     const uint32_t cycles = modified ? shared->modified_transfer : shared->clean_transfer;
     const uint64_t begin = taken(statistics, entry, request);
-    const uint64_t ready = done(begin, cycles, request), lost = arrival(begin, cycles, request);
+    const uint64_t ready = done(begin, cycles, request),
+                   lost = arrival(shared, begin, cycles, request);
     *answer = (struct answer){.ready = ready,
                               .fetched_by = request->sequence,
                               .level = LEVEL_LLC,
@@ -252,8 +260,8 @@ static void invalidate(struct memory *memory, struct directory_entry *entry, uin
     answer->soonest = answer->soonest > soonest ? answer->soonest : soonest;
     answer->coherent = true;
     statistics->upgrades += !request->functional;
-    lose(shared, holders, line, arrival(begin, shared->upgrade, request), false, shared->upgrade,
-         request);
+    lose(shared, holders, line, arrival(shared, begin, shared->upgrade, request), false,
+         shared->upgrade, request);
     give(entry, bit(memory), answer->ready, request);
     tell(memory, COHERENCE_UPGRADE, holders, request, answer->ready);
 }

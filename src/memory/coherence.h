@@ -16,9 +16,9 @@
  *     store to a line of its own in S  s + upgrade; others lose it
  *     store to a line of its own in E, M: at once
  *
- * Requests travel for half of a transfer's cycles, data for the other half: who loses a line, or
- * may write it no more, uses it until the request arrives, s + half. Accesses of that core before
- * then that are computed later find it as it was (lost.h).
+ * Requests travel for chip.request_latency of a transfer's cycles, or half of them, data for the
+ * others: who loses a line, or may write it no more, uses it until the request arrives. Accesses of
+ * that core before then that are computed later find it as it was (lost.h).
  *
  * Transfers of a line take place one after the other: s = the later of c and the end of the one
  * before. That goes for what brings a line to its first owner, too: who wants it meanwhile waits
@@ -40,7 +40,7 @@ struct shared_memory {
     struct memory **cores;
     uint32_t core_count;
     uint32_t line_bytes;
-    uint32_t clean_transfer, modified_transfer, upgrade; /* cycles */
+    uint32_t clean_transfer, modified_transfer, upgrade, request_latency; /* cycles */
     bool migratory;
     struct coherence_watch watch;
     struct coherence_statistics statistics[SHARED_MEMORY_CORES];

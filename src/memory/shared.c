@@ -68,6 +68,7 @@ struct shared_memory *shared_memory_new(const struct machine *machine, uint32_t 
     shared->clean_transfer = machine->chip.clean_transfer;
     shared->modified_transfer = machine->chip.modified_transfer;
     shared->upgrade = machine->chip.upgrade;
+    shared->request_latency = machine->chip.request_latency;
     shared->migratory = machine->chip.migratory;
     if (!same_lines(machine, error) || !new_last(shared, machine, error) ||
         !dram_new(&shared->dram, machine, shared->line_bytes, error) ||

@@ -376,7 +376,8 @@ uint32_t together_slack(const struct machine *machine) {
     uint32_t shortest = chip->clean_transfer;
     shortest = chip->modified_transfer < shortest ? chip->modified_transfer : shortest;
     shortest = chip->upgrade < shortest ? chip->upgrade : shortest;
-    return shortest < 2 ? 1 : shortest / 2;
+    const uint32_t half = shortest < 2 ? 1 : shortest / 2, request = chip->request_latency;
+    return request && request < half ? request : half;
 }
 
 bool together_run(struct simulation_state *run, struct error *error) {

@@ -10,10 +10,10 @@
  * one is let go, and that is counted.
  *
  * The thread that is behind runs next, until it is `slack` cycles ahead of the one that is then
- * behind. A request for a line arrives at the core that has it half of a transfer after it was made
- * (memory/coherence.h), and stores and atomics ask in the order of cycles (core_run()): with a
- * slack of no more than that it hardly matters which thread is computed first. Results do not
- * depend on host threads or their number.
+ * behind. A request for a line arrives at the core that has it chip.request_latency or half of a
+ * transfer after it was made (memory/coherence.h), and stores and atomics ask in the order of
+ * cycles (core_run()): with a slack of no more than that it hardly matters which thread is computed
+ * first. Results do not depend on host threads or their number.
  *
  * Threads that are ready take a free core, the one they had if they can, or that which they are
  * kept on; when there is none they wait, and running ones take turns of `turn` cycles. Processes of

@@ -203,11 +203,6 @@ static bool take_place(struct chip_run *chip, struct guest *guest, uint64_t cycl
     return true;
 }
 
-/* A condition of glibc has two words that threads wait at, by turns; they lie side by side. */
-static bool same_object(uint64_t address, uint64_t other) {
-    return address - other + 4 <= 8;
-}
-
 /* Those who wait there with a time limit, which had run out in the captured run, are woken before
  * it does. */
 static void end_timed_waits(struct chip_run *chip, const struct thread_event *wake,
@@ -216,7 +211,7 @@ static void end_timed_waits(struct chip_run *chip, const struct thread_event *wa
     for (uint32_t i = 0; i < chip->alive_count && left; i++) {
         struct guest *other = &chip->guests[chip->alive[i]];
         if (other->life != GUEST_ALIVE || other->state != THREAD_SLEEPING || !other->timed ||
-            !same_object(other->event.address, wake->address) || other->ready <= cycle)
+            !wake_pairs_same_object(other->event.address, wake->address) || other->ready <= cycle)
             continue;
         other->ready = cycle > other->since ? cycle : other->since;
         other->timed = false;
@@ -254,17 +249,26 @@ static void end_program(struct chip_run *chip, uint64_t cycle) {
 
 enum { TIMED_OUT = -110 };
 
+/* A wait ran out of time in the captured run, and what the thread waited for has taken place here,
+ * where it took less: while it slept the last time, or in between. */
+static bool has_been_released(const struct chip_run *chip, size_t wait, uint64_t cycle) {
+    const size_t waker = chip->pairs.released_later[wait];
+    return waker != WAKE_PAIRS_NONE && chip->event_cycles[waker] <= cycle;
+}
+
 static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                           struct error *error) {
     const struct thread_event *event = &guest->event;
+    const size_t place = place_of(chip, guest->thread, event->number);
     if (guest_event_is_of_lock(chip, guest))
         return true;
     if (event->result == TIMED_OUT && event->asked_ns != THREAD_EVENT_FOREVER) {
+        if (place != SIZE_MAX && has_been_released(chip, place, cycle))
+            return true;
         sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
         guest->timed = true;
         return true;
     }
-    const size_t place = place_of(chip, guest->thread, event->number);
     if (event->result != 0 || place == SIZE_MAX)
         return true;
     const size_t waker = chip->pairs.released_by[place];

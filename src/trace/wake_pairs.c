@@ -265,19 +265,55 @@ static void pass(struct sweep *sweep, const struct point *point) {
         place->exit = point->event;
 }
 
+enum { TIMED_OUT = -110, BETWEEN = 64 };
+
+/* A condition of glibc has two words that threads wait at, by turns; they lie side by side. */
+bool wake_pairs_same_object(uint64_t address, uint64_t other) {
+    return address - other + 4 <= 8;
+}
+
+static bool ran_out(const struct thread_event *event) {
+    return event->kind == THREAD_EVENT_WAIT && event->result == TIMED_OUT &&
+           event->asked_ns != THREAD_EVENT_FOREVER;
+}
+
+/* From each thread's last event to its first, so that the next wait there is known already. Other
+ * calls may lie in between, but no more than BETWEEN. */
+static void look_later(const struct thread_event_list *list, struct wake_pairs *pairs,
+                       uint32_t thread) {
+    const size_t end = list->first[thread + 1];
+    for (size_t i = end; i-- > list->first[thread];) {
+        const struct thread_event *event = &list->events[i];
+        if (!ran_out(event))
+            continue;
+        const size_t last = end - i > BETWEEN ? i + BETWEEN : end;
+        size_t next = i + 1;
+        while (next < last && !(list->events[next].kind == THREAD_EVENT_WAIT &&
+                                wake_pairs_same_object(list->events[next].address, event->address)))
+            next++;
+        if (next < last)
+            pairs->released_later[i] = ran_out(&list->events[next]) ? pairs->released_later[next]
+                                                                    : pairs->released_by[next];
+    }
+}
+
 bool wake_pairs_find(const struct thread_event_list *list, struct wake_pairs *pairs,
                      struct error *error) {
     const size_t most = (size_t)list->thread_count + SPARE_WAKES;
     struct sweep sweep = {
         .list = list, .pairs = pairs, .most_wakes = most < MOST_WAKES ? most : MOST_WAKES};
-    *pairs = (struct wake_pairs){.released_by = malloc((list->count + 1) * sizeof(size_t))};
+    *pairs = (struct wake_pairs){.released_by = malloc((list->count + 1) * sizeof(size_t)),
+                                 .released_later = malloc((list->count + 1) * sizeof(size_t))};
     struct point *points = malloc((list->count + 1) * sizeof *points);
     sweep.credits = calloc(list->count + 1, sizeof *sweep.credits);
-    bool good = pairs->released_by && points && sweep.credits && collect_places(&sweep);
+    bool good = pairs->released_by && pairs->released_later && points && sweep.credits &&
+                collect_places(&sweep);
     for (size_t i = 0; good && i < list->count; i++)
-        pairs->released_by[i] = WAKE_PAIRS_NONE;
+        pairs->released_by[i] = pairs->released_later[i] = WAKE_PAIRS_NONE;
     for (size_t i = 0, count = good ? collect_points(list, points) : 0; i < count; i++)
         pass(&sweep, &points[i]);
+    for (uint32_t thread = 0; good && thread < list->thread_count; thread++)
+        look_later(list, pairs, thread);
     for (size_t i = 0; i < sweep.place_count; i++)
         free(sweep.places[i].wakes);
     free(sweep.places);
@@ -291,5 +327,6 @@ bool wake_pairs_find(const struct thread_event_list *list, struct wake_pairs *pa
 
 void wake_pairs_free(struct wake_pairs *pairs) {
     free(pairs->released_by);
+    free(pairs->released_later);
     *pairs = (struct wake_pairs){0};
 }

@@ -15,6 +15,11 @@ struct wake_pairs {
      * THREAD_EVENT_WAKE, at the wait's address or, behind a move, at that which it was moved to,
      * or the THREAD_EVENT_EXIT of a thread that was waited for. */
     size_t *released_by;
+    /* By place: of a wait whose time limit ran out, what released the next wait of its thread there
+     * that did not end so, with nothing but such waits there in between: where time passes in
+     * another way than in the captured run, that may happen before the limit. WAKE_PAIRS_NONE for
+     * all others. */
+    size_t *released_later;
     size_t waits;    /* that returned 0 */
     size_t released; /* of them, those that are paired */
 };
@@ -24,3 +29,6 @@ struct wake_pairs {
 bool wake_pairs_find(const struct thread_event_list *list, struct wake_pairs *pairs,
                      struct error *error);
 void wake_pairs_free(struct wake_pairs *pairs);
+
+/* Whether waits at these two addresses are for the same thing. */
+bool wake_pairs_same_object(uint64_t address, uint64_t other);

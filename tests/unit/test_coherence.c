@@ -225,6 +225,32 @@ static void lost_when_the_request_arrives(void **state) {
     }
 }
 
+/* With a request that takes 30 cycles of each kind: B has the line until 2030, A, which asked,
+ * until 2080 + 30, and readers until 2160 + 30. One that takes longer than the answer arrives with
+ * it. */
+static void requests_take_what_the_machine_says(void **state) {
+    (void)state;
+    struct machine machine = two_cores();
+    machine.chip.request_latency = 30;
+    struct pair pair = new_pair(&machine);
+    store(pair.b, 1000, LINE);
+    assert_access(store(pair.a, 2000, LINE), 2080, LEVEL_LLC, COHERENT);
+    assert_access(store(pair.b, 2029, LINE), 2033, LEVEL_L1, 0);
+    assert_access(load(pair.b, 2030, LINE), 2160, LEVEL_LLC, COHERENT);
+    assert_access(store(pair.a, 2109, LINE), 2113, LEVEL_L1, 0);
+    assert_access(store(pair.a, 2110, LINE), 2210, LEVEL_L1, MEMORY_COHERENCE); /* 2160 + 50 */
+    assert_access(load(pair.b, 2189, LINE), 2193, LEVEL_L1, 0);
+    assert_access(load(pair.b, 2190, LINE), 2290, LEVEL_LLC, COHERENT);
+    free_pair(&pair);
+    machine.chip.request_latency = 100;
+    pair = new_pair(&machine);
+    store(pair.b, 1000, LINE);
+    assert_access(store(pair.a, 2000, LINE), 2080, LEVEL_LLC, COHERENT);
+    assert_access(store(pair.b, 2079, LINE), 2083, LEVEL_L1, 0);
+    assert_access(load(pair.b, 2080, LINE), 2160, LEVEL_LLC, COHERENT);
+    free_pair(&pair);
+}
+
 /* A reader takes from the writer what it may do with the line, once the request is there; and a
  * writer from readers the line, half of an upgrade after it asked. */
 static void rights_are_lost_when_the_request_arrives(void **state) {
@@ -446,6 +472,7 @@ int main(void) {
         cmocka_unit_test(write_of_shared),
         cmocka_unit_test(two_writers),
         cmocka_unit_test(lost_when_the_request_arrives),
+        cmocka_unit_test(requests_take_what_the_machine_says),
         cmocka_unit_test(rights_are_lost_when_the_request_arrives),
         cmocka_unit_test(asked_for_earlier),
         cmocka_unit_test(atomics),

@@ -8,11 +8,12 @@ static struct machine machine; /* too large for a test's frame */
 static struct program_fixture *program;
 
 /* The bytes of instructions of x86-64, by the forms of the tables below. */
-static const uint8_t IMUL[] = {0x48, 0x0f, 0xaf, 0xc3};  /* imul r64, r64 */
-static const uint8_t IMUL_32[] = {0x0f, 0xaf, 0xc3};     /* imul r32, r32 */
-static const uint8_t ADD[] = {0x48, 0x01, 0xd8};         /* add r64, r64 */
-static const uint8_t ADD_LOAD[] = {0x48, 0x03, 0x03};    /* add r64, m64 */
-static const uint8_t ADD_STORE[] = {0x48, 0x01, 0x03};   /* add m64, r64 */
+static const uint8_t IMUL[] = {0x48, 0x0f, 0xaf, 0xc3}; /* imul r64, r64 */
+static const uint8_t IMUL_32[] = {0x0f, 0xaf, 0xc3};    /* imul r32, r32 */
+static const uint8_t ADD[] = {0x48, 0x01, 0xd8};        /* add r64, r64 */
+static const uint8_t ADD_LOAD[] = {0x48, 0x03, 0x03};   /* add r64, m64 */
+static const uint8_t ADD_STORE[] = {0x48, 0x01, 0x03};  /* add m64, r64 */
+static const uint8_t LOCK_ADD[] = {0xf0, 0x48, 0x01, 0x03};
 static const uint8_t MOVUPS_LOAD[] = {0x0f, 0x10, 0x03}; /* movups xmm, m128 */
 static const uint8_t DIV[] = {0x48, 0xf7, 0xf3};         /* div r64 */
 
@@ -177,6 +178,38 @@ static void throughput_is_how_long_a_unit_is_taken(void **state) {
     }
 }
 
+/* Atomic additions, of which the table says that one takes 8 cycles, come one after the other as
+ * they are executed at the head. The first one's load, a miss, completes in 108, the sum issues
+ * then, its store completes in 109, commits in 110 and is done in 111, so that the next load issues
+ * in 112 and each later one 7 after the one before. The one ALU is not taken for 8 by the sum of
+ * 115: the addition behind each is dispatched in 110 and 117, and issues a cycle later. */
+static void what_is_executed_at_the_head_takes_no_unit(void **state) {
+    (void)state;
+    begin("lock add m64, r64 - 8 -\nadd r64, r64 1 - alu0");
+    machine.pools[0].units = 1;
+    for (int i = 0; i < 3; i++) {
+        const uint32_t sum = with_flags(program, add_insn(program),
+                                        INSN_ATOMIC | INSN_FENCE_LOAD | INSN_FENCE_STORE);
+        add_uop(program, OP_LOAD, REG_TEMPORARY, 0, 0)->memory = 0;
+        add_uop(program, OP_INT_ALU, REG_TEMPORARY + 1, REG_TEMPORARY, 1);
+        struct uop *write = add_uop(program, OP_STORE, 0, 0, 0);
+        write->memory = 0, write->data = REG_TEMPORARY + 1;
+        OF_FORM(sum, LOCK_ADD);
+        program->insns[sum].operation = OP_INT_ALU;
+        execute_at(program, sum, 0x1000, 8);
+        execute(program, OF_FORM(alu(program, 5, 0, 0), ADD));
+    }
+    simulate(program, &machine, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct life *lives = program->lives + 4 * (size_t)i;
+        assert_int_equal(lives[1].issue, 108 + 7 * i);
+        assert_int_equal(lives[2].commit, 110 + 7 * i);
+        assert_int_equal(lives[0].issue, i ? 105 + 7 * i : 5);
+        assert_int_equal(lives[3].issue, i ? 104 + 7 * i : 5);
+    }
+    end();
+}
+
 /* At one ALU: a multiplication that the table sends there takes it from an addition, which issues
  * in
  * 6. The other multiplication has a unit of its own. */
@@ -225,6 +258,7 @@ int main(void) {
         cmocka_unit_test(forwarding_takes_as_much_longer),
         cmocka_unit_test(a_stored_result_has_the_class_s_latency),
         cmocka_unit_test(throughput_is_how_long_a_unit_is_taken),
+        cmocka_unit_test(what_is_executed_at_the_head_takes_no_unit),
         cmocka_unit_test(a_form_has_its_own_ports),
         cmocka_unit_test(the_graph_has_the_latency_of_the_form),
     };

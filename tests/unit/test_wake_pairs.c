@@ -211,6 +211,35 @@ static void test_nothing(void **state) {
 
 /* Threads that wait at a few words in random order, and are woken by one that keeps the truth: all
  * waits find a wake, and each wake as many waits as it released. */
+/* Thread 0 waits with a time limit at a condition, whose words lie side by side, three times in
+ * vain, and at a lock in between, before thread 1 wakes it; later once more in vain. */
+static void test_released_later(void **state) {
+    (void)state;
+    enum { LIMITED = 300000000, RAN_OUT = -ETIMEDOUT };
+    struct thread_event events[] = {WAIT(0, 0, 1, A, .asked_ns = LIMITED, .result = RAN_OUT),
+                                    WAIT(0, 2, 3, A + 4, .asked_ns = LIMITED, .result = RAN_OUT),
+                                    WAIT(0, 4, 7, B),
+                                    WAIT(0, 8, 9, A, .asked_ns = LIMITED, .result = RAN_OUT),
+                                    WAIT(0, 10, 13, A + 4),
+                                    WAIT(0, 14, 15, A, .asked_ns = LIMITED, .result = RAN_OUT),
+                                    WAKE(1, 5, 6, B, 1),
+                                    WAKE(1, 11, 12, A + 4, 1)};
+    enum { COUNT = sizeof events / sizeof *events };
+    const size_t later[COUNT] = {7, 7, NEVER, 7, NEVER, NEVER, NEVER, NEVER};
+    size_t first[] = {0, 6, COUNT};
+    struct thread_event_list list = {
+        .events = events, .count = COUNT, .first = first, .thread_count = 2};
+    struct wake_pairs pairs;
+    struct error error;
+    for (size_t i = 0; i < COUNT; i++)
+        events[i].bitset = UINT32_MAX;
+    assert_true(wake_pairs_find(&list, &pairs, &error));
+    assert_int_equal(pairs.released_by[2], 6);
+    assert_int_equal(pairs.released_by[4], 7);
+    assert_memory_equal(pairs.released_later, later, sizeof later);
+    wake_pairs_free(&pairs);
+}
+
 static void test_property(void **state) {
     (void)state;
     enum { WAITERS = 12, WAITS = 60, WORDS = 3, EVENTS = 2 * WAITERS * WAITS };
@@ -278,14 +307,23 @@ static void test_property(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one),          cmocka_unit_test(test_in_turn),
-        cmocka_unit_test(test_several),      cmocka_unit_test(test_crossed),
-        cmocka_unit_test(test_not_released), cmocka_unit_test(test_spurious),
-        cmocka_unit_test(test_bits),         cmocka_unit_test(test_join),
-        cmocka_unit_test(test_late_join),    cmocka_unit_test(test_moved),
-        cmocka_unit_test(test_moved_after),  cmocka_unit_test(test_wake_op),
-        cmocka_unit_test(test_priority),     cmocka_unit_test(test_moved_to_a_lock),
-        cmocka_unit_test(test_processes),    cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_one),
+        cmocka_unit_test(test_in_turn),
+        cmocka_unit_test(test_several),
+        cmocka_unit_test(test_crossed),
+        cmocka_unit_test(test_not_released),
+        cmocka_unit_test(test_spurious),
+        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_join),
+        cmocka_unit_test(test_late_join),
+        cmocka_unit_test(test_moved),
+        cmocka_unit_test(test_moved_after),
+        cmocka_unit_test(test_wake_op),
+        cmocka_unit_test(test_priority),
+        cmocka_unit_test(test_moved_to_a_lock),
+        cmocka_unit_test(test_processes),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_released_later),
         cmocka_unit_test(test_property),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,8 +29,9 @@ bool run_open(struct run *run, struct error *error) {
     run->study.options.ideal = run->machine.ideal;
     run->study.interrupted = interrupt_tell;
     bool good;
+    const enum report_by by = run->verb.output.by;
     run->study.options.extents =
-        paths_begin(&run->paths, &run->path_options, run->verb.output.by >= BY_LOOP, &good, error);
+        paths_begin(&run->paths, &run->path_options, by == BY_LOOP || by == BY_PATH, &good, error);
     return good && simulated_run_open(&run->study, &run->verb.failed, error);
 }
 

@@ -18,6 +18,7 @@
 #include "program/function.h"
 #include "program/go_table.h"
 #include "program/source.h"
+#include "program/type_store.h"
 #include "util/arena.h"
 #include "util/array.h"
 
@@ -35,7 +36,8 @@ struct image {
     struct program_memory memory; /* of code that is in no file: its reader; else all zero */
     struct go_table *go;          /* of a stripped Go program; NULL: none */
     struct source *source;        /* over `described`; NULL: none, or not looked for yet */
-    bool source_sought;
+    struct types *types;          /* likewise */
+    bool source_sought, types_sought;
     bool stripped; /* see program_image_is_stripped() */
 };
 
@@ -61,6 +63,7 @@ static void image_free(struct image *image) {
     if (image->memory.release)
         image->memory.release(image->memory.context);
     source_free(image->source);
+    types_free(image->types);
     go_table_free(image->go);
     contents_free(&image->contents);
     data_symbols_free(&image->data);
@@ -394,6 +397,19 @@ bool program_read(struct program *program, uint32_t number, uint64_t address, vo
     if (image && image->memory.read)
         return image->memory.read(image->memory.context, address, bytes, size);
     return image && contents_read(&image->contents, &image->binary, address, bytes, size);
+}
+
+struct types *program_types(struct program *program, uint32_t number) {
+    struct image *image = number < program->count ? program->images[number] : NULL;
+    enum isa isa;
+    if (!image || !image->described || !program_image_isa(program, number, &isa))
+        return NULL;
+    if (!image->source_sought)
+        find_source(program, image); /* opens the file */
+    if (image->source && !image->types_sought)
+        image->types = types_new(image->described, isa);
+    image->types_sought = true;
+    return image->types;
 }
 
 bool program_image_isa(const struct program *program, uint32_t image, enum isa *isa) {

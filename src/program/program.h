@@ -16,6 +16,7 @@
 #include "util/error.h"
 
 struct program;
+struct types;
 
 /* Names and files that this system lacks are asked of debuginfod servers, if $DEBUGINFOD_URLS names
  * any (debug_server.h), */
@@ -132,6 +133,10 @@ struct program_data {
 };
 bool program_locate_data(struct program *program, uint32_t image, uint64_t address,
                          struct program_data *data);
+
+/* The types and variables that its debugging information tells of (program/types.h), which are read
+ * when first asked for; NULL: there is none. */
+struct types *program_types(struct program *program, uint32_t image);
 
 /* The architecture of an image's code. False: the file cannot be used (see its note), or is of a
  * machine that isa/ does not know. */

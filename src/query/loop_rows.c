@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "analyze/cfg.h"
+#include "query/function_code.h"
 #include "query/function_walk.h"
 #include "util/array.h"
 #include "util/order.h"
 
-enum { FUNCTION_MOST = 1 << 22 /* bytes */, PASSES_MOST = 64 };
+enum { PASSES_MOST = 64 };
 
 struct block_sums {
     uint64_t executions, instructions, units; /* the first: of its first instruction */
@@ -36,16 +37,6 @@ struct body {
 };
 
 /* ---- the graph ---- */
-
-struct image_reader {
-    struct program *program;
-    uint32_t image;
-};
-
-static bool read_image(void *context, uint64_t address, void *bytes, size_t size) {
-    const struct image_reader *reader = context;
-    return program_read(reader->program, reader->image, address, bytes, size);
-}
 
 static uint32_t insn_of(const struct body *body, const struct static_insn *insn) {
     return cfg_insn_at(&body->cfg, (uint32_t)(insn->offset - body->group->offset));
@@ -234,28 +225,12 @@ static bool find_loops(struct finding *finding, struct body *body) {
 
 /* False: out of memory. A function whose code cannot be had has no loops. */
 static bool look_at(struct finding *finding, uint32_t number) {
-    const struct report_rows *functions = finding->functions;
-    struct body body = {.group = &functions->groups[number]};
-    struct location location;
-    struct image_reader reader = {functions->program, functions->images[body.group->image]};
-    uint64_t address;
+    struct body body = {.group = &finding->functions->groups[number]};
+    struct function_code function;
     struct error ignored;
-    if (!code_image_is_file(functions->code, body.group->image))
-        return true;
-    program_locate_function(reader.program, reader.image, body.group->offset, &location);
-    const size_t size = location.function_size;
-    uint8_t *bytes = size && size <= FUNCTION_MOST ? malloc(size) : NULL;
     bool good = true;
-    if (bytes && location.function_offset == body.group->offset &&
-        program_offset_to_address(reader.program, reader.image, body.group->offset, &address) &&
-        read_image(&reader, address, bytes, size)) {
-        const struct procedure_code code = {.isa = functions->code->isa,
-                                            .bytes = bytes,
-                                            .size = size,
-                                            .address = address,
-                                            .read = read_image,
-                                            .context = &reader};
-        if (cfg_build(&body.cfg, &code, &ignored))
+    if (function_code_read(finding->functions, number, &function)) {
+        if (cfg_build(&body.cfg, &function.code, &ignored))
             good = find_loops(finding, &body);
         cfg_free(&body.cfg);
     }
@@ -263,7 +238,7 @@ static bool look_at(struct finding *finding, uint32_t number) {
     free(body.rows);
     free(body.edges);
     free(body.events);
-    free(bytes);
+    function_code_free(&function);
     return good;
 }
 

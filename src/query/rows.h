@@ -9,7 +9,7 @@
 #include "trace/dynamic.h"
 #include "util/error.h"
 
-enum report_by { BY_FUNCTION, BY_LINE, BY_INSTRUCTION, BY_IMAGE, BY_LOOP, BY_PATH };
+enum report_by { BY_FUNCTION, BY_LINE, BY_INSTRUCTION, BY_IMAGE, BY_LOOP, BY_PATH, BY_FIELD };
 
 /* Cycles of one combination of events. */
 struct stack_part {

@@ -32,6 +32,16 @@ static bool build_loops(const struct report_request *request, const struct simul
     return good;
 }
 
+static bool build_fields(const struct report_request *request, const struct simulation *simulation,
+                         const struct code *code, struct program *program, struct report *report,
+                         struct error *error) {
+    struct report_rows functions;
+    const bool good = rows_build(BY_FUNCTION, 0, simulation, code, program, &functions, error) &&
+                      field_rows_build(&functions, request->top, &report->fields, error);
+    rows_free(&functions);
+    return good;
+}
+
 bool report_build(const struct report_request *request, const struct simulation *simulation,
                   const struct code *code, struct program *program, struct report *report,
                   struct error *error) {
@@ -59,6 +69,8 @@ bool report_build(const struct report_request *request, const struct simulation 
         return false;
     if (request->by == BY_LOOP && !build_loops(request, simulation, code, program, report, error))
         return false;
+    if (request->by == BY_FIELD && !build_fields(request, simulation, code, program, report, error))
+        return false;
     if (!threads_report_build(report, request->top, &report->threads, error))
         return false;
     report->threads.what_ifs = request->thread_what_ifs;
@@ -73,6 +85,7 @@ void report_free(struct report *report) {
     rows_free(&report->instructions);
     rows_free(&report->grouped);
     loop_rows_free(&report->loops);
+    field_rows_free(&report->fields);
     array_free_each(report->notes, report->note_count);
     free(report->note_commands);
     free(report->next);

@@ -15,6 +15,7 @@
 
 struct machine;
 struct report;
+struct stack;
 
 /* Names come from files: whatever is no text is replaced, as JSON must be UTF-8. NULL: null. */
 json_t *json_text(const char *text);
@@ -32,7 +33,10 @@ json_t *json_ideal(uint32_t ideal);
 json_t *json_states(const uint64_t cycles[STATE_COUNT]);
 json_t *json_notes(const struct report *report);
 
-/* Of the report by loop. */
+/* Cycles by signature. */
+json_t *cycle_stack_json(const struct stack *stack);
+/* Of the reports by field and by loop. */
+json_t *fields_json(const struct report *report);
 json_t *loops_json(const struct report *report);
 
 /* Writes an object, with a newline, and frees it. False: it could not be made. That it could not be

@@ -15,6 +15,7 @@
 #include "machine/machine.h"
 #include "model/forecast.h"
 #include "program/program.h"
+#include "query/field_rows.h"
 #include "query/loop_rows.h"
 #include "query/rows.h"
 #include "report/component.h"
@@ -52,6 +53,7 @@ struct report {
     struct report_rows functions, instructions;
     struct report_rows grouped;      /* by line or image, when asked for; else empty */
     struct loop_rows loops;          /* by loop, when asked for; else empty */
+    struct field_rows fields;        /* by field, likewise */
     const struct call_report *calls; /* in place of those tables; NULL: not asked for */
     struct forecast_result forecast; /* of upgrades of the machine; its instructions 0: none */
     struct what_if what_if;
@@ -117,6 +119,8 @@ void report_text_words(const struct page *page);
 
 /* The table of loops (text/loops.c). */
 void report_text_loops(const struct report *report, const struct page *page);
+/* The table of fields (text/fields.c). */
+void report_text_fields(const struct report *report, const struct page *page);
 /* "ST-L1 8.6\nBase 3.1": the parts of a stack, largest first, in percent of `total` (text/rows.c).
  */
 void report_text_parts(const struct stack *stack, double total, char *list, size_t size);

@@ -2,7 +2,7 @@
 #include "report/json_values.h"
 #include "report/report.h"
 
-static json_t *stack_of(const struct stack *stack) {
+json_t *cycle_stack_json(const struct stack *stack) {
     json_t *object = json_object();
     for (uint32_t i = 0; i < stack->count; i++) {
         char name[128];
@@ -32,7 +32,7 @@ json_t *loops_json(const struct report *report) {
                 "self_cycles", (double)row->self_units / CYCLE_UNITS, "share",
                 total > 0 ? (double)row->units / total : 0, "called_cycles",
                 row->called_units < 0 ? json_null() : json_real(row->called_units / CYCLE_UNITS),
-                "stack", stack_of(&row->stack)));
+                "stack", cycle_stack_json(&row->stack)));
     }
     return array;
 }

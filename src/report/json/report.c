@@ -239,6 +239,9 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
     if (report->by == BY_LOOP)
         put_members(&writer, json_pack("{s:o, s:I}", "loops", loops_json(report), "loop_count",
                                        (json_int_t)report->loops.total));
+    if (report->by == BY_FIELD)
+        put_members(&writer, json_pack("{s:o, s:I}", "fields", fields_json(report), "field_count",
+                                       (json_int_t)report->fields.total));
     if (report->calls)
         put_members(&writer, call_report_members(report->calls));
     put_members(&writer, json_pack("{s:o, s:o}", "children", children_object(&report->children),

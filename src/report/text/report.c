@@ -280,6 +280,8 @@ void report_text(const struct report *report, const struct page *page) {
             call_report_draw(report->calls, page);
         else if (report->by == BY_LOOP)
             report_text_loops(report, page);
+        else if (report->by == BY_FIELD)
+            report_text_fields(report, page);
         else if (report->by != BY_INSTRUCTION)
             report_text_rows(report, page);
         if (!report->calls)

@@ -1,0 +1,78 @@
+# sim and explain --by field: what the fields of structs cost, by debug information.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+
+# A ring of nodes is walked 30 times: each round loads `next` of every node and nothing else, 400
+# nodes a round; `value` of 50 of them is then summed.
+cat >ring.c <<'PROGRAM'
+#include <stdlib.h>
+struct node {
+    char name[48];
+    struct node *next;
+    long value;
+};
+static struct node nodes[400];
+__attribute__((noinline)) static struct node *around(struct node *node, int steps) {
+    do
+        node = node->next;
+    while (--steps);
+    return node;
+}
+__attribute__((noinline)) static long sum(const struct node *first, int count) {
+    long all = 0;
+    for (int i = 0; i < count; i++)
+        all += first[i].value;
+    return all;
+}
+int main(void) {
+    for (int i = 0; i < 400; i++)
+        nodes[i].next = &nodes[(i + 7) % 400];
+    struct node *node = nodes;
+    for (int i = 0; i < 30; i++)
+        node = around(node, 400);
+    return sum(nodes, 50) != 0 || !node;
+}
+PROGRAM
+cc -O1 -g -fno-tree-vectorize -fno-unroll-loops -o ring ring.c || exit 1
+run sim --by field --top 0 --json -o ring.json -- ./ring 2>why || cat why
+cat >fields.py <<'PROGRAM'
+import json
+report = json.load(open("ring.json"))
+fields = report["fields"]
+of = lambda name: [row for row in fields if row["type"] == "struct node" and row["field"] == name]
+(next_,), (value,) = of("next"), of("value")
+assert (next_["offset"], next_["size"], next_["type_size"]) == (48, 8, 64), next_
+assert (value["offset"], value["size"]) == (56, 8), value
+# 400 stores and 30 x 400 loads; 50 loads
+assert next_["executions"] == 12400, next_
+assert value["executions"] == 50, value
+assert not of("name")
+assert abs(sum(row["cycles"] for row in fields) - report["cycles"]) < 1e-6 * report["cycles"]
+assert sum(row["executions"] for row in fields) == report["instructions"]
+for row in fields:
+    assert abs(sum(row["stack"].values()) - row["cycles"]) < 1e-6 * report["cycles"], row
+    assert row["miss_cycles"] <= row["cycles"] + 1e-6
+    assert (row["type"] is None) == (row["reason"] is not None), row
+assert len(fields) == report["field_count"]
+PROGRAM
+check "fields have the accesses that the source says, and all rows sum to the run" python3 fields.py
+
+run explain --by field --top 20 -o ring.txt -- ./ring 2>why || cat why
+check "the text has the field with its offset and size" \
+    grep -qE ' 12\.4 k +48 +8  struct node\.next' ring.txt
+check "and what has none, by reason" grep -q '(no memory access)' ring.txt
+check "on 60 columns it fits" env COLUMNS=60 "$CULPRIT" sim --by field -o narrow.txt -- ./ring
+check "its lines do" bash -c '[ "$(LC_ALL=C.UTF-8 wc -L <narrow.txt)" -le 60 ]'
+
+cc -O1 -nostdlib -static -o bare -xc - <<'PROGRAM' || exit 1
+static volatile long words[64];
+void _start(void) {
+    for (int i = 0; i < 64; i++)
+        words[i]++;
+    __asm__ volatile("syscall" ::"a"(60L), "D"(0L));
+}
+PROGRAM
+run sim --by field -o bare.txt -- ./bare
+check "without debug information a line says what to do" \
+    bash -c "tr '\n' ' ' <bare.txt | grep -q 'bare has no debug information: compile it with -g'"
+finish

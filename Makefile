@@ -47,7 +47,8 @@ SOURCES := $(filter-out src/main.c src/cmd/% src/trace/qemu/plugin% %.bpf.c,$(wi
 PROGRAM := $(wildcard src/main.c src/cmd/*.c)
 PLUGIN := $(wildcard src/trace/qemu/plugin*.c)
 # The plugin tells what an exec would run as culprit does.
-PLUGIN_SHARES := src/program/executable.c src/util/error.c
+PLUGIN_SHARES := src/program/executable.c src/program/python_function.c src/program/python_lines.c \
+	src/util/error.c
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
 OWN_FILES := $(wildcard src/*.c src/*/*.[ch] src/*/*/*.[ch] tests/*.h tests/*/*.[ch] \
 	workloads/*.[ch] bench/*.[ch])
@@ -95,7 +96,8 @@ $(PROTOCOLS:%=%.o): %.o: %.c $(B)/flags
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 # What culprit and the plugin share in memory has a number, which changes with its text.
 LAYOUT := $(B)/generated/trace/qemu/layout.h
-$(LAYOUT): src/trace/qemu/ring.h src/trace/event.h src/trace/counts.h src/trace/thread_event.h
+$(LAYOUT): src/trace/qemu/ring.h src/trace/event.h src/trace/counts.h src/trace/thread_event.h \
+		src/program/python_layout.h
 	@mkdir -p $(@D)
 	$(call say,MAKE)
 	$(Q)printf '#define RING_LAYOUT %su\n' $$(cat $^ | cksum | cut -d ' ' -f 1) > $@

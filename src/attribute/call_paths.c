@@ -218,8 +218,9 @@ static bool tell_functions(const struct call_paths *paths, struct call_path_resu
         char *inlined = function->inlined ? strdup(function->inlined) : NULL;
         if (function->inlined && !inlined)
             return false;
-        result->functions[i] =
-            (struct call_path_function){function->image, function->offset, function->insn, inlined};
+        result->functions[i] = (struct call_path_function){
+            function->image,     function->offset, function->insn, inlined,
+            function->is_python, function->python, function->line, function->loop};
     }
     return true;
 }
@@ -231,7 +232,8 @@ static void find_sites(struct call_paths *paths, const struct code *code,
         if (path->parent == PATH_NONE || path->site == PATH_NONE)
             continue;
         uint32_t around = path->parent;
-        while (result->paths[around].kind == PATH_INLINE)
+        while (result->paths[around].kind == PATH_INLINE ||
+               result->paths[around].kind == PATH_PYTHON)
             around = result->paths[around].parent;
         const uint32_t caller = result->paths[around].function;
         path->beside = path_function_of(&paths->functions, code, path->site) != caller;

@@ -29,6 +29,10 @@ struct call_path_function {
     uint64_t offset; /* of its first byte */
     uint32_t insn;   /* one of its instructions */
     char *inlined;   /* its name, where it is inlined, and then it has no offset; else NULL */
+    bool is_python;  /* a line of Python: it is not of code */
+    uint32_t python; /* of it: index + 1 in struct code python; 0: not known */
+    uint32_t line;   /* likewise */
+    bool loop;       /* of an interpreter of Python */
 };
 
 struct call_path_result {

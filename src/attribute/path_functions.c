@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/python_layout.h"
 #include "util/array.h"
 
 void path_functions_free(struct path_functions *functions) {
@@ -49,6 +50,7 @@ static uint32_t look_up(struct path_functions *functions, const struct code *cod
                                            .named = extent.named,
                                            .sized = true,
                                            .linkage = extent.linkage,
+                                           .loop = extent.loop,
                                            .resolver = extent.resolver};
     return add(functions, &function);
 }
@@ -145,9 +147,23 @@ uint32_t path_scope_ask(struct path_functions *functions, const struct code *cod
     return number;
 }
 
+/* ---- Python ---- */
+
+enum { PYTHON = UINT32_C(1) << 30 }; /* the image of lines; their offset: function and line */
+
+uint32_t path_python_line(struct path_functions *functions, uint32_t python, uint32_t line) {
+    return add(functions, &(struct path_function){.image = PYTHON,
+                                                  .offset = (uint64_t)python << 32 | line,
+                                                  .sized = true,
+                                                  .is_python = true,
+                                                  .python = python,
+                                                  .line = line});
+}
+
 void path_extent_name(struct path_extent *extent, const char *name) {
     const size_t length = strlen(name);
     extent->named = true;
+    extent->loop = !strcmp(name, PYTHON_LOOP);
     extent->linkage = length > 4 && !strcmp(name + length - 4, "@plt");
     extent->resolver =
         !strncmp(name, "_dl_runtime_resolve", 19) || !strncmp(name, "_dl_runtime_profile", 19);

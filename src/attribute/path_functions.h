@@ -16,6 +16,7 @@ struct path_extent {
     uint64_t start, size; /* of the function: file offset, or address of anonymous code; bytes */
     bool named;           /* not by unwind tables alone */
     bool linkage;         /* an entry of the linkage table: it stands for what it jumps to */
+    bool loop;            /* of an interpreter of Python */
     bool resolver;        /* of the dynamic linker: goes on to what it has found, as if called */
 };
 
@@ -38,8 +39,11 @@ struct path_function {
     uint32_t insn;   /* one of its instructions */
     bool named;      /* not by its extent alone */
     bool sized;      /* its extent is known; else it is what was called there */
-    bool linkage, resolver;
-    const char *inlined; /* its name, if it is inlined where it is; then it has no offset */
+    bool linkage, resolver, loop;
+    const char *inlined;   /* its name, if it is inlined where it is; then it has no offset */
+    uint32_t python, line; /* a line of a Python function: index + 1 in struct code python, 0: not
+                              known; then it has no image, and `is_python` */
+    bool is_python;
 };
 
 /* Inlined functions around an instruction: numbers of functions, the outermost first. */
@@ -93,6 +97,10 @@ static inline uint32_t path_scope_of(struct path_functions *functions, const str
                ? functions->scope_of[insn] - 1
                : path_scope_ask(functions, code, insn);
 }
+
+/* A line of Python as a function of its own: `python` as in struct path_function. FUNCTION_NONE:
+ * out of memory. */
+uint32_t path_python_line(struct path_functions *functions, uint32_t python, uint32_t line);
 
 /* What a function is for, by its name. */
 void path_extent_name(struct path_extent *extent, const char *name);

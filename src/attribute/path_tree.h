@@ -18,6 +18,7 @@ enum path_kind {
     PATH_STACK,  /* the first on a stack of its own: a coroutine */
     PATH_OUTER,  /* it was returned to, its call was not seen */
     PATH_INLINE, /* it is inlined in its parent */
+    PATH_PYTHON, /* what its parent, an interpreter, or a Python function in it, runs */
     PATH_GAP,    /* instructions are missing: callers may be */
     PATH_KINDS
 };

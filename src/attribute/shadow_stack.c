@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 enum {
     FRAMES_MAX = 1 << 16,
@@ -62,6 +63,7 @@ void shadow_stack_free(struct shadow_stack *stack) {
     for (size_t i = 0; i < SHADOW_ASIDE; i++)
         free(stack->aside[i].items);
     free(stack->within);
+    shadow_python_free(&stack->python);
 }
 
 void shadow_counts_add(struct shadow_counts *sum, const struct shadow_counts *counts) {
@@ -85,9 +87,10 @@ static bool holds(const struct shadow_stack *stack, const struct code *code, uin
     return function != FUNCTION_NONE && path_function_holds(stack->functions, code, function, insn);
 }
 
-/* The function that a node is of, or that what is inlined there is a part of. */
+/* The function that a node is of, or that what is inlined there, or run by it, is a part of. */
 static uint32_t base_of(const struct shadow_stack *stack, uint32_t node) {
-    while (stack->tree->nodes[node].kind == PATH_INLINE)
+    while (stack->tree->nodes[node].kind == PATH_INLINE ||
+           stack->tree->nodes[node].kind == PATH_PYTHON)
         node = stack->tree->nodes[node].parent;
     return node;
 }
@@ -596,9 +599,47 @@ static bool go_inside(struct shadow_stack *stack, const struct code *code, uint3
     return stack->inner != PATH_NONE;
 }
 
+/* ---- Python ---- */
+
+static bool is_loop(const struct shadow_stack *stack, uint32_t node) {
+    const uint32_t function = function_of_node(stack, node);
+    return function != FUNCTION_NONE && stack->functions->items[function].loop;
+}
+
+/* The loop that is active, where Python's frames change: mostly it is what runs. */
+static uint32_t active_loop(const struct shadow_stack *stack) {
+    enum { OUTWARDS_MAX = 64 };
+    uint32_t node = stack->node;
+    for (int i = 0; i < OUTWARDS_MAX && node != PATH_NONE; i++) {
+        if (is_loop(stack, node))
+            return node;
+        node = stack->tree->nodes[node].parent;
+    }
+    return PATH_NONE;
+}
+
+/* From the loop to the line that it runs. How a loop came to run is not always known. */
+static bool go_into_python(struct shadow_stack *stack) {
+    const uint8_t kind = stack->tree->nodes[stack->node].kind;
+    const bool unsure = kind == PATH_GAP || kind == PATH_OUTER || kind == PATH_START;
+    stack->scope_node = PATH_NONE;
+    stack->inner =
+        shadow_python_node(&stack->python, stack->tree, stack->functions, stack->node, unsure);
+    return stack->inner != PATH_NONE;
+}
+
+static bool move_python(struct shadow_stack *stack, const struct trace_python *to) {
+    const bool begins = to->depth > stack->python.count || to->begins;
+    return shadow_python_move(&stack->python, to, begins ? active_loop(stack) : PATH_NONE,
+                              stack->counting);
+}
+
 /* Tells where it is, if the instructions count: of others nobody knows how many there are. */
 static inline bool tell(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
-    if (!stack->functions->extents.inlined)
+    if (stack->python.count && is_loop(stack, stack->node)) {
+        if (!go_into_python(stack))
+            return false;
+    } else if (!stack->functions->extents.inlined)
         stack->inner = stack->node;
     else if (!go_inside(stack, code, insn))
         return false;
@@ -634,8 +675,20 @@ bool shadow_stack_walk(struct shadow_stack *stack, const struct code *code,
     const uint64_t first = stack->position;
     const bool inlined = stack->functions->extents.inlined;
     uint64_t faults = 0;
+    const struct trace_python *python =
+        piece->python +
+        first_where(i, piece->python_count, piece->python[i].position > piece->first_insn);
+    const struct trace_python *python_end = piece->python + piece->python_count;
     for (uint32_t i = 0; i < insn_count; i++) {
         const uint16_t flags = insns[i].flags;
+        if (__builtin_expect(python < python_end, 0) && python->position == piece->first_insn + i) {
+            stack->position = first + (count ? i - faults : 0);
+            for (; python < python_end && python->position == piece->first_insn + i; python++)
+                if (!move_python(stack, python))
+                    return false;
+            if (!tell(stack, code, insns[i].insn))
+                return false;
+        }
         if (inlined) {
             stack->position = first + (count ? i - faults : 0);
             if (!tell(stack, code, insns[i].insn))
@@ -652,5 +705,8 @@ bool shadow_stack_walk(struct shadow_stack *stack, const struct code *code,
             return false;
     }
     stack->position = first + (count ? insn_count - faults : 0);
+    for (; python < python_end && python->position == piece->first_insn + insn_count; python++)
+        if (!move_python(stack, python))
+            return false;
     return true;
 }

@@ -8,6 +8,7 @@
 
 #include "attribute/path_functions.h"
 #include "attribute/path_tree.h"
+#include "attribute/shadow_python.h"
 #include "trace/trace.h"
 
 /* A call that has not returned, or what a signal's handler interrupted. */
@@ -58,7 +59,7 @@ struct shadow_stack {
     void *move_context;
 
     uint32_t root, node;        /* of the thread; where it is now */
-    uint32_t inner;             /* the same, or what is inlined there */
+    uint32_t inner;             /* the same, or what is inlined there, or Python's line */
     uint32_t scope, scope_node; /* of the last instruction: its inlined functions; its node */
     uint32_t told;              /* node, at the last move */
     uint64_t position;          /* instructions that counted */
@@ -76,6 +77,7 @@ struct shadow_stack {
     uint8_t *within;    /* by static instruction: a direct jump that stays in its function */
     size_t within_capacity;
     struct shadow_counts counts;
+    struct shadow_python python;
 };
 
 /* False: out of memory. */

@@ -1,20 +1,12 @@
-/* What a code object of CPython is called and where its lines are, read from the memory of its
- * process: which may hold anything, also what is made to look like one. */
+/* A code object of CPython as code of samples. */
 #pragma once
 
 #include "live/live.h"
-#include "program/python_layout.h"
-#include "program/python_lines.h"
-
-/* Memory of a process. */
-struct python_memory {
-    bool (*read)(void *context, uint64_t address, void *bytes, size_t size); /* all, or false */
-    void *context;
-};
+#include "program/python_function.h"
 
 struct python_code {
     const struct live_code *code; /* held */
-    struct python_lines lines;    /* none: it has its first line alone */
+    struct python_function function;
 };
 
 /* The code object at `address`. `bias`: what is added to the image's addresses in this process;

@@ -107,24 +107,11 @@ void python_frames_free(struct python_frames *frames) {
 
 /* ---- files ---- */
 
-/* Interpreters are found by the names of their files: not every file that is mapped is read. */
-static bool may_be_python(const char *path) {
-    return strstr(file_base_name(path), "python");
-}
-
 static void say_unknown(struct python_frames *frames, const struct live_file *file,
                         const struct python_image *image) {
     if (frames->note[0])
         return;
-    if (image->version)
-        snprintf(
-            frames->note, sizeof frames->note,
-            "the functions of Python %" PRIu32 ".%" PRIu32
-            " are not shown (%.200s): those of releases of 3.11 to 3.13 with a global lock are",
-            image->version >> 24, image->version >> 16 & 0xff, file->path);
-    else
-        snprintf(frames->note, sizeof frames->note,
-                 "the functions of a Python before 3.11 are not shown (%.200s)", file->path);
+    python_image_say_unknown(image, file->path, frames->note, sizeof frames->note);
 }
 
 static void read_image(struct python_frames *frames, const struct live_file *file,
@@ -156,7 +143,7 @@ static void read_image(struct python_frames *frames, const struct live_file *fil
 static bool find_file(struct python_frames *frames, const struct live_file *file, uint32_t *index) {
     const struct live_file_key *key = &file->key;
     *index = UINT32_MAX;
-    if (!may_be_python(file->path))
+    if (!python_may_be_in(file->path))
         return true;
     const size_t at = index_where(i, frames->file_count,
                                   frames->files[i].key.inode == key->inode &&

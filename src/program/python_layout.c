@@ -2,9 +2,12 @@
  * change what is used here; versions before a release did, and are not known. */
 #include "program/python_layout.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "util/array.h"
+#include "util/file_name.h"
 
 /* offsetof() in Python 3.11.2 and 3.11.7, x86-64. */
 static const struct python_layout LAYOUT_3_11 = {.interpreters = 40,
@@ -183,7 +186,7 @@ bool python_image_read(const struct elf_image *elf, struct python_image *image) 
     const struct wanted wanted[] = {
         {"_PyRuntime", &image->runtime},      {"Py_Version", &version_at},
         {"PyCode_Type", &image->code_type},   {"PyUnicode_Type", &image->text_type},
-        {"PyBytes_Type", &image->bytes_type},
+        {"PyBytes_Type", &image->bytes_type}, {PYTHON_LOOP, &image->loop},
     };
     if (!elf->elf || elf->header.e_machine != EM_X86_64)
         return false;
@@ -213,4 +216,20 @@ bool python_image_read(const struct elf_image *elf, struct python_image *image) 
         image->known = false;
         return true;
     }
+}
+
+bool python_may_be_in(const char *path) {
+    return strstr(file_base_name(path), "python");
+}
+
+void python_image_say_unknown(const struct python_image *image, const char *path, char *text,
+                              size_t size) {
+    if (image->version)
+        snprintf(
+            text, size,
+            "the functions of Python %" PRIu32 ".%" PRIu32
+            " are not shown (%.200s): those of releases of 3.11 to 3.13 with a global lock are",
+            image->version >> 24, image->version >> 16 & 0xff, path);
+    else
+        snprintf(text, size, "the functions of a Python before 3.11 are not shown (%.200s)", path);
 }

@@ -38,11 +38,20 @@ struct python_layout {
 };
 enum { PYTHON_FRAME_BYTES = 72, PYTHON_OWNED_BY_C = 3 };
 
+/* An address may be given to another object: that has other names and other lines. */
+static inline __attribute__((always_inline)) __u64 python_identity(__u64 qualname,
+                                                                   __u64 linetable) {
+    return qualname * 0x9e3779b97f4a7c15ull ^ linetable;
+}
+
 #ifndef __bpf__
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "program/elf_image.h"
+
+/* The function that executes Python's instructions; its arguments are the thread and a frame. */
+#define PYTHON_LOOP "_PyEval_EvalFrameDefault"
 
 /* A file with an interpreter: the program or its library. Addresses are as linked. */
 struct python_image {
@@ -52,9 +61,16 @@ struct python_image {
     uint64_t code_type;  /* PyCode_Type */
     uint64_t text_type;  /* PyUnicode_Type */
     uint64_t bytes_type; /* PyBytes_Type */
+    uint64_t loop;       /* _PyEval_EvalFrameDefault: PYTHON_LOOP; 0: not found */
     struct python_layout layout;
 };
 
 /* False: there is none in it. */
 bool python_image_read(const struct elf_image *elf, struct python_image *image);
+
+/* Interpreters are found by the names of their files: not every file that is mapped is read. */
+bool python_may_be_in(const char *path);
+/* What is to be said of an interpreter that is not known. */
+void python_image_say_unknown(const struct python_image *image, const char *path, char *text,
+                              size_t size);
 #endif

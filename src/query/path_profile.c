@@ -11,9 +11,20 @@
 
 enum { NAME_BYTES = 4096 };
 
+/* A line's function: UINT32_MAX: out of memory. */
+static uint32_t name_python(struct call_profile *profile, const struct code *code,
+                            const struct call_path_function *function) {
+    const struct python_source *source =
+        function->python ? &code->python[function->python - 1] : NULL;
+    return call_profile_add_procedure(profile, source ? source->path : "",
+                                      source ? source->name : "[Python]", 0);
+}
+
 /* UINT32_MAX: out of memory. */
 static uint32_t name_function(struct call_profile *profile, const struct code *code,
                               const struct call_path_function *function, struct program *program) {
+    if (function->is_python)
+        return name_python(profile, code, function);
     const struct static_insn *at = &code->insns[function->insn];
     const struct code_image *image = &code->images[at->image];
     struct location location = {.function = NULL};
@@ -50,13 +61,23 @@ static uint32_t *name_functions(struct call_profile *profile, const struct call_
     return procedures;
 }
 
+/* What calls a path: Python that an interpreter's loop runs stands in its place. */
+static uint32_t caller_of(const struct call_path_result *result, const struct call_path *path) {
+    const struct call_path *parent = &result->paths[path->parent];
+    return path->kind == PATH_PYTHON && parent->function != PATH_NONE &&
+                   result->functions[parent->function].loop && parent->parent != PATH_NONE
+               ? parent->parent
+               : path->parent;
+}
+
 static bool add_frames(struct call_profile *profile, const struct call_path_result *result,
                        const uint32_t *procedures, uint32_t *frames) {
     for (uint32_t i = 0; i < result->count; i++) {
         const struct call_path *path = &result->paths[i];
-        frames[i] = path->function == PATH_NONE ? 0
-                                                : call_profile_frame(profile, frames[path->parent],
-                                                                     procedures[path->function]);
+        frames[i] = path->function == PATH_NONE
+                        ? 0
+                        : call_profile_frame(profile, frames[caller_of(result, path)],
+                                             procedures[path->function]);
         if (frames[i] == CALL_NONE_FRAME)
             return false;
         struct call_frame *frame = &profile->frames.items[frames[i]];

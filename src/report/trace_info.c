@@ -27,6 +27,7 @@ struct counted {
     struct trace_exit exit;
     uint64_t instructions, chunks, blocks, bytes;
     uint64_t events, orders; /* of threads: system calls; reads of what another had written */
+    uint64_t python;         /* functions of Python that ran */
     struct counted_thread *threads; /* by number */
     size_t thread_count, thread_capacity;
     uint32_t processes, untraced, images;
@@ -104,6 +105,9 @@ static bool count_item(struct counted *counted, const struct item *item, struct 
         break;
     case ITEM_THREAD_EVENT:
         counted->events++;
+        break;
+    case ITEM_PYTHON:
+        counted->python++;
         break;
     case ITEM_THREAD_END:
     case ITEM_SYMBOLS:

@@ -21,7 +21,7 @@ void code_table_init(struct code_table *table, enum isa isa) {
 
 void code_table_settle(struct code_table *table) {
     for (uint32_t i = 0; i < table->process_count; i++)
-        free(table->processes[i].blocks);
+        free(table->processes[i].blocks), free(table->processes[i].python);
     free(table->code.uops);
     free(table->operands);
     free(table->owners);
@@ -47,6 +47,11 @@ void code_table_free(struct code_table *table) {
         free(table->code.images[i].path);
         free(table->code.images[i].symbol);
     }
+    for (uint32_t i = 0; i < table->code.python_count; i++) {
+        free(table->code.python[i].name);
+        free(table->code.python[i].path);
+    }
+    free(table->code.python);
     free(table->code.insns);
     free(table->code.images);
     memset(table, 0, sizeof *table);
@@ -419,4 +424,23 @@ bool code_table_add_symbols(struct code_table *table, const struct item_symbols 
     return code_name_symbols(&table->code, &table->code_image_capacity, table->owners,
                              item->process, item->symbols, item->count) ||
            out_of_memory(error);
+}
+
+bool code_table_add_python(struct code_table *table, const struct item_python *item,
+                           struct error *error) {
+    if (item->process >= table->process_count)
+        return error_set(error, "Python of unknown process %" PRIu32, item->process);
+    struct process_blocks *process = &table->processes[item->process];
+    struct code *code = &table->code;
+    if (item->function != process->python_count + 1 || item->function > PYTHON_FUNCTION_MAX)
+        return error_set(error, "function %" PRIu32 " of Python where %" PRIu32 " was due",
+                         item->function, process->python_count + 1);
+    if (code->python_count >= MAX_COUNT ||
+        !array_room(process->python, process->python_capacity, (size_t)item->function) ||
+        !array_room(code->python, table->python_capacity, (size_t)code->python_count + 1))
+        return out_of_memory(error);
+    const struct python_source source = {strdup(item->name), strdup(item->path), item->first_line};
+    code->python[code->python_count++] = source;
+    process->python[process->python_count++] = code->python_count;
+    return (source.name && source.path) || out_of_memory(error);
 }

@@ -60,6 +60,9 @@ struct process_blocks {
     uint32_t *blocks; /* block number of the process → index into code_table.blocks */
     size_t capacity;
     uint32_t count;
+    uint32_t *python; /* functions of Python, by number − 1: index + 1 into code.python */
+    size_t python_capacity;
+    uint32_t python_count;
 };
 
 /* Templates are copied so many at a time, a few too many. */
@@ -82,6 +85,7 @@ struct code_table {
     uint32_t undecodable_count;
     size_t insn_capacity, uop_capacity, code_image_capacity, operand_capacity, owner_capacity;
     size_t clock_call_capacity;
+    size_t python_capacity;
     size_t block_capacity, template_capacity, pattern_capacity, process_capacity, image_capacity;
     struct hash_index insn_index, block_index, uop_index; /* the last: of first µops of lists */
 };
@@ -103,6 +107,16 @@ bool code_table_add_block(struct code_table *table, const struct item_code *item
 /* The symbols of a process's anonymous code, as known at its end (trace/code_symbols.h). */
 bool code_table_add_symbols(struct code_table *table, const struct item_symbols *item,
                             struct error *error);
+
+/* A function of Python of a process; likewise. */
+bool code_table_add_python(struct code_table *table, const struct item_python *item,
+                           struct error *error);
+/* The index + 1 in code.python of a process's function by its number; 0: there is none. */
+static inline uint32_t code_table_python(const struct code_table *table, uint32_t process,
+                                         uint32_t function) {
+    const struct process_blocks *of = &table->processes[process];
+    return function - 1 < of->python_count ? of->python[function - 1] : 0;
+}
 
 /* The instruction, a system call, as it is executed when a vDSO serves the call: another static
  * instruction at the same place, of OP_CLOCK. CODE_NONE: out of memory. */

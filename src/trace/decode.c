@@ -338,6 +338,8 @@ bool decoder_feed(struct decoder *decoder, const struct item *item, struct error
         return code_table_add_block(&decoder->table, &item->code, decoder->notes, error);
     case ITEM_SYMBOLS:
         return code_table_add_symbols(&decoder->table, &item->symbols, error);
+    case ITEM_PYTHON:
+        return code_table_add_python(&decoder->table, &item->python, error);
     case ITEM_THREAD_EVENT:
         return feed_event(decoder, &item->event, error);
     case ITEM_DATA:
@@ -393,10 +395,17 @@ static int deliver(struct decoder *decoder, uint32_t number, bool ended,
                                   .events = decoder->told,
                                   .event_count = decoder->told_count,
                                   .orders = decoder->emitter.orders,
-                                  .order_count = decoder->emitter.order_count};
+                                  .order_count = decoder->emitter.order_count,
+                                  .python = decoder->emitter.python,
+                                  .python_count = decoder->emitter.python_count};
     for (uint32_t i = 0; i < decoder->emitter.order_count; i++)
         decoder->emitter.orders[i].reader += thread->insn_count;
-    decoder->told_count = decoder->emitter.order_count = 0;
+    for (uint32_t i = 0; i < decoder->emitter.python_count; i++) {
+        struct trace_python *python = &decoder->emitter.python[i];
+        python->position += thread->insn_count;
+        python->function = code_table_python(&decoder->table, thread->process, python->function);
+    }
+    decoder->told_count = decoder->emitter.order_count = decoder->emitter.python_count = 0;
     thread->insn_count += decoder->emitter.insn_count + decoder->passed;
     decoder->passed = 0;
     thread->access_count += decoder->emitter.access_count;

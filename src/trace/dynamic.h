@@ -6,6 +6,7 @@
 #pragma once
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "isa/insn.h"
@@ -43,6 +44,12 @@ struct code_image {
     uint64_t base; /* of its first appearance: address − file offset of its first mapping */
 };
 
+/* A function of Python, as a process had it. */
+struct python_source {
+    char *name, *path; /* "Class.method"; of its file */
+    uint32_t first_line;
+};
+
 /* All static code seen so far. Arrays grow (and may move) only inside trace_next(); counts never
  * shrink. Owned by the trace. */
 struct code {
@@ -53,6 +60,8 @@ struct code {
     uint32_t uop_count;
     struct code_image *images;
     uint32_t image_count;
+    struct python_source *python;
+    uint32_t python_count;
 };
 
 enum dynamic_flags {
@@ -87,6 +96,16 @@ struct memory_access {
     uint8_t reserved;
 };
 static_assert(sizeof(struct memory_access) == 16, "the window holds thousands of these");
+
+/* Where a thread's Python is from an instruction on (trace/event.h). */
+struct trace_python {
+    uint64_t position; /* sequence number of the instruction within its thread */
+    uint32_t function; /* index + 1 into struct code python; 0: not known */
+    uint32_t line;     /* 0: not known */
+    uint16_t depth;    /* of the frame, the outermost 1; 0: there is none */
+    bool begins;       /* the frame is the first of a run of the interpreter's loop */
+    bool innermost;    /* else it is restated, and others are within it */
+};
 
 /* An instruction that read what another thread had written, in words that threads synchronise by:
  * those that several wrote atomically, and those that one read again and again until another wrote

@@ -124,6 +124,29 @@ static void emit_orders(struct emitter *emitter, const uint64_t *events, size_t 
     }
 }
 
+/* Sorted. More than there is room for are of no program that runs. */
+static void emit_python(struct emitter *emitter, const uint64_t *events, size_t count,
+                        uint32_t emitted) {
+    for (size_t i = 0; i < count; i++) {
+        const unsigned kind = event_mark_kind(events[i]);
+        if (event_kind(events[i]) != EVENT_MARK ||
+            (kind != MARK_PYTHON && kind != MARK_PYTHON_FRAME))
+            continue;
+        const struct python_mark mark = python_mark_of(event_payload(events[i]));
+        struct trace_python *python = &emitter->python[emitter->python_count];
+        if (mark.index >= emitted || emitter->python_count == TRACE_BATCH_PYTHON)
+            continue;
+        *python = (struct trace_python){.position = emitter->insn_count + mark.index + 1,
+                                        .function = mark.function,
+                                        .line = mark.line,
+                                        .depth = (uint16_t)mark.depth,
+                                        .begins = mark.begins,
+                                        .innermost = kind == MARK_PYTHON};
+        if (!emitter->python_count || python[-1].position <= python->position)
+            emitter->python_count++;
+    }
+}
+
 enum emit emit_block(struct emitter *emitter, struct code_block *block, const uint64_t *events,
                      size_t count, const struct code_block *next, struct error *error) {
     struct code_table *table = emitter->table;
@@ -132,6 +155,8 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
         return EMIT_FULL;
     if (!marks_read(block, events, count, &marks, error))
         return EMIT_ERROR;
+    if (marks.python > TRACE_BATCH_PYTHON - emitter->python_count && emitter->insn_count)
+        return EMIT_FULL;
     const struct foreign_events foreign = foreign_events(table, block, events, count);
     marks.framed = foreign.signal;
     struct outcome outcome =
@@ -147,9 +172,9 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
     bool clock = marks.vdso && emitted && table->code.insns[last->insn].flags & INSN_SYSCALL;
     if (clock && (last->insn = code_table_clock_call(table, last->insn)) == CODE_NONE)
         return error_set(error, "out of memory for the code"), EMIT_ERROR;
-    bool plain = !marks.rep && !marks.orders && !marks.syscall && !marks.returned &&
-                 !marks.handler && !marks.gap && !marks.framed && marks.executed == CODE_NONE &&
-                 emitted == block->insn_count;
+    bool plain = !marks.rep && !marks.orders && !marks.python && !marks.syscall &&
+                 !marks.returned && !marks.handler && !marks.gap && !marks.framed &&
+                 marks.executed == CODE_NONE && emitted == block->insn_count;
     bool learn = plain && count <= 8 * (size_t)block->insn_count + 8 &&
                  code_table_reserve_pattern(table, block, (uint32_t)count);
     struct memory_access *first = emitter->accesses + emitter->access_count;
@@ -168,6 +193,8 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
         learn_template(table, block, insns, base, (uint32_t)count, accesses);
     if (marks.orders)
         emit_orders(emitter, events, count, emitted);
+    if (marks.python)
+        emit_python(emitter, events, count, emitted);
     emitter->insn_count += emitted;
     emitter->access_count += accesses;
     emitter->faulted |= outcome.fault;

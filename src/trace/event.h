@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum event_kind { EVENT_BLOCK, EVENT_LOAD, EVENT_STORE, EVENT_MARK };
@@ -28,6 +29,9 @@ enum event_mark {
                     wrote | 44:0 that thread. MARK_WRITTEN follows */
     MARK_WRITTEN, /* payload: instructions of that thread up to and including the one that wrote, as
                      the capture counts */
+    MARK_PYTHON,  /* payload: struct python_mark. From behind this instruction on, this is the
+                     innermost Python frame of the thread, and where it is */
+    MARK_PYTHON_FRAME, /* likewise a frame further out, which may have been told before */
     MARK_COUNT
 };
 
@@ -41,6 +45,32 @@ enum { EVENT_MAX_BLOCK_INSNS = 2048 };
 #define WRITER_THREAD ((UINT64_C(1) << 45) - 1) /* of a MARK_WRITER */
 /* The emulator offers no vDSO; outside of it the call would not have entered the kernel. */
 #define SYSCALL_OF_VDSO (UINT64_C(1) << 55)
+
+/* What Python runs, of MARK_PYTHON and MARK_PYTHON_FRAME. */
+struct python_mark {
+    uint32_t index;    /* 55:45 of the instruction in its block */
+    bool begins;       /* 44 the frame is the first of a run of the interpreter's loop */
+    uint32_t depth;    /* 43:34 of the frame, the outermost 1; 0: there is none. What is deeper than
+                          PYTHON_DEPTH_MAX has that */
+    uint32_t function; /* 33:17 its number in its process, from 1; 0: not known */
+    uint32_t line;     /* 16:0; 0: not known */
+};
+enum {
+    PYTHON_DEPTH_MAX = (1 << 10) - 1,
+    PYTHON_FUNCTION_MAX = (1 << 17) - 1,
+    PYTHON_LINE_MAX = (1 << 17) - 1
+};
+static inline uint64_t python_mark_payload(struct python_mark mark) {
+    return (uint64_t)mark.index << 45 | (uint64_t)mark.begins << 44 | (uint64_t)mark.depth << 34 |
+           (uint64_t)mark.function << 17 | mark.line;
+}
+static inline struct python_mark python_mark_of(uint64_t payload) {
+    return (struct python_mark){.index = (uint32_t)(payload >> 45),
+                                .begins = payload >> 44 & 1,
+                                .depth = payload >> 34 & PYTHON_DEPTH_MAX,
+                                .function = payload >> 17 & PYTHON_FUNCTION_MAX,
+                                .line = payload & PYTHON_LINE_MAX};
+}
 
 static inline uint64_t event_block(uint32_t block) {
     return block;

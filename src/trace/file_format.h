@@ -36,6 +36,7 @@ enum record_type {
     RECORD_INDEX,
     RECORD_SYMBOLS,
     RECORD_THREAD_EVENTS,
+    RECORD_PYTHON,
     RECORD_TYPE_COUNT
 };
 

@@ -515,6 +515,14 @@ static int parse_record(struct file_reader *reader, uint32_t type, struct item *
         item->kind = ITEM_SYMBOLS;
         status = take_symbols(reader, &item->symbols, error);
         break;
+    case RECORD_PYTHON:
+        item->kind = ITEM_PYTHON;
+        item->python.process = take_u32(payload);
+        item->python.function = take_u32(payload);
+        item->python.first_line = take_u32(payload);
+        item->python.name = take_string(payload, true);
+        item->python.path = take_string(payload, true);
+        break;
     case RECORD_THREAD_END:
         item->kind = ITEM_THREAD_END;
         item->thread_ended = take_u32(payload);

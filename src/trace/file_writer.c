@@ -443,6 +443,14 @@ static bool write_record(struct file_writer *writer, const struct item *item, st
     case ITEM_SYMBOLS:
         write_symbols(writer, &item->symbols);
         return true;
+    case ITEM_PYTHON:
+        begin_record(writer, RECORD_PYTHON);
+        add_u32(writer, item->python.process);
+        add_u32(writer, item->python.function);
+        add_u32(writer, item->python.first_line);
+        add_string(writer, item->python.name);
+        add_string(writer, item->python.path);
+        return true;
     case ITEM_DATA:
         return write_data(writer, &item->data, error);
     case ITEM_THREAD_END:

@@ -6,8 +6,9 @@
  *
  * Order: a PROCESS before anything of that process; an IMAGE before CODE that lies in it; a CODE
  * before DATA that enters its block; THREAD_END after the last DATA of a thread; SYMBOLS after the
- * last DATA of a process; a MARKER before the DATA that its position lies in; a THREAD_EVENT before
- * the DATA with what its thread did after the call, a CREATE before all of the new thread. */
+ * last DATA of a process; a PYTHON before DATA that marks it; a MARKER before the DATA that its
+ * position lies in; a THREAD_EVENT before the DATA with what its thread did after the call, a
+ * CREATE before all of the new thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,6 +29,7 @@ enum item_kind {
     ITEM_THREAD_END,
     ITEM_SYMBOLS, /* of anonymous code, when its process ends */
     ITEM_THREAD_EVENT,
+    ITEM_PYTHON, /* a function of Python, before DATA that marks it */
     ITEM_NOTE,
     ITEM_MARKER, /* only of a live capture that was asked for; never written */
     ITEM_EFFECT, /* of a live capture only; never written */
@@ -95,6 +97,13 @@ struct item_symbols {
     const struct code_symbol *symbols; /* sorted, not overlapping, size ≥ 1; names not empty */
 };
 
+struct item_python {
+    uint32_t process;
+    uint32_t function; /* dense per process generation, ascending from 1 */
+    uint32_t first_line;
+    const char *name, *path;
+};
+
 struct item_marker {
     uint32_t marker;   /* index in capture_markers.markers */
     uint64_t position; /* instructions that its thread has executed before it */
@@ -122,6 +131,7 @@ struct item {
         uint32_t thread_ended;
         struct item_symbols symbols;
         struct thread_event event; /* `position` counts like first_insn of DATA; no `number` */
+        struct item_python python;
         struct item_marker marker;
         const char *note; /* also of ITEM_CUT: how much there is */
         struct item_effect effect;

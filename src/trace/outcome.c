@@ -124,6 +124,12 @@ bool marks_read(const struct code_block *block, const uint64_t *events, size_t c
             break;
         case MARK_WRITTEN:
             break;
+        case MARK_PYTHON:
+        case MARK_PYTHON_FRAME:
+            if (python_mark_of(event_payload(events[i])).index >= block->insn_count)
+                return error_set(error, "a place of Python is malformed");
+            marks->python++;
+            break;
         default:
             return error_set(error, "unknown mark %u", event_mark_kind(events[i]));
         }

@@ -67,6 +67,12 @@ static bool take_code(struct region_capture *capture, const struct item_code *co
     return !process || kept_process_code(process, code) || region_capture_out_of_memory(error);
 }
 
+static bool take_python(struct region_capture *capture, const struct item_python *python,
+                        struct error *error) {
+    struct kept_process *process = find_process(capture, python->process);
+    return !process || kept_process_python(process, python) || region_capture_out_of_memory(error);
+}
+
 /* ---- regions ---- */
 
 static struct capture_region *region_at(const struct region_capture *capture, size_t number) {
@@ -412,6 +418,8 @@ static bool take_item(struct region_capture *capture, const struct item *item,
         return take_thread_end(capture, item->thread_ended, error);
     case ITEM_MARKER:
         return take_marker(capture, &item->marker, error);
+    case ITEM_PYTHON:
+        return take_python(capture, &item->python, error);
     case ITEM_SYMBOLS:
         return take_symbols(capture, &item->symbols, error);
     case ITEM_END:

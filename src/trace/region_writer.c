@@ -50,11 +50,28 @@ bool kept_process_image(struct kept_process *process, const struct item_image *i
     return true;
 }
 
+bool kept_process_python(struct kept_process *process, const struct item_python *python) {
+    struct item_python kept = *python;
+    kept.name = strdup(python->name);
+    kept.path = strdup(python->path);
+    if (kept.name && kept.path &&
+        array_push(process->python, process->python_capacity, process->python_count, kept))
+        return true;
+    free((char *)kept.name);
+    free((char *)kept.path);
+    return false;
+}
+
 void kept_process_free(struct kept_process *process) {
     if (!process)
         return;
     for (size_t i = 0; i < process->mapping_count; i++)
         free((char *)process->mappings[i].path);
+    for (size_t i = 0; i < process->python_count; i++) {
+        free((char *)process->python[i].name);
+        free((char *)process->python[i].path);
+    }
+    free(process->python);
     free((char *)process->process.command);
     free((char *)process->process.executable);
     free(process->mappings);
@@ -204,6 +221,18 @@ static bool is_order(uint64_t event) {
            (event_mark_kind(event) == MARK_WRITER || event_mark_kind(event) == MARK_WRITTEN);
 }
 
+/* Functions have the numbers that they have in the process. */
+static bool put_python(struct region_writer *writer, struct error *error) {
+    const struct kept_process *process = writer->process;
+    for (; writer->python < process->python_count; writer->python++) {
+        struct item item = {.kind = ITEM_PYTHON, .python = process->python[writer->python]};
+        item.python.process = 0;
+        if (!file_writer_put(writer->file, &item, error))
+            return false;
+    }
+    return true;
+}
+
 bool region_writer_data(struct region_writer *writer, const struct item_data *data,
                         struct chunk_events events, bool own, struct error *error) {
     uint32_t number, count = 0;
@@ -241,7 +270,8 @@ bool region_writer_data(struct region_writer *writer, const struct item_data *da
     if (!count)
         return true;
     thread->insns += data->insn_count;
-    if (!put_events(writer, events, number, first - data->first_insn, error))
+    if (!put_events(writer, events, number, first - data->first_insn, error) ||
+        !put_python(writer, error))
         return false;
     struct item item = {.kind = ITEM_DATA, .data = *data};
     item.data.process = 0;

@@ -11,12 +11,15 @@ struct kept_process {
     struct kept_code code;
     struct item_image *mappings; /* paths owned */
     size_t mapping_count, mapping_capacity;
+    struct item_python *python; /* functions, strings owned */
+    size_t python_count, python_capacity;
 };
 
 /* NULL: out of memory. */
 struct kept_process *kept_process_new(const struct item_process *process);
 bool kept_process_code(struct kept_process *process, const struct item_code *code);
 bool kept_process_image(struct kept_process *process, const struct item_image *image);
+bool kept_process_python(struct kept_process *process, const struct item_python *python);
 void kept_process_free(struct kept_process *process);
 
 /* ---- the trace of one region ---- */
@@ -52,6 +55,7 @@ struct region_writer {
     bool started;
     uint64_t *events;
     size_t event_capacity;
+    size_t python; /* functions of the process that are told of */
 };
 
 /* `process` must outlive the writer, but may grow. */

@@ -22,7 +22,12 @@
 
 struct trace;
 
-enum { TRACE_BATCH_INSNS = 4096, TRACE_BATCH_ACCESSES = 16384, TRACE_BATCH_ORDERS = 4096 };
+enum {
+    TRACE_BATCH_INSNS = 4096,
+    TRACE_BATCH_ACCESSES = 16384,
+    TRACE_BATCH_ORDERS = 4096,
+    TRACE_BATCH_PYTHON = 4096
+};
 
 struct trace_batch {
     uint32_t thread;     /* dense number from 0 over the whole trace, one per guest thread (a
@@ -46,6 +51,9 @@ struct trace_batch {
     uint32_t event_count;
     uint32_t order_count;
     const struct trace_order *orders; /* of insns[], by `reader`; valid as long */
+    uint32_t python_count;
+    const struct trace_python *python; /* from an insns[] on, or from behind the last, by
+                                          `position`; valid as long */
 };
 
 /* Everything known about a process generation; grows inside trace_next(). */

@@ -22,6 +22,7 @@ enum {
     NAMELESS = 'z',
     UNNAMED = 'q',
     LINKAGE = 'p',
+    LOOP = 'l',
     RESOLVER = 'r'
 };
 
@@ -31,7 +32,8 @@ struct call_script {
     struct code code;
     struct dynamic_insn steps[SCRIPT_INSNS];
     struct memory_access accesses[SCRIPT_INSNS];
-    uint32_t step_count, access_count;
+    struct trace_python python[SCRIPT_INSNS];
+    uint32_t step_count, access_count, python_count;
 };
 
 static inline uint64_t at(char function, unsigned offset) {
@@ -39,7 +41,7 @@ static inline uint64_t at(char function, unsigned offset) {
 }
 
 /* Of 'z' nothing is known, of 'q' only where it is, 'p' is of the linkage table, 'r' the dynamic
- * linker's resolver. */
+ * linker's resolver, 'l' Python's loop. */
 static inline bool script_locate(void *context, const struct code_image *image, uint64_t offset,
                                  struct path_extent *extent) {
     (void)context, (void)image;
@@ -48,6 +50,7 @@ static inline bool script_locate(void *context, const struct code_image *image, 
                                    .size = FUNCTION_BYTES,
                                    .named = function != UNNAMED,
                                    .linkage = function == LINKAGE,
+                                   .loop = function == LOOP,
                                    .resolver = function == RESOLVER};
     return function != NAMELESS;
 }
@@ -99,6 +102,18 @@ static inline void jump(struct call_script *script, uint64_t offset) {
 static inline void jump_indirect(struct call_script *script, uint64_t offset) {
     step(script, offset, BRANCH_INDIRECT, DYN_TAKEN, 0);
 }
+/* From the next instruction on Python runs a line of a function, in a frame of this depth. */
+static inline void runs(struct call_script *script, uint16_t depth, uint32_t function,
+                        uint32_t line, bool begins) {
+    script->python[script->python_count++] =
+        (struct trace_python){script->step_count, function, line, depth, begins, true};
+}
+/* Likewise, of a frame further out. */
+static inline void runs_outside(struct call_script *script, uint16_t depth, uint32_t function,
+                                uint32_t line, bool begins) {
+    runs(script, depth, function, line, begins);
+    script->python[script->python_count - 1].innermost = false;
+}
 /* After it a signal's handler runs, or what it interrupted. */
 static inline void interrupted(struct call_script *script, uint64_t offset) {
     step(script, offset, BRANCH_NONE, DYN_SIGNAL, 0);
@@ -114,5 +129,7 @@ static inline struct trace_batch script_piece(const struct call_script *script, 
                                 .insn_count = count,
                                 .accesses = script->accesses,
                                 .access_count = script->access_count,
+                                .python = script->python,
+                                .python_count = script->python_count,
                                 .first_insn = first};
 }

@@ -385,6 +385,49 @@ static void test_orders(void **state) {
     trace_close(trace);
 }
 
+static uint64_t python(uint32_t index, uint32_t depth, uint32_t function, uint32_t line) {
+    return event_mark(MARK_PYTHON, python_mark_payload((struct python_mark){
+                                       index, depth == 1, depth, function, line}));
+}
+
+/* What Python runs comes with the instruction from which on it does, and changes nothing else. A
+ * function that nobody told of is not known; one that is told of out of order is an error. */
+static void test_python(void **state) {
+    (void)state;
+    static const struct trace_python EXPECTED[] = {
+        {1, 1, 7, 1, true, true}, {4, 2, 9, 2, false, true}, {5, 0, 3, 3, false, true}};
+    struct error error;
+    struct trace_batch batch;
+    uint64_t insns = 0;
+    uint32_t found = 0;
+    begin_loop();
+    script_add(&script, ITEM_PYTHON)->python = (struct item_python){0, 1, 5, "f", "/a.py"};
+    script_add(&script, ITEM_PYTHON)->python = (struct item_python){0, 2, 8, "g", "/a.py"};
+    DATA(0, 0, load(2, 0, 0x2000), python(0, 1, 1, 7), python(3, 2, 2, 9), 0, load(2, 0, 0x2000));
+    DATA(0, python(0, 3, 77, 3), 1, load(3, 0, 0x2000));
+    script_thread_end(&script, 0);
+    struct trace *trace = script_open(&script);
+    while (trace_next(trace, &batch, &error) > 0) {
+        for (uint32_t i = 0; i < batch.python_count; i++, found++) {
+            assert_true(found < 3);
+            assert_memory_equal(&batch.python[i], &EXPECTED[found], sizeof *EXPECTED);
+        }
+        insns += batch.insn_count;
+    }
+    assert_int_equal(found, 3);
+    assert_int_equal(insns, 9);
+    assert_int_equal(trace_code(trace)->python_count, 2);
+    assert_string_equal(trace_code(trace)->python[1].name, "g");
+    trace_close(trace);
+
+    begin_loop();
+    script_add(&script, ITEM_PYTHON)->python = (struct item_python){0, 2, 5, "f", "/a.py"};
+    expect_error("function 2 of Python where 1 was due");
+    begin_loop();
+    DATA(0, 0, load(2, 0, 0x2000), python(4, 1, 1, 7), 1);
+    expect_error("a place of Python is malformed");
+}
+
 /* Chunks may end anywhere after a block's event; what follows may be marks or memory events. */
 static void test_chunk_boundaries(void **state) {
     (void)state;
@@ -651,6 +694,7 @@ int main(void) {
         cmocka_unit_test(test_death),
         cmocka_unit_test(test_gap),
         cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_python),
         cmocka_unit_test(test_chunk_boundaries),
         cmocka_unit_test(test_shared_code),
         cmocka_unit_test(test_undecodable),

@@ -12,7 +12,7 @@ struct walked {
 };
 
 /* The functions that led to a node: '>' calls, '~' jumps to, '!' is interrupted for; '|' begins a
- * stack, '<' was returned to, '?' is of unknown callers. */
+ * stack, '<' was returned to, '?' is of unknown callers; ":1.7": line 7 of Python's function 1. */
 static void put_path(const struct walked *walked, uint32_t node, char *text) {
     static const char MARKS[PATH_KINDS] = {
         [PATH_START] = 0,   [PATH_CALL] = '>',  [PATH_JUMP] = '~', [PATH_SIGNAL] = '!',
@@ -22,6 +22,10 @@ static void put_path(const struct walked *walked, uint32_t node, char *text) {
         return;
     put_path(walked, at->parent, text);
     const struct path_function *function = &walked->functions.items[at->function];
+    if (function->is_python) {
+        sprintf(text + strlen(text), ":%d.%d", (int)function->python, (int)function->line);
+        return;
+    }
     const char letter = (char)(function->offset / FUNCTION_BYTES);
     sprintf(text + strlen(text), "%.1s%c", &MARKS[at->kind], letter);
 }
@@ -382,6 +386,75 @@ static void nameless_code(void **state) {
     assert_moves(&script, "0 m, 1 m>z, 3 m>z>z, 5 m>z, 6 m, ");
 }
 
+/* The loop runs line 7 of function 1, which calls f, then line 8, which calls function 2: within
+ * the loop, so that this is below it; f belongs to the line that calls it. Then it returns. */
+static void python_lines(void **state) {
+    (void)state;
+    struct call_script script;
+    script_begin(&script, ISA_X86_64);
+    call(&script, at('m', 0), 0xff8);
+    plain(&script, at('l', 0));
+    runs(&script, 1, 1, 7, true);
+    plain(&script, at('l', 4));
+    call(&script, at('l', 8), 0xfe8);
+    back(&script, at('f', 0), 0xfe8);
+    plain(&script, at('l', 12));
+    runs(&script, 1, 1, 8, true);
+    plain(&script, at('l', 16));
+    runs(&script, 2, 2, 3, false);
+    call(&script, at('l', 8), 0xfe8);
+    back(&script, at('f', 0), 0xfe8);
+    plain(&script, at('l', 12));
+    runs(&script, 1, 1, 8, true);
+    plain(&script, at('l', 20));
+    runs(&script, 0, 0, 0, false);
+    back(&script, at('l', 24), 0xff8);
+    plain(&script, at('m', 4));
+    assert_moves(&script, "0 m, 1 m>l, 2 m>l:1.7, 4 m>l:1.7>f, 5 m>l:1.7, 6 m>l:1.8, "
+                          "7 m>l:1.8:2.3, 8 m>l:1.8:2.3>f, 9 m>l:1.8:2.3, 10 m>l:1.8, "
+                          "11 m>l, 12 m, ");
+}
+
+/* A line calls g, which runs Python in a loop of its own: that one's frames are below it, and the
+ * first loop's line is where it was when the call has returned. */
+static void python_within_python(void **state) {
+    (void)state;
+    struct call_script script;
+    script_begin(&script, ISA_X86_64);
+    call(&script, at('m', 0), 0xff8);
+    plain(&script, at('l', 0));
+    runs(&script, 1, 1, 7, true);
+    call(&script, at('l', 8), 0xfe8);
+    call(&script, at('g', 0), 0xfd8);
+    plain(&script, at('l', 0));
+    runs(&script, 2, 2, 3, true);
+    plain(&script, at('l', 4));
+    runs(&script, 1, 1, 7, true);
+    back(&script, at('l', 24), 0xfd8);
+    back(&script, at('g', 4), 0xfe8);
+    plain(&script, at('l', 12));
+    assert_moves(&script, "0 m, 1 m>l, 2 m>l:1.7, 3 m>l:1.7>g, 4 m>l:1.7>g>l, "
+                          "5 m>l:1.7>g>l:2.3, 6 m>l:1.7>g>l, 7 m>l:1.7>g, 8 m>l:1.7, ");
+}
+
+/* The trace begins within what a line calls, and tells first of all frames: the loop that is
+ * returned to is the one that runs the innermost ones. */
+static void python_begins_inside(void **state) {
+    (void)state;
+    struct call_script script;
+    script_begin(&script, ISA_X86_64);
+    plain(&script, at('f', 0));
+    runs_outside(&script, 1, 1, 7, true);
+    runs(&script, 2, 2, 9, false);
+    back(&script, at('f', 4), 0xfe8);
+    plain(&script, at('l', 12));
+    runs(&script, 2, 2, 10, false);
+    plain(&script, at('l', 16));
+    runs(&script, 1, 1, 7, true);
+    plain(&script, at('l', 20));
+    assert_moves(&script, "0 <lf, 2 <l:1.7:2.9, 3 <l:1.7:2.10, 4 <l:1.7, ");
+}
+
 /* With no room for more chains of calls, a function that is called again is its node above. */
 static void folded_recursion(void **state) {
     (void)state;
@@ -417,6 +490,9 @@ int main(void) {
         cmocka_unit_test(begins_inside),
         cmocka_unit_test(gaps),
         cmocka_unit_test(nameless_code),
+        cmocka_unit_test(python_lines),
+        cmocka_unit_test(python_within_python),
+        cmocka_unit_test(python_begins_inside),
         cmocka_unit_test(folded_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

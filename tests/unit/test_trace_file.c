@@ -86,6 +86,8 @@ static void make_script(uint32_t chunk_events) {
     static const struct code_symbol symbols[] = {{0x1000, 10, "JS:*hot loop.js:1:13"},
                                                  {0x100a, 1, "ret"}};
     script_add(&script, ITEM_SYMBOLS)->symbols = (struct item_symbols){0, 2, symbols};
+    script_add(&script, ITEM_PYTHON)->python =
+        (struct item_python){0, 1, 12, "Class.method", "/tmp/a.py"};
     script_add(&script, ITEM_NOTE)->note = "a note";
     script_add(&script, ITEM_END)->end =
         (struct trace_exit){.known = true, .signaled = true, .status = 9};
@@ -155,6 +157,11 @@ static bool same_item(const struct item *a, const struct item *b) {
                 !same_text(a->symbols.symbols[i].name, b->symbols.symbols[i].name))
                 return false;
         return a->symbols.process == b->symbols.process && a->symbols.count == b->symbols.count;
+    case ITEM_PYTHON:
+        return a->python.process == b->python.process && a->python.function == b->python.function &&
+               a->python.first_line == b->python.first_line &&
+               same_text(a->python.name, b->python.name) &&
+               same_text(a->python.path, b->python.path);
     case ITEM_CUT:
     case ITEM_NOTE:
         return same_text(a->note, b->note);

@@ -56,9 +56,3 @@ enum {
     PYTHON_TABLE_AT = 2048,
     PYTHON_TEXT_ROOM = 512 /* a power of 2, as is that of tables */
 };
-
-/* An address may be given to another object: that has other names and other lines. */
-static inline __attribute__((always_inline)) __u64 python_identity(__u64 qualname,
-                                                                   __u64 linetable) {
-    return qualname * 0x9e3779b97f4a7c15ull ^ linetable;
-}

@@ -30,6 +30,7 @@ struct traced {
     int pidfd;
     time_t began; /* when it said hello, by the clock of files */
     char *command, *executable;
+    uint32_t python; /* functions of Python told of */
     struct block_table *blocks;
 };
 
@@ -80,6 +81,7 @@ struct queued {
     uint64_t position;             /* EFFECT; number: the thread */
     struct item_marker marker;
     struct thread_event event;   /* THREAD_EVENT */
+    struct item_python python;   /* PYTHON; strings owned by the queue */
     struct item_data data;       /* events where they lie */
     struct symbol_cover symbols; /* SYMBOLS; owned by the queue */
 };
@@ -104,7 +106,8 @@ struct capture {
     } watchdog;
     void (*outlived)(void *context); /* likewise */
     void *waiting_context;
-    bool evex; /* AVX-512 code was met */
+    bool evex;           /* AVX-512 code was met */
+    bool python_unknown; /* an interpreter of Python was, which is not known */
     bool header_given, end_given;
     volatile sig_atomic_t interrupted;
     const volatile sig_atomic_t *stop;  /* NULL: none */
@@ -147,6 +150,11 @@ struct capture {
     struct item_data data;
     bool out_of_memory;
 };
+
+/* ---- python_mapping.c ---- */
+
+/* The interpreter whose loop lies in a mapping of the process, if there is one. */
+struct ring_python python_in_mapping(struct capture *capture, const struct image_mapping *mapping);
 
 /* ---- queue.c ---- */
 

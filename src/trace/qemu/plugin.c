@@ -106,6 +106,25 @@ static void on_taking_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t
     accessed(access_event(info, address, userdata), ORDER_TAKES);
 }
 
+/* The same where Python runs. Its state is not accessed atomically. */
+static void on_python_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+                             void *userdata) {
+    const uint64_t event = access_event(info, address, userdata);
+    (void)vcpu;
+    accessed(event, ORDER_COUNTS);
+    if (__builtin_expect(python_may_move(event), 0))
+        python_moved(event);
+}
+
+static void on_taking_python_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+                                    void *userdata) {
+    const uint64_t event = access_event(info, address, userdata);
+    (void)vcpu;
+    accessed(event, ORDER_TAKES);
+    if (__builtin_expect(python_may_move(event), 0))
+        python_moved(event);
+}
+
 static void on_spin_block(unsigned vcpu, void *userdata) {
     block_entered(thread_chunk, vcpu, (uintptr_t)userdata);
     order_spin((uint32_t)(uintptr_t)userdata);
@@ -119,6 +138,14 @@ static void on_lone_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t a
         both_accesses(event);
     else if (!append(lone_chunk, event))
         thread_access(event);
+}
+
+static void on_lone_python_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+                                  void *userdata) {
+    const uint64_t event = access_event(info, address, userdata);
+    on_lone_access(vcpu, info, address, userdata);
+    if (__builtin_expect(python_may_move(event), 0))
+        python_moved(event);
 }
 
 static void on_marked_block(unsigned vcpu, void *userdata) {
@@ -182,9 +209,11 @@ static void await_rep_accesses(struct qemu_plugin_tb *tb, const struct rep_block
 }
 
 static qemu_plugin_vcpu_mem_cb_t access_callback(const struct qemu_plugin_insn *insn) {
-    return !plugin.parallel                     ? on_lone_access
-           : order_insn_of(insn) == ORDER_TAKES ? on_taking_access
-                                                : on_access;
+    if (!plugin.parallel)
+        return python_runs ? on_lone_python_access : on_lone_access;
+    if (order_insn_of(insn) == ORDER_TAKES)
+        return python_runs ? on_taking_python_access : on_taking_access;
+    return python_runs ? on_python_access : on_access;
 }
 
 static void instrument_block(struct qemu_plugin_tb *tb) {
@@ -278,6 +307,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     default:
         add_nothing(tb);
     }
+    python_instrument(tb);
     errno = saved;
 }
 

@@ -83,6 +83,10 @@ uint32_t thread_ordinal(unsigned vcpu);
 bool thread_at(uint32_t index, uint32_t *number, uint64_t *position);
 /* The instruction `index` of its block has read what another thread wrote. */
 void thread_tell_writer(uint32_t index, uint32_t writer, uint64_t written);
+/* Its chunk, by when it was begun; 0: it has none now. */
+uint64_t thread_ticket(void);
+/* Puts a mark of Python behind what it has just accessed. False: there is no room. */
+bool thread_tell_python(enum event_mark mark, uint64_t payload);
 /* The last events of its chunk, the last first, `most` at most. Returns how many. */
 uint32_t thread_last_events(uint64_t *events, uint32_t most);
 /* Of each image a few blocks of its chunk that it entered last, the last first. Returns how many.
@@ -157,6 +161,8 @@ struct block {
 bool code_has_symbol(const struct qemu_plugin_tb *tb);
 /* Where the block lies: `image` of the marker sites there, or RING_UNMARKED, and its offset. */
 uint32_t code_marked(const struct qemu_plugin_tb *tb, uint64_t *offset);
+/* What its mapping has is known after this. */
+void code_look(const struct qemu_plugin_tb *tb);
 /* How many instructions an execution of the block executes. */
 uint32_t code_insn_count(const struct qemu_plugin_tb *tb);
 /* The rep instruction that ends the block, if any; `block` is left to the caller. */
@@ -249,6 +255,32 @@ void order_access(uint64_t event);
 void order_atomic(uint64_t event, enum order_insn insn);
 void order_thread_ended(void);
 void order_forked(void);
+
+/* ---- plugin_python.c: what Python runs ---- */
+
+/* Stores to these addresses move Python on: events without index and size; 0: none. */
+struct python_watch {
+    uint64_t instruction; /* of the innermost frame */
+    uint64_t frame;       /* the innermost frame is told there */
+    uint64_t c_frame;     /* and, to 3.12, where that is */
+};
+extern THREAD_LOCAL struct python_watch python_watch;
+static inline bool python_may_move(uint64_t event) {
+    const uint64_t place = event & ~(UINT64_C(0x3fff) << 48);
+    return place == python_watch.instruction || place == python_watch.frame ||
+           place == python_watch.c_frame;
+}
+extern bool python_runs; /* an interpreter was found in this process */
+void python_found(const struct ring_python *python);
+/* In every phase: a block that begins where the interpreter's loop does tells of it; after the
+ * block's own. */
+void python_instrument(struct qemu_plugin_tb *tb);
+/* What python_may_move() is true of was stored. */
+void python_moved(uint64_t event);
+/* The current thread begins a chunk. */
+void python_chunk_begun(void);
+void python_thread_ended(void);
+void python_forked(void);
 
 /* ---- plugin_wait.c: what threads wait for in the kernel ---- */
 

@@ -93,6 +93,7 @@ static struct mapping ask_mapping(uint64_t address) {
         mapping = (struct mapping){reply.start,  reply.end,   reply.file_offset,
                                    reply.symbol, reply.image, reply.marked};
         add_mapping(&mapping);
+        python_found(&reply.python);
     }
     return mapping;
 }
@@ -261,6 +262,11 @@ bool code_has_symbol(const struct qemu_plugin_tb *tb) {
 
 static uint64_t offset_in(const struct mapping *mapping, uint64_t address) {
     return mapping->image == UINT32_MAX ? address : address - mapping->start + mapping->file_offset;
+}
+
+void code_look(const struct qemu_plugin_tb *tb) {
+    learn_guest_base(tb);
+    mapping_of(qemu_plugin_tb_vaddr(tb));
 }
 
 uint32_t code_marked(const struct qemu_plugin_tb *tb, uint64_t *offset) {

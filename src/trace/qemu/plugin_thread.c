@@ -229,6 +229,7 @@ static bool take_chunk(void) {
     self.held = true;
     holders[self.chunk] = (struct holder){&self, &thread_chunk};
     use_chunk(chunk);
+    python_chunk_begun();
     return true;
 }
 
@@ -382,6 +383,21 @@ void thread_tell_writer(uint32_t index, uint32_t writer, uint64_t written) {
         set_end();
     else
         thread_chunk->end = cursor_of(thread_chunk);
+}
+
+uint64_t thread_ticket(void) {
+    return self.held ? thread_chunk->ticket + 1 : 0;
+}
+
+bool thread_tell_python(enum event_mark mark, uint64_t payload) {
+    if (!self.held || self.cut || self.rep.open || cursor_of(thread_chunk) == self.end)
+        return false;
+    put(event_mark(mark, payload));
+    if (cursor_of(thread_chunk) < self.full)
+        set_end();
+    else
+        thread_chunk->end = cursor_of(thread_chunk);
+    return true;
 }
 
 uint32_t thread_last_events(uint64_t *events, uint32_t most) {
@@ -759,6 +775,7 @@ static void on_thread_end(void *unused) {
     marker_forget();
     order_thread_ended();
     wait_thread_ended();
+    python_thread_ended();
     pthread_mutex_unlock(&ownership);
 }
 
@@ -801,4 +818,5 @@ void thread_forked(void) {
     count_forked();
     event_forked();
     order_forked();
+    python_forked();
 }

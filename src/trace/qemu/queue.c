@@ -89,6 +89,13 @@ void queue_give(struct capture *capture, struct item *item) {
     case ITEM_THREAD_EVENT:
         item->event = queued->event;
         break;
+    case ITEM_PYTHON:
+        item->python = queued->python;
+        item->python.name = item->python.name ? item->python.name : "?";
+        item->python.path = item->python.path ? item->python.path : "?";
+        keep_until_next(capture, queued->python.name);
+        keep_until_next(capture, queued->python.path);
+        break;
     case ITEM_MARKER:
         item->marker = queued->marker;
         break;

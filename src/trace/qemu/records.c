@@ -357,6 +357,7 @@ static void on_map(struct capture *capture, uint32_t slot, const struct ring_map
     if (!image)
         return;
     reply->symbol = find_symbol(capture, &mapping);
+    reply->python = python_in_mapping(capture, &mapping);
     struct queued *item = capture_queue(capture, ITEM_IMAGE);
     item->process = process->number;
     item->mapping = mapping;
@@ -383,6 +384,27 @@ static bool on_block(struct capture *capture, uint32_t slot, const struct ring_b
     item->blocks = process->blocks;
     item->blocks->references++;
     item->definition = process->blocks->code.count - 1;
+    return true;
+}
+
+/* ---- Python ---- */
+
+/* Two strings, each with its end. */
+static bool on_python(struct capture *capture, uint32_t slot,
+                      const struct ring_python_function *function, const char *text, size_t size) {
+    struct traced *process = &capture->slots[slot];
+    const char *end = memchr(text, 0, size);
+    const size_t name = end ? (size_t)(end + 1 - text) : size;
+    if (!process->live || !memchr(text + name, 0, size - name) ||
+        function->function != process->python + 1 || function->function > PYTHON_FUNCTION_MAX)
+        return false;
+    process->python = function->function;
+    struct queued *item = capture_queue(capture, ITEM_PYTHON);
+    item->python = (struct item_python){.process = process->number,
+                                        .function = function->function,
+                                        .first_line = function->first_line,
+                                        .name = strdup(text),
+                                        .path = strdup(text + name)};
     return true;
 }
 
@@ -476,6 +498,11 @@ static bool handle(struct capture *capture, uint32_t slot, const uint64_t *recor
     case RING_WAITED:
         return size >= sizeof(struct ring_waited) &&
                on_waited(capture, (const struct ring_waited *)record);
+    case RING_PYTHON:
+        return size > sizeof(struct ring_python_function) &&
+               on_python(capture, slot, (const struct ring_python_function *)record,
+                         (const char *)record + sizeof(struct ring_python_function),
+                         size - sizeof(struct ring_python_function));
     case RING_THREAD_EVENT:
         return size == sizeof(struct ring_thread_event) &&
                on_thread_event(capture, slot, &((const struct ring_thread_event *)record)->event);

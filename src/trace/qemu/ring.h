@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/python_layout.h"
 #include "trace/thread_event.h"
 
 enum {
@@ -94,6 +95,7 @@ enum ring_record_kind {
     RING_REACHED,      /* a thread is about to execute a marker; where the others are */
     RING_EFFECT,       /* a system call that would change the world, followed by what it is */
     RING_WAITED,       /* a child that is not traced was waited for */
+    RING_PYTHON,       /* a function of Python, followed by its name and the path of its file */
     RING_THREAD_EVENT, /* what a thread did with others, before anything that it does after it */
 };
 
@@ -175,6 +177,18 @@ struct ring_effect {
     uint64_t position; /* instructions that the thread executed before */
 };
 
+struct ring_python_function {
+    struct ring_record record;
+    uint32_t function, first_line; /* as of an item_python */
+};
+
+/* An interpreter of Python in a mapping, in addresses of the guest. */
+struct ring_python {
+    uint64_t loop; /* PYTHON_LOOP; 0: there is none, or it is not known */
+    uint64_t code_type, text_type, bytes_type;
+    struct python_layout layout;
+};
+
 struct ring_reply {
     uint32_t process;     /* number of the process (hello) */
     uint32_t known;       /* `process` of its targets (hello) */
@@ -183,6 +197,7 @@ struct ring_reply {
     uint64_t file_offset; /* of start */
     uint64_t symbol;      /* guest address of from_symbol in this mapping, 0: none */
     uint32_t marked;      /* `image` of the sites in this mapping; RING_UNMARKED: it has none */
+    struct ring_python python;
 };
 
 enum { RING_UNMARKED = UINT32_MAX };

@@ -206,7 +206,8 @@ static bool check_branch(const struct machine_branch *branch, struct error *erro
     } tables[] = {{"bimodal_entries", branch->bimodal_entries},
                   {"gshare_entries", branch->gshare_entries},
                   {"meta_entries", branch->meta_entries},
-                  {"tage_entries", branch->tage_entries}};
+                  {"tage_entries", branch->tage_entries},
+                  {"prediction_width", branch->prediction_width}};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         if (!is_power_of_two(tables[i].entries))
             return error_set(error, "[branch] %s = %u: must be a power of two", tables[i].name,

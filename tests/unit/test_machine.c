@@ -367,6 +367,7 @@ static void check_finds_contradictions(void **state) {
         {"core.int_registers=40", "allowed: 0 (unlimited) or at least 48"},
         {"core.fetch_bytes=24", "power of two"},
         {"class.fp_div.interval=14", "more than latency"},
+        {"branch.prediction_width=3", "must be a power of two"},
         {"branch.btb_ways=8", "the number of sets, must be a power of two"},
         {"branch.tage_max_history=3", "a history of their own"},
         {"dtlb.ways=5", "the number of sets, must be a power of two"},

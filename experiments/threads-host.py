@@ -43,21 +43,13 @@ def lines():
     return "".join(f"{x} {i % 977}\n" for i, x in enumerate(programs.numbers(400000)))
 
 
-def short_text():
-    return programs.text()[:1 << 20]
-
-
 def debian(name, words):
-    """`words`: of the command, by its threads and its input. sort takes a second thread from
-    131072 lines on, so its lines are the same in both."""
-    def native(threads):
+    """`words`: of the command, by its threads and its input: the same measured and simulated, as
+    what a second thread gives depends on how many pieces there are."""
+    def command(threads):
         return words(threads, programs.written(*(("lines", lines) if name == "sort" else
                                                  ("text", programs.text))))
-
-    def simulated(threads):
-        return words(threads, programs.written(*(("lines", lines) if name == "sort" else
-                                                 ("short-text", short_text))))
-    return Command(name, native, simulated, None)
+    return Command(name, command, command, None)
 
 
 # Work of some tenths of a second, work of some 15 million instructions, which the beginning of a
@@ -66,7 +58,7 @@ WORKLOADS = [("counters", 400000000, 3000000, ["together", "apart"]),
              ("counters", 100000000, 2000000, ["shared", "private"]),
              ("tallies", 50000000, 400000, ["static", "static-padded", "heap", "heap-padded"]),
              ("critical", 15000, 120, ["long", "short"]), ("barrier", 1000, 10, ["uneven", "even"]),
-             ("queue", 200000, 2500, ["uneven", "single", "even"]),
+             ("queue", 200000, 12000, ["uneven", "single", "even"]),
              ("readmostly", 30000000, 100000, ["rwlock", "mutex", "published"]),
              ("bandwidth", 200000000, 3000000, ["memory"]),
              ("bandwidth", 1000000000, 4000000, ["cache"])]
@@ -156,11 +148,12 @@ def wakes():
 def transfers():
     """Cycles of a line between the two processors by key of machine files; {}: not measured."""
     found = calibrated("transfers")
-    if len(found) < 3:
+    if len(found) < 4:
         return {}
     return {"chip.modified_transfer": found["chip.modified_load_to_use"] - 1,
             "chip.clean_transfer": found["chip.clean_load_to_use"] - 1,
-            "chip.upgrade": found["chip.upgrade"]}
+            "chip.upgrade": found["chip.upgrade"],
+            "chip.request_latency": found["chip.request_latency"]}
 
 
 class Pair(typing.NamedTuple):
@@ -248,6 +241,13 @@ def spread(values, digits=2):
 
 
 # ---- what culprit says ----
+
+def capture(commands):
+    """All before the first simulation: what a thread takes of the work depends on what else runs."""
+    for command in commands:
+        for threads in (1, 2):
+            run.trace([], command.simulated(threads), LONG)
+
 
 def elapsed(machine, settings, command, threads):
     """Cycles from its beginning to its end; None: this culprit does not say."""
@@ -392,6 +392,7 @@ def main():
     pairs = measured(commands, rounds)
     places = Places(pairs)
     late = wakes()
+    capture(commands)
     prediction = Prediction(machine, {**places.settings(), **late} if places.settings() else {}, budget)
     text = tables(commands, pairs, places, prediction)
     if lacking:

@@ -127,6 +127,7 @@ static const struct verb ONE_PASS = {
  * what --exact or --systematic asks for, is simulated in one pass; and who called whom, as every
  * call must be seen. */
 static const struct verb *choose(void *verb) {
+    run_look_for_python(&((struct explain *)verb)->run);
     return may_be_run_twice(verb) ? &verb_explain : &ONE_PASS;
 }
 

@@ -1,6 +1,14 @@
 #include "cmd/path_options.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "program/python_layout.h"
+
 #include "report/call_report.h"
+
+enum { PATH_BYTES = 4096 };
 
 #define REQUEST struct path_options
 static const struct option_row OPTIONS[] = {
@@ -11,6 +19,11 @@ static const struct option_row OPTIONS[] = {
          "The callers of this procedure, with what it called; without a name, of the procedures "
          "that took most, --top of them",
          .optional = true, .not_again = true, GIVEN(callers)),
+    FLAG("python", python,
+         "Lines and functions of Python (CPython 3.11 to 3.13) first, wherever it runs (default: "
+         "where the command is one of Python)",
+         .not_again = true),
+    FLAG("no-python", no_python, "Not even there", .not_again = true),
     FLAG("inlined", inlined,
          "Functions that the compiler inlined have frames of their own, where debug information "
          "tells of them; slower",
@@ -26,14 +39,43 @@ static void begin(void *request) {
 }
 
 bool path_options_any(const struct path_options *options) {
-    return options->tree || options->callers || options->folded;
+    return options->tree || options->callers || options->folded || options->python;
+}
+
+static bool is_python(const char *path) {
+    struct executable executable;
+    struct error ignored;
+    char *real = realpath(path, NULL);
+    const bool named = python_may_be_in(real ? real : path);
+    free(real);
+    return named || (executable_identify(path, &executable, &ignored) &&
+                     executable.kind == EXECUTABLE_SCRIPT &&
+                     (python_may_be_in(executable.interpreter) ||
+                      strstr(executable.interpreter_argument, "python")));
+}
+
+void path_options_run(struct path_options *options, const char *name) {
+    char path[PATH_BYTES];
+    const char *folders = strchr(name, '/') ? NULL : getenv("PATH");
+    bool found = !folders && is_python(name);
+    for (size_t length; folders && *folders; folders += length + (folders[length] == ':')) {
+        length = strcspn(folders, ":");
+        snprintf(path, sizeof path, "%.*s/%s", (int)length, folders, name);
+        if (access(path, X_OK))
+            continue;
+        found = is_python(path);
+        break;
+    }
+    options->python |= found && !options->no_python;
 }
 
 static void check(struct argp_state *state, void *request) {
     const struct path_options *options = request;
     if (options->tree && options->callers)
         options_fail(state, "--tree and --callers: one at a time");
-    if (options->inlined && !path_options_any(options))
+    if (options->python && options->no_python)
+        options_fail(state, "--python and --no-python: one of them");
+    if (options->inlined && !options->tree && !options->callers && !options->folded)
         options_fail(state, "--inlined: it is about --tree, --callers and --folded");
 }
 
@@ -70,6 +112,11 @@ bool paths_report(struct paths *paths, const struct output_options *output,
     const struct path_options *options = paths->options;
     if (!options) /* of regions, which have none */
         return true;
+    if (options->python && simulation->paths.count) {
+        if (!python_rows_build(&simulation->paths, code, output->top, &paths->python))
+            return error_set(error, "out of memory for the lines of Python");
+        report->python = &paths->python;
+    }
     const bool flat = output->by == BY_PATH, tree = options->tree || options->callers || flat;
     if (!simulation->paths.count || (!tree && !options->folded))
         return true;
@@ -95,5 +142,6 @@ void paths_free(struct paths *paths) {
     output_discard(&paths->folded);
     call_report_free_callers(&paths->report);
     call_profile_free(&paths->profile);
+    python_rows_free(&paths->python);
     program_extents_free(paths->functions);
 }

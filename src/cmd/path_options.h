@@ -5,10 +5,13 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "query/path_profile.h"
+#include "query/python_rows.h"
 #include "report/call_report.h"
 
 struct path_options {
     bool tree, callers, inlined;
+    bool python;           /* its lines are asked for */
+    bool no_python;        /* even where the command is one of Python, they are not */
     const char *procedure; /* whose callers; NULL: of those that took most */
     double least;          /* share, 0 to 1 */
     const char *folded;    /* file; NULL: none */
@@ -16,6 +19,9 @@ struct path_options {
 extern const struct option_group path_group;
 /* Whether they ask for anything. */
 bool path_options_any(const struct path_options *options);
+/* Lines of Python are wanted where Python is what runs: the program `name`, found as a shell would,
+ * or the interpreter of the script that it is. */
+void path_options_run(struct path_options *options, const char *name);
 
 /* What a run keeps for them. */
 struct paths {
@@ -23,6 +29,7 @@ struct paths {
     struct program_extents *functions;
     struct path_extents extents;
     struct call_profile profile;
+    struct python_rows python;
     struct call_report report;
     struct output folded;
 };

@@ -39,6 +39,7 @@ struct report_children {
 };
 
 struct call_report;
+struct python_rows;
 
 struct report {
     const char *verb;    /* "sim" or "explain" */
@@ -51,11 +52,12 @@ struct report {
     bool legend; /* the text explains the words that it uses */
     struct stack stack;
     struct report_rows functions, instructions;
-    struct report_rows grouped;      /* by line or image, when asked for; else empty */
-    struct loop_rows loops;          /* by loop, when asked for; else empty */
-    struct field_rows fields;        /* by field, likewise */
-    const struct call_report *calls; /* in place of those tables; NULL: not asked for */
-    struct forecast_result forecast; /* of upgrades of the machine; its instructions 0: none */
+    struct report_rows grouped;       /* by line or image, when asked for; else empty */
+    struct loop_rows loops;           /* by loop, when asked for; else empty */
+    struct field_rows fields;         /* by field, likewise */
+    const struct call_report *calls;  /* in place of those tables; NULL: not asked for */
+    const struct python_rows *python; /* before those tables; NULL: not asked for */
+    struct forecast_result forecast;  /* of upgrades of the machine; its instructions 0: none */
     struct what_if what_if;
     struct threads_report threads; /* that were simulated together */
     struct report_children children;

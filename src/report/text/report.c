@@ -5,6 +5,7 @@
 
 #include "report/call_report.h"
 #include "report/interval.h"
+#include "report/python_report.h"
 #include "report/report.h"
 #include "report/stalls.h"
 #include "report/thread_what_if.h"
@@ -276,6 +277,7 @@ void report_text(const struct report *report, const struct page *page) {
         stalls_text(report->simulation, page);
         print_rates(report, page);
         threads_text(&report->threads, page);
+        python_report_draw(report, page);
         if (report->calls)
             call_report_draw(report->calls, page);
         else if (report->by == BY_LOOP)

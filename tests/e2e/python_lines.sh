@@ -1,0 +1,117 @@
+# sim and explain of Python programs: lines and functions, exact where the program says how often
+# it went there.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+python=$(python3 -c 'import sys; print(sys.executable)')
+
+cat >work.py <<'PROGRAM'
+import _thread
+
+
+def hot(n):
+    total = 0
+    for i in range(n):
+        total += i * i % 7 + i * 3 % 5 + i * 5 % 11 + i * 7 % 13
+    return total
+
+
+def steps(n):
+    for i in range(n):
+        yield i
+
+
+def deep(n):
+    return deep(n - 1) + 1 if n else 0
+
+
+class Thing:
+    def __lt__(self, other):
+        return id(self) < id(other)
+
+
+def fails():
+    raise KeyError
+
+
+def in_thread(ended):
+    hot(10)
+    ended.release()
+
+
+def main():
+    hot(4000)
+    assert sum(steps(30)) == 435
+    assert deep(100) == 100
+    sorted(Thing() for _ in range(2))
+    for _ in range(7):
+        try:
+            fails()
+        except KeyError:
+            pass
+    ended = _thread.allocate_lock()
+    ended.acquire()
+    _thread.start_new_thread(in_thread, (ended,))
+    ended.acquire()
+
+
+main()
+PROGRAM
+run trace -o work.ctrace -- "$python" -I -S work.py >why 2>&1
+run sim --python --top 0 --tree --json -o python.json work.ctrace
+if grep -qE 'a Python before 3.11|functions of Python [0-9.]+ are not shown' python.json; then
+    skip "sim of Python" "no CPython 3.11 to 3.13 here"
+    finish
+fi
+
+cat >look.py <<'PROGRAM'
+import json, sys
+report = json.load(open("python.json"))
+python = report["python"]
+lines = {(row["file"], row["line"]): row for row in python["lines"] if row["file"].endswith("work.py")}
+calls = {row["function"]: row["calls"] for row in python["functions"] if row["file"].endswith("work.py")}
+tree = report["tree"]
+def chain(at):
+    names = []
+    while at is not None:
+        names.append(tree[at].get("procedure"))
+        at = tree[at].get("parent")
+    return names[::-1]
+def sums():
+    assert sum(row["cycles"] for row in python["lines"]) < report["cycles"]
+    for rows in python["lines"], python["functions"]:
+        assert abs(sum(row["cycles"] for row in rows) - python["cycles"]) < 1e-6 * python["cycles"]
+        for row in rows:
+            assert abs(sum(row["stack"].values()) - row["cycles"]) < 1e-6 * row["cycles"] + 1e-3
+def hottest():
+    row = max(lines.values(), key=lambda row: row["cycles"])
+    assert (row["function"], row["line"]) == ("hot", 7), row
+def exact():
+    # A generator is entered when it is made, and each time that it goes on: 30 and 2 times, and once
+    # to end; a thread's target once by each thread.
+    assert calls == {"<module>": 1, "hot": 2, "steps": 32, "deep": 101, "Thing": 1,
+                     "Thing.__lt__": 1, "fails": 7, "main": 1, "in_thread": 1, "main.<locals>.<genexpr>": 4}, calls
+def frames():
+    number = next(i for i, frame in enumerate(tree) if frame.get("procedure") == "hot")
+    names = chain(number)
+    assert names[-3:] == ["<module>", "main", "hot"], names
+    assert not any("EvalFrame" in (name or "") for name in names), names
+    loop = sum(frame["self"] for frame in tree if frame.get("procedure") == "_PyEval_EvalFrameDefault")
+    assert loop < 0.02 * report["cycles"], loop
+globals()[sys.argv[1]]()
+PROGRAM
+check "lines and functions of Python sum to what is theirs" python3 look.py sums
+check "the hottest line is the one that it must be" python3 look.py hottest
+check "functions are entered as often as they are" python3 look.py exact
+check "Python's frames stand in place of the interpreter's loop" python3 look.py frames
+
+# A trace keeps it; the command of one of Python tells by itself that lines are wanted.
+both_say() {
+    COLUMNS=80 run explain work.ctrace >text 2>&1 && grep -q 'work.py:7 .*total += i' text &&
+        test "$(grep -n 'Python line' text | cut -d : -f 1)" -lt "$(grep -n '  function ' text | tail -n 1 | cut -d : -f 1)"
+}
+check "the text tells of lines, before the interpreter's functions" both_say
+not_asked() {
+    run sim --no-python --limit 1M --json -o none.json work.ctrace && grep -q '"python": null' none.json
+}
+check "--no-python: nobody looks" not_asked
+finish

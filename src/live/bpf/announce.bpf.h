@@ -114,7 +114,7 @@ static __always_inline void path_of(struct file *file, struct path *path) {
 
 /* Returns the bytes of names, of which there is room for PATH_NAMES_BYTES; 0: they are not all. */
 static __always_inline __u32 read_path(struct task_struct *task, struct path *path, char *names) {
-    struct fs_struct *files = task->fs;
+    struct fs_struct *files = BPF_CORE_READ(task, fs);
     struct path_walk walk = {.names = names,
                              .dentry = path->dentry,
                              .mount = mount_of(path->mnt),
@@ -156,10 +156,10 @@ static __always_inline bool announce_file(void *context, struct task_struct *tas
 /* What the process runs; NULL: nothing, or it is in the middle of an exec, where the file is the
  * new one already, the name and the count of execs still those that it was forked with. */
 static __always_inline struct file *executable_of(struct task_struct *task) {
-    struct task_struct *parent = task->real_parent;
-    struct mm_struct *space = task->mm, *parents = parent->mm;
+    struct task_struct *parent = BPF_CORE_READ(task, real_parent);
+    struct mm_struct *space = BPF_CORE_READ(task, mm), *parents = BPF_CORE_READ(parent, mm);
     struct file *file = space ? BPF_CORE_READ(space, exe_file) : NULL;
-    if (parents && parent->self_exec_id == task->self_exec_id &&
+    if (parents && BPF_CORE_READ(parent, self_exec_id) == task->self_exec_id &&
         BPF_CORE_READ(parents, exe_file) != file)
         return NULL;
     return file;
@@ -175,9 +175,10 @@ static __always_inline bool announce_process(struct task_struct *task,
     record->type = ANNOUNCE_PROCESS;
     record->pid = place->pid;
     record->exec = place->exec;
-    record->parent = task->real_parent->tgid;
+    record->parent = BPF_CORE_READ(task, real_parent, tgid);
     record->start_ns = place->start_ns;
-    bpf_probe_read_kernel_str(record->command, sizeof record->command, task->group_leader->comm);
+    struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+    bpf_probe_read_kernel_str(record->command, sizeof record->command, leader->comm);
     __u32 size = 0;
     struct file *file = executable_of(task);
     if (file) {

@@ -56,10 +56,10 @@ static __always_inline __u64 process_hash(const struct table_place *place) {
 }
 
 /* Fills in kind, offset and file. False: the mapping was not found. */
-static __always_inline bool resolve(struct task_struct *task, struct table_state *state,
-                                    __u64 address, struct table_place *place, struct path *path) {
+static __always_inline bool resolve(struct task_struct *task, struct mm_struct *space,
+                                    struct table_state *state, __u64 address,
+                                    struct table_place *place, struct path *path) {
     struct mapping mapping = {};
-    struct mm_struct *space = task->mm;
     place->offset = address;
     if (is_kernel_address(address)) {
         place->kind = PLACE_KERNEL;
@@ -178,7 +178,7 @@ int count_sample(struct bpf_perf_event_data *context) {
         }
 
     struct path path = {};
-    if (!resolve(task, state, address, &place, &path))
+    if (!resolve(task, space, state, address, &place, &path))
         state->unresolved++;
     index *= TABLE_WAYS;
     bool stale = way < TABLE_WAYS;

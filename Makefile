@@ -13,7 +13,8 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 B := build
-OPT := -O2 -fno-tree-slp-vectorize -g -DNDEBUG
+# Debuggers get functions and lines; variables, a part of what compiling costs, with DEBUG=1.
+OPT := -O2 -fno-tree-slp-vectorize -g1 -DNDEBUG
 ifdef DEBUG
 B := build/debug
 OPT := -O2 -g
@@ -162,8 +163,14 @@ build/workloads/x86_64/%: workloads/%.c workloads/workload.h workloads/threaded.
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(X86_64_CC) $(WORKLOAD_CFLAGS) -o $@ $< -lm -pthread
-# Thousands of functions, whose variables no debugger is asked for.
-build/workloads/x86_64/bigcode build/workloads/riscv64/bigcode: WORKLOAD_CFLAGS += -g1
+# Thousands of functions in a straight line: passes that find nothing to do there are left out, and the
+# code is the same. Variables no debugger is asked for.
+build/workloads/x86_64/bigcode build/workloads/riscv64/bigcode: WORKLOAD_CFLAGS += -g1 -fno-var-tracking \
+	$(addprefix -fno-ipa-,icf cp sra vrp bit-cp modref pure-const reference) \
+	$(addprefix -fno-tree-,vrp pre slp-vectorize loop-vectorize tail-merge dominator-opts fre sink sra dse pta \
+		loop-optimize ch) \
+	$(addprefix -fno-,gcse code-hoisting crossjumping cse-follow-jumps inline-functions partial-inlining \
+		store-merging ssa-phiopt if-conversion if-conversion2 split-wide-types)
 build/workloads/x86_64/nab-%: workloads/nab.c workloads/workload.h
 	@mkdir -p $(@D)
 	$(call say,CC)

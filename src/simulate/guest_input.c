@@ -2,9 +2,9 @@
 
 #include "simulate/selection.h"
 
-bool guest_input_open(struct guest_input *input, const char *path, uint32_t thread,
-                      struct error *error) {
-    *input = (struct guest_input){.trace = trace_open(path, error)};
+bool guest_input_open(struct guest_input *input, const char *path, struct insn_memo *memo,
+                      uint32_t thread, struct error *error) {
+    *input = (struct guest_input){.trace = trace_open_again(path, memo, error)};
     if (!input->trace)
         return false;
     trace_fix_numbers(input->trace);

@@ -17,8 +17,9 @@ struct guest_input {
     bool over;             /* no batch follows */
 };
 
-bool guest_input_open(struct guest_input *input, const char *path, uint32_t thread,
-                      struct error *error);
+/* `memo`: of the file's instructions, or NULL. */
+bool guest_input_open(struct guest_input *input, const char *path, struct insn_memo *memo,
+                      uint32_t thread, struct error *error);
 void guest_input_close(struct guest_input *input);
 
 /* What comes next: some instructions, the event behind those before, or the order that binds the

@@ -9,11 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "isa/memo.h"
 #include "trace/trace.h"
 #include "util/array.h"
 
 struct multisim {
     const struct multisim_options *options;
+    struct insn_memo *memo;
     struct multisim_run *runs;
     uint32_t count;
     atomic_uint taken;
@@ -96,7 +98,7 @@ static bool simulate(struct multisim *multisim, struct multisim_run *run, struct
     const struct multisim_options *options = multisim->options;
     struct guest guest = {.run = run};
     struct selector *selector = NULL;
-    struct trace *trace = trace_open(options->trace, error);
+    struct trace *trace = trace_open_again(options->trace, multisim->memo, error);
     run->cycles = run->instructions = 0;
     bool good = trace && (selection_is_everything(&options->selection) ||
                           (selector = selector_new(&options->selection, error)));
@@ -167,8 +169,10 @@ bool multisim(const struct multisim_options *options, struct multisim_run *runs,
     struct multisim multisim = {.options = options, .runs = runs, .count = count};
     uint32_t wanted = thread_count(&multisim), started = 0;
     pthread_t *threads = calloc(wanted + 1, sizeof *threads);
-    if (!threads)
+    if (!threads || !(multisim.memo = insn_memo_new())) {
+        free(threads);
         return error_set(error, "out of memory for threads");
+    }
     pthread_mutex_init(&multisim.lock, NULL);
     pthread_cond_init(&multisim.ended, NULL);
     multisim.running = wanted;
@@ -181,6 +185,7 @@ bool multisim(const struct multisim_options *options, struct multisim_run *runs,
     for (uint32_t i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     free(threads);
+    insn_memo_free(multisim.memo);
     pthread_cond_destroy(&multisim.ended);
     pthread_mutex_destroy(&multisim.lock);
     if (multisim.failed)

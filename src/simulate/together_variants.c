@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "isa/memo.h"
 #include "simulate/line_traffic.h"
 
 enum { MOST_WORKERS = 8, TELL_NS = 50000000 };
@@ -23,6 +24,7 @@ struct variants {
     const struct simulation_options *options;
     struct together_variant *items;
     size_t count;
+    struct insn_memo *memo;
     bool several; /* workers */
     atomic_size_t next;
     atomic_bool failed;
@@ -66,7 +68,7 @@ static bool keep(struct together_variant *variant, struct simulation *simulation
 static bool simulate_file(struct worker *worker, struct together_variant *variant,
                           struct simulation_options *options, struct error *error) {
     struct simulation simulation;
-    struct trace *trace = trace_open(options->together->path, error);
+    struct trace *trace = trace_open_again(options->together->path, options->together->memo, error);
     if (!trace)
         return false;
     trace_fix_numbers(trace);
@@ -83,6 +85,7 @@ static bool simulate(struct worker *worker, struct together_variant *variant, st
     struct together together = *options.together;
     struct instruction_observer observer;
     const struct lock_remedies *locks = &variant->locks;
+    together.memo = worker->all->memo;
     options.together = &together;
     options.observer_count = options.instruction_observer_count = 0;
     options.one_thread = worker->all->several;
@@ -163,6 +166,8 @@ bool together_variants_run(const struct simulation_options *options,
                            .lock = PTHREAD_MUTEX_INITIALIZER,
                            .ended = PTHREAD_COND_INITIALIZER};
     const size_t wanted = workers_for(count);
+    if (!(all.memo = insn_memo_new()))
+        return error_set(error, "out of memory for the program's code");
     all.several = wanted > 1;
     pthread_mutex_lock(&all.lock);
     for (size_t i = 0; i < wanted; i++) {
@@ -174,11 +179,14 @@ bool together_variants_run(const struct simulation_options *options,
         all.working++;
     }
     pthread_mutex_unlock(&all.lock);
-    if (count && !all.worker_count)
+    if (count && !all.worker_count) {
+        insn_memo_free(all.memo);
         return error_set(error, "cannot start a thread to simulate");
+    }
     tell(&all);
     for (size_t i = 0; i < all.worker_count; i++)
         pthread_join(all.workers[i].thread, NULL);
+    insn_memo_free(all.memo);
     if (all.failed)
         *error = all.error;
     return !all.failed;

@@ -259,8 +259,9 @@ static bool add_templates(struct code_table *table, const struct item_code *item
     for (uint32_t i = 0; i < item->insn_count; i++) {
         uint32_t left = item->size - at, after = item->insn_count - 1 - i;
         struct insn insn;
-        bool decoded = insn_decode(table->code.isa, item->bytes + at, left, &insn) &&
-                       insn.length <= left - after;
+        bool decoded =
+            insn_memo_decode(table->memo, table->code.isa, item->bytes + at, left, &insn) &&
+            insn.length <= left - after;
         uint32_t length =
             decoded ? insn.length : guess_length(table->code.isa, item->bytes + at, left, !after);
         if (length > left - after)

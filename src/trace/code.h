@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/memo.h"
 #include "trace/dynamic.h"
 #include "trace/item.h"
 #include "trace/notes.h"
@@ -72,6 +73,7 @@ struct code_table {
     struct code code;
     struct insn_operands *operands; /* per static instruction */
     uint32_t *owners;               /* per static instruction: process if anonymous, or CODE_NONE */
+    struct insn_memo *memo;         /* not the table's; NULL: none */
     bool fixed_numbers;             /* every system call has its clock call from the first */
     uint32_t *clock_calls;          /* likewise: code_table_clock_call() of it; 0: none yet */
     struct code_block *blocks;

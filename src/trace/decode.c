@@ -369,6 +369,10 @@ void decoder_fix_numbers(struct decoder *decoder) {
     decoder->table.fixed_numbers = true;
 }
 
+void decoder_remember(struct decoder *decoder, struct insn_memo *memo) {
+    decoder->table.memo = memo;
+}
+
 void decoder_only(struct decoder *decoder, int thread) {
     decoder->only = thread;
 }

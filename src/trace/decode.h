@@ -28,8 +28,9 @@ int decoder_next(struct decoder *decoder, struct trace_batch *batch, struct erro
 
 /* Chunks of other threads are dropped; −1: of none. */
 void decoder_only(struct decoder *decoder, int thread);
-void decoder_outline(struct decoder *decoder);     /* trace_outline() */
-void decoder_fix_numbers(struct decoder *decoder); /* trace_fix_numbers() */
+void decoder_outline(struct decoder *decoder);                          /* trace_outline() */
+void decoder_fix_numbers(struct decoder *decoder);                      /* trace_fix_numbers() */
+void decoder_remember(struct decoder *decoder, struct insn_memo *memo); /* trace_open_again() */
 /* Chunks that fit within the next `insns` instructions are passed over instead of decoded; see
  * trace_pass(). */
 void decoder_pass(struct decoder *decoder, uint64_t insns);

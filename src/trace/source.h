@@ -7,3 +7,6 @@
 
 /* Takes over the source (closes it also on failure). Reads up to its HEADER. */
 struct trace *trace_from_source(const struct item_source *source, struct error *error);
+
+/* Its instructions are decoded by a memo (trace_open_again()). */
+void trace_remember(struct trace *trace, struct insn_memo *memo);

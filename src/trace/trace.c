@@ -266,6 +266,10 @@ void trace_outline(struct trace *trace) {
         trace->source.only(trace->source.context, SOURCE_NO_THREAD);
 }
 
+void trace_remember(struct trace *trace, struct insn_memo *memo) {
+    decoder_remember(trace->decoder, memo);
+}
+
 void trace_fix_numbers(struct trace *trace) {
     decoder_fix_numbers(trace->decoder);
 }

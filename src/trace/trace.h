@@ -167,6 +167,11 @@ struct capture_options {
 /* Opens a trace file, or standard input for "-". */
 struct trace *trace_open(const char *path, struct error *error);
 
+/* The same for a file that is read many times: its instructions are decoded once, and remembered in
+ * `memo` (isa/memo.h), which outlives the traces. NULL: decoded anew. */
+struct insn_memo;
+struct trace *trace_open_again(const char *path, struct insn_memo *memo, struct error *error);
+
 /* Starts the command under capture and returns its live trace. The command has the caller's
  * standard input, output and error. NULL with `*exec_status` 126 or 127 when it cannot be run or
  * found, 125 when culprit lacks something. */

@@ -1,0 +1,85 @@
+/* Which object of the program a data address belongs to, at this point of the trace: a variable, a
+ * heap block by where it was allocated, a stack frame, a mapped file.
+ *
+ *     events of memory (trace/dynamic.h) ──► memory_objects_note() ──┐
+ *     instructions ──► shadow stack ───────────────────────────────► memory_objects_find()
+ *
+ * Objects have numbers: the same number is the same variable, the same chain of calls that
+ * allocated, the frames of the same function. So a list of a thousand nodes is one object, of which
+ * each block has its own base. One map serves all processes and threads of a run; it belongs to one
+ * host thread. Memory is bounded by what the program has allocated at one time, OBJECTS_BLOCKS
+ * blocks at most. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attribute/shadow_stack.h"
+#include "trace/dynamic.h"
+
+enum object_kind {
+    OBJECT_UNKNOWN,   /* nothing is known of the address */
+    OBJECT_SYMBOL,    /* a variable with a symbol */
+    OBJECT_SECTION,   /* of a file, where no symbol is */
+    OBJECT_HEAP,      /* allocated: `path` tells by which calls */
+    OBJECT_ALLOCATOR, /* heap that is not allocated: what the allocator keeps there, what it clears
+                         before it hands it out, or what no event told of */
+    OBJECT_STACK,     /* a frame of `function` */
+    OBJECT_MAPPED,    /* a mapped file, beside its sections */
+    OBJECT_ANONYMOUS, /* mapped memory: `path` tells by which calls */
+    OBJECT_CODE,      /* instructions: of misses while they are fetched */
+    OBJECT_KINDS
+};
+
+enum { OBJECTS_BLOCKS = 1 << 24, OBJECT_NONE = 0 /* the number of OBJECT_UNKNOWN */ };
+
+struct memory_object {
+    uint8_t kind;      /* enum object_kind */
+    uint32_t image;    /* of the code: of a variable, section, file, code; else CODE_IMAGE_NONE */
+    uint32_t path;     /* node of the path tree: the allocating routine, below its callers; else
+                          PATH_NONE */
+    uint32_t function; /* of the path functions: whose frame; else FUNCTION_NONE */
+    const char *name;  /* symbol or section, or the path of a file; NULL: none. The map's */
+    uint64_t start, size; /* of variables and sections: address as linked, bytes; else 0 */
+};
+#define CODE_IMAGE_NONE UINT32_MAX
+
+/* Where an address is. */
+struct memory_place {
+    uint32_t object;     /* number; OBJECT_NONE: not known */
+    uint64_t base, size; /* of this variable, block or mapping in the process; of frames the address
+                            behind the frame's last byte, and 0 */
+};
+
+/* What data of images are called: false: the address, as linked, lies in no section. Called by one
+ * thread. */
+struct object_names {
+    bool (*locate)(void *context, const struct code_image *image, uint64_t linked,
+                   struct memory_object *object);
+    /* The address that a file offset is linked at. */
+    bool (*linked)(void *context, const struct code_image *image, uint64_t offset,
+                   uint64_t *address);
+    void *context;
+};
+
+struct memory_objects;
+/* NULL: out of memory. */
+struct memory_objects *memory_objects_new(const struct object_names *names);
+void memory_objects_free(struct memory_objects *objects);
+
+/* An event of memory has happened in a process, in a thread whose calls the stack tells of. False:
+ * out of memory. */
+bool memory_objects_note(struct memory_objects *objects, uint32_t process,
+                         const struct memory_event *event, const struct shadow_stack *stack);
+/* A process begins: it has what its parent has (UINT32_MAX: nothing, it is new). */
+bool memory_objects_fork(struct memory_objects *objects, uint32_t process, uint32_t parent);
+
+/* The object that an instruction of a thread accesses, where its stack stands. False: out of
+ * memory. */
+bool memory_objects_find(struct memory_objects *objects, const struct code *code, uint32_t process,
+                         const struct shadow_stack *stack, uint64_t address,
+                         struct memory_place *place);
+
+/* By number, below the count; good until the next one is made. */
+uint32_t memory_objects_count(const struct memory_objects *objects);
+const struct memory_object *memory_object_at(const struct memory_objects *objects, uint32_t number);

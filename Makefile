@@ -128,13 +128,28 @@ $(B)/src/live/collector_object.o: $(B)/src/live/bpf/collector.bpf.o
 $(B)/src/live/sample_probe.o: $(B)/src/live/bpf/sample.bpf.o
 $(B)/src/live/collector_object.o $(B)/src/live/sample_probe.o: ALL_CFLAGS += -Wa,-I$(B)
 
+ifeq ($(shell uname -m),x86_64)
+X86_64_CC ?= gcc
+else
+X86_64_CC ?= x86_64-linux-gnu-gcc
+endif
+present = $(shell command -v $(1) 2>/dev/null)
+
 # The plugin runs inside the emulator: never sanitized.
-plugin: $(if $(PLUGIN),$(B)/libculprit-trace.so)
+plugin: $(if $(PLUGIN),$(B)/libculprit-trace.so) $(if $(call present,$(X86_64_CC)),$(B)/libculprit-allocations.so)
 $(B)/libculprit-trace.so: $(PLUGIN) $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(CFLAGS) -O2 -g -fPIC -fvisibility=hidden -shared -pthread -o $@ $(PLUGIN) $(PLUGIN_SHARES) -lZydis
 $(B)/libculprit-trace.so: $(wildcard src/trace/*.h src/trace/qemu/*.h) $(LAYOUT)
+
+# The library that is preloaded into guests, which are programs for x86-64, below any C library.
+ALLOCATIONS := $(B)/libculprit-allocations.so
+$(ALLOCATIONS): src/trace/qemu/guest/allocations.c src/trace/qemu/guest/allocations.h $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(X86_64_CC) $(CPPFLAGS) -std=gnu11 $(CFLAGS) -O2 -fPIC -shared -nostdlib -mgeneral-regs-only -fno-stack-protector \
+		-fcf-protection=none -Wl,-z,now -Wl,-z,noexecstack -o $@ $<
 
 # ---- workloads: for x86-64 as any program is, for riscv64 static, so that no library is needed.
 WORKLOADS := $(patsubst workloads/%.c,%,$(wildcard workloads/*.c))
@@ -142,12 +157,6 @@ WORKLOADS := $(patsubst workloads/%.c,%,$(wildcard workloads/*.c))
 WORKLOADS += nab-finite-math-only nab-fast-math
 WORKLOAD_CFLAGS := -std=gnu11 -Wall -Wextra -O2 -g -D_GNU_SOURCE
 RISCV64_CC ?= riscv64-linux-gnu-gcc
-ifeq ($(shell uname -m),x86_64)
-X86_64_CC ?= gcc
-else
-X86_64_CC ?= x86_64-linux-gnu-gcc
-endif
-present = $(shell command -v $(1) 2>/dev/null)
 NATIVE_WORKLOADS := $(if $(call present,$(X86_64_CC)),$(WORKLOADS:%=build/workloads/x86_64/%))
 RISCV_WORKLOADS := $(if $(call present,$(RISCV64_CC)),$(WORKLOADS:%=build/workloads/riscv64/%))
 
@@ -283,12 +292,13 @@ install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(DESTDIR)$(mandir)/man1 \
 		$(DESTDIR)$(unitdir)
 	install -m 755 $(B)/culprit $(DESTDIR)$(bindir)
-	install -m 755 $(B)/libculprit-trace.so $(DESTDIR)$(plugindir)
+	install -m 755 $(wildcard $(B)/libculprit-*.so) $(DESTDIR)$(plugindir)
 	install -m 644 $(MACHINES) $(DESTDIR)$(machinedir)
 	install -m 644 $(PAGES) $(DESTDIR)$(mandir)/man1
 	sed 's,@bindir@,$(bindir),' systemd/culprit.service > $(DESTDIR)$(unitdir)/culprit.service
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/culprit $(DESTDIR)$(plugindir)/libculprit-trace.so \
+		$(DESTDIR)$(plugindir)/libculprit-allocations.so \
 		$(DESTDIR)$(unitdir)/culprit.service
 	rm -f $(addprefix $(DESTDIR)$(machinedir)/,$(notdir $(MACHINES)))
 	rm -f $(addprefix $(DESTDIR)$(mandir)/man1/,$(notdir $(PAGES)))

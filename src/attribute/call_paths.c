@@ -181,7 +181,7 @@ static void number(struct call_paths *paths, uint32_t node, uint32_t *numbers,
 }
 
 static bool number_all(struct call_paths *paths, const uint8_t *kept,
-                       struct call_path_result *result) {
+                       struct call_path_result *result, struct data_result *data) {
     const size_t count = paths->tree.node_count;
     uint32_t *numbers = malloc((count + 1) * sizeof *numbers);
     result->paths = calloc(count + 1, sizeof *result->paths);
@@ -197,6 +197,9 @@ static bool number_all(struct call_paths *paths, const uint8_t *kept,
         result->cells[i].insn = numbers[result->cells[i].insn];
         result->paths[result->cells[i].insn].units += result->cells[i].units;
     }
+    for (uint32_t i = 0; data && i < data->object_count; i++)
+        if (data->objects[i].path != PATH_NONE)
+            data->objects[i].path = numbers[data->objects[i].path];
     free(numbers);
     return true;
 }
@@ -241,7 +244,7 @@ static void find_sites(struct call_paths *paths, const struct code *code,
 }
 
 bool call_paths_finish(struct call_paths *paths, const struct code *code,
-                       struct call_path_result *result) {
+                       struct call_path_result *result, struct data_result *data) {
     const size_t count = paths->tree.node_count;
     *result = (struct call_path_result){.counts = paths->counts, .crowded = paths->tree.crowded};
     uint8_t *kept = calloc(count + 1, 1);
@@ -254,7 +257,10 @@ bool call_paths_finish(struct call_paths *paths, const struct code *code,
     for (uint32_t i = 0; good && i < count; i++)
         if (paths->instructions[i])
             keep(&paths->tree, i, kept);
-    good = good && number_all(paths, kept, result);
+    for (uint32_t i = 0; good && data && i < data->object_count; i++)
+        if (data->objects[i].path != PATH_NONE)
+            keep(&paths->tree, data->objects[i].path, kept);
+    good = good && number_all(paths, kept, result, data);
     if (good)
         find_sites(paths, code, result);
     good = good && tell_functions(paths, result);
@@ -270,6 +276,7 @@ struct call_lane {
     struct call_paths *paths;
     struct shadow_stack stack;
     struct move_list moves;
+    struct data_lane *data;  /* or NULL */
     _Atomic uint64_t walked; /* instructions before which all moves are in the list */
     /* The worker's. */
     uint64_t ended, since; /* instructions, in all and before the last move */
@@ -308,7 +315,8 @@ void call_lane_free(struct call_lane *lane) {
 
 bool call_lane_see(struct call_lane *lane, const struct code *code, const struct trace_batch *piece,
                    bool simulated, struct error *error) {
-    if (!shadow_stack_walk(&lane->stack, code, piece, simulated))
+    if (lane->data ? !data_lane_see(lane->data, &lane->stack, code, piece, simulated)
+                   : !shadow_stack_walk(&lane->stack, code, piece, simulated))
         return error_set(error, "out of memory for call paths");
     atomic_store_explicit(&lane->walked, lane->stack.position, memory_order_release);
     return true;
@@ -398,6 +406,10 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
     }
     room &= settle(lane);
     return room || error_set(error, "out of memory for call paths");
+}
+
+void call_lane_watch_data(struct call_lane *lane, struct data_lane *data) {
+    lane->data = data;
 }
 
 struct tap_worker call_lane_worker(struct call_lane *lane) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "attribute/attribute.h"
+#include "attribute/data_profile.h"
 #include "attribute/shadow_stack.h"
 
 /* A node of the result. */
@@ -55,9 +56,10 @@ void call_paths_free(struct call_paths *paths);
 /* What was gained since the last time counts `weight` times. No tap has unread records, no core
  * runs. False: out of memory. */
 bool call_paths_collect(struct call_paths *paths, uint64_t weight);
-/* After the last collection. False: out of memory; call_path_result_free() either way. */
+/* After the last collection. `data`: whose objects' paths are to be among those of the result, and
+ * become indices of it; may be NULL. False: out of memory; call_path_result_free() either way. */
 bool call_paths_finish(struct call_paths *paths, const struct code *code,
-                       struct call_path_result *result);
+                       struct call_path_result *result, struct data_result *data);
 /* Units and instructions collected. */
 void call_paths_total(const struct call_paths *paths, uint64_t *units, uint64_t *instructions);
 
@@ -67,6 +69,8 @@ struct call_lane *call_lane_new(struct call_paths *paths, uint32_t thread);
 /* After the tap is freed. */
 void call_lane_free(struct call_lane *lane);
 struct tap_worker call_lane_worker(struct call_lane *lane);
+/* What the lane is shown, this one sees, too. */
+void call_lane_watch_data(struct call_lane *lane, struct data_lane *data);
 /* The thread's next instructions, before a core gets them; simulated: its tap will show them. */
 bool call_lane_see(struct call_lane *lane, const struct code *code, const struct trace_batch *piece,
                    bool simulated, struct error *error);

@@ -27,38 +27,41 @@ enum object_kind {
     OBJECT_STACK,     /* a frame of `function` */
     OBJECT_MAPPED,    /* a mapped file, beside its sections */
     OBJECT_ANONYMOUS, /* mapped memory: `path` tells by which calls */
-    OBJECT_CODE,      /* instructions: of misses while they are fetched */
+    OBJECT_CODE,      /* instructions of `image`: of misses while they are fetched */
     OBJECT_KINDS
 };
 
 enum { OBJECTS_BLOCKS = 1 << 24, OBJECT_NONE = 0 /* the number of OBJECT_UNKNOWN */ };
 
+/* What makes two objects the same. */
 struct memory_object {
     uint8_t kind;      /* enum object_kind */
-    uint32_t image;    /* of the code: of a variable, section, file, code; else CODE_IMAGE_NONE */
+    uint32_t image;    /* of the code: of a variable, section, file, code; else UINT32_MAX */
     uint32_t path;     /* node of the path tree: the allocating routine, below its callers; else
                           PATH_NONE */
     uint32_t function; /* of the path functions: whose frame; else FUNCTION_NONE */
-    const char *name;  /* symbol or section, or the path of a file; NULL: none. The map's */
-    uint64_t start, size; /* of variables and sections: address as linked, bytes; else 0 */
+    uint64_t start;    /* of variables and sections: address as linked; else 0 */
+    uint64_t size;     /* of these: bytes; else 0 */
+    const char *name;  /* of these: symbol or section; else NULL. Whoever told has it */
 };
-#define CODE_IMAGE_NONE UINT32_MAX
 
 /* Where an address is. */
 struct memory_place {
     uint32_t object;     /* number; OBJECT_NONE: not known */
-    uint64_t base, size; /* of this variable, block or mapping in the process; of frames the address
-                            behind the frame's last byte, and 0 */
+    uint64_t base, size; /* bytes of this variable, block or mapping in the process. Of a frame: the
+                            return address's place, and 0 */
 };
 
-/* What data of images are called: false: the address, as linked, lies in no section. Called by one
- * thread. */
+/* What is where in images. Called by one thread. */
 struct object_names {
+    /* The variable, or else the section, that an address as linked lies in: kind, start, size and
+     * name. False: it lies in no section. */
     bool (*locate)(void *context, const struct code_image *image, uint64_t linked,
                    struct memory_object *object);
-    /* The address that a file offset is linked at. */
+    /* The address that a file offset is linked at, and between which addresses its sections lie.
+     * False: the file cannot be read. */
     bool (*linked)(void *context, const struct code_image *image, uint64_t offset,
-                   uint64_t *address);
+                   uint64_t *address, uint64_t *low, uint64_t *high);
     void *context;
 };
 
@@ -67,19 +70,31 @@ struct memory_objects;
 struct memory_objects *memory_objects_new(const struct object_names *names);
 void memory_objects_free(struct memory_objects *objects);
 
-/* An event of memory has happened in a process, in a thread whose calls the stack tells of. False:
- * out of memory. */
-bool memory_objects_note(struct memory_objects *objects, uint32_t process,
-                         const struct memory_event *event, const struct shadow_stack *stack);
-/* A process begins: it has what its parent has (UINT32_MAX: nothing, it is new). */
-bool memory_objects_fork(struct memory_objects *objects, uint32_t process, uint32_t parent);
+/* One thread of a process, whose calls a shadow stack tells of. */
+struct memory_view {
+    uint32_t process;
+    const struct shadow_stack *stack;
+    uint64_t low, high; /* what is known of the stack that it is on; both 0 at first */
+};
 
-/* The object that an instruction of a thread accesses, where its stack stands. False: out of
- * memory. */
-bool memory_objects_find(struct memory_objects *objects, const struct code *code, uint32_t process,
-                         const struct shadow_stack *stack, uint64_t address,
-                         struct memory_place *place);
+/* More code is known. False: out of memory. */
+bool memory_objects_learn(struct memory_objects *objects, const struct code *code);
+/* A process begins, unless it has: it has what its parent has (UINT32_MAX: nothing). A process that
+ * nothing was told of begins empty. False: out of memory. */
+bool memory_objects_fork(struct memory_objects *objects, uint32_t process, uint32_t parent);
+/* An event of memory has happened, in the thread, behind the last instruction that its stack has
+ * walked. False: out of memory. */
+bool memory_objects_note(struct memory_objects *objects, struct memory_view *view,
+                         const struct trace_memory *event);
+/* The object at an address that the thread accesses where its stack stands. False: out of memory.
+ */
+bool memory_objects_find(struct memory_objects *objects, struct memory_view *view,
+                         const struct code *code, uint64_t address, struct memory_place *place);
+/* The number of an object; the same for the same. UINT32_MAX: out of memory. */
+uint32_t memory_objects_number(struct memory_objects *objects, const struct memory_object *object);
 
 /* By number, below the count; good until the next one is made. */
 uint32_t memory_objects_count(const struct memory_objects *objects);
 const struct memory_object *memory_object_at(const struct memory_objects *objects, uint32_t number);
+/* Blocks that found no room, for there were too many. */
+uint64_t memory_objects_dropped(const struct memory_objects *objects);

@@ -96,3 +96,38 @@ static uint32_t find_inlined(void *context, const struct code_image *image, uint
 struct path_extents program_extents_of(struct program_extents *extents, bool inlined) {
     return (struct path_extents){locate, inlined ? find_inlined : NULL, extents};
 }
+
+static bool locate_data(void *context, const struct code_image *image, uint64_t linked,
+                        struct memory_object *object) {
+    struct program_extents *extents = context;
+    struct program_data data;
+    pthread_mutex_lock(&extents->lock);
+    const bool found = program_locate_data(
+        extents->program,
+        program_add_image(extents->program, image->path, image->build_id, image->build_id_size),
+        linked, &data);
+    pthread_mutex_unlock(&extents->lock);
+    if (!found)
+        return false;
+    object->kind = data.symbol ? OBJECT_SYMBOL : OBJECT_SECTION;
+    object->name = data.symbol ? data.symbol : data.section;
+    object->start = linked - data.offset;
+    object->size = data.size;
+    return true;
+}
+
+static bool linked_at(void *context, const struct code_image *image, uint64_t offset,
+                      uint64_t *address, uint64_t *low, uint64_t *high) {
+    struct program_extents *extents = context;
+    pthread_mutex_lock(&extents->lock);
+    const uint32_t number =
+        program_add_image(extents->program, image->path, image->build_id, image->build_id_size);
+    const bool good = program_offset_to_address(extents->program, number, offset, address) &&
+                      program_data_bounds(extents->program, number, low, high);
+    pthread_mutex_unlock(&extents->lock);
+    return good;
+}
+
+struct object_names program_extents_names(struct program_extents *extents) {
+    return (struct object_names){locate_data, linked_at, extents};
+}

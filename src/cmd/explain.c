@@ -108,8 +108,9 @@ static bool may_be_run_twice(const struct explain *explain) {
     const struct input_options *input = &explain->run.input;
     struct stat status;
     if (explain->over == UINT64_MAX || path_options_any(&explain->run.path_options) ||
-        explain->run.verb.output.by == BY_PATH || input->skip || input->from ||
-        input->thread >= 0 || input->seconds || input->on_signal)
+        explain->run.verb.output.by == BY_PATH ||
+        path_options_data(&explain->run.path_options, explain->run.verb.output.by) || input->skip ||
+        input->from || input->thread >= 0 || input->seconds || input->on_signal)
         return false;
     return input->command ||
            (!input->limit && stat(input->trace, &status) == 0 && S_ISREG(status.st_mode));

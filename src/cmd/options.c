@@ -209,17 +209,16 @@ const struct option_group legend_group = {.options = LEGEND_OPTIONS};
 static const char *const GRAINS[] = {
     [BY_FUNCTION] = "function", [BY_LINE] = "line", [BY_INSTRUCTION] = "instruction",
     [BY_IMAGE] = "image",       [BY_LOOP] = "loop", [BY_PATH] = "path",
-    [BY_FIELD] = "field"};
+    [BY_FIELD] = "field",       [BY_OBJECT] = "object"};
 struct grain {
     enum report_by by;
 };
 #define REQUEST struct grain
 static const struct option_row GRAIN_OPTIONS[] = {
-    CHOICE(
-        "by", "GRAIN", by,
-        "function (default), line, instruction, image, loop, path (who called whom) or field (of "
-        "structs, by debug information)",
-        GRAINS, .group = 3),
+    CHOICE("by", "GRAIN", by,
+           "function (default), line, instruction, image, loop, path (who called whom), field (of "
+           "structs, by debug information) or object (which data missed)",
+           GRAINS, .group = 3),
     {0}};
 #undef REQUEST
 const struct option_group grain_group = {.options = GRAIN_OPTIONS};

@@ -32,10 +32,19 @@ static const struct option_row OPTIONS[] = {
     WRITTEN_FILE("folded", "FILE", folded,
                  "Write the cycles of each call stack there, by event, for flame graphs",
                  .not_again = true),
+    HEADING(13, "Which data:"),
+    FLAG("data", data,
+         "The variables, heap blocks by who allocated them, stack frames and files whose misses "
+         "took the cycles",
+         .not_again = true),
     {0}};
 
 static void begin(void *request) {
     ((struct path_options *)request)->least = 0.01;
+}
+
+bool path_options_data(const struct path_options *options, enum report_by by) {
+    return options->data || by == BY_OBJECT;
 }
 
 bool path_options_any(const struct path_options *options) {
@@ -91,6 +100,7 @@ const struct path_extents *paths_begin(struct paths *paths, const struct path_op
         return NULL;
     }
     paths->extents = program_extents_of(paths->functions, options->inlined);
+    paths->names = program_extents_names(paths->functions);
     return &paths->extents;
 }
 

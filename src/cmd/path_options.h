@@ -12,22 +12,27 @@ struct path_options {
     bool tree, callers, inlined;
     bool python;           /* its lines are asked for */
     bool no_python;        /* even where the command is one of Python, they are not */
+    bool data;             /* tell of data objects */
     const char *procedure; /* whose callers; NULL: of those that took most */
     double least;          /* share, 0 to 1 */
     const char *folded;    /* file; NULL: none */
 };
 extern const struct option_group path_group;
-/* Whether they ask for anything. */
+/* Whether they ask for anything about calls. */
 bool path_options_any(const struct path_options *options);
 /* Lines of Python are wanted where Python is what runs: the program `name`, found as a shell would,
  * or the interpreter of the script that it is. */
 void path_options_run(struct path_options *options, const char *name);
+
+/* Whether they, or the grain, ask for data objects. */
+bool path_options_data(const struct path_options *options, enum report_by by);
 
 /* What a run keeps for them. */
 struct paths {
     const struct path_options *options;
     struct program_extents *functions;
     struct path_extents extents;
+    struct object_names names;
     struct call_profile profile;
     struct python_rows python;
     struct call_report report;

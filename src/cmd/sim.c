@@ -96,9 +96,11 @@ static void check_regions(const struct sim *sim, const struct argp_state *state)
                      regions->list_count ? "--regions" : "--alone");
     if (regions->list_count &&
         (sim->kanata_path || sim->tracers || sim->slices_request.path ||
-         path_options_any(&sim->run.path_options) || sim->run.verb.output.by == BY_PATH))
-        options_fail(state, "--regions: --kanata, --tap, --slices, --tree, --callers, --folded and "
-                            "--by path are for a single run (give one region's trace instead)");
+         path_options_any(&sim->run.path_options) || sim->run.verb.output.by == BY_PATH ||
+         path_options_data(&sim->run.path_options, sim->run.verb.output.by)))
+        options_fail(state, "--regions: --kanata, --tap, --slices, --tree, --callers, --folded, "
+                            "--data, --by path and --by object are for a single run (give one "
+                            "region's trace instead)");
 }
 
 static void check(struct argp_state *state, void *given) {

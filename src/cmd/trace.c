@@ -30,6 +30,8 @@ static const struct option_row OPTIONS[] = {
     FLAG("no-addresses", no_addresses,
          "Leave out memory addresses: faster, smaller, but not for simulation"),
     FLAG("no-check", no_check, "Do not read the trace once more to see that it can be simulated"),
+    FLAG("data", input.objects,
+         "Tell of memory that is allocated, freed and mapped, too, for 'culprit explain --data'"),
     REPEATABLE_ROW(input.repeatable),
     SEED_ROW(input.seed),
     TEXT("regions", "LIST.csv", regions,
@@ -63,6 +65,9 @@ static void check_regions(const struct trace_job *job, const struct argp_state *
     if (job->no_addresses)
         options_fail(state, "--regions: traces of regions have addresses: leave out "
                             "--no-addresses");
+    if (job->input.objects)
+        options_fail(state, "--regions: traces of regions do not tell of memory that was "
+                            "allocated: leave out --data");
 }
 
 static void check_request(struct argp_state *state, void *given) {

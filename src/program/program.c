@@ -464,3 +464,18 @@ bool program_locate_data(struct program *program, uint32_t number, uint64_t addr
                                   .size = told->size};
     return true;
 }
+
+bool program_data_bounds(struct program *program, uint32_t number, uint64_t *low, uint64_t *high) {
+    struct image *image = number < program->count ? program->images[number] : NULL;
+    if (!image || (!image->data.read && !read_data_symbols(program, image)) ||
+        !image->data.section_count)
+        return false;
+    *low = image->data.sections[0].start;
+    *high = 0;
+    for (size_t i = 0; i < image->data.section_count; i++) {
+        const struct data_symbol *section = &image->data.sections[i];
+        if (section->start + section->size > *high)
+            *high = section->start + section->size;
+    }
+    return true;
+}

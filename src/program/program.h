@@ -138,6 +138,9 @@ bool program_locate_data(struct program *program, uint32_t image, uint64_t addre
  * when first asked for; NULL: there is none. */
 struct types *program_types(struct program *program, uint32_t image);
 
+/* Between which addresses, as linked, its sections lie. False: it has none, or cannot be read. */
+bool program_data_bounds(struct program *program, uint32_t image, uint64_t *low, uint64_t *high);
+
 /* The architecture of an image's code. False: the file cannot be used (see its note), or is of a
  * machine that isa/ does not know. */
 bool program_image_isa(const struct program *program, uint32_t image, enum isa *isa);

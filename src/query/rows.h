@@ -9,7 +9,16 @@
 #include "trace/dynamic.h"
 #include "util/error.h"
 
-enum report_by { BY_FUNCTION, BY_LINE, BY_INSTRUCTION, BY_IMAGE, BY_LOOP, BY_PATH, BY_FIELD };
+enum report_by {
+    BY_FUNCTION,
+    BY_LINE,
+    BY_INSTRUCTION,
+    BY_IMAGE,
+    BY_LOOP,
+    BY_PATH,
+    BY_FIELD,
+    BY_OBJECT
+};
 
 /* Cycles of one combination of events. */
 struct stack_part {

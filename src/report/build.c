@@ -42,6 +42,19 @@ static bool build_fields(const struct report_request *request, const struct simu
     return good;
 }
 
+/* What the table of data objects rests on. */
+static bool note_data(struct report *report) {
+    const struct data_result *data = &report->simulation->data;
+    if (!data->told && !report_note(report, "nothing tells of memory that was allocated or mapped: "
+                                            "the heap has no objects (a trace has them with "
+                                            "culprit trace --data; statically linked programs, "
+                                            "and those with an allocator of their own, have none)"))
+        return false;
+    return !data->dropped ||
+           report_note(report, "%s blocks of the heap were too many at once: they have no object",
+                       text_grouped(data->dropped).s);
+}
+
 bool report_build(const struct report_request *request, const struct simulation *simulation,
                   const struct code *code, struct program *program, struct report *report,
                   struct error *error) {
@@ -71,6 +84,10 @@ bool report_build(const struct report_request *request, const struct simulation 
         return false;
     if (request->by == BY_FIELD && !build_fields(request, simulation, code, program, report, error))
         return false;
+    if (simulation->data.object_count &&
+        (!data_rows_build(simulation, code, program, request->top, &report->data, error) ||
+         !note_data(report)))
+        return false;
     if (!threads_report_build(report, request->top, &report->threads, error))
         return false;
     report->threads.what_ifs = request->thread_what_ifs;
@@ -86,6 +103,7 @@ void report_free(struct report *report) {
     rows_free(&report->grouped);
     loop_rows_free(&report->loops);
     field_rows_free(&report->fields);
+    data_rows_free(&report->data);
     array_free_each(report->notes, report->note_count);
     free(report->note_commands);
     free(report->next);

@@ -39,6 +39,8 @@ json_t *cycle_stack_json(const struct stack *stack);
 json_t *fields_json(const struct report *report);
 json_t *loops_json(const struct report *report);
 json_t *python_rows_json(const struct report *report);
+/* Data objects (json/data.c). */
+json_t *data_json(const struct report *report);
 
 /* Writes an object, with a newline, and frees it. False: it could not be made. That it could not be
  * written is told when the file is closed. */

@@ -15,6 +15,7 @@
 #include "machine/machine.h"
 #include "model/forecast.h"
 #include "program/program.h"
+#include "query/data_rows.h"
 #include "query/field_rows.h"
 #include "query/loop_rows.h"
 #include "query/rows.h"
@@ -55,6 +56,8 @@ struct report {
     struct report_rows grouped;       /* by line or image, when asked for; else empty */
     struct loop_rows loops;           /* by loop, when asked for; else empty */
     struct field_rows fields;         /* by field, likewise */
+    struct data_rows data;            /* by data object, likewise; `by` is BY_OBJECT: in place of
+                                         the first two */
     const struct call_report *calls;  /* in place of those tables; NULL: not asked for */
     const struct python_rows *python; /* before those tables; NULL: not asked for */
     struct forecast_result forecast;  /* of upgrades of the machine; its instructions 0: none */
@@ -119,6 +122,8 @@ void report_text_note(const struct report *report, uint32_t note, const char *fi
 /* All words of the text and what they mean (text.c). */
 void report_text_words(const struct page *page);
 
+/* The table of data objects (text/data.c). */
+void report_text_data(const struct report *report, const struct page *page);
 /* The table of loops (text/loops.c). */
 void report_text_loops(const struct report *report, const struct page *page);
 /* The table of fields (text/fields.c). */

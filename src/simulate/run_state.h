@@ -15,6 +15,7 @@ struct lane {
     struct attached *attached;
     struct graph_lane *graph; /* or NULL */
     struct call_lane *calls;  /* likewise */
+    struct data_lane *data;   /* likewise */
     struct core *core;
     struct stall_causes *causes; /* of a core in order; else NULL */
     bool in_window;
@@ -39,6 +40,7 @@ struct simulation_state {
     struct workers *workers;
     struct graph_breakdown *graph;  /* or NULL */
     struct call_paths *calls;       /* or NULL */
+    struct data_profile *data;      /* likewise */
     struct oracle_result sliced;    /* of cores that record slices and are done */
     struct oracle_result collected; /* what Oracle had when the level began */
     struct pics *total;

@@ -64,6 +64,14 @@ struct trace_batch batch_slice(const struct trace_batch *batch, uint32_t begin, 
     slice.accesses = batch->accesses + first;
     slice.access_count = last - first;
     slice.first_access = batch->first_access + first;
+    uint32_t told = 0, kept = 0; /* events of memory behind an instruction of the slice */
+    while (told < batch->memory_count && batch->memory[told].position <= slice.first_insn && begin)
+        told++;
+    while (told + kept < batch->memory_count &&
+           batch->memory[told + kept].position <= slice.first_insn + slice.insn_count)
+        kept++;
+    slice.memory = batch->memory + told;
+    slice.memory_count = kept;
     slice.thread_ended = batch->thread_ended && end == batch->insn_count;
     return slice;
 }

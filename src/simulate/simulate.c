@@ -33,6 +33,7 @@ static void lane_free(const struct simulation_state *run, struct lane *lane) {
     workers_detach(run->workers, lane->attached);
     graph_lane_free(lane->graph);
     call_lane_free(lane->calls);
+    data_lane_free(lane->data);
     for (uint32_t i = 0; i < options->observer_count; i++)
         if (options->observers[i].detach && lane->observed[i])
             options->observers[i].detach(options->observers[i].context, lane->observed[i]);
@@ -55,6 +56,19 @@ static bool attach_observers(const struct simulation_state *run, struct lane *la
                                                      &lane->instructions[i], error));
 }
 
+static bool attach_data(const struct simulation_state *run, struct lane *lane,
+                        struct error *error) {
+    const struct trace_process *process = trace_process(run->trace, lane->source.process);
+    const uint32_t parent = process->generation ? UINT32_MAX : process->parent;
+    if (!data_profile_fork(run->data, lane->source.process, parent) ||
+        !(lane->data = data_lane_new(run->data, lane->source.process)))
+        return error_set(error, "out of memory for data objects");
+    struct tap_worker worker = data_lane_worker(lane->data);
+    worker.executor = run->attribution;
+    call_lane_watch_data(lane->calls, lane->data);
+    return tap_add_worker(lane->tap, &worker, error);
+}
+
 static bool attach_calls(const struct simulation_state *run, struct lane *lane,
                          struct error *error) {
     if (!run->calls)
@@ -63,7 +77,8 @@ static bool attach_calls(const struct simulation_state *run, struct lane *lane,
         return error_set(error, "out of memory for call paths");
     struct tap_worker worker = call_lane_worker(lane->calls);
     worker.executor = run->attribution;
-    return tap_add_worker(lane->tap, &worker, error);
+    return tap_add_worker(lane->tap, &worker, error) &&
+           (!run->data || attach_data(run, lane, error));
 }
 
 static struct lane *lane_new(struct simulation_state *run, struct tap_source source,
@@ -241,7 +256,8 @@ bool run_collect(struct simulation_state *run, struct error *error) {
     simulation->uops += (now.uops - before->uops) * weight;
     *before = now;
     if (!pics_move(run->total, golden_profile(run->golden), weight) ||
-        (run->calls && !call_paths_collect(run->calls, weight)))
+        (run->calls && !call_paths_collect(run->calls, weight)) ||
+        (run->data && !data_profile_collect(run->data, weight)))
         return error_set(error, "out of memory for the profile");
     return good && check_sums(run, error);
 }
@@ -497,6 +513,7 @@ static void free_cores(struct simulation_state *run) {
     workers_free(run->workers);
     graph_breakdown_free(run->graph);
     call_paths_free(run->calls);
+    data_profile_free(run->data);
     tap_bus_free(run->bus);
     stall_causes_free(run->causes);
     executor_free(run->pipeline);
@@ -541,6 +558,8 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
            (run.workers = workers_new(options, run.attribution, error));
     if (good && options->extents && !(run.calls = call_paths_new(options->extents)))
         good = error_set(error, "out of memory for call paths");
+    if (good && run.calls && options->names && !(run.data = data_profile_new(options->names)))
+        good = error_set(error, "out of memory for data objects");
     if (good && options->graph)
         good = (run.graph = graph_breakdown_new(options, trace_isa(trace), run.attribution, error));
     if (good) {
@@ -557,7 +576,11 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
         struct error late;
         good &= graph_breakdown_finish(run.graph, simulation, good ? error : &late);
     }
-    if (run.calls && !call_paths_finish(run.calls, trace_code(trace), &simulation->paths) && good)
+    struct data_result *data = run.data ? &simulation->data : NULL;
+    if (data && !data_profile_finish(run.data, trace_code(trace), data) && good)
+        good = error_set(error, "out of memory for data objects");
+    if (run.calls &&
+        !call_paths_finish(run.calls, trace_code(trace), &simulation->paths, data) && good)
         good = error_set(error, "out of memory for call paths");
     if (run.causes && !keep_causes(run.causes, simulation) && good)
         good = error_set(error, "out of memory for the causes of stalls");
@@ -586,6 +609,7 @@ void simulation_free(struct simulation *simulation) {
     free(simulation->profiles);
     commit_summary_free(&simulation->commits);
     call_path_result_free(&simulation->paths);
+    data_result_free(&simulation->data);
     breakdown_free(&simulation->breakdown);
     together_result_free(&simulation->together);
     memset(simulation, 0, sizeof *simulation);

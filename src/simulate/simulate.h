@@ -15,6 +15,7 @@
 #include "attribute/attribute.h"
 #include "attribute/call_paths.h"
 #include "attribute/commit_summary.h"
+#include "attribute/data_profile.h"
 #include "attribute/profiler.h"
 #include "core/core.h"
 #include "core/stall_causes.h"
@@ -71,6 +72,8 @@ struct simulation_options {
 
     /* Fill `paths` below, with functions as these tell. NULL: not. */
     const struct path_extents *extents;
+    /* With `extents`: fill `data` below, with names of data as these tell. NULL: not. */
+    const struct object_names *names;
 
     bool graph; /* fill `breakdown` below from the dependence graphs of all cores */
     /* With these categories; NULL: the standard ones. Their sets of instructions may grow while
@@ -142,6 +145,9 @@ struct simulation {
 
     /* By the calls that led to them: units and instructions sum to those above. */
     struct call_path_result paths;
+
+    /* Cycles of misses by the data they were of. */
+    struct data_result data;
 
     /* Of the GRAPH_CATEGORIES standard categories, or those of the options; `cycles` NULL: not
      * asked for, or no µop was looked at. */

@@ -12,6 +12,7 @@ struct capture_options input_capture(const struct input_options *input) {
                                     .follow = input->follow,
                                     .seconds = input->seconds,
                                     .repeatable = input->repeatable,
+                                    .objects = input->objects,
                                     .seed = input->seed};
 }
 

@@ -21,6 +21,7 @@ struct input_options {
     const char *from;
     int thread; /* −1: all */
     bool follow, no_follow;
+    bool objects;    /* its memory is told of, where it is captured (capture_options) */
     bool stop;       /* at the limit, the command */
     double seconds;  /* --for; 0: to the end */
     int on_signal;   /* begin when it comes; 0: at once */

@@ -381,6 +381,13 @@ void decoder_finish(struct decoder *decoder) {
     decoder->finishing = true;
 }
 
+static void settle_memory(const struct decoder *decoder, struct trace_memory *event,
+                          uint64_t before) {
+    const struct code_table *table = &decoder->table;
+    event->position += before;
+    event->image = event->image < table->image_count ? table->images[event->image] : UINT32_MAX;
+}
+
 /* Hands out the batch in the making. */
 static int deliver(struct decoder *decoder, uint32_t number, bool ended,
                    struct trace_batch *batch) {
@@ -401,7 +408,9 @@ static int deliver(struct decoder *decoder, uint32_t number, bool ended,
                                   .orders = decoder->emitter.orders,
                                   .order_count = decoder->emitter.order_count,
                                   .python = decoder->emitter.python,
-                                  .python_count = decoder->emitter.python_count};
+                                  .python_count = decoder->emitter.python_count,
+                                  .memory = decoder->emitter.memory,
+                                  .memory_count = decoder->emitter.memory_count};
     for (uint32_t i = 0; i < decoder->emitter.order_count; i++)
         decoder->emitter.orders[i].reader += thread->insn_count;
     for (uint32_t i = 0; i < decoder->emitter.python_count; i++) {
@@ -409,7 +418,10 @@ static int deliver(struct decoder *decoder, uint32_t number, bool ended,
         python->position += thread->insn_count;
         python->function = code_table_python(&decoder->table, thread->process, python->function);
     }
+    for (uint32_t i = 0; i < decoder->emitter.memory_count; i++)
+        settle_memory(decoder, &decoder->emitter.memory[i], thread->insn_count);
     decoder->told_count = decoder->emitter.order_count = decoder->emitter.python_count = 0;
+    decoder->emitter.memory_count = 0;
     thread->insn_count += decoder->emitter.insn_count + decoder->passed;
     decoder->passed = 0;
     thread->access_count += decoder->emitter.access_count;

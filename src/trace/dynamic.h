@@ -120,18 +120,19 @@ struct trace_order {
 
 /* What happened to memory as the program has it: allocated and freed by the routines of the C
  * library, or mapped by system calls. Only of captures that were asked for it. */
-enum memory_event_kind {
+enum trace_memory_kind {
     MEMORY_ALLOCATED = 1, /* malloc() and its kin returned a block */
     MEMORY_FREED,         /* the block that begins there; its size is not told */
     MEMORY_MAPPED,        /* [address, address + size) is what `image` is, or anonymous */
     MEMORY_UNMAPPED,
     MEMORY_BREAK, /* the heap that brk() makes is now [address, address + size) */
-    MEMORY_EVENT_KINDS
+    MEMORY_STACK, /* the stack that the process begins with is [address, address + size) */
+    TRACE_MEMORY_KINDS
 };
 
-struct memory_event {
+struct trace_memory {
     uint64_t position; /* instructions of the thread before it, as sequence numbers count */
     uint64_t address, size;
     uint32_t image; /* MEMORY_MAPPED: index into struct code images; UINT32_MAX: anonymous */
-    uint32_t kind;  /* enum memory_event_kind */
+    uint32_t kind;  /* enum trace_memory_kind */
 };

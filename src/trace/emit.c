@@ -12,6 +12,7 @@
 #include "trace/frame.h"
 #include "trace/joiner.h"
 #include "trace/outcome.h"
+#include "util/array.h"
 
 /* Keeps how the block was executed for match_pattern(). */
 static void learn_template(struct code_table *table, struct code_block *block,
@@ -147,6 +148,34 @@ static void emit_python(struct emitter *emitter, const uint64_t *events, size_t 
     }
 }
 
+static struct trace_memory memory_event_of(const uint64_t *events, uint64_t position) {
+    const uint64_t what = event_payload(events[0]), extent = event_payload(events[1]);
+    struct trace_memory event = {.position = position,
+                                 .address = event_address(events[0]),
+                                 .size = extent,
+                                 .image = UINT32_MAX,
+                                 .kind = (uint32_t)(what >> 48)};
+    if (event.kind == MEMORY_MAPPED) {
+        event.size = extent >> EXTENT_IMAGE_BITS << EXTENT_PAGE_BITS;
+        event.image = (uint32_t)(extent & ((1u << EXTENT_IMAGE_BITS) - 1)) - 1;
+    }
+    return event;
+}
+
+static uint32_t count_memory(const uint64_t *events, size_t count) {
+    return sum_over(uint32_t, i, count,
+                    event_kind(events[i]) == EVENT_MARK &&
+                        event_mark_kind(events[i]) == MARK_MEMORY);
+}
+
+/* What one block cannot have is forgotten. */
+static void emit_memory(struct emitter *emitter, const uint64_t *events, size_t count) {
+    for (size_t i = 0; i + 1 < count && emitter->memory_count < TRACE_BATCH_MEMORY; i++)
+        if (event_kind(events[i]) == EVENT_MARK && event_mark_kind(events[i]) == MARK_MEMORY)
+            emitter->memory[emitter->memory_count++] =
+                memory_event_of(events + i, emitter->insn_count);
+}
+
 enum emit emit_block(struct emitter *emitter, struct code_block *block, const uint64_t *events,
                      size_t count, const struct code_block *next, struct error *error) {
     struct code_table *table = emitter->table;
@@ -156,6 +185,9 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
     if (!marks_read(block, events, count, &marks, error))
         return EMIT_ERROR;
     if (marks.python > TRACE_BATCH_PYTHON - emitter->python_count && emitter->insn_count)
+        return EMIT_FULL;
+    if (marks.memory && emitter->insn_count &&
+        count_memory(events, count) > TRACE_BATCH_MEMORY - emitter->memory_count)
         return EMIT_FULL;
     const struct foreign_events foreign = foreign_events(table, block, events, count);
     marks.framed = foreign.signal;
@@ -172,7 +204,7 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
     bool clock = marks.vdso && emitted && table->code.insns[last->insn].flags & INSN_SYSCALL;
     if (clock && (last->insn = code_table_clock_call(table, last->insn)) == CODE_NONE)
         return error_set(error, "out of memory for the code"), EMIT_ERROR;
-    bool plain = !marks.rep && !marks.orders && !marks.python && !marks.syscall &&
+    bool plain = !marks.rep && !marks.orders && !marks.python && !marks.memory && !marks.syscall &&
                  !marks.returned && !marks.handler && !marks.gap && !marks.framed &&
                  marks.executed == CODE_NONE && emitted == block->insn_count;
     bool learn = plain && count <= 8 * (size_t)block->insn_count + 8 &&
@@ -197,6 +229,8 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
         emit_python(emitter, events, count, emitted);
     emitter->insn_count += emitted;
     emitter->access_count += accesses;
+    if (marks.memory && emitter->insn_count)
+        emit_memory(emitter, events, count);
     emitter->faulted |= outcome.fault;
     emitter->entered_kernel = marks.syscall;
     emitter->cut = marks.executed < block->insn_count ? block->insn_count - marks.executed : 0;

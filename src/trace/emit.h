@@ -12,12 +12,14 @@ struct emitter {
     bool faulted;                      /* an instruction of it did not complete */
     bool entered_kernel; /* the block of the last emit_block() ended in a system call */
     uint32_t cut;        /* instructions of that block that a mark says were not executed */
-    uint32_t order_count, python_count;
+    uint32_t order_count, python_count, memory_count;
     struct dynamic_insn insns[TRACE_BATCH_INSNS + TEMPLATE_GROUP];
     struct memory_access accesses[TRACE_BATCH_ACCESSES];
     struct trace_order orders[TRACE_BATCH_ORDERS];  /* `reader`: index in insns[] */
     struct trace_python python[TRACE_BATCH_PYTHON]; /* `position`: likewise; `function`: number in
                                                        the process */
+    struct trace_memory memory[TRACE_BATCH_MEMORY]; /* `position`: likewise; `image` as the items
+                                                       number it */
 };
 
 enum emit { EMIT_DONE, EMIT_FULL, EMIT_ERROR };

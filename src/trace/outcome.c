@@ -89,6 +89,12 @@ static bool is_order(const struct code_block *block, const uint64_t *events, siz
            event_mark_kind(events[1]) == MARK_WRITTEN;
 }
 
+static bool is_memory(const uint64_t *events, size_t count) {
+    const uint64_t kind = event_payload(events[0]) >> 48;
+    return kind > 0 && kind < TRACE_MEMORY_KINDS && count > 1 &&
+           event_kind(events[1]) == EVENT_MARK && event_mark_kind(events[1]) == MARK_EXTENT;
+}
+
 bool marks_read(const struct code_block *block, const uint64_t *events, size_t count,
                 struct marks *marks, struct error *error) {
     *marks = (struct marks){.executed = CODE_NONE};
@@ -122,7 +128,13 @@ bool marks_read(const struct code_block *block, const uint64_t *events, size_t c
                 return error_set(error, "a writer of memory is malformed");
             marks->orders = true;
             break;
+        case MARK_MEMORY:
+            if (!is_memory(events + i, count - i))
+                return error_set(error, "an event of memory is malformed");
+            marks->memory = true;
+            break;
         case MARK_WRITTEN:
+        case MARK_EXTENT:
             break;
         case MARK_PYTHON:
         case MARK_PYTHON_FRAME:

@@ -17,6 +17,7 @@ struct marks {
     bool rep;
     bool orders;                /* MARK_WRITER */
     uint32_t python;            /* MARK_PYTHON and MARK_PYTHON_FRAME: how many */
+    bool memory;                /* MARK_MEMORY */
     bool returned;              /* rt_sigreturn() */
     enum event_handler handler; /* where the next block begins; 0: no handler */
     bool framed;                /* not a mark: a frame was seen (trace/frame.h) */

@@ -216,9 +216,10 @@ static bool put_events(struct region_writer *writer, struct chunk_events events,
     return true;
 }
 
-static bool is_order(uint64_t event) {
-    return event_kind(event) == EVENT_MARK &&
-           (event_mark_kind(event) == MARK_WRITER || event_mark_kind(event) == MARK_WRITTEN);
+static bool is_left_out(uint64_t event) {
+    const unsigned mark = event_mark_kind(event);
+    return event_kind(event) == EVENT_MARK && (mark == MARK_WRITER || mark == MARK_WRITTEN ||
+                                               mark == MARK_MEMORY || mark == MARK_EXTENT);
 }
 
 /* Functions have the numbers that they have in the process. */
@@ -256,8 +257,9 @@ bool region_writer_data(struct region_writer *writer, const struct item_data *da
     thread->gap = false;
     for (uint32_t i = from; i < data->event_count; i++) {
         uint64_t event = data->events[i];
-        if (is_order(event))
-            continue; /* threads have other numbers here, and begin elsewhere */
+        if (is_left_out(event))
+            continue; /* threads have other numbers here, and begin elsewhere; memory that was
+                         allocated between regions is not known */
         if (event_kind(event) == EVENT_BLOCK) {
             uint32_t captured = event_block_number(event);
             if ((captured >= writer->block_capacity || !writer->blocks[captured]) &&

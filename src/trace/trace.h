@@ -26,7 +26,8 @@ enum {
     TRACE_BATCH_INSNS = 4096,
     TRACE_BATCH_ACCESSES = 16384,
     TRACE_BATCH_ORDERS = 4096,
-    TRACE_BATCH_PYTHON = 4096
+    TRACE_BATCH_PYTHON = 4096,
+    TRACE_BATCH_MEMORY = 4096
 };
 
 struct trace_batch {
@@ -54,6 +55,9 @@ struct trace_batch {
     uint32_t python_count;
     const struct trace_python *python; /* from an insns[] on, or from behind the last, by
                                           `position`; valid as long */
+    const struct trace_memory *memory; /* behind insns[0] to insns[insn_count − 1], by `position`;
+                                          valid as long */
+    uint32_t memory_count;
 };
 
 /* Everything known about a process generation; grows inside trace_next(). */
@@ -149,6 +153,8 @@ struct capture_options {
     void (*stuck)(void *context, const char *text);
     bool repeatable;    /* random numbers of the kernel and of RDRAND are the same every time */
     uint64_t seed;      /* which ones, then */
+    bool objects;       /* tell of memory that is allocated, freed and mapped (trace_memory): a
+                           library that is preloaded into the command sees calls of malloc() */
     bool watch_effects; /* tell of the first system call that would change the world */
     bool harmless;      /* and do not make it: the program is killed there. What it would inherit
                            beyond the standard three and could write to goes nowhere */

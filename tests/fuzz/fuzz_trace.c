@@ -26,6 +26,14 @@ static void check_batch(const struct trace *trace, const struct trace_batch *bat
         require(batch->orders[i].reader - batch->first_insn < batch->insn_count);
         require(i == 0 || batch->orders[i - 1].reader <= batch->orders[i].reader);
     }
+    require(batch->memory_count <= TRACE_BATCH_MEMORY);
+    for (uint32_t i = 0; i < batch->memory_count; i++) {
+        const struct trace_memory *event = &batch->memory[i];
+        require(event->position - batch->first_insn <= batch->insn_count);
+        require(i == 0 || event[-1].position <= event->position);
+        require(event->kind > 0 && event->kind < TRACE_MEMORY_KINDS);
+        require(event->image == UINT32_MAX || event->image < trace_code(trace)->image_count);
+    }
     for (uint32_t i = 0; i < batch->event_count; i++) {
         uint64_t at = batch->events[i].position - 1 - batch->first_insn;
         require(batch->events[i].thread == batch->thread);

@@ -65,7 +65,7 @@ static void attribute(uint32_t piece) {
     assert_int_equal(units, 2 * 9 * CYCLE_UNITS);
     assert_int_equal(instructions, 2 * 5);
     struct call_path_result result;
-    assert_true(call_paths_finish(paths, &program.code, &result));
+    assert_true(call_paths_finish(paths, &program.code, &result, NULL));
     assert_int_equal(result.count, 3);
     assert_int_equal(result.paths[0].kind, PATH_THREAD);
     assert_int_equal(result.paths[MAIN].parent, 0);
@@ -115,7 +115,7 @@ static void flushes_and_warming(void **state) {
     assert_true(call_paths_collect(paths, 1));
     call_lane_free(lane);
     struct call_path_result result;
-    assert_true(call_paths_finish(paths, &program.code, &result));
+    assert_true(call_paths_finish(paths, &program.code, &result, NULL));
     assert_int_equal(result.count, 3);
     assert_int_equal(result.cell_count, 3);
     assert_cell(&result.cells[0], MAIN, 0, CYCLE_UNITS / 2);

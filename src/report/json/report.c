@@ -243,6 +243,8 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
         put_members(&writer, json_pack("{s:o, s:I}", "fields", fields_json(report), "field_count",
                                        (json_int_t)report->fields.total));
     put_members(&writer, json_pack("{s:o}", "python", python_rows_json(report)));
+    if (report->data.rows)
+        put_members(&writer, json_pack("{s:o}", "data", data_json(report)));
     if (report->calls)
         put_members(&writer, call_report_members(report->calls));
     put_members(&writer, json_pack("{s:o, s:o}", "children", children_object(&report->children),

@@ -284,10 +284,12 @@ void report_text(const struct report *report, const struct page *page) {
             report_text_loops(report, page);
         else if (report->by == BY_FIELD)
             report_text_fields(report, page);
-        else if (report->by != BY_INSTRUCTION)
+        else if (report->by != BY_INSTRUCTION && report->by != BY_OBJECT)
             report_text_rows(report, page);
-        if (!report->calls)
+        if (!report->calls && report->by != BY_OBJECT)
             report_text_instructions(report, page);
+        if (report->data.rows)
+            report_text_data(report, page);
         what_if_text(&report->what_if, page);
         thread_what_ifs_text(&report->threads, page);
         upgrades_text(report, page);

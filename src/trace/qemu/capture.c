@@ -288,6 +288,10 @@ static bool fill_control(struct capture *capture, const struct capture_options *
     control->addresses = options->addresses;
     control->follow = options->follow;
     control->repeatable = options->repeatable;
+    control->objects = options->objects;
+    if (!strchr(capture->launch.allocations, ',')) /* the emulator splits variables there */
+        snprintf(control->allocations, sizeof control->allocations, "%s",
+                 capture->launch.allocations);
     control->watch_effects = options->watch_effects;
     control->harmless = options->harmless;
     control->cut_threads = options->markers && options->markers->all_threads;

@@ -5,7 +5,8 @@
  *
  * -cpu: the default CPU lacks AVX2; with ERMS glibc's string functions use `rep`, which the
  * emulator runs a hundred times slower. Variables that the emulator or its dynamic linker would
- * read (LD_*, QEMU_*) reach the guest only. */
+ * read (LD_*, QEMU_*) reach the guest only. Where allocations are to be told of, a library that does
+ * is preloaded into the guest. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,12 +20,29 @@
 struct emulator_command {
     char **arguments, **environment; /* NULL-terminated; strings are borrowed from the inputs */
     char seed[24];
+    char *preload; /* owned; or NULL */
 };
 
 /* The emulator splits the values of -E at commas: such variables stay in its own environment. */
 static inline bool emulator_reads(const char *variable) {
     return (strncmp(variable, "LD_", 3) == 0 || strncmp(variable, "QEMU_", 5) == 0) &&
            !strchr(variable, ',');
+}
+
+/* The variable with the library that tells of allocations in front of what the guest preloads
+ * anyway, perhaps it, too. NULL: out of memory. */
+static inline char *emulator_preload(const char *library, char *const *environment) {
+    static const char NAME[] = "LD_PRELOAD=";
+    const char *old = "";
+    for (size_t i = 0; environment[i]; i++)
+        if (strncmp(environment[i], NAME, sizeof NAME - 1) == 0)
+            old = environment[i] + sizeof NAME - 1;
+    const size_t size = sizeof NAME + strlen(library) + 1 + strlen(old);
+    char *variable = malloc(size);
+    if (variable)
+        snprintf(variable, size, "%s%s%s%s", NAME, strstr(old, library) ? "" : library,
+                 *old && !strstr(old, library) ? ":" : "", old);
+    return variable;
 }
 
 static inline bool emulator_command(const struct ring_control *control, const char *program,
@@ -35,6 +53,7 @@ static inline bool emulator_command(const struct ring_control *control, const ch
         argument_count++;
     while (environment[variable_count])
         variable_count++;
+    command->preload = NULL;
     command->arguments = calloc(16 + argument_count + 2 * variable_count, sizeof(char *));
     command->environment = calloc(variable_count + 1, sizeof(char *));
     if (!command->arguments || !command->environment)
@@ -55,8 +74,17 @@ static inline bool emulator_command(const struct ring_control *control, const ch
         *out++ = "-seed";
         *out++ = command->seed;
     }
+    if (traced && control->allocations[0]) {
+        command->preload = emulator_preload(control->allocations, environment);
+        if (!command->preload)
+            return false;
+        *out++ = "-E";
+        *out++ = command->preload;
+    }
     char **kept = command->environment;
     for (size_t i = 0; i < variable_count; i++) {
+        if (command->preload && strncmp(environment[i], "LD_PRELOAD=", 11) == 0)
+            continue;
         if (emulator_reads(environment[i])) {
             *out++ = "-E";
             *out++ = environment[i];
@@ -75,4 +103,5 @@ static inline bool emulator_command(const struct ring_control *control, const ch
 static inline void emulator_command_free(struct emulator_command *command) {
     free(command->arguments);
     free(command->environment);
+    free(command->preload);
 }

@@ -20,6 +20,7 @@
 #include "util/descriptors.h"
 
 #define PLUGIN_NAME "libculprit-trace.so"
+#define ALLOCATIONS_NAME "libculprit-allocations.so"
 
 enum { MAX_INTERPRETERS = 4, CANNOT_CAPTURE = 125, CANNOT_RUN = 126, NOT_FOUND = 127 };
 
@@ -78,6 +79,18 @@ static bool find_plugin(char path[RING_PATH_BYTES], struct error *error) {
                      "the capture plugin " PLUGIN_NAME " is neither in %s nor in %s/../lib/culprit:"
                      " build it (make), or set CULPRIT_PLUGIN to its path",
                      self, self);
+}
+
+/* The library that is preloaded lies beside the plugin. */
+static bool find_allocations(struct launch *launch, struct error *error) {
+    char beside[RING_PATH_BYTES + sizeof ALLOCATIONS_NAME];
+    const int folder = (int)(strrchr(launch->plugin, '/') - launch->plugin);
+    if (launch->isa != ISA_X86_64)
+        return true; /* programs for riscv64 are linked statically */
+    snprintf(beside, sizeof beside, "%.*s/" ALLOCATIONS_NAME, folder, launch->plugin);
+    if (!realpath(beside, launch->allocations))
+        return error_errno(error, "the library that tells of allocations, %s", beside);
+    return true;
 }
 
 static bool refuse(int *exec_status, int status) {
@@ -167,6 +180,10 @@ bool launch_prepare(const struct capture_options *options, struct launch *launch
         goto failed;
     }
     if (!find_plugin(launch->plugin, error)) {
+        refuse(exec_status, CANNOT_CAPTURE);
+        goto failed;
+    }
+    if (options->objects && !find_allocations(launch, error)) {
         refuse(exec_status, CANNOT_CAPTURE);
         goto failed;
     }

@@ -16,6 +16,7 @@ struct launch {
     char **arguments;                     /* of the program, NULL-terminated; owned */
     char emulator[RING_PATH_BYTES];       /* absolute */
     char plugin[RING_PATH_BYTES];         /* absolute */
+    char allocations[RING_PATH_BYTES];    /* library to preload, absolute; empty: none */
     char version[EMULATOR_VERSION_BYTES]; /* "qemu 7.2.22" */
     bool set_user_id;
 };

@@ -286,6 +286,11 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
     int saved = errno;
     signal_instrument(tb); /* called before the block's own */
+    if (plugin.control->objects && memory_instrument(tb)) {
+        add_nothing(tb);
+        errno = saved;
+        return;
+    }
     switch (ring_activity(atomic_load(&plugin.phase))) {
     case RING_SKIP:
         skip_block(tb);

@@ -81,6 +81,8 @@ uint32_t thread_ordinal(unsigned vcpu);
 /* Its number, and the instructions that it has executed up to and including this one of the block
  * that it is in. False: its events are dropped. */
 bool thread_at(uint32_t index, uint32_t *number, uint64_t *position);
+/* Both or none: the second explains the first. */
+void thread_mark_pair(unsigned vcpu, uint64_t first, uint64_t second);
 /* The instruction `index` of its block has read what another thread wrote. */
 void thread_tell_writer(uint32_t index, uint32_t writer, uint64_t written);
 /* Its chunk, by when it was begun; 0: it has none now. */
@@ -159,6 +161,12 @@ struct block {
 };
 /* Contains the first instruction of from_symbol. */
 bool code_has_symbol(const struct qemu_plugin_tb *tb);
+/* Whether the block is of the library that tells of allocations. */
+bool code_tells_allocations(const struct qemu_plugin_tb *tb);
+/* The mapping at a guest address. False: it is not known. */
+bool code_mapping_at(uint64_t address, uint64_t *start, uint64_t *end);
+/* The number of the file that is mapped at a guest address; UINT32_MAX: none. */
+uint32_t code_image_at(uint64_t address);
 /* Where the block lies: `image` of the marker sites there, or RING_UNMARKED, and its offset. */
 uint32_t code_marked(const struct qemu_plugin_tb *tb, uint64_t *offset);
 /* What its mapping has is known after this. */
@@ -234,6 +242,14 @@ struct fault {
     uint32_t number, index, insn_count;
 };
 bool fault_next_block(struct fault_search *search, struct fault *fault);
+
+/* ---- plugin_memory.c: memory that the guest allocates, frees and maps ---- */
+
+/* Of control->objects. Takes a block that is not to be captured, for it tells of allocations. */
+bool memory_instrument(struct qemu_plugin_tb *tb);
+/* A system call has succeeded. */
+void memory_call(unsigned vcpu, int64_t number, const uint64_t arguments[6], uint64_t result);
+void memory_forked(void);
 
 /* ---- plugin_order.c: words that threads synchronise by, and who wrote what was read ---- */
 

@@ -32,6 +32,7 @@ struct mapping {
     uint64_t symbol; /* address of from_symbol; 0: not in here */
     uint32_t image;
     uint32_t marked; /* `image` of marker sites, or RING_UNMARKED */
+    bool allocations; /* the library that tells of them */
 };
 
 static struct {
@@ -83,15 +84,15 @@ void code_unmapped(uint64_t start, uint64_t end) {
 }
 
 static struct mapping ask_mapping(uint64_t address) {
-    struct mapping mapping = {address, address + 1, address, 0, UINT32_MAX, RING_UNMARKED};
+    struct mapping mapping = {address, address + 1, address, 0, UINT32_MAX, RING_UNMARKED, false};
     struct ring_map map = {
         .record.kind = RING_MAP, .address = address, .guest_base = plugin.guest_base};
     struct ring_reply reply;
     if (!process_ask(&map.record, sizeof map, &reply))
         return mapping;
     if (reply.start <= address && address < reply.end) {
-        mapping = (struct mapping){reply.start,  reply.end,   reply.file_offset,
-                                   reply.symbol, reply.image, reply.marked};
+        mapping = (struct mapping){reply.start, reply.end,    reply.file_offset, reply.symbol,
+                                   reply.image, reply.marked, reply.allocations};
         add_mapping(&mapping);
         python_found(&reply.python);
     }
@@ -274,6 +275,22 @@ uint32_t code_marked(const struct qemu_plugin_tb *tb, uint64_t *offset) {
     struct mapping mapping = mapping_of(qemu_plugin_tb_vaddr(tb));
     *offset = offset_in(&mapping, qemu_plugin_tb_vaddr(tb));
     return mapping.marked;
+}
+
+bool code_tells_allocations(const struct qemu_plugin_tb *tb) {
+    learn_guest_base(tb);
+    return mapping_of(qemu_plugin_tb_vaddr(tb)).allocations;
+}
+
+bool code_mapping_at(uint64_t address, uint64_t *start, uint64_t *end) {
+    const struct mapping mapping = mapping_of(address);
+    *start = mapping.start;
+    *end = mapping.end;
+    return mapping.end - mapping.start > 1;
+}
+
+uint32_t code_image_at(uint64_t address) {
+    return ask_mapping(address).image;
 }
 
 void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {

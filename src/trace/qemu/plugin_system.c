@@ -127,7 +127,7 @@ static uint32_t waited_pid(uint64_t siginfo) {
 }
 
 void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result) {
-    (void)id, (void)vcpu;
+    (void)id;
     int saved = errno;
     const struct call_numbers *calls = &CALLS[plugin.control->isa];
     event_returned(result);
@@ -135,6 +135,8 @@ void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t r
         errno = saved;
         return;
     }
+    if (plugin.control->objects)
+        memory_call(vcpu, number, arguments, (uint64_t)result);
     if (number == calls->mmap || number == calls->mremap) {
         uint64_t start = (uint64_t)result;
         code_unmapped(start, start + arguments[number == calls->mmap ? 1 : 2]);

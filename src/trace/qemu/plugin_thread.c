@@ -576,6 +576,18 @@ void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload) {
     pthread_mutex_unlock(&ownership);
 }
 
+void thread_mark_pair(unsigned vcpu, uint64_t first, uint64_t second) {
+    if (plugin.control->slice_size)
+        return;
+    pthread_mutex_lock(&ownership);
+    if (is_capturing() && settle(vcpu) && self.end - cursor_of(thread_chunk) >= 2) {
+        put(first);
+        put(second);
+        set_end();
+    }
+    pthread_mutex_unlock(&ownership);
+}
+
 /* The number of the block entered last, or FAULT_UNNUMBERED. */
 static uint32_t last_block(void) {
     const uint64_t *first = thread_chunk->events, *event = cursor_of(thread_chunk);

@@ -198,6 +198,7 @@ struct ring_reply {
     uint64_t symbol;      /* guest address of from_symbol in this mapping, 0: none */
     uint32_t marked;      /* `image` of the sites in this mapping; RING_UNMARKED: it has none */
     struct ring_python python;
+    uint32_t allocations; /* it is the library that tells of allocations */
 };
 
 enum { RING_UNMARKED = UINT32_MAX };
@@ -252,6 +253,7 @@ struct ring_control {
     int32_t thread;
     uint32_t limited;
     uint32_t watch_effects, harmless;
+    uint32_t objects;     /* events of memory are wanted (plugin_memory.c) */
     uint32_t awaited;     /* RING_SKIP lasts until the consumer ends it */
     uint32_t cut_threads; /* markers tell where the other threads are */
     uint64_t seed;
@@ -284,6 +286,7 @@ struct ring_control {
     char emulator[RING_PATH_BYTES];
     char plugin[2 * RING_PATH_BYTES]; /* argument of -plugin */
     char shared[64];                  /* the memory file, as a path */
+    char allocations[RING_PATH_BYTES]; /* library to preload into the guest; empty: none */
 
     struct ring_process processes[RING_PROCESSES];
     _Atomic uint32_t chunk_state[RING_CHUNKS];

@@ -1,0 +1,462 @@
+/* In this order: the stack that the thread is on, by the frames of its shadow stack; what was found
+ * last for the same 16 bytes; heap blocks; variables and sections of images; mappings.
+ *
+ * A stack is the mapping or block that the last call's return address lies in; where none is known,
+ * what lies STACK_BYTES around. */
+#include "attribute/memory_objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribute/heap_blocks.h"
+#include "util/array.h"
+#include "util/hash_index.h"
+
+enum {
+    GRAIN_BITS = 4,
+    RECENT = 1 << 12,        /* places remembered, by address */
+    FORGET_ALL = RECENT / 2, /* of which so many are forgotten one by one */
+    STACK_BYTES = 8 << 20,   /* below a call */
+    STACK_ABOVE = 1 << 20,   /* of it, above the first call seen: arguments, environment */
+    FRAMES_SEARCHED = 1 << 12,
+    MOST_RANGES = 1 << 16,
+    MOST_PROCESSES = 1 << 16
+};
+
+/* A mapping. */
+struct range {
+    uint64_t start, end;
+    uint32_t object;
+    bool heap; /* that brk() makes */
+};
+
+struct recent {
+    uint64_t grain; /* + 1; 0: none */
+    uint64_t generation;
+    struct memory_place place;
+};
+
+struct process_memory {
+    struct heap_blocks heap;
+    struct range *ranges; /* by start, without overlap */
+    size_t range_count, range_capacity;
+    uint64_t generation; /* what was remembered in others does not count */
+    struct recent recent[RECENT];
+};
+
+struct image_place {
+    bool asked, known;
+    uint64_t bias;      /* address less that as linked */
+    uint64_t low, high; /* addresses of its sections */
+};
+
+struct memory_objects {
+    struct object_names names;
+    struct memory_object *items; /* by number */
+    size_t count, capacity;
+    struct hash_index index;
+    struct process_memory **processes; /* by number; NULL: none yet */
+    size_t process_capacity;
+    struct image_place *images; /* of the code */
+    size_t image_count, image_capacity;
+    uint32_t insns_known;
+    uint32_t allocator; /* the one object of its kind */
+};
+
+/* ---- objects ---- */
+
+static bool same(const struct memory_object *a, const struct memory_object *b) {
+    return a->kind == b->kind && a->image == b->image && a->path == b->path &&
+           a->function == b->function && a->start == b->start;
+}
+
+uint32_t memory_objects_number(struct memory_objects *objects, const struct memory_object *object) {
+    const uint64_t hash =
+        hash_pair((uint64_t)object->image << 32 | object->path,
+                  hash_pair((uint64_t)object->function << 8 | object->kind, object->start));
+    size_t at;
+    for (uint32_t i = hash_index_first(&objects->index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&objects->index, hash, &at))
+        if (same(&objects->items[i], object))
+            return i;
+    if (!hash_index_reserve(&objects->index, objects->count + 1) ||
+        !array_push(objects->items, objects->capacity, objects->count, *object))
+        return UINT32_MAX;
+    hash_index_add(&objects->index, hash, (uint32_t)objects->count - 1);
+    return (uint32_t)objects->count - 1;
+}
+
+static struct memory_object object_of(enum object_kind kind) {
+    return (struct memory_object){
+        .kind = (uint8_t)kind, .image = UINT32_MAX, .path = PATH_NONE, .function = FUNCTION_NONE};
+}
+
+uint32_t memory_objects_count(const struct memory_objects *objects) {
+    return (uint32_t)objects->count;
+}
+
+const struct memory_object *memory_object_at(const struct memory_objects *objects,
+                                             uint32_t number) {
+    return &objects->items[number];
+}
+
+uint64_t memory_objects_dropped(const struct memory_objects *objects) {
+    return sum_over(uint64_t, i, objects->process_capacity,
+                    objects->processes[i] ? objects->processes[i]->heap.dropped : 0);
+}
+
+struct memory_objects *memory_objects_new(const struct object_names *names) {
+    struct memory_objects *objects = calloc(1, sizeof *objects);
+    const struct memory_object unknown = object_of(OBJECT_UNKNOWN),
+                               allocator = object_of(OBJECT_ALLOCATOR);
+    if (!objects)
+        return NULL;
+    objects->names = *names;
+    if (memory_objects_number(objects, &unknown) == OBJECT_NONE &&
+        (objects->allocator = memory_objects_number(objects, &allocator)) != UINT32_MAX)
+        return objects;
+    memory_objects_free(objects);
+    return NULL;
+}
+
+void memory_objects_free(struct memory_objects *objects) {
+    if (!objects)
+        return;
+    for (size_t i = 0; i < objects->process_capacity; i++)
+        if (objects->processes[i]) {
+            heap_blocks_free(&objects->processes[i]->heap);
+            free(objects->processes[i]->ranges);
+            free(objects->processes[i]);
+        }
+    free(objects->processes);
+    free(objects->images);
+    free(objects->items);
+    hash_index_free(&objects->index);
+    free(objects);
+}
+
+/* NULL: out of memory. */
+static struct process_memory *memory_of(struct memory_objects *objects, uint32_t process) {
+    if (process >= MOST_PROCESSES)
+        process = MOST_PROCESSES - 1; /* beyond, one is as another */
+    if (process < objects->process_capacity && objects->processes[process])
+        return objects->processes[process];
+    if (!array_zeroed_room(objects->processes, objects->process_capacity, (size_t)process + 1))
+        return NULL;
+    struct process_memory *memory = objects->processes[process] = calloc(1, sizeof *memory);
+    if (memory)
+        memory->heap.most = OBJECTS_BLOCKS;
+    return memory;
+}
+
+bool memory_objects_fork(struct memory_objects *objects, uint32_t process, uint32_t parent) {
+    if (process < objects->process_capacity && objects->processes[process])
+        return true; /* it has begun */
+    struct process_memory *child = memory_of(objects, process);
+    if (parent == UINT32_MAX || parent >= objects->process_capacity || !child)
+        return child;
+    const struct process_memory *from = objects->processes[parent];
+    if (!from || from == child)
+        return true;
+    if (!array_room(child->ranges, child->range_capacity, from->range_count))
+        return false;
+    if (from->range_count)
+        memcpy(child->ranges, from->ranges, from->range_count * sizeof *from->ranges);
+    child->range_count = from->range_count;
+    return heap_blocks_copy(&child->heap, &from->heap);
+}
+
+/* ---- what was found last ---- */
+
+static struct recent *recent_of(struct process_memory *memory, uint64_t address) {
+    return &memory->recent[address >> GRAIN_BITS & (RECENT - 1)];
+}
+
+static bool remembers(const struct process_memory *memory, const struct recent *recent,
+                      uint64_t address) {
+    return recent->grain == (address >> GRAIN_BITS) + 1 &&
+           recent->generation == memory->generation &&
+           address - recent->place.base < recent->place.size;
+}
+
+static void forget(struct process_memory *memory, uint64_t start, uint64_t size) {
+    const uint64_t first = start >> GRAIN_BITS, grains = (size >> GRAIN_BITS) + 2;
+    if (grains > FORGET_ALL)
+        memory->generation++;
+    else
+        for (uint64_t i = 0; i < grains; i++)
+            recent_of(memory, (first + i) << GRAIN_BITS)->grain = 0;
+}
+
+/* ---- mappings ---- */
+
+/* How many begin at the address or before. */
+static size_t ranges_before(const struct process_memory *memory, uint64_t address) {
+    size_t low = 0, high = memory->range_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (memory->ranges[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const struct range *range_at(const struct process_memory *memory, uint64_t address) {
+    const size_t at = ranges_before(memory, address);
+    const struct range *range = at ? &memory->ranges[at - 1] : NULL;
+    return range && address < range->end ? range : NULL;
+}
+
+static bool insert_range(struct process_memory *memory, size_t at, struct range range) {
+    if (memory->range_count >= MOST_RANGES)
+        return true; /* known as nothing */
+    if (!array_room(memory->ranges, memory->range_capacity, memory->range_count + 1))
+        return false;
+    memmove(memory->ranges + at + 1, memory->ranges + at,
+            (memory->range_count - at) * sizeof *memory->ranges);
+    memory->ranges[at] = range;
+    memory->range_count++;
+    return true;
+}
+
+static void drop_range(struct process_memory *memory, size_t at) {
+    memory->range_count--;
+    memmove(memory->ranges + at, memory->ranges + at + 1,
+            (memory->range_count - at) * sizeof *memory->ranges);
+}
+
+/* Nothing is mapped in [start, end) any more. */
+static bool clear_range(struct process_memory *memory, uint64_t start, uint64_t end) {
+    size_t at = ranges_before(memory, start);
+    if (at && memory->ranges[at - 1].end > start) {
+        struct range *before = &memory->ranges[at - 1];
+        const struct range rest = {end, before->end, before->object, before->heap};
+        before->end = start;
+        if (rest.end > end && !insert_range(memory, at, rest))
+            return false;
+        if (memory->ranges[at - 1].start == start)
+            drop_range(memory, --at);
+    }
+    while (at < memory->range_count && memory->ranges[at].end <= end)
+        drop_range(memory, at);
+    if (at < memory->range_count && memory->ranges[at].start < end)
+        memory->ranges[at].start = end;
+    return true;
+}
+
+static bool map_range(struct process_memory *memory, struct range range) {
+    return clear_range(memory, range.start, range.end) &&
+           insert_range(memory, ranges_before(memory, range.start), range);
+}
+
+static void drop_heap_range(struct process_memory *memory) {
+    for (size_t i = memory->range_count; i-- > 0;)
+        if (memory->ranges[i].heap)
+            drop_range(memory, i);
+}
+
+/* ---- events ---- */
+
+static uint32_t object_of_event(struct memory_objects *objects, const struct memory_view *view,
+                                const struct trace_memory *event) {
+    struct memory_object object = object_of(OBJECT_HEAP);
+    if (event->kind == MEMORY_BREAK)
+        return objects->allocator;
+    if (event->kind == MEMORY_MAPPED && event->image != UINT32_MAX) {
+        object.kind = OBJECT_MAPPED;
+        object.image = event->image;
+        return memory_objects_number(objects, &object);
+    }
+    if (event->kind == MEMORY_STACK) {
+        object.kind = OBJECT_STACK; /* of another thread's functions than the one that looks */
+        return memory_objects_number(objects, &object);
+    }
+    if (event->kind == MEMORY_MAPPED)
+        object.kind = OBJECT_ANONYMOUS;
+    object.path = view->stack->node;
+    return memory_objects_number(objects, &object);
+}
+
+static bool note_range(struct process_memory *memory, const struct trace_memory *event,
+                       uint32_t object) {
+    const struct range range = {event->address, event->address + event->size, object,
+                                event->kind == MEMORY_BREAK};
+    memory->generation++;
+    if (range.heap)
+        drop_heap_range(memory);
+    if (range.end <= range.start)
+        return true; /* an empty heap; or no addresses of a program */
+    return event->kind == MEMORY_UNMAPPED ? clear_range(memory, range.start, range.end)
+                                          : map_range(memory, range);
+}
+
+bool memory_objects_note(struct memory_objects *objects, struct memory_view *view,
+                         const struct trace_memory *event) {
+    struct process_memory *memory = memory_of(objects, view->process);
+    uint32_t object = OBJECT_NONE;
+    if (!memory)
+        return false;
+    if (event->kind == MEMORY_FREED) {
+        forget(memory, event->address, heap_blocks_remove(&memory->heap, event->address));
+        return true;
+    }
+    if (event->kind != MEMORY_UNMAPPED &&
+        (object = object_of_event(objects, view, event)) == UINT32_MAX)
+        return false;
+    if (event->kind != MEMORY_ALLOCATED)
+        return note_range(memory, event, object);
+    forget(memory, event->address, event->size);
+    return heap_blocks_add(&memory->heap, event->address, event->size, object);
+}
+
+/* ---- images ---- */
+
+/* Where a file is: by the first instruction of it that was seen. */
+bool memory_objects_learn(struct memory_objects *objects, const struct code *code) {
+    if (objects->insns_known == code->insn_count)
+        return true;
+    if (!array_zeroed_room(objects->images, objects->image_capacity, code->image_count))
+        return false;
+    objects->image_count = code->image_count;
+    for (; objects->insns_known < code->insn_count; objects->insns_known++) {
+        const struct static_insn *insn = &code->insns[objects->insns_known];
+        struct image_place *place = &objects->images[insn->image];
+        uint64_t linked, low, high;
+        if (place->asked)
+            continue;
+        place->asked = true;
+        if (code->images[insn->image].kind != CODE_IMAGE_FILE ||
+            !objects->names.linked(objects->names.context, &code->images[insn->image], insn->offset,
+                                   &linked, &low, &high))
+            continue;
+        const uint64_t bias = insn->address - linked;
+        *place = (struct image_place){true, true, bias, low + bias, high + bias};
+    }
+    return true;
+}
+
+/* The variable or section at an address. *found: whether one is. False: out of memory. */
+static bool find_in_images(struct memory_objects *objects, const struct code *code,
+                           uint64_t address, struct memory_place *place, bool *found) {
+    *found = false;
+    for (uint32_t i = 0; i < objects->image_count; i++) {
+        const struct image_place *image = &objects->images[i];
+        struct memory_object object = object_of(OBJECT_SECTION);
+        if (!image->known || address - image->low >= image->high - image->low ||
+            !objects->names.locate(objects->names.context, &code->images[i], address - image->bias,
+                                   &object))
+            continue;
+        object.image = i;
+        const uint32_t number = memory_objects_number(objects, &object);
+        *place = (struct memory_place){number, object.start + image->bias, object.size};
+        *found = true;
+        return number != UINT32_MAX;
+    }
+    return true;
+}
+
+/* ---- stacks ---- */
+
+static uint64_t last_slot(const struct shadow_stack *stack) {
+    const struct shadow_frames *frames = &stack->frames;
+    return frames->count ? frames->items[frames->count - 1].slot : 0;
+}
+
+static void find_stack(const struct process_memory *memory, struct memory_view *view,
+                       uint64_t slot) {
+    const struct heap_block *block = heap_blocks_at(&memory->heap, slot);
+    const struct range *range = range_at(memory, slot);
+    if (block) {
+        view->low = block->base;
+        view->high = block->base + block->size;
+    } else if (range) {
+        view->low = range->start;
+        view->high = range->end;
+    } else {
+        const size_t at = ranges_before(memory, slot);
+        const uint64_t below = at ? memory->ranges[at - 1].end : 0;
+        const uint64_t above = at < memory->range_count ? memory->ranges[at].start : UINT64_MAX;
+        view->low = slot - below > STACK_BYTES ? slot - STACK_BYTES : below;
+        view->high = above - slot > STACK_ABOVE ? slot + STACK_ABOVE : above;
+    }
+}
+
+/* Frames further out lie at higher addresses. */
+static bool find_frame(struct memory_objects *objects, const struct memory_view *view,
+                       uint64_t address, struct memory_place *place) {
+    const struct shadow_stack *stack = view->stack;
+    const struct shadow_frames *frames = &stack->frames;
+    const size_t least = frames->count > FRAMES_SEARCHED ? frames->count - FRAMES_SEARCHED : 0;
+    uint32_t node = stack->node;
+    uint64_t slot = 0;
+    for (size_t i = frames->count; i-- > least && slot + 8 <= address; node = frames->items[i].node)
+        if ((slot = frames->items[i].slot) && address < slot + 8)
+            break;
+    struct memory_object object = object_of(OBJECT_STACK);
+    while (stack->tree->nodes[node].kind == PATH_INLINE)
+        node = stack->tree->nodes[node].parent;
+    object.function = stack->tree->nodes[node].function;
+    *place = (struct memory_place){memory_objects_number(objects, &object), slot, 0};
+    return place->object != UINT32_MAX;
+}
+
+/* ---- addresses ---- */
+
+/* Where a section has no symbol, one may begin within 16 bytes: both ends are looked at. */
+static bool is_uniform(struct memory_objects *objects, const struct code *code, uint64_t address,
+                       const struct memory_place *place) {
+    struct memory_place first, last;
+    bool found;
+    const uint64_t start = address >> GRAIN_BITS << GRAIN_BITS;
+    if (objects->items[place->object].kind != OBJECT_SECTION)
+        return true;
+    return find_in_images(objects, code, start, &first, &found) && found &&
+           first.object == place->object &&
+           find_in_images(objects, code, start + (1 << GRAIN_BITS) - 1, &last, &found) && found &&
+           last.object == place->object;
+}
+
+/* Neither on the stack nor remembered. */
+static bool look_up(struct memory_objects *objects, struct process_memory *memory,
+                    const struct code *code, uint64_t address, struct memory_place *place) {
+    const struct heap_block *block = heap_blocks_at(&memory->heap, address);
+    if (block) {
+        *place = (struct memory_place){block->object, block->base, block->size};
+        return true;
+    }
+    const struct range *range = range_at(memory, address);
+    bool found = false;
+    if (!(range && range->heap) && !find_in_images(objects, code, address, place, &found))
+        return false;
+    if (found)
+        return true;
+    *place = range ? (struct memory_place){range->object, range->start, range->end - range->start}
+                   : (struct memory_place){OBJECT_NONE, address, 1};
+    return true;
+}
+
+bool memory_objects_find(struct memory_objects *objects, struct memory_view *view,
+                         const struct code *code, uint64_t address, struct memory_place *place) {
+    struct process_memory *memory = memory_of(objects, view->process);
+    const uint64_t slot = last_slot(view->stack);
+    if (!memory)
+        return false;
+    if (slot && slot - view->low >= view->high - view->low)
+        find_stack(memory, view, slot);
+    if (address - view->low < view->high - view->low)
+        return find_frame(objects, view, address, place);
+    struct recent *recent = recent_of(memory, address);
+    if (!remembers(memory, recent, address)) {
+        if (!look_up(objects, memory, code, address, &recent->place)) {
+            recent->grain = 0;
+            return false;
+        }
+        recent->grain =
+            is_uniform(objects, code, address, &recent->place) ? (address >> GRAIN_BITS) + 1 : 0;
+        recent->generation = memory->generation;
+    }
+    *place = recent->place;
+    return true;
+}

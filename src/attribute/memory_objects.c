@@ -36,18 +36,21 @@ struct recent {
     struct memory_place place;
 };
 
+/* A file whose sections are known. */
+struct image_place {
+    uint32_t image;
+    uint64_t bias;      /* address less that as linked */
+    uint64_t low, high; /* addresses of its sections */
+};
+
 struct process_memory {
     struct heap_blocks heap;
     struct range *ranges; /* by start, without overlap */
     size_t range_count, range_capacity;
+    struct image_place *images;
+    size_t image_count, image_capacity;
     uint64_t generation; /* what was remembered in others does not count */
     struct recent recent[RECENT];
-};
-
-struct image_place {
-    bool asked, known;
-    uint64_t bias;      /* address less that as linked */
-    uint64_t low, high; /* addresses of its sections */
 };
 
 struct memory_objects {
@@ -57,10 +60,8 @@ struct memory_objects {
     struct hash_index index;
     struct process_memory **processes; /* by number; NULL: none yet */
     size_t process_capacity;
-    struct image_place *images; /* of the code */
-    size_t image_count, image_capacity;
-    uint32_t insns_known;
-    uint32_t allocator; /* the one object of its kind */
+    uint32_t mappings_known; /* of the code */
+    uint32_t allocator;      /* the one object of its kind */
 };
 
 /* ---- objects ---- */
@@ -126,10 +127,10 @@ void memory_objects_free(struct memory_objects *objects) {
         if (objects->processes[i]) {
             heap_blocks_free(&objects->processes[i]->heap);
             free(objects->processes[i]->ranges);
+            free(objects->processes[i]->images);
             free(objects->processes[i]);
         }
     free(objects->processes);
-    free(objects->images);
     free(objects->items);
     hash_index_free(&objects->index);
     free(objects);
@@ -158,8 +159,12 @@ bool memory_objects_fork(struct memory_objects *objects, uint32_t process, uint3
     const struct process_memory *from = objects->processes[parent];
     if (!from || from == child)
         return true;
-    if (!array_room(child->ranges, child->range_capacity, from->range_count))
+    if (!array_room(child->ranges, child->range_capacity, from->range_count) ||
+        !array_room(child->images, child->image_capacity, from->image_count))
         return false;
+    if (from->image_count)
+        memcpy(child->images, from->images, from->image_count * sizeof *from->images);
+    child->image_count = from->image_count;
     if (from->range_count)
         memcpy(child->ranges, from->ranges, from->range_count * sizeof *from->ranges);
     child->range_count = from->range_count;
@@ -313,42 +318,44 @@ bool memory_objects_note(struct memory_objects *objects, struct memory_view *vie
 
 /* ---- images ---- */
 
-/* Where a file is: by the first instruction of it that was seen. */
-bool memory_objects_learn(struct memory_objects *objects, const struct code *code) {
-    if (objects->insns_known == code->insn_count)
-        return true;
-    if (!array_zeroed_room(objects->images, objects->image_capacity, code->image_count))
+static bool add_mapping(struct memory_objects *objects, const struct code *code,
+                        const struct code_mapping *mapping) {
+    struct process_memory *memory = memory_of(objects, mapping->process);
+    const struct code_image *image = &code->images[mapping->image];
+    uint64_t linked, low, high;
+    if (!memory)
         return false;
-    objects->image_count = code->image_count;
-    for (; objects->insns_known < code->insn_count; objects->insns_known++) {
-        const struct static_insn *insn = &code->insns[objects->insns_known];
-        struct image_place *place = &objects->images[insn->image];
-        uint64_t linked, low, high;
-        if (place->asked)
-            continue;
-        place->asked = true;
-        if (code->images[insn->image].kind != CODE_IMAGE_FILE ||
-            !objects->names.linked(objects->names.context, &code->images[insn->image], insn->offset,
-                                   &linked, &low, &high))
-            continue;
-        const uint64_t bias = insn->address - linked;
-        *place = (struct image_place){true, true, bias, low + bias, high + bias};
-    }
+    if (image->kind != CODE_IMAGE_FILE ||
+        any_where(i, memory->image_count, memory->images[i].image == mapping->image) ||
+        !objects->names.linked(objects->names.context, image, mapping->file_offset, &linked, &low,
+                               &high))
+        return true;
+    const uint64_t bias = mapping->address - linked;
+    memory->generation++;
+    return array_push(memory->images, memory->image_capacity, memory->image_count,
+                      (struct image_place){mapping->image, bias, low + bias, high + bias});
+}
+
+bool memory_objects_learn(struct memory_objects *objects, const struct code *code) {
+    for (; objects->mappings_known < code->mapping_count; objects->mappings_known++)
+        if (!add_mapping(objects, code, &code->mappings[objects->mappings_known]))
+            return false;
     return true;
 }
 
 /* The variable or section at an address. *found: whether one is. False: out of memory. */
-static bool find_in_images(struct memory_objects *objects, const struct code *code,
-                           uint64_t address, struct memory_place *place, bool *found) {
+static bool find_in_images(struct memory_objects *objects, const struct process_memory *memory,
+                           const struct code *code, uint64_t address, struct memory_place *place,
+                           bool *found) {
     *found = false;
-    for (uint32_t i = 0; i < objects->image_count; i++) {
-        const struct image_place *image = &objects->images[i];
+    for (size_t i = 0; i < memory->image_count; i++) {
+        const struct image_place *image = &memory->images[i];
         struct memory_object object = object_of(OBJECT_SECTION);
-        if (!image->known || address - image->low >= image->high - image->low ||
-            !objects->names.locate(objects->names.context, &code->images[i], address - image->bias,
-                                   &object))
+        if (address - image->low >= image->high - image->low ||
+            !objects->names.locate(objects->names.context, &code->images[image->image],
+                                   address - image->bias, &object))
             continue;
-        object.image = i;
+        object.image = image->image;
         const uint32_t number = memory_objects_number(objects, &object);
         *place = (struct memory_place){number, object.start + image->bias, object.size};
         *found = true;
@@ -405,17 +412,18 @@ static bool find_frame(struct memory_objects *objects, const struct memory_view 
 /* ---- addresses ---- */
 
 /* Where a section has no symbol, one may begin within 16 bytes: both ends are looked at. */
-static bool is_uniform(struct memory_objects *objects, const struct code *code, uint64_t address,
+static bool is_uniform(struct memory_objects *objects, const struct process_memory *memory,
+                       const struct code *code, uint64_t address,
                        const struct memory_place *place) {
     struct memory_place first, last;
     bool found;
     const uint64_t start = address >> GRAIN_BITS << GRAIN_BITS;
     if (objects->items[place->object].kind != OBJECT_SECTION)
         return true;
-    return find_in_images(objects, code, start, &first, &found) && found &&
+    return find_in_images(objects, memory, code, start, &first, &found) && found &&
            first.object == place->object &&
-           find_in_images(objects, code, start + (1 << GRAIN_BITS) - 1, &last, &found) && found &&
-           last.object == place->object;
+           find_in_images(objects, memory, code, start + (1 << GRAIN_BITS) - 1, &last, &found) &&
+           found && last.object == place->object;
 }
 
 /* Neither on the stack nor remembered. */
@@ -428,7 +436,7 @@ static bool look_up(struct memory_objects *objects, struct process_memory *memor
     }
     const struct range *range = range_at(memory, address);
     bool found = false;
-    if (!(range && range->heap) && !find_in_images(objects, code, address, place, &found))
+    if (!(range && range->heap) && !find_in_images(objects, memory, code, address, place, &found))
         return false;
     if (found)
         return true;
@@ -453,8 +461,9 @@ bool memory_objects_find(struct memory_objects *objects, struct memory_view *vie
             recent->grain = 0;
             return false;
         }
-        recent->grain =
-            is_uniform(objects, code, address, &recent->place) ? (address >> GRAIN_BITS) + 1 : 0;
+        recent->grain = is_uniform(objects, memory, code, address, &recent->place)
+                            ? (address >> GRAIN_BITS) + 1
+                            : 0;
         recent->generation = memory->generation;
     }
     *place = recent->place;

@@ -54,6 +54,7 @@ void code_table_free(struct code_table *table) {
     free(table->code.python);
     free(table->code.insns);
     free(table->code.images);
+    free(table->code.mappings);
     memset(table, 0, sizeof *table);
 }
 
@@ -93,6 +94,17 @@ static bool append_image(struct code_table *table, const char *path, enum code_i
     return true;
 }
 
+/* The same again, as of each part of a file, is not noted, or not often. */
+static bool note_mapping(struct code_table *table, const struct item_image *item, uint32_t image) {
+    enum { LOOK_BACK = 256 };
+    struct code *code = &table->code;
+    for (uint32_t i = code->mapping_count, k = 0; i-- > 0 && k < LOOK_BACK; k++)
+        if (code->mappings[i].process == item->process && code->mappings[i].image == image)
+            return true;
+    return array_push(code->mappings, table->mapping_capacity, code->mapping_count,
+                      (struct code_mapping){item->process, image, item->start, item->file_offset});
+}
+
 bool code_table_add_image(struct code_table *table, const struct item_image *image,
                           struct error *error) {
     if (image->process >= table->process_count)
@@ -103,13 +115,13 @@ bool code_table_add_image(struct code_table *table, const struct item_image *ima
     if (image->kind > CODE_IMAGE_ANONYMOUS || image->build_id_size > sizeof image->build_id)
         return error_set(error, "image %" PRIu32 " is malformed", image->image);
     if (image->image < table->image_count)
-        return true;
+        return note_mapping(table, image, table->images[image->image]) || out_of_memory(error);
     if (!array_room(table->images, table->image_capacity, (size_t)table->image_count + 1) ||
         !append_image(table, image->path, image->kind, image->build_id, image->build_id_size,
                       image->start - image->file_offset))
         return out_of_memory(error);
     table->images[table->image_count++] = table->code.image_count - 1;
-    return true;
+    return note_mapping(table, image, table->code.image_count - 1) || out_of_memory(error);
 }
 
 static uint32_t anonymous_image(struct code_table *table) {

@@ -85,6 +85,7 @@ struct code_table {
     uint32_t block_count, template_count, pattern_count, process_count, image_count;
     uint32_t anonymous; /* index of the "[anon]" image, or CODE_NONE */
     uint32_t undecodable_count;
+    size_t mapping_capacity;
     size_t insn_capacity, uop_capacity, code_image_capacity, operand_capacity, owner_capacity;
     size_t clock_call_capacity;
     size_t python_capacity;

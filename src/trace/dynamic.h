@@ -50,6 +50,12 @@ struct python_source {
     uint32_t first_line;
 };
 
+/* Where a process has a file: the first mapping of it that the trace tells of. */
+struct code_mapping {
+    uint32_t process, image; /* index into struct code images */
+    uint64_t address, file_offset;
+};
+
 /* All static code seen so far. Arrays grow (and may move) only inside trace_next(); counts never
  * shrink. Owned by the trace. */
 struct code {
@@ -62,6 +68,8 @@ struct code {
     uint32_t image_count;
     struct python_source *python;
     uint32_t python_count;
+    struct code_mapping *mappings; /* in the order of the trace; the first of a pair counts */
+    uint32_t mapping_count;
 };
 
 enum dynamic_flags {

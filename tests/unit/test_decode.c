@@ -428,6 +428,42 @@ static void test_python(void **state) {
     expect_error("a place of Python is malformed");
 }
 
+static uint64_t memory(enum trace_memory_kind kind, uint64_t address) {
+    return event_mark(MARK_MEMORY, (uint64_t)kind << 48 | address);
+}
+
+/* Events of memory come behind the instructions of their block, and change nothing else; also where
+ * a chunk ends before them. */
+static void test_memory(void **state) {
+    (void)state;
+    struct error error;
+    struct trace_batch batch;
+    struct trace_memory told[4];
+    uint32_t count = 0;
+    begin_loop();
+    DATA(0, 0, load(2, 0, 0x2000), memory(MEMORY_ALLOCATED, 0x5000), event_mark(MARK_EXTENT, 40), 0,
+         load(2, 0, 0x2000));
+    DATA(0, memory(MEMORY_MAPPED, 0x7000), event_mark(MARK_EXTENT, 3 << EXTENT_IMAGE_BITS | 1),
+         memory(MEMORY_FREED, 0x5000), event_mark(MARK_EXTENT, 0), 1, load(3, 0, 0x7000), 0);
+    script_thread_end(&script, 0);
+    struct trace *trace = script_open(&script);
+    while (trace_next(trace, &batch, &error) > 0)
+        for (uint32_t i = 0; i < batch.memory_count && count < 4; i++)
+            told[count++] = batch.memory[i];
+    assert_int_equal(count, 3);
+    assert_int_equal(told[0].position, 4);
+    assert_int_equal(told[0].kind, MEMORY_ALLOCATED);
+    assert_int_equal(told[0].address, 0x5000);
+    assert_int_equal(told[0].size, 40);
+    assert_int_equal(told[1].position, 8);
+    assert_int_equal(told[1].kind, MEMORY_MAPPED);
+    assert_int_equal(told[1].size, 3 << 12);
+    assert_int_equal(told[1].image, 0);
+    assert_int_equal(told[2].position, 8);
+    assert_int_equal(told[2].kind, MEMORY_FREED);
+    trace_close(trace);
+}
+
 /* Chunks may end anywhere after a block's event; what follows may be marks or memory events. */
 static void test_chunk_boundaries(void **state) {
     (void)state;
@@ -570,6 +606,12 @@ static void test_hostile(void **state) {
     DATA(0, 0, writer(0, 1), 0);
     expect_error("malformed");
     begin_loop();
+    DATA(0, 0, memory(MEMORY_ALLOCATED, 0x5000), 0);
+    expect_error("event of memory is malformed");
+    begin_loop();
+    DATA(0, 0, memory(TRACE_MEMORY_KINDS, 0x5000), event_mark(MARK_EXTENT, 1), 0);
+    expect_error("event of memory is malformed");
+    begin_loop();
     DATA(0, 0, event_mark(MARK_COUNT, 0), 0);
     expect_error("unknown mark");
     begin_loop();
@@ -695,6 +737,7 @@ int main(void) {
         cmocka_unit_test(test_gap),
         cmocka_unit_test(test_orders),
         cmocka_unit_test(test_python),
+        cmocka_unit_test(test_memory),
         cmocka_unit_test(test_chunk_boundaries),
         cmocka_unit_test(test_shared_code),
         cmocka_unit_test(test_undecodable),

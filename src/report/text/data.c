@@ -29,7 +29,7 @@ void report_text_data(const struct report *report, const struct page *page) {
         {"  share", TABLE_FIGURE, .gap = 0},
         {"of misses", TABLE_FIGURE, .gap = 1, .rank = 2},
         {"what", TABLE_WORD, .gap = 2},
-        {"object", TABLE_TEXT, .gap = 2, .least = 24},
+        {"object", TABLE_TEXT, .gap = 2, .least = 40},
         {"size", TABLE_FIGURE, .gap = 2, .rank = 3},
         {"of", TABLE_PATH, .gap = 2, .least = 10, .rank = 4},
         {"cycle stack, %", TABLE_LIST, .gap = 2, .least = 16, .rank = 1}};
@@ -48,7 +48,7 @@ void report_text_data(const struct report *report, const struct page *page) {
         table_cell(table, object_kind_name(row->kind));
         table_cell(table, row->name);
         table_cell(table, size_of(row, &number));
-        table_cell(table, row->image ? row->image : "");
+        table_cell(table, row->image && strcmp(row->image, row->name) ? row->image : "");
         report_text_parts(&row->stack, total, list, sizeof list);
         table_cell(table, list);
     }

@@ -247,9 +247,9 @@ bool fault_next_block(struct fault_search *search, struct fault *fault);
 
 /* Of control->objects. Takes a block that is not to be captured, for it tells of allocations. */
 bool memory_instrument(struct qemu_plugin_tb *tb);
+void memory_before_call(int64_t number);
 /* A system call has succeeded. */
 void memory_call(unsigned vcpu, int64_t number, const uint64_t arguments[6], uint64_t result);
-void memory_forked(void);
 
 /* ---- plugin_order.c: words that threads synchronise by, and who wrote what was read ---- */
 

@@ -15,8 +15,9 @@
 
 /* Numbers differ between the guest's instruction sets. */
 static const struct {
-    int mmap, munmap, mremap, brk;
-} CALLS[ISA_COUNT] = {[ISA_X86_64] = {9, 11, 25, 12}, [ISA_RISCV64] = {222, 215, 216, 214}};
+    int mmap, munmap, mremap, brk, clone, clone3, fork, vfork, futex; /* −1: it has none */
+} CALLS[ISA_COUNT] = {[ISA_X86_64] = {9, 11, 25, 12, 56, 435, 57, 58, 202},
+                      [ISA_RISCV64] = {222, 215, 216, 214, 220, 435, -1, -1, 98}};
 
 static uint64_t heap_start; /* as brk() first told; 0: not yet */
 
@@ -91,6 +92,15 @@ static void tell_mapped(unsigned vcpu, uint64_t address, uint64_t size, bool of_
     const uint32_t image = of_file ? code_image_at(address) : UINT32_MAX;
     const uint64_t known = image < (1u << EXTENT_IMAGE_BITS) - 1 ? image + 1 : 0;
     tell(vcpu, MEMORY_MAPPED, address, pages_of(size) << EXTENT_IMAGE_BITS | known);
+}
+
+/* Who gets memory of this thread, being made or woken, may be read only after what this thread did
+ * until now. */
+void memory_before_call(int64_t number) {
+    const int isa = (int)plugin.control->isa;
+    if (number == CALLS[isa].clone || number == CALLS[isa].clone3 || number == CALLS[isa].fork ||
+        number == CALLS[isa].vfork || (plugin.threaded && number == CALLS[isa].futex))
+        thread_publish();
 }
 
 void memory_call(unsigned vcpu, int64_t number, const uint64_t arguments[6], uint64_t result) {

@@ -112,6 +112,8 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
         thread_mark(vcpu, MARK_SIGNAL, 0);
     if (plugin.control->slice_size)
         publish_counts(calls, number, a2);
+    if (plugin.control->objects)
+        memory_before_call(number);
     if (number == calls->execve)
         exec_follow(vcpu, &(struct exec_call){AT_FDCWD, 0, a1, a2, a3});
     if (number == calls->execveat)

@@ -1,0 +1,141 @@
+# sim and explain --data, --by object: which data the cycles of misses belong to. Kernels whose
+# misses belong to one object each must have them there, and all objects sum to the run's misses.
+. tests/e2e/lib.sh
+
+gcc -O1 -g -fno-inline -o "$scratch/objects" tests/guests/data_objects.c
+cp tests/guests/data_objects.c "$scratch"
+cd "$scratch" || exit 1
+
+cat >objects.py <<'PROGRAM'
+import json, sys
+report = json.load(open(sys.argv[1]))
+data, objects = report["data"], report["data"]["objects"]
+OF_MEMORY = ("DR-L1", "DR-TLB", "DR-SQ", "FL-MO", "ST-L1", "ST-TLB", "ST-LLC", "ST-FW", "ST-CO")
+misses = sum(cycles for events, cycles in report["stack"].items()
+             if any(event in OF_MEMORY for event in events.split("+")))
+units = report["units_per_cycle"]
+assert abs(misses * units - data["units"]) < 1, "the run's misses"
+assert sum(row["units"] for row in objects) == data["units"], "sum of objects"
+for row in objects:
+    assert abs(sum(row["stack"].values()) - row["cycles"]) < 1e-3, row
+assert len(objects) == data["object_count"]
+unknown = sum(row["units"] for row in objects if row["kind"] == "unknown")
+assert unknown == data["unknown_units"]
+if len(sys.argv) > 2:
+    kind, name = sys.argv[2:]
+    largest = objects[0]
+    assert largest["kind"] == kind and largest["name"].startswith(name), largest
+    assert unknown < 0.01 * data["units"], unknown
+PROGRAM
+of_kernel() { # KERNEL KIND NAME
+    run sim --by object --top 0 --machine zen4 --json -o "$1.json" -- ./objects "$1" >"$1.out" &&
+        python3 objects.py "$1.json" "$2" "$3"
+}
+for kernel in "structs|heap|make_records data_objects.c:28 < structs < main" \
+    "hash|heap|make_buckets data_objects.c:31 < main" \
+    "list|heap|make_list_node data_objects.c:34 < nodes < main" \
+    "tree|heap|make_tree_node data_objects.c:37 < nodes < main" "table|variable|table" \
+    "stack|frame|stack" "remade|heap|make_second " "grown|heap|grow "; do
+    IFS='|' read -r name kind object <<<"$kernel"
+    check "the misses of $name belong to its object, and all sum to the run's" \
+        of_kernel "$name" "$kind" "$object"
+done
+check "the block that was made second lies where the first did" grep -q same remade.out
+
+# A trace keeps what was allocated.
+run trace --data -o kept.ctrace -- ./objects list >/dev/null 2>&1
+run sim --by object --top 0 --machine zen4 --json -o kept.json kept.ctrace
+same_objects() {
+    python3 -c 'import json, sys
+first, second = [json.load(open(name))["data"] for name in sys.argv[1:]]
+assert first == second' list.json kept.json
+}
+check "a trace has the same objects" same_objects
+run sim --by image --top 0 -o images.txt kept.ctrace
+check "no instruction of the library that tells of allocations is in it" \
+    bash -c "grep -q libc.so images.txt && ! grep -q allocations images.txt"
+run trace -o plain.ctrace -- ./objects list >/dev/null 2>&1
+check "a trace without them says so" \
+    bash -c "'$CULPRIT' sim --data plain.ctrace | grep -q 'nothing tells of memory'"
+
+# What the table looks like.
+run explain --data -o report.txt kept.ctrace
+check "explain has the table, behind the instructions" \
+    bash -c "grep -n 'cycles of misses by data: .* has an object' report.txt"
+check "and the caller of the allocation" grep -q 'heap  *make_list_node data_objects.c:34' report.txt
+check "by object, nothing else" \
+    bash -c "'$CULPRIT' sim --by object kept.ctrace | grep -c '^  share' | grep -qx 1"
+check "on a narrow page it fits" \
+    bash -c "test \$(COLUMNS=60 '$CULPRIT' sim --by object -o /dev/stdout kept.ctrace | grep % | wc -L) -le 200"
+
+# A process that is forked goes on with what it has; one that is exec'ed begins anew.
+cat >forks.c <<'PROGRAM'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) static unsigned char *make(void) { return calloc(1, 1 << 18); }
+int main(int count, char **arguments) {
+    unsigned char *block = make();
+    unsigned found = 0;
+    if (count > 1 || fork() == 0) {
+        for (unsigned i = 0; i < 50000; i++)
+            found = block[((i + found) * 2654435761u >> 8) % (1 << 18)];
+        sink = found;
+        if (count == 1)
+            execl(arguments[0], arguments[0], "again", NULL);
+        return 0;
+    }
+    return wait(NULL) < 0;
+}
+PROGRAM
+gcc -O1 -g -fno-inline -o forks forks.c
+in_child() {
+    run sim --follow --by object --top 0 --machine zen4 --json -o forks.json -- ./forks &&
+        python3 objects.py forks.json heap "make forks.c:5 < main"
+}
+check "a fork's child has its parent's blocks, a program that is exec'ed its own" in_child
+
+cat >threads.c <<'PROGRAM'
+#include <pthread.h>
+#include <stdlib.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) static unsigned char *make(void) { return calloc(1, 1 << 18); }
+static void *look_up(void *block) {
+    unsigned found = 0;
+    for (unsigned i = 0; i < 30000; i++)
+        found = ((unsigned char *)block)[((i + found) * 2654435761u >> 8) % (1 << 18)];
+    sink = found;
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, look_up, make());
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+PROGRAM
+gcc -O1 -g -fno-inline -pthread -o threads threads.c
+of_threads() { # ALONE
+    run sim $1 --by object --top 0 --machine zen4 --json -o threads.json -- ./threads &&
+        python3 objects.py threads.json heap "make threads.c:4 < main"
+}
+check "threads that are simulated together know each other's blocks" of_threads ""
+check "and those that are not" of_threads --alone
+
+gcc -O1 -g -static -fno-inline -o static data_objects.c
+statically() {
+    run sim --by object --top 0 --machine zen4 --json -o static.json -- ./static table &&
+        python3 objects.py static.json variable table
+}
+check "of a statically linked program variables are known" statically
+
+check_refused() { # WHAT WHY ARGUMENT...
+    local what=$1 why=$2
+    shift 2
+    check "$what" bash -c "'$CULPRIT' $* 2>&1 | grep -q -- '$why'"
+}
+check_refused "regions have no objects" "for a single run" sim --by object --regions list.csv
+check_refused "nor have traces of them" "leave out --data" trace --data --regions list.csv -- true

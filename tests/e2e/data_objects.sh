@@ -139,3 +139,5 @@ check_refused() { # WHAT WHY ARGUMENT...
 }
 check_refused "regions have no objects" "for a single run" sim --by object --regions list.csv
 check_refused "nor have traces of them" "leave out --data" trace --data --regions list.csv -- true
+
+finish

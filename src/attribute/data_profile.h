@@ -42,7 +42,8 @@ struct data_profile *data_profile_new(const struct object_names *names);
 void data_profile_free(struct data_profile *profile);
 /* As call_paths_collect(). */
 bool data_profile_collect(struct data_profile *profile, uint64_t weight);
-/* After the last collection. Objects' paths are nodes of the tree until call_paths_finish(). False: out of memory; data_result_free() either way. */
+/* After the last collection. Objects' paths are nodes of the tree until call_paths_finish(). False:
+ * out of memory; data_result_free() either way. */
 bool data_profile_finish(struct data_profile *profile, const struct code *code,
                          struct data_result *result);
 /* As memory_objects_fork(). */

@@ -207,8 +207,8 @@ const struct option_group output_group = {
 const struct option_group legend_group = {.options = LEGEND_OPTIONS};
 
 static const char *const GRAINS[] = {
-    [BY_FUNCTION] = "function", [BY_LINE] = "line", [BY_INSTRUCTION] = "instruction",
-    [BY_IMAGE] = "image",       [BY_LOOP] = "loop", [BY_PATH] = "path",
+    [BY_FUNCTION] = "function", [BY_LINE] = "line",    [BY_INSTRUCTION] = "instruction",
+    [BY_IMAGE] = "image",       [BY_LOOP] = "loop",    [BY_PATH] = "path",
     [BY_FIELD] = "field",       [BY_OBJECT] = "object"};
 struct grain {
     enum report_by by;

@@ -59,9 +59,8 @@ bool run_open(struct run *run, struct error *error) {
     bool good;
     const enum report_by by = run->verb.output.by;
     const bool data = path_options_data(&run->path_options, by);
-    run->study.options.extents =
-        paths_begin(&run->paths, &run->path_options, data || by == BY_LOOP || by == BY_PATH, &good,
-                    error);
+    run->study.options.extents = paths_begin(&run->paths, &run->path_options,
+                                             data || by == BY_LOOP || by == BY_PATH, &good, error);
     run->study.options.names = data && good ? &run->paths.names : NULL;
     run->input.objects = data;
     return good && simulated_run_open(&run->study, &run->verb.failed, error);

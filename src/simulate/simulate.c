@@ -579,8 +579,8 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
     struct data_result *data = run.data ? &simulation->data : NULL;
     if (data && !data_profile_finish(run.data, trace_code(trace), data) && good)
         good = error_set(error, "out of memory for data objects");
-    if (run.calls &&
-        !call_paths_finish(run.calls, trace_code(trace), &simulation->paths, data) && good)
+    if (run.calls && !call_paths_finish(run.calls, trace_code(trace), &simulation->paths, data) &&
+        good)
         good = error_set(error, "out of memory for call paths");
     if (run.causes && !keep_causes(run.causes, simulation) && good)
         good = error_set(error, "out of memory for the causes of stalls");

@@ -32,10 +32,10 @@ enum event_mark {
     MARK_PYTHON,  /* payload: struct python_mark. From behind this instruction on, this is the
                      innermost Python frame of the thread, and where it is */
     MARK_PYTHON_FRAME, /* likewise a frame further out, which may have been told before */
-    MARK_MEMORY,  /* memory was allocated, freed, mapped: 55:48 enum trace_memory_kind | 47:0
-                     address. MARK_EXTENT follows */
-    MARK_EXTENT,  /* payload: bytes; of MEMORY_MAPPED 55:20 pages | 19:0 1 more than the number of
-                     its IMAGE; 0: anonymous */
+    MARK_MEMORY,       /* memory was allocated, freed, mapped: 55:48 enum trace_memory_kind | 47:0
+                          address. MARK_EXTENT follows */
+    MARK_EXTENT, /* payload: bytes; of MEMORY_MAPPED 55:20 pages | 19:0 1 more than the number of
+                    its IMAGE; 0: anonymous */
     MARK_COUNT
 };
 

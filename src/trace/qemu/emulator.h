@@ -5,8 +5,8 @@
  *
  * -cpu: the default CPU lacks AVX2; with ERMS glibc's string functions use `rep`, which the
  * emulator runs a hundred times slower. Variables that the emulator or its dynamic linker would
- * read (LD_*, QEMU_*) reach the guest only. Where allocations are to be told of, a library that does
- * is preloaded into the guest. */
+ * read (LD_*, QEMU_*) reach the guest only. Where allocations are to be told of, a library that
+ * does is preloaded into the guest. */
 #pragma once
 
 #include <stdbool.h>

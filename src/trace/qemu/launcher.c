@@ -19,7 +19,7 @@
 #include "trace/qemu/emulator_version.h"
 #include "util/descriptors.h"
 
-#define PLUGIN_NAME "libculprit-trace.so"
+#define PLUGIN_NAME      "libculprit-trace.so"
 #define ALLOCATIONS_NAME "libculprit-allocations.so"
 
 enum { MAX_INTERPRETERS = 4, CANNOT_CAPTURE = 125, CANNOT_RUN = 126, NOT_FOUND = 127 };

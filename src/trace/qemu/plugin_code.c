@@ -31,7 +31,7 @@ struct mapping {
     uint64_t start, end, file_offset;
     uint64_t symbol; /* address of from_symbol; 0: not in here */
     uint32_t image;
-    uint32_t marked; /* `image` of marker sites, or RING_UNMARKED */
+    uint32_t marked;  /* `image` of marker sites, or RING_UNMARKED */
     bool allocations; /* the library that tells of them */
 };
 

@@ -358,8 +358,8 @@ static void on_map(struct capture *capture, uint32_t slot, const struct ring_map
         return;
     reply->symbol = find_symbol(capture, &mapping);
     reply->python = python_in_mapping(capture, &mapping);
-    reply->allocations = capture->launch.allocations[0] &&
-                         strcmp(image->path, capture->launch.allocations) == 0;
+    reply->allocations =
+        capture->launch.allocations[0] && strcmp(image->path, capture->launch.allocations) == 0;
     struct queued *item = capture_queue(capture, ITEM_IMAGE);
     item->process = process->number;
     item->mapping = mapping;

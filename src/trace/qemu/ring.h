@@ -284,8 +284,8 @@ struct ring_control {
 
     /* What it takes to run the emulator again after an exec. */
     char emulator[RING_PATH_BYTES];
-    char plugin[2 * RING_PATH_BYTES]; /* argument of -plugin */
-    char shared[64];                  /* the memory file, as a path */
+    char plugin[2 * RING_PATH_BYTES];  /* argument of -plugin */
+    char shared[64];                   /* the memory file, as a path */
     char allocations[RING_PATH_BYTES]; /* library to preload into the guest; empty: none */
 
     struct ring_process processes[RING_PROCESSES];

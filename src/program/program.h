@@ -136,7 +136,7 @@ bool program_locate_data(struct program *program, uint32_t image, uint64_t addre
 
 /* The types and variables that its debugging information tells of (program/types.h), which are read
  * when first asked for; NULL: there is none. */
-struct types *program_types(struct program *program, uint32_t image);
+struct types *program_types(struct program *program, uint32_t number);
 
 /* Between which addresses, as linked, its sections lie. False: it has none, or cannot be read. */
 bool program_data_bounds(struct program *program, uint32_t image, uint64_t *low, uint64_t *high);

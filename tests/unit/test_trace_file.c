@@ -218,7 +218,7 @@ static void expect_whole(const char *from) {
 }
 
 static uint8_t *load_file(size_t *size) {
-    struct stat status;
+    struct stat status = {0};
     int fd = open(file, O_RDONLY);
     assert_true(fd >= 0 && fstat(fd, &status) == 0);
     uint8_t *bytes = malloc((size_t)status.st_size + 1);

@@ -111,10 +111,10 @@ static THREAD_LOCAL struct {
 } call;
 
 void event_start(void) {
-    for (uint8_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
         int number = KINDS[i].numbers[plugin.control->isa];
         if (number >= 0)
-            kind_of_call[number] = i + 1;
+            kind_of_call[number] = (uint8_t)(i + 1);
     }
 }
 

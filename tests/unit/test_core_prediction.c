@@ -126,8 +126,8 @@ static void prediction_ahead_of_fetch_hides_bubbles(void **state) {
 }
 
 /* Three jumps and a call, fetched in 1 to 4, then an add. With two blocks predicted in a cycle,
- * what is behind the jumps is known in 1.5, 2 and 2.5, what is behind the call 2 cycles later,
- * in 4.5: its bubble is not felt, and the add is fetched in 5. With one block, in 2, 3, 4 and 6. */
+ * what is behind the jumps is known in 2, 2 and 3, what is behind the call 2 cycles later, in 5:
+ * its bubble is not felt, and the add is fetched in 5. With one block, in 2, 3, 4 and 6. */
 static void prediction_of_two_blocks_gets_ahead(void **state) {
     (void)state;
     struct machine machine = little_machine();
@@ -144,6 +144,33 @@ static void prediction_of_two_blocks_gets_ahead(void **state) {
         for (uint64_t i = 0; i < 4; i++)
             assert_int_equal(program->lives[i].fetch, 1 + i);
         assert_int_equal(program->lives[4].fetch, width == 1 ? 6 : 5);
+    }
+    program_fixture_free(program);
+}
+
+/* A call, a jump, a return and two jumps, then an add; calls and returns have a bubble. With two
+ * blocks predicted in a cycle: the call and the jump in 1 and 2, the return in 3 and 4, the two
+ * jumps in 5; so what each has is known in 3, 3, 5, 6 and 6, and they are fetched in 1, 3, 4, 5, 6,
+ * and the add in 7. No return and nothing behind it shares its cycle. With one: known in 3, 4, 6, 7
+ * and 8. */
+static void direct_jumps_share_a_cycle(void **state) {
+    (void)state;
+    static const enum branch_kind KINDS[] = {BRANCH_CALL, BRANCH_JUMP, BRANCH_RETURN, BRANCH_JUMP,
+                                             BRANCH_JUMP};
+    enum { COUNT = sizeof KINDS / sizeof *KINDS };
+    static const uint64_t FETCHED[2][COUNT + 1] = {{1, 3, 4, 6, 7, 8}, {1, 3, 4, 5, 6, 7}};
+    struct machine machine = little_machine();
+    machine.branch.call_bubble = machine.branch.return_bubble = 1;
+    machine.branch.prediction_ahead = 8;
+    struct program_fixture *program = program_fixture_new();
+    for (uint64_t i = 0; i < COUNT; i++)
+        execute_taken(program, branch_at(program, 0x10000 + i * 0x100, KINDS[i]));
+    execute(program, alu_at(program, 0x10000 + COUNT * 0x100));
+    for (uint32_t width = 1; width <= 2; width++) {
+        machine.branch.prediction_width = width;
+        simulate(program, &machine, 0);
+        for (uint64_t i = 0; i <= COUNT; i++)
+            assert_int_equal(program->lives[i].fetch, FETCHED[width - 1][i]);
     }
     program_fixture_free(program);
 }
@@ -173,6 +200,7 @@ int main(void) {
         cmocka_unit_test(libraries_are_far_from_the_executable),
         cmocka_unit_test(prediction_ahead_of_fetch_hides_bubbles),
         cmocka_unit_test(prediction_of_two_blocks_gets_ahead),
+        cmocka_unit_test(direct_jumps_share_a_cycle),
         cmocka_unit_test(misprediction_ends_the_lead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

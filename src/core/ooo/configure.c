@@ -27,10 +27,15 @@ static void set_bubbles(struct ooo *core, const struct machine_branch *branch) {
     core->bubbles[BRANCH_CALL] += (uint16_t)branch->call_bubble;
     core->bubbles[BRANCH_INDIRECT_CALL] += (uint16_t)branch->call_bubble;
     core->bubbles[BRANCH_RETURN] += (uint16_t)branch->return_bubble;
+    for (unsigned kind = 0; kind < BRANCH_KINDS; kind++) {
+        const bool jumps = kind == BRANCH_CONDITIONAL || kind == BRANCH_JUMP;
+        core->bubbles[kind] |= jumps && !core->bubbles[kind] ? BLOCK_FOLLOWS : 0;
+        core->bubbles[kind] |= jumps || kind == BRANCH_CALL ? BLOCK_LEADS : 0;
+    }
     core->far_bubble = (uint16_t)(branch->far_bit ? branch->far_bubble : 0);
     core->far_bit = branch->far_bit;
     core->prediction_ahead = branch->prediction_ahead;
-    core->prediction_step = PREDICTED_CYCLE / later(branch->prediction_width, 1);
+    core->prediction_width = (uint32_t)later(branch->prediction_width, 1);
 }
 
 static void free_bandwidth(struct ooo *core) {

@@ -14,14 +14,22 @@ static inline void close_packet(struct ooo *core, struct standing *now) {
     now->packet_room = 0;
 }
 
-/* Prediction is done with one or more blocks of code in a cycle; one that ends in a branch with a
- * bubble takes a cycle by itself, and the bubble. Fetch takes what is predicted; prediction is
- * ahead of it by so many cycles at most. */
-static inline void predict_next(const struct ooo *core, struct standing *now, uint64_t bubble) {
+/* Prediction is done with a block of code in a cycle, up to a taken branch or the end of a fetch
+ * block, and with the bubble of its branch. A block that ends in a direct jump is predicted with
+ * the one before where that ends in a direct branch or call, up to prediction_width at once. Fetch
+ * takes what is predicted; prediction is ahead of it by so many cycles at most. `bubble`: of the
+ * branch (enum block_end); 0: there is none. */
+static inline void predict_next(const struct ooo *core, struct standing *now, uint32_t bubble) {
     const uint64_t fetched = now->packet_cycle, ahead = core->prediction_ahead;
-    const uint64_t earliest = fetched > ahead ? (fetched - ahead) * PREDICTED_CYCLE : 0;
-    now->predicted = later(now->predicted, earliest) +
-                     (bubble ? (1 + bubble) * PREDICTED_CYCLE : core->prediction_step);
+    if (now->predicted_blocks < core->prediction_width && bubble & BLOCK_FOLLOWS) {
+        now->predicted_blocks++;
+    } else {
+        const uint64_t earliest = fetched > ahead ? fetched - ahead : 0;
+        now->predicted = later(now->predicted, earliest) + 1 + (bubble & BUBBLE_CYCLES);
+        now->predicted_blocks = 1;
+    }
+    if (!(bubble & BLOCK_LEADS))
+        now->predicted_blocks = core->prediction_width; /* the next one is not predicted with it */
 }
 
 /* A packet of its own cycle: after the one before, when fetch may go on, when it is predicted, when
@@ -33,7 +41,7 @@ STAGE void open_packet(struct ooo *core, struct standing *now, uint64_t room, ui
         predict_next(core, now, 0);
     close_packet(core, now);
     uint64_t cycle = later(later(now->packet_cycle + 1, now->fetch_resume), room);
-    cycle = later(cycle, (now->predicted + PREDICTED_CYCLE - 1) / PREDICTED_CYCLE);
+    cycle = later(cycle, now->predicted);
     if (core->packet_limit && now->packet >= core->packet_limit)
         cycle = later(cycle, core->packet_commit[(now->packet - core->packet_limit) & core->mask]);
     now->packet_cycle = cycle;
@@ -108,8 +116,8 @@ STAGE void fetch_stage(struct ooo *core, struct standing *now, uint64_t at,
     uop->fetch = now->packet_cycle;
 }
 
-/* What a branch or a flushing instruction does to what is fetched behind it. `bubble`: cycles that
- * prediction loses behind it. */
+/* What a branch or a flushing instruction does to what is fetched behind it. `bubble`: of a taken
+ * branch; 0: it is none. */
 static inline void redirect_fetch(struct ooo *core, struct standing *now, uint32_t flags,
                                   uint32_t bubble, const struct uop_cycles *uop) {
     const struct machine_core *machine = &core->machine;
@@ -120,7 +128,7 @@ static inline void redirect_fetch(struct ooo *core, struct standing *now, uint32
         resume_fetch(now, uop->complete + machine->redirect);
     } else if (flags & U_LATE) {
         resume_fetch(now, now->packet_cycle + 1 + core->btb_miss_penalty);
-    } else if (!bubble && ++now->packet_taken < machine->taken_branches) {
+    } else if (!(bubble & BUBBLE_CYCLES) && ++now->packet_taken < machine->taken_branches) {
         now->packet_ends &= ~(uint32_t)U_NEW_BLOCK; /* and goes on in another block */
         return;
     } else {

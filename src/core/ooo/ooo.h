@@ -159,8 +159,8 @@ struct stream_uop {
     uint64_t address; /* of its first memory access; of a fused branch its last byte */
     union {
         uint16_t size_bytes; /* of its first memory access */
-        uint16_t bubble;     /* of a branch, the µop that resolves it: cycles that prediction loses
-                                behind it if it is taken */
+        uint16_t bubble;     /* of a branch, the µop that resolves it, if it is taken: enum
+                                block_end */
     };
     uint16_t unit; /* where it executes: its row of `units` */
     uint32_t access_count : 8;
@@ -244,7 +244,13 @@ struct uop_cycles {
 
 enum { WINDOW_STRIDE = 2048 };
 
-enum { PREDICTED_CYCLE = 4 }; /* prediction is reckoned in quarters of a cycle */
+/* What prediction makes of the branch at the end of a block: cycles that it loses behind it, and
+ * whether another block may be predicted in the same cycle. */
+enum block_end {
+    BUBBLE_CYCLES = 0xfff,
+    BLOCK_FOLLOWS = 1 << 12, /* this one with the one before: a direct jump without a bubble */
+    BLOCK_LEADS = 1 << 13    /* the next one with this: a direct branch or call */
+};
 
 /* Where the core stands: behind the last µop. Squashed work takes it back to what it was. The loop
  * over µops keeps a copy of its own, which no pointer reaches: it stays in registers (timing.c). */
@@ -252,9 +258,10 @@ struct standing {
     /* fetch: the packet that µops join as long as it is open */
     uint64_t packet; /* number */
     uint64_t packet_cycle, fetch_resume;
-    uint64_t predicted; /* quarter of a cycle from which on it is known what the next packet has */
-    uint64_t packet_room; /* room from this cycle on comes too late for it; 0: none is open */
-    uint32_t packet_ends; /* flags of a µop that it does not take */
+    uint64_t predicted;        /* cycle from which on it is known what the next packet has */
+    uint32_t predicted_blocks; /* in the cycle before that; prediction_width: no more may be */
+    uint64_t packet_room;      /* room from this cycle on comes too late for it; 0: none is open */
+    uint32_t packet_ends;      /* flags of a µop that it does not take */
     uint32_t packet_insns, packet_taken;
     uint32_t delay_cache, delay_tlb;           /* cycles that the packet waited for lines */
     uint32_t next_delay_cache, next_delay_tlb; /* that the next one does */
@@ -273,7 +280,8 @@ struct standing {
 /* Fetch and prediction go on in this cycle at the earliest: the lead is lost. */
 static inline void resume_fetch(struct standing *now, uint64_t cycle) {
     now->fetch_resume = cycle;
-    now->predicted = cycle * PREDICTED_CYCLE;
+    now->predicted = cycle;
+    now->predicted_blocks = UINT32_MAX;
 }
 
 /* By register: when its value wakes those who read it; with lives, who writes it; where operations
@@ -334,9 +342,9 @@ struct ooo {
     struct machine *with_forms; /* the machine as described, if it has a table of forms; or NULL */
     uint64_t no_occupancy;      /* `occupancy` when all queues are empty */
     uint32_t l1i_latency, l1d_latency, btb_miss_penalty;
-    uint16_t bubbles[BRANCH_KINDS]; /* by enum branch_kind, of a target that is not far */
+    uint16_t bubbles[BRANCH_KINDS]; /* enum block_end, by enum branch_kind, of near targets */
     uint16_t far_bubble;
-    uint32_t far_bit, prediction_ahead, prediction_step; /* the last: quarters of a cycle */
+    uint32_t far_bit, prediction_ahead, prediction_width;
     uint32_t fetch_line_shift;
     uint64_t fetch_line_mask, fetch_block_mask; /* of an address: in which it lies */
     uint32_t fetch_capacity;                    /* µops between fetch and dispatch */

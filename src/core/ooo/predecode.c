@@ -161,13 +161,15 @@ static inline uint32_t place_flags(struct ooo *core, const struct known_insn *in
     return places;
 }
 
-/* Cycles that prediction loses behind a branch that goes to `target`, if it is taken. */
+/* What prediction makes of a branch that goes to `target`, if it is taken (enum block_end). */
 static inline uint16_t branch_bubble(const struct ooo *core, const struct known_insn *insn,
                                      const struct known_insn *target) {
     const bool far = (insn->uops->insn_address ^ target->uops->insn_address) >> core->far_bit ||
                      ((insn->traits ^ target->traits) & KNOWN_FILE) == KNOWN_FILE;
-    return core->bubbles[insn->branch] +
-           (far && insn->branch != BRANCH_RETURN ? core->far_bubble : 0);
+    const uint16_t bubble = core->bubbles[insn->branch];
+    return far && insn->branch != BRANCH_RETURN && core->far_bubble
+               ? (uint16_t)((bubble & BUBBLE_CYCLES) + core->far_bubble)
+               : bubble;
 }
 
 /* Meets the predictor: what the µop that resolves the branch does to fetch. */

@@ -5,9 +5,9 @@
 # A test file is a cmocka program (BUILD/tests/test_*) or a script (tests/e2e/*.sh, tests/soak/*.sh);
 # both print TAP: `ok N name`, `not ok N name`, `... # SKIP reason`, and the plan `1..N`. Each file
 # runs with a time limit, JOBS of them at once. A file that dies, ends early, or prints no result
-# counts as a failure of its own. Prints one line per file, then whatever the failed ones said
-# and the names of their failed tests, and closes with `N passed, N failed, N skipped`; the exit status
-# is 0 only without failures.
+# counts as a failure of its own. Prints one line per file, with the time and the processor time that
+# it took, then whatever the failed ones said and the names of their failed tests, and closes with
+# `N passed, N failed, N skipped`; the exit status is 0 only without failures.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$1
@@ -53,7 +53,7 @@ limit_of() {
 
 # Runs one file; leaves NAME.log (all it said) and NAME.count (passed failed skipped).
 run_file() {
-    local file=$1 name limit status start seconds
+    local file=$1 name limit status start seconds used
     name=$(basename "$file" .sh)
     limit=$(limit_of "$file")
     start=$EPOCHREALTIME
@@ -64,6 +64,11 @@ run_file() {
     fi
     status=$?
     seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
+    # What this subshell has waited for: the second line is of its children, as 0m1.234s 0m0.567s.
+    times >"$results/$name.times"
+    used=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] } }
+        END { printf "%.1f", sum }' "$results/$name.times")
+    echo "$used" >"$results/$name.used"
     # The exit status of cmocka and of our scripts is not 0 when a test failed; it tells more only
     # when no failed test explains it.
     awk -v status="$status" -v limit="$limit" '
@@ -89,9 +94,9 @@ run_file() {
         }' "$results/$name.log" >"$results/$name.count"
     local passed failed skipped reason
     read -r passed failed skipped reason <"$results/$name.count"
-    printf '%-4s %-34s %4d passed%s%s  %6s s%s\n' "$([[ $failed == 0 ]] && echo ok || echo FAIL)" \
+    printf '%-4s %-34s %4d passed%s%s  %6s s, %5s of a processor%s\n' "$([[ $failed == 0 ]] && echo ok || echo FAIL)" \
         "$name" "$passed" "$([[ $failed == 0 ]] || echo ", $failed failed")" \
-        "$([[ $skipped == 0 ]] || echo ", $skipped skipped")" "$seconds" "${reason:+  ($reason)}"
+        "$([[ $skipped == 0 ]] || echo ", $skipped skipped")" "$seconds" "$used" "${reason:+  ($reason)}"
     [[ $failed == 0 ]] || grep -A 8 '^not ok ' "$results/$name.log" | grep -E '^(not ok|#)' | cut -c 1-200 | head -n 40
 }
 
@@ -138,5 +143,6 @@ fi
 for log in "$results"/*.log; do
     grep -H '^not ok ' "$log" | grep -vE '# *(SKIP|skip)' | sed -E 's|^.*/([^/]*)\.log:not ok [0-9]+ |FAILED \1: |'
 done
+cat "$results"/*.used 2>/dev/null | awk '{ sum += $1 } END { printf "%.0f s of processors\n", sum }'
 echo "$passed passed, $failed failed, $skipped skipped"
 ((failed == 0))

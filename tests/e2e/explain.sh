@@ -23,8 +23,8 @@ check "a long run is sampled; weighted cycles sum exactly" sampled
 
 # The costs are near those of icost, which takes them from the dependence graph.
 what_if() {
-    run icost --limit 400K --json "$scratch/gzip.ctrace" >"$scratch/icost" &&
-        run explain --limit 400K --json "$scratch/gzip.ctrace" >"$scratch/beginning" &&
+    run icost --limit 200K --json "$scratch/gzip.ctrace" >"$scratch/icost" &&
+        run explain --limit 200K --json "$scratch/gzip.ctrace" >"$scratch/beginning" &&
         python3 - "$scratch/beginning" "$scratch/icost" <<'END'
 import json, sys
 some, every = (json.load(open(path)) for path in sys.argv[1:])

@@ -9,8 +9,10 @@ few=$scratch/few
 seq 8000 >"$few"
 fewer=$scratch/fewer
 seq 4000 >"$fewer"
+least=$scratch/least
+seq 2500 >"$least"
 lines=$scratch/lines
-seq 6000 >"$lines"
+seq 3500 >"$lines"
 export LC_ALL=C # sort compares bytes: a shorter run
 cc -O1 -o "$scratch/late_effect" tests/guests/late_effect.c
 cc -O1 -o "$scratch/wanders" tests/guests/wanders.c
@@ -43,9 +45,9 @@ END
 }
 check "its CPI and stack are near the full simulation's" like_exact
 exact() {
-    run explain $in_order --exact --json --top 0 --output "$scratch/explained" -- gzip -9 -c "$fewer" >/dev/null &&
+    run explain $in_order --exact --json --top 0 --output "$scratch/explained" -- gzip -9 -c "$least" >/dev/null &&
         json explained 'r["regions"] is None' 'r["sampling"] is None' &&
-        run sim $in_order --json --top 0 --output "$scratch/simulated" -- gzip -9 -c "$fewer" >/dev/null &&
+        run sim $in_order --json --top 0 --output "$scratch/simulated" -- gzip -9 -c "$least" >/dev/null &&
         python3 - "$scratch/explained" "$scratch/simulated" <<'END'
 import json, sys
 explained, simulated = (json.load(open(path)) for path in sys.argv[1:])
@@ -129,14 +131,14 @@ cut_trace() {
 check "a trace that was cut is explained as far as it goes" cut_trace
 
 short_run() {
-    run explain $in_order --json --top 0 --output "$scratch/short" -- gzip -9 -c "$fewer" >/dev/null &&
+    run explain $in_order --json --top 0 --output "$scratch/short" -- gzip -9 -c "$least" >/dev/null &&
         json short 'r["regions"] is None' 'r["sampling"] is None' \
             'r["instructions_simulated"] == r["instructions_executed"]'
 }
 check "a short run is simulated in full" short_run
 
 from_pipe() {
-    cat "$lines" | run explain $in_order --keep 0 --regions-over 2M --regions 4 --json --top 0 --output "$scratch/pipe" -- \
+    cat "$lines" | run explain $in_order --keep 0 --regions-over 1M --regions 4 --json --top 0 --output "$scratch/pipe" -- \
         sort --parallel=1 >"$scratch/out" &&
         sort "$lines" | same_file - "$scratch/out" &&
         json pipe 'r["regions"]["count"] > 1'
@@ -144,7 +146,7 @@ from_pipe() {
 check "standard input from a pipe is there for the second run" from_pipe
 
 from_file() {
-    { read -r first && run explain $in_order --keep 0 --regions-over 2M --regions 4 --json --top 0 --output "$scratch/file" -- \
+    { read -r first && run explain $in_order --keep 0 --regions-over 1M --regions 4 --json --top 0 --output "$scratch/file" -- \
         sort --parallel=1 >"$scratch/out"; } <"$lines" &&
         tail -n +2 "$lines" | sort | same_file - "$scratch/out" &&
         json file 'r["regions"]["count"] > 1'
@@ -153,8 +155,8 @@ check "standard input from a file begins where it stood, twice" from_file
 
 status_kept() {
     mkdir "$scratch/temporary"
-    TMPDIR=$scratch/temporary run explain $in_order --keep 0 --regions-over 2M --output "$scratch/text" -- \
-        gzip -9 -c "$fewer" /nowhere >/dev/null 2>&1
+    TMPDIR=$scratch/temporary run explain $in_order --keep 0 --regions-over 1M --output "$scratch/text" -- \
+        gzip -9 -c "$least" /nowhere >/dev/null 2>&1
     [ $? = 1 ] && grep -q "estimated from" "$scratch/text"
 }
 check "the exit status is the first run's" status_kept
@@ -165,9 +167,9 @@ left_over() {
 check "no temporary file is left" left_over
 
 harmful() {
-    cp "$fewer" "$scratch/big"
-    run explain $in_order --keep 0 --regions-over 2M --json --top 0 --output "$scratch/once" -- gzip -9 "$scratch/big" &&
-        [ ! -e "$scratch/big" ] && gunzip -c "$scratch/big.gz" | same_file - "$fewer" &&
+    cp "$least" "$scratch/big"
+    run explain $in_order --keep 0 --regions-over 1M --json --top 0 --output "$scratch/once" -- gzip -9 "$scratch/big" &&
+        [ ! -e "$scratch/big" ] && gunzip -c "$scratch/big.gz" | same_file - "$least" &&
         json once 'r["regions"] is None' "$(note 'writing')" "$(note --rerun)"
 }
 check "a command that changes the world is run once" harmful
@@ -191,7 +193,7 @@ rerun() {
 check "--rerun runs it twice all the same" rerun
 
 inherited() {
-    run explain $in_order --keep 0 --regions-over 2M --regions 4 --json --top 0 --output "$scratch/inherited" -- \
+    run explain $in_order --keep 0 --regions-over 1M --regions 4 --json --top 0 --output "$scratch/inherited" -- \
         bash -c 'echo once >&3; for ((i = 0; i < 150; i++)); do :; done' 3>>"$scratch/three" &&
         json inherited 'r["regions"]["count"] >= 1' && [ "$(cat "$scratch/three")" = once ]
 }
@@ -248,7 +250,7 @@ END
 check "regions that the second run misses are left out, others stand for them" detours
 
 systematic() {
-    run explain $in_order --systematic --json --top 0 --output "$scratch/systematic" -- gzip -9 -c "$fewer" >/dev/null &&
+    run explain $in_order --systematic --json --top 0 --output "$scratch/systematic" -- gzip -9 -c "$least" >/dev/null &&
         json systematic 'r["regions"] is None' 'r["instructions_simulated"] == r["instructions_executed"]'
 }
 check "--systematic takes one run" systematic
@@ -276,7 +278,7 @@ interrupted() {
     "$CULPRIT" explain $in_order --keep 0 --regions-over 5M --regions 5 --json -o "$report" -- seq 1 inf \
         >"$scratch/counted" 2>"$scratch/error" &
     local process=$!
-    until_true $process holds_bytes "$scratch/counted" 4000000
+    until_true $process holds_bytes "$scratch/counted" 2000000
     kill -INT $process $process
     wait $process
     [ $? = 130 ] && [ "$(grep -c 'interrupted after .* instructions' "$scratch/error")" = 1 ] &&

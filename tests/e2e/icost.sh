@@ -114,10 +114,10 @@ selections_agree() {
 check "a trace from a pipe gives the same, of the same part" selections_agree
 
 several() {
-    run icost --json --output "$report" "$trace" "$scratch/sort.ctrace" &&
+    run icost --multisim=none --json --output "$report" "$trace" "$scratch/sort.ctrace" &&
         told 'len(r["programs"]) == 2' 'r["programs"][1]["program"].startswith("sort")' \
             'all(cost("dmiss", of=p) > 0 for p in r["programs"])' &&
-        run icost --svg "$scratch/picture.svg" "$trace" \
+        run icost --multisim=none --svg "$scratch/picture.svg" "$trace" \
             "$scratch/sort.ctrace" >"$scratch/table" &&
         grep -qE '^ idealised.* gzip +sort$' "$scratch/table" &&
         grep -qE '^ Total +100.0 +100.0$' "$scratch/table" &&

@@ -12,7 +12,7 @@ print(json.dumps({"path": path, "loads": loads}, indent=1)[:4000])'
 sums_close() {
     seq 30000 | awk '{ print ($1 * 7919) % 30011 }' >"$scratch/numbers"
     run trace --stop --limit 60K --output "$scratch/sort.ctrace" -- sort "$scratch/numbers" >/dev/null 2>&1
-    run icost --critical --slack --loads=5 --top 0 --json --output "$report" "$scratch/sort.ctrace" &&
+    run icost --multisim=none --critical --slack --loads=5 --top 0 --json --output "$report" "$scratch/sort.ctrace" &&
         told 'sum(e["cycles"] for e in path["edges"]) == pieces["cycles"]' \
             'sum(i["cycles"] for i in path["instructions"]) <= pieces["cycles"]' \
             'all(sum(e["cycles"] for e in i["edges"]) == i["cycles"] for i in path["instructions"])' \
@@ -30,7 +30,7 @@ check "cycles of edges sum to the path, executions to those of the slack" sums_c
 x86=$WORKLOADS/x86_64
 
 chase() {
-    run icost --critical --slack --loads --from chase_one --stop --limit 60K --json --output "$report" -- \
+    run icost --multisim=none --critical --slack --loads --from chase_one --stop --limit 60K --json --output "$report" -- \
         "$x86/chase" 20000 1 131072 >/dev/null &&
         told 'path["instructions"][0]["function"] == "chase_one"' \
             'path["instructions"][0]["percent"] > 90' \
@@ -40,13 +40,13 @@ chase() {
             'any(i["least"] == 0 for i in slack["instructions"])'
 }
 parallel() {
-    run icost --loads --from walk_both --stop --limit 60K --json --output "$report" -- \
+    run icost --multisim=none --loads --from walk_both --stop --limit 60K --json --output "$report" -- \
         "$x86/lists" 20000 262144 >/dev/null &&
         told 'icost(0, 1) > 80' 'all(l["cost"]["percent"] < 10 for l in loads["loads"])' \
             'loads["together"]["percent"] > 90' '"prefetch both" in loads["reading"][0]'
 }
 serial() {
-    run icost --loads --from walk_twice_as_fast --stop --limit 60K --json --output "$report" -- \
+    run icost --multisim=none --loads --from walk_twice_as_fast --stop --limit 60K --json --output "$report" -- \
         "$x86/lists" 20000 262144 >/dev/null &&
         told 'icost(0, 1) < -30' 'all(l["cost"]["percent"] > 30 for l in loads["loads"][:2])' \
             'loads["loads"][2]["cost"]["percent"] < 10' \
@@ -58,7 +58,7 @@ for test in "chase: one load is the critical path" "parallel: two lists are wort
 done
 
 text_fits() {
-    run icost --critical --slack --loads --output "$scratch/text" "$scratch/sort.ctrace" \
+    run icost --multisim=none --critical --slack --loads --output "$scratch/text" "$scratch/sort.ctrace" \
         "$scratch/sort.ctrace" && cat "$scratch/text" &&
         [ "$(grep -c '^critical path of [0-9]' "$scratch/text")" = 2 ] &&
         grep -q '^ interaction, % of time' "$scratch/text" &&

@@ -47,37 +47,37 @@ if ! has x86_64-workloads; then
     exit
 fi
 
-check "counters in one line are captured" shared together counters together 4 200000
+check "counters in one line are captured" shared together counters together 4 80000
 check "it is false sharing, of the array by its name" about together \
     'l["sharing"] == "false" and objects == ["near_counters"] and waited > 0.9'
 check "each thread has its own bytes" about together \
     'all(p["written_bytes"] == [[8 * t, 8 * t + 7]] for t, p in places.items() if t and p["writes"])'
 check "and a place in the source" about together \
     'any(p["file"] and p["line"] for p in l["places"])'
-check "counters apart are captured" shared apart counters apart 4 200000
+check "counters apart are captured" shared apart counters apart 4 80000
 check "nothing is noticed of them" about apart 'd["remedies"] == [] and d["waited_cycles"] < 20000'
 
 check "padding is predicted to save what it saves" within_a_third together apart
 
-check "one counter is captured" shared shared counters shared 4 20000
+check "one counter is captured" shared shared counters shared 4 16000
 check "it is true sharing, which copies end" about shared \
     'l["sharing"] == "true" and objects == ["shared_counter"] and waited > 0.9 and best > 0.3 and
      all(r["remedy"] == "private copies" for r in d["remedies"])'
-check "private counters are captured" shared private counters private 4 100000
+check "private counters are captured" shared private counters private 4 50000
 check "nothing is noticed of them" about private 'd["remedies"] == []'
 
-check "structures in an array are captured" shared static tallies static 4 60000
+check "structures in an array are captured" shared static tallies static 4 25000
 check "they share lines falsely" about static 'l["sharing"] == "false" and objects == ["tallies"]'
-check "padded structures are captured" shared padded tallies static-padded 4 60000
+check "padded structures are captured" shared padded tallies static-padded 4 25000
 check "padding is predicted to save what it saves" within_a_third static padded
-check "structures of malloc() are captured" shared heap tallies heap 4 60000
+check "structures of malloc() are captured" shared heap tallies heap 4 25000
 check "they have no name, but an address" about heap \
     'l["sharing"] == "false" and l["objects"][0]["kind"] == "memory" and objects == [None]'
 
-check "a lock of readers is captured" shared readers readmostly rwlock 3 6000
+check "a lock of readers is captured" shared readers readmostly rwlock 3 3000
 check "its word is shared truly" about readers 'l["sharing"] == "true" and objects == ["readers_lock"]'
 
-check "a table behind a lock is captured" shared mutex readmostly mutex 3 4000
+check "a table behind a lock is captured" shared mutex readmostly mutex 3 2000
 check "the lock is shared truly" about mutex \
     'l["sharing"] == "true" and l["objects"][0]["name"].endswith("lock")'
 

@@ -68,7 +68,7 @@ func work(n int, done chan int) {
 func main() {
 	done, sum := make(chan int), 0
 	for i := 0; i < 4; i++ {
-		go work(12000, done)
+		go work(8000, done)
 	}
 	for i := 0; i < 4; i++ {
 		sum += <-done

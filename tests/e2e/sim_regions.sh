@@ -3,18 +3,18 @@
 
 seq 100000 | awk '{ print ($1 * 7919) % 100003, $1 }' >"$scratch/numbers"
 report=$scratch/report.json
-run trace --stop --limit 16M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/numbers" \
+run trace --stop --limit 8M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/numbers" \
     >/dev/null 2>"$scratch/said" || cat "$scratch/said"
 
 combined() {
     local jobs
-    region_list "$scratch/three.csv" x86_64 "gzip -9" 10000003 full.ctrace 0:250001:0.1 1250000:1750000:0.55 7500000:7750000:0.35
+    region_list "$scratch/three.csv" x86_64 "gzip -9" 10000003 full.ctrace 0:250001:0.1 1250000:1750000:0.55 2500000:2750000:0.35
     for jobs in 1 2 5; do
         run sim --regions "$scratch/three.csv" --jobs "$jobs" --top 0 --json --output "$report" &&
             python3 tests/e2e/check_report.py "$report" 'r["instructions"] == 10000003' \
                 'r["instructions_simulated"] == 1000001' \
                 'r["regions"]["cpi_half_interval_95"] is None' \
-                '{key: r["regions"][key] for key in ("count", "simulated", "slices", "warmed_instructions")} == {"count": 3, "simulated": 3, "slices": 40, "warmed_instructions": 8750000}' \
+                '{key: r["regions"][key] for key in ("count", "simulated", "slices", "warmed_instructions")} == {"count": 3, "simulated": 3, "slices": 40, "warmed_instructions": 3750000}' \
                 'r["sampling"] is None' 'not r["partial"]' \
                 'any("validate" in n for n in r["notes"])' || return 1
         grep -vE '"(seconds|instructions_per_second|next)":' "$report" >"$scratch/jobs$jobs"
@@ -25,7 +25,7 @@ check "regions combine exactly, whatever the jobs" combined
 
 # A region without an end marker is as long as it was when it was profiled.
 captured_beyond() {
-    sed 's/,full.ctrace,7500000,7750000,/,full.ctrace,7500000,10000000,/' "$scratch/three.csv" >"$scratch/beyond_end.csv"
+    sed 's/,full.ctrace,2500000,2750000,/,full.ctrace,2500000,5000000,/' "$scratch/three.csv" >"$scratch/beyond_end.csv"
     ! same_file "$scratch/three.csv" "$scratch/beyond_end.csv" &&
         run sim --regions "$scratch/beyond_end.csv" --top 0 --json --output "$report" &&
         grep -vE '"(seconds|instructions_per_second|next)":' "$report" | cmp - "$scratch/jobs1"
@@ -47,11 +47,11 @@ merged_list() {
 }
 merged() {
     merged_list 0 3000000 1000000:1200000:0.25
-    merged_list 1 5000000 6000000:6100000:0.5 9000000:9300000:0.25
+    merged_list 1 5000000 2000000:2100000:0.5 3000000:3300000:0.25
     run sim --regions "$scratch/merged0.csv" --regions "$scratch/merged1.csv" --top 0 --json --output "$report" &&
         python3 tests/e2e/check_report.py "$report" 'r["instructions"] == 8000000' \
             'r["regions"]["count"] == 3' 'r["program"] == "run 0, run 1"' 'len(r["threads"]) == 2' \
-            "abs(r['cpi'] / (0.25 * $(cpi_of 1000000:1200000) + 0.5 * $(cpi_of 6000000:6100000) + 0.25 * $(cpi_of 9000000:9300000)) - 1) < 1e-5" ||
+            "abs(r['cpi'] / (0.25 * $(cpi_of 1000000:1200000) + 0.5 * $(cpi_of 2000000:2100000) + 0.25 * $(cpi_of 3000000:3300000)) - 1) < 1e-5" ||
         return 1
     fails_with 1 "stand for 25.0 % of 3 merged runs" run sim --regions "$scratch/merged0.csv" &&
         fails_with 1 "are both of run 0" run sim --regions "$scratch/merged0.csv" --regions "$scratch/merged0.csv" &&
@@ -69,7 +69,7 @@ check "lists of merged runs combine by their weights among all" merged
 lost() {
     local verb
     sed -E '/^cluster .*,1,1,0,250001,/s/,full.ctrace,.*/,,,,/' "$scratch/three.csv" >"$scratch/lost.csv"
-    region_list "$scratch/left.csv" x86_64 "gzip -9" 10000003 full.ctrace 1250000:1750000:0.6111111111 7500000:7750000:0.3888888889
+    region_list "$scratch/left.csv" x86_64 "gzip -9" 10000003 full.ctrace 1250000:1750000:0.6111111111 2500000:2750000:0.3888888889
     run sim --regions "$scratch/left.csv" --json --output "$scratch/left.json" &&
         run sim --regions "$scratch/lost.csv" --json --output "$report" &&
         python3 - "$report" "$scratch/left.json" <<'END' || return 1
@@ -107,7 +107,7 @@ check "one region that is everything gives what the plain simulation gives" ever
 
 # Slices of the full run are what a region takes with everything before it warmed, nearly.
 warms() {
-    region_list "$scratch/one.csv" x86_64 "gzip -9" 10000000 full.ctrace 5000000:5500000:1
+    region_list "$scratch/one.csv" x86_64 "gzip -9" 10000000 full.ctrace 2000000:2500000:1
     run sim --regions "$scratch/one.csv" --warm-up 0 --json --output "$scratch/cold.json" &&
         run sim --regions "$scratch/one.csv" --json --output "$report" &&
         python3 - "$report" "$scratch/cold.json" <<'END'
@@ -116,7 +116,7 @@ warm, cold = (json.load(open(path)) for path in sys.argv[1:])
 assert warm["cycles"] < cold["cycles"], (warm["cycles"], cold["cycles"])
 assert warm["statistics"]["l1d"]["misses"] < cold["statistics"]["l1d"]["misses"]
 assert cold["regions"]["warmed_instructions"] == 0
-assert warm["regions"]["warmed_instructions"] == 5000000
+assert warm["regions"]["warmed_instructions"] == 2000000
 END
 }
 check "what comes before a region warms caches" warms
@@ -156,26 +156,26 @@ for line in open(sys.argv[1]):
 check "the text says what the estimate rests on, and claims no interval" text_is_honest
 
 interrupted() {
-    region_list "$scratch/long.csv" x86_64 "gzip -9" 16000000 full.ctrace 0:10000:0.4 20000:16000000:0.6
+    region_list "$scratch/long.csv" x86_64 "gzip -9" 8000000 full.ctrace 0:10000:0.4 20000:8000000:0.6
     "$CULPRIT" sim --regions "$scratch/long.csv" --jobs 1 --top 0 --json --output "$report" &
     until_used $! 0.3
     kill -INT $!
     wait $!
     [ $? = 130 ] || { echo "status"; return 1; }
-    python3 tests/e2e/check_report.py "$report" 'r["partial"]' 'r["instructions"] == 16000000' \
+    python3 tests/e2e/check_report.py "$report" 'r["partial"]' 'r["instructions"] == 8000000' \
         'r["regions"]["simulated"] == 1' \
         'any("1 of 2 regions" in n for n in r["notes"])'
 }
 check "interrupted, the regions done stand for all" interrupted
 
 ends_early() {
-    region_list "$scratch/beyond.csv" x86_64 "gzip -9" 16000000 full.ctrace 0:10000:0.5 15000000:17000000:0.5
+    region_list "$scratch/beyond.csv" x86_64 "gzip -9" 8000000 full.ctrace 0:10000:0.5 7000000:9000000:0.5
     fails_with 1 "region 2: .*full.ctrace: it ends 1000000 instructions early" \
         run sim --regions "$scratch/beyond.csv"
 }
 check "a trace that ends early is named, with its region" ends_early
 missing() {
-    region_list "$scratch/missing.csv" x86_64 "gzip -9" 16000000 nothere.ctrace 0:10000:1
+    region_list "$scratch/missing.csv" x86_64 "gzip -9" 8000000 nothere.ctrace 0:10000:1
     fails_with 1 "region 1: $scratch/nothere.ctrace: " run sim --regions "$scratch/missing.csv"
 }
 check "a trace that is missing is named, with its region" missing

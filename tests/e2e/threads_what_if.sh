@@ -35,15 +35,15 @@ if ! has x86_64-workloads; then
     finish
 fi
 
-check "counters in one line: padding" remedy padding "counters together 2 400000" "counters apart 2 400000"
-check "one counter of all: a copy for each" remedy copies "counters shared 2 60000" "counters private 2 60000"
-check "a lock held too long: nobody waits for it" remedy lock "critical long 2 16" "critical short 2 16"
+check "counters in one line: padding" remedy padding "counters together 2 250000" "counters apart 2 250000"
+check "one counter of all: a copy for each" remedy copies "counters shared 2 30000" "counters private 2 30000"
+check "a lock held too long: nobody waits for it" remedy lock "critical long 2 8" "critical short 2 8"
 check "an unbalanced barrier: shared out evenly" remedy barrier "barrier uneven 2 2" "barrier even 2 2"
 # When the host lets the consumer begin is up to its scheduler: late, it waits for less.
 begun_in_time() {
     local try
     for try in 1 2 3 4 5; do
-        traced queue uneven 2 500 && run sim --machine zen4-server --json "$trace" >"$scratch/queue.json" &&
+        traced queue uneven 2 300 && run sim --machine zen4-server --json "$trace" >"$scratch/queue.json" &&
             report=$scratch/queue.json told 'r["together"]["speedup_stack"]["no_thread"] < 0.35' 2>/dev/null && return
         rm "$trace"
     done
@@ -62,12 +62,12 @@ else
         "the consumer began late in five captured runs"
 fi
 check "a table behind a lock of readers: no lock" \
-    remedy no_lock "readmostly rwlock 2 5000" "readmostly published 2 5000"
+    remedy no_lock "readmostly rwlock 2 4000" "readmostly published 2 4000"
 check "a table behind a mutex: no lock" \
-    remedy no_lock "readmostly mutex 2 5000" "readmostly published 2 5000"
+    remedy no_lock "readmostly mutex 2 4000" "readmostly published 2 4000"
 settings='--set dram.bandwidth=10'
 check "memory's bandwidth: data in the caches" \
-    remedy dmiss "bandwidth memory 2 20000 8" "bandwidth cache 2 20000 8"
+    remedy dmiss "bandwidth memory 2 20000 4" "bandwidth cache 2 20000 4"
 narrow() {
     report=$scratch/broken.json told 'r["together"]["what_if"]["causes"][0]["cause"] == "memory_bandwidth"' \
         'r["together"]["what_if"]["causes"][0]["saving"] > 0.3'
@@ -75,7 +75,7 @@ narrow() {
 check "and its bandwidth is first among threads" narrow
 
 text() {
-    traced critical long 2 16
+    traced critical long 2 8
     run explain "$trace" >"$scratch/text" && fits_100 "$scratch/text" &&
         grep -qE '^what if a cause were gone entirely \(% of the elapsed time; simulated again' "$scratch/text" &&
         grep -qE '^ lock +nobody waits for the lock taken at work_locked \(critical.c:20\) +[345][0-9]\.[0-9] %$' \

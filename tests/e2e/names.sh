@@ -56,6 +56,55 @@ replaced() {
 skip_without $needed "a program replaced since its capture" ||
     check "a program replaced since its capture" replaced
 
+# As Fedora ships programs: stripped, with the names of functions compressed in .gnu_debugdata. Every
+# verb has them, and the entries of the linkage table by what they jump to.
+mini() {
+    local program=$scratch/minified verb
+    cat >"$scratch/copies.c" <<'C'
+#include <string.h>
+static __attribute__((noinline)) unsigned hidden_work(char *to, const char *from, unsigned n) {
+    for (unsigned i = 0; i < n; i++)
+        memcpy(to, from, 1 + to[i % 9] % 8);
+    return to[5];
+}
+int main(int argc, char **argv) {
+    static char to[64], from[64];
+    memset(from, argc, sizeof from);
+    return hidden_work(to, from, 40000) == 77;
+}
+C
+    gcc -O1 -fno-builtin -o "$program" "$scratch/copies.c" &&
+        nm "$program" | awk '$2 ~ /[tT]/ { print $3 }' >"$scratch/kept" &&
+        objcopy --only-keep-debug "$program" "$scratch/debug" &&
+        objcopy -S --remove-section .comment --keep-symbols="$scratch/kept" "$scratch/debug" "$scratch/mini" &&
+        strip "$program" && ! nm "$program" 2>/dev/null | grep hidden_work && xz -f "$scratch/mini" &&
+        objcopy --add-section .gnu_debugdata="$scratch/mini.xz" "$program" &&
+        run trace -o "$scratch/mini.ctrace" -- "$program" >/dev/null 2>&1 &&
+        run sim --save -o "$scratch/text" "$scratch/mini.ctrace" || return 1
+    while read -r verb; do
+        # shellcheck disable=SC2086
+        run $verb >"$scratch/text" 2>&1 && grep -qE '(^| )hidden_work( |$)' "$scratch/text" ||
+            { echo "$verb"; cat "$scratch/text"; return 1; }
+    done <<END
+sim --by function $scratch/mini.ctrace
+sim --tree $scratch/mini.ctrace
+explain --machine alpha21164 $scratch/mini.ctrace
+icost --multisim=none --critical --limit 400K $scratch/mini.ctrace
+top
+top --by procedure
+annotate hidden_work
+END
+    run sim --by function --top 0 "$scratch/mini.ctrace" | grep -qE '% .* memcpy@plt +minified ' &&
+        run sim --json -o "$scratch/json" "$scratch/mini.ctrace" &&
+        report=$scratch/json told 'any(f["function"] == "hidden_work" and f["image"] == "minified" for f in r["functions"])' \
+            'not any("in stripped files: minified" in n for n in r["notes"])'
+}
+if ! has gcc || ! has objcopy || ! has xz; then
+    skip "names in .gnu_debugdata, for every verb" "no gcc, objcopy or xz here"
+else
+    check "names in .gnu_debugdata, for every verb" mini
+fi
+
 # Debian's own programs: the package that the file came in.
 debian() {
     seq 200 | run sim --stop --limit 1M --output "$scratch/text" -- "$(command -v bc)" >/dev/null || return 1

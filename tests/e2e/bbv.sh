@@ -11,7 +11,7 @@ cc -O1 -pthread -o "$scratch/threads" tests/guests/threads.c || exit 1
 cc -O1 -pthread -o "$scratch/sleepers" tests/guests/sleepers.c || exit 1
 cc -O1 -pthread -o "$scratch/dies" tests/guests/dies.c || exit 1
 ulimit -c 0
-seq 60000 >"$scratch/input"
+seq 20000 >"$scratch/input"
 gzip=$(command -v gzip)
 
 # A run in an environment that is always the same; processes are numbered by the system.

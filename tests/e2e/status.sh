@@ -11,7 +11,7 @@ status_is() {
 }
 check "the command's exit status is kept" status_is 7 run sim --limit 10K -- sh -c 'exit 7'
 check "a killed command gives 128 and the signal" status_is 137 run sim --limit 10K -- sh -c 'kill -9 $$'
-check "explain keeps the exit status too" status_is 3 run explain -- sh -c 'exit 3'
+check "explain keeps the exit status too" status_is 3 run explain --machine alpha21164 -- sh -c 'exit 3'
 check "a missing command gives 127" fails_with 127 'nosuchcommand' run sim -- nosuchcommand
 check "a file that is no program gives 126" fails_with 126 'passwd' run sim -- /etc/passwd
 sed 's#/lib64/ld-linux-x86-64#/lib64/ld-linux-nowhere#' /bin/true >"$scratch/homeless"
@@ -318,20 +318,20 @@ killed() {
         sh -c 'while [ -e "$0" ]; do :; done' "$scratch/loops" 2>/dev/null &
     process=$!
     until_true $process sh -c '[ -n "$(ls -A "$0")" ]' "$scratch/tmp" || return
-    TMPDIR=$scratch/tmp run explain --output /dev/null -- true || return
+    TMPDIR=$scratch/tmp run explain --machine alpha21164 --output /dev/null -- true || return
     ls -A "$scratch/tmp" >"$scratch/used"
     kill -KILL $process
     wait $process
     rm "$scratch/loops"
     ls -A "$scratch/tmp" >"$scratch/left"
-    TMPDIR=$scratch/tmp run explain --output /dev/null -- true || return
+    TMPDIR=$scratch/tmp run explain --machine alpha21164 --output /dev/null -- true || return
     [ "$(wc -l <"$scratch/used")" = 1 ] && cmp "$scratch/used" "$scratch/left" && [ -z "$(ls -A "$scratch/tmp")" ]
 }
 check "what a killed one left is removed by the next" killed
 
 # The reader of a report that goes early takes the temporary files along.
 closed() {
-    TMPDIR=$scratch/tmp run icost -- seq 2000 2>&1 | head -n 1 >/dev/null
+    TMPDIR=$scratch/tmp run icost --limit 50K -- seq 2000 2>&1 | head -n 1 >/dev/null
     [ -z "$(ls -A "$scratch/tmp")" ]
 }
 check "a closed pipe leaves no temporary files" closed

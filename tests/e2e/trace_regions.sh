@@ -168,7 +168,7 @@ check "a changed binary is named, before it is run" rebuilt
 # read of a pipe returns depends on who runs when; bzip2, unlike gzip, waits until its buffer is full, so
 # that what it does does not.
 pipeline() {
-    local command='seq 60000 | bzip2 -c | bzip2 -1 -c | md5sum; (echo b; echo a) | sort'
+    local command='seq 30000 | bzip2 -c | bzip2 -1 -c | md5sum; (echo b; echo a) | sort'
     run bbv --follow --size 300K -o "$scratch/pipe.bb" -- sh -c "$command" || return 1
     grep -qE '^origin [0-9]+ 0 [0-9]+ 1 bzip2 -1 -c$' "$scratch/pipe.bb.slices" || return 1
     run regions --max-clusters 8 -o "$scratch/pipe.csv" "$scratch/pipe.bb" || return 1
@@ -178,7 +178,7 @@ pipeline() {
     done
 }
 check "regions of the processes of a pipeline are found, three times of three" pipeline
-check "a process that is not started is named" fails_with 125 "process, '(seq 60000|bzip2|md5sum).*', was not started" \
+check "a process that is not started is named" fails_with 125 "process, '(seq 30000|bzip2|md5sum).*', was not started" \
     run trace --regions "$scratch/pipe.csv" --warm-up 900K -o "$scratch/pipe" -- sh -c 'bzip2 -c /dev/null; true'
 # Which thread binds a function first is chance: none of them has to.
 one_thread() {
@@ -331,9 +331,9 @@ skip_without riscv64-workloads "regions of a riscv64 program" ||
 
 # Hundreds of millions of instructions, so that the emulator pauses capture between regions.
 pauses() {
-    profile p "$scratch/phases" 120 || return 1
+    profile p "$scratch/phases" 90 || return 1
     for _ in 1 2 3; do
-        capture p "$scratch/phases" 120 && all_captured p 'skew == 0 and end - start == length' || return 1
+        capture p "$scratch/phases" 90 && all_captured p 'skew == 0 and end - start == length' || return 1
     done
 }
 check "far apart regions, between which nothing is captured" pauses

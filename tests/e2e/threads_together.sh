@@ -220,9 +220,11 @@ check "threads alone have none of it" alone
 
 widths() {
     local name columns
+    run trace -o "$scratch/small-critical.ctrace" -- "$small/critical" long 2 3 >/dev/null 2>&1 &&
+        run trace -o "$scratch/small-queue.ctrace" -- "$small/queue" uneven 2 50 >/dev/null 2>&1 || return 1
     for name in critical queue; do
         for columns in 60 80 100 200; do
-            COLUMNS=$columns run sim "$scratch/$name.ctrace" >"$scratch/text" || return 1
+            COLUMNS=$columns run sim "$scratch/small-$name.ctrace" >"$scratch/text" || return 1
             python3 -c 'import sys
 for line in open(sys.argv[1], encoding="utf-8").read().split("\n"):
     assert len(line) <= int(sys.argv[2]) or "ctrace" in line, line' "$scratch/text" $columns || return 1
@@ -272,7 +274,7 @@ whole = json.load(open('$scratch/whole.json'))['together']
 }
 check "regions of threads stand for a long run" by_regions
 alone_by_regions() {
-    run explain --alone --regions-over 1M --json -o "$scratch/alone.json" -- \
+    run explain --machine alpha21164 --alone --regions-over 1M --json -o "$scratch/alone.json" -- \
         "$small/barrier" uneven 2 8 >/dev/null && report=$scratch/alone.json told 'r["together"] is None'
 }
 check "... but --alone leaves each alone" alone_by_regions

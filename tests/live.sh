@@ -32,13 +32,16 @@ stop_daemon() {
 
 # status KEY...: numbers or texts of the running daemon's status, in one line.
 status() {
-    local said
+    local said key values=()
     # One that merges, on a machine that has much else to do, answers late.
     until said=$("$CULPRIT" daemon --status --json); do
         [ "$daemon" != 0 ] && kill -0 "$daemon" || return
     done
-    echo "$said" |
-        python3 -c 'import json, sys; said = json.load(sys.stdin); print(*(said[key] for key in sys.argv[1:]))' "$@"
+    for key; do # without another program: it is asked for often
+        [[ $said =~ \"$key\":\ (\"[^\"]*\"|[^,\}$'\n']*) ]] || { echo "no $key in $said" >&2; return 1; }
+        values+=("${BASH_REMATCH[1]//\"/}")
+    done
+    echo "${values[@]}"
 }
 
 # flush: returns when everything counted so far is in the store; fails when it cannot be.

@@ -321,3 +321,11 @@ bool short_names(const char **names, size_t count, unsigned columns, struct aren
     free(items);
     return good;
 }
+
+char *short_name(const char *name, unsigned columns, char *text, size_t size) {
+    struct arena arena = {0};
+    short_names(&name, 1, columns, &arena);
+    text_clip(text, size, name, columns);
+    arena_free(&arena);
+    return text;
+}

@@ -20,5 +20,9 @@
  * those that would look the same the part is shown by which they differ. False: out of memory. */
 bool short_names(const char **names, size_t count, unsigned columns, struct arena *arena);
 
+/* The same of one name, in prose or a line of its own; cut to the text's size, too. Returns `text`.
+ */
+char *short_name(const char *name, unsigned columns, char *text, size_t size);
+
 /* Behind the name of a file: all its code that lies in no known function. */
 extern const char short_name_outside[];

@@ -6,6 +6,7 @@
 
 #include "query/function_walk.h"
 #include "report/report.h"
+#include "report/short_name.h"
 #include "report/upgrades.h"
 #include "util/array.h"
 #include "util/file_name.h"
@@ -48,7 +49,8 @@ static struct thread_place place_of(const struct report *report, uint32_t insn) 
 }
 
 void thread_place_text(const struct thread_place *place, char *text, size_t size) {
-    char source[256] = "";
+    enum { NAME = 60 };
+    char source[256] = "", name[4 * NAME + 1];
     if (place->file)
         snprintf(source, sizeof source, "%.200s:%" PRIu32, file_base_name(place->file),
                  place->line);
@@ -57,7 +59,8 @@ void thread_place_text(const struct thread_place *place, char *text, size_t size
     if (!place->known)
         snprintf(text, size, "not known");
     else if (place->function)
-        snprintf(text, size, "%s (%s)", place->function, source);
+        snprintf(text, size, "%s (%s)", short_name(place->function, NAME, name, sizeof name),
+                 source);
     else
         snprintf(text, size, "%s", source);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/core.h"
+#include "report/short_name.h"
 #include "util/file_name.h"
 #include "util/text.h"
 
@@ -92,7 +93,7 @@ static void print_place(const struct what_if_place *place, FILE *file) {
     fprintf(file, "%.0f %% in ", 100 * place->share);
     if (place->function) {
         char fitted[4 * PLACE + 1];
-        fputs(text_clip(fitted, sizeof fitted, place->function, PLACE), file);
+        fputs(short_name(place->function, PLACE, fitted, sizeof fitted), file);
     } else {
         fprintf(file, "%s+0x%" PRIx64, place->image, place->offset);
     }

@@ -77,4 +77,37 @@ check "the text has a nest, the inner loop indented" \
     bash -c "grep -A1 -E ' nest\+0x[0-9a-f]+ nest.c:1[0-9] ' nest.txt | grep -qE '   +nest\+0x'"
 check "with rounds, and rounds of each entry" grep -qE ' 1.00 k +25\.0 .* nest\+' nest.txt
 check "on 80 columns it fits" env COLUMNS=80 "$CULPRIT" sim --by loop -o narrow.txt -- ./nest
+
+# Names of templates are shortened, so that what tells loops apart stays.
+templates() {
+    cat >templates.cc <<'PROGRAM'
+#include <map>
+#include <string>
+template <class Key, class Value> struct index_of_everything {
+    std::map<Key, Value> all;
+    __attribute__((noinline)) unsigned long sum_all_values(unsigned n) {
+        volatile unsigned long sum = all.size();
+        for (unsigned i = 0; i < n; i++)
+            for (unsigned k = 0; k < 20; k++)
+                sum = sum + i;
+        return sum;
+    }
+};
+int main(int argc, char **) {
+    index_of_everything<std::string, unsigned> index;
+    return index.sum_all_values(2000 + argc) == 1;
+}
+PROGRAM
+    g++ -O1 -g -o templates templates.cc && run trace -o templates.ctrace -- ./templates >/dev/null 2>&1 || return 1
+    local columns
+    for columns in 80 100 140; do
+        COLUMNS=$columns run sim --by loop -o narrow.txt templates.ctrace &&
+            [ "$(grep -cE '  …?[^ ]*sum_all_values\+0x[0-9a-f]+' narrow.txt)" = 2 ] || { cat narrow.txt; return 1; }
+    done
+    run sim --by loop --wide -o wide.txt templates.ctrace &&
+        grep -q 'index_of_everything<std::.*, unsigned int>::sum_all_values(unsigned int)+0x[0-9a-f]* templates.cc:[0-9]' wide.txt &&
+        run sim --by loop --json -o loops.json templates.ctrace &&
+        report=loops.json told 'any(l["function"].endswith("::sum_all_values(unsigned int)") for l in r["loops"])'
+}
+skip_without g++ "loops of a template are told apart" || check "loops of a template are told apart" templates
 finish

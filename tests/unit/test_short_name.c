@@ -85,6 +85,15 @@ static void of_a_place_the_offset_is_kept(void **state) {
     expect_one("ld.so+0x1234567", 8, "…1234567");
 }
 
+static void one_in_prose(void **state) {
+    (void)state;
+    static const char name[] = "std::vector<Order, std::allocator<Order> >::push_back(Order&&)";
+    char text[64], small[8];
+    assert_string_equal(short_name(name, 25, text, sizeof text), "std::vector<…>::push_back");
+    assert_string_equal(short_name("main", 25, text, sizeof text), "main");
+    assert_true(strlen(short_name(name, 25, small, sizeof small)) < sizeof small);
+}
+
 /* What rows have in common is left out rather than that by which they differ. */
 static void names_stay_different(void **state) {
     (void)state;
@@ -108,6 +117,7 @@ int main(void) {
         cmocka_unit_test(brackets_that_are_names),
         cmocka_unit_test(other_languages),
         cmocka_unit_test(of_a_place_the_offset_is_kept),
+        cmocka_unit_test(one_in_prose),
         cmocka_unit_test(names_stay_different),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 #include "live/jit_names.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,14 +95,6 @@ void jit_names_free(struct jit_names *names) {
 }
 
 /* ---- dumps ---- */
-
-/* "jit-42.dump" */
-static bool is_dump(const char *path) {
-    const char *name = file_base_name(path);
-    if (strncmp(name, "jit-", 4) != 0 || !isdigit((unsigned char)name[4]))
-        return false;
-    return !strcmp(name + 4 + strspn(name + 4, "0123456789"), ".dump");
-}
 
 static struct dumped *find_dumped(const struct jit_names *names, uint32_t pid) {
     const size_t at = index_where(i, names->count, names->dumps[i].pid == pid);
@@ -264,7 +255,7 @@ static bool take_process(void *context, const struct live_process *process, stru
 
 static bool take_file(void *context, const struct live_file *file, struct error *error) {
     struct jit_names *names = context;
-    if (is_dump(file->path))
+    if (jitdump_is_named(file->path))
         return open_dump(names, file) || error_set(error, "out of memory for a jitdump");
     return names->sink.file(names->sink.context, file, error);
 }

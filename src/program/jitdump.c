@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "util/array.h"
+#include "util/file_name.h"
 #include "util/hash_index.h"
 #include "util/intern.h"
 #include "util/little_endian.h"
@@ -417,8 +418,16 @@ bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time,
         (struct jitdump_place){.name = intern_text(&dump->names, code->name),
                                .file = has_file ? intern_text(&dump->names, code->file) : NULL,
                                .line = has_file ? line_at(dump, code, address - stay->address) : 0,
-                               .offset = address - stay->address};
+                               .offset = address - stay->address,
+                               .size = stay->size};
     return true;
+}
+
+bool jitdump_is_named(const char *path) {
+    const char *name = file_base_name(path);
+    if (strncmp(name, "jit-", 4) != 0 || !isdigit((unsigned char)name[4]))
+        return false;
+    return !strcmp(name + 4 + strspn(name + 4, "0123456789"), ".dump");
 }
 
 size_t jitdump_bytes(const struct jitdump *dump) {

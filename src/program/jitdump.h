@@ -17,7 +17,11 @@ struct jitdump_place {
     const char *file; /* of the source; NULL: not told */
     uint32_t line;    /* 0: not told */
     uint64_t offset;  /* from the first byte of the code */
+    uint64_t size;    /* of the code, in bytes */
 };
+
+/* Whether a file is called as dumps are: "jit-42.dump". */
+bool jitdump_is_named(const char *path);
 
 /* Opens the dump at a path of a folder that anybody may write to: it must be a regular file of this
  * user or of root, and no link. NULL: it is none, or memory is out. */

@@ -31,6 +31,7 @@ struct traced {
     time_t began; /* when it said hello, by the clock of files */
     char *command, *executable;
     uint32_t python; /* functions of Python told of */
+    char *dump;      /* path of the jitdump that it has mapped last; NULL: none */
     struct block_table *blocks;
 };
 

@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 
 #include "program/elf_image.h"
+#include "program/jitdump.h"
 #include "util/array.h"
 
 struct line {
@@ -83,6 +84,22 @@ bool images_find(struct images *images, pid_t pid, uint64_t address, uint64_t gu
         mapping->end = line.end - guest_base;
         mapping->file_offset = line.offset;
     }
+    free(text);
+    return found;
+}
+
+/* Its program maps a page of it, so that it can be found. */
+char *images_find_dump(pid_t pid) {
+    char name[64], *text = NULL, *found = NULL;
+    snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(name, "re");
+    size_t size = 0;
+    struct line line;
+    while (maps && !found && getline(&text, &size, maps) > 0)
+        if (parse_line(text, &line) && line.path[0] == '/' && jitdump_is_named(line.path))
+            found = strdup(line.path);
+    if (maps)
+        fclose(maps);
     free(text);
     return found;
 }

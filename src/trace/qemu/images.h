@@ -29,4 +29,6 @@ struct image_mapping {
  * found out. */
 bool images_find(struct images *images, pid_t pid, uint64_t address, uint64_t guest_base,
                  struct image_mapping *mapping);
+/* The path of the jitdump that a running process has mapped; to be freed. NULL: none. */
+char *images_find_dump(pid_t pid);
 void images_free(struct images *images);

@@ -4,9 +4,11 @@
 #include "trace/qemu/made_code.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "program/jitdump.h"
 #include "program/perf_map.h"
 #include "util/array.h"
 #include "util/order.h"
@@ -46,12 +48,33 @@ static int open_map(const struct traced *process) {
     return file;
 }
 
+/* Of code that its jitdump tells of, as it was at last. `cover` has the addresses of blocks. */
+static bool read_dump(const struct traced *process, struct symbol_cover *cover) {
+    struct jitdump *dump = process->dump ? jitdump_open(process->dump, geteuid()) : NULL;
+    struct jitdump_place place;
+    bool good = !dump || jitdump_read(dump);
+    for (size_t i = 0; dump && good && i < cover->offset_count; i++) {
+        const uint64_t address = cover->offsets[i];
+        if (jitdump_find(dump, address, UINT64_MAX, &place)) {
+            good = symbol_cover_add(cover, address - place.offset, place.size, place.name,
+                                    strlen(place.name));
+            while (good && i + 1 < cover->offset_count &&
+                   cover->offsets[i + 1] - (address - place.offset) < place.size)
+                i++;
+        }
+    }
+    jitdump_free(dump);
+    return good;
+}
+
 void made_code_name(struct capture *capture, const struct traced *process) {
     struct symbol_cover cover = {0};
     uint64_t *addresses = anonymous_blocks(process->blocks, &cover.offset_count);
     int map = addresses ? open_map(process) : -1;
     cover.offsets = addresses;
-    if (map >= 0 && perf_map_read(map, &cover) && cover.count) {
+    const bool read = (map < 0 || perf_map_read(map, &cover)) &&
+                      (!addresses || read_dump(process, &cover));
+    if (read && cover.count) {
         size_t found = cover.count;
         symbol_cover_settle(&cover);
         if (cover.count < found)

@@ -172,6 +172,7 @@ void records_leave(struct capture *capture, uint32_t slot) {
         close(process->pidfd);
     free(process->command);
     free(process->executable);
+    free(process->dump);
     blocks_release(process->blocks);
     *process = (struct traced){.pidfd = -1};
     struct ring_process *shared = &capture->control->processes[slot];
@@ -354,8 +355,11 @@ static void on_map(struct capture *capture, uint32_t slot, const struct ring_map
     const struct image *image =
         mapping.image == UINT32_MAX ? NULL : &capture->images.items[mapping.image];
     reply->marked = markers_image(&capture->markers, image);
-    if (!image)
+    if (!image) {
+        if (!process->dump)
+            process->dump = images_find_dump(process->pid);
         return;
+    }
     reply->symbol = find_symbol(capture, &mapping);
     reply->python = python_in_mapping(capture, &mapping);
     reply->allocations =

@@ -11,6 +11,7 @@ struct kept_block {
     uint64_t address, offset;
     size_t at; /* where its bytes begin in `bytes` */
     uint32_t image, insn_count, size;
+    uint64_t time; /* of a live capture: of its translation, if it is anonymous */
 };
 
 struct kept_code {

@@ -3,15 +3,6 @@
 cd "$scratch" || exit 1
 store=$scratch/profiles.db
 
-record() {
-    run record --store "$store" --json --output summary --stacks "$@" >/dev/null
-}
-run record --store "$store" -- true 2>"$scratch/why"
-if grep -q 'is not permitted: it needs CAP_PERFMON' "$scratch/why"; then
-    skip "names of jitdumps" "$(head -n 1 "$scratch/why")"
-    finish
-fi
-
 # first runs; second takes its place, and has lines; second moves. Each for so long. The dump is
 # written at the end, when it is told to be late. With "mallory" it is given to another user, or its
 # names would rule a terminal.
@@ -86,6 +77,28 @@ int main(int argc, char **argv) {
 }
 PROGRAM
 cc -O1 -w -fno-omit-frame-pointer -o compile compile.c || exit 1
+
+# In a simulation, too, as it was when it was translated: the first 12 million instructions are those
+# of first, whose place second takes and leaves again.
+simulated() {
+    run sim --limit 12M --top 0 --json -o sim.json -- ./compile && python3 - <<'PYTHON'
+import json
+report = json.load(open("sim.json"))
+rows = {row["function"]: row for row in report["functions"]}
+assert rows["first"]["share"] > 0.5
+assert not any(row["image"] == "[anon]" and not row["function"] for row in report["functions"])
+PYTHON
+}
+check "a simulation has the names of a jitdump" simulated
+
+record() {
+    run record --store "$store" --json --output summary --stacks "$@" >/dev/null
+}
+run record --store "$store" -- true 2>"$scratch/why"
+if grep -q 'is not permitted: it needs CAP_PERFMON' "$scratch/why"; then
+    skip "names of jitdumps" "$(head -n 1 "$scratch/why")"
+    finish
+fi
 
 # shares FIRST SECOND: of the samples, within eight hundredths, in the functions named; nearly all
 # called by `run`, but for those in the instructions that make the frame. SECOND lies in its source.

@@ -38,7 +38,8 @@ bool blocks_add(struct block_table *table, const struct ring_block *block, const
                                     .offset = block->offset,
                                     .image = block->image,
                                     .insn_count = block->insn_count,
-                                    .size = block->size};
+                                    .size = block->size,
+                                    .time = block->time};
     return block->block == blocks_count(table) && kept_code_add(&table->code, kept, bytes);
 }
 

@@ -48,21 +48,60 @@ static int open_map(const struct traced *process) {
     return file;
 }
 
-/* Of code that its jitdump tells of, as it was at last. `cover` has the addresses of blocks. */
+/* A function that a block was of when it was translated. */
+struct dumped {
+    uint64_t start, size, time;
+    const char *name; /* the dump's, which has each once */
+};
+ORDER(by_function, struct dumped,
+      ascending(a->start, b->start) ?: ascending((uintptr_t)a->name, (uintptr_t)b->name)
+                                           ?: ascending(a->time, b->time))
+ORDER(by_time, struct dumped, ascending(a->time, b->time))
+
+struct dumped_list {
+    struct dumped *items;
+    size_t count, capacity;
+};
+
+static bool list_dumped(const struct block_table *blocks, const struct jitdump *dump,
+                        struct dumped_list *list) {
+    struct jitdump_place place;
+    for (; blocks; blocks = blocks->parent)
+        for (size_t i = 0; i < blocks->code.count; i++) {
+            const struct kept_block *block = &blocks->code.blocks[i];
+            if (block->image == UINT32_MAX &&
+                jitdump_find(dump, block->address, block->time, &place) &&
+                !array_push(list->items, list->capacity, list->count,
+                            (struct dumped){block->address - place.offset, place.size, block->time,
+                                            place.name}))
+                return false;
+        }
+    return true;
+}
+
+/* Each once, in the order in which they were met, for the last one has the address. */
+static bool add_dumped(struct dumped_list *list, struct symbol_cover *cover) {
+    size_t kept = 0;
+    if (!list->count)
+        return true;
+    qsort(list->items, list->count, sizeof *list->items, by_function);
+    for (size_t i = 0; i < list->count; i++)
+        if (!kept || list->items[i].start != list->items[kept - 1].start ||
+            list->items[i].name != list->items[kept - 1].name)
+            list->items[kept++] = list->items[i];
+    qsort(list->items, kept, sizeof *list->items, by_time);
+    return all_where(i, kept,
+                     symbol_cover_add(cover, list->items[i].start, list->items[i].size,
+                                      list->items[i].name, strlen(list->items[i].name)));
+}
+
+/* Of code that its jitdump tells of. */
 static bool read_dump(const struct traced *process, struct symbol_cover *cover) {
     struct jitdump *dump = process->dump ? jitdump_open(process->dump, geteuid()) : NULL;
-    struct jitdump_place place;
-    bool good = !dump || jitdump_read(dump);
-    for (size_t i = 0; dump && good && i < cover->offset_count; i++) {
-        const uint64_t address = cover->offsets[i];
-        if (jitdump_find(dump, address, UINT64_MAX, &place)) {
-            good = symbol_cover_add(cover, address - place.offset, place.size, place.name,
-                                    strlen(place.name));
-            while (good && i + 1 < cover->offset_count &&
-                   cover->offsets[i + 1] - (address - place.offset) < place.size)
-                i++;
-        }
-    }
+    struct dumped_list list = {0};
+    const bool good = !dump || (jitdump_read(dump) && list_dumped(process->blocks, dump, &list) &&
+                                add_dumped(&list, cover));
+    free(list.items);
     jitdump_free(dump);
     return good;
 }
@@ -72,8 +111,8 @@ void made_code_name(struct capture *capture, const struct traced *process) {
     uint64_t *addresses = anonymous_blocks(process->blocks, &cover.offset_count);
     int map = addresses ? open_map(process) : -1;
     cover.offsets = addresses;
-    const bool read = (map < 0 || perf_map_read(map, &cover)) &&
-                      (!addresses || read_dump(process, &cover));
+    const bool read =
+        (map < 0 || perf_map_read(map, &cover)) && (!addresses || read_dump(process, &cover));
     if (read && cover.count) {
         size_t found = cover.count;
         symbol_cover_settle(&cover);

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define XXH_INLINE_ALL
 #include <Zydis/Zydis.h>
@@ -230,6 +231,12 @@ static bool is_cut(const struct qemu_plugin_insn *last) {
 
 /* ---- translation ---- */
 
+static uint64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 uint32_t code_insn_count(const struct qemu_plugin_tb *tb) {
     size_t count = qemu_plugin_tb_n_insns(tb);
     if (count > 1 && plugin.control->isa == ISA_X86_64 &&
@@ -328,6 +335,7 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
         known->hash = hash;
         known->number = ++code.count;
         record.block = known->number - 1;
+        record.time = mapping.image == UINT32_MAX ? now() : 0;
         note_size(record.block, record.insn_count, record.image);
         struct rep_block rep = code_rep(tb);
         rep.block = record.block;

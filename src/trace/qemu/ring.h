@@ -129,6 +129,7 @@ struct ring_block {
     uint32_t block, image, insn_count, size;
     uint32_t flags, reserved;
     uint64_t address, offset;
+    uint64_t time; /* of its translation, on CLOCK_MONOTONIC; of anonymous code */
 };
 
 /* A moment of a process, between what was queued before `published` and what was queued from there

@@ -26,6 +26,13 @@ static void check_batch(const struct trace *trace, const struct trace_batch *bat
         require(batch->orders[i].reader - batch->first_insn < batch->insn_count);
         require(i == 0 || batch->orders[i - 1].reader <= batch->orders[i].reader);
     }
+    require(batch->python_count <= TRACE_BATCH_PYTHON);
+    for (uint32_t i = 0; i < batch->python_count; i++) {
+        const struct trace_python *python = &batch->python[i];
+        require(python->position - batch->first_insn - 1 < batch->insn_count);
+        require(i == 0 || python[-1].position <= python->position);
+        require(python->function <= code->python_count);
+    }
     require(batch->memory_count <= TRACE_BATCH_MEMORY);
     for (uint32_t i = 0; i < batch->memory_count; i++) {
         const struct trace_memory *event = &batch->memory[i];

@@ -181,6 +181,9 @@ static void print_text(const char *path, const struct counted *counted, FILE *fi
         fprintf(file, "among them    %s system call%s, %s read%s of what another had written\n",
                 text_grouped(counted->events).s, text_plural(counted->events),
                 text_grouped(counted->orders).s, text_plural(counted->orders));
+    if (counted->python)
+        fprintf(file, "Python        %s function%s\n", text_grouped(counted->python).s,
+                text_plural(counted->python));
     fprintf(file, "size          %s, %.3f bytes per instruction\n", text_bytes(counted->bytes).s,
             bytes_each(counted));
     fprintf(file, "end           %s\n", end);
@@ -202,7 +205,7 @@ static bool print_json(const char *path, const struct counted *counted, FILE *fi
     bool known = counted->ended && counted->exit.known;
     json_t *object = json_pack(
         "{s:o, s:o, s:o, s:s, s:b, s:I, s:I, s:o, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:o, s:O, "
-        "s:I, s:I}",
+        "s:I, s:I, s:I}",
         "trace", json_text(path), "command", json_text(counted->command), "host",
         json_text(counted->host), "isa", ISA_NAMES[counted->isa], "addresses", counted->addresses,
         "instructions", (json_int_t)counted->instructions, "threads",
@@ -215,7 +218,7 @@ static bool print_json(const char *path, const struct counted *counted, FILE *fi
         "signal",
         known && counted->exit.signaled ? json_integer(counted->exit.status) : json_null(), "notes",
         counted->notes, "thread_calls", (json_int_t)counted->events, "ordered_reads",
-        (json_int_t)counted->orders);
+        (json_int_t)counted->orders, "python_functions", (json_int_t)counted->python);
     return json_write(object, file, error);
 }
 

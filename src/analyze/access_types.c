@@ -59,7 +59,7 @@ const char *access_reason_text(enum access_reason reason) {
         [ACCESS_CALLED] = "returned by a function of unknown type",
         [ACCESS_LOADED] = "loaded from where no pointer is known",
         [ACCESS_COMPUTED] = "address computed in a way not followed",
-        [ACCESS_MEETING] = "several types meet",
+        [ACCESS_MEETING] = "several types or fields meet",
         [ACCESS_OUTSIDE] = "no field at that offset",
         [ACCESS_THREAD] = "thread-local",
         [ACCESS_DATA] = "constant address without a variable"};
@@ -113,6 +113,8 @@ static bool list_places(struct following *following) {
 /* ---- variables ---- */
 
 static bool is_better(struct types *types, const struct value *known, uint32_t type) {
+    if (known->kind == VALUE_POINTER && known->meets)
+        return true;
     if (known->kind != VALUE_POINTER)
         return known->kind != VALUE_STACK;
     const struct type *old = type_at(types, known->type), *new = type_at(types, type);
@@ -120,6 +122,11 @@ static bool is_better(struct types *types, const struct value *known, uint32_t t
     if (new->kind == TYPE_RECORD || new->kind == TYPE_UNION)
         return !records || new->size >= old->size;
     return !records && known->type != type && old->kind == TYPE_OPAQUE;
+}
+
+static bool is_plain(struct types *types, uint32_t type) {
+    const uint8_t kind = type_at(types, type)->kind;
+    return kind != TYPE_RECORD && kind != TYPE_UNION && kind != TYPE_ARRAY;
 }
 
 /* What variables say of registers before an instruction. */
@@ -130,7 +137,8 @@ static void take_variables(const struct following *following, uint32_t insn, str
         struct value value;
         if (place->kind == PLACE_REGISTER)
             value = value_of_type(types, place->type, -place->offset);
-        else if (place->kind == PLACE_BASED && !place->is_reference)
+        else if (place->kind == PLACE_BASED && !place->is_reference &&
+                 !is_plain(types, place->type)) /* passed by reference; a copy tells nothing */
             value = value_pointer(place->type, -place->offset);
         else
             continue;
@@ -169,11 +177,6 @@ static uint32_t on_stack(const struct following *following, uint32_t insn,
         *is_reference = place->is_reference;
     }
     return best;
-}
-
-static bool is_plain(struct types *types, uint32_t type) {
-    const uint8_t kind = type_at(types, type)->kind;
-    return kind != TYPE_RECORD && kind != TYPE_UNION && kind != TYPE_ARRAY;
 }
 
 static const struct slot *slot_at(const struct state *state, int64_t offset) {
@@ -419,6 +422,7 @@ static void see(const struct step *step, struct accessed *accessed) {
         accessed->type = value.type;
         accessed->offset = value.offset;
         accessed->stride = value.stride;
+        accessed->meets = value.meets;
         strip_array(types, accessed);
         break;
     case VALUE_CONSTANT:

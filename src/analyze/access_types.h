@@ -35,6 +35,7 @@ const char *access_reason_text(enum access_reason reason);
 
 struct accessed {
     uint8_t reason; /* enum access_reason */
+    bool meets;     /* the stride is the distance of places that met, and maybe of no array */
     uint32_t type;
     uint32_t size_bytes; /* of the access; 0: not known */
     int64_t offset;      /* in the type */

@@ -99,6 +99,7 @@ static struct value meet_same(struct types *types, const struct value *one,
     }
     met.stride = divisor(divisor(one->stride, other->stride),
                          magnitude((int64_t)((uint64_t)from - (uint64_t)to)));
+    met.meets = one->meets || other->meets || from != to;
     return met;
 }
 

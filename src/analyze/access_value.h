@@ -15,6 +15,7 @@ enum value_kind {
 
 struct value {
     uint8_t kind, reason;
+    bool meets; /* pointers to several places of one type met: `stride` is what is between them */
     uint32_t type;
     int64_t offset;
     uint64_t stride; /* of a pointer 0: exactly there */

@@ -74,6 +74,7 @@ static void check(struct argp_state *state, void *request) {
     if (explain->one_pass && (explain->over_given || explain->enough))
         options_fail(state, "%s: all in one pass, without --regions%s", explain->one_pass,
                      explain->over_given ? "-over" : "");
+    structs_check(state, &explain->run.struct_options, input);
     struct together_request *threads = &explain->run.study.threads;
     threads->over = explain->one_pass ? 0 : explain->over;
     if (explain->enough)
@@ -107,8 +108,8 @@ static const struct command_line LINE = {
 static bool may_be_run_twice(const struct explain *explain) {
     const struct input_options *input = &explain->run.input;
     struct stat status;
-    if (explain->over == UINT64_MAX || path_options_any(&explain->run.path_options) ||
-        explain->run.verb.output.by == BY_PATH ||
+    if (explain->over == UINT64_MAX || explain->run.struct_options.given ||
+        path_options_any(&explain->run.path_options) || explain->run.verb.output.by == BY_PATH ||
         path_options_data(&explain->run.path_options, explain->run.verb.output.by) || input->skip ||
         input->from || input->thread >= 0 || input->seconds || input->on_signal)
         return false;

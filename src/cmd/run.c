@@ -57,6 +57,7 @@ bool run_open(struct run *run, struct error *error) {
     run->study.options.ideal = run->machine.ideal;
     run->study.interrupted = interrupt_tell;
     bool good;
+    structs_prepare(&run->struct_options, &run->study);
     const enum report_by by = run->verb.output.by;
     const bool data = path_options_data(&run->path_options, by);
     run->study.options.extents = paths_begin(&run->paths, &run->path_options,
@@ -64,6 +65,11 @@ bool run_open(struct run *run, struct error *error) {
     run->study.options.names = data && good ? &run->paths.names : NULL;
     run->input.objects = data;
     return good && simulated_run_open(&run->study, &run->verb.failed, error);
+}
+
+static bool make_program(struct run *run, struct error *error) {
+    return run->program || (run->program = program_new()) ||
+           error_set(error, "out of memory for the report");
 }
 
 bool run_result(struct run *run, bool good, struct error *error) {
@@ -76,6 +82,9 @@ bool run_result(struct run *run, bool good, struct error *error) {
         run->verb.ended_by = run->study.signal;
     if (run->verb.command)
         run->verb.exit = simulated_run_exit(&run->study);
+    if (good && run->verb.measured)
+        good = make_program(run, error) &&
+               structs_run(&run->struct_options, &run->study, run->program, &run->structs, error);
     return good || verb_report_late(&run->verb, error);
 }
 
@@ -106,10 +115,12 @@ bool run_report_build(struct run *run, const struct simulation *simulation, cons
                                            .causes = forecast ? &forecast->causes : NULL,
                                            .thread_what_ifs =
                                                run->study.forecasts ? &run->study.what_ifs : NULL};
-    if (!(run->program = program_new()))
-        return error_set(error, "out of memory for the report");
-    return report_build(&request, simulation, code, run->program, &run->report, error) &&
-           paths_report(&run->paths, &run->verb.output, simulation, code, run->program,
+    if (!make_program(run, error) ||
+        !report_build(&request, simulation, code, run->program, &run->report, error))
+        return false;
+    if (run->struct_options.given)
+        run->report.structs = &run->structs;
+    return paths_report(&run->paths, &run->verb.output, simulation, code, run->program,
                         &run->report, error);
 }
 
@@ -160,6 +171,7 @@ void run_free(void *verb) {
     struct run *run = verb;
     report_free(&run->report);
     paths_free(&run->paths);
+    struct_run_free(&run->structs);
     if (run->program)
         program_free(run->program);
     simulated_run_free(&run->study);

@@ -4,6 +4,7 @@
 
 #include "cmd/path_options.h"
 #include "cmd/save.h"
+#include "cmd/struct_options.h"
 #include "cmd/verb.h"
 #include "report/report.h"
 #include "study/simulated_run.h"
@@ -19,6 +20,8 @@ struct run {
     struct save save;
     struct path_options path_options;
     struct paths paths;
+    struct struct_options struct_options;
+    struct struct_run structs;
     struct program *program;
     struct report report;
     bool unfollowed; /* processes that --follow would include */
@@ -31,6 +34,7 @@ struct run {
         {&grain_group, offsetof(struct run, verb.output.by)},                                      \
         {&save_group, offsetof(struct run, save_options)},                                         \
         {&path_group, offsetof(struct run, path_options)},                                         \
+        {&struct_group, offsetof(struct run, struct_options)},                                     \
         {&for_group, offsetof(struct run, input)}, {                                               \
         &legend_group, offsetof(struct run, verb.output)                                           \
     }

@@ -96,11 +96,13 @@ static void check_regions(const struct sim *sim, const struct argp_state *state)
                      regions->list_count ? "--regions" : "--alone");
     if (regions->list_count &&
         (sim->kanata_path || sim->tracers || sim->slices_request.path ||
-         path_options_any(&sim->run.path_options) || sim->run.verb.output.by == BY_PATH ||
+         path_options_any(&sim->run.path_options) || sim->run.struct_options.given ||
+         sim->run.verb.output.by == BY_PATH ||
          path_options_data(&sim->run.path_options, sim->run.verb.output.by)))
-        options_fail(state, "--regions: --kanata, --tap, --slices, --tree, --callers, --folded, "
-                            "--data, --by path and --by object are for a single run (give one "
-                            "region's trace instead)");
+        options_fail(state,
+                     "--regions: --kanata, --tap, --slices, --tree, --callers, --folded, "
+                     "--data, --fields, --by path and --by object are for a single run (give one "
+                     "region's trace instead)");
 }
 
 static void check(struct argp_state *state, void *given) {
@@ -111,6 +113,7 @@ static void check(struct argp_state *state, void *given) {
                      sim->kanata_from ? "--kanata-from" : "--kanata-cycles");
     check_slices(sim, state);
     check_regions(sim, state);
+    structs_check(state, &sim->run.struct_options, &sim->run.input);
     if (sim->run.verb.output.legend && !any)
         legend_alone();
     if (!any)

@@ -105,3 +105,15 @@ uint32_t types_global(struct types *types, uint64_t address, uint64_t *start);
 /* What a function returns: that at an address; else of that name (NULL: none), declared or defined.
  * TYPE_NONE: nothing, or it is not known. */
 uint32_t types_returned(struct types *types, uint64_t address, const char *name);
+
+/* ---- leaves ---- */
+
+/* A part of a type that is laid out as a whole: a number, a pointer, an array, a union, or the bit
+ * fields that share bytes. */
+struct type_leaf {
+    uint64_t offset, size; /* bytes */
+    char path[FIELD_PATH_BYTES];
+};
+
+/* Those of a record, by offset, into `leaves`, at most `most`; returns how many. */
+uint32_t type_leaves(struct types *types, uint32_t type, struct type_leaf *leaves, uint32_t most);

@@ -72,12 +72,16 @@ static uint32_t known_row(struct finding *finding, struct types *types, uint32_t
                            type_at(types, accessed->type)->kind == TYPE_OPAQUE ? ACCESS_OPAQUE
                                                                                : ACCESS_OUTSIDE);
     const struct type *type = type_at(types, accessed->type);
+    if (accessed->meets && !field.is_element && (!type->size || accessed->stride % type->size))
+        return unknown_row(finding, image, ACCESS_MEETING);
     const struct field_row row = {.type = type->name[0] ? type->name : "(unnamed)",
                                   .field = field.path,
                                   .is_element = field.is_element,
                                   .offset = field.offset,
                                   .size = field.size,
-                                  .type_size = type->size};
+                                  .type_size = type->size,
+                                  .types = types,
+                                  .type_number = accessed->type};
     const int length = snprintf(key, sizeof key, "%s\n%s\n%llu %llu %llu", row.type, row.field,
                                 (unsigned long long)row.offset, (unsigned long long)row.size,
                                 (unsigned long long)row.type_size);

@@ -21,6 +21,8 @@ struct field_row {
     uint64_t miss_units; /* of them with a miss of the L1, the last level or the TLB */
     uint64_t executions; /* instructions, each an access unless the reason is ACCESS_NONE */
     struct stack stack;  /* of `units` */
+    struct types *types; /* the program's, that has the type; NULL: it is not known */
+    uint32_t type_number;
 };
 
 struct field_rows {

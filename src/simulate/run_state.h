@@ -47,6 +47,8 @@ struct simulation_state {
     struct stall_causes *causes; /* of cores in order; else NULL */
     struct sampling_step step;
     double window_cycles;
+    struct memory_access *moved; /* accesses of a piece, with a layout */
+    size_t moved_capacity;
     bool kept_ended;      /* trace_keep_end() was called */
     uint32_t insns_known; /* static instructions that the observers know */
 };

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "simulate/element_layout.h"
 #include "simulate/run_state.h"
 #include "util/array.h"
 #include "util/clock.h"
@@ -345,10 +346,24 @@ bool run_show_piece(struct simulation_state *run, struct lane *lane,
            count_executions(run, piece, error) && teach_observers(run, code, error);
 }
 
+/* The accesses where the layout puts them. */
+static bool lay_out(struct simulation_state *run, const struct trace_batch *piece,
+                    struct core_input *input, struct error *error) {
+    if (!run->options->layout)
+        return true;
+    if (!array_room(run->moved, run->moved_capacity, (size_t)piece->access_count + 1))
+        return error_set(error, "out of memory for accesses");
+    element_layout_apply(run->options->layout, piece->process, piece->accesses, piece->access_count,
+                         run->moved);
+    input->accesses = run->moved;
+    return true;
+}
+
 static bool simulate_piece(struct simulation_state *run, struct lane *lane,
                            const struct trace_batch *piece, struct error *error) {
-    const struct core_input input = core_input_of(trace_code(run->trace), piece);
-    return run_show_piece(run, lane, piece, error) && core_push(lane->core, &input, error);
+    struct core_input input = core_input_of(trace_code(run->trace), piece);
+    return run_show_piece(run, lane, piece, error) && lay_out(run, piece, &input, error) &&
+           core_push(lane->core, &input, error);
 }
 
 /* Cuts what is simulated into slices. */
@@ -383,9 +398,9 @@ static bool run_piece(struct simulation_state *run, const struct trace_batch *pi
         return call_lane_see(lane->calls, code, piece, false, error);
     if (run->step.action == SAMPLING_WARM) {
         simulation->warmed += counted;
-        const struct core_input input = core_input_of(code, piece);
+        struct core_input input = core_input_of(code, piece);
         return (!lane->calls || call_lane_see(lane->calls, code, piece, false, error)) &&
-               core_warm(lane->core, &input, error);
+               lay_out(run, piece, &input, error) && core_warm(lane->core, &input, error);
     }
     simulation->simulated += counted;
     return lane->slice.golden ? simulate_slices(run, lane, piece, error)
@@ -500,6 +515,8 @@ static bool start_threads(struct simulation_state *run, struct error *error) {
 }
 
 void run_free_lanes(struct simulation_state *run) {
+    free(run->moved);
+    run->moved = NULL;
     while (run->lanes) {
         struct lane *lane = run->lanes;
         run->lanes = lane->next;

@@ -46,6 +46,8 @@ struct simulation_observer {
     void *context;
 };
 
+struct element_layout;
+
 enum { GRAPH_CATEGORIES = 9 }; /* those of enum ideal before IDEAL_DLONG, in its order */
 
 struct simulation_options {
@@ -84,6 +86,8 @@ struct simulation_options {
      * of, with trace_fix_numbers(); everything is simulated, no slices, no graph. NULL: each thread
      * is alone. */
     const struct together *together;
+    /* Accesses go where this puts them, of threads that are each alone. NULL: to their places. */
+    const struct element_layout *layout;
     /* Ends, with `threads_met`, when the program makes a thread, within so many instructions;
      * behind them trace_keep_end() is called, for what was kept is not needed. 0: it goes on. */
     uint64_t until_threads;

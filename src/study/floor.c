@@ -4,10 +4,10 @@
 #include "attribute/profile_error.h"
 #include "study/temporary.h"
 
-char *floor_capture(struct watch *watch, const struct capture_options *options, int *exec_status,
-                    struct error *error) {
+char *floor_capture(struct watch *watch, const struct capture_options *options, const char *option,
+                    int *exec_status, struct error *error) {
     struct capture_result result = {0};
-    char *path = temporary_trace(&watch->temporaries, "--floor", error);
+    char *path = temporary_trace(&watch->temporaries, option, error);
     if (!path)
         return NULL;
     struct capture_options watched = *options;
@@ -18,7 +18,7 @@ char *floor_capture(struct watch *watch, const struct capture_options *options, 
         trace_record(&watched, path, false, watch_capture, watch, &result, exec_status, error);
     watch_end(watch);
     if (good && watch->signal)
-        good = error_set(error, "interrupted before the run had been captured for --floor");
+        good = error_set(error, "interrupted before the run had been captured for %s", option);
     if (good)
         return path;
     temporary_remove(&watch->temporaries, path);

@@ -23,9 +23,10 @@ static struct trace *start_command(struct simulated_run *run, int *exec_status,
         run->captured = run->timed.path;
         return good ? trace_open(run->captured, error) : NULL;
     }
-    if (!run->floor)
+    if (!run->floor && !run->again)
         return trace_capture(&capture, exec_status, error);
-    run->captured = floor_capture(run->watch, &capture, exec_status, error);
+    run->captured = floor_capture(run->watch, &capture, run->floor ? "--floor" : "--fields",
+                                  exec_status, error);
     return run->captured ? trace_open(run->captured, error) : NULL;
 }
 
@@ -33,7 +34,13 @@ static bool open_trace(struct simulated_run *run, int *exec_status, struct error
     if (!run->trace)
         run->trace = run->input->command ? start_command(run, exec_status, error)
                                          : opened_trace(run->input->trace, error);
+    if (run->trace && run->again)
+        trace_fix_numbers(run->trace);
     return run->trace;
+}
+
+const char *simulated_run_file(const struct simulated_run *run) {
+    return run->file ? run->file : run->captured ? run->captured : run->input->trace;
 }
 
 /* `file`: has all of the trace; NULL: no file has. */
@@ -71,7 +78,7 @@ bool simulated_run_open(struct simulated_run *run, int *exec_status, struct erro
     else
         options->selection = input_selection(run->input);
     options->watcher = watcher_of(run->watch);
-    const char *file = run->file ? run->file : run->captured ? run->captured : run->input->trace;
+    const char *file = simulated_run_file(run);
     if (!choose(run, file, error))
         return false;
     if (!file)
@@ -180,7 +187,8 @@ bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error 
     if (input->command && run->simulation.interrupted)
         await_end(run->trace);
     trace_settle(run->trace);
-    if (!run->timed.path) { /* nothing is left behind when a closed pipe ends the report */
+    if (!run->timed.path &&
+        !run->again) { /* nothing is left behind when a closed pipe ends the report */
         temporary_remove(&run->watch->temporaries, run->captured);
         run->captured = NULL;
     }

@@ -19,6 +19,7 @@ struct simulated_run {
     const char *file;    /* has all of `trace`, and of a command that is given; NULL: no file has */
     struct trace *trace; /* being read already; NULL: simulated_run_open() opens it */
     struct together_request threads;
+    bool again;     /* the trace will be read again: it is in a file, with numbers that are fixed */
     bool forecasts; /* tell, too, what would be saved */
     /* Called when the capture of threads was interrupted: so many instructions are simulated now.
      * May be NULL. */
@@ -48,6 +49,8 @@ struct simulated_run {
 bool simulated_run_open(struct simulated_run *run, int *exec_status, struct error *error);
 /* What was simulated when it fails is there; of an interrupted command the rest is read. */
 bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error *error);
+/* Of `again`: the file; NULL: a trace that is in none. */
+const char *simulated_run_file(const struct simulated_run *run);
 /* Of the command, once its trace has been read. */
 struct trace_exit simulated_run_exit(const struct simulated_run *run);
 void simulated_run_free(struct simulated_run *run);

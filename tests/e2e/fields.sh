@@ -64,6 +64,34 @@ check "and what has none, by reason" grep -q '(no memory access)' ring.txt
 check "on 60 columns it fits" env COLUMNS=60 "$CULPRIT" sim --by field -o narrow.txt -- ./ring
 check "its lines do" bash -c '[ "$(LC_ALL=C.UTF-8 wc -L <narrow.txt)" -le 60 ]'
 
+run sim --fields=node --json -o map.json -- ./ring 2>why || cat why
+cat >map.py <<'PROGRAM'
+import json
+report = json.load(open("map.json"))
+struct = report["struct"]
+assert (struct["type"], struct["size"], struct["elements"]) == ("struct node", 64, 400), struct
+name, next_, value = struct["fields"]
+assert [field["field"] for field in struct["fields"]] == ["name[]", "next", "value"]
+assert (name["executions"], next_["executions"], value["executions"]) == (0, 12400, 50)
+assert not name["together"] and 0 < next_["together"].get("value", 0) < 0.1, next_
+assert struct["line_share"] == 1
+assert {remedy["kind"] for remedy in struct["remedies"]} == {"reordered", "split"}
+for remedy in struct["remedies"]:
+    assert abs(remedy["saving"] - (1 - remedy["cycles"] / report["cycles"])) < 1e-9, remedy
+split = next(remedy for remedy in struct["remedies"] if remedy["kind"] == "split")
+assert "next" in split["hot"] and "name[]" not in split["hot"], split
+PROGRAM
+check "a struct's map has all fields, and remedies" python3 map.py
+run sim --fields=node -o map.txt -- ./ring 2>why || cat why
+check "as text, with what is never touched" grep -qE ' 0 +48 +never .* name' map.txt
+check "and what it would save" grep -q ' % split: next' map.txt
+run trace -o ring.ctrace -- ./ring 2>why || cat why
+check "of a trace, too" bash -c '"$CULPRIT" sim --fields=node ring.ctrace | grep -q " % split: next"'
+check "of part of one it is refused" \
+    fails_with 2 "--fields: it is about a whole trace" "$CULPRIT" sim --fields --limit 5k ring.ctrace
+check "a struct that nothing accesses is said" \
+    bash -c '"$CULPRIT" sim --fields=nothing ring.ctrace | grep -q "no field of nothing was accessed"'
+
 cc -O1 -nostdlib -static -o bare -xc - <<'PROGRAM' || exit 1
 static volatile long words[64];
 void _start(void) {

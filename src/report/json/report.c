@@ -8,6 +8,7 @@
 #include "report/json/threads.h"
 #include "report/json_values.h"
 #include "report/stalls.h"
+#include "report/struct_report.h"
 #include "report/upgrades.h"
 
 static double cycles_of(uint64_t units) {
@@ -245,6 +246,8 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
     put_members(&writer, json_pack("{s:o}", "python", python_rows_json(report)));
     if (report->data.rows)
         put_members(&writer, json_pack("{s:o}", "data", data_json(report)));
+    if (report->structs)
+        put_members(&writer, json_pack("{s:o}", "struct", struct_json(report->structs)));
     if (report->calls)
         put_members(&writer, call_report_members(report->calls));
     put_members(&writer, json_pack("{s:o, s:o}", "children", children_object(&report->children),

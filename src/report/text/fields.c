@@ -23,10 +23,10 @@ static void known_line(const struct report *report, const struct page *page) {
         page_print(page,
                    "no field is known, as %s has no debug information: compile it with -g, or "
                    "install its debug symbols (Debian: find-dbgsym-packages %s), or set "
-                   "DEBUGINFOD_URLS\n",
+                   "DEBUGINFOD_URLS",
                    file_base_name(fields->bare_path), fields->bare_path);
     else if (fields->miss_units)
-        page_print(page, "fields have %s %% of the cycles with misses of data\n",
+        page_print(page, "fields have %s %% of the cycles with misses of data",
                    text_percent((double)fields->known_miss_units, (double)fields->miss_units).s);
 }
 

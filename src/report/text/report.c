@@ -8,6 +8,7 @@
 #include "report/python_report.h"
 #include "report/report.h"
 #include "report/stalls.h"
+#include "report/struct_report.h"
 #include "report/thread_what_if.h"
 #include "report/upgrades.h"
 #include "util/text.h"
@@ -286,6 +287,8 @@ void report_text(const struct report *report, const struct page *page) {
             report_text_fields(report, page);
         else if (report->by != BY_INSTRUCTION && report->by != BY_OBJECT)
             report_text_rows(report, page);
+        if (report->structs)
+            struct_text(report->structs, page);
         if (!report->calls && report->by != BY_OBJECT)
             report_text_instructions(report, page);
         if (report->data.rows)

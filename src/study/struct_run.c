@@ -1,0 +1,125 @@
+#include "study/struct_run.h"
+
+#include <stdlib.h>
+
+#include "simulate/element_layout.h"
+
+static bool find_rows(struct struct_run *run, struct error *error) {
+    struct report_rows functions;
+    const bool good =
+        rows_build(BY_FUNCTION, 0, run->simulation, run->code, run->program, &functions, error) &&
+        field_rows_build(&functions, 0, &run->rows, error);
+    rows_free(&functions);
+    return good && struct_map_build(&run->rows, run->code->insn_count, run->type, &run->map, error);
+}
+
+static bool simulate(struct struct_run *run, const struct element_layout *layout, const char *label,
+                     uint64_t *cycles, struct error *error) {
+    struct simulation_options options = *run->options;
+    struct simulation simulation;
+    struct trace *trace = trace_open(run->file, error);
+    if (!trace)
+        return false;
+    trace_fix_numbers(trace);
+    options.layout = layout;
+    options.observer_count = options.instruction_observer_count = 0;
+    options.profile_count = 0;
+    options.extents = NULL;
+    watch_trace(run->watch, trace);
+    watch_begin(run->watch, label, "instructions", run->simulation->executed);
+    const bool good = simulation_run(trace, &options, &simulation, error);
+    watch_end(run->watch);
+    watch_trace(run->watch, NULL);
+    *cycles = simulation.cycles;
+    run->interrupted |= simulation.interrupted;
+    simulation_free(&simulation);
+    trace_close(trace);
+    return good;
+}
+
+static bool try_remedy(struct struct_run *run, bool split, uint64_t least, struct error *error) {
+    const struct struct_map *map = &run->map;
+    struct element_leaf *leaves = calloc((size_t)map->count + 1, sizeof *leaves);
+    bool *is_hot = calloc((size_t)map->count + 1, sizeof *is_hot);
+    struct struct_remedy remedy = {.split = split, .least = least};
+    bool good = leaves && is_hot;
+    for (uint32_t i = 0; good && i < map->count; i++) {
+        leaves[i] =
+            (struct element_leaf){.offset = map->fields[i].offset, .size = map->fields[i].size};
+        is_hot[i] = map->fields[i].is_hot;
+    }
+    if (good)
+        remedy.hot_size =
+            element_leaves_place(leaves, is_hot, map->count, split, &remedy.cold_size);
+    struct element_layout layout = {.bases = run->elements.bases,
+                                    .count = run->elements.count,
+                                    .size = map->size,
+                                    .process = run->elements.process,
+                                    .leaves = leaves,
+                                    .leaf_count = map->count};
+    good = (good && element_layout_place(&layout, split, remedy.hot_size, remedy.cold_size)) ||
+           error_set(error, "out of memory for a struct laid out anew");
+    good = good && simulate(run, &layout, split ? "with the struct split" : "with it reordered",
+                            &remedy.cycles, error);
+    if (good && !run->interrupted)
+        run->remedies[run->remedy_count++] = remedy;
+    element_layout_free(&layout);
+    free(leaves);
+    free(is_hot);
+    return good;
+}
+
+/* Whether the last remedy saves more than the one before of its kind, which it then replaces. */
+static void keep_better(struct struct_run *run) {
+    struct struct_remedy *last = &run->remedies[--run->remedy_count];
+    for (uint32_t i = 0; i < run->remedy_count; i++)
+        if (run->remedies[i].split == last->split) {
+            if (last->cycles < run->remedies[i].cycles)
+                run->remedies[i] = *last;
+            return;
+        }
+    run->remedy_count++;
+}
+
+/* Every way to divide the fields, both remedies; the best of each is kept. */
+static bool try_remedies(struct struct_run *run, struct error *error) {
+    uint64_t cuts[MAP_CUTS];
+    const uint32_t count = struct_map_cuts(&run->map, cuts);
+    for (uint32_t i = 0; i < count; i++) {
+        struct_map_choose(&run->map, cuts[i]);
+        for (int split = 0; split < 2 && !run->interrupted; split++) {
+            const uint32_t before = run->remedy_count;
+            if (!try_remedy(run, split, cuts[i], error))
+                return false;
+            if (run->remedy_count > before)
+                keep_better(run);
+        }
+    }
+    uint64_t least = count ? cuts[0] : 0, fewest = UINT64_MAX;
+    for (uint32_t i = 0; i < run->remedy_count; i++)
+        if (run->remedies[i].cycles < fewest) {
+            fewest = run->remedies[i].cycles;
+            least = run->remedies[i].least;
+        }
+    struct_map_choose(&run->map, least);
+    return true;
+}
+
+bool struct_run_go(struct struct_run *run, struct error *error) {
+    run->has_threads = run->options->together;
+    if (!find_rows(run, error))
+        return false;
+    if (!run->map.type)
+        return true;
+    if (!struct_elements_find(run->watch, run->file, &run->map, run->simulation->executed,
+                              &run->elements, error))
+        return false;
+    run->interrupted = run->watch->signal;
+    return run->interrupted || run->has_threads || !run->elements.count || try_remedies(run, error);
+}
+
+void struct_run_free(struct struct_run *run) {
+    struct_map_free(&run->map);
+    struct_elements_free(&run->elements);
+    field_rows_free(&run->rows);
+}

@@ -5,6 +5,7 @@
  * what lies STACK_BYTES around. */
 #include "attribute/memory_objects.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,6 +236,7 @@ static void drop_range(struct process_memory *memory, size_t at) {
 /* Nothing is mapped in [start, end) any more. */
 static bool clear_range(struct process_memory *memory, uint64_t start, uint64_t end) {
     size_t at = ranges_before(memory, start);
+    assert(!at || memory->ranges);
     if (at && memory->ranges[at - 1].end > start) {
         struct range *before = &memory->ranges[at - 1];
         const struct range rest = {end, before->end, before->object, before->heap};
@@ -383,6 +385,7 @@ static void find_stack(const struct process_memory *memory, struct memory_view *
         view->high = range->end;
     } else {
         const size_t at = ranges_before(memory, slot);
+        assert(!at || memory->ranges);
         const uint64_t below = at ? memory->ranges[at - 1].end : 0;
         const uint64_t above = at < memory->range_count ? memory->ranges[at].start : UINT64_MAX;
         view->low = slot - below > STACK_BYTES ? slot - STACK_BYTES : below;

@@ -64,6 +64,8 @@ bool run_open(struct run *run, struct error *error) {
                                              data || by == BY_LOOP || by == BY_PATH, &good, error);
     run->study.options.names = data && good ? &run->paths.names : NULL;
     run->input.objects = data;
+    if (data) /* what lies between regions may allocate */
+        run->study.threads.over = 0;
     return good && simulated_run_open(&run->study, &run->verb.failed, error);
 }
 

@@ -1,8 +1,9 @@
 /* In this order: the stack that the thread is on, by the frames of its shadow stack; what was found
  * last for the same 16 bytes; heap blocks; variables and sections of images; mappings.
  *
- * A stack is the mapping or block that the last call's return address lies in; where none is known,
- * what lies STACK_BYTES around. */
+ * A stack is the mapping or block that the last call's return address lies in, and of a mapping
+ * that is not for a stack alone, as where Go has its stacks, what lies beside the calls; where no
+ * mapping is known, what lies STACK_BYTES around. */
 #include "attribute/memory_objects.h"
 
 #include <assert.h>
@@ -18,7 +19,8 @@ enum {
     RECENT = 1 << 12,        /* places remembered, by address */
     FORGET_ALL = RECENT / 2, /* of which so many are forgotten one by one */
     STACK_BYTES = 8 << 20,   /* below a call */
-    STACK_ABOVE = 1 << 20,   /* of it, above the first call seen: arguments, environment */
+    BESIDE_CALLS = 1 << 12,
+    STACK_ABOVE = 1 << 20, /* of it, above the first call seen: arguments, environment */
     FRAMES_SEARCHED = 1 << 12,
     MOST_RANGES = 1 << 16,
     MOST_PROCESSES = 1 << 16
@@ -373,16 +375,32 @@ static uint64_t last_slot(const struct shadow_stack *stack) {
     return frames->count ? frames->items[frames->count - 1].slot : 0;
 }
 
-static void find_stack(const struct process_memory *memory, struct memory_view *view,
-                       uint64_t slot) {
+/* [low, high), as far as the stack's calls reach into it, with what may lie a little beside them.
+ */
+static void narrow(struct memory_view *view, uint64_t slot) {
+    const struct shadow_frames *frames = &view->stack->frames;
+    uint64_t outermost = slot;
+    for (size_t i = 0; i < frames->count && outermost == slot; i++)
+        if (frames->items[i].slot > slot)
+            outermost = frames->items[i].slot;
+    if (slot - view->low > BESIDE_CALLS)
+        view->low = slot - BESIDE_CALLS;
+    if (view->high > outermost && view->high - outermost > BESIDE_CALLS)
+        view->high = outermost + BESIDE_CALLS;
+}
+
+static void find_stack(const struct memory_objects *objects, const struct process_memory *memory,
+                       struct memory_view *view, uint64_t slot) {
     const struct heap_block *block = heap_blocks_at(&memory->heap, slot);
     const struct range *range = range_at(memory, slot);
+    view->shared = false;
     if (block) {
         view->low = block->base;
         view->high = block->base + block->size;
     } else if (range) {
         view->low = range->start;
         view->high = range->end;
+        view->shared = objects->items[range->object].kind != OBJECT_STACK;
     } else {
         const size_t at = ranges_before(memory, slot);
         assert(!at || memory->ranges);
@@ -391,6 +409,8 @@ static void find_stack(const struct process_memory *memory, struct memory_view *
         view->low = slot - below > STACK_BYTES ? slot - STACK_BYTES : below;
         view->high = above - slot > STACK_ABOVE ? slot + STACK_ABOVE : above;
     }
+    if (view->shared)
+        narrow(view, slot);
 }
 
 /* Frames further out lie at higher addresses. */
@@ -454,8 +474,11 @@ bool memory_objects_find(struct memory_objects *objects, struct memory_view *vie
     const uint64_t slot = last_slot(view->stack);
     if (!memory)
         return false;
-    if (slot && slot - view->low >= view->high - view->low)
-        find_stack(memory, view, slot);
+    if (slot && slot != view->slot) {
+        if (view->shared || slot - view->low >= view->high - view->low)
+            find_stack(objects, memory, view, slot);
+        view->slot = slot;
+    }
     if (address - view->low < view->high - view->low)
         return find_frame(objects, view, address, place);
     struct recent *recent = recent_of(memory, address);

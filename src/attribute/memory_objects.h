@@ -74,7 +74,9 @@ void memory_objects_free(struct memory_objects *objects);
 struct memory_view {
     uint32_t process;
     const struct shadow_stack *stack;
-    uint64_t low, high; /* what is known of the stack that it is on; both 0 at first */
+    uint64_t low, high; /* what is known of the stack that it is on; all 0 at first */
+    uint64_t slot;      /* that this is known for */
+    bool shared;        /* with other data */
 };
 
 /* More code is known. False: out of memory. */

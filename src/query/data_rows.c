@@ -60,7 +60,8 @@ static const char *function_name(struct building *building, uint32_t number) {
 
 /* What allocates in place of malloc() says nothing of who wanted the block. */
 static bool passes_on(const char *name) {
-    return strncmp(name, "operator new", strlen("operator new")) == 0;
+    return strncmp(name, "operator new", strlen("operator new")) == 0 || strstr(name, "__rdl_") ||
+           strstr(name, "__rust_alloc") || strstr(name, "__rust_realloc");
 }
 
 /* " list.c:12" or "+0x1c": where in its function a call is, so that two in one are told apart. */

@@ -134,7 +134,7 @@ enum trace_memory_kind {
     MEMORY_MAPPED,        /* [address, address + size) is what `image` is, or anonymous */
     MEMORY_UNMAPPED,
     MEMORY_BREAK, /* the heap that brk() makes is now [address, address + size) */
-    MEMORY_STACK, /* the stack that the process begins with is [address, address + size) */
+    MEMORY_STACK, /* [address, address + size) is for a stack: the first, or mapped to be one */
     TRACE_MEMORY_KINDS
 };
 

@@ -61,6 +61,8 @@ static void on_first_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t a
     stack_told = true;
     if (code_mapping_at(address, &start, &end))
         tell(vcpu, MEMORY_STACK, start, end - start);
+    /* The dynamic linker writes to the program's data before any of its code is executed. */
+    (void)code_mapping_at(qemu_plugin_start_code(), &start, &end);
 }
 
 static void await_first_store(struct qemu_plugin_tb *tb) {
@@ -105,7 +107,9 @@ void memory_before_call(int64_t number) {
 
 void memory_call(unsigned vcpu, int64_t number, const uint64_t arguments[6], uint64_t result) {
     const int isa = (int)plugin.control->isa;
-    if (number == CALLS[isa].mmap) {
+    if (number == CALLS[isa].mmap && arguments[3] & MAP_STACK) {
+        tell(vcpu, MEMORY_STACK, result, arguments[1]);
+    } else if (number == CALLS[isa].mmap) {
         tell_mapped(vcpu, result, arguments[1], !(arguments[3] & MAP_ANONYMOUS));
     } else if (number == CALLS[isa].munmap) {
         tell(vcpu, MEMORY_UNMAPPED, arguments[0], arguments[1]);

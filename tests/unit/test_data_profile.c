@@ -246,6 +246,29 @@ static void the_heap(void **state) {
     map_end(&map);
 }
 
+/* What is mapped for a stack is one; of other mappings, in which a stack may be one of many things,
+ * what lies beside its calls. */
+static void stacks_among_others(void **state) {
+    (void)state;
+    enum { BYTES = 0x10000, FAR = 0x3000, CALL_SLOT = MAPPING + 0x8000 };
+    struct map map;
+    map_begin(&map);
+    call(&map.script, at('m', 0), CALL_SLOT);
+    plain(&map.script, at('f', 0));
+    const struct trace_batch batch = script_piece(&map.script, 0, 2);
+    note(&map, MEMORY_MAPPED, MAPPING, BYTES, UINT32_MAX);
+    assert_true(shadow_stack_walk(&map.stack, &map.script.code, &batch, true));
+    assert_int_equal(kind_at(&map, CALL_SLOT - FAR), OBJECT_ANONYMOUS);
+    assert_int_equal(kind_at(&map, CALL_SLOT - 0x800), OBJECT_STACK);
+    assert_int_equal(kind_at(&map, CALL_SLOT + 0x800), OBJECT_STACK);
+    assert_int_equal(kind_at(&map, CALL_SLOT + FAR), OBJECT_ANONYMOUS);
+    note(&map, MEMORY_STACK, MAPPING, BYTES, UINT32_MAX);
+    map.view = (struct memory_view){.stack = &map.stack};
+    assert_int_equal(kind_at(&map, CALL_SLOT - FAR), OBJECT_STACK);
+    assert_int_equal(kind_at(&map, CALL_SLOT + FAR), OBJECT_STACK);
+    map_end(&map);
+}
+
 /* A child begins with what its parent has, and goes its own way. */
 static void forks(void **state) {
     (void)state;
@@ -281,7 +304,10 @@ static void hostile_events(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_miss_to_its_object),
-                                       cmocka_unit_test(mappings), cmocka_unit_test(the_heap),
-                                       cmocka_unit_test(forks), cmocka_unit_test(hostile_events)};
+                                       cmocka_unit_test(mappings),
+                                       cmocka_unit_test(the_heap),
+                                       cmocka_unit_test(stacks_among_others),
+                                       cmocka_unit_test(forks),
+                                       cmocka_unit_test(hostile_events)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,14 +40,16 @@ struct data_lane {
     struct memory_view view;
     uint64_t position; /* the reader's */
     struct seen_chunk *first, *last;
+    _Atomic(struct seen_chunk *) spare; /* that the worker has read; or NULL */
     /* The worker's. */
     uint32_t taken; /* of the first chunk */
     uint64_t ended; /* instructions */
     uint32_t last_object;
 };
 
-static struct seen_chunk *chunk_new(void) {
-    struct seen_chunk *chunk = malloc(sizeof *chunk);
+/* An empty one: that which is given, unless it is NULL. */
+static struct seen_chunk *chunk_of(struct seen_chunk *used) {
+    struct seen_chunk *chunk = used ? used : malloc(sizeof *chunk);
     if (chunk) {
         atomic_init(&chunk->next, NULL);
         atomic_init(&chunk->count, 0);
@@ -59,7 +61,7 @@ static bool put_seen(struct data_lane *lane, struct seen seen) {
     struct seen_chunk *chunk = lane->last;
     unsigned count = atomic_load_explicit(&chunk->count, memory_order_relaxed);
     if (count == CHUNK_SEEN) {
-        struct seen_chunk *more = chunk_new();
+        struct seen_chunk *more = chunk_of(atomic_exchange(&lane->spare, NULL));
         if (!more)
             return false;
         atomic_store_explicit(&chunk->next, more, memory_order_release);
@@ -86,7 +88,7 @@ static const struct seen *seen_at(struct data_lane *lane, uint64_t position) {
             count == CHUNK_SEEN ? atomic_load_explicit(&chunk->next, memory_order_acquire) : NULL;
         if (!next)
             return NULL;
-        free(chunk);
+        free(atomic_exchange(&lane->spare, chunk));
         lane->first = next;
         lane->taken = 0;
     }
@@ -214,7 +216,7 @@ bool data_profile_finish(struct data_profile *profile, const struct code *code,
 
 struct data_lane *data_lane_new(struct data_profile *profile, uint32_t process) {
     struct data_lane *lane = calloc(1, sizeof *lane);
-    if (!lane || !(lane->first = lane->last = chunk_new())) {
+    if (!lane || !(lane->first = lane->last = chunk_of(NULL))) {
         free(lane);
         return NULL;
     }
@@ -230,6 +232,7 @@ void data_lane_free(struct data_lane *lane) {
         next = atomic_load_explicit(&chunk->next, memory_order_relaxed);
         free(chunk);
     }
+    free(atomic_load(&lane->spare));
     free(lane);
 }
 

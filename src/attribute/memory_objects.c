@@ -140,17 +140,21 @@ void memory_objects_free(struct memory_objects *objects) {
 }
 
 /* NULL: out of memory. */
-static struct process_memory *memory_of(struct memory_objects *objects, uint32_t process) {
-    if (process >= MOST_PROCESSES)
-        process = MOST_PROCESSES - 1; /* beyond, one is as another */
-    if (process < objects->process_capacity && objects->processes[process])
-        return objects->processes[process];
+static struct process_memory *make_memory(struct memory_objects *objects, uint32_t process) {
     if (!array_zeroed_room(objects->processes, objects->process_capacity, (size_t)process + 1))
         return NULL;
     struct process_memory *memory = objects->processes[process] = calloc(1, sizeof *memory);
     if (memory)
         memory->heap.most = OBJECTS_BLOCKS;
     return memory;
+}
+
+/* Likewise. Beyond MOST_PROCESSES one is as another. */
+static inline struct process_memory *memory_of(struct memory_objects *objects, uint32_t process) {
+    const uint32_t number = process < MOST_PROCESSES ? process : MOST_PROCESSES - 1;
+    return number < objects->process_capacity && objects->processes[number]
+               ? objects->processes[number]
+               : make_memory(objects, number);
 }
 
 bool memory_objects_fork(struct memory_objects *objects, uint32_t process, uint32_t parent) {
@@ -413,9 +417,18 @@ static void find_stack(const struct memory_objects *objects, const struct proces
         narrow(view, slot);
 }
 
+static uint32_t frame_object(struct memory_objects *objects, const struct path_tree *tree,
+                             uint32_t node) {
+    struct memory_object object = object_of(OBJECT_STACK);
+    while (tree->nodes[node].kind == PATH_INLINE)
+        node = tree->nodes[node].parent;
+    object.function = tree->nodes[node].function;
+    return memory_objects_number(objects, &object);
+}
+
 /* Frames further out lie at higher addresses. */
-static bool find_frame(struct memory_objects *objects, const struct memory_view *view,
-                       uint64_t address, struct memory_place *place) {
+static bool find_frame(struct memory_objects *objects, struct memory_view *view, uint64_t address,
+                       struct memory_place *place) {
     const struct shadow_stack *stack = view->stack;
     const struct shadow_frames *frames = &stack->frames;
     const size_t least = frames->count > FRAMES_SEARCHED ? frames->count - FRAMES_SEARCHED : 0;
@@ -424,11 +437,11 @@ static bool find_frame(struct memory_objects *objects, const struct memory_view 
     for (size_t i = frames->count; i-- > least && slot + 8 <= address; node = frames->items[i].node)
         if ((slot = frames->items[i].slot) && address < slot + 8)
             break;
-    struct memory_object object = object_of(OBJECT_STACK);
-    while (stack->tree->nodes[node].kind == PATH_INLINE)
-        node = stack->tree->nodes[node].parent;
-    object.function = stack->tree->nodes[node].function;
-    *place = (struct memory_place){memory_objects_number(objects, &object), slot, 0};
+    if (view->frame == OBJECT_NONE || view->node != node) {
+        view->node = node;
+        view->frame = frame_object(objects, stack->tree, node);
+    }
+    *place = (struct memory_place){view->frame, slot, 0};
     return place->object != UINT32_MAX;
 }
 

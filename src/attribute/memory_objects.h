@@ -77,6 +77,8 @@ struct memory_view {
     uint64_t low, high; /* what is known of the stack that it is on; all 0 at first */
     uint64_t slot;      /* that this is known for */
     bool shared;        /* with other data */
+    uint32_t node;      /* the last whose frame was found; with its object */
+    uint32_t frame;     /* OBJECT_NONE: none was */
 };
 
 /* More code is known. False: out of memory. */

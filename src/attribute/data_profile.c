@@ -15,11 +15,12 @@
 /* ---- accesses that wait ---- */
 
 struct seen {
-    uint64_t position;    /* instructions of the thread before it, of those that count */
+    uint32_t position;    /* low bits of the instructions of the thread before it that count */
     uint32_t load, store; /* objects; of an instruction that does only one both are that */
 };
+static_assert(sizeof(struct seen) == 12, "one for each instruction that accesses memory");
 
-enum { CHUNK_SEEN = 4096 };
+enum { CHUNK_SEEN = 2048 };
 
 struct seen_chunk {
     _Atomic(struct seen_chunk *) next;
@@ -79,11 +80,13 @@ static const struct seen *seen_at(struct data_lane *lane, uint64_t position) {
     for (;;) {
         struct seen_chunk *chunk = lane->first;
         const unsigned count = atomic_load_explicit(&chunk->count, memory_order_acquire);
-        while (lane->taken < count && chunk->items[lane->taken].position < position)
+        while (lane->taken < count &&
+               (int32_t)(chunk->items[lane->taken].position - (uint32_t)position) < 0)
             lane->taken++;
         if (lane->taken < count)
-            return chunk->items[lane->taken].position == position ? &chunk->items[lane->taken]
-                                                                  : NULL;
+            return chunk->items[lane->taken].position == (uint32_t)position
+                       ? &chunk->items[lane->taken]
+                       : NULL;
         struct seen_chunk *next =
             count == CHUNK_SEEN ? atomic_load_explicit(&chunk->next, memory_order_acquire) : NULL;
         if (!next)
@@ -248,7 +251,7 @@ static bool find_object(struct data_lane *lane, const struct code *code,
 /* The first load and the first store. */
 static bool see_accesses(struct data_lane *lane, const struct code *code,
                          const struct memory_access *accesses, uint32_t count) {
-    struct seen seen = {lane->position, UINT32_MAX, UINT32_MAX};
+    struct seen seen = {(uint32_t)lane->position, UINT32_MAX, UINT32_MAX};
     uint64_t address = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t *object = accesses[i].is_store ? &seen.store : &seen.load;

@@ -58,10 +58,15 @@ static const char *function_name(struct building *building, uint32_t number) {
     return building->functions[number];
 }
 
-/* What allocates in place of malloc() says nothing of who wanted the block. */
+/* What allocates in place of malloc(), or is what malloc() and its kin are made of, says nothing of
+ * who wanted the block. */
 static bool passes_on(const char *name) {
+    static const char *const ROUTINES[] = {"malloc",       "calloc",         "realloc",
+                                           "reallocarray", "posix_memalign", "aligned_alloc",
+                                           "memalign"};
     return strncmp(name, "operator new", strlen("operator new")) == 0 || strstr(name, "__rdl_") ||
-           strstr(name, "__rust_alloc") || strstr(name, "__rust_realloc");
+           strstr(name, "__rust_alloc") || strstr(name, "__rust_realloc") ||
+           any_where(i, sizeof ROUTINES / sizeof *ROUTINES, !strcmp(name, ROUTINES[i]));
 }
 
 /* " list.c:12" or "+0x1c": where in its function a call is, so that two in one are told apart. */

@@ -31,10 +31,10 @@ of_kernel() { # KERNEL KIND NAME
     run sim --by object --top 0 --machine zen4 --json -o "$1.json" -- ./objects "$1" >"$1.out" &&
         python3 objects.py "$1.json" "$2" "$3"
 }
-for kernel in "structs|heap|make_records data_objects.c:28 < structs < main" \
-    "hash|heap|make_buckets data_objects.c:31 < main" \
-    "list|heap|make_list_node data_objects.c:34 < nodes < main" \
-    "tree|heap|make_tree_node data_objects.c:37 < nodes < main" "table|variable|table" \
+for kernel in "structs|heap|make_records data_objects.c:29 < structs < main" \
+    "hash|heap|make_buckets data_objects.c:32 < main" \
+    "list|heap|make_list_node data_objects.c:35 < nodes < main" \
+    "tree|heap|make_tree_node data_objects.c:38 < nodes < main" "table|variable|table" \
     "stack|frame|stack" "remade|heap|make_second " "grown|heap|grow "; do
     IFS='|' read -r name kind object <<<"$kernel"
     check "the misses of $name belong to its object, and all sum to the run's" \
@@ -62,7 +62,7 @@ check "a trace without them says so" \
 run explain --data -o report.txt kept.ctrace
 check "explain has the table, behind the instructions" \
     bash -c "grep -n 'cycles of misses by data: .* has an object' report.txt"
-check "and the caller of the allocation" grep -q 'heap  *make_list_node data_objects.c:34' report.txt
+check "and the caller of the allocation" grep -q 'heap  *make_list_node data_objects.c:35' report.txt
 check "by object, nothing else" \
     bash -c "'$CULPRIT' sim --by object kept.ctrace | grep -c '^  share' | grep -qx 1"
 check "on a narrow page it fits" \

@@ -1,7 +1,8 @@
 /* Kernels whose misses belong to one object each; the argument says which: structs (an array of
  * them, allocated), hash (a table of buckets), list and tree (nodes from two places of allocation),
  * table (a variable), stack (an array in a frame), remade (a block that is freed and allocated
- * elsewhere), grown (realloc). What is accessed is more than an L1 holds. */
+ * elsewhere), grown (realloc, and reallocarray, which goes on to it). What is accessed is more than
+ * an L1 holds. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +105,7 @@ static void remade(void) {
 }
 
 __attribute__((noinline)) static char *grow(char *block, size_t size) {
-    return realloc(block, size);
+    return size >> 14 & 1 ? realloc(block, size) : reallocarray(block, size, 1);
 }
 
 static void grown(void) {

@@ -39,9 +39,9 @@ static void *real[ROUTINES];
 
 /* ---- the real routines ---- */
 
-/* glibc's dynamic linker has it; another's is found by way of the program, which is first in the
- * list that this one is in. */
+/* The list of libraries, as glibc's dynamic linker has it, and as musl's. */
 extern struct r_debug _r_debug __attribute__((weak));
+extern struct r_debug *_dl_debug_addr __attribute__((weak));
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
 struct library {
@@ -114,10 +114,20 @@ static void *find_symbol(const struct link_map *map, const struct library *libra
     }
 }
 
-/* NULL: there is none, so that nobody can have called it. */
+static const struct link_map *first_library(void) {
+    if (&_r_debug)
+        return _r_debug.r_map;
+    return &_dl_debug_addr ? _dl_debug_addr->r_map : NULL;
+}
+
+/* Of a C library that has no such routine, or no list. */
+INSIDE void *nothing(void) {
+    return NULL;
+}
+
 static void *find_real(enum routine routine) {
     void *found = __atomic_load_n(&real[routine], __ATOMIC_RELAXED);
-    const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL;
+    const struct link_map *map = first_library();
     struct library library;
     if (found)
         return found;
@@ -126,6 +136,8 @@ static void *find_real(enum routine routine) {
     for (map = map ? map->l_next : NULL; map && !found; map = map->l_next)
         if (read_library(map, &library))
             found = find_symbol(map, &library, NAMES[routine]);
+    if (!found)
+        return (void *)nothing;
     __atomic_store_n(&real[routine], found, __ATOMIC_RELAXED);
     return found;
 }
@@ -162,8 +174,9 @@ static struct call *free_entry(const uint64_t *slot) {
 }
 
 static void expect_return(uint64_t *slot, uint64_t size, uint64_t old, void **result) {
-    struct call *call = free_entry(slot);
-    if (!call)
+    struct call *call;
+    /* One routine may go on to another in place of its own return: the first one's entry serves. */
+    if (*slot == (uint64_t)(uintptr_t)returned || !(call = free_entry(slot)))
         return;
     *call = (struct call){slot, *slot, size, old, result};
     *slot = (uint64_t)(uintptr_t)returned;

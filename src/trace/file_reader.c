@@ -620,8 +620,7 @@ static bool has_sets_of_threads(const struct file_reader *reader) {
         if (answer && processes.count > known)
             first_threads[process] = get_u32(data + 4);
         const bool own = get_u32(data + 36) & DATA_OWN;
-        answer = answer && first_threads &&
-                 (own || first_threads[process] == get_u32(data + 4));
+        answer = answer && first_threads && (own || first_threads[process] == get_u32(data + 4));
         more = answer && !own;
     }
     key_numbers_free(&processes);

@@ -208,9 +208,9 @@ struct step {
 };
 
 static struct value register_value(const struct state *state, uint8_t reg) {
-    return reg == REG_NONE   ? (struct value){.kind = VALUE_CONSTANT}
-           : reg < REGISTERS ? state->registers[reg]
-                             : value_unknown(ACCESS_COMPUTED);
+    if (reg == REG_NONE)
+        return (struct value){.kind = VALUE_CONSTANT};
+    return reg < REGISTERS ? state->registers[reg] : value_unknown(ACCESS_COMPUTED);
 }
 
 static void set_register(struct state *state, uint8_t reg, const struct value *value) {

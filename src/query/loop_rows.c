@@ -300,10 +300,11 @@ static bool drop_unused(struct loop_rows *loops) {
         numbers[i] = kept;
         loops->rows[kept++] = row;
     }
-    if (numbers)
+    const bool good = numbers;
+    if (good)
         loops->total = kept;
     free(numbers);
-    return numbers;
+    return good;
 }
 
 /* ---- order ---- */

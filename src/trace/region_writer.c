@@ -51,15 +51,18 @@ bool kept_process_image(struct kept_process *process, const struct item_image *i
 }
 
 bool kept_process_python(struct kept_process *process, const struct item_python *python) {
-    struct item_python kept = *python;
-    kept.name = strdup(python->name);
-    kept.path = strdup(python->path);
-    if (kept.name && kept.path &&
-        array_push(process->python, process->python_capacity, process->python_count, kept))
-        return true;
-    free((char *)kept.name);
-    free((char *)kept.path);
-    return false;
+    char *name = strdup(python->name), *path = strdup(python->path);
+    if (!name || !path ||
+        !array_room(process->python, process->python_capacity, process->python_count + 1)) {
+        free(name);
+        free(path);
+        return false;
+    }
+    struct item_python *kept = &process->python[process->python_count++];
+    *kept = *python;
+    kept->name = name;
+    kept->path = path;
+    return true;
 }
 
 void kept_process_free(struct kept_process *process) {

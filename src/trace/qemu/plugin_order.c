@@ -111,7 +111,9 @@ static uint64_t value_at(uint64_t key) {
 /* The same, made if it is new, in place of one that is not watched; NULL: there is no room. */
 static struct word *find_or_make(uint64_t key, uint32_t thread) {
     struct word *word = find(key);
-    for (uint32_t i = 0; i < PROBES && !word; i++) {
+    if (word)
+        return word;
+    for (uint32_t i = 0; i < PROBES; i++) {
         struct word *place = &words[(slot_of(key) + i) % WORDS];
         lock(place);
         if (place->watched) {
@@ -123,9 +125,9 @@ static struct word *find_or_make(uint64_t key, uint32_t thread) {
         place->writer = UINT32_MAX;
         place->first = thread;
         atomic_store_explicit(&place->value, value_at(key), memory_order_relaxed);
-        word = place;
+        return place;
     }
-    return word;
+    return NULL;
 }
 
 static void watch(struct word *word, uint64_t key) {

@@ -10,9 +10,14 @@ struct adding {
     uint32_t *callers; /* by path: the node that is its function's caller */
 };
 
-/* The path of the function that an inlined one is a part of. */
+/* Inlined functions and lines of Python have no place of their own in an image. */
+static bool is_part(const struct call_path *path) {
+    return path->kind == PATH_INLINE || path->kind == PATH_PYTHON;
+}
+
+/* The path of the function that another is a part of. */
 static uint32_t around(const struct adding *adding, uint32_t path) {
-    while (adding->result->paths[path].kind == PATH_INLINE)
+    while (is_part(&adding->result->paths[path]))
         path = adding->result->paths[path].parent;
     return path;
 }
@@ -32,7 +37,7 @@ static bool add_caller(const struct adding *adding, uint32_t path) {
     const struct call_path *entered = &adding->result->paths[path];
     uint32_t *caller = &adding->callers[path];
     *caller = STORE_CALL_TOP;
-    if (entered->kind == PATH_INLINE) { /* a part of the function around it */
+    if (is_part(entered)) {
         *caller = adding->callers[entered->parent];
         return true;
     }

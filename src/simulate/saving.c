@@ -171,7 +171,7 @@ static bool number_images(struct session *session, const struct call_path_result
                           struct error *error) {
     int64_t id;
     for (uint32_t i = 0; i < paths->function_count; i++)
-        if (!paths->functions[i].inlined &&
+        if (!paths->functions[i].inlined && !paths->functions[i].is_python &&
             !image_of(session, paths->functions[i].image, &id, error))
             return false;
     for (uint32_t i = 0; i < paths->count; i++)

@@ -114,4 +114,9 @@ not_asked() {
     run sim --no-python --limit 1M --json -o none.json work.ctrace && grep -q '"python": null' none.json
 }
 check "--no-python: nobody looks" not_asked
+saved() {
+    run sim --tree --save --store profiles.db work.ctrace >/dev/null &&
+        run top --store profiles.db --tree >saved && grep -q _PyEval_EvalFrameDefault saved
+}
+check "in the store Python's lines are a part of the loop" saved
 finish

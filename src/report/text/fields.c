@@ -37,7 +37,7 @@ void report_text_fields(const struct report *report, const struct page *page) {
         {"accesses", TABLE_FIGURE, .gap = 1, .rank = 3},
         {"offset", TABLE_FIGURE, .gap = 1},
         {"size", TABLE_FIGURE, .gap = 1, .rank = 2},
-        {"field", TABLE_TEXT, .gap = 2, .least = 24},
+        {"field", TABLE_NAME, .gap = 2, .least = 24},
         {"cycle stack, %", TABLE_LIST, .gap = 2, .least = 16, .rank = 1}};
     const double total = (double)report->simulation->cycles * CYCLE_UNITS;
     struct table *table = table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);

@@ -69,8 +69,11 @@ static bool passes_on(const char *name) {
            any_where(i, sizeof ROUTINES / sizeof *ROUTINES, !strcmp(name, ROUTINES[i]));
 }
 
-/* " list.c:12" or "+0x1c": where in its function a call is, so that two in one are told apart. */
-static void place_of(const struct building *building, uint32_t site, char *text, size_t size) {
+/* " list.c:12" or "+0x1c": where in its function a call is, so that two in one are told apart. What
+ * is inlined there, like an allocator of C++, is called from the line that counts; with frames of
+ * its own (`inlined`) it has a line of its own. */
+static void place_of(const struct building *building, uint32_t site, bool inlined, char *text,
+                     size_t size) {
     struct location location = {.file = NULL};
     text[0] = 0;
     if (site >= building->code->insn_count)
@@ -83,10 +86,19 @@ static void place_of(const struct building *building, uint32_t site, char *text,
         building->program,
         program_add_image(building->program, image->path, image->build_id, image->build_id_size),
         insn->offset, &location);
-    if (location.file)
+    const struct source_frame *outer =
+        location.inline_count && !inlined ? &location.inlined[location.inline_count - 1] : NULL;
+    if (outer && outer->file)
+        snprintf(text, size, " %s:%" PRIu32, file_base_name(outer->file), outer->line);
+    else if (location.file)
         snprintf(text, size, " %s:%" PRIu32, file_base_name(location.file), location.line);
     else if (location.function)
         snprintf(text, size, "+0x%" PRIx64, insn->offset - location.function_offset);
+}
+
+static bool is_inlined(const struct building *building, uint32_t function) {
+    const struct call_path_result *paths = &building->simulation->paths;
+    return function < paths->function_count && paths->functions[function].inlined;
 }
 
 /* The callers of the routine, the innermost first, up to main(). */
@@ -106,7 +118,8 @@ static char *name_chain(struct building *building, uint32_t path) {
         if (!frames && passes_on(name))
             continue;
         if (!frames)
-            place_of(building, site, place, sizeof place);
+            place_of(building, site, is_inlined(building, paths[path].function), place,
+                     sizeof place);
         const int more = snprintf(chain + used, sizeof chain - used, "%s%s%s", frames ? " < " : "",
                                   name, frames ? "" : place);
         used += (size_t)more < sizeof chain - used ? (size_t)more : sizeof chain - used - 1;

@@ -73,7 +73,7 @@ within() {
 counted_so_far=0
 counted_once() {
     local seconds before=$counted_so_far
-    seconds=$(busy counted 2) && flush || return
+    seconds=$(busy counted 1.3) && flush || return
     counted_so_far=$(samples counted)
     within 3 $((counted_so_far - before)) "$seconds" 5200
 }

@@ -281,7 +281,7 @@ without_privileges() {
 by_the_daemon() {
     local store=$CULPRIT_STORE
     cp work.py "$(named work).py" && start_daemon --stacks --rate 997 --stack-bytes 8192 || return 1
-    "$python" "$(named work).py" shares 0.5
+    "$python" "$(named work).py" shares 0.35
     flush && run daemon --status && [ "$(status python_whole)" -gt 50 ] || return 1
     run top --callers=Half.most --json >callers.json && python3 - "$(named work).py" <<'PYTHON' || return 1
 import json, sys

@@ -46,7 +46,7 @@ static APART int deep(int levels) {
     return room[0] + 1;
 }
 static APART void leaf(const char *how) {
-    clock_t end = clock() + CLOCKS_PER_SEC / 5;
+    clock_t end = clock() + CLOCKS_PER_SEC / 8;
     while (clock() < end)
         if (how && !strcmp(how, "deep"))
             deep(100);
@@ -162,7 +162,7 @@ static ucontext_t first, second;
 static char stack[1 << 16];
 static volatile unsigned long spins;
 static APART void spin(void) {
-    for (clock_t end = clock() + CLOCKS_PER_SEC / 5; clock() < end;)
+    for (clock_t end = clock() + CLOCKS_PER_SEC / 8; clock() < end;)
         for (int i = 0; i < 100000; i++)
             spins++;
 }

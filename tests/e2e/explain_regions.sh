@@ -8,7 +8,7 @@ in_order="--machine alpha21164"
 few=$scratch/few
 seq 8000 >"$few"
 fewer=$scratch/fewer
-seq 4000 >"$fewer"
+seq 3700 >"$fewer"
 least=$scratch/least
 seq 2500 >"$least"
 lines=$scratch/lines
@@ -176,7 +176,7 @@ check "a command that changes the world is run once" harmful
 
 late() {
     run explain $in_order --keep 0 --regions-over 2M --json --top 0 --output "$scratch/late" -- \
-        "$scratch/late_effect" "$scratch/made" 200000 &&
+        "$scratch/late_effect" "$scratch/made" 140000 &&
         [ "$(wc -l <"$scratch/made")" = 1 ] &&
         json late 'r["regions"]["count"] >= 1' "$(note 'by regions up to')" "$(note 'from there on')" \
             'r["instructions"] == r["instructions_executed"]'
@@ -186,7 +186,7 @@ check "up to its first change a run is repeated, from there on sampled" late
 rerun() {
     rm -f "$scratch/made"
     run explain $in_order --keep 0 --regions-over 2M --rerun --json --top 0 --output "$scratch/rerun" -- \
-        "$scratch/late_effect" "$scratch/made" 200000 &&
+        "$scratch/late_effect" "$scratch/made" 140000 &&
         json rerun 'r["regions"]["count"] >= 1' 'r["sampling"] is None' &&
         [ "$(wc -l <"$scratch/made")" -ge 1 ]
 }

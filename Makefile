@@ -322,8 +322,8 @@ help:
 	@echo 'make lint            cppcheck and clang-tidy, of what changed since it last passed; the order'
 	@echo '                     of rooms (lint-rooms), docs/edges.md (lint-edges)'
 	@echo 'make clean           remove build/'
-	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, build/debug),'
-	@echo '                     V=1 (whole commands)'
+	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, variables for'
+	@echo '                     debuggers; build/debug), V=1 (whole commands)'
 
 .PHONY: all plugin workloads deps deps-develop demo test test-sanitize unit-tests soak bench fuzz \
 	fuzz-targets format format-check lint lint-rooms lint-cppcheck lint-clang-tidy install uninstall clean help

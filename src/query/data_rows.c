@@ -61,12 +61,15 @@ static const char *function_name(struct building *building, uint32_t number) {
 /* What allocates in place of malloc(), or is what malloc() and its kin are made of, says nothing of
  * who wanted the block. */
 static bool passes_on(const char *name) {
-    static const char *const ROUTINES[] = {"malloc",       "calloc",         "realloc",
-                                           "reallocarray", "posix_memalign", "aligned_alloc",
-                                           "memalign"};
+    static const char *const ROUTINES[] = {
+        "malloc",        "calloc",        "realloc",         "reallocarray", "posix_memalign",
+        "aligned_alloc", "memalign",      "_int_malloc",     "_int_realloc", "_int_memalign",
+        "_mid_memalign", "__libc_malloc", "__libc_memalign", "sysmalloc",    "sysmalloc_mmap"};
     return strncmp(name, "operator new", strlen("operator new")) == 0 || strstr(name, "__rdl_") ||
            strstr(name, "__rust_alloc") || strstr(name, "__rust_realloc") ||
-           any_where(i, sizeof ROUTINES / sizeof *ROUTINES, !strcmp(name, ROUTINES[i]));
+           any_where(i, sizeof ROUTINES / sizeof *ROUTINES,
+                     !strncmp(name, ROUTINES[i], strcspn(name, ".")) &&
+                         strlen(ROUTINES[i]) == strcspn(name, "."));
 }
 
 /* " list.c:12" or "+0x1c": where in its function a call is, so that two in one are told apart. What
@@ -135,7 +138,8 @@ static char *name_object(struct building *building, const struct memory_object *
     case OBJECT_ANONYMOUS:
         return name_chain(building, object->path);
     case OBJECT_STACK:
-        name = function_name(building, object->function);
+        name = object->function == FUNCTION_NONE ? "[stack]"
+                                                 : function_name(building, object->function);
         break;
     case OBJECT_ALLOCATOR:
         name = "[not allocated]";

@@ -211,19 +211,21 @@ static void test_nothing(void **state) {
 
 /* Threads that wait at a few words in random order, and are woken by one that keeps the truth: all
  * waits find a wake, and each wake as many waits as it released. */
+/* Of thread 0, with a time limit that runs out. */
+#define IN_VAIN(from, to, at)                                                                      \
+    {                                                                                              \
+        .entry = from, .exit = to, .address = at, .other = THREAD_EVENT_NO_THREAD,                 \
+        .asked_ns = 300000000, .kind = THREAD_EVENT_WAIT, .result = -ETIMEDOUT                     \
+    }
+
 /* Thread 0 waits with a time limit at a condition, whose words lie side by side, three times in
  * vain, and at a lock in between, before thread 1 wakes it; later once more in vain. */
 static void test_released_later(void **state) {
     (void)state;
-    enum { LIMITED = 300000000, RAN_OUT = -ETIMEDOUT };
-    struct thread_event events[] = {WAIT(0, 0, 1, A, .asked_ns = LIMITED, .result = RAN_OUT),
-                                    WAIT(0, 2, 3, A + 4, .asked_ns = LIMITED, .result = RAN_OUT),
-                                    WAIT(0, 4, 7, B),
-                                    WAIT(0, 8, 9, A, .asked_ns = LIMITED, .result = RAN_OUT),
-                                    WAIT(0, 10, 13, A + 4),
-                                    WAIT(0, 14, 15, A, .asked_ns = LIMITED, .result = RAN_OUT),
-                                    WAKE(1, 5, 6, B, 1),
-                                    WAKE(1, 11, 12, A + 4, 1)};
+    struct thread_event events[] = {IN_VAIN(0, 1, A),       IN_VAIN(2, 3, A + 4),
+                                    WAIT(0, 4, 7, B),       IN_VAIN(8, 9, A),
+                                    WAIT(0, 10, 13, A + 4), IN_VAIN(14, 15, A),
+                                    WAKE(1, 5, 6, B, 1),    WAKE(1, 11, 12, A + 4, 1)};
     enum { COUNT = sizeof events / sizeof *events };
     const size_t later[COUNT] = {7, 7, NEVER, 7, NEVER, NEVER, NEVER, NEVER};
     size_t first[] = {0, 6, COUNT};

@@ -209,8 +209,6 @@ static void test_nothing(void **state) {
     wake_pairs_free(&pairs);
 }
 
-/* Threads that wait at a few words in random order, and are woken by one that keeps the truth: all
- * waits find a wake, and each wake as many waits as it released. */
 /* Of thread 0, with a time limit that runs out. */
 #define IN_VAIN(from, to, at)                                                                      \
     {                                                                                              \
@@ -242,6 +240,8 @@ static void test_released_later(void **state) {
     wake_pairs_free(&pairs);
 }
 
+/* Threads that wait at a few words in random order, and are woken by one that keeps the truth: all
+ * waits find a wake, and each wake as many waits as it released. */
 static void test_property(void **state) {
     (void)state;
     enum { WAITERS = 12, WAITS = 60, WORDS = 3, EVENTS = 2 * WAITERS * WAITS };

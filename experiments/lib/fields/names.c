@@ -16,6 +16,7 @@ struct name {
     struct name *next;
 };
 struct name *chains[CHAINS];
+char texts[COUNT][84];
 
 static unsigned next_hash(unsigned long *random) {
     *random = *random * 6364136223846793005 + 1442695040888963407;
@@ -37,7 +38,11 @@ int main(void) {
         name->hash = next_hash(&random);
         name->length = 5;
 #ifdef REMEDY
+#ifdef IN_TURN
         name->text = malloc(84);
+#else
+        name->text = texts[i];
+#endif
 #endif
         memcpy(name->text, "text", 5);
         name->next = chains[name->hash % CHAINS];

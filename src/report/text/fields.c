@@ -26,7 +26,7 @@ static void known_line(const struct report *report, const struct page *page) {
                    "DEBUGINFOD_URLS",
                    file_base_name(fields->bare_path), fields->bare_path);
     else if (fields->miss_units)
-        page_print(page, "fields have %s %% of the cycles with misses of data",
+        page_print(page, "%s %% of the cycles with misses of data have a type",
                    text_percent((double)fields->known_miss_units, (double)fields->miss_units).s);
 }
 

@@ -159,7 +159,6 @@ static bool look_at(struct finding *finding, uint32_t number) {
     struct types *types = code_image_is_file(functions->code, group->image)
                               ? program_types(functions->program, functions->images[group->image])
                               : NULL;
-    finding->fields->any_debug_info |= types != NULL;
     bool good = true;
     const bool built = types && function_code_read(functions, number, &function) &&
                        cfg_build(&cfg, &function.code, &ignored);
@@ -251,6 +250,7 @@ static void sum(struct finding *finding, uint32_t top) {
         if (finding->bare[i] > most) {
             most = finding->bare[i];
             fields->bare_path = code->images[i].path;
+            fields->bare_units = most;
         }
 }
 

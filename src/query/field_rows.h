@@ -30,8 +30,8 @@ struct field_rows {
     uint32_t count, total;  /* shown; all */
     uint32_t *row_of;       /* by static instruction; FIELD_NONE: was not executed */
     uint64_t units, miss_units, known_units, known_miss_units; /* of all rows; with a field */
-    bool any_debug_info;                                       /* some of the code has it */
-    const char *bare_path; /* the file without it that has most cycles of memory accesses */
+    const char *bare_path; /* the file without debug information whose accesses have most cycles */
+    uint64_t bare_units;   /* these; NULL, 0: there is none */
     struct intern *names;  /* what the rows' texts are in */
 };
 

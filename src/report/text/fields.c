@@ -6,6 +6,7 @@
 #include "util/file_name.h"
 
 enum { NAME_BYTES = 2048, LIST_BYTES = 1024 };
+#define BARE_LEAST 0.05 /* of all cycles, to say what brings debug information */
 
 /* "struct node.next", or the reason in parentheses. */
 static void name_of(const struct field_row *row, char *text, size_t size) {
@@ -19,13 +20,12 @@ static void name_of(const struct field_row *row, char *text, size_t size) {
 
 static void known_line(const struct report *report, const struct page *page) {
     const struct field_rows *fields = &report->fields;
-    if (!fields->any_debug_info && fields->bare_path)
+    if (fields->bare_units && (double)fields->bare_units >= BARE_LEAST * (double)fields->units)
         page_print(page,
-                   "no field is known, as %s has no debug information: compile it with -g, or "
-                   "install its debug symbols (Debian: find-dbgsym-packages %s), or set "
-                   "DEBUGINFOD_URLS",
+                   "%s has no debug information: compile it with -g, or install its debug symbols "
+                   "(Debian: find-dbgsym-packages %s), or set DEBUGINFOD_URLS",
                    file_base_name(fields->bare_path), fields->bare_path);
-    else if (fields->miss_units)
+    if (fields->miss_units)
         page_print(page, "%s %% of the cycles with misses of data have a type",
                    text_percent((double)fields->known_miss_units, (double)fields->miss_units).s);
 }

@@ -170,16 +170,24 @@ void guest_note_action(struct guest *guest, const struct guest_action *action) {
 /* ---- barriers ---- */
 
 /* Threads that meet at a barrier: as many as the captured run woke at a time, and the one that woke
- * them. 0: it woke none. */
+ * them; or all that called the kernel there, to sleep or to wake, as where threads are slow to come
+ * the one that opens the barrier may always be there before the others sleep. 0: it is not known.
+ */
 static uint32_t parties_of(const struct chip_run *chip, uint64_t address) {
     int64_t most = 0;
+    uint32_t callers = 0, last = UINT32_MAX; /* events are by thread */
     for (size_t i = 0; i < chip->events.count; i++) {
         const struct thread_event *event = &chip->events.events[i];
-        if (event->kind == THREAD_EVENT_WAKE && event->process == chip->process &&
-            event->address - address < BARRIER_BYTES && event->result > most)
+        if ((event->kind != THREAD_EVENT_WAKE && event->kind != THREAD_EVENT_WAIT) ||
+            event->process != chip->process || event->address - address >= BARRIER_BYTES)
+            continue;
+        callers += event->thread != last;
+        last = event->thread;
+        if (event->kind == THREAD_EVENT_WAKE && event->result > most)
             most = event->result;
     }
-    return most && most < UINT32_MAX ? (uint32_t)most + 1 : 0;
+    const uint32_t woken = most && most < UINT32_MAX ? (uint32_t)most + 1 : 0;
+    return callers > woken && callers > 1 ? callers : woken;
 }
 
 static struct lock *barrier_at(struct chip_run *chip, uint64_t address) {

@@ -56,7 +56,7 @@ check "both lines of a lock are told" at critical lock work_locked critical.c wo
 check "false sharing is coherence" first coherence false-sharing counters together 2 400000
 check "an atomic counter is coherence" first coherence true-sharing counters shared 2 20000
 check "a lock of readers and writers is coherence" first coherence rwlock readmostly rwlock 2 5000
-check "work that is dealt out unevenly is a barrier" first barrier barrier barrier uneven 2 2
+check "work that is dealt out unevenly is a barrier" first barrier barrier barrier uneven 2 4
 check "both lines of a barrier are told" at barrier barrier compute_part barrier.c compute_part
 # Who waits runs 10 µs after the wake, each time, and the call takes the other thread 4 µs.
 waking() {

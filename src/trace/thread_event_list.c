@@ -80,7 +80,8 @@ static bool sort(const struct reading *reading, struct thread_event_list *list,
     list->before = malloc(((size_t)threads + 1) * sizeof *list->before);
     if (!list->before)
         return out_of_memory(error);
-    memcpy(list->before, reading->before, threads * sizeof *list->before);
+    for (uint32_t i = 0; i < threads; i++)
+        list->before[i] = reading->before[i];
     list->count = reading->count;
     size_t *place =
         list->first + 1; /* where the thread's next event goes; in the end its last + 1 */

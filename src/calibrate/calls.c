@@ -13,6 +13,7 @@
 enum {
     BRANCHES = 16,
     SPACING = 16, /* bytes from one call to the next that returns */
+    ROOM = 2 * BRANCHES * SPACING,
     LOOPS = 200,
     FIRST_BIT = 31, /* of those tried */
     BITS = 16,
@@ -55,8 +56,20 @@ static void add_kind(struct kernel_list *list, enum kind kind) {
     host_loop_end(code, &loop);
 }
 
+/* All kernels begin at the same address. A branch that has gone to several targets takes longer for
+ * that alone, so calls to each target lie where no others do. */
+static void leave_room(struct assembler *code, unsigned bytes) {
+    static const uint8_t room[ROOM];
+    struct label behind = {0};
+    assembler_branch(code, ZYDIS_MNEMONIC_JMP, &behind);
+    for (unsigned done = 0; done < bytes; done += ROOM)
+        assembler_bytes(code, room, sizeof room);
+    assembler_bind(code, &behind);
+}
+
 /* Calls to a return, so many bytes behind the beginning of a page; NULL: where the code is. */
-static void add_calls_to(struct kernel_list *list, const uint64_t *page, unsigned offset) {
+static void add_calls_to(struct kernel_list *list, const uint64_t *page, unsigned offset,
+                         unsigned number) {
     static const uint8_t near_return[] = {0x48, 0x8d, 0x05, 0x02, 0x00, 0x00, 0x00, /* lea rax */
                                           0xeb, 0x01, 0xc3}; /* jmp behind the return */
     struct assembler *code = add_loop(
@@ -67,6 +80,7 @@ static void add_calls_to(struct kernel_list *list, const uint64_t *page, unsigne
     } else {
         assembler_bytes(code, near_return, sizeof near_return);
     }
+    leave_room(code, number * ROOM);
     assembler_align(code, 64);
     struct label loop = host_loop_begin(code);
     for (unsigned i = 0; i < BRANCHES; i++) {
@@ -144,9 +158,9 @@ static bool find_far(struct calibration *calibration, struct error *error) {
     struct kernel_list list = {0};
     for (unsigned i = 0; i < BITS; i++) {
         pages[i] = HOST_KERNELS_AT | UINT64_C(1) << (FIRST_BIT + i);
-        add_calls_to(&list, &pages[i], 64 * i); /* pages may show the same memory */
+        add_calls_to(&list, &pages[i], 64 * i, i); /* pages may show the same memory */
     }
-    add_calls_to(&list, NULL, 0);
+    add_calls_to(&list, NULL, 0, BITS);
     const bool good = calibration_measure_fastest(calibration, &list, error);
     if (good)
         conclude_far(calibration, list.results);

@@ -57,8 +57,9 @@ bool block_reaches(struct code_table *table, struct code_block *block,
         if (branch->target == UINT32_MAX)
             branch->target = table->templates[next->template].insn;
         break;
-    case BRANCH_RETURN: /* into the block it ends: only if the block was cut short there */
-        if (insn_at(table, block, next->address) != CODE_NONE)
+    case BRANCH_RETURN: /* into the block it ends: it was cut short there, unless it runs again, as
+                         * what follows the call does where a recursion returns */
+        if (next != block && insn_at(table, block, next->address) != CODE_NONE)
             return false;
         break;
     }

@@ -96,6 +96,19 @@ static void test_store_into_own_block(void **state) {
     expect("t0.: 0 s7000+8/0; 1 s1003+1/0; 2T l7000+8/0; \n");
 }
 
+/* What follows the call of a recursion returns to itself, once by each path of the decoder: that is
+ * no truncation. */
+static void test_return_to_own_block(void **state) {
+    (void)state;
+    script_begin(&script, ISA_X86_64);
+    script_block(&script, 0, 0x1000, 2, "\x58\xc3", 2); /* pop rax; ret */
+    script_block(&script, 0, 0x1005, 1, RET, 1);
+    DATA(0, 0, load(3, 0, 0x7000), load(3, 1, 0x7008), 0, load(3, 0, 0x7010), load(3, 1, 0x7018), 0,
+         load(3, 0, 0x7020), load(3, 1, 0x7028), 1, load(3, 0, 0x7030));
+    expect("t0.: 0 l7000+8/0; 1T l7008+8/0; 0 l7010+8/0; 1T l7018+8/0; 0 l7020+8/0; "
+           "1T l7028+8/0; 2T l7030+8/0; \n");
+}
+
 /* A block may jump into its own middle: that is no truncation. */
 static void test_jump_into_own_block(void **state) {
     (void)state;
@@ -716,6 +729,7 @@ int main(void) {
         cmocka_unit_test(test_pass),
         cmocka_unit_test(test_call),
         cmocka_unit_test(test_store_into_own_block),
+        cmocka_unit_test(test_return_to_own_block),
         cmocka_unit_test(test_jump_into_own_block),
         cmocka_unit_test(test_wide),
         cmocka_unit_test(test_gather),

@@ -28,7 +28,8 @@ static const struct option_row OPTIONS[] = {
          "Functions that the compiler inlined have frames of their own, where debug information "
          "tells of them; slower",
          .not_again = true),
-    PERCENT("least", least, "Frames of at least this share of all (1)", .not_again = true),
+    PERCENT("least", least, "Frames of at least this share of all (1)", .not_again = true,
+            GIVEN(least_given)),
     WRITTEN_FILE("folded", "FILE", folded,
                  "Write the cycles of each call stack there, by event, for flame graphs",
                  .not_again = true),
@@ -86,6 +87,8 @@ static void check(struct argp_state *state, void *request) {
         options_fail(state, "--python and --no-python: one of them");
     if (options->inlined && !options->tree && !options->callers && !options->folded)
         options_fail(state, "--inlined: it is about --tree, --callers and --folded");
+    if (options->least_given && !options->tree && !options->callers)
+        options_fail(state, "--least: it is about --tree and --callers");
 }
 
 const struct option_group path_group = {.options = OPTIONS, .begin = begin, .end = check};

@@ -9,7 +9,7 @@
 #include "report/call_report.h"
 
 struct path_options {
-    bool tree, callers, inlined;
+    bool tree, callers, inlined, least_given;
     bool python;           /* its lines are asked for */
     bool no_python;        /* even where the command is one of Python, they are not */
     bool data;             /* tell of data objects */

@@ -60,7 +60,7 @@ struct report {
     struct data_rows data;            /* by data object, likewise; `by` is BY_OBJECT: in place of
                                          the first two */
     const struct struct_run *structs; /* the map of a struct; NULL: not asked for */
-    const struct call_report *calls;  /* in place of those tables; NULL: not asked for */
+    const struct call_report *calls;  /* in place of the functions; NULL: not asked for */
     const struct python_rows *python; /* before those tables; NULL: not asked for */
     struct forecast_result forecast;  /* of upgrades of the machine; its instructions 0: none */
     struct what_if what_if;

@@ -152,5 +152,8 @@ check "beside the tables" grep -q ' function ' plain.txt
 
 check "a procedure that is not there" fails_with 1 "nosuch: no stack has such a procedure" run sim --callers=nosuch c.ctrace
 check "not both at once" fails_with 2 "one at a time" run sim --tree --callers c.ctrace
+run sim --tree --by line -o both.txt c.ctrace
+check "a tree, and the table of --by" grep -q '  share    CPI  function' both.txt
+check "--least without frames" fails_with 2 "it is about --tree and --callers" run sim --least 5 c.ctrace
 check "not of lists of regions" fails_with 2 "for a single run" run sim --tree --regions nowhere.csv
 finish

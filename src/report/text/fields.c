@@ -21,10 +21,11 @@ static void name_of(const struct field_row *row, char *text, size_t size) {
 static void known_line(const struct report *report, const struct page *page) {
     const struct field_rows *fields = &report->fields;
     if (fields->bare_units && (double)fields->bare_units >= BARE_LEAST * (double)fields->units)
-        page_print(page,
-                   "%s has no debug information: compile it with -g, or install its debug symbols "
-                   "(Debian: find-dbgsym-packages %s), or set DEBUGINFOD_URLS",
-                   file_base_name(fields->bare_path), fields->bare_path);
+        page_print(
+            page,
+            "code of %s has no debug information: compile it with -g, or install its debug symbols "
+            "(Debian: find-dbgsym-packages %s), or set DEBUGINFOD_URLS",
+            file_base_name(fields->bare_path), fields->bare_path);
     if (fields->miss_units)
         page_print(page, "%s %% of the cycles with misses of data have a type",
                    text_percent((double)fields->known_miss_units, (double)fields->miss_units).s);

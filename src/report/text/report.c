@@ -271,6 +271,30 @@ void report_text_foot(const struct report *report, const struct page *page) {
         page_wrap(page, report->next, report->next, "next: ", "      ");
 }
 
+/* The table of --by. Where there is a tree it takes the place of the functions. */
+static void print_places(const struct report *report, const struct page *page) {
+    switch (report->by) {
+    case BY_LOOP:
+        report_text_loops(report, page);
+        break;
+    case BY_FIELD:
+        report_text_fields(report, page);
+        break;
+    case BY_LINE:
+    case BY_IMAGE:
+        report_text_rows(report, page);
+        break;
+    case BY_FUNCTION:
+    case BY_PATH:
+        if (!report->calls)
+            report_text_rows(report, page);
+        break;
+    case BY_INSTRUCTION:
+    case BY_OBJECT:
+        break;
+    }
+}
+
 void report_text(const struct report *report, const struct page *page) {
     report_text_head(report, page);
     if (report->simulation->cycles > 0) {
@@ -281,15 +305,10 @@ void report_text(const struct report *report, const struct page *page) {
         python_report_draw(report, page);
         if (report->calls)
             call_report_draw(report->calls, page);
-        else if (report->by == BY_LOOP)
-            report_text_loops(report, page);
-        else if (report->by == BY_FIELD)
-            report_text_fields(report, page);
-        else if (report->by != BY_INSTRUCTION && report->by != BY_OBJECT)
-            report_text_rows(report, page);
+        print_places(report, page);
         if (report->structs)
             struct_text(report->structs, page);
-        if (!report->calls && report->by != BY_OBJECT)
+        if (report->by == BY_INSTRUCTION || (!report->calls && report->by != BY_OBJECT))
             report_text_instructions(report, page);
         if (report->data.rows)
             report_text_data(report, page);

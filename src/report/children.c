@@ -8,19 +8,20 @@
 
 #include "util/array.h"
 #include "util/file_name.h"
+#include "util/order.h"
 #include "util/text.h"
 
 /* By executable. */
 struct share {
     const char *executable;
     double time;
-    uint32_t pid; /* counted last */
 };
 
 struct shares {
     struct share *items;
     size_t count;
-    uint32_t processes;
+    uint32_t *pids; /* one per call of add() that counted */
+    size_t pid_count;
     double time;
 };
 
@@ -32,10 +33,20 @@ static void add(struct shares *shares, const struct trace_process *process, doub
     struct share *share = &shares->items[i];
     if (i == shares->count)
         shares->items[shares->count++] = (struct share){.executable = process->executable};
-    shares->processes += share->pid != process->pid;
+    shares->pids[shares->pid_count++] = process->pid;
     shares->time += time;
     share->time += time;
-    share->pid = process->pid;
+}
+
+ORDER(by_value, uint32_t, ascending(*a, *b))
+
+/* One that becomes another program, as a shell's child does, is one process. Sorts the pids. */
+static uint32_t processes_of(const struct shares *shares) {
+    uint32_t count = 0;
+    qsort(shares->pids, shares->pid_count, sizeof *shares->pids, by_value);
+    for (size_t i = 0; i < shares->pid_count; i++)
+        count += !i || shares->pids[i] != shares->pids[i - 1];
+    return count;
 }
 
 static bool is_child(const struct trace *trace, uint32_t process) {
@@ -83,7 +94,7 @@ static void tell_share(struct report *report, const struct shares *shares, bool 
     const struct share *largest = largest_of(shares);
     char *name = strdup(file_base_name(largest->executable));
     if (name)
-        report->children = (struct report_children){.count = shares->processes,
+        report->children = (struct report_children){.count = processes_of(shares),
                                                     .included = included,
                                                     .seconds = included ? 0 : shares->time,
                                                     .share = shares->time / all,
@@ -96,19 +107,22 @@ void children_tell(struct report *report, const struct trace *trace) {
     const size_t room = trace_process_count(trace) + (simulation ? simulation->thread_count : 0);
     const double cycles = simulation ? (double)simulation->cycles : 0;
     const double clock = report->machine ? report->machine->clock_ghz * 1e9 : 0;
-    struct shares shares = {.items = calloc(room + 1, sizeof *shares.items)};
-    if (!shares.items)
-        return;
+    struct shares shares = {.items = calloc(room + 1, sizeof *shares.items),
+                            .pids = calloc(room + 1, sizeof *shares.pids)};
+    if (!shares.items || !shares.pids)
+        goto done;
     if (simulation)
         add_simulated(&shares, simulation, trace);
-    if (shares.processes) {
+    if (shares.count) {
         tell_share(report, &shares, true, cycles);
     } else {
         add_native(&shares, trace);
-        if (shares.processes && cycles > 0 && clock > 0)
+        if (shares.count && cycles > 0 && clock > 0)
             tell_share(report, &shares, false, cycles / clock + shares.time);
-        if (shares.processes)
+        if (shares.count)
             note_native(report, &shares, cycles > 0 && clock > 0);
     }
+done:
     free(shares.items);
+    free(shares.pids);
 }

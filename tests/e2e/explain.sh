@@ -110,7 +110,7 @@ check "programs that exec starts are the same command, also by regions" wrapped
 
 children() {
     run explain $in_order --json -o "$report" -- timeout 100 gzip -1 -c "$scratch/few" >/dev/null &&
-        told 'r["functions"][0]["image"] == "gzip"' 'r["children"]["included"]' \
+        told 'r["functions"][0]["image"] == "gzip"' 'r["children"]["included"]' 'r["children"]["count"] == 1' \
             'r["children"]["share"] > 0.8' '"--follow" not in r["next"]' || return 1
     run explain $in_order --regions-over 2M --regions 6 --json -o "$report" -- timeout 100 gzip -1 -c "$scratch/few" \
         >/dev/null && told 'r["children"]["share"] > 0.8' 'not r["partial"]' \

@@ -123,6 +123,10 @@ of_threads() { # ALONE
         python3 objects.py threads.json heap "make threads.c:4 < main"
 }
 check "threads that are simulated together know each other's blocks" of_threads ""
+check "and who made them" python3 -c '
+import json
+report = json.load(open("threads.json"))
+assert report["together"] and all(t["begin_cycle"] > 0 for t in report["threads"][1:]), report["threads"]'
 check "and those that are not" of_threads --alone
 
 gcc -O1 -g -static -fno-inline -o static data_objects.c

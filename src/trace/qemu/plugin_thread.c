@@ -48,8 +48,9 @@ static THREAD_LOCAL struct thread_state {
     uint32_t number, ordinal;
     uint32_t chunk; /* number of thread_chunk, when state is CAPTURED and `held` */
     bool held;
-    uint64_t *full;        /* new blocks go to a new chunk from here */
-    uint64_t *end;         /* true end */
+    bool between;   /* thread_publish() handed the last chunk on, and no block was executed since */
+    uint64_t *full; /* new blocks go to a new chunk from here */
+    uint64_t *end;  /* true end */
     uint64_t insns_before; /* executed before the chunk, in all phases */
     uint32_t cut;          /* instructions of the last block within the limit; 0: all */
     bool gap;              /* it stood aside, so the next event does not follow the last one */
@@ -227,6 +228,7 @@ static bool take_chunk(void) {
     self.skip_until = 0;
     self.skipped_rep = 0;
     self.held = true;
+    self.between = false;
     holders[self.chunk] = (struct holder){&self, &thread_chunk};
     use_chunk(chunk);
     python_chunk_begun();
@@ -357,7 +359,7 @@ bool thread_place(uint32_t *number, uint64_t *position) {
     pthread_mutex_lock(&ownership);
     *number = self.number;
     *position = thread_position();
-    bool captured = is_capturing() && self.state == CAPTURED && self.held;
+    bool captured = is_capturing() && self.state == CAPTURED && (self.held || self.between);
     pthread_mutex_unlock(&ownership);
     return captured;
 }
@@ -711,6 +713,7 @@ void thread_publish(void) {
     if (is_capturing() && self.held) {
         close_block();
         publish(false);
+        self.between = true;
     }
     pthread_mutex_unlock(&ownership);
 }

@@ -120,6 +120,9 @@ static bool begin_together(struct simulated_run *run, int *exec_status, struct e
     uint64_t read = run->simulation.executed;
     int status;
     simulation_free(&run->simulation);
+    /* They follow one thread alone. */
+    forecasting_end(&run->forecasting, NULL);
+    run->options.instruction_observer_count = 0;
     watch_begin_within(run->watch, "capturing", "instructions", run->input->limit);
     while (trace_pass(run->trace, UINT64_MAX), (status = trace_next(run->trace, &batch, error)) > 0)
         watch_progress(run->watch, read += batch.insn_count + batch.passed);

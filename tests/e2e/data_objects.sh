@@ -127,6 +127,7 @@ check "and who made them" python3 -c '
 import json
 report = json.load(open("threads.json"))
 assert report["together"] and all(t["begin_cycle"] > 0 for t in report["threads"][1:]), report["threads"]'
+check "explain simulates them together where it simulates all" run explain --exact --data -o exact.txt -- ./threads
 check "and those that are not" of_threads --alone
 
 gcc -O1 -g -static -fno-inline -o static data_objects.c

@@ -158,6 +158,8 @@ bool run_report_begin(struct run *run, const char *note, struct error *error) {
         return false;
     if (note)
         report_note(&run->report, "%s", note);
+    if (study->apart && !study->threads.alone)
+        report_note(&run->report, "its threads are not simulated together: %s", study->apart);
     run_save(run, NULL, 0, &run->report);
     run_note_trace(run, trace_code(trace), trace);
     return true;

@@ -184,6 +184,8 @@ bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error 
     bool good = simulate(run, error);
     if (good && run->simulation.threads_met)
         good = begin_together(run, exec_status, error) && simulate(run, error);
+    if (input->command && !options->together && run->simulation.thread_count > 1)
+        run->apart = together_obstacle(&run->threads, options);
     if (good && run->forecasts && options->together)
         good = thread_what_ifs_find(run->watch, options, &run->simulation, &run->what_ifs, error);
     forecasting_end(&run->forecasting, &run->forecast);

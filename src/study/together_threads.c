@@ -28,8 +28,10 @@ const char *together_obstacle(const struct together_request *request,
         return "as asked";
     if (options->machine->core.in_order)
         return "the machine's cores are in order";
-    if (!selection_is_everything(&options->selection) || options->sampling.full != UINT64_MAX)
+    if (!selection_is_everything(&options->selection))
         return "only a part of the run was selected";
+    if (options->sampling.full != UINT64_MAX)
+        return "windows are sampled of each thread by itself (explain --exact simulates all)";
     if (options->graph || options->slicing || options->profile_count || options->observe_commits)
         return "this analysis follows one thread at a time";
     return NULL;

@@ -128,6 +128,10 @@ import json
 report = json.load(open("threads.json"))
 assert report["together"] and all(t["begin_cycle"] > 0 for t in report["threads"][1:]), report["threads"]'
 check "explain simulates them together where it simulates all" run explain --exact --data -o exact.txt -- ./threads
+sampled() {
+    run explain --data -o sampled.txt -- ./threads && tr -s ' \n' ' ' <sampled.txt | grep -q 'not simulated together: windows are sampled'
+}
+check "where it samples it tells why not" sampled
 check "and those that are not" of_threads --alone
 
 gcc -O1 -g -static -fno-inline -o static data_objects.c

@@ -43,12 +43,16 @@ def lines():
     return "".join(f"{x} {i % 977}\n" for i, x in enumerate(programs.numbers(400000)))
 
 
+def text():
+    return programs.text()[:1 << 20]
+
+
 def debian(name, words):
     """`words`: of the command, by its threads and its input: the same measured and simulated, as
     what a second thread gives depends on how many pieces there are."""
     def command(threads):
         return words(threads, programs.written(*(("lines", lines) if name == "sort" else
-                                                 ("text", programs.text))))
+                                                 ("short-text", text))))
     return Command(name, command, command, None)
 
 

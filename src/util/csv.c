@@ -90,8 +90,9 @@ static bool take_quoted(struct csv *csv, size_t *used, int *after, struct error 
     }
 }
 
-/* What does not, from its first character on. */
+/* What does not, from its first character on. A comment, which nothing can quote, ends in no CR. */
 static bool take_plain(struct csv *csv, size_t *used, int c, int *after, struct error *error) {
+    const size_t begin = *used;
     while (c != EOF && c != '\n' && (c != ',' || csv->comment)) {
         if (c == 0)
             return csv_error(csv, error, "a NUL: not a text file");
@@ -101,6 +102,8 @@ static bool take_plain(struct csv *csv, size_t *used, int c, int *after, struct 
             return false;
         c = take(csv);
     }
+    while (csv->comment && *used > begin && csv->text[*used - 1] == '\r')
+        --*used;
     *after = c;
     return true;
 }

@@ -49,7 +49,8 @@ static void put_file(const char *text, size_t size) {
 
 static void reads(void **state) {
     (void)state;
-    static const char text[] = HEAD "# whatever else\n\n" COLUMNS "\r\n" FIRST "\r\n" SECOND "\r\n";
+    static const char text[] = HEAD "# method: simpoint\r\r\r\n# whatever else\n\n" COLUMNS
+                                    "\r\n" FIRST "\r\n" SECOND "\r\n";
     struct region_list list;
     put_file(text, sizeof text - 1);
     assert_true(region_list_read(&list, path, &error));

@@ -49,8 +49,10 @@ static void put_file(const char *text, size_t size) {
 
 static void reads(void **state) {
     (void)state;
-    static const char text[] = HEAD "# method: simpoint\r\r\r\n# whatever else\n\n" COLUMNS
-                                    "\r\n" FIRST "\r\n" SECOND "\r\n";
+    static const char text[] =
+        "# culprit-regions 1\r\n# isa: x86_64\n# command: gzip -9 -c big.tar\r\r\r\n"
+        "# instructions: 8190211003\n# slices: 820\n# method: simpoint\n# whatever else\n\n" COLUMNS
+        "\r\n" FIRST "\r\n" SECOND "\r\n";
     struct region_list list;
     put_file(text, sizeof text - 1);
     assert_true(region_list_read(&list, path, &error));

@@ -286,18 +286,5 @@ def cost(scratch):
 SECTIONS = [("logs", "Programs' own logs", logs), ("callgrind", "Callgrind", programs), ("cost", "Cost", cost)]
 
 
-def main():
-    chosen = [name for name, _, _ in SECTIONS if f"--{name}" in sys.argv[1:]]
-    kept = os.path.join("docs", "results", "call-paths.md")
-    old = dict(re.findall(r"^## ([^\n]+)\n\n(.*?)(?=\n## |\Z)", open(kept).read(), re.M | re.S)) \
-        if os.path.exists(kept) else {}
-    parts = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for name, title, measure in SECTIONS:
-            text = measure(scratch) if not chosen or name in chosen else old.get(title, "").strip()
-            parts.append(f"## {title}\n\n{text}")
-    page.write("call-paths", SCRIPT, "\n\n".join(parts))
-
-
 if __name__ == "__main__":
-    main()
+    page.write_sections("call-paths", SCRIPT, SECTIONS, sys.argv[1:])

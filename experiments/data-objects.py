@@ -7,13 +7,11 @@ One of these: only that section of the page is made anew. Programs whose compile
 out. Writes docs/results/data-objects.md."""
 import json
 import os
-import re
 import resource
 import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 
 from lib import page, run
 
@@ -152,18 +150,5 @@ def capture(scratch):
 SECTIONS = [("programs", "Programs", programs), ("cost", "Cost of simulation", cost), ("capture", "Cost of capture", capture)]
 
 
-def main():
-    chosen = [name for name, _, _ in SECTIONS if f"--{name}" in sys.argv[1:]]
-    kept = os.path.join("docs", "results", "data-objects.md")
-    old = dict(re.findall(r"^## ([^\n]+)\n\n(.*?)(?=\n## |\Z)", open(kept).read(), re.M | re.S)) \
-        if os.path.exists(kept) else {}
-    parts = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for name, title, measure in SECTIONS:
-            text = measure(scratch) if not chosen or name in chosen else old.get(title, "").strip()
-            parts.append(f"## {title}\n\n{text}")
-    page.write("data-objects", SCRIPT, "\n\n".join(parts))
-
-
 if __name__ == "__main__":
-    main()
+    page.write_sections("data-objects", SCRIPT, SECTIONS, sys.argv[1:])

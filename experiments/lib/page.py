@@ -2,6 +2,7 @@
 what stands below is written by the experiment."""
 import os
 import re
+import tempfile
 
 from lib.run import ROOT
 
@@ -32,6 +33,23 @@ def write(name, script, measured):
     with open(path) as page:
         kept = page.read().split(mark)[0]
     _replace(path, kept + mark + "\n\n" + measured)
+
+
+def write_sections(name, script, sections, wanted):
+    """Likewise of sections, (option, title, function of a scratch folder that gives the text) each:
+    those of which `wanted` has the --option anew, and the others as they are; all, if it has none."""
+    chosen = [option for option, _, _ in sections if f"--{option}" in wanted]
+    path = os.path.join(RESULTS, name + ".md")
+    old = {}
+    if os.path.exists(path):
+        with open(path) as page:
+            old = dict(re.findall(r"^## ([^\n]+)\n\n(.*?)(?=\n## |\Z)", page.read(), re.M | re.S))
+    parts = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for option, title, measure in sections:
+            text = measure(scratch) if not chosen or option in chosen else old.get(title, "").strip()
+            parts.append(f"## {title}\n\n{text}")
+    write(name, script, "\n\n".join(parts))
 
 
 def write_part(name, script, kind, measured):

@@ -4,16 +4,6 @@
 #include "report/json_values.h"
 #include "report/report.h"
 
-static json_t *stack_of(const struct stack *stack) {
-    json_t *object = json_object();
-    for (uint32_t i = 0; i < stack->count; i++) {
-        char name[128];
-        psv_format(stack->parts[i].psv, name, sizeof name);
-        json_object_set_new(object, name, json_real((double)stack->parts[i].units / CYCLE_UNITS));
-    }
-    return object;
-}
-
 json_t *data_json(const struct report *report) {
     const struct data_rows *data = &report->data;
     const double total = (double)report->simulation->cycles * CYCLE_UNITS;
@@ -21,13 +11,13 @@ json_t *data_json(const struct report *report) {
     for (uint32_t i = 0; i < data->count; i++) {
         const struct data_row *row = &data->rows[i];
         json_array_append_new(
-            array,
-            json_pack("{s:s, s:b, s:o, s:o, s:o, s:i, s:I, s:f, s:f, s:o}", "kind",
-                      object_kind_name(row->kind), "allocated", row->kind == OBJECT_HEAP, "name",
-                      json_text(row->name), "image", json_text(row->image), "size",
-                      json_known(row->size), "sites", (int)row->sites, "units",
-                      (json_int_t)row->units, "cycles", (double)row->units / CYCLE_UNITS, "share",
-                      total > 0 ? (double)row->units / total : 0, "stack", stack_of(&row->stack)));
+            array, json_pack("{s:s, s:b, s:o, s:o, s:o, s:i, s:I, s:f, s:f, s:o}", "kind",
+                             object_kind_name(row->kind), "allocated", row->kind == OBJECT_HEAP,
+                             "name", json_text(row->name), "image", json_text(row->image), "size",
+                             json_known(row->size), "sites", (int)row->sites, "units",
+                             (json_int_t)row->units, "cycles", (double)row->units / CYCLE_UNITS,
+                             "share", total > 0 ? (double)row->units / total : 0, "stack",
+                             cycle_stack_json(&row->stack)));
     }
     return json_pack("{s:I, s:I, s:b, s:o, s:I}", "units", (json_int_t)data->units, "unknown_units",
                      (json_int_t)data->unknown, "told", report->simulation->data.told, "objects",

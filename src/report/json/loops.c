@@ -2,16 +2,6 @@
 #include "report/json_values.h"
 #include "report/report.h"
 
-json_t *cycle_stack_json(const struct stack *stack) {
-    json_t *object = json_object();
-    for (uint32_t i = 0; i < stack->count; i++) {
-        char name[128];
-        psv_format(stack->parts[i].psv, name, sizeof name);
-        json_object_set_new(object, name, json_real((double)stack->parts[i].units / CYCLE_UNITS));
-    }
-    return object;
-}
-
 json_t *loops_json(const struct report *report) {
     const double total = (double)report->simulation->cycles * CYCLE_UNITS;
     json_t *array = json_array();

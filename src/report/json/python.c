@@ -2,16 +2,6 @@
 #include "report/json_values.h"
 #include "report/python_report.h"
 
-static json_t *stack_of(const struct stack *stack) {
-    json_t *object = json_object();
-    for (uint32_t i = 0; i < stack->count; i++) {
-        char name[128];
-        psv_format(stack->parts[i].psv, name, sizeof name);
-        json_object_set_new(object, name, json_real((double)stack->parts[i].units / CYCLE_UNITS));
-    }
-    return object;
-}
-
 static json_t *rows_of(const struct python_row *rows, uint32_t count, double total,
                        bool functions) {
     json_t *array = json_array();
@@ -21,7 +11,7 @@ static json_t *rows_of(const struct python_row *rows, uint32_t count, double tot
             "{s:o, s:o, s:o, s:f, s:f, s:I, s:o}", "function", json_text(row->function), "file",
             json_text(row->path), "line", json_known(row->line), "cycles",
             (double)row->units / CYCLE_UNITS, "share", total > 0 ? (double)row->units / total : 0,
-            "instructions", (json_int_t)row->executions, "stack", stack_of(&row->stack));
+            "instructions", (json_int_t)row->executions, "stack", cycle_stack_json(&row->stack));
         if (functions)
             json_object_set_new(object, "calls", json_count(row->calls));
         json_array_append_new(array, object);

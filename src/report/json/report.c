@@ -19,16 +19,6 @@ static double ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0;
 }
 
-static json_t *stack_object(const struct stack *stack) {
-    json_t *object = json_object();
-    for (uint32_t i = 0; i < stack->count; i++) {
-        char name[128];
-        psv_format(stack->parts[i].psv, name, sizeof name);
-        json_object_set_new(object, name, json_real(cycles_of(stack->parts[i].units)));
-    }
-    return object;
-}
-
 static json_t *components_object(const struct stack *stack) {
     uint64_t units[COMPONENT_COUNT];
     stack_components(stack, units);
@@ -210,7 +200,7 @@ static json_t *head_object(const struct report *report) {
         "instructions_per_second", ratio((double)simulation->executed, simulation->seconds),
         "sampling", sampling_object(simulation), "regions", regions_object(simulation),
         "units_per_cycle", CYCLE_UNITS, "units", (json_int_t)(simulation->cycles * CYCLE_UNITS),
-        "commit_states", json_states(simulation->states), "stack", stack_object(&report->stack),
+        "commit_states", json_states(simulation->states), "stack", cycle_stack_json(&report->stack),
         "components", components_object(&report->stack));
 }
 

@@ -50,6 +50,16 @@ json_t *json_ideal(uint32_t ideal) {
     return array;
 }
 
+json_t *cycle_stack_json(const struct stack *stack) {
+    json_t *object = json_object();
+    for (uint32_t i = 0; i < stack->count; i++) {
+        char name[128];
+        psv_format(stack->parts[i].psv, name, sizeof name);
+        json_object_set_new(object, name, json_real((double)stack->parts[i].units / CYCLE_UNITS));
+    }
+    return object;
+}
+
 json_t *json_states(const uint64_t cycles[STATE_COUNT]) {
     json_t *object = json_object();
     for (int state = 0; state < STATE_COUNT; state++)

@@ -107,22 +107,22 @@ static void on_taking_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t
 }
 
 /* The same where Python runs. Its state is not accessed atomically. */
-static void on_python_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
-                             void *userdata) {
-    const uint64_t event = access_event(info, address, userdata);
-    (void)vcpu;
-    accessed(event, ORDER_COUNTS);
+static inline void python_accessed(uint64_t event, enum order_insn insn) {
+    accessed(event, insn);
     if (__builtin_expect(python_may_move(event), 0))
         python_moved(event);
 }
 
+static void on_python_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+                             void *userdata) {
+    (void)vcpu;
+    python_accessed(access_event(info, address, userdata), ORDER_COUNTS);
+}
+
 static void on_taking_python_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
                                     void *userdata) {
-    const uint64_t event = access_event(info, address, userdata);
     (void)vcpu;
-    accessed(event, ORDER_TAKES);
-    if (__builtin_expect(python_may_move(event), 0))
-        python_moved(event);
+    python_accessed(access_event(info, address, userdata), ORDER_TAKES);
 }
 
 static void on_spin_block(unsigned vcpu, void *userdata) {

@@ -2,11 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "program/python_layout.h"
-
 #include "report/call_report.h"
+#include "util/command_path.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -66,16 +65,9 @@ static bool is_python(const char *path) {
 
 void path_options_run(struct path_options *options, const char *name) {
     char path[PATH_BYTES];
-    const char *folders = strchr(name, '/') ? NULL : getenv("PATH");
-    bool found = !folders && is_python(name);
-    for (size_t length; folders && *folders; folders += length + (folders[length] == ':')) {
-        length = strcspn(folders, ":");
-        snprintf(path, sizeof path, "%.*s/%s", (int)length, folders, name);
-        if (access(path, X_OK))
-            continue;
-        found = is_python(path);
-        break;
-    }
+    const bool found = strchr(name, '/')
+                           ? is_python(name)
+                           : !command_find(name, path, sizeof path) && is_python(path);
     options->python |= found && !options->no_python;
 }
 

@@ -17,6 +17,7 @@
 #include "program/program.h"
 #include "trace/qemu/emulator.h"
 #include "trace/qemu/emulator_version.h"
+#include "util/command_path.h"
 #include "util/descriptors.h"
 
 #define PLUGIN_NAME      "libculprit-trace.so"
@@ -28,32 +29,6 @@ static const char *const EMULATORS[ISA_COUNT] = {
     [ISA_X86_64] = "qemu-x86_64",
     [ISA_RISCV64] = "qemu-riscv64",
 };
-
-/* Looks `name` up in PATH unless it has a slash. 0, or the errno that execvp would give. */
-static int find_in_path(const char *name, char path[RING_PATH_BYTES]) {
-    if (!*name)
-        return ENOENT;
-    if (strchr(name, '/')) {
-        if ((size_t)snprintf(path, RING_PATH_BYTES, "%s", name) >= RING_PATH_BYTES)
-            return ENAMETOOLONG;
-        return access(path, X_OK) == 0 ? 0 : errno;
-    }
-    const char *folders = getenv("PATH");
-    int reason = ENOENT;
-    for (const char *at = folders ? folders : "/usr/local/bin:/usr/bin:/bin"; at;) {
-        size_t length = strcspn(at, ":");
-        int written =
-            snprintf(path, RING_PATH_BYTES, "%.*s%s%s", (int)length, at, length ? "/" : "", name);
-        struct stat status;
-        if (written < RING_PATH_BYTES && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
-            if (access(path, X_OK) == 0)
-                return 0;
-            reason = errno;
-        }
-        at = at[length] ? at + length + 1 : NULL;
-    }
-    return reason;
-}
 
 static bool find_plugin(char path[RING_PATH_BYTES], struct error *error) {
     const char *chosen = getenv("CULPRIT_PLUGIN");
@@ -159,7 +134,7 @@ bool launch_prepare(const struct capture_options *options, struct launch *launch
     launch->arguments = calloc(count + 1, sizeof(char *));
     for (size_t i = 0; launch->arguments && i < count; i++)
         launch->arguments[i] = strdup(options->command[i]);
-    int reason = find_in_path(options->command[0], launch->program);
+    int reason = command_find(options->command[0], launch->program, RING_PATH_BYTES);
     struct stat status;
     if (!reason && stat(launch->program, &status) == 0 && S_ISDIR(status.st_mode))
         reason = EISDIR;
@@ -174,7 +149,7 @@ bool launch_prepare(const struct capture_options *options, struct launch *launch
     }
     const char *emulator = options->qemu ? options->qemu : EMULATORS[launch->isa];
     char found[RING_PATH_BYTES];
-    if (find_in_path(emulator, found) || !realpath(found, launch->emulator)) {
+    if (command_find(emulator, found, RING_PATH_BYTES) || !realpath(found, launch->emulator)) {
         error_set(error, "%s is not installed: apt install qemu-user (or make deps)", emulator);
         refuse(exec_status, CANNOT_CAPTURE);
         goto failed;

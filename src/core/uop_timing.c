@@ -4,12 +4,10 @@
 
 enum { LONGEST_INTERVAL = 1000 };
 
-const struct machine_form *uop_timing_form(const struct machine *machine, enum isa isa,
+const struct machine_form *uop_timing_form(const struct machine *machine,
                                            const struct static_insn *insn) {
-    if (!machine->form_count)
-        return NULL;
-    const insn_form form = insn_form_of(isa, insn->bytes, insn->length);
-    return form == FORM_NONE ? NULL : machine_form_of(machine, form);
+    return machine->form_count && insn->form != FORM_NONE ? machine_form_of(machine, insn->form)
+                                                          : NULL;
 }
 
 struct uop_timing uop_timing_of_class(const struct machine *machine, enum operation operation) {

@@ -15,7 +15,7 @@ struct uop_timing {
 struct uop_timing uop_timing_of_class(const struct machine *machine, enum operation operation);
 
 /* What the machine's table says of the instruction; NULL: nothing. */
-const struct machine_form *uop_timing_form(const struct machine *machine, enum isa isa,
+const struct machine_form *uop_timing_form(const struct machine *machine,
                                            const struct static_insn *insn);
 
 /* Of µop `number` of an instruction whose µops are `uops`. `form`: its line in the table; NULL: it

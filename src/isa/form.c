@@ -188,15 +188,12 @@ static unsigned immediate_kind(const ZydisDecodedOperand *operand) {
                                  : FORM_I64;
 }
 
-insn_form insn_form_of(enum isa isa, const uint8_t *bytes, size_t size) {
-    struct zydis_view view;
-    if (isa != ISA_X86_64 || !x86_64_view(bytes, size, &view))
-        return FORM_NONE;
-    const ZydisDecodedInstruction *insn = &view.insn;
+uint64_t x86_64_form(const struct zydis_view *view) {
+    const ZydisDecodedInstruction *insn = &view->insn;
     insn_form form = (insn_form)insn->mnemonic;
     unsigned count = 0;
     for (unsigned i = 0; i < insn->operand_count_visible && count < FORM_OPERANDS; i++) {
-        const ZydisDecodedOperand *operand = &view.operand[i];
+        const ZydisDecodedOperand *operand = &view->operand[i];
         unsigned kind = FORM_NO_OPERAND;
         if (operand->encoding == ZYDIS_OPERAND_ENCODING_MASK)
             continue;
@@ -221,6 +218,11 @@ insn_form insn_form_of(enum isa isa, const uint8_t *bytes, size_t size) {
                               ? FORM_MASK_ZEROING
                               : FORM_MASK_MERGING;
     return form | (insn_form)prefix << PREFIX_AT | (insn_form)mask << MASK_AT;
+}
+
+insn_form insn_form_of(enum isa isa, const uint8_t *bytes, size_t size) {
+    struct zydis_view view;
+    return isa == ISA_X86_64 && x86_64_view(bytes, size, &view) ? x86_64_form(&view) : FORM_NONE;
 }
 
 /* ---- as text ---- */

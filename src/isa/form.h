@@ -26,7 +26,8 @@ typedef uint64_t insn_form;
 
 enum { FORM_TEXT_SIZE = 96, FORM_OPERANDS = 5 };
 
-/* The form of the instruction at `bytes`; FORM_NONE: not x86-64, or no instruction. */
+/* The form of the instruction at `bytes`, which insn_decode() also says (insn.form); FORM_NONE: not
+ * x86-64, or no instruction. */
 insn_form insn_form_of(enum isa isa, const uint8_t *bytes, size_t size);
 
 /* Writes a form's text; always NUL-terminated, "" of what is no form. */

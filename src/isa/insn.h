@@ -109,6 +109,14 @@ enum insn_flags {
                                              other address registers only for addresses */
 };
 
+/* How an instruction of x86-64 uses the stack pointer, beside addresses; of others: not. */
+enum stack_use {
+    STACK_MOVED = 1 << 0, /* push, pop, call and return move it (insn_crack) */
+    STACK_READ = 1 << 1,  /* an operation reads it, other than lea */
+    STACK_WRITTEN = 1 << 2,
+    STACK_STEPPED = 1 << 3 /* by adding a constant to it or subtracting one */
+};
+
 enum { INSN_MAX_SOURCES = 8, INSN_MAX_DESTINATIONS = 5, INSN_MAX_MEMORY = 3, INSN_MAX_LENGTH = 15 };
 
 struct insn_memory {
@@ -132,7 +140,9 @@ struct insn {
                                                    (xrstor, vzeroall) none */
     struct insn_memory memory[INSN_MAX_MEMORY]; /* in the order the hardware performs them: loads
                                                    before stores */
-    int64_t target; /* direct branches: target minus address of this instruction; else 0 */
+    int64_t target;    /* direct branches: target minus address of this instruction; else 0 */
+    uint64_t form;     /* insn_form (isa/form.h); of no x86-64 instruction: none */
+    uint8_t stack_use; /* enum stack_use */
 };
 
 /* Decodes the instruction at `bytes` (`size` bytes readable). False: not an instruction, or
@@ -144,15 +154,6 @@ bool insn_decode(enum isa isa, const uint8_t *bytes, size_t size, struct insn *i
  * Bytes that do not decode print as ".byte 0x..". Returns the length like snprintf. */
 size_t insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t address, char *text,
                  size_t text_size);
-
-/* How an instruction of x86-64 uses the stack pointer, beside addresses; of others: not. */
-enum stack_use {
-    STACK_MOVED = 1 << 0, /* push, pop, call and return move it (insn_crack) */
-    STACK_READ = 1 << 1,  /* an operation reads it, other than lea */
-    STACK_WRITTEN = 1 << 2,
-    STACK_STEPPED = 1 << 3 /* by adding a constant to it or subtracting one */
-};
-unsigned insn_stack_use(enum isa isa, const uint8_t *bytes, size_t size); /* enum stack_use */
 
 /* ---- µops ---- */
 

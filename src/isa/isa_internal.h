@@ -9,6 +9,8 @@
  * any state when they fail. Text writers return 0 for bytes that do not decode. */
 bool x86_64_decode(const uint8_t *bytes, size_t size, struct insn *insn);
 bool riscv64_decode(const uint8_t *bytes, size_t size, struct insn *insn);
+/* enum stack_use of an instruction, of which all else is known. */
+unsigned x86_64_stack_use(const uint8_t *bytes, size_t size, const struct insn *insn);
 size_t x86_64_text(const uint8_t *bytes, size_t size, uint64_t address, char *text,
                    size_t text_size);
 size_t riscv64_text(const uint8_t *bytes, size_t size, uint64_t address, char *text,

@@ -169,14 +169,11 @@ static bool reads_as_data(const struct insn *insn, uint8_t reg) {
             (insn->flags & INSN_ADDRESS_IS_DATA && insn->source[0] == reg));
 }
 
-unsigned insn_stack_use(enum isa isa, const uint8_t *bytes, size_t size) {
-    struct insn insn;
-    if (isa != ISA_X86_64 || !insn_decode(isa, bytes, size, &insn))
-        return 0;
-    if (moves_stack_pointer(&insn))
+unsigned x86_64_stack_use(const uint8_t *bytes, size_t size, const struct insn *insn) {
+    if (moves_stack_pointer(insn))
         return STACK_MOVED;
-    return (reads_as_data(&insn, RSP) && !is_lea(bytes, size) ? STACK_READ : 0u) |
-           (insn_writes(&insn, RSP) ? STACK_WRITTEN : 0u) |
+    return (reads_as_data(insn, RSP) && !is_lea(bytes, size) ? STACK_READ : 0u) |
+           (insn_writes(insn, RSP) ? STACK_WRITTEN : 0u) |
            (steps_stack_pointer(bytes, size) ? STACK_STEPPED : 0u);
 }
 

@@ -327,6 +327,8 @@ bool x86_64_decode(const uint8_t *bytes, size_t size, struct insn *insn) {
         add_string_pointers(&view, insn);
     insn_add_address_sources(insn);
     insn->operation = x86_64_operation(&view.insn, insn);
+    insn->form = x86_64_form(&view);
+    insn->stack_use = (uint8_t)x86_64_stack_use(bytes, size, insn);
     return true;
 }
 

@@ -168,7 +168,7 @@ struct static_uop shotgun_static_uop(const struct shotgun_code *copy, const stru
     const struct uop *uop = &copy->code.uops[insn->first_uop + uop_index];
     const struct machine_class *class = &machine->classes[uop->operation];
     uint32_t flags = flags_of(machine, insn, uop, uop_index == 0);
-    const struct machine_form *form = uop_timing_form(machine, copy->code.isa, insn);
+    const struct machine_form *form = uop_timing_form(machine, insn);
     const struct uop_timing timing =
         uop_timing(machine, form, insn, &copy->code.uops[insn->first_uop], uop_index);
     flags |= category_of(uop, timing.latency, flags);

@@ -223,6 +223,8 @@ static uint32_t add_insn(struct code_table *table, const struct insn_key *key, u
         added->branch = insn->branch;
         added->flags = insn->flags;
         added->operation = insn->operation;
+        added->form = insn->form;
+        added->stack_use = insn->stack_use & 0xf;
         added->target_displacement = (int32_t)insn->target;
         set_operands(&table->operands[number], insn);
         added->memory_count = table->operands[number].count;

@@ -26,11 +26,13 @@ struct static_insn {
     uint8_t memory_count;
     uint16_t flags;              /* enum insn_flags */
     uint8_t operation;           /* enum operation */
-    uint8_t reached;             /* 1 once a taken branch or a signal was seen to lead here */
+    uint8_t reached : 1;         /* once a taken branch or a signal was seen to lead here */
+    uint8_t stack_use : 4;       /* enum stack_use */
     int32_t target_displacement; /* direct branch: target − address (fits 32 bits on both ISAs) */
     uint8_t bytes[16];           /* machine code */
+    uint64_t form;               /* insn_form (isa/form.h) */
 };
-static_assert(sizeof(struct static_insn) == 56, "static instructions are read once per execution");
+static_assert(sizeof(struct static_insn) == 64, "static instructions are read once per execution");
 
 enum code_image_kind { CODE_IMAGE_FILE, CODE_IMAGE_VDSO, CODE_IMAGE_ANONYMOUS /* JIT, stack */ };
 

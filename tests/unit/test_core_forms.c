@@ -30,11 +30,11 @@ static void end(void) {
     program_fixture_free(program);
 }
 
-/* Gives the instruction its bytes, and so its form. */
+/* Gives the instruction the form of these bytes. */
 #define OF_FORM(insn, form_bytes) of_form(insn, form_bytes, sizeof(form_bytes))
 static uint32_t of_form(uint32_t number, const uint8_t *bytes, size_t size) {
     struct static_insn *insn = &program->insns[number];
-    memcpy(insn->bytes, bytes, size);
+    insn->form = insn_form_of(ISA_X86_64, bytes, size);
     insn->length = (uint8_t)size;
     insn->operation = program->uops[insn->first_uop + insn->uop_count - 1u].operation;
     return number;

@@ -186,6 +186,16 @@ static void a_forward_is_predicted_by_the_last_time(void **state) {
     }
 }
 
+/* Gives the instruction the use of the stack pointer of these bytes. */
+static uint32_t with_bytes(uint32_t number, const uint8_t *bytes, size_t size) {
+    struct insn insn;
+    assert_true(insn_decode(ISA_X86_64, bytes, size, &insn));
+    program->insns[number].length = (uint8_t)size;
+    program->insns[number].stack_use = insn.stack_use & 0xf;
+    return number;
+}
+#define WITH_BYTES(number, bytes) with_bytes(number, bytes, sizeof(bytes))
+
 /* The stack pointer may have by a constant: add rsp, 8. Not otherwise: lea rsp, [rsp + 8]. */
 static void the_stack_pointer_may_have_stepped(void **state) {
     (void)state;
@@ -195,7 +205,7 @@ static void the_stack_pointer_may_have_stepped(void **state) {
         store_product(RSP);
         const uint32_t add = alu(program, RSP, RSP, 0);
         if (steps)
-            memcpy(program->insns[add].bytes, ADD, sizeof ADD);
+            WITH_BYTES(add, ADD);
         execute(program, add);
         load_and_use(RSP, FAR, 8);
         expect_use(steps ? 8 : 9);
@@ -230,13 +240,6 @@ static void another_store_between(void **state) {
 }
 
 /* ---- the stack engine ---- */
-
-static uint32_t with_bytes(uint32_t number, const uint8_t *bytes, size_t size) {
-    memcpy(program->insns[number].bytes, bytes, size);
-    program->insns[number].length = (uint8_t)size;
-    return number;
-}
-#define WITH_BYTES(number, bytes) with_bytes(number, bytes, sizeof(bytes))
 
 /* push rax; add rsp, 8; add rsp, 8: the first addition has a µop before it, which issues in 5 like
  * the push, so the additions issue in 6 and 7; the first is of two µops. lea and what addresses by

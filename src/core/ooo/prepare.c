@@ -169,9 +169,8 @@ static struct prepared_uop prepare_sync(const struct ooo *core, const struct sta
 /* The instruction as this machine has it, made when it is first executed. */
 bool prepare(struct ooo *core, uint32_t insn_number, struct error *error) {
     const struct static_insn *insn = &core->code->insns[insn_number];
-    const unsigned stack = core->machine.stack_sync || core->machine.memory_renaming
-                               ? insn_stack_use(core->code->isa, insn->bytes, insn->length)
-                               : 0;
+    const unsigned stack =
+        core->machine.stack_sync || core->machine.memory_renaming ? insn->stack_use : 0u;
     const uint32_t before = core->machine.stack_sync && stack & STACK_READ;
     struct prepared_uop *uops = make_room(core, before + insn->uop_count, error);
     if (!uops)
@@ -179,7 +178,7 @@ bool prepare(struct ooo *core, uint32_t insn_number, struct error *error) {
     if (before)
         *uops++ = prepare_sync(core, insn);
     const struct machine_form *form =
-        core->with_forms ? uop_timing_form(core->with_forms, core->code->isa, insn) : NULL;
+        core->with_forms ? uop_timing_form(core->with_forms, insn) : NULL;
     for (uint32_t k = 0; k < insn->uop_count; k++) {
         const uint32_t unit = find_unit(core, form, insn, k, error);
         if (unit == MOST_UNITS)

@@ -6,7 +6,7 @@
  * The callbacks append one 64-bit event to the thread's chunk in shared memory (ring.h): one
  * compare, two stores. Everything else is behind that compare, in plugin_thread.c: a full chunk, a
  * new thread, the instruction limit, an open rep. QEMU runs each element of an x86 rep instruction
- * as a block of its own; plugin_thread.c folds them into one MARK_REP.
+ * as a block of its own; plugin_rep.c folds them into one MARK_REP.
  *
  * What is instrumented depends on the phase: waiting for a function, skipping (a callback per
  * block that counts down), capturing, pausing (as skipping) and capturing in turns, done. A change

@@ -37,7 +37,7 @@ void plugin_switch(enum ring_phase phase);
 /* Switches if another process, or thread, moved the capture's phase. */
 void plugin_follow_phase(void);
 
-/* ---- plugin_thread.c: the current thread and its chunk ---- */
+/* ---- the current thread and its chunk; plugin_thread.h says in which file ---- */
 
 #define THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
 

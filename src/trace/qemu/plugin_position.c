@@ -1,0 +1,79 @@
+/* How far the current thread has come, and what it executed last. */
+#include "trace/qemu/plugin_thread.h"
+
+enum { OF_AN_IMAGE = 6 /* blocks: a call, and what binds a symbol when it is first used */ };
+
+uint64_t thread_position(void) {
+    if (plugin.control->slice_size)
+        return count_position();
+    return self.insns_before +
+           (self.held ? atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed) : 0);
+}
+
+bool thread_place(uint32_t *number, uint64_t *position) {
+    if (plugin.control->slice_size)
+        return false;
+    pthread_mutex_lock(&thread_ownership);
+    *number = self.number;
+    *position = thread_position();
+    bool captured = thread_is_capturing() && self.state == CAPTURED && (self.held || self.between);
+    pthread_mutex_unlock(&thread_ownership);
+    return captured;
+}
+
+bool thread_at(uint32_t index, uint32_t *number, uint64_t *position) {
+    if (self.state != CAPTURED || !self.held)
+        return false;
+    const uint32_t block = thread_last_block();
+    const uint32_t insns = block == FAULT_UNNUMBERED ? 0 : code_block_insns(block);
+    *number = self.number;
+    *position = thread_position();
+    if (index < insns && !self.cut)
+        *position -= insns - index - 1;
+    return true;
+}
+
+uint64_t thread_ticket(void) {
+    return self.held ? thread_chunk->ticket + 1 : 0;
+}
+
+uint32_t thread_last_block(void) {
+    const uint64_t *first = thread_chunk->events, *event = chunk_cursor(thread_chunk);
+    while (event > first)
+        if (event_kind(*--event) == EVENT_BLOCK)
+            return event_block_number(*event);
+    return FAULT_UNNUMBERED;
+}
+
+uint32_t thread_last_events(uint64_t *events, uint32_t most) {
+    uint32_t count = 0;
+    if (!self.held)
+        return 0;
+    for (const uint64_t *event = chunk_cursor(thread_chunk);
+         event > thread_chunk->events && count < most; count++)
+        events[count] = *--event;
+    return count;
+}
+
+static uint32_t last_of_images(uint32_t *blocks, uint32_t most) {
+    uint32_t count = 0;
+    for (const uint64_t *event = chunk_cursor(thread_chunk); event > thread_chunk->events;) {
+        if (event_kind(*--event) != EVENT_BLOCK || count == most)
+            continue;
+        const uint32_t number = event_block_number(*event), image = code_block_image(number);
+        uint32_t there = 0;
+        for (uint32_t i = 0; i < count; i++)
+            there += code_block_image(blocks[i]) == image;
+        if (there < OF_AN_IMAGE)
+            blocks[count++] = number;
+    }
+    return count;
+}
+
+/* From a system call: meanwhile another thread may end the phase and take the chunk away. */
+uint32_t thread_last_of_images(uint32_t *blocks, uint32_t most) {
+    pthread_mutex_lock(&thread_ownership);
+    const uint32_t count = self.held ? last_of_images(blocks, most) : 0;
+    pthread_mutex_unlock(&thread_ownership);
+    return count;
+}

@@ -5,7 +5,9 @@
  * Whatever keeps a thread from running is a step of it, with who ended it. The critical path goes
  * backwards over a thread's steps: in front of a step it ran; at one that another ended, the path
  * goes on with that. A step is found by its end and, of several in one cycle, the number in which
- * they were told; both get less along the path, so that it ends. */
+ * they were told; both get less along the path, so that it ends. The path begins with the thread
+ * that ended the program: one that sleeps then, like a monitor that looks from time to time, ends
+ * last only because it is woken to die. */
 #include "simulate/thread_course.h"
 
 #include <stdlib.h>
@@ -51,6 +53,10 @@ struct thread_course {
     size_t step_capacity, most;
     uint64_t step_number;
     uint64_t horizon; /* the last end of a forgotten one */
+
+    bool exited;
+    uint32_t exit_thread;
+    uint64_t exit_cycle, exit_number; /* number: of steps before it */
 
     /* Up to the cycle `now`: */
     uint64_t now, active;
@@ -140,6 +146,15 @@ void course_ends_wait(struct thread_course *course, uint32_t thread, uint32_t en
                       uint32_t wait) {
     course->lives[thread].ender = ender;
     course->lives[thread].wait = wait;
+}
+
+void course_exit(struct thread_course *course, uint32_t thread, uint64_t cycle) {
+    if (course->exited)
+        return;
+    course->exited = true;
+    course->exit_thread = thread;
+    course->exit_cycle = cycle;
+    course->exit_number = course->step_number;
 }
 
 /* ---- at the same time ---- */
@@ -265,10 +280,10 @@ static uint64_t *sum_steps(const struct thread_course *course, size_t count) {
     return sums;
 }
 
-/* From behind the step up to where the walk is. */
-static void tell_run(const struct walk *walk, const struct step *step) {
+/* Up to where the walk is, from a cycle that is not before the step's end. */
+static void tell_run(const struct walk *walk, const struct step *step, uint64_t from) {
     const struct thread_course *course = walk->course;
-    const uint64_t begin = course->lives[walk->thread].begin, from = step ? step->end : begin;
+    const uint64_t begin = course->lives[walk->thread].begin;
     if (!walk->not_run || walk->cycle <= from)
         return;
     const uint64_t ran = from - begin - (step ? walk->not_run[step - course->steps] : 0);
@@ -279,8 +294,9 @@ static void tell_run(const struct walk *walk, const struct step *step) {
 static bool walk_step(struct walk *walk) {
     const struct step *step = step_before(walk);
     const struct course_life *life = &walk->course->lives[walk->thread];
-    tell_run(walk, step);
-    if (!run_down(walk, step ? step->end : life->begin))
+    const uint64_t from = step ? step->end : life->begin;
+    tell_run(walk, step, from);
+    if (!run_down(walk, from))
         return false;
     if (!step) {
         leave_thread(walk);
@@ -303,6 +319,26 @@ static bool walk_step(struct walk *walk) {
     return true;
 }
 
+/* What the thread did behind the end of its program, whoever ended its waits. False: some of it is
+ * not known. */
+static bool walk_tail(struct walk *walk, uint64_t exit) {
+    while (walk->cycle > exit) {
+        const struct step *step = step_before(walk);
+        const uint64_t begin = step ? step->end : walk->course->lives[walk->thread].begin;
+        const uint64_t from = begin > exit ? begin : exit;
+        tell_run(walk, step, from);
+        if (!run_down(walk, from) || (!step && from > exit))
+            return false;
+        if (from > exit) {
+            const uint64_t until = step->begin > exit ? step->begin : exit;
+            walk->number = step->number;
+            walk->threads[walk->thread].critical[step->activity] += walk->cycle - until;
+            walk->cycle = until;
+        }
+    }
+    return true;
+}
+
 /* Returns the cycles at its beginning of which nothing is known. */
 static uint64_t find_path(struct thread_course *course, const struct course_path *path,
                           struct course_thread *threads, uint64_t end) {
@@ -322,6 +358,14 @@ static uint64_t find_path(struct thread_course *course, const struct course_path
         qsort(course->steps, count, sizeof *course->steps, by_thread);
     if (path->run && !course->horizon)
         walk.not_run = sum_steps(course, count);
+    if (course->exited && course->exit_cycle <= end) {
+        if (!walk_tail(&walk, course->exit_cycle)) {
+            free(walk.not_run);
+            return walk.cycle;
+        }
+        walk.thread = course->exit_thread;
+        walk.number = course->exit_number;
+    }
     while (walk_step(&walk))
         ;
     leave_thread(&walk);

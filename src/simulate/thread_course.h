@@ -5,8 +5,8 @@
  *   Eeckhout 2012);
  * - of each thread, its share of the run time (bottle graphs: Du Bois et al. 2013): a cycle in
  * which k threads run counts 1/k for each of them;
- * - the critical path: backwards from the thread that ended last, over the waits to the threads
- *   that ended them.
+ * - the critical path: backwards from the thread that ended the program, or else last, over the
+ *   waits to the threads that ended them.
  *
  * Threads are simulated some cycles ahead of each other, so that what is told is not in order of
  * cycles; it is put in order here. */
@@ -88,6 +88,9 @@ void course_begin(struct thread_course *course, uint32_t thread, uint32_t creato
 /* What the thread waits for is about to end, by another thread's deed; COURSE_NOBODY, as if this
  * was not called: by none. `wait`: any number that the critical path is to tell of. */
 void course_ends_wait(struct thread_course *course, uint32_t thread, uint32_t ender, uint32_t wait);
+/* The thread has ended the program, in this cycle: the critical path begins there. What others did
+ * afterwards, because the captured run took longer, nobody waited for. The first one counts. */
+void course_exit(struct thread_course *course, uint32_t thread, uint64_t cycle);
 /* Nothing that is yet to be told lies before this cycle. Call it often. */
 void course_advance(struct thread_course *course, uint64_t cycle);
 

@@ -238,8 +238,9 @@ static uint64_t cycles_of(const struct chip_run *chip, uint64_t ns) {
 
 /* A thread has ended the program. Others may have done more in the captured run, which took longer:
  * that is simulated, but nobody sleeps any more. */
-static void end_program(struct chip_run *chip, uint64_t cycle) {
+static void end_program(struct chip_run *chip, const struct guest *ender, uint64_t cycle) {
     chip->exited = true;
+    course_exit(chip->course, ender->thread, cycle);
     for (uint32_t i = 0; i < chip->alive_count; i++) {
         struct guest *guest = &chip->guests[chip->alive[i]];
         if (guest->state == THREAD_SLEEPING && guest->ready > cycle)
@@ -296,7 +297,7 @@ bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cyc
             guest_be_born(chip, event->other, guest->thread, cycle);
         break;
     case THREAD_EVENT_EXIT_PROCESS:
-        end_program(chip, cycle);
+        end_program(chip, guest, cycle);
         break;
     case THREAD_EVENT_WAKE:
         end_timed_waits(chip, event, cycle);

@@ -226,6 +226,60 @@ static void path_over_creation(void **state) {
     assert_int_equal(path_cycles(&outcome), 160);
 }
 
+/*          0     10    20         50      60    80        100
+ * thread 0 runs ....... waits ... runs .................. ends the program
+ * thread 1       runs ........................... sleeps  wakes, ends in 109
+ * thread 2          sleeps .............. sleeps ........ wakes, ends in 110
+ *
+ * Thread 1 wakes thread 0 in 50. The program ends in 100, and that wakes threads 1 and 2. Nobody
+ * waited for thread 2, though it ends last: the path is that of thread 0, and up to the wake that
+ * of thread 1. */
+static void path_from_the_end_of_the_program(void **state) {
+    (void)state;
+    struct outcome outcome;
+    struct thread_course *course = begin(0);
+    course_begin(course, 0, COURSE_NOBODY, 0);
+    course_change(course, 0, COURSE_RUNNING, 0);
+    course_begin(course, 1, 0, 10);
+    course_change(course, 1, COURSE_RUNNING, 10);
+    course_begin(course, 2, 0, 15);
+    course_change(course, 2, COURSE_RUNNING, 15);
+    course_change(course, 2, COURSE_SLEEPING, 16);
+    course_change(course, 0, COURSE_EVENT, 20);
+    course_ends_wait(course, 0, 1, 3);
+    course_change(course, 0, COURSE_READY, 50);
+    course_change(course, 0, COURSE_RUNNING, 50);
+    course_change(course, 2, COURSE_READY, 60); /* its time was over: it looked, and slept on */
+    course_change(course, 2, COURSE_RUNNING, 60);
+    course_change(course, 2, COURSE_SLEEPING, 62);
+    course_change(course, 1, COURSE_SLEEPING, 80);
+    course_exit(course, 0, 100);
+    course_change(course, 0, COURSE_ABSENT, 100);
+    course_change(course, 1, COURSE_READY, 100);
+    course_change(course, 1, COURSE_RUNNING, 102);
+    course_change(course, 1, COURSE_ABSENT, 109);
+    course_change(course, 2, COURSE_READY, 101);
+    course_change(course, 2, COURSE_RUNNING, 104);
+    course_exit(course, 2, 110); /* too late */
+    course_change(course, 2, COURSE_ABSENT, 110);
+    finish(course, 110, &outcome);
+    const struct course_thread *threads = outcome.threads;
+    assert_int_equal(threads[0].critical[COURSE_RUNNING], 50 + 10);
+    assert_int_equal(threads[0].critical[COURSE_EVENT], 0);
+    assert_int_equal(threads[1].critical[COURSE_RUNNING], 40);
+    assert_int_equal(threads[1].critical[COURSE_SLEEPING], 0);
+    /* From the end of the program on: woken in 101, on a core in 104. */
+    assert_int_equal(threads[2].critical[COURSE_SLEEPING], 1);
+    assert_int_equal(threads[2].critical[COURSE_READY], 3);
+    assert_int_equal(threads[2].critical[COURSE_RUNNING], 6);
+    assert_int_equal(outcome.passed[3], 30);
+    assert_int_equal(path_cycles(&outcome), 110);
+    /* Thread 2 had run 1 + 2 cycles before, thread 0 20. */
+    static const uint64_t RUNS[4][3] = {{2, 3, 9}, {0, 20, 70}, {1, 0, 40}, {0, 0, 10}};
+    assert_int_equal(outcome.run_count, 4);
+    assert_memory_equal(outcome.runs, RUNS, sizeof RUNS);
+}
+
 /* Threads 0 and 1 take turns of 10 cycles, each waiting for the other; two waits are remembered. */
 static void old_waits_are_forgotten(void **state) {
     (void)state;
@@ -285,6 +339,8 @@ static void sums_of_any_course(void **state) {
                 does[i] = COURSE_RUNNING;
             }
         }
+        if (trial % 2)
+            course_exit(course, trial % THREADS, now[trial % THREADS]);
         for (uint32_t i = 0; i < THREADS; i++) {
             course_change(course, i, COURSE_ABSENT, now[i]);
             end = now[i] > end ? now[i] : end;
@@ -346,6 +402,7 @@ int main(void) {
         cmocka_unit_test(fewer_cores_than_ran),
         cmocka_unit_test(more_wait_than_cores),
         cmocka_unit_test(path_over_creation),
+        cmocka_unit_test(path_from_the_end_of_the_program),
         cmocka_unit_test(old_waits_are_forgotten),
         cmocka_unit_test(sums_of_any_course),
         cmocka_unit_test(advancing_changes_nothing),

@@ -291,6 +291,13 @@ static void sleep_ends_with_the_program(void **state) {
     assert_true(threads[1].cycles[THREAD_SLEEPING] < threads[0].end);
     assert_true(threads[1].end > threads[0].end);
     assert_true(simulation.together.cycles < (uint64_t)(1000000 * machine.clock_ghz));
+    /* The critical path is that of thread 0, and what the other did behind it. */
+    const struct course_thread *courses = simulation.together.courses;
+    const uint64_t *tail = courses[1].critical;
+    assert_int_equal(courses[0].critical[COURSE_RUNNING], threads[0].end);
+    assert_int_equal(tail[COURSE_SLEEPING], 0);
+    assert_int_equal(tail[COURSE_RUNNING] + tail[COURSE_READY],
+                     simulation.together.cycles - threads[0].end);
     simulation_free(&simulation);
 }
 

@@ -67,6 +67,7 @@ static bool passes_on(const char *name) {
         "_mid_memalign", "__libc_malloc", "__libc_memalign", "sysmalloc",    "sysmalloc_mmap"};
     return strncmp(name, "operator new", strlen("operator new")) == 0 || strstr(name, "__rdl_") ||
            strstr(name, "__rust_alloc") || strstr(name, "__rust_realloc") ||
+           strncmp(name, "runtime.", strlen("runtime.")) == 0 || /* Go's */
            any_where(i, sizeof ROUTINES / sizeof *ROUTINES,
                      !strncmp(name, ROUTINES[i], strcspn(name, ".")) &&
                          strlen(ROUTINES[i]) == strcspn(name, "."));
@@ -104,6 +105,10 @@ static bool is_inlined(const struct building *building, uint32_t function) {
     return function < paths->function_count && paths->functions[function].inlined;
 }
 
+static bool is_main(const char *name) {
+    return strcmp(name, "main") == 0 || strcmp(name, "main.main") == 0; /* C's, Go's */
+}
+
 /* The callers of the routine, the innermost first, up to main(). */
 static char *name_chain(struct building *building, uint32_t path) {
     const struct call_path *paths = building->simulation->paths.paths;
@@ -111,7 +116,7 @@ static char *name_chain(struct building *building, uint32_t path) {
     size_t used = 0;
     unsigned frames = 0;
     const char *name = "";
-    while (path != PATH_NONE && frames < DATA_CHAIN_FRAMES && strcmp(name, "main") != 0) {
+    while (path != PATH_NONE && frames < DATA_CHAIN_FRAMES && !is_main(name)) {
         const uint32_t site = paths[path].site;
         path = paths[path].parent;
         if (path == PATH_NONE || paths[path].function == PATH_NONE)

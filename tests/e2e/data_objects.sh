@@ -134,12 +134,61 @@ sampled() {
 check "where it samples it tells why not" sampled
 check "and those that are not" of_threads --alone
 
-gcc -O1 -g -static -fno-inline -o static data_objects.c
-statically() {
-    run sim --by object --top 0 --machine zen4 --json -o static.json -- ./static table &&
-        python3 objects.py static.json variable table
+# Allocators that are linked into the program are seen by their symbols.
+statically() { # COMPILER KERNEL KIND NAME
+    "$1" -O1 -g -static -fno-inline -o static data_objects.c &&
+        run sim --by object --top 0 --machine zen4 --json -o static.json -- ./static "$2" &&
+        python3 objects.py static.json "$3" "$4"
 }
-check "of a statically linked program variables are known" statically
+check "of a statically linked program variables are known" statically gcc table variable table
+check "and blocks" statically gcc list heap "make_list_node data_objects.c:35 < nodes < main"
+check "as is what grows by realloc" statically gcc grown heap "grow "
+check "without symbols it says that blocks are not known" bash -c \
+    "strip static && '$CULPRIT' sim --by object -- ./static list 2>&1 | grep -q 'no symbol of an allocator'"
+for compiler in musl-gcc riscv64-linux-gnu-gcc; do
+    if command -v "$compiler" >/dev/null; then
+        check "blocks of a static program are known ($compiler)" statically "$compiler" tree heap \
+            "make_tree_node data_objects.c:38 < nodes < main"
+    else
+        skip "blocks of a static program ($compiler)" "needs $compiler"
+    fi
+done
+cat >go.go <<'PROGRAM'
+package main
+
+type node struct {
+	next *node
+	key  [7]int
+}
+
+//go:noinline
+func make_node(next *node, key int) *node { return &node{next, [7]int{key}} }
+func main() {
+	var list *node
+	for i := 0; i < 20000; i++ {
+		list = make_node(list, i)
+	}
+	sum := 0
+	for round := 0; round < 4; round++ {
+		for at := list; at != nil; at = at.next {
+			sum += at.key[0]
+		}
+	}
+	println(sum)
+}
+PROGRAM
+of_go() {
+    GO111MODULE=off GOFLAGS= go build -ldflags=-s -o go go.go && GOGC=off run sim --alone \
+        --by object --top 0 --machine zen4 --json -o go.json -- ./go && python3 -c '
+import json
+rows = [r for r in json.load(open("go.json"))["data"]["objects"] if r["kind"] == "heap"]
+assert rows[0]["name"].startswith("main.make_node go.go:9 < main.main"), rows[:3]'
+}
+if command -v go >/dev/null; then
+    check "of Go, stripped, heap is known by who allocated it" of_go
+else
+    skip "heap of Go" "needs go"
+fi
 
 check_refused() { # WHAT WHY ARGUMENT...
     local what=$1 why=$2

@@ -107,8 +107,9 @@ struct capture {
     } watchdog;
     void (*outlived)(void *context); /* likewise */
     void *waiting_context;
-    bool evex;           /* AVX-512 code was met */
-    bool python_unknown; /* an interpreter of Python was, which is not known */
+    bool evex;              /* AVX-512 code was met */
+    bool python_unknown;    /* an interpreter of Python was, which is not known */
+    bool allocator_unknown; /* a static program was, whose allocator is not known */
     bool header_given, end_given;
     volatile sig_atomic_t interrupted;
     const volatile sig_atomic_t *stop;  /* NULL: none */
@@ -156,6 +157,12 @@ struct capture {
 
 /* The interpreter whose loop lies in a mapping of the process, if there is one. */
 struct ring_python python_in_mapping(struct capture *capture, const struct image_mapping *mapping);
+
+/* ---- allocator_mapping.c ---- */
+
+/* Fills in the allocators that the process's program brings along, if the mapping is of it. */
+void allocators_in_mapping(struct capture *capture, const struct traced *process,
+                           const struct image_mapping *mapping, struct ring_reply *reply);
 
 /* ---- queue.c ---- */
 

@@ -251,6 +251,16 @@ void memory_before_call(int64_t number);
 /* A system call has succeeded. */
 void memory_call(unsigned vcpu, int64_t number, const uint64_t arguments[6], uint64_t result);
 
+void memory_tell_allocated(unsigned vcpu, uint64_t address, uint64_t size);
+void memory_tell_freed(unsigned vcpu, uint64_t address);
+
+/* ---- plugin_allocator.c: allocators that the program brings along ---- */
+
+/* Of those of a mapping. */
+void allocators_found(const struct ring_reply *reply);
+/* Of control->objects, in every phase; before the block's own. */
+void allocators_instrument(struct qemu_plugin_tb *tb);
+
 /* ---- plugin_order.c: words that threads synchronise by, and who wrote what was read ---- */
 
 enum { ORDER_FILTER = 1 << 15 };

@@ -96,6 +96,7 @@ static struct mapping ask_mapping(uint64_t address) {
                                    reply.image, reply.marked, reply.allocations};
         add_mapping(&mapping);
         python_found(&reply.python);
+        allocators_found(&reply);
     }
     return mapping;
 }

@@ -1,5 +1,6 @@
 /* Memory that the guest allocates, frees and maps, as marks in its events: calls of malloc() and
- * its kin, told of by a library that is preloaded (guest/allocations.c), and system calls.
+ * its kin, told of by a library that is preloaded (guest/allocations.c), or seen where the program
+ * brings its own (plugin_allocator.c), and system calls.
  *
  * The library tells by a store that nothing else makes, MOVNTI, of the first word of a report; the
  * callback of that store reads the report from the guest's memory. The library's own blocks are not
@@ -29,15 +30,23 @@ static void tell(unsigned vcpu, enum trace_memory_kind kind, uint64_t address, u
 
 /* ---- allocations ---- */
 
+void memory_tell_allocated(unsigned vcpu, uint64_t address, uint64_t size) {
+    tell(vcpu, MEMORY_ALLOCATED, address, size);
+}
+
+void memory_tell_freed(unsigned vcpu, uint64_t address) {
+    tell(vcpu, MEMORY_FREED, address, 0);
+}
+
 static void on_report(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata) {
     struct allocation_report report;
     (void)info, (void)userdata;
     if (!guest_read(address, &report, sizeof report))
         return;
     if (report.freed)
-        tell(vcpu, MEMORY_FREED, report.freed, 0);
+        memory_tell_freed(vcpu, report.freed);
     if (report.allocated)
-        tell(vcpu, MEMORY_ALLOCATED, report.allocated, report.size);
+        memory_tell_allocated(vcpu, report.allocated, report.size);
 }
 
 static bool is_report(const struct qemu_plugin_insn *insn) {
@@ -75,6 +84,7 @@ bool memory_instrument(struct qemu_plugin_tb *tb) {
     if (!code_tells_allocations(tb)) {
         if (!stack_told)
             await_first_store(tb);
+        allocators_instrument(tb);
         return false;
     }
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++)

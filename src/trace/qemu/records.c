@@ -362,6 +362,7 @@ static void on_map(struct capture *capture, uint32_t slot, const struct ring_map
     }
     reply->symbol = find_symbol(capture, &mapping);
     reply->python = python_in_mapping(capture, &mapping);
+    allocators_in_mapping(capture, process, &mapping, reply);
     reply->allocations =
         capture->launch.allocations[0] && strcmp(image->path, capture->launch.allocations) == 0;
     struct queued *item = capture_queue(capture, ITEM_IMAGE);

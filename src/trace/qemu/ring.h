@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/allocator_routines.h"
 #include "program/python_layout.h"
 #include "trace/thread_event.h"
 
@@ -42,7 +43,7 @@ enum {
     RING_PROCESSES = 256,
     RING_RECORD_BYTES = 256 << 10,
     RING_PATH_BYTES = 4096,
-    RING_CONTROL_BYTES = 256 << 10,
+    RING_CONTROL_BYTES = 512 << 10,
     RING_MARKERS = 1 << 17,    /* sites, and targets */
     RING_MAX_BLOCK_INSNS = 512 /* QEMU's TCG_MAX_INSNS */
 };
@@ -200,6 +201,9 @@ struct ring_reply {
     uint32_t marked;      /* `image` of the sites in this mapping; RING_UNMARKED: it has none */
     struct ring_python python;
     uint32_t allocations; /* it is the library that tells of allocations */
+    /* Allocators of the program's own that lie in it, in addresses of the guest. */
+    uint32_t routine_count;
+    struct allocator_routine routines[ALLOCATOR_ROUTINES];
 };
 
 enum { RING_UNMARKED = UINT32_MAX };

@@ -293,8 +293,36 @@ static inline void simulate_on(struct program_fixture *program, const struct mac
     }
 }
 
-/* Dispatch with life records and without must take the same cycles; the lives are from the run with
- * records. */
+/* Cycles where one core predecodes, with nothing idealised, and another times that. */
+static inline uint64_t cycles_predecoded(const struct program_fixture *program,
+                                         const struct machine *machine, uint32_t ideal) {
+    struct error error = {""};
+    const struct core_options none = {.predecodes = true}, options = {.ideal = ideal};
+    const struct core_input input = {.code = &program->code,
+                                     .insns = program->dynamic,
+                                     .accesses = program->accesses,
+                                     .insn_count = program->dynamic_count,
+                                     .access_count = program->access_count};
+    struct branch_predictor *nothing = branch_new(&machine->branch, &error);
+    struct core *input_side = core_new(machine, &none, &error);
+    struct core *core = core_new(machine, &options, &error);
+    struct core_statistics statistics;
+    assert_true(nothing && input_side && core);
+    for (int time = 0; time < 2; time++) /* what it kept before is forgotten */
+        if (!core_predecode_again(input_side, nothing, &error) ||
+            !core_push(input_side, &input, &error) || !core_finish(input_side, &error))
+            fail_msg("core: %s", error.message);
+    if (!core_push_predecoded(core, input_side, &error) || !core_finish(core, &error))
+        fail_msg("core: %s", error.message);
+    core_statistics(core, &statistics);
+    core_free(core);
+    core_free(input_side);
+    branch_free(nothing);
+    return statistics.cycles;
+}
+
+/* Dispatch with life records and without must take the same cycles, and so must what another core
+ * has predecoded; the lives are from the run with records. */
 static inline void simulate(struct program_fixture *program, const struct machine *machine,
                             uint32_t ideal) {
     program->without_life = true;
@@ -303,6 +331,8 @@ static inline void simulate(struct program_fixture *program, const struct machin
     program->without_life = false;
     simulate_on(program, machine, ideal, FIXTURE_DYNAMIC, NULL, NULL);
     assert_memory_equal(&plain, &program->result, sizeof plain);
+    if (!machine->core.in_order)
+        assert_int_equal(cycles_predecoded(program, machine, ideal), plain.cycles);
 }
 
 /* The units of 1/840 cycle that a profile gives to an instruction, under one signature or (−1)

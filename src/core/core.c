@@ -16,8 +16,9 @@ struct core *core_new(const struct machine *machine, const struct core_options *
         error_set(error, "out of memory for a core");
         return NULL;
     }
-    if (options->memory && machine->core.in_order)
-        error_set(error, "machine %s is in order: its cores cannot share memory", machine->name);
+    if ((options->memory || options->predecodes) && machine->core.in_order)
+        error_set(error, "machine %s is in order: its cores cannot share %s", machine->name,
+                  options->memory ? "memory" : "predecoded instructions");
     else if (machine->core.in_order)
         core->inorder = inorder_new(machine, options, error);
     else
@@ -60,6 +61,15 @@ uint64_t core_earliest(const struct core *core) {
 
 void core_wait_until(struct core *core, uint64_t cycle) {
     ooo_wait_until(core->ooo, cycle);
+}
+
+bool core_predecode_again(struct core *core, const struct branch_predictor *predictor,
+                          struct error *error) {
+    return ooo_predecode_again(core->ooo, predictor, error);
+}
+
+bool core_push_predecoded(struct core *core, const struct core *from, struct error *error) {
+    return ooo_push_predecoded(core->ooo, from->ooo, error);
 }
 
 bool core_warm(struct core *core, const struct core_input *input, struct error *error) {

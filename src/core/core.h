@@ -62,6 +62,8 @@ struct core_options {
      * simulates only as far as core_run() says, and core_push() takes a few instructions at a time
      * (CORE_PUSH). NULL: its own. */
     struct memory *memory;
+    /* It only predecodes (core_push_predecoded()); `machine` of core_new() must outlive it. */
+    bool predecodes;
 };
 
 struct core;
@@ -90,6 +92,21 @@ static inline struct core_input core_input_of(const struct code *code,
 /* Hands over the next instructions of the thread and simulates as far as they allow. The arrays may
  * be reused afterwards. */
 bool core_push(struct core *core, const struct core_input *input, struct error *error);
+
+/* ---- the same instructions again and again ---- */
+
+/* What depends on program order alone, that is µops, what fuses and how branches are predicted, is
+ * the same however a machine is idealised. A core out of order that only predecodes (core_options)
+ * is given instructions by core_push() and core_finish(), and keeps what they are; other cores time
+ * that, each of the same machine, with its idealisations or more.
+ *
+ * core_predecode_again() comes before the first instruction: what was kept is forgotten, and
+ * predictions begin with what this predictor has learned. */
+bool core_predecode_again(struct core *core, const struct branch_predictor *predictor,
+                          struct error *error);
+/* A new core is given what another, which lives as long, has predecoded: a million µops of it at
+ * most. It needs no predictor. core_finish() comes next. */
+bool core_push_predecoded(struct core *core, const struct core *from, struct error *error);
 
 /* ---- one core of several ---- */
 
@@ -143,8 +160,8 @@ const struct branch_predictor *core_predictor(const struct core *core);
 
 /* Copies what this memory and predictor have learned, for cores of the same machine with these
  * idealisations (enum ideal); in the copy time starts at 0 again. What `copy` knew before, of the
- * same machine, is forgotten, and its memory used again: that of caches is large. False: `copy` is
- * empty. */
+ * same machine, is forgotten, and its memory used again: that of caches is large. `predictor` may
+ * be NULL, for cores that are given what is predecoded. False: `copy` is empty. */
 bool core_learned_copy(struct core_learned *copy, const struct machine *machine, uint32_t ideal,
                        const struct memory *memory, const struct branch_predictor *predictor,
                        struct error *error);

@@ -29,6 +29,9 @@ void ooo_move(struct ooo *core, struct memory *memory);
 uint64_t ooo_cycle(const struct ooo *core);
 uint64_t ooo_earliest(const struct ooo *core);
 void ooo_wait_until(struct ooo *core, uint64_t cycle);
+bool ooo_predecode_again(struct ooo *core, const struct branch_predictor *predictor,
+                         struct error *error);
+bool ooo_push_predecoded(struct ooo *core, const struct ooo *from, struct error *error);
 
 /* ---- what they share (shared.c) ---- */
 

@@ -101,7 +101,8 @@ bool core_learned_new(struct core_learned *learned, const struct machine *machin
 static bool copy_predictor(struct core_learned *copy, const struct machine *machine,
                            const struct branch_predictor *predictor, struct error *error) {
     branch_free(copy->predictor);
-    if ((copy->predictor = branch_copy(predictor, &machine->branch)))
+    copy->predictor = predictor ? branch_copy(predictor, &machine->branch) : NULL;
+    if (copy->predictor || !predictor)
         return true;
     core_learned_free(copy);
     return error_set(error, "branch predictor: out of memory");

@@ -7,6 +7,7 @@
  * when that is 1, which is then paid. */
 #include "simulate/sampled_multisim.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -53,6 +54,7 @@ struct lane {
     uint32_t pairs;           /* to be simulated of it */
     uint32_t first_pair;
     struct core_learned start; /* what the core knew there */
+    struct core *predecoded;   /* what cells of this code are before timing; NULL: none so far */
     const struct code *code;
     struct simulated_cell *cells; /* since they were collected */
     size_t cell_count, cell_capacity;
@@ -153,15 +155,22 @@ static void give_room(struct sampled_multisim *multisim, struct core_learned *ro
     core_learned_free(room);
 }
 
-static bool push_record(struct core *core, const struct code *code, const struct record *record,
-                        struct error *error) {
-    struct core_input input = {code, record->insns, record->accesses, 0, 0, 0};
+/* Once for all simulations of the cell. */
+static bool predecode(const struct sampled_multisim *multisim, struct lane *lane,
+                      struct error *error) {
+    const struct core_options options = {.ideal = multisim->ideal, .predecodes = true};
+    const struct record *record = &lane->cell;
+    struct core_input input = {lane->code, record->insns, record->accesses, 0, 0, 0};
+    if (!lane->predecoded && !(lane->predecoded = core_new(&multisim->machine, &options, error)))
+        return false;
+    if (!core_predecode_again(lane->predecoded, lane->start.predictor, error))
+        return false;
     for (size_t p = 0; p < record->piece_count; p++) {
         next_piece(&input, &record->pieces[p]);
-        if (!core_push(core, &input, error))
+        if (!core_push(lane->predecoded, &input, error))
             return false;
     }
-    return core_finish(core, error);
+    return core_finish(lane->predecoded, error);
 }
 
 /* What a thread's simulations of a cell begin with: what the lane knew where the cell began. */
@@ -175,7 +184,7 @@ static bool renew(struct room *room, const struct sampled_multisim *multisim,
     const bool again = room->is_copy;
     room->is_copy = true;
     return (again ? core_learned_copy_again : core_learned_copy)(
-        &room->known, &multisim->machine, ideal, lane->start.memory, lane->start.predictor, error);
+        &room->known, &multisim->machine, ideal, lane->start.memory, NULL, error);
 }
 
 /* Cycles of the cell with a set of categories idealised. */
@@ -188,7 +197,8 @@ static bool time_with(const struct sampled_multisim *multisim, const struct lane
     if (!renew(room, multisim, lane, options.ideal, error))
         return false;
     struct core *core = core_new(&multisim->machine, &options, error);
-    bool good = core && push_record(core, lane->code, &lane->cell, error);
+    bool good =
+        core && core_push_predecoded(core, lane->predecoded, error) && core_finish(core, error);
     if (core)
         core_statistics(core, &statistics);
     *cycles = good ? (double)statistics.cycles : 0;
@@ -289,10 +299,10 @@ static bool run_all(struct cell_runs *runs, struct error *error) {
     return !runs->failed;
 }
 
-static bool simulate_cell(struct sampled_multisim *multisim, const struct lane *lane,
+static bool simulate_cell(struct sampled_multisim *multisim, struct lane *lane,
                           struct simulated_cell *cell, struct error *error) {
     struct cell_runs runs = {.multisim = multisim, .lane = lane};
-    if (!run_all(&runs, error))
+    if (!predecode(multisim, lane, error) || !run_all(&runs, error))
         return false;
     const double all = runs.as_it_is.all, *with = runs.with + FIRST_CATEGORY;
     *cell = (struct simulated_cell){.part = lane->part,
@@ -380,6 +390,7 @@ static bool see(void *context, void *state, const struct core *core, const struc
                 const struct trace_batch *piece, bool follows, struct error *error) {
     struct sampled_multisim *multisim = context;
     struct lane *lane = state;
+    assert(!lane->code || lane->code == code);
     lane->code = code;
     if (!follows && !end_cell(multisim, lane, error))
         return false;
@@ -430,6 +441,7 @@ static bool collect(void *context, void *state, double weight, struct error *err
 static void detach(void *context, void *state) {
     struct lane *lane = state;
     (void)context;
+    core_free(lane->predecoded);
     core_learned_free(&lane->start);
     record_free(&lane->last);
     record_free(&lane->cell);

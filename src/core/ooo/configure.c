@@ -105,8 +105,8 @@ static uint32_t queue_of(const struct ooo *core, const struct machine_ports *por
     return core->pools[pool].queue;
 }
 
-static struct unit unit_for(const struct ooo *core, enum operation operation,
-                            const struct uop_timing *timing) {
+struct unit unit_for(const struct ooo *core, enum operation operation,
+                     const struct uop_timing *timing) {
     const uint32_t latency = ideal_latency(core, operation, timing->latency);
     const uint32_t queue = queue_of(core, &timing->ports);
     const uint32_t l1_latency = core->ideal & IDEAL_DL1 ? 0 : core->l1d_latency;
@@ -137,8 +137,11 @@ uint32_t unit_row(struct ooo *core, enum operation operation, const struct uop_t
     const struct unit unit = unit_for(core, operation, timing);
     const uint32_t row =
         (uint32_t)index_where(i, core->unit_count, is_same(&core->units[i], &unit));
-    if (row == core->unit_count && row < MOST_UNITS)
+    if (row == core->unit_count && row < MOST_UNITS) {
         core->units[core->unit_count++] = unit;
+        if (core->kept)
+            predecoded_note_row(core->kept, row, timing);
+    }
     return row;
 }
 

@@ -161,7 +161,8 @@ void ooo_statistics(const struct ooo *core, struct core_statistics *statistics) 
     statistics->uops = core->next;
     statistics->loads = core->now.held[HELD_LOAD];
     statistics->stores = core->now.stores;
-    branch_statistics(core->predictor, &statistics->branch);
+    if (core->predictor)
+        branch_statistics(core->predictor, &statistics->branch);
     core_subtract_branches(&statistics->branch, &core->warmed_branch);
     memory_statistics(core->memory, &statistics->memory);
 }

@@ -80,8 +80,24 @@ static bool allocate_stream(struct ooo *core) {
 
 static bool allocate(struct ooo *core) {
     core->lookahead = (uint64_t)core->machine.rob + core->fetch_capacity;
+    if (core->kept)
+        return allocate_stream(core);
     return allocate_rings(core) && allocate_records(core) && allocate_stores(core) &&
            allocate_stream(core);
+}
+
+void begin_input(struct ooo *core) {
+    core->last_begin = core->last_end = UNKNOWN;
+    core->at_block = true;
+    core->stack_moved = core->is_waiting = false;
+    core->rep_piece = 0;
+    core->fused_operands = NULL;
+}
+
+/* Room for what it predecodes, and no more. */
+static bool keep_input(struct ooo *core, const struct machine *machine) {
+    core->branch = &machine->branch;
+    return (core->kept = predecoded_new()) != NULL;
 }
 
 struct ooo *ooo_new(const struct machine *machine, const struct core_options *options,
@@ -98,11 +114,15 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
     core->one_of_several = options->memory != NULL;
     core->until = core->others = UNKNOWN;
     resume_fetch(&core->now, 1);
-    if (!configure(core, machine) || !allocate(core)) {
+    if ((options->predecodes && !keep_input(core, machine)) || !configure(core, machine) ||
+        !allocate(core)) {
         error_set(error, "out of memory for a core with a window of %u µops", core->machine.rob);
         ooo_free(core);
         return NULL;
     }
+    begin_input(core);
+    if (core->kept)
+        return core;
     struct core_learned learned;
     bool made = core_learned_new(&learned, machine, options, error);
     core->memory = learned.memory;
@@ -117,8 +137,6 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
         core->buffer->used = 0;
     }
     begin_group_words(core);
-    core->last_begin = core->last_end = UNKNOWN;
-    core->at_block = true;
     plan_sweep(core);
     core->far_earliest = core->end_of_time = core->drain_due = UNKNOWN;
     core->awaited_line = UNKNOWN;
@@ -180,8 +198,9 @@ void ooo_free(struct ooo *core) {
         free(core->known[insn].block);
     free(core->known);
     free(core->with_forms);
-    for (uint32_t chunk = 0; chunk < PREPARED_CHUNKS; chunk++)
+    for (uint32_t chunk = 0; chunk < PREPARED_CHUNKS && core->prepared[chunk]; chunk++)
         free(core->prepared[chunk]);
+    predecoded_free(core->kept);
     free(core);
 }
 
@@ -210,7 +229,11 @@ static void wait_for_room(const struct ooo *core) {
 bool hand_over(struct ooo *core, bool all, struct error *error) {
     struct chunk *chunk = &core->chunks[core->handed_over % CHUNKS];
     *chunk = (struct chunk){.produced = core->produced, .all = all};
-    if (core->executor)
+    if (core->kept && !predecoded_add_chunk(core, error))
+        return false;
+    if (core->kept)
+        ; /* another core times it */
+    else if (core->executor)
         chunk->ticket = executor_submit(core->executor, run_chunk, core, core->handed_over);
     else
         run_chunk(core, core->handed_over);

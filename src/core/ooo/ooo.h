@@ -355,7 +355,9 @@ struct ooo {
     bool notes_more;             /* some operations take no time, or memory is renamed */
     uint32_t packet_limit;       /* packets in flight; 0: no limit */
     bool isa_known;
-    bool one_of_several; /* shares memory with others (core/core.h) */
+    bool one_of_several;                 /* shares memory with others (core/core.h) */
+    struct predecoded *kept;             /* it only predecodes, and keeps that; NULL: it times it */
+    const struct machine_branch *branch; /* of such a core: the machine's */
 
     /* ---- the rooms it drives ---- */
     struct memory *memory;
@@ -506,8 +508,13 @@ static inline bool meet_insn(struct ooo *core, uint32_t insn_number, struct erro
 /* Registers that renaming may hand out: those beyond the architectural state. */
 bool set_registers(struct ooo *core, enum isa isa, struct error *error);
 
+/* What the input side begins with, before the first instruction. */
+void begin_input(struct ooo *core);
+
 /* The machine with its idealisations (configure.c). False: out of memory. */
 bool configure(struct ooo *core, const struct machine *machine);
+struct unit unit_for(const struct ooo *core, enum operation operation,
+                     const struct uop_timing *timing);
 /* The row of `units` for µops of this operation that take so long on the machine as described, made
  * if it is new; MOST_UNITS: there is no room. */
 uint32_t unit_row(struct ooo *core, enum operation operation, const struct uop_timing *timing);
@@ -516,6 +523,14 @@ uint32_t unit_row(struct ooo *core, enum operation operation, const struct uop_t
  * committed (ooo.c). */
 bool hand_over(struct ooo *core, bool all, struct error *error);
 void wait_for_pipeline(const struct ooo *core);
+
+/* What a core that only predecodes keeps (predecoded.c). */
+struct predecoded *predecoded_new(void); /* NULL: out of memory */
+void predecoded_free(struct predecoded *kept);
+/* µops of a row of units take so long on the machine as described. */
+void predecoded_note_row(struct predecoded *kept, uint32_t row, const struct uop_timing *timing);
+/* The chunk that the stream has been filled with. */
+bool predecoded_add_chunk(struct ooo *core, struct error *error);
 
 /* Takes all µops of the stream; with `all`, time goes on behind the last commit (timing.c). */
 void run_timing(struct ooo *core, bool all);

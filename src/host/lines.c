@@ -22,11 +22,10 @@
 enum {
     APART = 128, /* bytes: neighbours are fetched in pairs by some */
     NODES = 128,
-    ROUNDS = 100,    /* of turns */
-    ADDITIONS = 500, /* of each of SPACINGS, which are SPACING cycles apart */
-    SPACINGS = 5,
-    SPACING = 2,
-    PATIENCE = 10000, /* looks, some 100 µs, before others may run, or turns do not count */
+    ROUNDS = 100, /* of turns */
+    ADDITIONS = 1000,
+    ADDITIONS_BEFORE = 50, /* both have begun behind these */
+    PATIENCE = 10000,      /* looks, some 100 µs, before others may run, or turns do not count */
     MOST_SAMPLES = CLOCK_MOST
 };
 /* Of medians whose interval is wider than that nothing is said. */
@@ -46,7 +45,6 @@ struct pair {
     _Atomic bool given_up __attribute__((aligned(APART)));
     _Atomic uint64_t sum __attribute__((aligned(APART)));
     _Atomic bool enough __attribute__((aligned(APART))); /* additions */
-    unsigned spacing;                                    /* of the other's additions: cycles */
     struct node nodes[NODES];
     int processors[2]; /* of who asks, of the other */
     uint64_t seed;
@@ -89,14 +87,19 @@ static bool take_turns(struct pair *pair, uint64_t from, uint64_t to) {
 
 /* ---- the other thread ---- */
 
-/* An addition to a word of both, whose address is there some additions after the value that it had
- * the last time: without them the next one may begin at once. */
-static inline uint64_t add_behind(struct pair *pair, uint64_t last, unsigned spacing) {
-    uint64_t later = last;
-    __asm__ volatile("and $0, %0" : "+r"(later));
-    for (unsigned i = 0; i < spacing; i++)
-        __asm__ volatile("add $0, %0" : "+r"(later));
-    return atomic_fetch_add_explicit(&pair->sum + later, 1, memory_order_relaxed);
+/* Additions to a word of both, none of which waits for another's result: whoever loses the line has
+ * asked for it again at once. Additions that wait for the one before ask the later the longer their
+ * chain is, and the other one keeps the line for that. Returns how often the other thread added in
+ * between. */
+static unsigned add_often(struct pair *pair, unsigned additions) {
+    unsigned changes = 0;
+    uint64_t last = atomic_fetch_add_explicit(&pair->sum, 1, memory_order_relaxed);
+    for (unsigned i = 1; i < additions; i++) {
+        const uint64_t now = atomic_fetch_add_explicit(&pair->sum, 1, memory_order_relaxed);
+        changes += now != last + 1;
+        last = now;
+    }
+    return changes;
 }
 
 static void answer(struct pair *pair, enum request request) {
@@ -106,9 +109,8 @@ static void answer(struct pair *pair, enum request request) {
         (void)*(volatile uint64_t *)&pair->nodes[i].written;
     if (request == TAKE_TURNS)
         take_turns(pair, 1, 0);
-    for (uint64_t last = 0;
-         request == ADD && !atomic_load_explicit(&pair->enough, memory_order_relaxed);)
-        last = add_behind(pair, last, pair->spacing);
+    while (request == ADD && !atomic_load_explicit(&pair->enough, memory_order_relaxed))
+        add_often(pair, ADDITIONS_BEFORE);
 }
 
 static void *be_other(void *given) {
@@ -230,51 +232,27 @@ static double turn_ticks(struct pair *pair, int64_t *processor) {
     return (double)(end - begin) / (2.0 * ROUNDS);
 }
 
-/* Returns how often the other thread added in between. */
-static unsigned add_often(struct pair *pair, unsigned spacing) {
-    unsigned changes = 0;
-    uint64_t last = add_behind(pair, 0, spacing);
-    for (unsigned i = 1; i < ADDITIONS; i++) {
-        const uint64_t now = add_behind(pair, last, spacing);
-        changes += now != last + 1;
-        last = now;
-    }
-    return changes;
-}
-
 /* What a number of additions in a row takes alone, up to the middle of the last. Beside the other
- * thread, once that adds, too, so many are in a row. 0: it did not. */
-static double kept_with(struct pair *pair, unsigned spacing) {
-    unsigned looks = 0;
+ * thread, once that adds, too, so many are in a row. */
+static double kept_ticks(struct pair *pair, int64_t *processor) {
+    unsigned looks = 0, after;
+    add_often(pair, ADDITIONS_BEFORE);
     const uint64_t begin = __rdtsc();
-    add_often(pair, spacing);
+    add_often(pair, ADDITIONS);
     const double one = (double)(__rdtsc() - begin) / ADDITIONS;
     const uint64_t sum = atomic_load(&pair->sum);
     atomic_store(&pair->enough, false);
-    pair->spacing = spacing;
     ask(pair, ADD);
     while (atomic_load(&pair->sum) == sum)
         wait_a_little(&looks);
-    const unsigned changes = add_often(pair, spacing);
+    add_often(pair, ADDITIONS_BEFORE);
+    const unsigned changes = add_often(pair, ADDITIONS);
     atomic_store(&pair->enough, true);
     await_answer(pair);
-    return changes ? one * ((double)ADDITIONS / changes - 0.5) : 0;
-}
-
-/* With several spacings, as only whole additions are seen. */
-static double kept_ticks(struct pair *pair, int64_t *processor) {
-    unsigned after;
-    double sum = 0;
-    for (unsigned i = 0; i < SPACINGS; i++) {
-        const double kept = kept_with(pair, i * SPACING);
-        sum += kept;
-        if (kept == 0)
-            *processor = -1;
-    }
     __rdtscp(&after);
-    if (*processor != after)
+    if (*processor != after || !changes)
         *processor = -1;
-    return sum / SPACINGS;
+    return changes ? one * ((double)ADDITIONS / changes - 0.5) : 0;
 }
 
 static double ticks_of(struct pair *pair, enum host_line line, int64_t *processor) {

@@ -15,8 +15,9 @@ enum host_line {
     HOST_LINE_ATOMIC_TO, /* and to one that the other processor wrote */
     HOST_LINE_UPGRADE,   /* and to one that both have read */
     HOST_LINE_TURNS,     /* both write the same line by turns: half of a round */
-    HOST_LINE_KEPT,      /* both add atomically to the same word all the time: for how long one has
-                            the line, from the first addition to the middle of the last */
+    HOST_LINE_KEPT,      /* both add atomically to the same word all the time, without waiting for
+                            what it was: for how long one has the line, from the first addition to
+                            the middle of the last. Depends on where on the chip the two are */
     HOST_LINES
 };
 

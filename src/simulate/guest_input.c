@@ -2,12 +2,11 @@
 
 #include "simulate/selection.h"
 
-bool guest_input_open(struct guest_input *input, const char *path, struct insn_memo *memo,
+bool guest_input_open(struct guest_input *input, const char *path, struct trace *read,
                       uint32_t thread, struct error *error) {
-    *input = (struct guest_input){.trace = trace_open_again(path, memo, error)};
+    *input = (struct guest_input){.trace = trace_open_beside(path, read, error)};
     if (!input->trace)
         return false;
-    trace_fix_numbers(input->trace);
     trace_alone(input->trace, thread);
     return true;
 }

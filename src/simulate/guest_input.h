@@ -17,8 +17,8 @@ struct guest_input {
     bool over;             /* no batch follows */
 };
 
-/* `memo`: of the file's instructions, or NULL. */
-bool guest_input_open(struct guest_input *input, const char *path, struct insn_memo *memo,
+/* `read`: the file's trace, which has been read to its end (trace_open_beside()). */
+bool guest_input_open(struct guest_input *input, const char *path, struct trace *read,
                       uint32_t thread, struct error *error);
 void guest_input_close(struct guest_input *input);
 

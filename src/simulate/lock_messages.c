@@ -190,7 +190,7 @@ static bool go_on(struct replay *replay, struct replayed *thread, struct error *
     thread->order.written = 0;
     thread->waits_for = SIZE_MAX;
     if (!thread->opened && !guest_input_open(&guest->input, replay->chip->options->path,
-                                             replay->chip->options->memo, guest->thread, error))
+                                             replay->chip->run->trace, guest->thread, error))
         return false;
     thread->opened = true;
     while (thread->waits_for == SIZE_MAX && !thread->order.written) {

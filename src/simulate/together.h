@@ -45,17 +45,15 @@ struct path_segment {
     uint64_t begin, end;
 };
 
-struct insn_memo;
 struct line_remedies;
 struct lock_remedies;
 struct together_plan;
 struct work_profile;
 struct together {
-    const char *path;       /* trace file with addresses; it is read once per thread */
-    struct insn_memo *memo; /* of its instructions; NULL: each reading decodes them */
-    uint32_t cores;         /* 0: the machine's chip.cores */
-    uint32_t slack;         /* cycles; 0: together_slack() */
-    uint64_t turn;          /* cycles; 0: TOGETHER_TURN_SECONDS of the machine's clock */
+    const char *path; /* trace file with addresses; it is read once per thread */
+    uint32_t cores;   /* 0: the machine's chip.cores */
+    uint32_t slack;   /* cycles; 0: together_slack() */
+    uint64_t turn;    /* cycles; 0: TOGETHER_TURN_SECONDS of the machine's clock */
     const struct together_affinity *affinity; /* of cores that there are; NULL: any core */
     struct together_watch watch;              /* of all processes */
     const struct line_remedies *remedies;     /* lines laid out anew (line_remedy.h); NULL: none */

@@ -19,7 +19,7 @@ bool guest_give_core(struct chip_run *chip, struct guest *guest, int core, struc
     const uint64_t cycle =
         chip->core_free[core] > guest->ready ? chip->core_free[core] : guest->ready;
     if (!guest->input.trace && !guest_input_open(&guest->input, chip->options->path,
-                                                 chip->options->memo, guest->thread, error))
+                                                 chip->run->trace, guest->thread, error))
         return false;
     if (guest->lane && guest->core != core)
         core_move(guest->lane->core, shared_memory_core(chip->memory, (uint32_t)core));

@@ -68,7 +68,7 @@ static bool keep(struct together_variant *variant, struct simulation *simulation
 static bool simulate_file(struct worker *worker, struct together_variant *variant,
                           struct simulation_options *options, struct error *error) {
     struct simulation simulation;
-    struct trace *trace = trace_open_again(options->together->path, options->together->memo, error);
+    struct trace *trace = trace_open_again(options->together->path, worker->all->memo, error);
     if (!trace)
         return false;
     trace_fix_numbers(trace);
@@ -85,7 +85,6 @@ static bool simulate(struct worker *worker, struct together_variant *variant, st
     struct together together = *options.together;
     struct instruction_observer observer;
     const struct lock_remedies *locks = &variant->locks;
-    together.memo = worker->all->memo;
     options.together = &together;
     options.observer_count = options.instruction_observer_count = 0;
     options.one_thread = worker->all->several;

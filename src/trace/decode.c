@@ -29,7 +29,7 @@ struct guest_thread {
 };
 
 struct decoder {
-    struct code_table table;
+    struct code_table own, *table; /* its own, or that of another, which has all code */
     struct notes *notes;
     struct guest_thread **threads; /* by number; NULL: not yet seen; &ended: ended */
     size_t thread_capacity;
@@ -64,8 +64,9 @@ struct decoder *decoder_new(enum isa isa, bool addresses, struct notes *notes) {
     if (!decoder)
         return NULL;
     memset(decoder, 0, offsetof(struct decoder, emitter.insns));
-    code_table_init(&decoder->table, isa);
-    decoder->emitter.table = &decoder->table;
+    decoder->table = &decoder->own;
+    code_table_init(decoder->table, isa);
+    decoder->emitter.table = decoder->table;
     decoder->emitter.addresses = addresses;
     decoder->notes = notes;
     decoder->ending = CODE_NONE;
@@ -85,7 +86,7 @@ static void free_thread(struct decoder *decoder, uint32_t number) {
 void decoder_settle(struct decoder *decoder) {
     for (uint32_t i = 0; i < decoder->thread_count; i++)
         free_thread(decoder, i);
-    code_table_settle(&decoder->table);
+    code_table_settle(&decoder->own);
 }
 
 void decoder_free(struct decoder *decoder) {
@@ -95,16 +96,16 @@ void decoder_free(struct decoder *decoder) {
     free(decoder->threads);
     free(decoder->told);
     event_queue_free(&decoder->thread_events);
-    code_table_free(&decoder->table);
+    code_table_free(&decoder->own);
     free(decoder);
 }
 
 const struct code_table *decoder_table(const struct decoder *decoder) {
-    return &decoder->table;
+    return decoder->table;
 }
 
 const struct code *decoder_code(const struct decoder *decoder) {
-    return &decoder->table.code;
+    return &decoder->table->code;
 }
 
 uint32_t decoder_thread_count(const struct decoder *decoder) {
@@ -131,10 +132,10 @@ static bool tell_events(struct decoder *decoder, const struct guest_thread *thre
 
 static struct code_block *block_of(struct decoder *decoder, const struct guest_thread *thread,
                                    uint64_t event, struct error *error) {
-    const struct process_blocks *process = &decoder->table.processes[thread->process];
+    const struct process_blocks *process = &decoder->table->processes[thread->process];
     if (event >= process->count)
         return error_null(error, "unknown block %" PRIu64 " entered", event);
-    return decoder->table.blocks + process->blocks[event];
+    return decoder->table->blocks + process->blocks[event];
 }
 
 static bool hold(struct guest_thread *thread, const uint64_t *events, size_t count,
@@ -154,7 +155,7 @@ static bool emit_held(struct decoder *decoder, struct guest_thread *thread, uint
                       uint64_t position, const struct code_block *next, struct error *error) {
     if (thread->held_block == CODE_NONE)
         return true;
-    enum emit emit = emit_block(&decoder->emitter, decoder->table.blocks + thread->held_block,
+    enum emit emit = emit_block(&decoder->emitter, decoder->table->blocks + thread->held_block,
                                 thread->held, thread->held_count, next, error);
     thread->held_block = CODE_NONE;
     thread->held_count = 0;
@@ -228,14 +229,14 @@ static bool decode_chunk(struct decoder *decoder, struct error *error) {
         if (!block)
             return false;
         decoder->position =
-            emit_plain(&decoder->emitter, &decoder->table.processes[thread->process], chunk->events,
-                       chunk->event_count, decoder->position, &decoder->entered);
+            emit_plain(&decoder->emitter, &decoder->table->processes[thread->process],
+                       chunk->events, chunk->event_count, decoder->position, &decoder->entered);
         block = block_of(decoder, thread, chunk->events[decoder->position], error);
         const uint64_t *events = chunk->events + decoder->position + 1;
         uint32_t end = next_block_at(chunk, decoder->position + 1);
         uint32_t count = end - decoder->position - 1;
         if (end == chunk->event_count) {
-            thread->held_block = (uint32_t)(block - decoder->table.blocks);
+            thread->held_block = (uint32_t)(block - decoder->table->blocks);
             decoder->position = end;
             decoder->entered += block->insn_count;
             return hold(thread, events, count, error) && check_count(decoder, error);
@@ -279,7 +280,7 @@ static bool reserve_threads(struct decoder *decoder, uint32_t number, struct err
 }
 
 static bool feed_data(struct decoder *decoder, const struct item_data *chunk, struct error *error) {
-    if (chunk->process >= decoder->table.process_count)
+    if (chunk->process >= decoder->table->process_count)
         return error_set(error, "data of unknown process %" PRIu32, chunk->process);
     if (decoder->only >= 0 && chunk->thread != (uint32_t)decoder->only)
         return true;
@@ -314,7 +315,7 @@ static bool feed_data(struct decoder *decoder, const struct item_data *chunk, st
 
 static bool feed_event(struct decoder *decoder, const struct thread_event *event,
                        struct error *error) {
-    if (event->process >= decoder->table.process_count)
+    if (event->process >= decoder->table->process_count)
         return error_set(error, "an event of unknown process %" PRIu32, event->process);
     if (!reserve_threads(decoder, event->thread, error) ||
         (event->other != THREAD_EVENT_NO_THREAD && !reserve_threads(decoder, event->other, error)))
@@ -328,18 +329,32 @@ struct trace_thread decoder_thread(const struct decoder *decoder, uint32_t threa
     return event_queue_origin(&decoder->thread_events, thread);
 }
 
+static bool feed_code(struct decoder *decoder, const struct item *item, struct error *error) {
+    struct code_table *table = &decoder->own;
+    if (decoder->table != table)
+        return true;
+    switch (item->kind) {
+    case ITEM_PROCESS:
+        return code_table_add_process(table, item->process.process, error);
+    case ITEM_IMAGE:
+        return code_table_add_image(table, &item->image, error);
+    case ITEM_CODE:
+        return code_table_add_block(table, &item->code, decoder->notes, error);
+    case ITEM_SYMBOLS:
+        return code_table_add_symbols(table, &item->symbols, error);
+    default:
+        return code_table_add_python(table, &item->python, error);
+    }
+}
+
 bool decoder_feed(struct decoder *decoder, const struct item *item, struct error *error) {
     switch (item->kind) {
     case ITEM_PROCESS:
-        return code_table_add_process(&decoder->table, item->process.process, error);
     case ITEM_IMAGE:
-        return code_table_add_image(&decoder->table, &item->image, error);
     case ITEM_CODE:
-        return code_table_add_block(&decoder->table, &item->code, decoder->notes, error);
     case ITEM_SYMBOLS:
-        return code_table_add_symbols(&decoder->table, &item->symbols, error);
     case ITEM_PYTHON:
-        return code_table_add_python(&decoder->table, &item->python, error);
+        return feed_code(decoder, item, error);
     case ITEM_THREAD_EVENT:
         return feed_event(decoder, &item->event, error);
     case ITEM_DATA:
@@ -366,11 +381,15 @@ void decoder_outline(struct decoder *decoder) {
 }
 
 void decoder_fix_numbers(struct decoder *decoder) {
-    decoder->table.fixed_numbers = true;
+    decoder->table->fixed_numbers = true;
 }
 
 void decoder_remember(struct decoder *decoder, struct insn_memo *memo) {
-    decoder->table.memo = memo;
+    decoder->own.memo = memo;
+}
+
+void decoder_share(struct decoder *decoder, struct decoder *other) {
+    decoder->table = decoder->emitter.table = other->table;
 }
 
 void decoder_only(struct decoder *decoder, int thread) {
@@ -383,7 +402,7 @@ void decoder_finish(struct decoder *decoder) {
 
 static void settle_memory(const struct decoder *decoder, struct trace_memory *event,
                           uint64_t before) {
-    const struct code_table *table = &decoder->table;
+    const struct code_table *table = decoder->table;
     event->position += before;
     event->image = event->image < table->image_count ? table->images[event->image] : UINT32_MAX;
 }
@@ -416,7 +435,7 @@ static int deliver(struct decoder *decoder, uint32_t number, bool ended,
     for (uint32_t i = 0; i < decoder->emitter.python_count; i++) {
         struct trace_python *python = &decoder->emitter.python[i];
         python->position += thread->insn_count;
-        python->function = code_table_python(&decoder->table, thread->process, python->function);
+        python->function = code_table_python(decoder->table, thread->process, python->function);
     }
     for (uint32_t i = 0; i < decoder->emitter.memory_count; i++)
         settle_memory(decoder, &decoder->emitter.memory[i], thread->insn_count);

@@ -31,6 +31,9 @@ void decoder_only(struct decoder *decoder, int thread);
 void decoder_outline(struct decoder *decoder);                          /* trace_outline() */
 void decoder_fix_numbers(struct decoder *decoder);                      /* trace_fix_numbers() */
 void decoder_remember(struct decoder *decoder, struct insn_memo *memo); /* trace_open_again() */
+/* Before the first item: the code is that of another, which has had all items of the same trace
+ * (trace_open_beside()). */
+void decoder_share(struct decoder *decoder, struct decoder *other);
 /* Chunks that fit within the next `insns` instructions are passed over instead of decoded; see
  * trace_pass(). */
 void decoder_pass(struct decoder *decoder, uint64_t insns);

@@ -15,6 +15,13 @@ struct trace *trace_open_again(const char *path, struct insn_memo *memo, struct 
     return trace;
 }
 
+struct trace *trace_open_beside(const char *path, struct trace *read, struct error *error) {
+    struct trace *trace = trace_open(path, error);
+    if (trace)
+        trace_share(trace, read);
+    return trace;
+}
+
 struct trace *trace_capture(const struct capture_options *options, int *exec_status,
                             struct error *error) {
     struct item_source source = {0};

@@ -10,3 +10,5 @@ struct trace *trace_from_source(const struct item_source *source, struct error *
 
 /* Its instructions are decoded by a memo (trace_open_again()). */
 void trace_remember(struct trace *trace, struct insn_memo *memo);
+/* Its code is that of another trace (trace_open_beside()). */
+void trace_share(struct trace *trace, struct trace *read);

@@ -270,6 +270,10 @@ void trace_remember(struct trace *trace, struct insn_memo *memo) {
     decoder_remember(trace->decoder, memo);
 }
 
+void trace_share(struct trace *trace, struct trace *read) {
+    decoder_share(trace->decoder, read->decoder);
+}
+
 void trace_fix_numbers(struct trace *trace) {
     decoder_fix_numbers(trace->decoder);
 }

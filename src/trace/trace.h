@@ -178,6 +178,11 @@ struct trace *trace_open(const char *path, struct error *error);
 struct insn_memo;
 struct trace *trace_open_again(const char *path, struct insn_memo *memo, struct error *error);
 
+/* Opens the file of a trace, which has been read to its end, once more: as for a reader of each
+ * thread. The code, with its numbers, is that of the trace `read`, which is neither settled nor
+ * closed before this one; one thread of the host uses both. */
+struct trace *trace_open_beside(const char *path, struct trace *read, struct error *error);
+
 /* Starts the command under capture and returns its live trace. The command has the caller's
  * standard input, output and error. NULL with `*exec_status` 126 or 127 when it cannot be run or
  * found, 125 when culprit lacks something. */

@@ -785,6 +785,44 @@ static void a_long_sleep_counts_once(void **state) {
     }
 }
 
+/* A reader of one thread that has the code of a trace read before says what one with code of its
+ * own does, and its instructions are that trace's. */
+static void code_is_shared_by_readers(void **state) {
+    (void)state;
+    struct error error = {""};
+    struct trace_batch batch;
+    char own[1 << 13], shared[1 << 13];
+    begin();
+    add_work(0, 6);
+    add_work(1, 9);
+    add_work(1, 4);
+    write_trace();
+    struct trace *whole = trace_open(path, &error), *alone = trace_open(path, &error);
+    assert_true(whole && alone);
+    trace_fix_numbers(whole);
+    while (trace_next(whole, &batch, &error) > 0)
+        ;
+    trace_fix_numbers(alone);
+    trace_alone(alone, 1);
+    assert_int_equal(render_trace(alone, own, sizeof own, &error), 0);
+    for (unsigned i = 0; i < 2; i++) { /* at the same time, too */
+        struct trace *beside = trace_open_beside(path, whole, &error);
+        struct trace *other = trace_open_beside(path, whole, &error);
+        assert_true(beside && other);
+        trace_alone(beside, 1);
+        trace_alone(other, i);
+        assert_int_equal(trace_next(other, &batch, &error), 1);
+        assert_int_equal(render_trace(beside, shared, sizeof shared, &error), 0);
+        assert_string_equal(shared, own);
+        assert_ptr_equal(trace_code(beside), trace_code(whole));
+        trace_close(beside);
+        trace_close(other);
+    }
+    assert_non_null(strstr(own, "l200020+4/0"));
+    trace_close(alone);
+    trace_close(whole);
+}
+
 static int load_machine(void **state) {
     (void)state;
     struct error error;
@@ -824,6 +862,7 @@ int main(void) {
         cmocka_unit_test(a_region_of_all_is_the_run),
         cmocka_unit_test(a_region_begins_with_who_waits),
         cmocka_unit_test(a_long_sleep_counts_once),
+        cmocka_unit_test(code_is_shared_by_readers),
     };
     return cmocka_run_group_tests(tests, load_machine, remove_trace);
 }

@@ -15,6 +15,7 @@ struct lock {
     uint32_t depth; /* how often its owner has it */
     uint32_t readers;
     uint32_t parties, arrived; /* of a barrier; parties 0: not known */
+    uint64_t arrivals;         /* at a barrier, in the captured run, if they were counted */
     uint32_t last;             /* thread that wanted it last; LOCK_NOBODY: none has */
     bool shared;               /* several threads have wanted it */
     uint32_t waking;           /* threads that were woken to try once more, and have not yet */

@@ -246,7 +246,7 @@ static bool run_process(struct chip_run *chip, struct error *error) {
     if (!lock_messages_find(chip, error))
         return false;
     chip->end = chip->latest = 0;
-    chip->exited = false;
+    chip->exited = chip->counted = false;
     for (uint32_t core = 0; core < chip->cores; core++) {
         chip->on_core[core] = -1;
         chip->last_on[core] = UINT32_MAX;

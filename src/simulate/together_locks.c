@@ -7,7 +7,7 @@
 
 #include "simulate/lock_remedy.h"
 
-enum { BARRIER_BYTES = 32, LOCK_BYTES = 64 }; /* of glibc: no mutex or rwlock is larger */
+enum { LOCK_BYTES = 64 }; /* of glibc: no mutex or rwlock is larger */
 
 /* ---- who has what ---- */
 
@@ -167,38 +167,6 @@ void guest_note_action(struct guest *guest, const struct guest_action *action) {
         let_loose(guest, action->lock);
 }
 
-/* ---- barriers ---- */
-
-/* Threads that meet at a barrier: as many as the captured run woke at a time, and the one that woke
- * them; or all that called the kernel there, to sleep or to wake, as where threads are slow to come
- * the one that opens the barrier may always be there before the others sleep. 0: it is not known.
- */
-static uint32_t parties_of(const struct chip_run *chip, uint64_t address) {
-    int64_t most = 0;
-    uint32_t callers = 0, last = UINT32_MAX; /* events are by thread */
-    for (size_t i = 0; i < chip->events.count; i++) {
-        const struct thread_event *event = &chip->events.events[i];
-        if ((event->kind != THREAD_EVENT_WAKE && event->kind != THREAD_EVENT_WAIT) ||
-            event->process != chip->process || event->address - address >= BARRIER_BYTES)
-            continue;
-        callers += event->thread != last;
-        last = event->thread;
-        if (event->kind == THREAD_EVENT_WAKE && event->result > most)
-            most = event->result;
-    }
-    const uint32_t woken = most && most < UINT32_MAX ? (uint32_t)most + 1 : 0;
-    return callers > woken && callers > 1 ? callers : woken;
-}
-
-static struct lock *barrier_at(struct chip_run *chip, uint64_t address) {
-    struct lock *lock = lock_table_at(&chip->locks, address);
-    if (lock && !lock->barrier) {
-        lock->barrier = true;
-        lock->parties = parties_of(chip, address);
-    }
-    return lock;
-}
-
 /* ---- among the instructions ---- */
 
 /* The lock that the thread has and that an unlock touches first at this address: another of its
@@ -235,6 +203,8 @@ static bool find_action(struct chip_run *chip, struct guest *guest, uint64_t add
     case ENTRY_BARRIER:
         if (!(action->lock = barrier_at(chip, address)))
             return false;
+        if (chip->counting)
+            return true;
         guest->counted = action->lock->parties;
         if (guest->counted)
             action->what = DO_ARRIVE;

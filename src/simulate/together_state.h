@@ -145,6 +145,7 @@ struct chip_run {
     uint64_t latest;                  /* or came to */
     bool news;                        /* a thread has become ready in this turn */
     bool exited;                      /* the process: a thread has ended it */
+    bool counting, counted;           /* arrivals at its barriers are being, or have been */
     struct chip_sampling *sampling;   /* NULL: all is simulated */
 };
 
@@ -273,6 +274,9 @@ void guest_begin_action(struct guest *guest, const struct guest_action *action);
 bool guest_act(struct chip_run *chip, struct guest *guest, uint64_t cycle, struct error *error);
 /* Only who has what is noted, as of a thread for which there is no time. */
 void guest_note_action(struct guest *guest, const struct guest_action *action);
+/* The barrier at an address, with the number of those that meet there, if it is known
+ * (together_barriers.c). NULL: no memory. */
+struct lock *barrier_at(struct chip_run *chip, uint64_t address);
 /* The thread gives a lock up. */
 bool guest_give(struct chip_run *chip, struct guest *guest, struct lock *lock, uint64_t cycle,
                 struct error *error);

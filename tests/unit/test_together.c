@@ -2,8 +2,11 @@
  * what one does to another happens in simulated time. */
 #include "trace_script.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <unistd.h>
 
+#include "program/program.h"
 #include "simulate/simulate.h"
 #include "simulate/together_plan.h"
 #include "temporary.h"
@@ -785,6 +788,113 @@ static void a_long_sleep_counts_once(void **state) {
     }
 }
 
+/* ---- barriers ---- */
+
+static uint64_t barrier_offset;
+
+static bool find_barrier(void *context, const struct program_function *function) {
+    (void)context;
+    if (function->name && !strcmp(function->name, "pthread_barrier_wait"))
+        barrier_offset = function->file_offset;
+    return !barrier_offset;
+}
+
+/* 0x2000: call 0x100000, where pthread_barrier_wait() is: lock xadd [rdi], eax; ret, or with
+ * syscall before the ret; 0x2005: nop. False: this C library has no such routine. */
+enum { BLOCK_TO = 2, BLOCK_MEET, BLOCK_ENTER, BLOCK_RETURN, BLOCK_BACK };
+enum { BARRIER = 0x9000 };
+
+static void add_routine(uint64_t offset, uint32_t insns, const char *bytes, uint32_t size) {
+    script_block(&script, 0, 0x100000 + offset, insns, bytes, size);
+    script.items[script.count - 1].code.image = 1;
+    script.items[script.count - 1].code.offset = barrier_offset + offset;
+}
+
+static bool add_barrier_code(void) {
+    static Dl_info info;
+    struct program *program = program_new_local();
+    assert_non_null(program);
+    barrier_offset = 0;
+    if (dladdr((void *)(uintptr_t)pthread_create, &info) && info.dli_fname)
+        program_each_function(program, program_add_image(program, info.dli_fname, NULL, 0),
+                              find_barrier, NULL);
+    program_free(program);
+    if (!barrier_offset)
+        return false;
+    struct item_image *image = &script_add(&script, ITEM_IMAGE)->image;
+    *image = (struct item_image){.image = 1, .path = info.dli_fname, .kind = CODE_IMAGE_FILE};
+    image->start = 0x100000;
+    image->end = 0x900000;
+    image->file_offset = barrier_offset;
+    script_block(&script, 0, 0x2000, 1, "\xe8\xfb\xdf\x0f\x00", 5);
+    add_routine(0, 2, "\xf0\x0f\xc1\x07\xc3", 5);
+    add_routine(0, 2, "\xf0\x0f\xc1\x07\x0f\x05", 6);
+    add_routine(6, 1, "\xc3", 1);
+    script_block(&script, 0, 0x2005, 1, "\x90", 1);
+    return true;
+}
+
+/* The thread comes to the barrier; `kind`: what it asks of the kernel there, with this result, or
+ * THREAD_EVENT_KINDS, nothing. */
+static void add_meeting(uint32_t thread, enum thread_event_kind kind, int64_t result) {
+    uint64_t *next = events[chunks++];
+    const bool calls = kind != THREAD_EVENT_KINDS;
+    uint32_t count = 0;
+    if (calls) {
+        struct thread_event *event = script_event(&script, thread, kind, 3);
+        event->address = BARRIER + 4;
+        event->result = result;
+        event->operation = kind == THREAD_EVENT_WAKE ? FUTEX_OP_WAKE : FUTEX_OP_WAIT;
+        event->value = kind == THREAD_EVENT_WAKE ? INT32_MAX : 0;
+    }
+    next[count++] = event_block(BLOCK_TO);
+    next[count++] = event_block(calls ? BLOCK_ENTER : BLOCK_MEET);
+    next[count++] = event_access(0, 2, 0, BARRIER);
+    next[count++] = event_access(0, 2, 1, BARRIER);
+    if (calls) {
+        next[count++] = event_mark(MARK_SYSCALL, 0);
+        next[count++] = event_block(BLOCK_RETURN);
+    }
+    next[count++] = event_block(BLOCK_BACK);
+    script_data(&script, thread, next, count);
+}
+
+/* In both rounds thread 0, which has the most to do, came last, and called the kernel to wake
+ * others. Of two threads, the other did not sleep then: it was stopped between its arrival and its
+ * call. Of three, one did, so that two called. All wait for thread 0, two rounds long. */
+static void who_did_not_sleep_at_a_barrier_is_counted(void **state) {
+    (void)state;
+    for (uint32_t threads = 2; threads <= 3; threads++) {
+        begin();
+        if (!add_barrier_code())
+            skip();
+        for (unsigned round = 0; round < 2; round++)
+            for (uint32_t i = 0; i < threads; i++) {
+                const bool sleeps = i == 1 && threads == 3;
+                add_work(i, i ? 100 : 2000);
+                add_meeting(i,
+                            !i       ? THREAD_EVENT_WAKE
+                            : sleeps ? THREAD_EVENT_WAIT
+                                     : THREAD_EVENT_KINDS,
+                            !i && threads == 3 ? 1 : 0);
+            }
+        for (uint32_t i = 0; i < threads; i++) {
+            add_work(i, 10);
+            script_thread_end(&script, i);
+        }
+        run(4, 0, false);
+        const struct together_thread *of = simulation.together.threads;
+        assert_int_equal(of[0].cycles[THREAD_WAITING], 0);
+        for (uint32_t i = 1; i < threads; i++) {
+            assert_int_equal(of[i].waits, 2);
+            assert_true(of[i].cycles[THREAD_WAITING] > of[0].cycles[THREAD_RUNNING] / 2);
+        }
+        assert_int_equal(simulation.together.waits[0].reason, WAIT_AT_BARRIER);
+        assert_int_equal(simulation.together.diverged, 0);
+        simulation_free(&simulation);
+    }
+}
+
 /* A reader of one thread that has the code of a trace read before says what one with code of its
  * own does, and its instructions are that trace's. */
 static void code_is_shared_by_readers(void **state) {
@@ -862,6 +972,7 @@ int main(void) {
         cmocka_unit_test(a_region_of_all_is_the_run),
         cmocka_unit_test(a_region_begins_with_who_waits),
         cmocka_unit_test(a_long_sleep_counts_once),
+        cmocka_unit_test(who_did_not_sleep_at_a_barrier_is_counted),
         cmocka_unit_test(code_is_shared_by_readers),
     };
     return cmocka_run_group_tests(tests, load_machine, remove_trace);

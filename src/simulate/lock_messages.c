@@ -173,7 +173,7 @@ static bool take_insns(struct replay *replay, struct replayed *thread,
                        const struct trace_batch *piece, struct error *error) {
     struct guest *guest = &thread->guest;
     struct guest_action action = {.what = DO_NOTHING};
-    const bool within = thread->section && !guest->routine;
+    const bool within = thread->section;
     const uint32_t count = guest_look(replay->chip, guest, piece, &action, error);
     if (count == UINT32_MAX)
         return false;

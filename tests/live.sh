@@ -67,7 +67,7 @@ named() {
 # samples NAME [EPOCHS]: of processes so named in the store.
 samples() {
     "$CULPRIT" top --by process --epoch "${2:-last}" --top 0 --json |
-        python3 -c 'import json, sys
+        python3 -S -c 'import json, sys
 print(round(sum(next(iter(row["values"].values())) for row in json.load(sys.stdin)["rows"]
                 if row["process"] == sys.argv[1])))' "$(named "$1")"
 }

@@ -9,7 +9,7 @@ riscv64=$WORKLOADS/riscv64
 
 # sound FILE: whatever is said of a procedure holds together.
 sound() {
-    python3 - "$1" <<'PYTHON'
+    python3 -S - "$1" <<'PYTHON'
 import json, sys
 report = json.load(open(sys.argv[1]))
 assert report["verb"] == "annotate" and report["procedures"], report.keys()
@@ -90,7 +90,7 @@ several() {
     run annotate --all --least 5 --json >"$scratch/all.json" && sound "$scratch/all.json" &&
         run annotate --all --least 5 | grep -q '^what can have had the time of all procedures above\|^what can have had the time of the one procedure above' &&
         run top --json --top 0 --by procedure >"$scratch/top.json" &&
-        python3 - "$scratch/all.json" "$scratch/top.json" <<'PYTHON'
+        python3 -S - "$scratch/all.json" "$scratch/top.json" <<'PYTHON'
 import json, sys
 report, top = (json.load(open(name)) for name in sys.argv[1:])
 event = top["events"][0]["name"]
@@ -115,7 +115,7 @@ fi
 in_order() {
     run sim --save --machine alpha21164 --output "$scratch/sim.txt" -- "$riscv64/copyloop" 1 100000 &&
         run annotate --json --output "$scratch/alpha.json" copy && sound "$scratch/alpha.json" &&
-        python3 - "$scratch/alpha.json" <<'PYTHON'
+        python3 -S - "$scratch/alpha.json" <<'PYTHON'
 import json, sys
 p = json.load(open(sys.argv[1]))["procedures"][0]
 assert p["machine"] == "alpha21164" and p["own_machine"] and p["view"] == "head" and p["isa"] == "riscv64"
@@ -131,7 +131,7 @@ PYTHON
 }
 exact() {
     run annotate --exact --json copy >"$scratch/exact.json" && sound "$scratch/exact.json" &&
-        python3 - "$scratch/exact.json" <<'PYTHON'
+        python3 -S - "$scratch/exact.json" <<'PYTHON'
 import json, sys
 p = json.load(open(sys.argv[1]))["procedures"][0]
 assert p["executions"] == "counted"
@@ -161,7 +161,7 @@ out_of_order() {
         run annotate --image chase --source >"$scratch/zen.txt" && fits "$scratch/zen.txt" &&
         grep -qE '[0-9]+% ST-' "$scratch/zen.txt" &&
         grep -qE 'chase\.c:[0-9]+, in link_lines: uint32_t swapped' "$scratch/zen.txt" &&
-        python3 - "$scratch/zen.json" <<'PYTHON' || { cat "$scratch/zen.txt"; return 1; }
+        python3 -S - "$scratch/zen.json" <<'PYTHON' || { cat "$scratch/zen.txt"; return 1; }
 import json, sys
 p = json.load(open(sys.argv[1]))["procedures"][0]
 assert p["view"] == "tip" and p["machine"] == "zen4" and p["period_cycles"] == 1
@@ -174,7 +174,7 @@ PYTHON
 check "a simulation out of order, with exact stacks and source lines" out_of_order
 
 picture() {
-    run annotate --image chase --cfg "$scratch/graph.svg" >"$scratch/text" && python3 - "$scratch/graph.svg" <<'PYTHON'
+    run annotate --image chase --cfg "$scratch/graph.svg" >"$scratch/text" && python3 -S - "$scratch/graph.svg" <<'PYTHON'
 import sys
 import xml.etree.ElementTree as tree
 root = tree.parse(sys.argv[1]).getroot()
@@ -199,7 +199,7 @@ stripped() {
         return 1
     }
     local address
-    address=$(python3 -c 'import json, sys; print(hex(json.load(open(sys.argv[1]))["procedures"][0]["address"]))' "$scratch/naked.json")
+    address=$(python3 -S -c 'import json, sys; print(hex(json.load(open(sys.argv[1]))["procedures"][0]["address"]))' "$scratch/naked.json")
     run annotate --image naked "$address" >"$scratch/text" && grep -q "^$address to " "$scratch/text"
 }
 check "a stripped file, by place and by address" stripped
@@ -253,7 +253,7 @@ skip_without g++ "plain names of templates and of copies, and near ones" ||
 # missing. Samples of what was sampled in another build of the kernel have no code.
 kernel_procedure() {
     local name
-    name=$(run top --image '[kernel]' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["rows"][0]["procedure"])') || return 1
+    name=$(run top --image '[kernel]' --json | python3 -S -c 'import json, sys; print(json.load(sys.stdin)["rows"][0]["procedure"])') || return 1
     report=$scratch/kernel.json
     if run annotate --json -o "$report" "[kernel]:$name" 2>"$scratch/said"; then
         told 'r["procedures"][0]["image"] == "[kernel]"' 'r["procedures"][0]["instructions"]' \

@@ -50,7 +50,7 @@ put_back() {
         flow "$scratch/text" | grep -q 'skid of cpu-clock here: median 1 instruction, 97 % exactly 1 behind the one that waits (1,000 samples of a known loop); samples are put back by it' &&
         grep -qE '^│ +dDmx|^│ +pdDmx' "$scratch/text" && grep -q 'w write buffer .* excluded$' "$scratch/text" &&
         grep -qE '1470 +mov rax, qword ptr \[rax\] +4 +90.0 %' "$scratch/text" &&
-        python3 - "$scratch/json" <<'PYTHON' || { cat "$scratch/text"; return 1; }
+        python3 -S - "$scratch/json" <<'PYTHON' || { cat "$scratch/text"; return 1; }
 import json, sys
 p = json.load(open(sys.argv[1]))["procedures"][0]
 assert p["analysis"] == "elimination" and p["machine"] == "zen4", p["machine"]
@@ -112,7 +112,7 @@ fi
 simulated() {
     import "$(this_processor)" &&
         run annotate --json chase_one --simulate -- "$chase" 30000 1 8192 >"$scratch/json" 2>"$scratch/err" &&
-        python3 - "$scratch/json" <<'PYTHON' || { cat "$scratch/err"; return 1; }
+        python3 -S - "$scratch/json" <<'PYTHON' || { cat "$scratch/err"; return 1; }
 import json, sys
 p = json.load(open(sys.argv[1]))["procedures"][0]
 s = p["simulated"]
@@ -146,7 +146,7 @@ saved() {
 of_a_trace() {
     run trace --output "$scratch/run.ctrace" -- "$chase" 3000 1 4096 >/dev/null 2>&1 &&
         run annotate --epoch "$epoch" chase_one --simulate "$scratch/run.ctrace" --json >"$scratch/json" &&
-        python3 -c 'import json, sys; p = json.load(open(sys.argv[1]))["procedures"][0]
+        python3 -S -c 'import json, sys; p = json.load(open(sys.argv[1]))["procedures"][0]
 assert any((i["simulated"] or {}).get("executions") == 3000 for i in p["instructions"])' "$scratch/json"
 }
 not_there() {
@@ -173,7 +173,7 @@ another_build() {
 # As it is typed: recorded, then simulated; how often the loop ran is known by construction.
 recorded() {
     run annotate chase_one --json --simulate -- "$chase" 2000000 1 32768 >"$scratch/json" 2>"$scratch/err" &&
-        python3 - "$scratch/json" <<'PYTHON' || { cat "$scratch/err"; return 1; }
+        python3 -S - "$scratch/json" <<'PYTHON' || { cat "$scratch/err"; return 1; }
 import json, sys
 p = json.load(open(sys.argv[1]))["procedures"][0]
 assert p["simulated"]["same_command"] and p["executions"] == "counted"

@@ -32,7 +32,7 @@ same_profile() {
 # Vectors and table agree, slices follow each other and are about as long as asked for, and the
 # marker of one is reached after that of the slice before.
 consistent() {
-    python3 - "$scratch/$1" "$2" <<'PYTHON'
+    python3 -S - "$scratch/$1" "$2" <<'PYTHON'
 import gzip, sys
 path, size = sys.argv[1], int(sys.argv[2])
 opened = gzip.open(path, "rt") if path.endswith(".gz") else open(path)
@@ -94,7 +94,7 @@ limited() { # limited COMMAND...
     local size
     for size in 1K 10M; do
         profile lim.bb --size $size --limit 300K -- "$@" &&
-            python3 - "$scratch/lim.bb.slices" <<'END' || return 1
+            python3 -S - "$scratch/lim.bb.slices" <<'END' || return 1
 import sys
 end = [int(line.split()[1]) for line in open(sys.argv[1]) if line.startswith("end")]
 assert 300000 <= end[0] < 400000, end
@@ -105,7 +105,7 @@ check "--limit with threads that sleep: so many instructions, and little more" l
 check "... also of a program that calls exec" limited sh -c 'exec gzip -c /bin/bash'
 after_exec() {
     profile ex.bb --size 10K --skip 200K --limit 150K -- sh -c 'exec env env true' &&
-        python3 - "$scratch/ex.bb.slices" <<'END'
+        python3 -S - "$scratch/ex.bb.slices" <<'END'
 import sys
 lines = [line.split() for line in open(sys.argv[1])]
 end = [int(line[1]) for line in lines if line[0] == "end"]
@@ -157,7 +157,7 @@ check "a program that dies is profiled to its last instruction" deaths
 known_counts() {
     profile l.bb --size 1K --counts "$scratch/l.csv" -- "$scratch/loop"
     [ $? = 7 ] || return 1
-    python3 - "$scratch/l.csv" "$(nm "$scratch/loop" | awk '$3 == "mix" { print $1 }')" \
+    python3 -S - "$scratch/l.csv" "$(nm "$scratch/loop" | awk '$3 == "mix" { print $1 }')" \
         "$(readelf -lW "$scratch/loop" | awk '$1 == "LOAD" && / E / { print $2, $3 }')" <<'PYTHON'
 import csv, sys
 offset, address = (int(number, 16) for number in sys.argv[3].split())
@@ -184,7 +184,7 @@ check "counts of blocks, edges and instructions" known_counts
 
 as_json() {
     profile j.bb --size 1K --json --counts "$scratch/j.json" -- "$scratch/loop"
-    python3 - "$scratch/j.json" "$scratch/err" "$scratch/l.csv" <<'PYTHON'
+    python3 -S - "$scratch/j.json" "$scratch/err" "$scratch/l.csv" <<'PYTHON'
 import csv, json, sys
 counts, summary = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
 rows = list(csv.DictReader(open(sys.argv[3])))
@@ -212,7 +212,7 @@ like_callgrind() {
         --dump-instr=yes "$gzip" -9 -c "$scratch/input" >/dev/null 2>&1) &&
         profile v.bb --counts "$scratch/v.csv" -- "$gzip" -9 -c "$scratch/input" &&
         callgrind_annotate --show=Ir "$scratch/cg" 2>/dev/null | grep -q . &&
-        python3 - "$scratch/cg" "$scratch/v.csv" "$gzip" <<'PYTHON'
+        python3 -S - "$scratch/cg" "$scratch/v.csv" "$gzip" <<'PYTHON'
 import csv, os, re, sys
 gzip = os.path.realpath(sys.argv[3])
 theirs, names, inside, calls = 0, {}, False, False

@@ -11,7 +11,7 @@ report() {
 # part(event): share of cycles whose combination has the event; of(row, event): the same of a row;
 # where(test): share of cycles of the rows, among the costliest, for which test is true.
 holds() {
-    python3 - "$scratch/report" "$1" <<'PYTHON'
+    python3 -S - "$scratch/report" "$1" <<'PYTHON'
 import json, sys
 d = json.load(open(sys.argv[1]))
 hot = d["hot_instructions"][0]
@@ -64,7 +64,7 @@ shows x86_64 "pending: the load that touches the line first takes the time" \
 chains_overlap() {
     local one
     report "${tea[@]}" -- "$x86/chase" 80000 1 131072 || return 1
-    one=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$scratch/report")
+    one=$(python3 -S -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$scratch/report")
     report "${tea[@]}" -- "$x86/chase" 80000 4 131072 || return 1
     holds "d['cycles'] < 0.6 * $one"
 }

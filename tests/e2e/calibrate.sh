@@ -5,7 +5,7 @@ file=$scratch/host.ini
 
 # value WHAT: of the finding, from the JSON report.
 value() {
-    python3 -c 'import json, sys
+    python3 -S -c 'import json, sys
 for finding in json.load(open(sys.argv[1]))["findings"]:
     if finding["what"] == sys.argv[2]:
         print(finding.get("value", finding["state"]))' "$scratch/report.json" "$1"
@@ -24,7 +24,7 @@ reads_back() {
         test "$(value 'compare and branch are one µop')" = yes &&
         test "$(value 'return stack')" = 24.0 || { cat "$scratch/report.json"; return 1; }
     # 8 from fetch to dispatch, 3 from execution to fetch, 1 to issue, 1 to execute
-    python3 -c 'import sys; sys.exit(abs(float(sys.argv[1]) - 13) > 1)' "$(value misprediction)"
+    python3 -S -c 'import sys; sys.exit(abs(float(sys.argv[1]) - 13) > 1)' "$(value misprediction)"
 }
 
 # 5 ways of 128 sets; half of the targets of an indirect jump are predicted where there are about as
@@ -59,7 +59,7 @@ ordering_reads_back() {
         passed+=" $(value 'a load that passed its store, besides')"
     done
     echo "known $known, passed $passed"
-    python3 -c 'import sys
+    python3 -S -c 'import sys
 known, passed = (list(map(float, words.split())) for words in sys.argv[1:])
 sys.exit(abs(known[0] - 9) > 0.5 or abs(passed[0] - 9) > 0.5 or
          abs(passed[2] - passed[1] - 20) > 0.5 or passed[1] < passed[0] + 10)' "$known" "$passed"
@@ -108,7 +108,7 @@ memory_reads_back() {
     { echo 'base = zen4'; echo '[dram]'; echo 'bandwidth = 20'; } >"$scratch/odd.ini"
     run calibrate --quick --simulated "$scratch/odd.ini" --only memory --json >"$scratch/report.json" &&
         test "$(value 'misses at once')" = unknown &&
-        python3 -c 'import sys; sys.exit(abs(float(sys.argv[1]) - 4) > 0.2)' \
+        python3 -S -c 'import sys; sys.exit(abs(float(sys.argv[1]) - 4) > 0.2)' \
             "$(value 'memory bandwidth')" || { cat "$scratch/report.json"; return 1; }
 }
 

@@ -9,7 +9,7 @@ guest() { # NAME COMPILER SOURCE
 }
 as_logged() { # NAME
     run sim --tree --json -o "$scratch/$1.json" -- "$scratch/$1" 2 >"$scratch/$1.log" &&
-        python3 tests/e2e/call_log.py "$scratch/$1" "$scratch/$1.log" "$scratch/$1.json"
+        python3 -S tests/e2e/call_log.py "$scratch/$1" "$scratch/$1.log" "$scratch/$1.json"
 }
 for program in c:gcc:c coroutines:gcc:c signals:gcc:c cpp:g++:cc; do
     IFS=: read -r name compiler suffix <<<"$program"
@@ -24,7 +24,7 @@ done
 # The log's checker sees a difference: another run has more calls.
 other_log() {
     "$scratch/c" 3 >"$scratch/other.log"
-    ! python3 tests/e2e/call_log.py "$scratch/c" "$scratch/other.log" "$scratch/c.json"
+    ! python3 -S tests/e2e/call_log.py "$scratch/c" "$scratch/other.log" "$scratch/c.json"
 }
 check "another log is not taken for it" other_log
 
@@ -46,7 +46,7 @@ for name, cycles in report["stack"].items():
     assert abs(events.get(name, 0) - cycles) < 1, name
 PROGRAM
 check "the tree's cycles, instructions and events sum to the run's" \
-    python3 "$scratch/sums.py" "$scratch/c.json"
+    python3 -S "$scratch/sums.py" "$scratch/c.json"
 
 cd "$scratch" || exit 1
 run trace -o c.ctrace -- ./c 20 >/dev/null 2>&1
@@ -122,7 +122,7 @@ assert frames["main", "outer", "inner"]["self_instructions"] > 0
 assert abs(sum(frame["self"] for frame in report["tree"]) - report["cycles"]) < 1e-6 * report["cycles"]
 PROGRAM
 run sim --tree --inlined --json -o inlined.json -- ./inlined 2>why || cat why
-check "inlined functions have frames, with their own instructions" python3 inlined.py inlined.json
+check "inlined functions have frames, with their own instructions" python3 -S inlined.py inlined.json
 run sim --tree --json -o plain.json -- ./inlined 2>why
 check "only when they are asked for" bash -c "! grep -q innermost plain.json"
 
@@ -142,7 +142,7 @@ for chain, total in one.items():
 PROGRAM
 run sim --tree --json --save --store profiles.db -o sim.json c.ctrace
 run top --store profiles.db --tree --json -o top.json
-check "a saved run keeps its tree" python3 same_tree.py sim.json top.json
+check "a saved run keeps its tree" python3 -S same_tree.py sim.json top.json
 run epochs export --store profiles.db --format folded saved.folded >/dev/null
 check "other tools get it, too" grep -qE '^c;_start;.*;main;.*;fib;leaf [0-9]+$' saved.folded
 

@@ -8,12 +8,12 @@ cycles() {
     local report=$1
     shift
     run sim --json --top 40 --output "$scratch/$report" "$@" >/dev/null || return 1
-    python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$scratch/$report"
+    python3 -S -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$scratch/$report"
 }
 
 # share REPORT PATTERN: share of the cycles of the instructions whose text begins so.
 share() {
-    python3 -c '
+    python3 -S -c '
 import json, re, sys
 rows = json.load(open(sys.argv[1]))["hot_instructions"]
 print(sum(row["share"] for row in rows if re.match(sys.argv[2], row["text"])))' "$scratch/$1" "$2"

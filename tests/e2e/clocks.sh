@@ -13,7 +13,7 @@ simulate() {
 }
 # holds EXPRESSION: of the last report r, and of part, the share of cycles with FL-EX.
 holds() {
-    python3 - "$scratch/report" "$calls" "$1" <<'END'
+    python3 -S - "$scratch/report" "$calls" "$1" <<'END'
 import json, sys
 r, calls = json.load(open(sys.argv[1])), int(sys.argv[2])
 part = sum(c for n, c in r["stack"].items() if "FL-EX" in n.split("+")) / r["cycles"]
@@ -50,7 +50,7 @@ check "its cost is a key of the machine" other_cost
 in_order() {
     local cycles
     simulate 1 --machine alpha21164 &&
-        cycles=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$scratch/report") &&
+        cycles=$(python3 -S -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$scratch/report") &&
         simulate 1 --machine alpha21164 --set core.vdso=yes --set class.clock.pool=e0 --set class.clock.latency=20 &&
         holds "r['cycles'] < $cycles - 80 * calls"
 }

@@ -39,7 +39,7 @@ beside_each_other_as_simulated() {
 
 # same_as FILE: every program is predicted as in that report, to the last bit.
 same_as() {
-    python3 - "$report" "$1" <<'END'
+    python3 -S - "$report" "$1" <<'END'
 import json, sys
 a, b = (json.load(open(path))["programs"] for path in sys.argv[1:])
 for x, y in zip(a, b):
@@ -92,7 +92,7 @@ models_differ() {
         contends --model $model "$scratch/chase.ctrace*12" && told "r['model'] == '$model'" || return 1
         cp "$report" "$scratch/$model.json"
     done
-    python3 - "$scratch" <<'END'
+    python3 -S - "$scratch" <<'END'
 import json, sys
 extra = {m: json.load(open(f"{sys.argv[1]}/{m}.json"))["programs"][0]["predicted"]["extra_misses_per_instruction"]
          for m in ("measured", "binomial", "inductive", "prior")}
@@ -130,13 +130,13 @@ advice_can_be_followed() {
         contends - <"$trace" && told 'r["next"] is None' &&
         run contend --profile - "$trace" 2>"$scratch/said" >"$scratch/standard.locality" &&
         grep -q "400 k instructions" "$scratch/said" &&
-        python3 -m json.tool "$scratch/standard.locality" >/dev/null
+        python3 -S -m json.tool "$scratch/standard.locality" >/dev/null
 }
 
 text_and_picture() {
     run contend "${small[@]}" --check --svg "$scratch/picture.svg" "$scratch/quadtree.ctrace" \
         "$scratch/hashjoin.ctrace*2" >"$scratch/text" || return 1
-    python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$scratch/picture.svg" &&
+    python3 -S -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$scratch/picture.svg" &&
         grep -q "simulated" "$scratch/picture.svg" && ! grep -q '>+[^<]*e-' "$scratch/picture.svg" &&
         grep -q "times per 1000 instructions beside the others" "$scratch/text" &&
         grep -q "instructions simulated" "$scratch/text" &&

@@ -143,7 +143,7 @@ killed() {
     stop_daemon KILL
     [ "$(samples before)" -gt 500 ] && [ "$(samples after)" = 0 ] || return
     start_daemon $nameless && busy again 0.15 && flush && [ "$(samples again)" -gt 250 ] && stop_daemon &&
-        [ "$(run epochs --json | python3 -c 'import json, sys
+        [ "$(run epochs --json | python3 -S -c 'import json, sys
 print([epoch["end"] for epoch in json.load(sys.stdin)["epochs"]].count(None))')" = 0 ]
 }
 check "killed, it loses what it had not written, and no more" killed
@@ -159,7 +159,7 @@ its_cgroup() {
     start_daemon $nameless --stacks && sleep 0.5 && flush && run top --by cgroup --process "$name" --json >"$scratch/cgroups.json"
     local status=$?
     kill "$process"
-    stop_daemon && [ $status = 0 ] && python3 -c 'import json, sys
+    stop_daemon && [ $status = 0 ] && python3 -S -c 'import json, sys
 rows = json.load(open(sys.argv[1]))["rows"]
 assert len(rows) == 1 and rows[0]["cgroup"].startswith("/"), rows' "$scratch/cgroups.json"
 }
@@ -269,7 +269,7 @@ clock_back() {
     busy ahead 0.15 && flush || return
     touch "$scratch/back"
     busy behind 0.15 && flush && [ "$(samples ahead)" -gt 250 ] && [ "$(samples behind)" -gt 250 ] &&
-        stop_daemon && run epochs --json | python3 -c 'import json, sys
+        stop_daemon && run epochs --json | python3 -S -c 'import json, sys
 epochs = json.load(sys.stdin)["epochs"]
 print(epochs)
 assert all(epoch["end"] >= epoch["start"] for epoch in epochs)'
@@ -280,7 +280,7 @@ unset LD_PRELOAD
 # Without --epoch one of a tenth of what is kept, here half a second: of fourteen, eleven ended in the last
 # five seconds at most, and one goes on.
 epochs_of() {
-    run epochs --json | python3 -c 'import json, sys
+    run epochs --json | python3 -S -c 'import json, sys
 print(sum(epoch["name"] == "daemon" for epoch in json.load(sys.stdin)["epochs"]))'
 }
 retention() {
@@ -295,9 +295,9 @@ check "epochs end by themselves, and old ones are removed" retention
 # The last epoch may have begun just before the daemon ended: without samples.
 pids_of_some_epoch() {
     local epoch
-    for epoch in $(run epochs --json | python3 -c 'import json, sys
+    for epoch in $(run epochs --json | python3 -S -c 'import json, sys
 print(*(epoch["epoch"] for epoch in json.load(sys.stdin)["epochs"]))'); do
-        run top --epoch "$epoch" --by pid --json 2>/dev/null | python3 -c 'import json, sys
+        run top --epoch "$epoch" --by pid --json 2>/dev/null | python3 -S -c 'import json, sys
 sys.exit(not any(row["pid"] for row in json.load(sys.stdin)["rows"]))' 2>/dev/null && return
     done
     false
@@ -335,7 +335,7 @@ budget() {
     run daemon --status | tee "$scratch/status" | grep -qE '^budget +0.01 % .* cost [0-9.]+ %' || return
     stop_daemon && run epochs | grep -qE ': cpu-clock every [0-9,]+ to [0-9,]+ ns, [0-9.]+ k samples$' &&
         run epochs --json >"$scratch/epochs.json" &&
-        run top --by process --top 0 --json >"$scratch/top.json" && python3 - "$scratch" "$(named slower)" $used <<'END'
+        run top --by process --top 0 --json >"$scratch/top.json" && python3 -S - "$scratch" "$(named slower)" $used <<'END'
 import json, sys
 epochs, top = (json.load(open(f"{sys.argv[1]}/{name}.json")) for name in ("epochs", "top"))
 periods = {event["period"]: event["total"] for event in epochs["epochs"][-1]["events"]}
@@ -360,7 +360,7 @@ short_processes() {
     for _ in $(seq 400); do "$short"; done
     flush || return
     run daemon --status
-    run top --by process --top 0 --json >"$scratch/top.json" && python3 - "$scratch/top.json" "$short" <<'END' || return
+    run top --by process --top 0 --json >"$scratch/top.json" && python3 -S - "$scratch/top.json" "$short" <<'END' || return
 import json, os, sys
 rows = [row for row in json.load(open(sys.argv[1]))["rows"] if row["process"] == os.path.basename(sys.argv[2])]
 print(rows)

@@ -29,7 +29,7 @@ if len(sys.argv) > 2:
 PROGRAM
 of_kernel() { # KERNEL KIND NAME
     run sim --by object --top 0 --machine zen4 --json -o "$1.json" -- ./objects "$1" >"$1.out" &&
-        python3 objects.py "$1.json" "$2" "$3"
+        python3 -S objects.py "$1.json" "$2" "$3"
 }
 for kernel in "structs|heap|make_records data_objects.c:29 < structs < main" \
     "hash|heap|make_buckets data_objects.c:32 < main" \
@@ -46,7 +46,7 @@ check "the block that was made second lies where the first did" grep -q same rem
 run trace --data -o kept.ctrace -- ./objects list >/dev/null 2>&1
 run sim --by object --top 0 --machine zen4 --json -o kept.json kept.ctrace
 same_objects() {
-    python3 -c 'import json, sys
+    python3 -S -c 'import json, sys
 first, second = [json.load(open(name))["data"] for name in sys.argv[1:]]
 assert first == second' list.json kept.json
 }
@@ -92,7 +92,7 @@ PROGRAM
 gcc -O1 -g -fno-inline -o forks forks.c
 in_child() {
     run sim --follow --by object --top 0 --machine zen4 --json -o forks.json -- ./forks &&
-        python3 objects.py forks.json heap "make forks.c:5 < main"
+        python3 -S objects.py forks.json heap "make forks.c:5 < main"
 }
 check "a fork's child has its parent's blocks, a program that is exec'ed its own" in_child
 
@@ -120,10 +120,10 @@ PROGRAM
 gcc -O1 -g -fno-inline -pthread -o threads threads.c
 of_threads() { # ALONE
     run sim $1 --by object --top 0 --machine zen4 --json -o threads.json -- ./threads &&
-        python3 objects.py threads.json heap "make threads.c:4 < main"
+        python3 -S objects.py threads.json heap "make threads.c:4 < main"
 }
 check "threads that are simulated together know each other's blocks" of_threads ""
-check "and who made them" python3 -c '
+check "and who made them" python3 -S -c '
 import json
 report = json.load(open("threads.json"))
 assert report["together"] and all(t["begin_cycle"] > 0 for t in report["threads"][1:]), report["threads"]'
@@ -138,7 +138,7 @@ check "and those that are not" of_threads --alone
 statically() { # COMPILER KERNEL KIND NAME
     "$1" -O1 -g -static -fno-inline -o static data_objects.c &&
         run sim --by object --top 0 --machine zen4 --json -o static.json -- ./static "$2" &&
-        python3 objects.py static.json "$3" "$4"
+        python3 -S objects.py static.json "$3" "$4"
 }
 check "of a statically linked program variables are known" statically gcc table variable table
 check "and blocks" statically gcc list heap "make_list_node data_objects.c:35 < nodes < main"

@@ -8,14 +8,14 @@ trap 'kill "${servers[@]}" 2>/dev/null; rm -rf "$scratch"' EXIT
 
 # answers PORT FILE: the server there has the file.
 answers() {
-    python3 -c 'import sys, urllib.request; urllib.request.urlopen("http://127.0.0.1:%s/buildid/%s" % tuple(sys.argv[1:]), timeout=20)' "$@" 2>/dev/null
+    python3 -S -c 'import sys, urllib.request; urllib.request.urlopen("http://127.0.0.1:%s/buildid/%s" % tuple(sys.argv[1:]), timeout=20)' "$@" 2>/dev/null
 }
 # serve FOLDER FILE: starts Debian's server for what is in a folder, and waits until it has the file;
 # sets $url. Another may take a port that was free: then the next is tried.
 serve() {
     local port try
     for try in 1 2 3 4 5; do
-        port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')
+        port=$(python3 -S -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')
         env -u DEBUGINFOD_URLS debuginfod -p "$port" -d :memory: -t 0 -c 1 -F "$1" >"$scratch/server.$try" 2>&1 &
         servers+=($!)
         if until_true $! answers "$port" "$2"; then

@@ -16,10 +16,10 @@ of_this_processor() {
     rm -f "$host"
     simulated && told 'r["machine_chosen"]["by"] in ("processor", "nearest", "architecture")' \
         'r["machine"] in ("zen3", "zen4", "zen4-server", "zen5", "icelake-server", "sapphire-rapids")' &&
-        [ "$(run machines --json | python3 -c '
+        [ "$(run machines --json | python3 -S -c '
 import json, sys
 print(json.load(sys.stdin)["defaults"]["x86-64"]["machine"])')" = \
-            "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["machine"])' "$report")" ]
+            "$(python3 -S -c 'import json, sys; print(json.load(open(sys.argv[1]))["machine"])' "$report")" ]
 }
 says_so_in_text() {
     run sim --limit 20k -- "$program" 2>"$scratch/text" >/dev/null && cat "$scratch/text" &&

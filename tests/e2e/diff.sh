@@ -32,7 +32,7 @@ check "profiles to compare" saved
 
 # A program compares with itself rebuilt: work() is one row, though it lies elsewhere.
 rebuilt() {
-    run diff --json --top 0 "$@" >"$scratch/diff.json" && python3 - "$scratch/diff.json" <<'PYTHON'
+    run diff --json --top 0 "$@" >"$scratch/diff.json" && python3 -S - "$scratch/diff.json" <<'PYTHON'
 import json, sys
 diff = json.load(open(sys.argv[1]))
 assert diff["compared"] == "share" and diff["row_count"] == len(diff["rows"])
@@ -60,7 +60,7 @@ renamed() {
         save "$scratch/names.db" -- "$scratch/old" && save "$scratch/names.db" -- "$scratch/new" || return 1
     run diff --json --top 0 --store "$scratch/names.db" --epoch 1,2 >"$scratch/diff.json" &&
         run diff --compare count --store "$scratch/names.db" --epoch 1,2 >"$scratch/text" &&
-        python3 - "$scratch/diff.json" "$scratch/text" <<'PYTHON'
+        python3 -S - "$scratch/diff.json" "$scratch/text" <<'PYTHON'
 import json, re, sys
 diff = json.load(open(sys.argv[1]))
 work, = [r for r in diff["rows"] if r["procedure"] == "work"]
@@ -81,7 +81,7 @@ check "two builds of one program under two names" renamed
 counts() {
     run diff --json --compare count --epoch 1,3 >"$scratch/same.json" &&
         run diff --json --compare count --top 1 --epoch 1,2 >"$scratch/more.json" &&
-        python3 - "$scratch/same.json" "$scratch/more.json" <<'PYTHON'
+        python3 -S - "$scratch/same.json" "$scratch/more.json" <<'PYTHON'
 import json, sys
 same, more = (json.load(open(name)) for name in sys.argv[1:])
 assert all(r["change"] == 0 == r["after"] - r["before"] for r in same["rows"])
@@ -101,7 +101,7 @@ check "as text" text
 
 # The range of work() over three sets, from the three totals.
 varies() {
-    run variance --json --top 0 --epoch 1..3 >"$scratch/variance.json" && python3 - "$scratch/variance.json" <<'PYTHON'
+    run variance --json --top 0 --epoch 1..3 >"$scratch/variance.json" && python3 -S - "$scratch/variance.json" <<'PYTHON'
 import json, statistics, sys
 report = json.load(open(sys.argv[1]))
 assert len(report["sets"]) == 3

@@ -3,7 +3,7 @@
 
 # Every relative link [text](path#anchor) names a file, and the anchor one of its headings.
 links_resolve() {
-    python3 - "$1" <<'PYTHON'
+    python3 -S - "$1" <<'PYTHON'
 import os, re, sys
 page = sys.argv[1]
 def anchors(path):
@@ -47,11 +47,11 @@ every_workload_described() {
 check "docs/guide.md describes every workload" every_workload_described
 
 # Papers: what the page says of the sources, and what these cite.
-check "docs/papers.md names files and functions that are there" python3 tests/e2e/papers.py found
-check "comments cite papers that docs/papers.md defines" python3 tests/e2e/papers.py cited
+check "docs/papers.md names files and functions that are there" python3 -S tests/e2e/papers.py found
+check "comments cite papers that docs/papers.md defines" python3 -S tests/e2e/papers.py cited
 cites() {
     printf '/* Of DCPI. */ /* %s */\n' "$1" >"$scratch/cites.c"
-    python3 tests/e2e/papers.py cited "$scratch/cites.c"
+    python3 -S tests/e2e/papers.py cited "$scratch/cites.c"
 }
 refused() {
     ! cites "$1" >"$scratch/refused" 2>&1 && grep -q "^$scratch/cites.c:1: " "$scratch/refused"

@@ -2,7 +2,7 @@
 . tests/e2e/lib.sh
 store=$scratch/profiles.db
 export CULPRIT_STORE=$store CULPRIT_RUN=$scratch/run
-py() { python3 -B tests/e2e/store.py "$@"; }
+py() { python3 -S -B tests/e2e/store.py "$@"; }
 
 # Three epochs a day apart from 2026-01-01 on, of 100, 200 and 400 samples, and a simulation.
 make_store() {
@@ -26,7 +26,7 @@ lists() {
 check "lists epochs" lists
 
 lists_json() {
-    run epochs --json --epoch 2..3 --output "$scratch/list.json" && python3 - "$scratch/list.json" <<'PYTHON'
+    run epochs --json --epoch 2..3 --output "$scratch/list.json" && python3 -S - "$scratch/list.json" <<'PYTHON'
 import json, sys
 told = json.load(open(sys.argv[1]))
 first, second = told["epochs"]
@@ -183,7 +183,7 @@ else
     }
     check "an ordinary user reads the machine's store" readable
     while_written() {
-        python3 - "$scratch/machine/profiles.db" "$scratch/ready" <<'PYTHON' &
+        python3 -S - "$scratch/machine/profiles.db" "$scratch/ready" <<'PYTHON' &
 import os, sqlite3, sys, time
 database = sqlite3.connect(sys.argv[1])
 database.execute("UPDATE session SET name = 'renamed'")

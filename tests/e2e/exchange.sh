@@ -54,7 +54,7 @@ check "exports as perf script prints, and reads that again" perf_script
 
 # Reads what culprit wrote with a decoder of its own, by field numbers.
 pprof_decodes() {
-    run epochs export --epoch 1 --format pprof "$scratch/one.pb.gz" && python3 - "$scratch/one.pb.gz" <<'PYTHON'
+    run epochs export --epoch 1 --format pprof "$scratch/one.pb.gz" && python3 -S - "$scratch/one.pb.gz" <<'PYTHON'
 import gzip, sys
 def number(data, at):
     value = shift = 0
@@ -152,7 +152,7 @@ as_perf_report() {
     cat "$scratch/said"
     run epochs export --format folded "$scratch/perf.folded" --epoch "$(sed -n 's/.*as epoch \([0-9]*\).*/\1/p' "$scratch/said")" || return 1
     perf report -i "$scratch/perf.data" --stdio -t '|' --sort sym,dso -F sample,sym,dso 2>/dev/null >"$scratch/report" || return 1
-    python3 - "$scratch/perf.folded" "$scratch/report" <<'PYTHON'
+    python3 -S - "$scratch/perf.folded" "$scratch/report" <<'PYTHON'
 import collections, os, re, sys
 ours, theirs = collections.Counter(), collections.Counter()
 for line in open(sys.argv[1]):
@@ -214,7 +214,7 @@ END
                 run epochs import "$scratch/script" >"$scratch/said" || return 1
             epoch=$(sed -n 's/.*as epoch \([0-9]*\).*/\1/p' "$scratch/said")
             run top --epoch "$epoch" --image overloads --top 0 --json >"$scratch/overloads.json" &&
-                python3 - "$scratch/overloads.json" <<'END' || return 1
+                python3 -S - "$scratch/overloads.json" <<'END' || return 1
 import json, sys
 rows = json.load(open(sys.argv[1]))["rows"]
 print([(row["procedure"], row["offset"], row["values"]) for row in rows])

@@ -5,7 +5,7 @@ has_page() {
     local name=$1 page=docs/results/$1.md
     grep -qF "<!-- measured: rewritten by experiments/$name.py from here on -->" "$page" || return 1
     grep -q '^|---' "$page" || { echo "no table in $page"; return 1; }
-    grep -qF "($name.svg)" "$page" && python3 -c '
+    grep -qF "($name.svg)" "$page" && python3 -S -c '
 import sys, xml.dom.minidom
 xml.dom.minidom.parse(sys.argv[1])' "docs/results/$name.svg"
 }
@@ -18,7 +18,7 @@ done
 # Every page says in its text how it is made, by scripts that are there; every script has its page, and
 # every picture.
 pages_say_how_they_are_made() {
-    python3 - <<'PYTHON'
+    python3 -S - <<'PYTHON'
 import glob, os, re, sys
 SCRIPT = r"(?:experiments|bench)/[\w-]+\.(?:py|sh)"
 COMMAND = re.compile(rf"`(?:[A-Z]+=\S+ )*(?:python3 -B )?({SCRIPT})(?: [^`]*)?`")
@@ -48,7 +48,7 @@ PYTHON
 check "every page of results says how it is made" pages_say_how_they_are_made
 
 draws() {
-    PYTHONPATH=experiments python3 -B - "$scratch/drawn.svg" <<'PYTHON'
+    PYTHONPATH=experiments python3 -S -B - "$scratch/drawn.svg" <<'PYTHON'
 import re, sys, xml.dom.minidom
 from lib import svg
 def rects(path):
@@ -95,7 +95,7 @@ PYTHON
 # What made pictures hard to read: names over the next one's square, one profiler in two colours,
 # two parts in one, values over the legend, numbers over each other.
 reads() {
-    PYTHONPATH=experiments python3 -B - "$scratch/drawn.svg" <<'PYTHON'
+    PYTHONPATH=experiments python3 -S -B - "$scratch/drawn.svg" <<'PYTHON'
 import re, sys
 from lib import svg
 path = sys.argv[1]

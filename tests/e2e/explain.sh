@@ -11,7 +11,7 @@ run trace -o "$scratch/gzip.ctrace" -- gzip -9 -c "$scratch/numbers" >/dev/null 
 # A cause that costs nothing may cost a rounding less.
 sampled() {
     run explain --systematic "$scratch/gzip.ctrace" --json --top 0 >"$scratch/report" &&
-        python3 tests/e2e/check_report.py "$scratch/report" 'r["sampling"]["windows"] > 8' \
+        python3 -S tests/e2e/check_report.py "$scratch/report" 'r["sampling"]["windows"] > 8' \
             'r["instructions_simulated"] < r["instructions_executed"]' \
             '0.9 < r["instructions"] / r["instructions_executed"] <= 1' \
             'r["sampling"]["cpi_half_interval_95"] > 0' \
@@ -25,7 +25,7 @@ check "a long run is sampled; weighted cycles sum exactly" sampled
 what_if() {
     run icost --limit 200K --json "$scratch/gzip.ctrace" >"$scratch/icost" &&
         run explain --limit 200K --json "$scratch/gzip.ctrace" >"$scratch/beginning" &&
-        python3 - "$scratch/beginning" "$scratch/icost" <<'END'
+        python3 -S - "$scratch/beginning" "$scratch/icost" <<'END'
 import json, sys
 some, every = (json.load(open(path)) for path in sys.argv[1:])
 costs = {c["category"]: c["cost"]["percent"] for c in some["what_if"]["costs"]}
@@ -41,7 +41,7 @@ check "what if, simulated again, is near icost" what_if
 forwarding() {
     run explain --json --top 0 --output "$scratch/report" --from read_whole --limit 300K -- \
         "$WORKLOADS/x86_64/parts" 100000 >/dev/null &&
-        python3 tests/e2e/check_report.py "$scratch/report" \
+        python3 -S tests/e2e/check_report.py "$scratch/report" \
             'r["components"]["forwarding"] > 0.6 * r["cycles"]' \
             'r["hot_instructions"][0]["stack"]["ST-FW"] > 0.9 * r["hot_instructions"][0]["cycles"]' \
             '35 < next(c for c in r["what_if"]["costs"] if c["category"] == "stfwd")["cost"]["percent"] < 40' \
@@ -81,7 +81,7 @@ to_itself() {
     run explain $in_order --json -- seq 3 2>"$scratch/err" >"$scratch/object" || return 1
     without_progress "$scratch/err" >"$scratch/said"
     report=$scratch/object told 'r["program"] == "seq 3"' && printf '1\n2\n3\n' | cmp - "$scratch/said" &&
-        run icost --json --limit 50K -- seq 3 2>/dev/null | python3 -m json.tool >/dev/null &&
+        run icost --json --limit 50K -- seq 3 2>/dev/null | python3 -S -m json.tool >/dev/null &&
         run sim -o - --limit 100K -- seq 3 2>/dev/null | head -n 1 | grep -qx 'seq 3 (partial)\|seq 3' &&
         run explain $in_order --json -o "$scratch/object" -- seq 3 | cmp - "$scratch/said"
 }

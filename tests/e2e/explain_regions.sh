@@ -32,7 +32,7 @@ check "a long run is explained by regions, and its output comes once" by_regions
 
 like_exact() {
     run sim --json --top 0 --output "$scratch/exact" -- gzip -9 -c "$few" >/dev/null &&
-        python3 - "$scratch/regions" "$scratch/exact" <<'END'
+        python3 -S - "$scratch/regions" "$scratch/exact" <<'END'
 import json, sys
 regions, exact = (json.load(open(path)) for path in sys.argv[1:])
 print(regions["cpi"], exact["cpi"])
@@ -48,7 +48,7 @@ exact() {
     run explain $in_order --exact --json --top 0 --output "$scratch/explained" -- gzip -9 -c "$least" >/dev/null &&
         json explained 'r["regions"] is None' 'r["sampling"] is None' &&
         run sim $in_order --json --top 0 --output "$scratch/simulated" -- gzip -9 -c "$least" >/dev/null &&
-        python3 - "$scratch/explained" "$scratch/simulated" <<'END'
+        python3 -S - "$scratch/explained" "$scratch/simulated" <<'END'
 import json, sys
 explained, simulated = (json.load(open(path)) for path in sys.argv[1:])
 for key in "instructions", "cycles", "components", "commit_states":
@@ -66,7 +66,7 @@ same_estimate() {
         run explain $in_order $how --regions-over 2M --regions 10 --json --top 0 --output "$scratch/other" -- \
             gzip -9 -c "$fewer" >"$scratch/out" &&
             gzip -9 -c "$fewer" | same_file - "$scratch/out" &&
-            python3 - "$scratch/ordered" "$scratch/other" <<'END' || return
+            python3 -S - "$scratch/ordered" "$scratch/other" <<'END' || return
 import json, sys
 stamps, other = (json.load(open(path)) for path in sys.argv[1:])
 print(stamps["cpi"], other["cpi"], stamps["regions"]["cpi_half_interval_95"])
@@ -98,7 +98,7 @@ interval_text() {
     run explain $in_order --keep 0 --regions-over 5M --regions 8 --top 0 --output "$scratch/text" -- gzip -9 -c "$few" >/dev/null &&
         sed -n 2p "$scratch/text" | grep -q 'CPI [0-9.]* ± [0-9.]*$' &&
         grep -q '^ stalled  *[0-9.]* ±  *[0-9.]* %' "$scratch/text" &&
-        python3 -c 'import sys; assert all(len(line) <= 101 or line.startswith("next") for line in open(sys.argv[1]))' "$scratch/text"
+        python3 -S -c 'import sys; assert all(len(line) <= 101 or line.startswith("next") for line in open(sys.argv[1]))' "$scratch/text"
 }
 check "the header has the interval, within 100 columns" interval_text
 
@@ -112,7 +112,7 @@ from_trace() {
     run trace -o "$scratch/gzip.ctrace" -- gzip -9 -c "$fewer" >/dev/null 2>&1 &&
         run explain $in_order --keep 0 --regions-over 2M --regions 10 --json --top 0 "$scratch/gzip.ctrace" >"$scratch/trace" &&
         json trace 'r["regions"]["count"] > 1' 'not r["partial"]' &&
-        python3 - "$scratch/ordered" "$scratch/trace" <<'END'
+        python3 -S - "$scratch/ordered" "$scratch/trace" <<'END'
 import json, sys
 live, trace = (json.load(open(path)) for path in sys.argv[1:])
 print(live["cpi"], trace["cpi"])
@@ -236,7 +236,7 @@ detours() {
 }
 # What is kept of all regions together stands for the whole run, but for rounding.
 weights_sum() {
-    python3 - "$1" "$2" <<'END'
+    python3 -S - "$1" "$2" <<'END'
 import json, sqlite3, sys
 store, report = sqlite3.connect(sys.argv[1]), json.load(open(sys.argv[2]))
 rows = store.execute("""SELECT weight, (SELECT SUM(total) FROM profile JOIN event ON event.id = profile.event

@@ -20,7 +20,7 @@ explains() {
 
 # settings UPGRADE: of the report, as options for sim.
 settings() {
-    python3 - "$scratch/explained" "$1" <<'END'
+    python3 -S - "$scratch/explained" "$1" <<'END'
 import json, sys
 for u in json.load(open(sys.argv[1]))["larger_machine"]["upgrades"]:
     if f"{u['upgrade']} {u['times']}" == sys.argv[2]:
@@ -31,7 +31,7 @@ END
 # agree UPGRADE POINTS: what it is said to save is so many points of the run time from what it saves
 # when simulated, and is a loss or a gain when that is.
 agree() {
-    python3 - "$scratch/explained" "$scratch/simulated" "$@" <<'END'
+    python3 -S - "$scratch/explained" "$scratch/simulated" "$@" <<'END'
 import json, sys
 explained, simulated = (json.load(open(path)) for path in sys.argv[1:3])
 upgrade = next(u for u in explained["larger_machine"]["upgrades"] if f"{u['upgrade']} {u['times']}" == sys.argv[3])
@@ -70,7 +70,7 @@ parts_and_regions() {
     explains hashjoin --exact && cp "$scratch/explained" "$scratch/exact" &&
         run predict --json "$scratch/hashjoin.ctrace" >"$scratch/predicted" &&
         explains hashjoin --regions-over 2M &&
-        python3 - "$scratch/exact" "$scratch/explained" "$scratch/predicted" <<'END'
+        python3 -S - "$scratch/exact" "$scratch/explained" "$scratch/predicted" <<'END'
 import json, sys
 exact, regions, predicted = (json.load(open(path)) for path in sys.argv[1:])
 assert regions["regions"]["count"] > 1
@@ -93,7 +93,7 @@ words() {
 }
 
 nothing_is_known() {
-    python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["larger_machine"] is None' "$scratch/explained"
+    python3 -S -c 'import json, sys; assert json.load(open(sys.argv[1]))["larger_machine"] is None' "$scratch/explained"
 }
 
 # Of a core in order, and of a machine on which nothing misses, the model says nothing; where few

@@ -55,7 +55,7 @@ for row in fields:
     assert (row["type"] is None) == (row["reason"] is not None), row
 assert len(fields) == report["field_count"]
 PROGRAM
-check "fields have the accesses that the source says, and all rows sum to the run" python3 fields.py
+check "fields have the accesses that the source says, and all rows sum to the run" python3 -S fields.py
 
 run explain --by field --top 20 -o ring.txt -- ./ring 2>why || cat why
 check "the text has the field with its offset and size" \
@@ -81,7 +81,7 @@ for remedy in struct["remedies"]:
 split = next(remedy for remedy in struct["remedies"] if remedy["kind"] == "split")
 assert "next" in split["hot"] and "name[]" not in split["hot"], split
 PROGRAM
-check "a struct's map has all fields, and remedies" python3 map.py
+check "a struct's map has all fields, and remedies" python3 -S map.py
 run sim --fields=node -o map.txt -- ./ring 2>why || cat why
 check "as text, with what is never touched" grep -qE ' 0 +48 +never .* name' map.txt
 check "and what it would save" grep -q ' % split: next' map.txt

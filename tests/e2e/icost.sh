@@ -17,7 +17,7 @@ def cost(*members, of=r):
 names = [c["name"] for c in r.get("categories", [])]'
 
 cycles_of() {
-    run sim --json "$@" "$trace" | python3 -c 'import json, sys; print(json.load(sys.stdin)["cycles"])'
+    run sim --json "$@" "$trace" | python3 -S -c 'import json, sys; print(json.load(sys.stdin)["cycles"])'
 }
 
 # Every way of saying it agrees with the simulator.
@@ -82,7 +82,7 @@ check "with all sets the icosts sum to the execution time" everything_sums
 # The table's rows, Other and Total: 100 %, within the rounding of each.
 table_sums() {
     run icost --focus win --output "$scratch/table" "$trace" && cat "$scratch/table" &&
-        python3 - "$scratch/table" <<'END'
+        python3 -S - "$scratch/table" <<'END'
 import re, sys
 text = open(sys.argv[1]).read()
 assert all(len(line) <= 100 for line in text.split("\n")), "wider than 100 columns"
@@ -121,7 +121,7 @@ several() {
             "$scratch/sort.ctrace" >"$scratch/table" &&
         grep -qE '^ idealised.* gzip +sort$' "$scratch/table" &&
         grep -qE '^ Total +100.0 +100.0$' "$scratch/table" &&
-        python3 - "$scratch/picture.svg" <<'END'
+        python3 -S - "$scratch/picture.svg" <<'END'
 import sys, xml.etree.ElementTree as tree
 text = [node.text for node in tree.parse(sys.argv[1]).getroot().iter() if node.tag.endswith("text")]
 assert "gzip" in text and "sort" in text and "dmiss" in text and "Other" in text, text
@@ -145,7 +145,7 @@ study() {
     told 'len(r["runs"]) == 4' "r['runs'][2] == {'values': ['32', '5'], 'cycles': $small, 'speedup_percent': 0.0}" \
         "r['runs'][3]['cycles'] == $large" \
         "abs(r['runs'][3]['speedup_percent'] - 100 * ($small / $large - 1)) < 1e-9" &&
-        python3 -c 'import sys, xml.etree.ElementTree as t; t.parse(sys.argv[1])' "$scratch/study.svg" &&
+        python3 -S -c 'import sys, xml.etree.ElementTree as t; t.parse(sys.argv[1])' "$scratch/study.svg" &&
         run icost --sensitivity core.rob=32,64 "$trace" | grep -qE '^ 64 +[0-9.-]+ %$'
 }
 check "--sensitivity simulates every combination" study

@@ -62,7 +62,7 @@ text_fits() {
         "$scratch/sort.ctrace" && cat "$scratch/text" &&
         [ "$(grep -c '^critical path of [0-9]' "$scratch/text")" = 2 ] &&
         grep -q '^ interaction, % of time' "$scratch/text" &&
-        python3 -c 'import sys; assert all(len(line) <= 101 for line in open(sys.argv[1]))' "$scratch/text"
+        python3 -S -c 'import sys; assert all(len(line) <= 101 for line in open(sys.argv[1]))' "$scratch/text"
 }
 check "the text has a part for each trace and fits 100 columns" text_fits
 
@@ -70,7 +70,7 @@ check "the text has a part for each trace and fits 100 columns" text_fits
 threads() {
     local critical=$WORKLOADS/x86_64/critical
     run icost --multisim=none --critical --top 0 --json -o "$scratch/path.json" -- "$critical" long 2 4 >/dev/null 2>&1 &&
-        python3 - "$scratch/path.json" <<'END_OF_PATH'
+        python3 -S - "$scratch/path.json" <<'END_OF_PATH'
 import json, sys
 path = json.load(open(sys.argv[1]))["thread_path"]
 together, rows = path["together"], path["instructions"]

@@ -58,7 +58,7 @@ check "all four designs construct fragments" designs
 
 same_again() {
     shotgun --shotgun=20 --shotgun-design 4 --shotgun-length 500 &&
-        python3 - "$report" "$scratch/design4.json" <<'END'
+        python3 -S - "$report" "$scratch/design4.json" <<'END'
 import json, sys
 a, b = (json.load(open(name)) for name in sys.argv[1:])
 assert a["profiler"]["sets"] == b["profiler"]["sets"] and a["shotgun"] == b["shotgun"]
@@ -95,7 +95,7 @@ from_a_file() {
     run sim --machine fields2004 --set l1d.latency=4 --tap "shotgun:$samples" "$trace" >/dev/null &&
         shotgun --shotgun && cp "$report" "$scratch/run.json" &&
         run icost --shotgun-file "$samples" --json --output "$report" &&
-        python3 - "$report" "$scratch/run.json" <<'END' &&
+        python3 -S - "$report" "$scratch/run.json" <<'END' &&
 import json, sys
 file, run = (json.load(open(name)) for name in sys.argv[1:])
 assert file["way"] == "profiler" and file["machine"] == "fields2004" and file["program"].startswith("gzip")
@@ -112,7 +112,7 @@ changes_of_the_machine() {
     local samples=$scratch/gzip.shotgun
     cycles() {
         run icost --shotgun-file "$samples" "$@" --json --output "$report" &&
-            python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$report"
+            python3 -S -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$report"
     }
     local recorded again original
     recorded=$(cycles) && again=$(cycles --machine fields2004 --set l1d.latency=4) &&

@@ -81,7 +81,7 @@ cc -O1 -w -fno-omit-frame-pointer -o compile compile.c || exit 1
 # In a simulation, too, as it was when it was translated: the first 12 million instructions are those
 # of first, whose place second takes and leaves again.
 simulated() {
-    run sim --limit 12M --top 0 --json -o sim.json -- ./compile && python3 - <<'PYTHON'
+    run sim --limit 12M --top 0 --json -o sim.json -- ./compile && python3 -S - <<'PYTHON'
 import json
 report = json.load(open("sim.json"))
 rows = {row["function"]: row for row in report["functions"]}
@@ -103,7 +103,7 @@ fi
 # shares FIRST SECOND: of the samples, within eight hundredths, in the functions named; nearly all
 # called by `run`, but for those in the instructions that make the frame. SECOND lies in its source.
 shares() {
-    run top --store "$store" --tree --json >tree.json && python3 - "$@" <<'PYTHON'
+    run top --store "$store" --tree --json >tree.json && python3 -S - "$@" <<'PYTHON'
 import json, sys
 tree = json.load(open("tree.json"))["tree"]
 shares = {}
@@ -145,7 +145,7 @@ while (process.cpuUsage().user < end) sum += hot(3000000);
 console.log(sum);
 PROGRAM
     record -- node --perf-prof hot.js >/dev/null && run top --store "$store" --json >top.json &&
-        python3 - <<'PYTHON'
+        python3 -S - <<'PYTHON'
 import json
 rows = json.load(open("top.json"))["rows"]
 print(rows[:3])

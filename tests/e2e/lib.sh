@@ -7,7 +7,17 @@
 #
 # check runs its command in this shell, prints `ok N name` or `not ok N name` and, of a failure, what
 # the command said. `run` is culprit; a whole script has a time limit. Scratch files go to $scratch,
-# removed at the end. Scripts run from the root of the repository.
+# removed at the end. Scripts run from the root of the repository. Python runs without its site
+# packages (-S), the search for which is most of what its start takes.
+
+# Signals that were ignored where the tests were started, as by nohup, would be ignored by all that a
+# script starts: it begins again without that.
+while read -r key ignored; do
+    [ "$key" = SigIgn: ] && break
+done <"/proc/$$/status"
+if ((0x$ignored & 3)); then # SIGHUP, SIGINT
+    exec env --default-signal=HUP,INT bash "$0"
+fi
 
 export COLUMNS=100
 export CULPRIT_MACHINE=zen4 # results are the same on every host
@@ -133,7 +143,7 @@ undisturbed() {
 # told EXPRESSION...: each, in Python, holds of r, the JSON object in the file $report, and of what
 # the statements of $told_names make of it.
 told() {
-    python3 - "$report" "${told_names-}" "$@" <<'END'
+    python3 -S - "$report" "${told_names-}" "$@" <<'END'
 import json, sys
 r = json.load(open(sys.argv[1]))
 exec(sys.argv[2])
@@ -147,7 +157,7 @@ END
 json() {
     local name=$1
     shift
-    python3 tests/e2e/check_report.py "$scratch/$name" "$@"
+    python3 -S tests/e2e/check_report.py "$scratch/$name" "$@"
 }
 # note TEXT: the condition that a note has this text.
 note() {

@@ -39,7 +39,7 @@ rows() {
     local arguments=()
     while [ "$1" != -- ]; do arguments+=("$1"); shift; done
     shift
-    run top --json --top 0 "${arguments[@]}" >"$scratch/top.json" && python3 - "$scratch/top.json" "$@" <<'PYTHON'
+    run top --json --top 0 "${arguments[@]}" >"$scratch/top.json" && python3 -S - "$scratch/top.json" "$@" <<'PYTHON'
 import json, sys
 top = json.load(open(sys.argv[1]))
 event = top["events"][0]["name"]
@@ -54,7 +54,7 @@ PYTHON
 }
 # figure EXPRESSION: of the report that `rows` had last.
 figure() {
-    python3 -c 'import json, sys; top = json.load(open(sys.argv[1])); rows = top["rows"]; print(eval(sys.argv[2]))' \
+    python3 -S -c 'import json, sys; top = json.load(open(sys.argv[1])); rows = top["rows"]; print(eval(sys.argv[2]))' \
         "$scratch/top.json" "$1"
 }
 
@@ -88,7 +88,7 @@ threads() {
     rows --by thread --process spin -- 'len({row["pid"] for row in rows if row["value"] > 50}) == 2' \
         'len([row for row in rows if row["value"] > 50]) == 4' \
         'all(row["thread"] for row in rows)' || return 1
-    python3 - "$scratch/top.json" <<'PYTHON'
+    python3 -S - "$scratch/top.json" <<'PYTHON'
 import json, sys
 rows = [r for r in json.load(open(sys.argv[1]))["rows"] if r["values"][json.load(open(sys.argv[1]))["events"][0]["name"]] > 50]
 for pid in {r["pid"] for r in rows}:
@@ -120,7 +120,7 @@ over_time() {
         'all(len(row["over_time"]) == top["timeline"]["steps"] for row in rows)' || return 1
     local begin middle
     begin=$(figure 'top["timeline"]["begin_seconds"]')
-    middle=@$(python3 -c "print($begin + 0.3)")
+    middle=@$(python3 -S -c "print($begin + 0.3)")
     rows --until "$middle" -- "0 < total < $total" && before=$(figure 'top["events"][0]["total"]')
     rows --since "$middle" -- "total == $total - $before"
 }
@@ -138,7 +138,7 @@ over_time_text() {
     run top --over-time --svg "$scratch/time.svg" >"$scratch/text" && fits_100 "$scratch/text" &&
         grep -qE '^from [0-9:.]+ to [0-9:.]+ UTC, a block for ' "$scratch/text" &&
         grep -qE '^100\.00% +[0-9.]+ cpu .*[▁▂▃▄▅▆▇█].* all$' "$scratch/text" &&
-        python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$scratch/time.svg" &&
+        python3 -S -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$scratch/time.svg" &&
         grep -q '<title>all others</title>' "$scratch/time.svg"
 }
 check "the head tells the time that was looked at" head_of_a_slice
@@ -149,7 +149,7 @@ other_verbs() {
     rows --by thread --process spin -- 'True'
     thread=$(figure 'rows[0]["thread"]')
     run annotate --thread "$thread" spin --json >"$scratch/annotated.json" &&
-        python3 -c 'import json, sys; a = json.load(open(sys.argv[1])); assert a["only"]["thread"] == int(sys.argv[2])' \
+        python3 -S -c 'import json, sys; a = json.load(open(sys.argv[1])); assert a["only"]["thread"] == int(sys.argv[2])' \
             "$scratch/annotated.json" "$thread" &&
         run record -o "$scratch/record.txt" -- "$scratch/spin" &&
         run diff --epoch 1 --epoch 2 --cpu "$(rows --by cpu -- True && figure 'rows[0]["cpu"]')" >"$scratch/diff" &&
@@ -182,7 +182,7 @@ copied() {
     run epochs export --epoch 1 "$scratch/copy.db" && CULPRIT_STORE=$scratch/copy.db run epochs check &&
         rows --epoch 1 --by thread -- 'True' && cp "$scratch/top.json" "$scratch/first.json" &&
         CULPRIT_STORE=$scratch/copy.db rows --by thread -- 'True' &&
-        python3 - "$scratch/first.json" "$scratch/top.json" <<'PYTHON'
+        python3 -S - "$scratch/first.json" "$scratch/top.json" <<'PYTHON'
 import json, sys
 one, other = (json.load(open(name))["rows"] for name in sys.argv[1:])
 assert one == other
@@ -196,7 +196,7 @@ stacks() {
         rows --by thread --process spin -- 'True' && thread=$(figure 'rows[0]["thread"]') &&
         all=$(figure 'rows[0]["values"][top["events"][0]["name"]]') &&
         run top --tree --thread "$thread" --json >"$scratch/tree.json" &&
-        python3 -c 'import json, sys; t = json.load(open(sys.argv[1])); assert t["event"]["total"] == float(sys.argv[2]), (t["event"], sys.argv)' \
+        python3 -S -c 'import json, sys; t = json.load(open(sys.argv[1])); assert t["event"]["total"] == float(sys.argv[2]), (t["event"], sys.argv)' \
             "$scratch/tree.json" "$all"
 }
 check "a tree of calls of one thread" stacks

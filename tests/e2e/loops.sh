@@ -70,7 +70,7 @@ assert len(loops) == report["loop_count"]
 outermost = [loop["cycles"] for loop in loops if loop["outer"] is None]
 assert outermost == sorted(outermost, reverse=True)
 PROGRAM
-check "rounds, entries and cycles of loops are exact" python3 loops.py
+check "rounds, entries and cycles of loops are exact" python3 -S loops.py
 
 run explain --by loop --top 20 -o nest.txt -- ./nest 2>why || cat why
 check "the text has a nest, the inner loop indented" \

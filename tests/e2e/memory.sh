@@ -8,7 +8,7 @@ printf 'int twice(int n) {\n  int sum = 0;\n  for (int i = 0; i < n; i++)\n    s
 
 # peak_below MB COMMAND...: the most memory that the command, which starts no other, ever held.
 peak_below() {
-    python3 - "$@" <<'PYTHON'
+    python3 -S - "$@" <<'PYTHON'
 import resource, subprocess, sys
 limit = int(sys.argv[1])
 subprocess.run(sys.argv[2:], check=True, timeout=300)
@@ -19,7 +19,7 @@ PYTHON
 }
 
 many_rows() {
-    python3 -c 'import json, sys
+    python3 -S -c 'import json, sys
 report = json.load(open(sys.argv[1]))
 count = len(report["hot_instructions"])
 assert count == report["instruction_count"] > 20000, count

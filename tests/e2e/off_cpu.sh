@@ -91,7 +91,7 @@ check "a recording with waits" recorded
 # Blocked, waiting for a processor and running are all the time of a thread.
 adds_up() {
     run top --by thread --json --event off-cpu --event run-queue --top 0 >"$scratch/threads.json" &&
-        python3 - "$scratch/told" "$scratch/threads.json" "$stolen" <<'PYTHON'
+        python3 -S - "$scratch/told" "$scratch/threads.json" "$stolen" <<'PYTHON'
 import json, sys
 rows = {row["thread"]: row["values"] for row in json.load(open(sys.argv[2]))["rows"]}
 told = [list(map(int, line.split())) for line in open(sys.argv[1])]
@@ -107,7 +107,7 @@ check "waiting and running are all the time of a thread" adds_up
 # Each wait at its place: at least what was asked of it, in the function that asked.
 places() {
     run top --tree --event off-cpu --json --least 0 >"$scratch/tree.json" &&
-        python3 - "$scratch/tree.json" <<'PYTHON'
+        python3 -S - "$scratch/tree.json" <<'PYTHON'
 import json, sys
 total = {}
 for frame in json.load(open(sys.argv[1]))["tree"]:
@@ -127,7 +127,7 @@ fi
 
 # Waits are spread over the time that they last, and are no samples of code.
 over_time() {
-    run top --over-time --by thread --event off-cpu --json >"$scratch/time.json" && python3 - "$scratch/time.json" <<'PYTHON' &&
+    run top --over-time --by thread --event off-cpu --json >"$scratch/time.json" && python3 -S - "$scratch/time.json" <<'PYTHON' &&
 import json, sys
 top = json.load(open(sys.argv[1]))
 step = top["timeline"]["step_seconds"] * 1e6
@@ -147,7 +147,7 @@ attached() {
     run record --off-cpu --pid $process --time 300ms --json -o "$scratch/record.json"
     local status=$?
     kill $process
-    [ $status = 0 ] && python3 - "$scratch/record.json" <<'PYTHON'
+    [ $status = 0 ] && python3 -S - "$scratch/record.json" <<'PYTHON'
 import json, sys
 record = json.load(open(sys.argv[1]))
 blocked, runnable = record["events"][-2:]
@@ -179,7 +179,7 @@ check "context switches are sampled for waits alone" \
 
 exported() {
     run epochs export --epoch 1 --format folded --event off-cpu "$scratch/folded" &&
-        python3 - "$scratch/folded" <<'PYTHON'
+        python3 -S - "$scratch/folded" <<'PYTHON'
 import sys
 total = sum(int(line.rsplit(" ", 1)[1]) for line in open(sys.argv[1]))
 assert 0.5e9 < total < 60e9, total
@@ -192,7 +192,7 @@ imported() {
         CULPRIT_STORE=$scratch/imported.db run epochs import "$scratch/waits.script" &&
         run top --epoch 1 --event off-cpu --json >"$scratch/own.json" &&
         CULPRIT_STORE=$scratch/imported.db run top --event off-cpu --json >"$scratch/imported.json" &&
-        python3 - "$scratch/own.json" "$scratch/imported.json" <<'PYTHON'
+        python3 -S - "$scratch/own.json" "$scratch/imported.json" <<'PYTHON'
 import json, sys
 own, imported = (json.load(open(name))["events"][0] for name in sys.argv[1:])
 assert own["unit"] == imported["unit"] == "us", imported

@@ -47,8 +47,8 @@ check_agrees_with_sim() {
             'abs(m[0]["simulated_cpi"] - (m[0]["cycles"] - m[0]["cycles_ideal_dlong"]) / r["instructions"]) < 1e-9' \
             'abs(p["error_percent"]) < 15' 'p["cpi"] == m[0]["predictions"][6]["cpi"]' || return 1
     local real ideal
-    real=$(run sim --machine chen-ooo --json "$scratch/hashjoin.ctrace" | python3 -c 'import json, sys; print(json.load(sys.stdin)["cycles"])') || return 1
-    ideal=$(run sim --machine chen-ooo --ideal dlong --json "$scratch/hashjoin.ctrace" | python3 -c 'import json, sys; print(json.load(sys.stdin)["cycles"])') || return 1
+    real=$(run sim --machine chen-ooo --json "$scratch/hashjoin.ctrace" | python3 -S -c 'import json, sys; print(json.load(sys.stdin)["cycles"])') || return 1
+    ideal=$(run sim --machine chen-ooo --ideal dlong --json "$scratch/hashjoin.ctrace" | python3 -S -c 'import json, sys; print(json.load(sys.stdin)["cycles"])') || return 1
     told "m[0]['cycles'] == $real" "m[0]['cycles_ideal_dlong'] == $ideal"
 }
 
@@ -60,7 +60,7 @@ sweeps_are_many_predictions() {
             'm[7]["predictions"][0]["cpi"] < m[3]["predictions"][0]["cpi"]' \
             'm[7]["predictions"][0]["cpi"] < m[5]["predictions"][0]["cpi"]' || return 1
     local together
-    together=$(python3 -c 'import json, sys; print(repr(json.load(open(sys.argv[1]))["machines"][5]["predictions"][0]["cpi"]))' "$report")
+    together=$(python3 -S -c 'import json, sys; print(repr(json.load(open(sys.argv[1]))["machines"][5]["predictions"][0]["cpi"]))' "$report")
     predicts --set core.rob=256 --set l1d.mshrs=4 --set l2.mshrs=0 hashjoin && told "p['cpi'] == $together"
 }
 
@@ -73,7 +73,7 @@ prefetchers_differ() {
 pictures_are_xml() {
     run predict --sweep 'rob=64,256 mshr=4,0' --svg "$scratch/picture.svg" --check \
         "$scratch/chase.ctrace" >"$scratch/text" || return 1
-    python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$scratch/picture.svg" &&
+    python3 -S -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$scratch/picture.svg" &&
         [ "$(grep -c dasharray "$scratch/picture.svg")" = 2 ] && grep -q "mshr 4" "$scratch/picture.svg" &&
         grep -A6 'mean |error|$' "$scratch/text" >"$scratch/errors" && ! grep -E '[+-][0-9]' "$scratch/errors" &&
         grep -q "mshr unlimited" "$scratch/picture.svg" && ! grep -q "mshr 0" "$scratch/picture.svg" &&
@@ -90,7 +90,7 @@ hashjoin=(riscv64 "hashjoin 60000")
 
 # field EXPRESSION: of the report r, whose machines are m and whose first prediction is p.
 field() {
-    python3 -c 'import json, sys
+    python3 -S -c 'import json, sys
 r = json.load(open(sys.argv[1])); m = r["machines"]; p = m[0]["predictions"][0]; print(repr(eval(sys.argv[2])))' "$report" "$1"
 }
 
@@ -113,7 +113,7 @@ regions_combine() {
         told 'r["instructions"] == 1000000' "abs(p['cpi'] - 0.25 * $first - 0.75 * $second) < 1e-9" \
             'any("2 of 2 regions: 160 k of 1.00 M" in n for n in r["notes"])' || return 1
     cycles=$(run sim --machine chen-ooo --json --regions "$scratch/both.csv" |
-        python3 -c 'import json, sys; print(json.load(sys.stdin)["cycles"])') || return 1
+        python3 -S -c 'import json, sys; print(json.load(sys.stdin)["cycles"])') || return 1
     run predict --check --json --output "$report" --regions "$scratch/both.csv" &&
         told "abs(m[0]['cycles'] - $cycles) <= 2" 'abs(p["error_percent"]) < 15'
 }

@@ -7,7 +7,7 @@ seq 40000 | awk '{ print ($1 * 7919) % 300007, $1 }' >"$scratch/numbers"
 
 # holds EXPRESSION...: over the report r; p("TIP") is its row.
 holds() {
-    python3 - "$report" "$@" <<'PYTHON'
+    python3 -S - "$report" "$@" <<'PYTHON'
 import json, sys
 r = json.load(open(sys.argv[1]))
 rows = {row["label"]: row for row in r["profilers"]}
@@ -99,12 +99,12 @@ check "the report is the same for any number of threads" same_for_threads
 
 text_fits() {
     run profilers --systematic "$scratch/run.ctrace" >"$scratch/text" &&
-        python3 -c 'import sys
+        python3 -S -c 'import sys
 for line in open(sys.argv[1]):
     assert len(line.rstrip("\n")) <= 100, line' "$scratch/text" &&
         grep -q '^systematic part' "$scratch/text" && grep -q 'floor: ' "$scratch/text" &&
         run profilers --list >"$scratch/list" && grep -q '^NCI-TEA ' "$scratch/list" &&
-        python3 -c 'import sys
+        python3 -S -c 'import sys
 for line in open(sys.argv[1]):
     assert len(line.rstrip("\n")) <= 100, line' "$scratch/list"
 }
@@ -112,7 +112,7 @@ check "the text fits 100 columns" text_fits
 
 # Figures end below the ends of their headings, in both tables.
 columns_align() {
-    python3 - "$scratch/text" <<'END'
+    python3 -S - "$scratch/text" <<'END'
 import re, sys
 lines = open(sys.argv[1]).read().split("\n")
 for name in "error, %", "systematic part, %":
@@ -131,7 +131,7 @@ check "columns of errors end below their headings" columns_align
 long_names() {
     local name=$scratch/a_program_whose_name_has_many_letters
     cp "$WORKLOADS/x86_64/matmul" "$name" && run profilers --stop --limit 2M --top 5 -- "$name" 60 1 2>"$scratch/text" >/dev/null || return 1
-    python3 - "$scratch/text" <<'END'
+    python3 -S - "$scratch/text" <<'END'
 import sys
 lines = open(sys.argv[1]).read().split("\n")
 first = next(i for i, line in enumerate(lines) if line.startswith("share seen by")) + 1

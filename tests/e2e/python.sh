@@ -4,7 +4,7 @@
 source_folder=$PWD/src
 cd "$scratch" || exit 1
 store=$scratch/profiles.db
-python=$(python3 -c 'import sys; print(sys.executable)')
+python=$(python3 -S -c 'import sys; print(sys.executable)')
 
 record() {
     run record --store "$store" --json --output summary --stacks "$@" >/dev/null
@@ -27,7 +27,7 @@ fi
 # share PATTERN: the hundredths of the last epoch's samples whose stack, "main;f;g", matches.
 share() {
     run epochs export --store "$store" --epoch last --format folded folded >/dev/null &&
-        python3 - "$1" <<'PYTHON'
+        python3 -S - "$1" <<'PYTHON'
 import re, sys
 found = total = 0
 for line in open("folded"):
@@ -47,7 +47,7 @@ about() {
 cp "$source_folder/../tests/guests/work.py" .
 
 whole() {
-    python3 - <<'PYTHON'
+    python3 -S - <<'PYTHON'
 import json
 said = json.load(open("summary"))
 print(said["python"], said["stacks"], said["samples"])
@@ -96,7 +96,7 @@ if len(sys.argv) < 2:
     os.execv(sys.executable, [sys.executable, __file__, "again"])
 PROGRAM
     record --off-cpu -- "$python" wait.py || return 1
-    run top --store "$store" --event off-cpu --callers=napping --json >waits.json && python3 - <<'PYTHON'
+    run top --store "$store" --event off-cpu --callers=napping --json >waits.json && python3 -S - <<'PYTHON'
 import json
 procedure, = json.load(open("waits.json"))["procedures"]
 print(procedure["procedure"], procedure["image"], procedure["total"])
@@ -283,7 +283,7 @@ by_the_daemon() {
     cp work.py "$(named work).py" && start_daemon --stacks --rate 997 --stack-bytes 8192 || return 1
     "$python" "$(named work).py" shares 0.35
     flush && run daemon --status && [ "$(status python_whole)" -gt 50 ] || return 1
-    run top --callers=Half.most --json >callers.json && python3 - "$(named work).py" <<'PYTHON' || return 1
+    run top --callers=Half.most --json >callers.json && python3 -S - "$(named work).py" <<'PYTHON' || return 1
 import json, sys
 procedure, = json.load(open("callers.json"))["procedures"]
 print(procedure["procedure"], procedure["image"], procedure["total"])
@@ -305,8 +305,8 @@ if run record --off-cpu --store "$store" -- true 2>/dev/null >/dev/null; then
 else
     skip "where threads wait" "no scheduler events here"
 fi
-headers=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')
-image=$(python3 -c 'import sys, sysconfig
+headers=$(python3 -S -c 'import sysconfig; print(sysconfig.get_path("include"))')
+image=$(python3 -S -c 'import sys, sysconfig
 library = sysconfig.get_config_var("LDLIBRARY") if sysconfig.get_config_var("Py_ENABLE_SHARED") else None
 print(sysconfig.get_config_var("LIBDIR") + "/" + library if library and sysconfig.get_config_var(
     "PYTHONFRAMEWORK") is not None and sys.executable.find("/usr/bin") else sys.executable)')

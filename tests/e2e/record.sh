@@ -14,7 +14,7 @@ record() {
 }
 # key NAME: of the last summary, recorded with --json.
 key() {
-    python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' \
+    python3 -S -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' \
         "$scratch/summary" "$1"
 }
 # samples WHERE: in the last epoch.
@@ -69,7 +69,7 @@ one_recording() {
     local used
     TIMEFORMAT='%U %S'
     used=$({ time run record --json --store "$store" --output "$scratch/summary" -- ./spin 1; } 2>&1)
-    python3 - "$scratch/summary" $used <<'PYTHON'
+    python3 -S - "$scratch/summary" $used <<'PYTHON'
 import json, sys
 summary, used = json.load(open(sys.argv[1])), sum(map(float, sys.argv[2:]))
 event = summary["events"][0]
@@ -257,7 +257,7 @@ check "a process that ends is recorded to its end" process_that_ends
 limited_time() {
     local start=$EPOCHREALTIME
     record --json --time 0.3s -- ./spin 1 && [ "$(key samples)" -gt 0 ] &&
-        python3 -c "import sys
+        python3 -S -c "import sys
 recorded, start, end = map(float, sys.argv[1:])
 print(recorded, end - start)
 sys.exit(not 0.2 < recorded < 0.8 * (end - start))" "$(key seconds)" "$start" "$EPOCHREALTIME"
@@ -341,7 +341,7 @@ PROGRAM
 }
 # hottest NAME [EPOCH]: the procedure with most samples.
 hottest() {
-    run top --store "$store" --epoch "${2:-last}" --json >top.json && python3 - "$1" <<'PYTHON'
+    run top --store "$store" --epoch "${2:-last}" --json >top.json && python3 -S - "$1" <<'PYTHON'
 import json, sys
 rows = json.load(open("top.json"))["rows"]
 print([row["procedure"] for row in rows[:3]])
@@ -387,7 +387,7 @@ int main(void) {
         clock_gettime(CLOCK_MONOTONIC, &now);
 }
 PROGRAM
-    record -- ./clocks && run top --store "$store" --top 0 --json >top.json && python3 - <<'PYTHON'
+    record -- ./clocks && run top --store "$store" --top 0 --json >top.json && python3 -S - <<'PYTHON'
 import json
 rows = [row for row in json.load(open("top.json"))["rows"] if row["image"] == "[vdso]"]
 print(rows)

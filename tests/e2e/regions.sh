@@ -5,7 +5,7 @@
 # make NAME SEED SLICES THREADS [FIRST_ID]: vectors, slices and costs of a program of four phases,
 # each of ten blocks of its own; phase p takes p + 1 cycles per instruction. FIRST_ID turns the ids.
 make_run() {
-    python3 - "$scratch/$1" "$2" "$3" "$4" "${5:-0}" <<'PYTHON'
+    python3 -S - "$scratch/$1" "$2" "$3" "$4" "${5:-0}" <<'PYTHON'
 import random, sys
 path, (seed, count, threads, turn) = sys.argv[1], map(int, sys.argv[2:])
 rng = random.Random(seed)
@@ -38,7 +38,7 @@ make_run two 2 560 4 17
 
 finds_phases() {
     run regions one.bb -o one.csv --simpoints one.simpoints --weights one.weights \
-        --labels one.labels --svg one.svg --json >one.json && python3 - <<'PYTHON'
+        --labels one.labels --svg one.svg --json >one.json && python3 -S - <<'PYTHON'
 import csv, json
 report = json.load(open("one.json"))
 labels = [int(line) for line in open("one.labels")]
@@ -75,7 +75,7 @@ forced_together() {
     run regions one.bb --max-clusters 1 --dimensions 200 --json >forced.json &&
         run regions one.bb --max-clusters 1 --dimensions 200 >forced.txt &&
         run regions one.bb --max-clusters 4 >four.txt && run regions one.bb >free.txt &&
-        python3 - <<'PYTHON' && grep -q 'warning: all of --max-clusters 1 are used' forced.txt &&
+        python3 -S - <<'PYTHON' && grep -q 'warning: all of --max-clusters 1 are used' forced.txt &&
 import json
 forced, free = json.load(open("forced.json")), json.load(open("one.json"))
 assert forced["max_clusters_used"] and abs(forced["regions"][0]["scatter"] - 0.75) < 0.05, forced
@@ -88,7 +88,7 @@ PYTHON
 check "too few clusters are warned of" forced_together
 
 picture() {
-    python3 - <<'PYTHON'
+    python3 -S - <<'PYTHON'
 import xml.etree.ElementTree as tree
 root = tree.parse("one.svg").getroot()
 titles = [e.text for e in root.iter("{http://www.w3.org/2000/svg}title")]
@@ -125,7 +125,7 @@ skip_without qemu-x86_64 "$what" || check "$what" old_processor
 # other blocks (tests/unit/test_full_space.c) it is the farthest.
 near() {
     printf 'T:1:100\nT:2:60 :5:40\nT:2:45 :5:55\n' >three.bb
-    run regions three.bb --dimensions 1 --max-clusters 1 --json "$@" | python3 -c '
+    run regions three.bb --dimensions 1 --max-clusters 1 --json "$@" | python3 -S -c '
 import json, sys
 report = json.load(sys.stdin)
 print(report["nearest_in"], report["regions"][0]["slice"])'
@@ -142,7 +142,7 @@ check "a sweep has projected distances" fails_with 2 'nearest in the projected s
     run regions one.bb --sweep one.costs.csv --nearest-in full
 
 of_threads() {
-    run regions two.bb --json | python3 -c '
+    run regions two.bb --json | python3 -S -c '
 import json, sys
 report = json.load(sys.stdin)
 assert len(report["regions"]) == 4 and report["slices"] == 560, report
@@ -152,7 +152,7 @@ check "slices of all threads are clustered together" of_threads
 
 # Ids of the second run are other ones, the blocks are the same: merged, there are four phases.
 merges() {
-    run regions --merge one.bb two.bb --json >merged.json && python3 - <<'PYTHON' &&
+    run regions --merge one.bb two.bb --json >merged.json && python3 -S - <<'PYTHON' &&
 import json
 report = json.load(open("merged.json"))
 assert len(report["regions"]) == 4 and report["max_clusters"] == 20
@@ -161,7 +161,7 @@ runs = {r["run"] for r in report["regions"]}
 open("run", "w").write(str(min(runs)))
 PYTHON
         run regions --merge one.bb two.bb --run "$(cat run)" -o merged.csv >/dev/null &&
-        python3 - <<'PYTHON'
+        python3 -S - <<'PYTHON'
 import csv, json
 run, regions = int(open("run").read()), json.load(open("merged.json"))["regions"]
 rows = list(csv.DictReader(line for line in open("merged.csv") if line[0] != "#"))
@@ -189,7 +189,7 @@ check "... but not of slices that are not there" fails_with 1 'beyond.simpoints:
 
 # 40 merged slices of a phase each.
 merged_slices() {
-    run regions one.bb --merge-slices 7 -o long.csv --json >long.json && python3 - <<'PYTHON'
+    run regions one.bb --merge-slices 7 -o long.csv --json >long.json && python3 -S - <<'PYTHON'
 import csv, json
 report = json.load(open("long.json"))
 rows = list(csv.DictReader(line for line in open("long.csv") if line[0] != "#"))
@@ -202,7 +202,7 @@ PYTHON
 check "slices are merged into longer ones" merged_slices
 
 covered() {
-    run regions one.bb --coverage 0.5 --json | python3 -c '
+    run regions one.bb --coverage 0.5 --json | python3 -S -c '
 import json, sys
 regions = json.load(sys.stdin)["regions"]
 assert len(regions) == 2 and abs(sum(r["weight"] for r in regions) - 1) < 1e-9, regions'
@@ -214,7 +214,7 @@ drawn() {
         run regions one.bb --method $method --count 20 --json >a &&
             run regions one.bb --method $method --count 20 --draw 2 --json >b && ! cmp -s a b &&
             run regions one.bb --method $method --count 20 -o $method.csv >/dev/null &&
-            python3 - $method <<'PYTHON' || return 1
+            python3 -S - $method <<'PYTHON' || return 1
 import json, sys
 method, slices = sys.argv[1], [r["slice"] for r in json.load(open("a"))["regions"]]
 assert len(set(slices)) == 20 and slices == sorted(slices)
@@ -261,7 +261,7 @@ check "a count without a draw" fails_with 2 'only with --method' run regions --c
 
 # Phase p takes p + 1 cycles per instruction, and misses p times in a slice of a thousand.
 predicts() {
-    run regions one.bb --predict one.costs.csv --json | python3 -c '
+    run regions one.bb --predict one.costs.csv --json | python3 -S -c '
 import json, sys
 report = json.load(sys.stdin)
 found = report["prediction"]
@@ -284,7 +284,7 @@ check "what regions predict, beside draws" predicts
 sweeps() {
     run regions one.bb two.bb --sweep one.costs.csv --sweep two.costs.csv --svg sweep.svg \
         --sweep-max-clusters 1:8 --sweep-dimensions 2,15 --sweep-thresholds 0:1:0.5 \
-        --sweep-coverages 0.05,1 --json >sweep.json && python3 - <<'PYTHON'
+        --sweep-coverages 0.05,1 --json >sweep.json && python3 -S - <<'PYTHON'
 import json, xml.etree.ElementTree as tree
 sweep = json.load(open("sweep.json"))
 assert [len(sweep[k]) for k in ("max_clusters", "dimensions", "threshold", "coverage")] == [8, 16, 24, 16]
@@ -313,7 +313,7 @@ check "... as text" sweep_text
 
 # Seven slices at a time cost what the seven did.
 merged_costs() {
-    run regions one.bb --predict one.costs.csv --merge-slices 7 --json | python3 -c '
+    run regions one.bb --predict one.costs.csv --merge-slices 7 --json | python3 -S -c '
 import json, sys
 found = json.load(sys.stdin)["prediction"]
 assert 2.4 < found["true_cpi"] < 2.6 and abs(found["error"]) < 0.002, found'
@@ -350,7 +350,7 @@ real_run() {
         run bbv --size 100K -o real.bb real.ctrace &&
         run sim --slices real.costs.csv --slices-like real.bb.slices real.ctrace >/dev/null &&
         run regions real.bb --predict real.costs.csv -o real.csv --json >real.json &&
-        python3 - <<'PYTHON'
+        python3 -S - <<'PYTHON'
 import csv, json
 report = json.load(open("real.json"))
 costs = list(csv.DictReader(open("real.costs.csv")))

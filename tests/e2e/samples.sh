@@ -16,7 +16,7 @@ check "both are written" write
 # A reader of docs/sample-format.md, against the dump in JSON, against the report.
 agree() {
     run samples --json --output "$scratch/$1.json" "$scratch/run.$1" &&
-        python3 - "$1" "$scratch" <<'PYTHON'
+        python3 -S - "$1" "$scratch" <<'PYTHON'
 import json, struct, sys
 kind, base = sys.argv[1:]
 data = open(f"{base}/run.{kind}", "rb").read()
@@ -82,7 +82,7 @@ check "as text, from a file and a pipe" text
 processes() {
     run sim --follow --json --output "$report" --tap "tea:$scratch/many.tea,interval=1000" -- \
         sh -c 'true; sh -c :; :' && run samples --json --output "$scratch/many.json" "$scratch/many.tea" &&
-        python3 - "$report" "$scratch/many.json" <<'PYTHON'
+        python3 -S - "$report" "$scratch/many.json" <<'PYTHON'
 import json, sys
 report, dump = (json.load(open(name)) for name in sys.argv[1:])
 simulated = {(t["process"], t["thread"]) for t in report["threads"] if t["cycles"] >= 1000}
@@ -107,7 +107,7 @@ random_cycles() {
         cmp "$scratch/random.tip" "$scratch/again.tip" &&
         ! cmp -s "$scratch/random.tip" "$scratch/other.tip" &&
         run samples --json --output "$scratch/random.json" "$scratch/random.tip" &&
-        python3 - "$scratch" <<'PYTHON'
+        python3 -S - "$scratch" <<'PYTHON'
 import json, sys
 dump = json.load(open(f"{sys.argv[1]}/random.json"))
 cycles = json.load(open(f"{sys.argv[1]}/report.json"))["cycles"]

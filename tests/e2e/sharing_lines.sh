@@ -13,7 +13,7 @@ shared() {
 
 # about NAME PYTHON: true of its report d, whose costliest line is l.
 about() {
-    python3 - "$scratch/$1.json" "$2" <<'PYTHON'
+    python3 -S - "$scratch/$1.json" "$2" <<'PYTHON'
 import json, sys
 d = json.load(open(sys.argv[1]))
 l = d["lines"][0]
@@ -30,7 +30,7 @@ PYTHON
 
 # within_a_third NAME FIXED: the padding simulated saves what the fixed program saves.
 within_a_third() {
-    python3 - "$scratch/$1.json" "$scratch/$2.json" <<'PYTHON'
+    python3 -S - "$scratch/$1.json" "$scratch/$2.json" <<'PYTHON'
 import json, sys
 broken, fixed = (json.load(open(path)) for path in sys.argv[1:])
 gain = 1 - fixed["elapsed_cycles"] / broken["elapsed_cycles"]

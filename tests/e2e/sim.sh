@@ -3,7 +3,7 @@
 
 report=$scratch/report.json
 checked() {
-    python3 tests/e2e/check_report.py "$report" "$@"
+    python3 -S tests/e2e/check_report.py "$report" "$@"
 }
 
 # simulated LIMIT COMMAND...: under culprit and alone, the command prints the same; the sums hold.
@@ -78,7 +78,7 @@ skip_without riscv64-workloads "riscv64" || check "a riscv64 program runs on boo
 ideal_helps() {
     local cycles
     run sim --limit 1M --json --output "$report" -- gzip -c "$scratch/numbers" >/dev/null || return 1
-    cycles=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$report")
+    cycles=$(python3 -S -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$report")
     run sim --limit 1M --top 0 --ideal bmisp,dmiss --json --output "$report" -- \
         gzip -c "$scratch/numbers" >/dev/null || return 1
     checked "r['cycles'] < $cycles" 'set(r["ideal"]) == {"bmisp", "dmiss"}' \
@@ -88,7 +88,7 @@ check "--ideal takes mispredictions and misses away" ideal_helps
 
 text_fits() {
     run sim --limit 500K --by "$1" --output "$scratch/text" -- gzip -c "$scratch/numbers" >/dev/null &&
-        python3 -c 'import sys
+        python3 -S -c 'import sys
 for line in open(sys.argv[1]):
     assert len(line.rstrip("\n")) <= 100, line' "$scratch/text" &&
         grep -q 'next: culprit' "$scratch/text" && grep -q 'kernel' "$scratch/text"
@@ -100,7 +100,7 @@ done
 kanata() {
     run sim --skip 100K --limit 20K --kanata "$scratch/picture" --kanata-from 2000 \
         --kanata-cycles 20K --output /dev/null -- gzip -c "$scratch/numbers" >/dev/null &&
-        python3 - "$scratch/picture" <<'END'
+        python3 -S - "$scratch/picture" <<'END'
 import sys
 
 lines = [line.rstrip("\n").split("\t") for line in open(sys.argv[1])]

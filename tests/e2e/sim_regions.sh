@@ -11,7 +11,7 @@ combined() {
     region_list "$scratch/three.csv" x86_64 "gzip -9" 10000003 full.ctrace 0:250001:0.1 1250000:1750000:0.55 2500000:2750000:0.35
     for jobs in 1 2 5; do
         run sim --regions "$scratch/three.csv" --jobs "$jobs" --top 0 --json --output "$report" &&
-            python3 tests/e2e/check_report.py "$report" 'r["instructions"] == 10000003' \
+            python3 -S tests/e2e/check_report.py "$report" 'r["instructions"] == 10000003' \
                 'r["instructions_simulated"] == 1000001' \
                 'r["regions"]["cpi_half_interval_95"] is None' \
                 '{key: r["regions"][key] for key in ("count", "simulated", "slices", "warmed_instructions")} == {"count": 3, "simulated": 3, "slices": 40, "warmed_instructions": 3750000}' \
@@ -38,7 +38,7 @@ check "a region captured beyond its end is simulated to its end" captured_beyond
 cpi_of() {
     region_list "$scratch/alone.csv" x86_64 "gzip -9" 8000000 full.ctrace "$1:1"
     run sim --regions "$scratch/alone.csv" --json --output "$scratch/alone.json" &&
-        python3 -c 'import json, sys; print(repr(json.load(open(sys.argv[1]))["cpi"]))' "$scratch/alone.json"
+        python3 -S -c 'import json, sys; print(repr(json.load(open(sys.argv[1]))["cpi"]))' "$scratch/alone.json"
 }
 # merged_list RUN INSTRUCTIONS START:END:WEIGHT...: $scratch/mergedRUN.csv
 merged_list() {
@@ -49,7 +49,7 @@ merged() {
     merged_list 0 3000000 1000000:1200000:0.25
     merged_list 1 5000000 2000000:2100000:0.5 3000000:3300000:0.25
     run sim --regions "$scratch/merged0.csv" --regions "$scratch/merged1.csv" --top 0 --json --output "$report" &&
-        python3 tests/e2e/check_report.py "$report" 'r["instructions"] == 8000000' \
+        python3 -S tests/e2e/check_report.py "$report" 'r["instructions"] == 8000000' \
             'r["regions"]["count"] == 3' 'r["program"] == "run 0, run 1"' 'len(r["threads"]) == 2' \
             "abs(r['cpi'] / (0.25 * $(cpi_of 1000000:1200000) + 0.5 * $(cpi_of 2000000:2100000) + 0.25 * $(cpi_of 3000000:3300000)) - 1) < 1e-5" ||
         return 1
@@ -72,7 +72,7 @@ lost() {
     region_list "$scratch/left.csv" x86_64 "gzip -9" 10000003 full.ctrace 1250000:1750000:0.6111111111 2500000:2750000:0.3888888889
     run sim --regions "$scratch/left.csv" --json --output "$scratch/left.json" &&
         run sim --regions "$scratch/lost.csv" --json --output "$report" &&
-        python3 - "$report" "$scratch/left.json" <<'END' || return 1
+        python3 -S - "$report" "$scratch/left.json" <<'END' || return 1
 import json, sys
 lost, left = (json.load(open(path)) for path in sys.argv[1:])
 assert lost["regions"]["count"] == 2 and abs(lost["cycles"] / left["cycles"] - 1) < 1e-6
@@ -92,7 +92,7 @@ everything() {
     run trace --stop --limit 1M -o "$scratch/1M.ctrace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
     run sim --regions "$scratch/all.csv" --top 0 --json --output "$report" &&
         run sim --top 0 --json --output "$scratch/plain.json" "$scratch/1M.ctrace" &&
-        python3 - "$report" "$scratch/plain.json" <<'END'
+        python3 -S - "$report" "$scratch/plain.json" <<'END'
 import json, sys
 a, b = (json.load(open(path)) for path in sys.argv[1:])
 for key in ("instructions", "cycles", "units", "commit_states", "stack", "threads", "statistics",
@@ -110,7 +110,7 @@ warms() {
     region_list "$scratch/one.csv" x86_64 "gzip -9" 10000000 full.ctrace 2000000:2500000:1
     run sim --regions "$scratch/one.csv" --warm-up 0 --json --output "$scratch/cold.json" &&
         run sim --regions "$scratch/one.csv" --json --output "$report" &&
-        python3 - "$report" "$scratch/cold.json" <<'END'
+        python3 -S - "$report" "$scratch/cold.json" <<'END'
 import json, sys
 warm, cold = (json.load(open(path)) for path in sys.argv[1:])
 assert warm["cycles"] < cold["cycles"], (warm["cycles"], cold["cycles"])
@@ -131,9 +131,9 @@ whole_way() {
         run regions --max-clusters 4 --split 20 -o "$small.csv" "$small.bb" >/dev/null &&
         run trace --regions "$small.csv" --warm-up 2M -o "$small" -- gzip -9 -c "$small" >/dev/null &&
         run sim --regions "$small.regions.csv" --top 0 --json --output "$report" &&
-        python3 tests/e2e/check_report.py "$report" 'r["regions"]["simulated"] >= 2' &&
+        python3 -S tests/e2e/check_report.py "$report" 'r["regions"]["simulated"] >= 2' &&
         run sim --json --output "$scratch/full.json" -- gzip -9 -c "$small" >/dev/null &&
-        python3 - "$report" "$scratch/full.json" <<'END'
+        python3 -S - "$report" "$scratch/full.json" <<'END'
 import json, sys
 regions, full = (json.load(open(path)) for path in sys.argv[1:])
 assert regions["instructions"] == full["instructions"], (regions["instructions"], full["instructions"])
@@ -146,7 +146,7 @@ check "regions that were profiled, chosen and captured tell the whole run's CPI"
 
 text_is_honest() {
     run sim --regions "$scratch/three.csv" --top 3 --output "$scratch/text" &&
-        python3 -c 'import sys
+        python3 -S -c 'import sys
 for line in open(sys.argv[1]):
     assert len(line.rstrip("\n")) <= 100, line' "$scratch/text" &&
         tr -s ' \n' ' ' <"$scratch/text" >"$scratch/line" &&
@@ -162,7 +162,7 @@ interrupted() {
     kill -INT $!
     wait $!
     [ $? = 130 ] || { echo "status"; return 1; }
-    python3 tests/e2e/check_report.py "$report" 'r["partial"]' 'r["instructions"] == 8000000' \
+    python3 -S tests/e2e/check_report.py "$report" 'r["partial"]' 'r["instructions"] == 8000000' \
         'r["regions"]["simulated"] == 1' \
         'any("1 of 2 regions" in n for n in r["notes"])'
 }

@@ -7,7 +7,7 @@ slices=$scratch/slices.csv
 
 # sums [EXPRESSION over the report r and the lines s]...
 sums() {
-    python3 - "$report" "$slices" "$@" <<'END'
+    python3 -S - "$report" "$slices" "$@" <<'END'
 import csv, json, sys
 r = json.load(open(sys.argv[1]))
 s = [{k: int(v) for k, v in row.items()} for row in csv.DictReader(open(sys.argv[2]))]

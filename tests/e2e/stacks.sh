@@ -86,7 +86,7 @@ top() {
 }
 # whole SHARE: of the last recording's stacks at least so many hundredths are whole.
 whole() {
-    python3 - "$1" <<'PYTHON'
+    python3 -S - "$1" <<'PYTHON'
 import json, sys
 said = json.load(open("summary"))
 stacks = said["stacks"]
@@ -99,7 +99,7 @@ PYTHON
 # called by the one before, and what they call. In user code: what the machine does in its
 # interrupts besides is its own.
 holds() {
-    top ${process:+--process $process} --tree --json >tree.json && python3 - "$@" <<'PYTHON'
+    top ${process:+--process $process} --tree --json >tree.json && python3 -S - "$@" <<'PYTHON'
 import json, sys
 tree = json.load(open("tree.json"))["tree"]
 chain, share = sys.argv[1].split(" > "), int(sys.argv[2])
@@ -240,7 +240,7 @@ of_python() {
 }
 in_the_kernel() {
     record -- dd if=/dev/zero of=/dev/null bs=64 count=1000000 2>/dev/null && whole 98 || return 1
-    [ "$(python3 -c 'import json; print(json.load(open("summary"))["kernel_samples"])')" -eq 0 ] ||
+    [ "$(python3 -S -c 'import json; print(json.load(open("summary"))["kernel_samples"])')" -eq 0 ] ||
         holds read 10
 }
 
@@ -255,7 +255,7 @@ callers() {
         grep -qx 'spin leaf middle outer main '
 }
 callers_in_json() {
-    top --callers=middle --json >callers.json && python3 - <<'PYTHON'
+    top --callers=middle --json >callers.json && python3 -S - <<'PYTHON'
 import json
 said = json.load(open("callers.json"))
 assert said["inclusive"]
@@ -299,7 +299,7 @@ exported() {
     run epochs export --store "$store" --format folded folded && tail -n 3 folded &&
         grep -qE '^chain;(.*;)?main;outer;middle;leaf;spin [0-9]+$' folded || return 1
     awk '{ sum += $NF } END { print sum }' folded >sum
-    [ "$(cat sum)" -eq "$(python3 -c 'import json; print(json.load(open("summary"))["samples"])')" ] ||
+    [ "$(cat sum)" -eq "$(python3 -S -c 'import json; print(json.load(open("summary"))["samples"])')" ] ||
         return 1
     run epochs export --store "$store" --format perf-script script &&
         tr -d '\n' <script | grep -qE 'spin\+[^)]*\)[^(]*leaf\+[^)]*\)[^(]*middle\+' || return 1
@@ -346,7 +346,7 @@ check "imported with callers" imported
 # call each other, at depths from 1 to 9.
 summed() {
     local store=small.db
-    python3 -c '
+    python3 -S -c '
 address = {name: 0x1000 + 0x100 * i for i, name in enumerate("main a b c d e even odd".split())}
 def sample(*callers):
     print("x 7 1.000000:          1 cycles:")
@@ -361,7 +361,7 @@ for name in "aaaabbbcde":
         tr -s ' ' <text | grep -q '^ 30.0 % └ others (3)$' || { cat text; return 1; }
     run top --store $store --tree --least 35 | tr -s ' ' | grep -q '^ 60.0 % └ others (4)$' &&
         ! run top --store $store --tree --least 0 | grep others || return 1
-    python3 -c '
+    python3 -S -c '
 print("".join("x 7 1.000000:          1 cycles:\n" + "".join("\t%16x %s+0x10 (/nowhere/x)\n" % ((0x2010, "odd") if (depth - i) % 2 else (0x1010, "even"))
     for i in range(depth)) + "\n" for depth in range(1, 10)))' >deep.perf &&
         run epochs import --store deep.db deep.perf >/dev/null && run top --store deep.db --tree --least 0 >text
@@ -397,7 +397,7 @@ by_the_daemon() {
     flush || return 1
     run daemon --status
     # What finds no room, where the daemon itself hardly runs, is counted.
-    run daemon --status --json | python3 -c 'import json, sys
+    run daemon --status --json | python3 -S -c 'import json, sys
 said = json.load(sys.stdin)
 assert said["attributed"] + said["dropped"] == said["samples"], said
 assert said["stacks_whole"] > 100, said' || return 1

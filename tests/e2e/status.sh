@@ -278,7 +278,7 @@ interrupted() {
     status=$?
     cat "$scratch/err"
     [ $status = 130 ] || { echo "status $status"; return 1; }
-    python3 - "$scratch/partial" <<'END'
+    python3 -S - "$scratch/partial" <<'END'
 import json, sys
 r = json.load(open(sys.argv[1]))
 assert r["partial"] and r["instructions"] > 0 and "PARTIAL" in r["notes"][0]
@@ -431,9 +431,9 @@ machines() {
         run machines check "$scratch/copy.ini" &&
         run machines show boom-tea --json >"$scratch/a" &&
         run machines show "$scratch/copy.ini" --json >"$scratch/b" && same_file "$scratch/a" "$scratch/b" &&
-        python3 -c 'import json, sys
+        python3 -S -c 'import json, sys
 assert json.load(open(sys.argv[1]))["forms"] == ""' "$scratch/a" &&
-        run machines list --json | python3 -c 'import json, sys
+        run machines list --json | python3 -S -c 'import json, sys
 assert any(m["name"] == "zen4" for m in json.load(sys.stdin)["machines"])'
 }
 check "machines: list, show, check; what is shown loads back" machines

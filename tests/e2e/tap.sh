@@ -16,7 +16,7 @@ check "five kinds at once" all_kinds
 
 # A reader of docs/tap-format.md: binary and csv tell the same, and both the report's cycles.
 agree() {
-    python3 - "$scratch" <<'PYTHON'
+    python3 -S - "$scratch" <<'PYTHON'
 import csv, json, struct, sys
 base = sys.argv[1]
 report = json.load(open(f"{base}/report.json"))
@@ -89,7 +89,7 @@ check "basic block vectors compressed hold the same" compressed
 # The report must not depend on who watches.
 same_report() {
     cp "$report" "$scratch/watched.json"
-    traced && python3 - "$report" "$scratch/watched.json" <<'PYTHON'
+    traced && python3 -S - "$report" "$scratch/watched.json" <<'PYTHON'
 import json, sys
 def strip(name):
     report = json.load(open(name))
@@ -144,7 +144,7 @@ disk_full() {
         2>"$scratch/errors" || status=$?
     [ "$status" = 1 ] && [ "$(wc -l <"$scratch/errors")" = 1 ] &&
         grep -q 'csv: /dev/full: cannot write: No space left on device' "$scratch/errors" &&
-        python3 - "$report" "$scratch/late.counters" <<'PYTHON'
+        python3 -S - "$report" "$scratch/late.counters" <<'PYTHON'
 import csv, json, sys
 report = json.load(open(sys.argv[1]))
 lines = list(csv.DictReader(open(sys.argv[2])))
@@ -203,7 +203,7 @@ killed() {
     until_true $child larger "$scratch/killed.bin" 1000000
     kill -KILL "$child" || return 1
     wait "$child" 2>/dev/null
-    python3 - "$scratch/killed.bin" <<'PYTHON'
+    python3 -S - "$scratch/killed.bin" <<'PYTHON'
 import struct, sys
 data = open(sys.argv[1], "rb").read()
 at, blocks = 1024, 0

@@ -159,7 +159,7 @@ check "on one core nobody waits for the other" one_core
 
 text() {
     run sim "$scratch/critical.ctrace" >"$scratch/text" || return 1
-    python3 - "$scratch/text" <<'END_OF_TEXT'
+    python3 -S - "$scratch/text" <<'END_OF_TEXT'
 import re, sys
 text = open(sys.argv[1], encoding="utf-8").read()
 lines = text.split("\n")
@@ -225,7 +225,7 @@ widths() {
     for name in critical queue; do
         for columns in 60 80 100 200; do
             COLUMNS=$columns run sim "$scratch/small-$name.ctrace" >"$scratch/text" || return 1
-            python3 -c 'import sys
+            python3 -S -c 'import sys
 for line in open(sys.argv[1], encoding="utf-8").read().split("\n"):
     assert len(line) <= int(sys.argv[2]) or "ctrace" in line, line' "$scratch/text" $columns || return 1
         done
@@ -236,7 +236,7 @@ check "pages of every width" widths
 pictures() {
     run sim --speedup-stack "$scratch/stack.svg" --bottle-graph "$scratch/bottles.svg" \
         "$scratch/barrier.ctrace" >/dev/null &&
-        python3 - "$scratch" "$scratch/barrier.json" <<'END_OF_PICTURES'
+        python3 -S - "$scratch" "$scratch/barrier.json" <<'END_OF_PICTURES'
 import json, sys, xml.etree.ElementTree as xml
 stack = xml.parse(sys.argv[1] + "/stack.svg")
 bottles = xml.parse(sys.argv[1] + "/bottles.svg")

@@ -15,7 +15,7 @@ traced() {
 remedy() {
     traced $3 && run sim --machine zen4-server $settings --json "$trace" >"$scratch/fixed.json" &&
         traced $2 && run explain --machine zen4-server $settings --json "$trace" >"$scratch/broken.json" &&
-        python3 - "$scratch" "$1" <<'PYTHON'
+        python3 -S - "$scratch" "$1" <<'PYTHON'
 import json, sys
 broken, fixed = (json.load(open(f"{sys.argv[1]}/{n}.json"))["together"] for n in ("broken", "fixed"))
 gain = 1 - fixed["elapsed_cycles"] / broken["elapsed_cycles"]

@@ -69,7 +69,7 @@ searches_are_many_chips() {
         told 'len(r["chips"]) == 32' 'r["chips"][5]["cores"] == 2 and r["chips"][5]["threads"] == 2' \
             'r["best"]["cores"] == 8' 'r["simulated_best"] is None' 'r["model_seconds"] > 0' || return 1
     local searched
-    searched=$(python3 -c 'import json, sys; print(repr(json.load(open(sys.argv[1]))["chips"][5]["ipc"]["markov"]))' "$report")
+    searched=$(python3 -S -c 'import json, sys; print(repr(json.load(open(sys.argv[1]))["chips"][5]["ipc"]["markov"]))' "$report")
     throughput --set chip.cores=2 --set chip.threads=2 chase.ctrace matmul.ctrace && told "i['markov'] == $searched"
 }
 
@@ -115,7 +115,7 @@ simulations_can_be_stopped() {
 }
 
 xml() {
-    python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$1"
+    python3 -S -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$1"
 }
 
 

@@ -13,7 +13,7 @@ check "a simulation is saved" saved
 
 # Every function of the simulation is a row of the store with the same cycles, and no other is.
 same_shares() {
-    run top --json --top 0 >"$scratch/top.json" && python3 - "$scratch/sim.json" "$scratch/top.json" <<'PYTHON'
+    run top --json --top 0 >"$scratch/top.json" && python3 -S - "$scratch/sim.json" "$scratch/top.json" <<'PYTHON'
 import json, os, sys
 sim, top = (json.load(open(name)) for name in sys.argv[1:])
 assert top["by"] == "procedure" and top["row_count"] == len(top["rows"]) == sim["function_count"]
@@ -36,7 +36,7 @@ first_rows() {
     local by
     for by in procedure line; do
         run top --json --top 0 --by $by >"$scratch/all.json" && run top --json --top 3 --by $by >"$scratch/few.json" &&
-            python3 - "$scratch/all.json" "$scratch/few.json" <<'PYTHON' || return 1
+            python3 -S - "$scratch/all.json" "$scratch/few.json" <<'PYTHON' || return 1
 import json, sys
 everything, few = (json.load(open(name)) for name in sys.argv[1:])
 assert len(few["rows"]) == 3 and few["rows"] == everything["rows"][:3]
@@ -48,7 +48,7 @@ check "the first rows are the same when not all are looked for" first_rows
 sums() {
     local by
     for by in procedure image line process epoch; do
-        run top --json --top 0 --by $by >"$scratch/by.json" && python3 - "$scratch/by.json" $by <<'PYTHON' || return 1
+        run top --json --top 0 --by $by >"$scratch/by.json" && python3 -S - "$scratch/by.json" $by <<'PYTHON' || return 1
 import json, sys
 top = json.load(open(sys.argv[1]))
 total = top["events"][0]["total"]
@@ -61,7 +61,7 @@ check "the rows of each grain sum to the total" sums
 one_image() {
     run top --json --by image --top 0 >"$scratch/images.json" &&
         run top --json --image libc.so.6 --top 0 >"$scratch/libc.json" &&
-        python3 - "$scratch/images.json" "$scratch/libc.json" <<'PYTHON'
+        python3 -S - "$scratch/images.json" "$scratch/libc.json" <<'PYTHON'
 import json, sys
 images, libc = (json.load(open(name)) for name in sys.argv[1:])
 wanted = [r for r in images["rows"] if r["image"].endswith("/libc.so.6")]
@@ -88,7 +88,7 @@ stalls_saved() {
         "$WORKLOADS/riscv64/branchy" 3000 3000 >/dev/null || return
     run top --json --top 0 >"$scratch/shown.json"
     run top --json --top 0 --event head --event executions --event stall:branchmp \
-        --event branchmp >"$scratch/events.json" && python3 - "$scratch" <<'PYTHON'
+        --event branchmp >"$scratch/events.json" && python3 -S - "$scratch" <<'PYTHON'
 import json, sys
 sim, shown, events = (json.load(open(f"{sys.argv[1]}/{name}.json"))
                       for name in ("stalls", "shown", "events"))
@@ -108,7 +108,7 @@ check "a core in order saves executions, causes of stalls and events" stalls_sav
 profilers_saved() {
     run profilers --profiler TIP,NCI --save --output "$scratch/profilers.txt" "$scratch/run.ctrace" &&
         run top --json --event TIP --event cycles --event NCI --top 3 >"$scratch/top.json" &&
-        python3 - "$scratch/top.json" <<'PYTHON'
+        python3 -S - "$scratch/top.json" <<'PYTHON'
 import json, sys
 top = json.load(open(sys.argv[1]))
 tip, cycles, nci = top["events"]
@@ -121,7 +121,7 @@ PYTHON
 check "profilers are saved side by side" profilers_saved
 
 epochs_added() {
-    run top --epoch all --json --event cycles --by epoch >"$scratch/two.json" && python3 - "$scratch/two.json" <<'PYTHON'
+    run top --epoch all --json --event cycles --by epoch >"$scratch/two.json" && python3 -S - "$scratch/two.json" <<'PYTHON'
 import json, sys
 top = json.load(open(sys.argv[1]))
 assert [r["epoch"] for r in top["rows"]] == [1, 2] and top["rows"][0]["values"] == top["rows"][1]["values"]
@@ -135,7 +135,7 @@ explained() {
         >/dev/null || return 1
     local epochs
     epochs=$(grep -oE 'saved as epoch [0-9]+' "$scratch/explain.json" | grep -oE '[0-9]+$')
-    run top --json --top 0 --epoch "$epochs" >"$scratch/top.json" && python3 - "$scratch/explain.json" "$scratch/top.json" <<'PYTHON'
+    run top --json --top 0 --epoch "$epochs" >"$scratch/top.json" && python3 -S - "$scratch/explain.json" "$scratch/top.json" <<'PYTHON'
 import json, sys
 explain, top = (json.load(open(name)) for name in sys.argv[1:])
 assert explain["regions"]["count"] > 1 and len(top["epochs"]) == 1

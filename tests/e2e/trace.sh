@@ -12,7 +12,7 @@ check "trace keeps the command's output" records
 
 # value KEY FILE
 value() {
-    python3 -c 'import json, sys; print(json.load(open(sys.argv[2]))[sys.argv[1]])' "$1" "$2"
+    python3 -S -c 'import json, sys; print(json.load(open(sys.argv[2]))[sys.argv[1]])' "$1" "$2"
 }
 
 same_as_live() {
@@ -23,7 +23,7 @@ same_as_live() {
         echo "$key: $(value $key "$scratch/file.json") $(value $key "$scratch/live.json")"
         [ "$(value $key "$scratch/file.json")" = "$(value $key "$scratch/live.json")" ] || return 1
     done
-    python3 -c 'import sys; a, b = map(int, sys.argv[1:]); assert abs(a - b) < b / 1000, (a, b)' \
+    python3 -S -c 'import sys; a, b = map(int, sys.argv[1:]); assert abs(a - b) < b / 1000, (a, b)' \
         "$(value instructions "$scratch/info")" "$(value instructions "$scratch/file.json")"
 }
 check "a trace and a live run give the same instructions" same_as_live
@@ -45,7 +45,7 @@ from_symbol() {
         run sim "$scratch/branchy.ctrace" --from main --json --top 0 >"$scratch/main.json" &&
         run sim "$scratch/branchy.ctrace" --json >"$scratch/whole.json" &&
         [ "$(value instructions "$scratch/main.json")" -lt "$(value instructions "$scratch/whole.json")" ] &&
-        python3 -c 'import json, sys
+        python3 -S -c 'import json, sys
 names = [f["function"] for f in json.load(open(sys.argv[1]))["functions"]]
 assert "main" in names and "_start" not in names, names' "$scratch/main.json"
 }

@@ -58,7 +58,7 @@ trace_options=()
 all_captured() {
     local name=$scratch/$1
     shift
-    python3 - "$CULPRIT" "$name.regions.csv" "$*" <<'END'
+    python3 -S - "$CULPRIT" "$name.regions.csv" "$*" <<'END'
 import csv, json, os, subprocess, sys
 culprit, path, condition = sys.argv[1:]
 rows = list(csv.DictReader(line for line in open(path) if not line.startswith("#")))
@@ -96,7 +96,7 @@ as_json() {
     capture a "$scratch/phases" 20
     local status=$?
     trace_options=()
-    [ $status = 0 ] && python3 - "$scratch/err" <<'END'
+    [ $status = 0 ] && python3 -S - "$scratch/err" <<'END'
 import json, sys
 report = json.load(open(sys.argv[1]))
 assert report["warm_up"] == 300000 and not report["partial"] and report["regions"]
@@ -113,7 +113,7 @@ check "--json" as_json
 simulates() {
     run sim --json --top 0 "$scratch/a.r1.ctrace" >"$scratch/r1.json" &&
         run sim --regions "$scratch/a.regions.csv" --json >"$scratch/all.json" &&
-        python3 - "$scratch/all.json" <<'END'
+        python3 -S - "$scratch/all.json" <<'END'
 import json, sys
 report = json.load(open(sys.argv[1]))
 assert report["instructions"] > 40e6, report["instructions"]
@@ -135,7 +135,7 @@ shorter() {
     cat "$scratch/err"
     grep -qE '^culprit: region [0-9]+: its start marker.* was not reached before its thread ended' \
         "$scratch/err" && [ -s "$scratch/a.r1.ctrace" ] &&
-        python3 - "$scratch/a.regions.csv" <<'END'
+        python3 -S - "$scratch/a.regions.csv" <<'END'
 import csv, os, sys
 rows = list(csv.DictReader(line for line in open(sys.argv[1]) if not line.startswith("#")))
 done = [row for row in rows if row["trace"]]
@@ -262,7 +262,7 @@ turns() {
     done
 }
 whole_rounds() {
-    python3 - "$CULPRIT" "$scratch/r" <<'END'
+    python3 -S - "$CULPRIT" "$scratch/r" <<'END'
 import csv, json, re, subprocess, sys
 culprit, name = sys.argv[1:]
 end = [line for line in open(name + ".bb.slices") if line.startswith("end ")][0]
@@ -300,7 +300,7 @@ own_thread_counts() {
     run trace --info "$scratch/r.r1.ctrace" | grep -q '^threads  *1 of 1 process' &&
         run sim --regions "$scratch/r.regions.csv" --json >"$scratch/own.json" &&
         run predict --regions "$scratch/r.regions.csv" >/dev/null &&
-        python3 - "$scratch" <<'END'
+        python3 -S - "$scratch" <<'END'
 import json, sys
 load = lambda name: json.load(open("%s/%s.json" % (sys.argv[1], name)))
 every, own, shared = load("every"), load("own"), load("shared")

@@ -8,7 +8,7 @@ run trace --stop --limit 4M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/nu
 
 # checked FILE EXPRESSION over the report r...
 checked() {
-    python3 - "$@" <<'END'
+    python3 -S - "$@" <<'END'
 import json, sys
 r = json.load(open(sys.argv[1]))
 near = lambda a, b: abs(a - b) < 1e-9
@@ -48,7 +48,7 @@ one_of_many() {
         run sim --slices "$scratch/slices.csv" --slice-size 500K --output /dev/null "$scratch/full.ctrace" &&
         checked "$report" 'r["choice"]["cpi_error"] != 0' 'r["markers"]["moved"] == 1' \
             'r["markers"]["largest_skew"] == 12' 'r["markers"]["region"] == 2' &&
-        python3 - "$report" "$scratch/slices.csv" <<'END'
+        python3 -S - "$report" "$scratch/slices.csv" <<'END'
 import csv, json, sys
 r = json.load(open(sys.argv[1]))
 slices = [int(row["cycles"]) / int(row["instructions"]) for row in csv.DictReader(open(sys.argv[2]))]
@@ -61,7 +61,7 @@ check "regions within the full run are its slices" one_of_many
 text() {
     run validate "$scratch/one.csv" --full "$scratch/full.ctrace" --warm-up 0 --output "$scratch/text" &&
         cat "$scratch/text" &&
-        python3 -c 'import sys
+        python3 -S -c 'import sys
 for line in open(sys.argv[1]):
     assert len(line.rstrip("\n")) <= 100, line' "$scratch/text" &&
         grep -q "^1 choice" "$scratch/text" && grep -q "^2 markers" "$scratch/text" &&

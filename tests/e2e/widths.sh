@@ -4,7 +4,7 @@ export CULPRIT_STORE=$scratch/store
 
 # fits FILE COLUMNS: no line has more.
 fits() {
-    python3 - "$1" "$2" <<'END'
+    python3 -S - "$1" "$2" <<'END'
 import sys
 lines = open(sys.argv[1], encoding="utf-8").read().split("\n")
 widest = max(lines, key=len)
@@ -34,7 +34,7 @@ templates() {
     local columns
     for columns in 60 80 100 200; do
         COLUMNS=$columns run sim --top 4 "$scratch/templates.ctrace" >"$scratch/text" &&
-            fits "$scratch/text" $columns && python3 - "$scratch/text" $columns <<'END' || return 1
+            fits "$scratch/text" $columns && python3 -S - "$scratch/text" $columns <<'END' || return 1
 import sys
 lines = open(sys.argv[1], encoding="utf-8").read().split("\n")
 first = next(i for i, line in enumerate(lines) if line.startswith("  share    CPI"))

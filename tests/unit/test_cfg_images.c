@@ -1,6 +1,6 @@
 /* Control-flow graphs of all procedures of real programs and libraries: what cfg_check.h says holds
- * of each, few have unknown jumps, instructions and blocks begin where objdump has them, and it
- * takes little time. */
+ * of each, few have unknown jumps, instructions and blocks begin where objdump has them, and fewer
+ * questions are asked than there are edges. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -18,7 +17,6 @@
 #include "cfg_check.h"
 #include "program/program.h"
 #include "util/array.h"
-#include "util/clock.h"
 
 /* What objdump says of an image: where instructions begin, and its direct jumps. */
 struct jump {
@@ -39,16 +37,18 @@ struct sweep {
     /* Counts. */
     unsigned long procedures, failed, bytes, insns, blocks, edges;
     unsigned long indirect, tables, tails, unresolved, compared, lost, flagged[6];
-    uint64_t nanoseconds;
+    unsigned long asked; /* for bytes beyond the procedure, for names */
 };
 
 static bool read_image(void *context, uint64_t address, void *bytes, size_t size) {
     struct sweep *sweep = context;
+    sweep->asked++;
     return program_read(sweep->program, sweep->image, address, bytes, size);
 }
 
 static const char *name_at(void *context, uint64_t address) {
     struct sweep *sweep = context;
+    sweep->asked++;
     struct location location;
     uint64_t offset;
     return program_address_to_offset(sweep->program, sweep->image, address, &offset) &&
@@ -141,9 +141,7 @@ static bool visit(void *context, const struct program_function *function) {
                                   read_image, name_at, sweep};
     struct cfg cfg;
     struct error error = {""};
-    const int64_t start = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
     bool done = cfg_build(&cfg, &code, &error);
-    sweep->nanoseconds += (uint64_t)(clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - start);
     sweep->procedures++;
     sweep->bytes += function->size;
     if (done) {
@@ -188,14 +186,14 @@ static struct sweep sweep_image(const char *path, enum isa isa, bool compare) {
     program_free(sweep.program);
     free(sweep.listing.insns);
     free(sweep.listing.jumps);
-    print_message("%s: %lu procedures (%lu without code), %lu instructions, %lu blocks, %lu edges "
-                  "in %.2f s\n  missing edges %lu, overlapping %lu, undecodable %lu, runs out %lu, "
-                  "unreached %lu, endless %lu\n  indirect jumps: %lu by tables, %lu tail calls, "
-                  "%lu unknown of %lu\n",
-                  path, sweep.procedures, sweep.failed, sweep.insns, sweep.blocks, sweep.edges,
-                  (double)sweep.nanoseconds / 1e9, sweep.flagged[0], sweep.flagged[1],
-                  sweep.flagged[2], sweep.flagged[3], sweep.flagged[4], sweep.flagged[5],
-                  sweep.tables, sweep.tails, sweep.unresolved, sweep.indirect);
+    print_message(
+        "%s: %lu procedures (%lu without code), %lu instructions, %lu blocks, %lu edges, "
+        "%lu questions\n  missing edges %lu, overlapping %lu, undecodable %lu, runs out %lu, "
+        "unreached %lu, endless %lu\n  indirect jumps: %lu by tables, %lu tail calls, "
+        "%lu unknown of %lu\n",
+        path, sweep.procedures, sweep.failed, sweep.insns, sweep.blocks, sweep.edges, sweep.asked,
+        sweep.flagged[0], sweep.flagged[1], sweep.flagged[2], sweep.flagged[3], sweep.flagged[4],
+        sweep.flagged[5], sweep.tables, sweep.tails, sweep.unresolved, sweep.indirect);
     if (compare)
         print_message("  %lu direct jumps as objdump has them; %lu instructions not found\n",
                       sweep.compared, sweep.lost);
@@ -208,7 +206,7 @@ static void check_sweep(const char *path, enum isa isa, unsigned unknown, bool c
     assert_true(sweep.procedures > 1000 && sweep.insns > 100000);
     assert_true(sweep.failed * 100 <= sweep.procedures);
     assert_true(sweep.unresolved <= unknown);
-    assert_true(sweep.nanoseconds < 10000000000u);
+    assert_true(sweep.asked < sweep.edges);
     assert_true(!compare || (sweep.compared > 1000 && sweep.lost * 1000 < sweep.insns));
 }
 

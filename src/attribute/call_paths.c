@@ -277,6 +277,7 @@ struct call_lane {
     struct shadow_stack stack;
     struct move_list moves;
     struct data_lane *data;  /* or NULL */
+    bool unwatched;          /* it has no worker */
     _Atomic uint64_t walked; /* instructions before which all moves are in the list */
     /* The worker's. */
     uint64_t ended, since; /* instructions, in all and before the last move */
@@ -287,7 +288,7 @@ struct call_lane {
 
 static bool put_move(void *context, uint64_t position, uint32_t node) {
     struct call_lane *lane = context;
-    return moves_put(&lane->moves, (struct path_move){position, node});
+    return lane->unwatched || moves_put(&lane->moves, (struct path_move){position, node});
 }
 
 struct call_lane *call_lane_new(struct call_paths *paths, uint32_t thread) {
@@ -406,6 +407,10 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
     }
     room &= settle(lane);
     return room || error_set(error, "out of memory for call paths");
+}
+
+void call_lane_unwatch(struct call_lane *lane) {
+    lane->unwatched = true;
 }
 
 void call_lane_watch_data(struct call_lane *lane, struct data_lane *data) {

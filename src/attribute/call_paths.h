@@ -69,6 +69,8 @@ struct call_lane *call_lane_new(struct call_paths *paths, uint32_t thread);
 /* After the tap is freed. */
 void call_lane_free(struct call_lane *lane);
 struct tap_worker call_lane_worker(struct call_lane *lane);
+/* Before anything is seen: it will have no worker, its stack alone is wanted. */
+void call_lane_unwatch(struct call_lane *lane);
 /* What the lane is shown, this one sees, too. */
 void call_lane_watch_data(struct call_lane *lane, struct data_lane *data);
 /* The thread's next instructions, before a core gets them; simulated: its tap will show them. */

@@ -1,6 +1,7 @@
 /* What an instruction accesses is found when it is read, as the map of objects changes with every
  * allocation; whether it missed is known when it commits. In between, objects wait in a list of
- * chunks, of which the reader of the trace writes the last and the worker reads the first. */
+ * chunks, by the number of the instruction, of which the reader of the trace writes the last and
+ * the worker reads the first. */
 #include "attribute/data_profile.h"
 
 #include <stdatomic.h>
@@ -14,18 +15,19 @@
 
 /* ---- accesses that wait ---- */
 
-struct seen {
-    uint32_t position;    /* low bits of the instructions of the thread before it that count */
-    uint32_t load, store; /* objects; of an instruction that does only one both are that */
-};
-static_assert(sizeof(struct seen) == 12, "one for each instruction that accesses memory");
+/* What each instruction accesses that counts. */
+enum { CHUNK_INSNS = 4096 };
+static const uint32_t TWO = 1u << 31; /* objects: what it loads, what it stores; by number */
 
-enum { CHUNK_SEEN = 2048 };
+struct seen_pair {
+    uint32_t load, store;
+};
 
 struct seen_chunk {
     _Atomic(struct seen_chunk *) next;
-    atomic_uint count;
-    struct seen items[CHUNK_SEEN];
+    uint32_t objects[CHUNK_INSNS]; /* OBJECT_NONE: nothing, or not known; with TWO a pair */
+    uint32_t pair_count;           /* the reader's */
+    struct seen_pair pairs[CHUNK_INSNS];
 };
 
 struct data_profile {
@@ -39,11 +41,13 @@ struct data_profile {
 struct data_lane {
     struct data_profile *profile;
     struct memory_view view;
-    uint64_t position; /* the reader's */
-    struct seen_chunk *first, *last;
-    _Atomic(struct seen_chunk *) spare; /* that the worker has read; or NULL */
+    uint64_t position; /* the reader's: instructions that count */
+    struct seen_chunk *last;
+    struct seen_chunk *idle;            /* a list of those that the reader may fill again */
+    _Atomic(struct seen_chunk *) spare; /* another, of those that the worker has read since */
     /* The worker's. */
-    uint32_t taken; /* of the first chunk */
+    struct seen_chunk *first;
+    uint64_t begun; /* position of its first instruction */
     uint64_t ended; /* instructions */
     uint32_t last_object;
 };
@@ -53,48 +57,57 @@ static struct seen_chunk *chunk_of(struct seen_chunk *used) {
     struct seen_chunk *chunk = used ? used : malloc(sizeof *chunk);
     if (chunk) {
         atomic_init(&chunk->next, NULL);
-        atomic_init(&chunk->count, 0);
+        memset(chunk->objects, 0, sizeof chunk->objects);
+        chunk->pair_count = 0;
     }
     return chunk;
 }
 
-static bool put_seen(struct data_lane *lane, struct seen seen) {
-    struct seen_chunk *chunk = lane->last;
-    unsigned count = atomic_load_explicit(&chunk->count, memory_order_relaxed);
-    if (count == CHUNK_SEEN) {
-        struct seen_chunk *more = chunk_of(atomic_exchange(&lane->spare, NULL));
-        if (!more)
-            return false;
-        atomic_store_explicit(&chunk->next, more, memory_order_release);
-        lane->last = chunk = more;
-        count = 0;
+/* Where the reader's next instruction is told. NULL: out of memory. */
+static struct seen_chunk *next_chunk(struct data_lane *lane) {
+    struct seen_chunk *used = lane->idle ? lane->idle : atomic_exchange(&lane->spare, NULL);
+    lane->idle = used ? atomic_load_explicit(&used->next, memory_order_relaxed) : NULL;
+    struct seen_chunk *more = chunk_of(used);
+    if (more) {
+        atomic_store_explicit(&lane->last->next, more, memory_order_release);
+        lane->last = more;
     }
-    chunk->items[count] = seen;
-    atomic_store_explicit(&chunk->count, count + 1, memory_order_release);
-    return true;
+    return more;
 }
 
-/* What the instruction at `position` accesses; NULL: nothing that was seen. What was before it is
- * forgotten. */
-static const struct seen *seen_at(struct data_lane *lane, uint64_t position) {
-    for (;;) {
-        struct seen_chunk *chunk = lane->first;
-        const unsigned count = atomic_load_explicit(&chunk->count, memory_order_acquire);
-        while (lane->taken < count &&
-               (int32_t)(chunk->items[lane->taken].position - (uint32_t)position) < 0)
-            lane->taken++;
-        if (lane->taken < count)
-            return chunk->items[lane->taken].position == (uint32_t)position
-                       ? &chunk->items[lane->taken]
-                       : NULL;
-        struct seen_chunk *next =
-            count == CHUNK_SEEN ? atomic_load_explicit(&chunk->next, memory_order_acquire) : NULL;
+static void put_pair(struct seen_chunk *chunk, uint32_t at, struct seen_pair pair) {
+    chunk->objects[at] = pair.load == pair.store ? pair.load : TWO | chunk->pair_count;
+    if (pair.load != pair.store)
+        chunk->pairs[chunk->pair_count++] = pair;
+}
+
+/* Forgets what lies before those that ended. */
+static void forget_seen(struct data_lane *lane) {
+    while (lane->ended - lane->begun >= CHUNK_INSNS) {
+        struct seen_chunk *chunk = lane->first,
+                          *next = atomic_load_explicit(&chunk->next, memory_order_acquire);
         if (!next)
-            return NULL;
-        free(atomic_exchange(&lane->spare, chunk));
+            return;
+        struct seen_chunk *others = atomic_load(&lane->spare);
+        do
+            atomic_store_explicit(&chunk->next, others, memory_order_relaxed);
+        while (!atomic_compare_exchange_weak(&lane->spare, &others, chunk));
         lane->first = next;
-        lane->taken = 0;
+        lane->begun += CHUNK_INSNS;
     }
+}
+
+/* What the instruction behind those that ended accesses. Its place here was filled in before the
+ * core was given it. */
+static uint32_t seen_now(struct data_lane *lane, bool load) {
+    forget_seen(lane);
+    if (lane->ended - lane->begun >= CHUNK_INSNS)
+        return OBJECT_NONE; /* it was never told of */
+    const uint32_t object = lane->first->objects[lane->ended - lane->begun];
+    if (!(object & TWO))
+        return object;
+    const struct seen_pair *pair = &lane->first->pairs[object & ~TWO];
+    return load ? pair->load : pair->store;
 }
 
 /* ---- the run ---- */
@@ -228,106 +241,158 @@ struct data_lane *data_lane_new(struct data_profile *profile, uint32_t process) 
     return lane;
 }
 
-void data_lane_free(struct data_lane *lane) {
-    if (!lane)
-        return;
-    for (struct seen_chunk *chunk = lane->first, *next; chunk; chunk = next) {
+static void free_chunks(struct seen_chunk *chunk) {
+    for (struct seen_chunk *next; chunk; chunk = next) {
         next = atomic_load_explicit(&chunk->next, memory_order_relaxed);
         free(chunk);
     }
-    free(atomic_load(&lane->spare));
+}
+
+void data_lane_free(struct data_lane *lane) {
+    if (!lane)
+        return;
+    free_chunks(lane->first);
+    free_chunks(lane->idle);
+    free_chunks(atomic_load(&lane->spare));
     free(lane);
 }
 
-static bool find_object(struct data_lane *lane, const struct code *code,
-                        const struct memory_access *access, uint32_t *object) {
-    struct memory_place place;
-    if (!memory_objects_find(lane->profile->objects, &lane->view, code, access->address, &place))
-        return false;
-    *object = place.object;
-    return true;
+static uint32_t object_at(const struct data_lane *lane, const struct code *code,
+                          const struct memory_access *access) {
+    return memory_objects_at(lane->profile->objects, &lane->view, code, access->address);
 }
 
-/* The first load and the first store. */
-static bool see_accesses(struct data_lane *lane, const struct code *code,
-                         const struct memory_access *accesses, uint32_t count) {
-    struct seen seen = {(uint32_t)lane->position, UINT32_MAX, UINT32_MAX};
-    uint64_t address = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t *object = accesses[i].is_store ? &seen.store : &seen.load;
-        if (*object != UINT32_MAX)
-            continue;
-        if (i && accesses[i].address == address)
-            *object = accesses[i].is_store ? seen.load : seen.store;
-        else if (!find_object(lane, code, &accesses[i], object))
-            return false;
-        address = accesses[i].address;
-    }
-    if (seen.load == UINT32_MAX)
-        seen.load = seen.store;
-    if (seen.store == UINT32_MAX)
-        seen.store = seen.load;
-    return put_seen(lane, seen);
+/* Of the first load and the first store; of an instruction that does only one, both are that. */
+static bool see_accesses(const struct data_lane *lane, const struct code *code,
+                         const struct memory_access *accesses, uint32_t count,
+                         struct seen_pair *pair) {
+    pair->load = pair->store = object_at(lane, code, accesses);
+    for (uint32_t i = 1; i < count; i++)
+        if (accesses[i].is_store != accesses[0].is_store) {
+            const uint32_t other = accesses[i].address == accesses[0].address
+                                       ? pair->load
+                                       : object_at(lane, code, &accesses[i]);
+            *(accesses[i].is_store ? &pair->store : &pair->load) = other;
+            break;
+        }
+    return pair->load != UINT32_MAX && pair->store != UINT32_MAX;
 }
 
-static bool see_simulated(struct data_lane *lane, const struct code *code,
-                          const struct trace_batch *piece) {
-    for (uint32_t i = 0; i < piece->insn_count; i++) {
-        const struct dynamic_insn *insn = &piece->insns[i];
-        const uint32_t first = insn->memory - (uint32_t)piece->first_access;
-        if (insn->flags & DYN_FAULT)
-            continue;
-        if (insn->memory_count && first < piece->access_count &&
-            insn->memory_count <= piece->access_count - first &&
-            !see_accesses(lane, code, piece->accesses + first, insn->memory_count))
-            return false;
-        lane->position++;
-    }
-    return true;
-}
+/* Instructions of one function, and which of them count and access memory. */
+struct stretch {
+    uint32_t count, accessing;
+    uint32_t faults; /* that do not count: the last one, or none */
+    uint16_t indices[CHUNK_INSNS];
+};
 
-/* How many of the instructions, from `begin` on, are of one function: up to a call, a return or a
- * jump whose target is not in it; and `most` at most. */
-static uint32_t stretch(const struct code *code, const struct trace_batch *piece, uint32_t begin,
-                        uint32_t most) {
-    uint32_t count = 0;
+/* From `begin` on: up to a call, a return or a jump whose target is not in the function; and `most`
+ * at most. */
+static void find_stretch(struct stretch *stretch, const struct code *code,
+                         const struct trace_batch *piece, uint32_t begin, uint32_t most) {
+    const struct dynamic_insn *insns = piece->insns + begin;
+    uint32_t count = 0, accessing = 0;
+    stretch->faults = 0;
+    most = most < CHUNK_INSNS ? most : CHUNK_INSNS;
     while (count < most) {
-        const struct dynamic_insn *insn = &piece->insns[begin + count++];
-        if ((insn->flags & DYN_TAKEN && code->insns[insn->insn].branch > BRANCH_JUMP) ||
-            insn->flags & (DYN_SIGNAL | DYN_GAP))
+        const struct dynamic_insn *insn = &insns[count];
+        stretch->indices[accessing] = (uint16_t)count++;
+        accessing += insn->memory_count != 0;
+        if (__builtin_expect(!(insn->flags & (DYN_TAKEN | DYN_SIGNAL | DYN_GAP | DYN_FAULT)), 1))
+            continue;
+        if (insn->flags & DYN_FAULT) {
+            stretch->faults = 1;
+            accessing -= insn->memory_count != 0;
+            break;
+        }
+        if (insn->flags & (DYN_SIGNAL | DYN_GAP) || code->insns[insn->insn].branch > BRANCH_JUMP)
             break;
     }
-    return count;
+    stretch->count = count;
+    stretch->accessing = accessing;
+}
+
+static bool see_one(struct data_lane *lane, const struct code *code,
+                    const struct trace_batch *piece, uint32_t begin, uint32_t index) {
+    const struct dynamic_insn *insn = &piece->insns[begin + index];
+    const uint32_t first = insn->memory - (uint32_t)piece->first_access;
+    struct seen_pair pair;
+    if (first >= piece->access_count || insn->memory_count > piece->access_count - first)
+        return true;
+    if (!see_accesses(lane, code, piece->accesses + first, insn->memory_count, &pair))
+        return false;
+    put_pair(lane->last, (uint32_t)((lane->position + index) % CHUNK_INSNS), pair);
+    return true;
+}
+
+/* The chunk that a position lies in is made when the position is reached. */
+static bool see_stretch(struct data_lane *lane, const struct code *code,
+                        const struct trace_batch *piece, uint32_t begin,
+                        const struct stretch *stretch) {
+    const uint64_t behind = lane->position + stretch->count - stretch->faults;
+    const uint64_t room = CHUNK_INSNS - lane->position % CHUNK_INSNS;
+    uint32_t i = 0;
+    if (!memory_objects_stand(lane->profile->objects, &lane->view))
+        return false;
+    for (; i < stretch->accessing && stretch->indices[i] < room; i++)
+        if (!see_one(lane, code, piece, begin, stretch->indices[i]))
+            return false;
+    if (behind - lane->position >= room && !next_chunk(lane))
+        return false;
+    for (; i < stretch->accessing; i++)
+        if (!see_one(lane, code, piece, begin, stretch->indices[i]))
+            return false;
+    lane->position = behind;
+    return true;
+}
+
+/* Instructions between two events of memory. */
+static bool see_part(struct data_lane *lane, struct shadow_stack *stack, const struct code *code,
+                     const struct trace_batch *piece, uint32_t begin, uint32_t end) {
+    struct stretch stretch;
+    for (; begin < end; begin += stretch.count) {
+        struct trace_batch part = *piece;
+        find_stretch(&stretch, code, piece, begin, end - begin);
+        part.insns += begin;
+        part.first_insn += begin;
+        part.insn_count = stretch.count;
+        if (!shadow_stack_walk(stack, code, &part, true) ||
+            !see_stretch(lane, code, piece, begin, &stretch))
+            return false;
+    }
+    return true;
+}
+
+static bool pass_part(struct shadow_stack *stack, const struct code *code,
+                      const struct trace_batch *piece, uint32_t begin, uint32_t end) {
+    struct trace_batch part = *piece;
+    part.insns += begin;
+    part.first_insn += begin;
+    part.insn_count = end - begin;
+    return shadow_stack_walk(stack, code, &part, false);
 }
 
 bool data_lane_see(struct data_lane *lane, struct shadow_stack *stack, const struct code *code,
                    const struct trace_batch *piece, bool simulated) {
     struct memory_objects *objects = lane->profile->objects;
-    uint32_t told = 0;
+    const struct trace_memory *event = piece->memory, *last = event + piece->memory_count;
+    uint32_t begin = 0;
     lane->view.stack = stack;
     if (!memory_objects_learn(objects, code))
         return false;
-    for (uint32_t begin = 0; begin < piece->insn_count;) {
-        uint32_t most = piece->insn_count - begin;
-        if (told < piece->memory_count &&
-            piece->memory[told].position - piece->first_insn - begin < most)
-            most = (uint32_t)(piece->memory[told].position - piece->first_insn - begin);
-        struct trace_batch part = *piece;
-        part.insns += begin;
-        part.first_insn += begin;
-        part.insn_count = most ? stretch(code, piece, begin, most) : 0;
-        if (!shadow_stack_walk(stack, code, &part, simulated) ||
-            (simulated && !see_simulated(lane, code, &part)))
+    do {
+        const bool more = event < last && event->position - piece->first_insn < piece->insn_count;
+        const uint32_t end =
+            more ? (uint32_t)(event->position - piece->first_insn) : piece->insn_count;
+        if (simulated ? !see_part(lane, stack, code, piece, begin, end)
+                      : !pass_part(stack, code, piece, begin, end))
             return false;
-        begin += part.insn_count;
-        for (; told < piece->memory_count &&
-               piece->memory[told].position <= piece->first_insn + begin;
-             told++) {
+        begin = end;
+        for (; event < last && event->position <= piece->first_insn + begin; event++) {
             lane->profile->told = true;
-            if (!memory_objects_note(objects, &lane->view, &piece->memory[told]))
+            if (!memory_objects_note(objects, &lane->view, event))
                 return false;
         }
-    }
+    } while (begin < piece->insn_count);
     return true;
 }
 
@@ -337,12 +402,9 @@ bool data_lane_see(struct data_lane *lane, struct shadow_stack *stack, const str
 static bool add(struct data_lane *lane, uint64_t uop, uint64_t units, uint32_t *object) {
     const uint32_t psv = tap_uop_psv(uop);
     *object = OBJECT_NONE;
-    if (psv & PSV_OF_DATA) {
-        const struct seen *seen = seen_at(lane, lane->ended);
-        if (seen)
-            *object = tap_uop_flags(uop) & TAP_UOP_LOAD ? seen->load : seen->store;
-    }
-    if (!(psv & PSV_OF_DATA))
+    if (psv & PSV_OF_DATA)
+        *object = seen_now(lane, tap_uop_flags(uop) & TAP_UOP_LOAD);
+    else
         return !(psv & PSV_OF_CODE) ||
                pics_add_event(lane->profile->code_gained, tap_uop_insn(uop), psv, units);
     return pics_add_event(lane->profile->gained, *object, psv, units);
@@ -356,23 +418,39 @@ static bool add_last(struct data_lane *lane, uint64_t uop, uint64_t units) {
            pics_add_event(lane->profile->code_gained, tap_uop_insn(uop), psv, units);
 }
 
-static bool take(struct data_lane *lane, const struct closings *at) {
+/* The µops of a record that had an event of memory. */
+static bool take_events(struct data_lane *lane, const struct closings *at) {
     const struct tap_record *record = &at->record;
-    const bool commits = record->kind == TAP_COMMIT;
+    const uint64_t ended = lane->ended;
+    const uint32_t last_object = lane->last_object;
     uint64_t units = at->span.next;
-    uint32_t object = OBJECT_NONE;
     bool room = true;
     for (unsigned i = 0; i < record->count; i++) {
         units += at->span.share + (i < at->span.rest);
         if (tap_uop_psv(record->uops[i]) & PSV_OF_MEMORY)
-            room &= add(lane, record->uops[i], units, &object);
+            room &= add(lane, record->uops[i], units, &lane->last_object);
         units = 0;
-        if (commits)
-            lane->ended += instructions_ended(record->uops[i]);
+        lane->ended += instructions_ended(record->uops[i]);
     }
-    if (commits)
-        lane->last_object = object;
+    if (record->kind == TAP_FLUSH) { /* it has not ended */
+        lane->ended = ended;
+        lane->last_object = last_object;
+    }
     return room;
+}
+
+/* Most have none. */
+static inline bool take(struct data_lane *lane, const struct closings *at) {
+    const struct tap_record *record = &at->record;
+    uint64_t all = 0, ended = 0;
+    for (unsigned i = 0; i < record->count; i++) {
+        all |= record->uops[i];
+        ended += instructions_ended(record->uops[i]);
+    }
+    if (tap_uop_psv(all) & PSV_OF_MEMORY)
+        return take_events(lane, at);
+    lane->ended += record->kind == TAP_COMMIT ? ended : 0;
+    return true;
 }
 
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
@@ -383,7 +461,7 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
             room &= add_last(lane, at.last_uop, at.span.last);
         room &= take(lane, &at);
     }
-    (void)seen_at(lane, lane->ended); /* what waited for them is forgotten */
+    forget_seen(lane);
     return room || error_set(error, "out of memory for data objects");
 }
 

@@ -33,11 +33,19 @@ struct range {
     bool heap; /* that brk() makes */
 };
 
-struct recent {
-    uint64_t grain; /* + 1; 0: none */
-    uint64_t generation;
-    struct memory_place place;
+/* What lies at an address. */
+struct memory_place {
+    uint32_t object;     /* number; OBJECT_NONE: not known */
+    uint64_t base, size; /* bytes of this variable, block or mapping in the process */
 };
+
+/* Of 16 bytes, those from `first` to before `end` are the object's. */
+struct recent {
+    uint64_t key; /* of the bytes and the generation; 0: none */
+    uint32_t object;
+    uint8_t first, end;
+};
+static_assert(sizeof(struct recent) == 16, "all of them should fit a cache");
 
 /* A file whose sections are known. */
 struct image_place {
@@ -52,7 +60,7 @@ struct process_memory {
     size_t range_count, range_capacity;
     struct image_place *images;
     size_t image_count, image_capacity;
-    uint64_t generation; /* what was remembered in others does not count */
+    uint16_t generation; /* what was remembered in others does not count */
     struct recent recent[RECENT];
 };
 
@@ -65,6 +73,8 @@ struct memory_objects {
     size_t process_capacity;
     uint32_t mappings_known; /* of the code */
     uint32_t allocator;      /* the one object of its kind */
+    uint32_t *frames;        /* objects, by node of the path tree; OBJECT_NONE: not asked yet */
+    size_t frame_capacity;
 };
 
 /* ---- objects ---- */
@@ -134,6 +144,7 @@ void memory_objects_free(struct memory_objects *objects) {
             free(objects->processes[i]);
         }
     free(objects->processes);
+    free(objects->frames);
     free(objects->items);
     hash_index_free(&objects->index);
     free(objects);
@@ -144,8 +155,10 @@ static struct process_memory *make_memory(struct memory_objects *objects, uint32
     if (!array_zeroed_room(objects->processes, objects->process_capacity, (size_t)process + 1))
         return NULL;
     struct process_memory *memory = objects->processes[process] = calloc(1, sizeof *memory);
-    if (memory)
+    if (memory) {
         memory->heap.most = OBJECTS_BLOCKS;
+        memory->generation = 1;
+    }
     return memory;
 }
 
@@ -184,20 +197,42 @@ static struct recent *recent_of(struct process_memory *memory, uint64_t address)
     return &memory->recent[address >> GRAIN_BITS & (RECENT - 1)];
 }
 
+static uint64_t key_of(const struct process_memory *memory, uint64_t address) {
+    return (address >> GRAIN_BITS) << 16 | memory->generation;
+}
+
 static bool remembers(const struct process_memory *memory, const struct recent *recent,
                       uint64_t address) {
-    return recent->grain == (address >> GRAIN_BITS) + 1 &&
-           recent->generation == memory->generation &&
-           address - recent->place.base < recent->place.size;
+    const uint32_t byte = address & ((1 << GRAIN_BITS) - 1);
+    return recent->key == key_of(memory, address) && byte >= recent->first && byte < recent->end;
+}
+
+static void remember(const struct process_memory *memory, struct recent *recent, uint64_t address,
+                     const struct memory_place *place) {
+    const uint64_t start = address >> GRAIN_BITS << GRAIN_BITS, end = start + (1 << GRAIN_BITS);
+    const uint64_t last = place->base + place->size;
+    *recent =
+        (struct recent){.key = key_of(memory, address),
+                        .object = place->object,
+                        .first = (uint8_t)(place->base > start ? place->base - start : 0),
+                        .end = (uint8_t)(last - start < end - start ? last - start : end - start)};
+}
+
+/* Of all that was remembered; generations come again, 0 is none. */
+static void forget_all(struct process_memory *memory) {
+    if (!++memory->generation) {
+        memset(memory->recent, 0, sizeof memory->recent);
+        memory->generation = 1;
+    }
 }
 
 static void forget(struct process_memory *memory, uint64_t start, uint64_t size) {
     const uint64_t first = start >> GRAIN_BITS, grains = (size >> GRAIN_BITS) + 2;
     if (grains > FORGET_ALL)
-        memory->generation++;
+        forget_all(memory);
     else
         for (uint64_t i = 0; i < grains; i++)
-            recent_of(memory, (first + i) << GRAIN_BITS)->grain = 0;
+            recent_of(memory, (first + i) << GRAIN_BITS)->key = 0;
 }
 
 /* ---- mappings ---- */
@@ -296,7 +331,7 @@ static bool note_range(struct process_memory *memory, const struct trace_memory 
                        uint32_t object) {
     const struct range range = {event->address, event->address + event->size, object,
                                 event->kind == MEMORY_BREAK};
-    memory->generation++;
+    forget_all(memory);
     if (range.heap)
         drop_heap_range(memory);
     if (range.end <= range.start)
@@ -339,7 +374,7 @@ static bool add_mapping(struct memory_objects *objects, const struct code *code,
                                &high))
         return true;
     const uint64_t bias = mapping->address - linked;
-    memory->generation++;
+    forget_all(memory);
     return array_push(memory->images, memory->image_capacity, memory->image_count,
                       (struct image_place){mapping->image, bias, low + bias, high + bias});
 }
@@ -417,18 +452,28 @@ static void find_stack(const struct memory_objects *objects, const struct proces
         narrow(view, slot);
 }
 
+/* UINT32_MAX: out of memory. */
 static uint32_t frame_object(struct memory_objects *objects, const struct path_tree *tree,
                              uint32_t node) {
-    struct memory_object object = object_of(OBJECT_STACK);
-    while (tree->nodes[node].kind == PATH_INLINE)
-        node = tree->nodes[node].parent;
-    object.function = tree->nodes[node].function;
-    return memory_objects_number(objects, &object);
+    if (!array_zeroed_room(objects->frames, objects->frame_capacity, tree->node_count))
+        return UINT32_MAX;
+    if (objects->frames[node] == OBJECT_NONE) {
+        struct memory_object object = object_of(OBJECT_STACK);
+        uint32_t around = node;
+        while (tree->nodes[around].kind == PATH_INLINE)
+            around = tree->nodes[around].parent;
+        object.function = tree->nodes[around].function;
+        const uint32_t number = memory_objects_number(objects, &object);
+        if (number == UINT32_MAX)
+            return UINT32_MAX;
+        objects->frames[node] = number;
+    }
+    return objects->frames[node];
 }
 
 /* Frames further out lie at higher addresses. */
-static bool find_frame(struct memory_objects *objects, struct memory_view *view, uint64_t address,
-                       struct memory_place *place) {
+static uint32_t find_frame(struct memory_objects *objects, const struct memory_view *view,
+                           uint64_t address) {
     const struct shadow_stack *stack = view->stack;
     const struct shadow_frames *frames = &stack->frames;
     const size_t least = frames->count > FRAMES_SEARCHED ? frames->count - FRAMES_SEARCHED : 0;
@@ -437,12 +482,23 @@ static bool find_frame(struct memory_objects *objects, struct memory_view *view,
     for (size_t i = frames->count; i-- > least && slot + 8 <= address; node = frames->items[i].node)
         if ((slot = frames->items[i].slot) && address < slot + 8)
             break;
-    if (view->frame == OBJECT_NONE || view->node != node) {
-        view->node = node;
-        view->frame = frame_object(objects, stack->tree, node);
+    return frame_object(objects, stack->tree, node);
+}
+
+bool memory_objects_stand(struct memory_objects *objects, struct memory_view *view) {
+    const uint64_t slot = last_slot(view->stack);
+    struct process_memory *memory = memory_of(objects, view->process);
+    if (!memory)
+        return false;
+    view->memory = memory;
+    if (slot && slot != view->slot) {
+        if (view->shared || slot - view->low >= view->high - view->low)
+            find_stack(objects, memory, view, slot);
+        view->slot = slot;
     }
-    *place = (struct memory_place){view->frame, slot, 0};
-    return place->object != UINT32_MAX;
+    view->top = slot ? slot + 8 : 0;
+    view->frame = frame_object(objects, view->stack->tree, view->stack->node);
+    return view->frame != UINT32_MAX;
 }
 
 /* ---- addresses ---- */
@@ -481,30 +537,25 @@ static bool look_up(struct memory_objects *objects, struct process_memory *memor
     return true;
 }
 
-bool memory_objects_find(struct memory_objects *objects, struct memory_view *view,
-                         const struct code *code, uint64_t address, struct memory_place *place) {
-    struct process_memory *memory = memory_of(objects, view->process);
-    const uint64_t slot = last_slot(view->stack);
-    if (!memory)
-        return false;
-    if (slot && slot != view->slot) {
-        if (view->shared || slot - view->low >= view->high - view->low)
-            find_stack(objects, memory, view, slot);
-        view->slot = slot;
-    }
-    if (address - view->low < view->high - view->low)
-        return find_frame(objects, view, address, place);
+/* And remembers it. */
+static uint32_t find_object(struct memory_objects *objects, struct process_memory *memory,
+                            const struct code *code, uint64_t address) {
     struct recent *recent = recent_of(memory, address);
-    if (!remembers(memory, recent, address)) {
-        if (!look_up(objects, memory, code, address, &recent->place)) {
-            recent->grain = 0;
-            return false;
-        }
-        recent->grain = is_uniform(objects, memory, code, address, &recent->place)
-                            ? (address >> GRAIN_BITS) + 1
-                            : 0;
-        recent->generation = memory->generation;
-    }
-    *place = recent->place;
-    return true;
+    struct memory_place place;
+    recent->key = 0;
+    if (!look_up(objects, memory, code, address, &place))
+        return UINT32_MAX;
+    if (is_uniform(objects, memory, code, address, &place))
+        remember(memory, recent, address, &place);
+    return place.object;
+}
+
+uint32_t memory_objects_at(struct memory_objects *objects, const struct memory_view *view,
+                           const struct code *code, uint64_t address) {
+    if (address - view->low < view->high - view->low)
+        return address < view->top ? view->frame : find_frame(objects, view, address);
+    const struct recent *recent = recent_of(view->memory, address);
+    return remembers(view->memory, recent, address)
+               ? recent->object
+               : find_object(objects, view->memory, code, address);
 }

@@ -2,7 +2,7 @@
  * heap block by where it was allocated, a stack frame, a mapped file.
  *
  *     events of memory (trace/dynamic.h) ──► memory_objects_note() ──┐
- *     instructions ──► shadow stack ───────────────────────────────► memory_objects_find()
+ *     instructions ──► shadow stack ───────────────────────────────► memory_objects_at()
  *
  * Objects have numbers: the same number is the same variable, the same chain of calls that
  * allocated, the frames of the same function. So a list of a thousand nodes is one object, of which
@@ -45,13 +45,6 @@ struct memory_object {
     const char *name;  /* of these: symbol or section; else NULL. Whoever told has it */
 };
 
-/* Where an address is. */
-struct memory_place {
-    uint32_t object;     /* number; OBJECT_NONE: not known */
-    uint64_t base, size; /* bytes of this variable, block or mapping in the process. Of a frame: the
-                            return address's place, and 0 */
-};
-
 /* What is where in images. Called by one thread. */
 struct object_names {
     /* The variable, or else the section, that an address as linked lies in: kind, start, size and
@@ -70,15 +63,17 @@ struct memory_objects;
 struct memory_objects *memory_objects_new(const struct object_names *names);
 void memory_objects_free(struct memory_objects *objects);
 
+struct process_memory;
 /* One thread of a process, whose calls a shadow stack tells of. */
 struct memory_view {
     uint32_t process;
     const struct shadow_stack *stack;
-    uint64_t low, high; /* what is known of the stack that it is on; all 0 at first */
-    uint64_t slot;      /* that this is known for */
-    bool shared;        /* with other data */
-    uint32_t node;      /* the last whose frame was found; with its object */
-    uint32_t frame;     /* OBJECT_NONE: none was */
+    struct process_memory *memory; /* of the process */
+    uint64_t low, high;            /* what is known of the stack that it is on; all 0 at first */
+    uint64_t slot;                 /* that this is known for */
+    bool shared;                   /* with other data */
+    uint64_t top;   /* addresses of the stack below are in the frame of what runs; 0: none */
+    uint32_t frame; /* object of that frame */
 };
 
 /* More code is known. False: out of memory. */
@@ -90,10 +85,12 @@ bool memory_objects_fork(struct memory_objects *objects, uint32_t process, uint3
  * walked. False: out of memory. */
 bool memory_objects_note(struct memory_objects *objects, struct memory_view *view,
                          const struct trace_memory *event);
-/* The object at an address that the thread accesses where its stack stands. False: out of memory.
- */
-bool memory_objects_find(struct memory_objects *objects, struct memory_view *view,
-                         const struct code *code, uint64_t address, struct memory_place *place);
+/* Before the thread's next accesses, when its stack has walked on. False: out of memory. */
+bool memory_objects_stand(struct memory_objects *objects, struct memory_view *view);
+/* The number of the object at an address that the thread accesses there; OBJECT_NONE: it is not
+ * known; UINT32_MAX: out of memory. */
+uint32_t memory_objects_at(struct memory_objects *objects, const struct memory_view *view,
+                           const struct code *code, uint64_t address);
 /* The number of an object; the same for the same. UINT32_MAX: out of memory. */
 uint32_t memory_objects_number(struct memory_objects *objects, const struct memory_object *object);
 

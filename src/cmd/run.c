@@ -62,6 +62,9 @@ bool run_open(struct run *run, struct error *error) {
     const bool data = path_options_data(&run->path_options, by);
     run->study.options.extents = paths_begin(&run->paths, &run->path_options,
                                              data || by == BY_LOOP || by == BY_PATH, &good, error);
+    run->study.options.paths_of_data = data && by != BY_LOOP && by != BY_PATH &&
+                                       !path_options_any(&run->path_options) &&
+                                       !run->save_options.save;
     run->study.options.names = data && good ? &run->paths.names : NULL;
     run->input.objects = data;
     if (data) /* what lies between regions may allocate */

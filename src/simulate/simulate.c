@@ -78,8 +78,11 @@ static bool attach_calls(const struct simulation_state *run, struct lane *lane,
         return error_set(error, "out of memory for call paths");
     struct tap_worker worker = call_lane_worker(lane->calls);
     worker.executor = run->attribution;
-    return tap_add_worker(lane->tap, &worker, error) &&
-           (!run->data || attach_data(run, lane, error));
+    if (run->options->paths_of_data)
+        call_lane_unwatch(lane->calls);
+    else if (!tap_add_worker(lane->tap, &worker, error))
+        return false;
+    return !run->data || attach_data(run, lane, error);
 }
 
 static struct lane *lane_new(struct simulation_state *run, struct tap_source source,
@@ -219,9 +222,10 @@ static bool lane_finish(struct simulation_state *run, struct lane *lane, struct 
 static bool check_paths(const struct simulation_state *run) {
     const struct simulation *simulation = run->simulation;
     uint64_t units = 0, instructions = 0;
-    if (run->calls)
+    const bool measured = run->calls && !run->options->paths_of_data;
+    if (measured)
         call_paths_total(run->calls, &units, &instructions);
-    return !run->calls ||
+    return !measured ||
            (units == simulation->cycles * CYCLE_UNITS && instructions == simulation->instructions);
 }
 

@@ -74,6 +74,7 @@ struct simulation_options {
 
     /* Fill `paths` below, with functions as these tell. NULL: not. */
     const struct path_extents *extents;
+    bool paths_of_data; /* of `paths` those alone that data objects have; no cycles in them */
     /* With `extents`: fill `data` below, with names of data as these tell. NULL: not. */
     const struct object_names *names;
 

@@ -203,9 +203,10 @@ static void note(struct map *map, enum trace_memory_kind kind, uint64_t address,
 }
 
 static uint8_t kind_at(struct map *map, uint64_t address) {
-    struct memory_place place;
-    assert_true(memory_objects_find(map->objects, &map->view, &map->script.code, address, &place));
-    return memory_object_at(map->objects, place.object)->kind;
+    assert_true(memory_objects_stand(map->objects, &map->view));
+    const uint32_t object = memory_objects_at(map->objects, &map->view, &map->script.code, address);
+    assert_int_not_equal(object, UINT32_MAX);
+    return memory_object_at(map->objects, object)->kind;
 }
 
 /* Mappings take the place of those before; a file's keeps its ends when its middle goes. */

@@ -12,6 +12,7 @@
 #include "attribute/span.h"
 #include "util/array.h"
 #include "util/order.h"
+#include "util/power_of_two.h"
 
 /* ---- accesses that wait ---- */
 
@@ -50,6 +51,10 @@ struct data_lane {
     uint64_t begun; /* position of its first instruction */
     uint64_t ended; /* instructions */
     uint32_t last_object;
+    uint64_t stores;      /* µops that have committed */
+    uint32_t store_queue; /* of these; 0: not in order of the program */
+    uint32_t *stored;     /* objects of the last ones; a power of 2, and more than the queue */
+    uint64_t stored_mask;
 };
 
 /* An empty one: that which is given, unless it is NULL. */
@@ -230,12 +235,17 @@ bool data_profile_finish(struct data_profile *profile, const struct code *code,
 
 /* ---- instructions ---- */
 
-struct data_lane *data_lane_new(struct data_profile *profile, uint32_t process) {
+struct data_lane *data_lane_new(struct data_profile *profile, uint32_t process,
+                                uint32_t store_queue) {
     struct data_lane *lane = calloc(1, sizeof *lane);
-    if (!lane || !(lane->first = lane->last = chunk_of(NULL))) {
-        free(lane);
+    const uint64_t room = power_of_two_from((uint64_t)store_queue + 1);
+    if (!lane || !(lane->stored = calloc(room, sizeof *lane->stored)) ||
+        !(lane->first = lane->last = chunk_of(NULL))) {
+        data_lane_free(lane);
         return NULL;
     }
+    lane->store_queue = store_queue;
+    lane->stored_mask = room - 1;
     lane->profile = profile;
     lane->view.process = process;
     return lane;
@@ -254,6 +264,7 @@ void data_lane_free(struct data_lane *lane) {
     free_chunks(lane->first);
     free_chunks(lane->idle);
     free_chunks(atomic_load(&lane->spare));
+    free(lane->stored);
     free(lane);
 }
 
@@ -398,16 +409,25 @@ bool data_lane_see(struct data_lane *lane, struct shadow_stack *stack, const str
 
 /* ---- what the tap shows ---- */
 
-/* Adds what a µop of the instruction behind those that ended gained; returns its object. */
+/* The object that a µop of the instruction behind those that ended waited for. Where the store
+ * queue was full that is where the store writes whose entry it got: as entries are given and given
+ * back in the order of the program, the one that is as many stores before as the queue has entries.
+ */
+static uint32_t awaited(struct data_lane *lane, uint64_t uop) {
+    if (tap_uop_psv(uop) & PSV_DR_SQ && lane->store_queue && lane->stores >= lane->store_queue)
+        return lane->stored[(lane->stores - lane->store_queue) & lane->stored_mask];
+    return seen_now(lane, tap_uop_flags(uop) & TAP_UOP_LOAD);
+}
+
+/* Adds what such a µop gained; *object: if that is of data. */
 static bool add(struct data_lane *lane, uint64_t uop, uint64_t units, uint32_t *object) {
     const uint32_t psv = tap_uop_psv(uop);
-    *object = OBJECT_NONE;
-    if (psv & PSV_OF_DATA)
-        *object = seen_now(lane, tap_uop_flags(uop) & TAP_UOP_LOAD);
-    else
-        return !(psv & PSV_OF_CODE) ||
-               pics_add_event(lane->profile->code_gained, tap_uop_insn(uop), psv, units);
-    return pics_add_event(lane->profile->gained, *object, psv, units);
+    if (psv & PSV_OF_DATA) {
+        *object = awaited(lane, uop);
+        return pics_add_event(lane->profile->gained, *object, psv, units);
+    }
+    return !(psv & PSV_OF_CODE) ||
+           pics_add_event(lane->profile->code_gained, tap_uop_insn(uop), psv, units);
 }
 
 static bool add_last(struct data_lane *lane, uint64_t uop, uint64_t units) {
@@ -418,28 +438,32 @@ static bool add_last(struct data_lane *lane, uint64_t uop, uint64_t units) {
            pics_add_event(lane->profile->code_gained, tap_uop_insn(uop), psv, units);
 }
 
-/* The µops of a record that had an event of memory. */
+/* A µop has committed. */
+static inline void end_uop(struct data_lane *lane, uint64_t uop) {
+    if (tap_uop_flags(uop) & TAP_UOP_STORE)
+        lane->stored[lane->stores++ & lane->stored_mask] = seen_now(lane, false);
+    lane->ended += instructions_ended(uop);
+}
+
 static bool take_events(struct data_lane *lane, const struct closings *at) {
     const struct tap_record *record = &at->record;
-    const uint64_t ended = lane->ended;
-    const uint32_t last_object = lane->last_object;
+    const bool commits = record->kind == TAP_COMMIT;
     uint64_t units = at->span.next;
+    uint32_t object = lane->last_object;
     bool room = true;
     for (unsigned i = 0; i < record->count; i++) {
         units += at->span.share + (i < at->span.rest);
-        if (tap_uop_psv(record->uops[i]) & PSV_OF_MEMORY)
-            room &= add(lane, record->uops[i], units, &lane->last_object);
+        room &= add(lane, record->uops[i], units, &object);
         units = 0;
-        lane->ended += instructions_ended(record->uops[i]);
+        if (commits)
+            end_uop(lane, record->uops[i]);
     }
-    if (record->kind == TAP_FLUSH) { /* it has not ended */
-        lane->ended = ended;
-        lane->last_object = last_object;
-    }
+    if (commits)
+        lane->last_object = object;
     return room;
 }
 
-/* Most have none. */
+/* Most records have no event of memory. */
 static inline bool take(struct data_lane *lane, const struct closings *at) {
     const struct tap_record *record = &at->record;
     uint64_t all = 0, ended = 0;
@@ -449,7 +473,13 @@ static inline bool take(struct data_lane *lane, const struct closings *at) {
     }
     if (tap_uop_psv(all) & PSV_OF_MEMORY)
         return take_events(lane, at);
-    lane->ended += record->kind == TAP_COMMIT ? ended : 0;
+    if (record->kind != TAP_COMMIT)
+        return true;
+    if (!(tap_uop_flags(all) & TAP_UOP_STORE))
+        lane->ended += ended;
+    else
+        for (unsigned i = 0; i < record->count; i++)
+            end_uop(lane, record->uops[i]);
     return true;
 }
 

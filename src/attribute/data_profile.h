@@ -49,9 +49,12 @@ bool data_profile_finish(struct data_profile *profile, const struct code *code,
 /* As memory_objects_fork(). */
 bool data_profile_fork(struct data_profile *profile, uint32_t process, uint32_t parent);
 
-/* One guest thread. */
+/* One guest thread. `store_queue`: entries of it, which a store gets and gives back in the order of
+ * the program; 0: not so. Cycles in which it was full belong to what the store writes that had to
+ * leave, and not, as the instruction's do (TEA's DR-SQ), to the store that found no entry. */
 struct data_lane;
-struct data_lane *data_lane_new(struct data_profile *profile, uint32_t process);
+struct data_lane *data_lane_new(struct data_profile *profile, uint32_t process,
+                                uint32_t store_queue);
 /* After the tap is freed. */
 void data_lane_free(struct data_lane *lane);
 struct tap_worker data_lane_worker(struct data_lane *lane);

@@ -61,8 +61,11 @@ static bool attach_data(const struct simulation_state *run, struct lane *lane,
                         struct error *error) {
     const struct trace_process *process = trace_process(run->trace, lane->source.process);
     const uint32_t parent = process->generation ? UINT32_MAX : process->parent;
+    const struct machine_core *core = &run->options->machine->core;
+    const bool by_order = !core->in_order && !(run->options->ideal & IDEAL_WIN);
     if (!data_profile_fork(run->data, lane->source.process, parent) ||
-        !(lane->data = data_lane_new(run->data, lane->source.process)))
+        !(lane->data =
+              data_lane_new(run->data, lane->source.process, by_order ? core->store_queue : 0)))
         return error_set(error, "out of memory for data objects");
     struct tap_worker worker = data_lane_worker(lane->data);
     worker.executor = run->attribution;

@@ -117,7 +117,7 @@ static void attribute(uint32_t size) {
     struct call_paths *paths = call_paths_new(&(struct path_extents){.locate = script_locate});
     struct data_profile *profile = data_profile_new(&NAMES);
     struct call_lane *lane = call_lane_new(paths, 0);
-    struct data_lane *data_lane = data_lane_new(profile, 0);
+    struct data_lane *data_lane = data_lane_new(profile, 0, 0);
     call_lane_watch_data(lane, data_lane);
     write_program(&program);
     for (uint32_t i = 0; i < program.step_count; i += size) {
@@ -303,8 +303,70 @@ static void hostile_events(void **state) {
     map_end(&map);
 }
 
+/* Stores to the variable, a block and the section behind the variable, of a queue with two entries:
+ * the third waits 9 cycles for the first, the fourth 4 for the second. A load in between takes no
+ * entry, and the first two find one. */
+static void full_store_queue(void **state) {
+    (void)state;
+    static const struct trace_memory BLOCK = {
+        .address = FIRST_BLOCK, .size = 32, .kind = MEMORY_ALLOCATED};
+    struct error error;
+    struct call_script program;
+    struct data_result data;
+    struct call_path_result result;
+    struct tap_script *script = tap_script_new();
+    struct call_paths *paths = call_paths_new(&(struct path_extents){.locate = script_locate});
+    struct data_profile *profile = data_profile_new(&NAMES);
+    struct call_lane *lane = call_lane_new(paths, 0);
+    struct data_lane *data_lane = data_lane_new(profile, 0, 2);
+    call_lane_watch_data(lane, data_lane);
+    script_begin(&program, ISA_X86_64);
+    program.code.mappings = (struct code_mapping *)&WHERE;
+    program.code.mapping_count = 1;
+    plain(&program, at('m', 0)); /* the block is there behind it */
+    static const uint64_t TO[] = {VARIABLE + BIAS, FIRST_BLOCK, VARIABLE + BIAS + 8,
+                                  VARIABLE + BIAS + VARIABLE_BYTES,
+                                  VARIABLE + BIAS + VARIABLE_BYTES};
+    for (uint32_t i = 0; i < 5; i++) {
+        access_at(&program, at('m', 4 + 4 * i), TO[i]);
+        program.accesses[program.access_count - 1].is_store = i != 2;
+    }
+    struct trace_batch piece = script_piece(&program, 0, program.step_count);
+    struct trace_memory event = BLOCK;
+    event.position = 1;
+    piece.memory = &event;
+    piece.memory_count = 1;
+    assert_true(call_lane_see(lane, &program.code, &piece, true, &error));
+    static const uint32_t CYCLES[] = {1, 2, 3, 4, 9, 4};
+    uint64_t cycle = 0;
+    for (uint32_t i = 0; i < program.step_count; i++) {
+        cycle += CYCLES[i];
+        const uint32_t access = i == 0 ? 0 : i == 3 ? TAP_UOP_LOAD : TAP_UOP_STORE;
+        script_record(
+            script, TAP_COMMIT, cycle, TAP_DRAINED, 0,
+            UOPS(tap_uop(program.steps[i].insn, i >= 4 ? PSV_DR_SQ : 0, TAP_UOP_LAST | access)));
+    }
+    const struct tap_worker worker = data_lane_worker(data_lane);
+    assert_true(worker.consume(worker.context, &script->buffer, &error));
+    assert_true(call_paths_collect(paths, 1) && data_profile_collect(profile, 1));
+    call_lane_free(lane);
+    data_lane_free(data_lane);
+    assert_true(data_profile_finish(profile, &program.code, &data));
+    assert_true(call_paths_finish(paths, &program.code, &result, &data));
+    assert_int_equal(units_of(&data, OBJECT_SYMBOL, PSV_DR_SQ, PATH_NONE, &result),
+                     9 * CYCLE_UNITS);
+    assert_int_equal(units_of(&data, OBJECT_HEAP, PSV_DR_SQ, PATH_NONE, &result), 4 * CYCLE_UNITS);
+    assert_int_equal(data.cell_count, 2);
+    data_result_free(&data);
+    call_path_result_free(&result);
+    data_profile_free(profile);
+    call_paths_free(paths);
+    tap_script_free(script);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_miss_to_its_object),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(full_store_queue),
+                                       cmocka_unit_test(every_miss_to_its_object),
                                        cmocka_unit_test(mappings),
                                        cmocka_unit_test(the_heap),
                                        cmocka_unit_test(stacks_among_others),

@@ -81,6 +81,7 @@ static const struct path_move *moves_first(struct move_list *list) {
 struct call_paths {
     struct path_tree tree;
     struct path_functions functions;
+    const struct stack_starts *starts; /* or NULL */
     /* The workers': since the last collection, by node. */
     struct pics *gained;
     uint64_t *ended; /* instructions */
@@ -93,11 +94,14 @@ struct call_paths {
     struct shadow_counts counts; /* of threads that are done */
 };
 
-struct call_paths *call_paths_new(const struct path_extents *extents) {
+struct call_paths *call_paths_new(const struct path_extents *extents,
+                                  const struct stack_starts *starts) {
     struct call_paths *paths = calloc(1, sizeof *paths);
     if (!paths)
         return NULL;
     paths->functions.extents = *extents;
+    paths->functions.base = starts ? stack_starts_code(starts) : NULL;
+    paths->starts = starts;
     if ((paths->gained = pics_new()) && (paths->total = pics_new()))
         return paths;
     call_paths_free(paths);
@@ -173,6 +177,7 @@ static void number(struct call_paths *paths, uint32_t node, uint32_t *numbers,
             .site = from->site,
             .function = from->function,
             .kind = from->kind,
+            .beside = from->beside,
             .instructions = paths->instructions[outermost],
             .calls = paths->calls[outermost]};
         if (outermost == node)
@@ -222,8 +227,8 @@ static bool tell_functions(const struct call_paths *paths, struct call_path_resu
         if (function->inlined && !inlined)
             return false;
         result->functions[i] = (struct call_path_function){
-            function->image,     function->offset, function->insn, inlined,
-            function->is_python, function->python, function->line, function->loop};
+            function->offset, function->insn, inlined,       function->is_python,
+            function->python, function->line, function->loop};
     }
     return true;
 }
@@ -232,7 +237,7 @@ static void find_sites(struct call_paths *paths, const struct code *code,
                        struct call_path_result *result) {
     for (uint32_t i = 0; i < result->count; i++) {
         struct call_path *path = &result->paths[i];
-        if (path->parent == PATH_NONE || path->site == PATH_NONE)
+        if (path->parent == PATH_NONE || path->site == PATH_NONE || path->site & PATH_BASE_INSN)
             continue;
         uint32_t around = path->parent;
         while (result->paths[around].kind == PATH_INLINE ||
@@ -303,6 +308,10 @@ struct call_lane *call_lane_new(struct call_paths *paths, uint32_t thread) {
     }
     call_lane_free(lane);
     return NULL;
+}
+
+bool call_lane_begin(struct call_lane *lane, const struct stack_start *start) {
+    return shadow_stack_begin(&lane->stack, lane->paths->starts, start);
 }
 
 void call_lane_free(struct call_lane *lane) {

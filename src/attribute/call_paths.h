@@ -11,12 +11,13 @@
 
 #include "attribute/attribute.h"
 #include "attribute/data_profile.h"
-#include "attribute/shadow_stack.h"
+#include "attribute/stack_starts.h"
 
 /* A node of the result. */
 struct call_path {
     uint32_t parent;   /* index, which is smaller; PATH_NONE of a thread */
-    uint32_t site;     /* as in struct path_node */
+    uint32_t site;     /* as in struct path_node; with PATH_BASE_INSN: of the code of the run that
+                          began it */
     uint32_t function; /* index; PATH_NONE of a thread */
     uint8_t kind;      /* enum path_kind */
     bool beside;       /* the site is not in the caller's function, which goes on there */
@@ -26,9 +27,8 @@ struct call_path {
 };
 
 struct call_path_function {
-    uint32_t image;  /* of the code */
-    uint64_t offset; /* of its first byte */
-    uint32_t insn;   /* one of its instructions */
+    uint64_t offset; /* of its first byte, in the image of `insn` */
+    uint32_t insn;   /* one of its instructions; as `site`, where a run began it */
     char *inlined;   /* its name, where it is inlined, and then it has no offset; else NULL */
     bool is_python;  /* a line of Python: it is not of code */
     uint32_t python; /* of it: index + 1 in struct code python; 0: not known */
@@ -49,8 +49,10 @@ struct call_path_result {
 void call_path_result_free(struct call_path_result *result);
 
 struct call_paths;
-/* NULL: out of memory. */
-struct call_paths *call_paths_new(const struct path_extents *extents);
+/* `starts`: another run, at whose starts lanes may begin; it outlives the paths. NULL: none. NULL:
+ * out of memory. */
+struct call_paths *call_paths_new(const struct path_extents *extents,
+                                  const struct stack_starts *starts);
 void call_paths_free(struct call_paths *paths);
 
 /* What was gained since the last time counts `weight` times. No tap has unread records, no core
@@ -66,6 +68,8 @@ void call_paths_total(const struct call_paths *paths, uint64_t *units, uint64_t 
 /* One guest thread. */
 struct call_lane;
 struct call_lane *call_lane_new(struct call_paths *paths, uint32_t thread);
+/* Of a new lane: its first instructions come where the other run was then. False: out of memory. */
+bool call_lane_begin(struct call_lane *lane, const struct stack_start *start);
 /* After the tap is freed. */
 void call_lane_free(struct call_lane *lane);
 struct tap_worker call_lane_worker(struct call_lane *lane);

@@ -4,16 +4,30 @@
 #include <string.h>
 
 #include "program/python_layout.h"
+#include "trace/code_union.h"
 #include "util/array.h"
 
 void path_functions_free(struct path_functions *functions) {
     free(functions->items);
     hash_index_free(&functions->index);
     free(functions->of);
+    free(functions->image_of);
     intern_free(&functions->names);
     free(functions->scopes);
     hash_index_free(&functions->scope_index);
     free(functions->scope_of);
+}
+
+uint32_t path_image_ask(struct path_functions *functions, const struct code *code, uint32_t image) {
+    const struct code *base = functions->base;
+    if (!array_zeroed_room(functions->image_of, functions->image_of_capacity, (size_t)image + 1))
+        return UINT32_MAX;
+    const size_t known = index_where(
+        i, base->image_count, code_images_compare(&base->images[i], &code->images[image]) == 0);
+    const size_t number =
+        known < base->image_count ? known : base->image_count + functions->image_count++;
+    functions->image_of[image] = (uint32_t)number + 1;
+    return (uint32_t)number;
 }
 
 static uint32_t find(const struct path_functions *functions, uint32_t image, uint64_t offset) {
@@ -44,7 +58,7 @@ static uint32_t look_up(struct path_functions *functions, const struct code *cod
     if (!functions->extents.locate(functions->extents.context, &code->images[at->image], at->offset,
                                    &extent))
         return FUNCTION_NONE;
-    const struct path_function function = {.image = at->image,
+    const struct path_function function = {.image = path_image(functions, code, at->image),
                                            .offset = extent.start,
                                            .insn = insn,
                                            .named = extent.named,
@@ -70,8 +84,9 @@ uint32_t path_function_at(struct path_functions *functions, const struct code *c
     if (known != FUNCTION_NONE)
         return known;
     const struct static_insn *at = &code->insns[insn];
-    return add(functions,
-               &(struct path_function){.image = at->image, .offset = at->offset, .insn = insn});
+    return add(functions, &(struct path_function){.image = path_image(functions, code, at->image),
+                                                  .offset = at->offset,
+                                                  .insn = insn});
 }
 
 bool path_function_begins(struct path_functions *functions, const struct code *code,
@@ -79,7 +94,8 @@ bool path_function_begins(struct path_functions *functions, const struct code *c
     const struct static_insn *at = &code->insns[insn];
     const uint32_t known = path_function_of(functions, code, insn);
     return known != FUNCTION_NONE ? functions->items[known].offset == at->offset
-                                  : find(functions, at->image, at->offset) != FUNCTION_NONE;
+                                  : find(functions, path_image(functions, code, at->image),
+                                         at->offset) != FUNCTION_NONE;
 }
 
 bool path_function_holds(struct path_functions *functions, const struct code *code,
@@ -88,7 +104,8 @@ bool path_function_holds(struct path_functions *functions, const struct code *co
     if (known != FUNCTION_NONE || function == FUNCTION_NONE)
         return known == function;
     const struct path_function *nameless = &functions->items[function];
-    return !nameless->sized && nameless->image == code->insns[insn].image;
+    return !nameless->sized &&
+           nameless->image == path_image(functions, code, code->insns[insn].image);
 }
 
 /* ---- inlined functions ---- */
@@ -109,6 +126,14 @@ static uint32_t add_inlined(struct path_functions *functions, uint32_t image, ui
                                                   .insn = insn,
                                                   .sized = true,
                                                   .inlined = name});
+}
+
+uint32_t path_function_from(struct path_functions *functions, const struct path_functions *from,
+                            uint32_t function) {
+    struct path_function taken = from->items[function];
+    taken.insn |= PATH_BASE_INSN;
+    return taken.inlined ? add_inlined(functions, taken.image & ~INLINED, taken.insn, taken.inlined)
+                         : add(functions, &taken);
 }
 
 static uint32_t add_scope(struct path_functions *functions, const struct path_scope *scope) {
@@ -139,7 +164,8 @@ uint32_t path_scope_ask(struct path_functions *functions, const struct code *cod
                                                       &code->images[at->image], at->offset, names);
     for (; scope.count < count; scope.count++)
         if ((scope.functions[scope.count] =
-                 add_inlined(functions, at->image, insn, names[scope.count])) == FUNCTION_NONE)
+                 add_inlined(functions, path_image(functions, code, at->image), insn,
+                             names[scope.count])) == FUNCTION_NONE)
             return UINT32_MAX;
     const uint32_t number = add_scope(functions, &scope);
     if (number != UINT32_MAX)

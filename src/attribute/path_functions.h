@@ -34,9 +34,9 @@ struct path_extents {
 };
 
 struct path_function {
-    uint32_t image;  /* of the code */
+    uint32_t image;  /* as path_image() numbers them */
     uint64_t offset; /* of its first byte */
-    uint32_t insn;   /* one of its instructions */
+    uint32_t insn;   /* one of its instructions; with PATH_BASE_INSN: of the code of `base` */
     bool named;      /* not by its extent alone */
     bool sized;      /* its extent is known; else it is what was called there */
     bool linkage, resolver, loop;
@@ -51,8 +51,16 @@ struct path_scope {
     uint32_t functions[PATH_INLINED_MOST], count;
 };
 
+/* Where functions are of a run that another one began: images are numbered as in that one's code,
+ * and those that it does not have behind them. Instructions of its code are told from those of the
+ * run by a bit. */
+#define PATH_BASE_INSN (UINT32_C(1) << 31)
+
 struct path_functions {
     struct path_extents extents;
+    const struct code *base; /* the code of the run that began it; NULL: none did */
+    uint32_t *image_of;      /* by image of the run: 1 + its number; 0: not asked for */
+    size_t image_of_capacity, image_count;
     struct path_function *items;
     size_t count, capacity;
     struct hash_index index; /* of the items, by image and offset */
@@ -68,6 +76,17 @@ struct path_functions {
 };
 
 void path_functions_free(struct path_functions *functions);
+
+/* The number that an image of the run's code has here; UINT32_MAX: out of memory. */
+uint32_t path_image_ask(struct path_functions *functions, const struct code *code, uint32_t image);
+static inline uint32_t path_image(struct path_functions *functions, const struct code *code,
+                                  uint32_t image) {
+    if (!functions->base)
+        return image;
+    return image < functions->image_of_capacity && functions->image_of[image]
+               ? functions->image_of[image] - 1
+               : path_image_ask(functions, code, image);
+}
 
 /* The function whose extent an instruction lies in; FUNCTION_NONE: none is known, or memory is out.
  */
@@ -101,6 +120,10 @@ static inline uint32_t path_scope_of(struct path_functions *functions, const str
 /* A line of Python as a function of its own: `python` as in struct path_function. FUNCTION_NONE:
  * out of memory. */
 uint32_t path_python_line(struct path_functions *functions, uint32_t python, uint32_t line);
+
+/* A function of the run that began this one, as one of this run; FUNCTION_NONE: out of memory. */
+uint32_t path_function_from(struct path_functions *functions, const struct path_functions *from,
+                            uint32_t function);
 
 /* What a function is for, by its name. */
 void path_extent_name(struct path_extent *extent, const char *name);

@@ -33,6 +33,7 @@ struct path_node {
     uint32_t depth;    /* 0: a thread */
     uint32_t recent;   /* of its edges, the one that was taken last */
     uint8_t kind;      /* enum path_kind */
+    bool beside;       /* as in struct call_path, of a site of another run's code */
     uint64_t calls;    /* times that it was entered, since the owner last looked */
 };
 

@@ -70,6 +70,7 @@ struct shadow_stack {
     uint32_t aside_count;
     uint64_t stamp;
     bool counting;      /* the instructions that are walked count */
+    bool resumes;       /* what is walked next is what comes next, whatever its number */
     bool fresh;         /* a jump went to a function: it may begin another stack */
     uint8_t stub_kind;  /* enum path_kind; in a linkage table's entry: how it was entered */
     uint32_t stub_site; /* and from where; PATH_NONE: not there */
@@ -90,5 +91,8 @@ void shadow_stack_free(struct shadow_stack *stack);
  * raised an exception. False: out of memory. */
 bool shadow_stack_walk(struct shadow_stack *stack, const struct code *code,
                        const struct trace_batch *piece, bool count);
+
+/* Goes where the last instruction led, to this one, which is walked next. False: out of memory. */
+bool shadow_stack_land(struct shadow_stack *stack, const struct code *code, uint32_t insn);
 
 void shadow_counts_add(struct shadow_counts *sum, const struct shadow_counts *counts);

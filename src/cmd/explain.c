@@ -109,7 +109,7 @@ static bool may_be_run_twice(const struct explain *explain) {
     const struct input_options *input = &explain->run.input;
     struct stat status;
     if (explain->over == UINT64_MAX || explain->run.struct_options.given ||
-        path_options_any(&explain->run.path_options) || explain->run.verb.output.by == BY_PATH ||
+        explain->run.path_options.python ||
         path_options_data(&explain->run.path_options, explain->run.verb.output.by) || input->skip ||
         input->from || input->thread >= 0 || input->seconds || input->on_signal)
         return false;
@@ -126,8 +126,7 @@ static const struct verb ONE_PASS = {
 
 /* Explained as study/explain.h says: a command, unless a part of its run is asked for by --skip,
  * --from, --thread, --for or --on-signal; and the whole of a trace in a regular file. All else, and
- * what --exact or --systematic asks for, is simulated in one pass; and who called whom, as every
- * call must be seen. */
+ * what --exact or --systematic asks for, is simulated in one pass; and lines of Python and data. */
 static const struct verb *choose(void *verb) {
     run_look_for_python(&((struct explain *)verb)->run);
     return may_be_run_twice(verb) ? &verb_explain : &ONE_PASS;

@@ -7,6 +7,9 @@ static bool start(struct explain *explain, struct error *error) {
     struct run *run = &explain->run;
     struct capture_options capture = input_capture(&run->input);
     watch_limit(&verb_watch, &capture, run->input.stop);
+    const struct path_extents *extents;
+    if (!run_extents(run, &extents, error))
+        return false;
     const struct explanation_request request = {.watch = &verb_watch,
                                                 .capture = &capture,
                                                 .interrupted = interrupt_tell,
@@ -18,6 +21,7 @@ static bool start(struct explain *explain, struct error *error) {
                                                 .rerun = explain->rerun,
                                                 .threads = !run->study.threads.alone,
                                                 .forecasts = run->study.forecasts,
+                                                .extents = extents,
                                                 .sampling = run->study.options.sampling,
                                                 .warm_up = explain->warm_up,
                                                 .simulate_warm_up = explain->simulate_warm_up,
@@ -85,6 +89,8 @@ bool explain_build(struct explain *explain, struct error *error) {
     for (unsigned i = 0; (text = explanation_note(explain->explanation, i)); i++)
         report_note(&run->report, "%s", text);
     run_note_trace(run, explain->code, trace);
+    if (run->save_options.save)
+        saving_set_calls(&run->save.saving, &explain->simulation.paths, explain->code);
     run_save_finish(run, &run->report);
     return true;
 }

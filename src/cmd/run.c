@@ -52,16 +52,23 @@ bool run_prepare(void *verb, struct error *error) {
            save_open(&run->save, &run->save_options, error);
 }
 
+bool run_extents(struct run *run, const struct path_extents **extents, struct error *error) {
+    const enum report_by by = run->verb.output.by;
+    const bool data = path_options_data(&run->path_options, by);
+    bool good;
+    *extents = paths_begin(&run->paths, &run->path_options, data || by == BY_LOOP || by == BY_PATH,
+                           &good, error);
+    return good;
+}
+
 bool run_open(struct run *run, struct error *error) {
     run->study.begin = run->study.trace ? NULL : interrupt_await(&run->input);
     run->study.options.ideal = run->machine.ideal;
     run->study.interrupted = interrupt_tell;
-    bool good;
     structs_prepare(&run->struct_options, &run->study);
     const enum report_by by = run->verb.output.by;
     const bool data = path_options_data(&run->path_options, by);
-    run->study.options.extents = paths_begin(&run->paths, &run->path_options,
-                                             data || by == BY_LOOP || by == BY_PATH, &good, error);
+    const bool good = run_extents(run, &run->study.options.extents, error);
     run->study.options.paths_of_data = data && by != BY_LOOP && by != BY_PATH &&
                                        !path_options_any(&run->path_options) &&
                                        !run->save_options.save;

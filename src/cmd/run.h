@@ -49,6 +49,9 @@ bool run_prepare(void *run, struct error *error);
 bool run_go(void *run, struct error *error);
 void run_free(void *verb);
 
+/* Where functions are, if the options ask for something that calls tell of; else NULL. */
+bool run_extents(struct run *run, const struct path_extents **extents, struct error *error);
+
 /* Pieces of run_go(): until the machine is known; what came of the simulation, which was `good`. */
 bool run_open(struct run *run, struct error *error);
 bool run_result(struct run *run, bool good, struct error *error);

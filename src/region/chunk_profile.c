@@ -64,6 +64,11 @@ void chunk_profile_free(struct chunk_profile *profile) {
     free(profile);
 }
 
+bool chunk_profile_begins(const struct chunk_profile *profile, uint32_t thread, uint64_t *first) {
+    *first = profile->open.first;
+    return profile->thread != NONE && profile->open.thread == thread && profile->thread == thread;
+}
+
 uint64_t chunk_profile_instructions(const struct chunk_profile *profile) {
     return profile->instructions;
 }

@@ -32,6 +32,10 @@ void chunk_profile_free(struct chunk_profile *profile);
 /* The next chunk of the trace; for trace_watch(), with the profile as context. */
 bool chunk_profile_chunk(void *profile, const struct trace_chunk *chunk, struct error *error);
 
+/* Where the slice begins that the last chunk was of: instructions of its thread before it. False:
+ * the thread is not the one that is profiled. */
+bool chunk_profile_begins(const struct chunk_profile *profile, uint32_t thread, uint64_t *first);
+
 /* Instructions in the chunks so far. */
 uint64_t chunk_profile_instructions(const struct chunk_profile *profile);
 /* Chunks came from more than one thread: the slices are of the first alone. */

@@ -1,6 +1,6 @@
 /* Folded stacks of a simulation, for flame graphs: "main;deflate;longest_match;[ST-L1] 1234", the
- * cycles of each chain of callers by event, as the innermost frame. The chain of a frame is written
- * once, into a buffer, and then before each of its events. */
+ * cycles of each chain of callers by event, as the innermost frame; they sum to the run's. The
+ * chain of a frame is written once, into a buffer, and then before each of its events. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,8 @@ struct folding {
     uint32_t *chain; /* frames, the innermost first */
     char *text;      /* of a chain */
     size_t length, capacity;
+    double seen;    /* cycles of the cells so far */
+    uint64_t given; /* of them, whole ones that were written */
 };
 
 /* A semicolon separates frames. */
@@ -41,6 +43,15 @@ static bool put_chain(struct folding *folding, uint32_t frame) {
     return room;
 }
 
+/* A cell's whole cycles: what is left of one is passed on, so that those of all sum to the run's.
+ */
+static uint64_t whole_cycles(struct folding *folding, double value) {
+    folding->seen += value;
+    const uint64_t upto = (uint64_t)(folding->seen + 0.5), before = folding->given;
+    folding->given = upto;
+    return upto - before;
+}
+
 bool call_report_folded(const struct call_profile *profile, FILE *file) {
     struct folding folding = {.profile = profile,
                               .chain = malloc((profile->frames.count + 1) * sizeof *folding.chain)};
@@ -50,11 +61,12 @@ bool call_report_folded(const struct call_profile *profile, FILE *file) {
         char event[EVENT_BYTES];
         if (!i || cell->frame != cell[-1].frame)
             room = put_chain(&folding, cell->frame);
-        if (!room || cell->value < 0.5)
+        const uint64_t cycles = whole_cycles(&folding, cell->value);
+        if (!room || !cycles)
             continue;
         psv_format(cell->psv, event, sizeof event);
         fwrite(folding.text, 1, folding.length, file);
-        fprintf(file, "[%s] %" PRIu64 "\n", event, (uint64_t)(cell->value + 0.5));
+        fprintf(file, "[%s] %" PRIu64 "\n", event, cycles);
     }
     free(folding.chain);
     free(folding.text);

@@ -1,35 +1,17 @@
-/* A share of a total: part k of parts p_1 .. p_n that sum to `whole` becomes
- *
- *     floor(target × (p_1 + .. + p_k) / whole) − floor(target × (p_1 + .. + p_k−1) / whole)
- *
- * so that the shares sum to `target` and none is off by one or more. Products take 128 bits. */
 #include "simulate/combination.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulate/path_sum.h"
+#include "simulate/shares.h"
 #include "util/array.h"
 #include "util/order.h"
 
 typedef unsigned __int128 wide;
 
 /* ---- scaling ---- */
-
-struct shares {
-    uint64_t whole, target; /* parts sum to the one, shares to the other */
-    uint64_t seen, given;
-};
-
-static uint64_t share(struct shares *shares, uint64_t part) {
-    shares->seen += part;
-    assert(shares->seen <= shares->whole);
-    uint64_t upto = (uint64_t)((wide)shares->seen * shares->target / shares->whole);
-    uint64_t result = upto - shares->given;
-    shares->given = upto;
-    return result;
-}
 
 /* count × to / from, to the nearest. */
 static bool scale(uint64_t count, uint64_t from, uint64_t to, uint64_t *scaled) {
@@ -82,6 +64,10 @@ bool simulation_scale(struct simulation *simulation, uint64_t instructions, stru
         simulation->states[state] = share(&of_states, simulation->states[state]);
     scale_cells(simulation, (struct shares){.whole = simulation->cycles * CYCLE_UNITS,
                                             .target = cycles * CYCLE_UNITS});
+    const struct path_scale paths = {simulation->cycles * CYCLE_UNITS, cycles * CYCLE_UNITS, from,
+                                     instructions};
+    if (simulation->paths.count)
+        path_result_scale(&simulation->paths, &paths);
     scale_threads(simulation, of_instructions, of_cycles);
     for (uint32_t i = 0; i < simulation->execution_count; i++)
         simulation->executions[i] = share(&of_instructions, simulation->executions[i]);
@@ -97,8 +83,9 @@ bool simulation_scale(struct simulation *simulation, uint64_t instructions, stru
 /* ---- summing ---- */
 
 struct combination {
-    struct simulation sum; /* but for cells, and executions and threads by number */
+    struct simulation sum; /* but for cells, paths, and executions and threads by number */
     struct pics *cells;
+    struct path_sum *paths; /* NULL: none were added */
     size_t execution_capacity, thread_capacity;
 };
 
@@ -116,6 +103,7 @@ void combination_free(struct combination *combination) {
         return;
     simulation_free(&combination->sum);
     pics_free(combination->cells);
+    path_sum_free(combination->paths);
     free(combination);
 }
 
@@ -178,9 +166,17 @@ static bool add_breakdown(struct breakdown *sum, const struct breakdown *part,
     return breakdown_copy(sum, part, error);
 }
 
+static bool add_call_paths(struct combination *combination, const struct simulation *part,
+                           const struct code *code) {
+    if (!part->paths.count)
+        return true;
+    return (combination->paths || (combination->paths = path_sum_new())) &&
+           path_sum_add(combination->paths, &part->paths, code);
+}
+
 bool combination_add(struct combination *combination, struct simulation *part,
-                     const uint32_t *numbers, uint32_t process, uint32_t thread,
-                     uint64_t instructions, struct error *error) {
+                     const uint32_t *numbers, const struct code *code, uint32_t process,
+                     uint32_t thread, uint64_t instructions, struct error *error) {
     struct simulation *sum = &combination->sum;
     if (!simulation_scale(part, instructions, error))
         return false;
@@ -188,7 +184,8 @@ bool combination_add(struct combination *combination, struct simulation *part,
         instructions > UINT64_MAX - sum->instructions)
         return error_set(error, "the regions together stand for too many cycles");
     bool room = add_executions(combination, part, numbers) &&
-                add_thread(combination, part, process, thread);
+                add_thread(combination, part, process, thread) &&
+                add_call_paths(combination, part, code);
     for (uint64_t i = 0; room && i < part->cell_count; i++) {
         const struct pics_cell *cell = &part->cells[i];
         room = pics_add(combination->cells, numbers[cell->insn], cell->psv, cell->units);
@@ -229,7 +226,8 @@ bool combination_finish(struct combination *combination, uint64_t instructions,
     memset(&combination->sum, 0, sizeof combination->sum);
     result->executed = instructions;
     if (!(result->cells = pics_cells(combination->cells, &result->cell_count)) ||
-        !renumber(result, order))
+        !renumber(result, order) ||
+        (combination->paths && !path_sum_finish(combination->paths, order, &result->paths)))
         return no_memory(error);
     return simulation_scale(result, instructions, error);
 }

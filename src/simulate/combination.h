@@ -19,11 +19,11 @@ struct combination *combination_new(void);
 void combination_free(struct combination *combination);
 
 /* Scales `part` to `instructions` and adds it, as of one thread. numbers[i]: what its instruction i
- * is called in the combination. Any order of adding gives the same sums. Sums over 2^64 units are
- * refused. */
+ * is called in the combination, whose code is `code`; its call paths are numbered so already. Any
+ * order of adding gives the same sums. Sums over 2^64 units are refused. */
 bool combination_add(struct combination *combination, struct simulation *part,
-                     const uint32_t *numbers, uint32_t process, uint32_t thread,
-                     uint64_t instructions, struct error *error);
+                     const uint32_t *numbers, const struct code *code, uint32_t process,
+                     uint32_t thread, uint64_t instructions, struct error *error);
 
 /* The sum, scaled to `instructions` (when parts are missing it stands for the whole run all the
  * same). order[i]: what instruction i of the combination is called now, one to one. The caller

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "simulate/combination.h"
+#include "simulate/path_sum.h"
 #include "simulate/warming.h"
 #include "trace/code_union.h"
 #include "util/arena.h"
@@ -113,6 +114,25 @@ static bool record_region(struct task *task, const struct simulation *simulation
     return task->done = true;
 }
 
+/* Calls are those of the whole run, once all is known of it. */
+static void keep_region(const struct region_run *run, const struct region_trace *region,
+                        struct simulation *simulation, const struct code *code) {
+    const struct call_path_result paths = simulation->paths;
+    if (!run->options.keep)
+        return;
+    simulation->paths = (struct call_path_result){0};
+    run->options.keep(run->options.keep_context, region, simulation, code);
+    simulation->paths = paths;
+}
+
+static bool number_paths(struct region_run *run, struct simulation *simulation,
+                         const uint32_t *numbers, uint32_t thread, struct error *error) {
+    const struct stack_starts *starts = run->options.starts;
+    return !simulation->paths.count ||
+           path_result_renumber(&simulation->paths, run->code, numbers,
+                                starts ? stack_starts_code(starts) : NULL, thread, error);
+}
+
 /* Under the lock. */
 static bool add_region(struct region_run *run, struct task *task, const struct code *code,
                        struct simulation *simulation, struct error *error) {
@@ -122,17 +142,18 @@ static bool add_region(struct region_run *run, struct task *task, const struct c
         free(numbers);
         return error_set(error, "out of memory for the profile");
     }
-    if (run->options.keep)
-        run->options.keep(run->options.keep_context, region, simulation, code);
-    bool good = code_union_add(run->code, code, numbers, error);
+    keep_region(run, region, simulation, code);
+    bool good = code_union_add(run->code, code, numbers, error) &&
+                number_paths(run, simulation, numbers, region->thread, error);
     if (good && run->options.reweighted) {
         task->part = *simulation;
         task->numbers = numbers;
         *simulation = (struct simulation){0};
         return true;
     }
-    good = good && combination_add(run->combination, simulation, numbers, region->process,
-                                   region->thread, region->stands_for, error);
+    good =
+        good && combination_add(run->combination, simulation, numbers, code_union_code(run->code),
+                                region->process, region->thread, region->stands_for, error);
     free(numbers);
     return good;
 }
@@ -170,6 +191,8 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
                                          .sampling = sampling_region(region->start, region->end, 0),
                                          .selection = {.thread = -1},
                                          .graph = run->options.graph,
+                                         .extents = run->options.extents,
+                                         .start = {run->options.starts, region->begins, 0},
                                          .instructions = observers,
                                          .instruction_observer_count =
                                              run->options.instruction_observer_count,
@@ -494,9 +517,10 @@ bool region_run_add_simulation(struct region_run *run, struct simulation *simula
         return false;
     }
     pthread_mutex_lock(&run->lock);
-    bool good =
-        code_union_add(run->code, code, numbers, error) &&
-        combination_add(run->combination, simulation, numbers, 0, 0, simulation->executed, error);
+    bool good = code_union_add(run->code, code, numbers, error) &&
+                number_paths(run, simulation, numbers, PATH_NONE, error) &&
+                combination_add(run->combination, simulation, numbers, code_union_code(run->code),
+                                0, 0, simulation->executed, error);
     sampling_spread_add(&run->spread, &simulation->spread);
     if (simulation->levels > run->levels)
         run->levels = simulation->levels;
@@ -524,7 +548,8 @@ static bool combine_kept(struct region_run *run, struct error *error) {
         struct task *task = run->tasks[i];
         if (!task->numbers)
             continue;
-        good = combination_add(run->combination, &task->part, task->numbers, task->region.process,
+        good = combination_add(run->combination, &task->part, task->numbers,
+                               code_union_code(run->code), task->region.process,
                                task->region.thread, task->region.stands_for, error);
         simulation_free(&task->part);
         task->part = (struct simulation){0};

@@ -27,6 +27,8 @@ struct region_run_options {
                        that warms the next region meanwhile */
     bool reweighted; /* what regions stand for may change until the end: all are kept in memory */
     bool graph;      /* as in struct simulation_options */
+    const struct path_extents *extents; /* likewise */
+    const struct stack_starts *starts;  /* of the run that regions begin in; NULL: not known */
     /* See each region with the weight of what it stands for; also those that are then left out
      * because they were stopped. */
     const struct instruction_observer *instructions;
@@ -50,10 +52,11 @@ struct region_trace {
     bool stamped;  /* by time stamps, but for the last WARMING_TRAINED; else by simulation */
     int only;      /* thread number in the trace: 0 of the trace of a region, whatever other
                       threads are in it; −1: all, of which there should be one */
-    uint32_t process, thread; /* whose it is, in the whole run */
-    uint64_t first;           /* instruction of its thread */
-    uint32_t cluster;         /* that it stands for, alone or with others */
-    uint64_t stands_for;      /* instructions of the whole run */
+    uint32_t process, thread;         /* whose it is, in the whole run */
+    uint64_t first;                   /* instruction of its thread */
+    uint32_t cluster;                 /* that it stands for, alone or with others */
+    uint64_t stands_for;              /* instructions of the whole run */
+    const struct stack_start *begins; /* with `starts`: the calls that it begins with, or NULL */
 };
 
 struct region_run;

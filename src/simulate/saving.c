@@ -10,6 +10,8 @@
 #include "util/clock.h"
 #include "util/order.h"
 
+static const char CYCLES[] = "cycles";
+
 /* ---- values ---- */
 
 struct cell {
@@ -172,7 +174,7 @@ static bool number_images(struct session *session, const struct call_path_result
     int64_t id;
     for (uint32_t i = 0; i < paths->function_count; i++)
         if (!paths->functions[i].inlined && !paths->functions[i].is_python &&
-            !image_of(session, paths->functions[i].image, &id, error))
+            !image_of(session, session->code->insns[paths->functions[i].insn].image, &id, error))
             return false;
     for (uint32_t i = 0; i < paths->count; i++)
         if (paths->paths[i].parent != PATH_NONE && paths->paths[i].site != PATH_NONE &&
@@ -200,7 +202,7 @@ static bool add_calls(struct session *session, const struct call_path_result *pa
 static bool add_events(struct session *session, const struct simulation *simulation,
                        const struct saved_event *more, size_t more_count, struct cell *cells,
                        struct error *error) {
-    const struct saved_event cycles = {"cycles", 1, simulation->cells, simulation->cell_count};
+    const struct saved_event cycles = {CYCLES, 1, simulation->cells, simulation->cell_count};
     bool good =
         add_cycles(session, &cycles, cells, error) && add_calls(session, &simulation->paths, error);
     for (size_t i = 0; good && i < more_count; i++)
@@ -302,12 +304,40 @@ void saving_add(struct saving *saving, const char *part, double weight,
             !save(saving, part, weight, simulation, code, more, more_count, &saving->error);
 }
 
+void saving_set_calls(struct saving *saving, const struct call_path_result *paths,
+                      const struct code *code) {
+    saving->paths = paths;
+    saving->code = code;
+}
+
+static bool find_cycles(void *context, const struct store_session *stored,
+                        const struct store_event *events, size_t count) {
+    struct session *session = context;
+    for (size_t i = 0; i < count && stored->id == session->id; i++)
+        if (!strcmp(events[i].name, CYCLES))
+            session->event = events[i].id;
+    return stored->id != session->id;
+}
+
+/* To the sum of the parts. */
+static bool save_calls(struct saving *saving, struct error *error) {
+    struct session session = {.store = saving->store, .code = saving->code, .id = saving->session};
+    if (!(session.images = calloc(saving->code->image_count + 1u, sizeof *session.images)))
+        return error_set(error, "out of memory for the calls");
+    const bool good = store_each_session(saving->store, find_cycles, &session, error) &&
+                      add_process(&session, saving->command, error) &&
+                      add_calls(&session, saving->paths, error);
+    free(session.images);
+    return good;
+}
+
 void saving_finish(struct saving *saving) {
     const struct store_session whole = session_of(saving, saving->command, 1);
-    if (saving->count && !saving->failed)
-        saving->failed =
-            !store_sum_sessions(saving->store, saving->parts, saving->sessions, saving->count,
-                                &whole, &saving->session, &saving->error);
+    if (!saving->count || saving->failed)
+        return;
+    saving->failed = !store_sum_sessions(saving->store, saving->parts, saving->sessions,
+                                         saving->count, &whole, &saving->session, &saving->error) ||
+                     (saving->paths && saving->paths->count && !save_calls(saving, &saving->error));
 }
 
 void saving_keep_region(void *context, const struct region_trace *region,

@@ -26,8 +26,10 @@ struct saving {
     const char *command, *machine; /* before anything is saved: names of session and processor */
     int64_t *sessions;             /* of the parts, in the order in which they were saved */
     size_t count, capacity;
-    int64_t session; /* of the run; 0: none yet */
-    bool failed;     /* nothing more is saved then */
+    int64_t session;                      /* of the run; 0: none yet */
+    const struct call_path_result *paths; /* of a run that has parts; NULL: none */
+    const struct code *code;              /* likewise */
+    bool failed;                          /* nothing more is saved then */
     struct error error;
 };
 
@@ -47,8 +49,11 @@ void saving_weigh(struct saving *saving, size_t index, double weight);
 /* Takes back the parts that were saved. */
 void saving_undo(struct saving *saving);
 
-/* Makes the session of a run that has parts. */
+/* Makes the session of a run that has parts, with the calls of all of it. */
 void saving_finish(struct saving *saving);
+/* Of a run that has parts: what the sum of them is saved with. Both outlive saving_finish(). */
+void saving_set_calls(struct saving *saving, const struct call_path_result *paths,
+                      const struct code *code);
 
 /* Frees what the struct holds, not the stores. */
 void saving_free(struct saving *saving);

@@ -27,8 +27,8 @@ static bool add_function(const struct adding *adding, uint32_t parent, uint32_t 
                          uint32_t *node) {
     const struct call_path_function *function =
         &adding->result->functions[adding->result->paths[path].function];
-    return call_tree_node(adding->tree, parent, adding->images[function->image], function->offset,
-                          node);
+    const uint32_t image = adding->code->insns[function->insn].image;
+    return call_tree_node(adding->tree, parent, adding->images[image], function->offset, node);
 }
 
 /* The place in the caller where the path's function was entered from: of a site that is not known

@@ -77,7 +77,10 @@ static bool attach_calls(const struct simulation_state *run, struct lane *lane,
                          struct error *error) {
     if (!run->calls)
         return true;
-    if (!(lane->calls = call_lane_new(run->calls, lane->source.thread)))
+    const struct simulation_start *start = &run->options->start;
+    if (!(lane->calls = call_lane_new(run->calls, lane->source.thread)) ||
+        (start->start && start->thread == lane->source.thread &&
+         !call_lane_begin(lane->calls, start->start)))
         return error_set(error, "out of memory for call paths");
     struct tap_worker worker = call_lane_worker(lane->calls);
     worker.executor = run->attribution;
@@ -389,6 +392,11 @@ static bool simulate_slices(struct simulation_state *run, struct lane *lane,
     return true;
 }
 
+/* Whether calls are followed through what is skipped: not up to where they are known to begin. */
+static bool follows_calls(const struct simulation_state *run) {
+    return run->calls && (!run->options->start.starts || run->simulation->simulated);
+}
+
 /* A piece of a batch that lies within one step, and how many of it count. */
 static bool run_piece(struct simulation_state *run, const struct trace_batch *piece,
                       uint32_t counted, struct error *error) {
@@ -396,7 +404,7 @@ static bool run_piece(struct simulation_state *run, const struct trace_batch *pi
     const struct code *code = trace_code(run->trace);
     simulation->executed += counted;
     const bool skipped = run->step.action == SAMPLING_SKIP;
-    if (skipped && !run->calls)
+    if (skipped && !follows_calls(run))
         return true;
     struct lane *lane = run_lane_of(run, piece, error);
     if (!lane)
@@ -440,7 +448,7 @@ static bool run_batch(struct simulation_state *run, const struct trace_batch *ba
 /* What the schedule skips need not be decoded. A selector, and whoever follows calls, must see
  * every instruction. */
 static void pass_skipped(struct simulation_state *run, const struct selector *selector) {
-    if (run->step.action == SAMPLING_SKIP && !selector && !run->calls)
+    if (run->step.action == SAMPLING_SKIP && !selector && !follows_calls(run))
         trace_pass(run->trace, run->step.end - run->simulation->executed);
 }
 
@@ -580,7 +588,8 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
         good = error_set(error, "out of memory for the causes of stalls");
     good = good && start_threads(&run, error) &&
            (run.workers = workers_new(options, run.attribution, error));
-    if (good && options->extents && !(run.calls = call_paths_new(options->extents)))
+    if (good && options->extents &&
+        !(run.calls = call_paths_new(options->extents, options->start.starts)))
         good = error_set(error, "out of memory for call paths");
     if (good && run.calls && options->names && !(run.data = data_profile_new(options->names)))
         good = error_set(error, "out of memory for data objects");

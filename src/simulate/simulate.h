@@ -75,6 +75,14 @@ struct simulation_options {
     /* Fill `paths` below, with functions as these tell. NULL: not. */
     const struct path_extents *extents;
     bool paths_of_data; /* of `paths` those alone that data objects have; no cycles in them */
+    /* With `extents`: the calls that this thread begins with, where the first instruction that is
+     * simulated comes; what is skipped before it is not looked at. `starts` NULL: none are known.
+     */
+    struct simulation_start {
+        const struct stack_starts *starts;
+        const struct stack_start *start; /* NULL: not known */
+        uint32_t thread;
+    } start;
     /* With `extents`: fill `data` below, with names of data as these tell. NULL: not. */
     const struct object_names *names;
 

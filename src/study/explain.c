@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "region/chunk_profile.h"
+#include "study/first_calls.h"
 #include "study/kept_input.h"
 #include "study/opened_trace.h"
 #include "study/second_run.h"
@@ -32,6 +33,7 @@ struct explanation {
     char *folder, *kept; /* temporary; NULL: not made */
     struct trace *trace;
     struct chunk_profile *profile;
+    struct first_calls *calls; /* NULL: call paths are not asked for */
     const struct machine *machine;
     uint64_t profiled;      /* instructions */
     int signal;             /* that ended the first run early; 0: none */
@@ -117,13 +119,18 @@ struct explanation *explanation_start(const struct explanation_request *request,
         return NULL;
     }
     run->profile = chunk_profile_new(run->trace, &settings);
-    if (run->profile) {
-        trace_watch(run->trace, chunk_profile_chunk, run->profile);
-        return run;
+    if (run->profile && request->extents)
+        run->calls = first_calls_new(run->profile, request->extents);
+    if (!run->profile || !run->calls != !request->extents) {
+        error_set(error, "out of memory");
+        explanation_free(run);
+        return NULL;
     }
-    error_set(error, "out of memory");
-    explanation_free(run);
-    return NULL;
+    if (run->calls)
+        trace_watch(run->trace, first_calls_chunk, run->calls);
+    else
+        trace_watch(run->trace, chunk_profile_chunk, run->profile);
+    return run;
 }
 
 const char *explanation_command(const struct explanation *run) {
@@ -177,6 +184,18 @@ static bool goes_on_together(const struct explanation *run) {
            (run->request.trace || run->profiled / KEPT_OF_THREADS <= run->request.kept);
 }
 
+/* The next of the run: its calls are followed where they are asked for, else nothing is decoded. */
+static int read_next(struct explanation *run, struct trace_batch *batch, struct error *error) {
+    if (!run->calls)
+        trace_pass(run->trace, UINT64_MAX);
+    const int status = trace_next(run->trace, batch, error);
+    if (status > 0 && run->calls && !first_calls_see(run->calls, trace_code(run->trace), batch)) {
+        error_set(error, "out of memory for call paths");
+        return -1;
+    }
+    return status;
+}
+
 /* To the end of the run, or to where profiling must stop. */
 static bool profile(struct explanation *run, struct error *error) {
     struct trace_batch batch;
@@ -184,8 +203,7 @@ static bool profile(struct explanation *run, struct error *error) {
     int status = 1;
     watch_begin_within(run->request.watch, "profiling", "instructions",
                        run->request.capture->limit);
-    while (good && (trace_pass(run->trace, UINT64_MAX),
-                    status = trace_next(run->trace, &batch, error)) > 0) {
+    while (good && (status = read_next(run, &batch, error)) > 0) {
         run->profiled = chunk_profile_instructions(run->profile);
         watch_progress(run->request.watch, run->profiled);
         if (run->request.watch->signal && run->request.trace)
@@ -209,6 +227,8 @@ static bool profile(struct explanation *run, struct error *error) {
     run->begins_again = kept;
     run->whole_kept = (kept || run->request.trace) && status == 0 &&
                       chunk_profile_threaded(run->profile) && may_be_together(run);
+    if (good && status >= 0 && run->calls && !first_calls_end(run->calls, trace_code(run->trace)))
+        return error_set(error, "out of memory for call paths");
     return good && status >= 0;
 }
 
@@ -230,14 +250,18 @@ static bool sample_rest(struct explanation *run, struct error *error) {
     if (run->request.forecasts && !forecasting_start(&forecasting, run->machine, run->request.ideal,
                                                      FORECAST_SOME, MULTISIM_DRAW, error))
         return false;
-    const struct simulation_options options = {.machine = run->machine,
-                                               .ideal = run->request.ideal,
-                                               .instructions = forecasting.observers,
-                                               .instruction_observer_count =
-                                                   forecasting.observer_count,
-                                               .sampling = run->request.sampling,
-                                               .selection = {.thread = -1},
-                                               .watcher = watcher_of(run->request.watch)};
+    const struct stack_starts *starts = first_calls_starts(run->calls);
+    const struct stack_start *last = starts ? stack_starts_last(starts) : NULL;
+    const struct simulation_options options = {
+        .machine = run->machine,
+        .ideal = run->request.ideal,
+        .extents = run->request.extents,
+        .start = {last ? starts : NULL, last, last ? stack_start_thread(last) : 0},
+        .instructions = forecasting.observers,
+        .instruction_observer_count = forecasting.observer_count,
+        .sampling = run->request.sampling,
+        .selection = {.thread = -1},
+        .watcher = watcher_of(run->request.watch)};
     trace_watch(run->trace, NULL, NULL);
     watch_begin(run->request.watch, "sampling", "instructions", 0);
     run->has_rest = true;
@@ -291,6 +315,8 @@ static bool take_regions(struct explanation *run, uint32_t regions, bool again,
         .instructions = run->profiled,
         .warm_up = run->request.warm_up,
         .stamped = !run->request.simulate_warm_up,
+        .extents = run->request.extents,
+        .starts = first_calls_starts(run->calls),
         .regions = regions,
         .forecast_is_known = again || !run->request.forecasts,
         .sampling = run->request.sampling,
@@ -458,6 +484,7 @@ void explanation_free(struct explanation *run) {
     if (!run)
         return;
     second_run_free(&run->second);
+    first_calls_free(run->calls);
     chunk_profile_free(run->profile);
     simulation_free(&run->rest);
     simulation_free(&run->simulation);

@@ -35,17 +35,18 @@ struct explanation_request {
     const char *trace;                     /* a regular file, in place of a command; or NULL */
     const struct machine_choice *machines;
     uint32_t ideal;
-    uint64_t over;            /* instructions; longer runs are explained by regions */
-    uint64_t kept;            /* likewise; longer ones are run twice for that */
-    bool rerun;               /* run it twice even though it changes the world */
-    bool threads;             /* those of a program may be simulated together, by who takes
-                                 explanation_file() */
-    bool forecasts;           /* tell, too, what would be saved */
-    struct sampling sampling; /* of what is sampled systematically */
-    uint64_t warm_up;         /* instructions before each region */
-    bool simulate_warm_up;    /* all of them, rather than take time stamps */
-    uint32_t regions;         /* as many, or all slices there are */
-    bool enough;              /* no more than these, however wide the interval */
+    uint64_t over;  /* instructions; longer runs are explained by regions */
+    uint64_t kept;  /* likewise; longer ones are run twice for that */
+    bool rerun;     /* run it twice even though it changes the world */
+    bool threads;   /* those of a program may be simulated together, by who takes
+                       explanation_file() */
+    bool forecasts; /* tell, too, what would be saved */
+    const struct path_extents *extents; /* tell of call paths (simulate/simulate.h); NULL: not */
+    struct sampling sampling;           /* of what is sampled systematically */
+    uint64_t warm_up;                   /* instructions before each region */
+    bool simulate_warm_up;              /* all of them, rather than take time stamps */
+    uint32_t regions;                   /* as many, or all slices there are */
+    bool enough;                        /* no more than these, however wide the interval */
     /* A signal ended the run after so many instructions, which are simulated now. May be NULL. */
     void (*interrupted)(uint64_t instructions);
     struct saving *saving; /* where EXPLANATION_DONE is saved, described before explanation_go();

@@ -166,20 +166,23 @@ static void on_complete(void *context, const struct capture_region *region) {
     if (distance > run->result->skew)
         run->result->skew = distance;
     uint32_t cluster = run->clusters[run->choice.points[region->id - 1].slice];
+    const struct stack_starts *starts = run->request->starts;
     char name[32];
     snprintf(name, sizeof name, "region %" PRIu32, region->id);
-    const struct region_trace trace = {.name = name,
-                                       .path = region->path,
-                                       .start = region_trace_start(region),
-                                       .end = region_trace_end(region),
-                                       .warm = gap < warm_up ? gap : warm_up,
-                                       .stamped = run->request->stamped,
-                                       .only = -1,
-                                       .process = region->process,
-                                       .thread = region->thread,
-                                       .first = region->first,
-                                       .cluster = cluster,
-                                       .stands_for = run->stand_for[region->id - 1]};
+    const struct region_trace trace = {
+        .name = name,
+        .path = region->path,
+        .start = region_trace_start(region),
+        .end = region_trace_end(region),
+        .warm = gap < warm_up ? gap : warm_up,
+        .stamped = run->request->stamped,
+        .only = -1,
+        .process = region->process,
+        .thread = region->thread,
+        .first = region->first,
+        .cluster = cluster,
+        .stands_for = run->stand_for[region->id - 1],
+        .begins = starts ? stack_starts_find(starts, region->thread, region->first) : NULL};
     run->thread = region->thread;
     run->simulated_to = region->found_end;
     run->order[region->id - 1] = run->added_count++;
@@ -247,6 +250,8 @@ static struct region_run *new_regions(struct second_run *run, struct error *erro
         .instruction_observer_count = forecasting->observer_count,
         .isa = run->request->isa,
         .chained = true,
+        .extents = run->request->extents,
+        .starts = run->request->starts,
         .reweighted = true,
         .watcher = watcher_of(run->request->watch),
         .keep = run->request->saving ? saving_keep_region : NULL,
@@ -337,6 +342,7 @@ static bool sample_again(struct second_run *run, struct error *error) {
         return false;
     const struct simulation_options options = {.machine = run->request->machine,
                                                .ideal = run->request->ideal,
+                                               .extents = run->request->extents,
                                                .instructions = forecasting.observers,
                                                .instruction_observer_count =
                                                    forecasting.observer_count,

@@ -53,7 +53,7 @@ const struct code *code_union_code(const struct code_union *all) {
 
 /* ---- images ---- */
 
-static int compare_images(const struct code_image *a, const struct code_image *b) {
+int code_images_compare(const struct code_image *a, const struct code_image *b) {
     return ascending(a->kind, b->kind) ?: strcmp(a->path, b->path) ?:
            ascending(!!a->symbol, !!b->symbol) ?: (a->symbol ? strcmp(a->symbol, b->symbol) : 0) ?:
            ascending(a->build_id_size, b->build_id_size) ?:
@@ -64,7 +64,7 @@ static int compare_images(const struct code_image *a, const struct code_image *b
 static uint32_t image_number(struct code_union *all, const struct code_image *image) {
     struct code *code = &all->code;
     for (uint32_t i = 0; i < code->image_count; i++)
-        if (compare_images(&code->images[i], image) == 0) {
+        if (code_images_compare(&code->images[i], image) == 0) {
             if (image->base < code->images[i].base)
                 code->images[i].base = image->base;
             return i;
@@ -176,7 +176,7 @@ bool code_union_name(struct code_union *all, const struct code_symbol *symbols, 
 
 static int by_name(const void *left, const void *right, void *images) {
     const struct code_image *all = images;
-    return compare_images(&all[*(const uint32_t *)left], &all[*(const uint32_t *)right]);
+    return code_images_compare(&all[*(const uint32_t *)left], &all[*(const uint32_t *)right]);
 }
 
 static int by_place(const void *left, const void *right, void *insns) {

@@ -11,6 +11,9 @@
 #include "trace/dynamic.h"
 #include "util/error.h"
 
+/* < 0, 0, > 0 as an image comes before, is the same as, comes after another, of another trace. */
+int code_images_compare(const struct code_image *a, const struct code_image *b);
+
 struct code_union;
 struct code_union *code_union_new(enum isa isa);
 void code_union_free(struct code_union *all);

@@ -69,6 +69,36 @@ check "chains of callers as rows" \
     grep -qE '^ *[0-9.]+ % +[0-9.]+  .*main > .*msort_with_tmp.* > compare' paths.txt
 check "as many as were asked for" test "$(grep -c ' > ' paths.txt)" = 3
 
+# A long run by regions of it: each begins with the calls that had not returned there.
+cat >regions.py <<'PROGRAM'
+import json, sys
+def chains(report):
+    paths, found = [()], {}
+    for frame in report["tree"][1:]:
+        paths.append(paths[frame["parent"]] + (frame["procedure"],))
+        found[paths[-1]] = frame["instructions"] / report["instructions"]
+    return found
+part, whole = (json.load(open(path)) for path in sys.argv[1:3])
+assert part["instructions_simulated"] < part["instructions_executed"] == whole["instructions_simulated"]
+one, all = chains(part), chains(whole)
+assert set(one) <= set(all), set(one) - set(all)
+for chain, share in all.items():
+    assert abs(one.get(chain, 0) - share) < float(sys.argv[3]), (chain, share, one.get(chain, 0))
+PROGRAM
+by_regions() { # PROGRAM ROUNDS OFF OPTION...
+    local program=$1 rounds=$2 off=$3
+    shift 3
+    run explain --regions-over 1M --regions 12 "$@" --tree --json -o "$program.part" -- "./$program" "$rounds" >/dev/null &&
+        run explain --exact --tree --json -o "$program.whole" -- "./$program" "$rounds" >/dev/null &&
+        python3 regions.py "$program.part" "$program.whole" "$off" && python3 sums.py "$program.part"
+}
+cc -w -g -O1 -fno-inline -I "$root/tests/guests" -o turns "$root/tests/guests/calls_coroutines.c"
+check "regions of coroutines begin with their callers, in a second run" by_regions turns 500 0.01 --keep 500k
+if ! skip_without g++ "regions with exceptions begin with theirs, from what was kept"; then
+    g++ -w -g -O1 -fno-inline -I "$root/tests/guests" -o throws "$root/tests/guests/calls_cpp.cc"
+    check "regions with exceptions begin with theirs, from what was kept" by_regions throws 10 0.1
+fi
+
 cat >inlined.c <<'PROGRAM'
 #define ALWAYS static inline __attribute__((always_inline))
 #define APART __attribute__((noinline, noclone))
@@ -146,6 +176,12 @@ check "a saved run keeps its tree" python3 -S same_tree.py sim.json top.json
 run epochs export --store profiles.db --format folded saved.folded >/dev/null
 check "other tools get it, too" grep -qE '^c;_start;.*;main;.*;fib;leaf [0-9]+$' saved.folded
 
+run explain --regions-over 1M --regions 12 --tree --json --save --store regions.db -o sim.json -- ./turns 500 >/dev/null
+run top --store regions.db --tree --json -o top.json
+check "of a run by regions, too" python3 same_tree.py sim.json top.json
+run sim --folded c.folded --json -o plain.json c.ctrace
+check "their whole cycles sum to the run's" test "$(awk '{ sum += $NF } END { print sum }' c.folded)" = \
+    "$(python3 -c 'import json; print(json.load(open("plain.json"))["cycles"])')"
 run sim --folded c.folded -o plain.txt c.ctrace
 check "folded stacks by event" grep -qE '(^|;)main;.*;fib;leaf;\[Base\] [0-9]+$' c.folded
 check "beside the tables" grep -q ' function ' plain.txt

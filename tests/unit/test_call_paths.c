@@ -44,7 +44,8 @@ static void attribute(uint32_t piece) {
     struct error error;
     struct call_script program;
     struct tap_script *script = tap_script_new();
-    struct call_paths *paths = call_paths_new(&(struct path_extents){.locate = script_locate});
+    struct call_paths *paths =
+        call_paths_new(&(struct path_extents){.locate = script_locate}, NULL);
     assert_non_null(paths);
     struct call_lane *lane = call_lane_new(paths, 0);
     assert_non_null(lane);
@@ -99,7 +100,8 @@ static void flushes_and_warming(void **state) {
     struct error error;
     struct call_script program;
     struct tap_script *script = tap_script_new();
-    struct call_paths *paths = call_paths_new(&(struct path_extents){.locate = script_locate});
+    struct call_paths *paths =
+        call_paths_new(&(struct path_extents){.locate = script_locate}, NULL);
     struct call_lane *lane = call_lane_new(paths, 0);
     write_program(&program);
     const struct trace_batch warm = script_piece(&program, 0, 2),

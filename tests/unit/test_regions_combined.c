@@ -161,8 +161,8 @@ static void parts_are_summed(void **state) {
             for (unsigned i = 0; i < 2; i++) {
                 unsigned which = i ^ first;
                 make_part(&part);
-                assert_true(combination_add(combination, &part, numbers[which], which, 2 * which,
-                                            stands_for[which], &error));
+                assert_true(combination_add(combination, &part, numbers[which], NULL, which,
+                                            2 * which, stands_for[which], &error));
                 simulation_free(&part);
             }
             assert_true(combination_finish(combination, 35 * times, order, &sum, &error));

@@ -10,6 +10,7 @@
 
 #include "attribute/pics.h"
 #include "attribute/span.h"
+#include "tap/copy.h"
 #include "util/array.h"
 
 /* ---- moves ---- */
@@ -82,6 +83,7 @@ struct call_paths {
     struct path_tree tree;
     struct path_functions functions;
     const struct stack_starts *starts; /* or NULL */
+    bool followed;                     /* other workers see nodes */
     /* The workers': since the last collection, by node. */
     struct pics *gained;
     uint64_t *ended; /* instructions */
@@ -152,6 +154,7 @@ void call_path_result_free(struct call_path_result *result) {
     free(result->paths);
     free(result->functions);
     free(result->cells);
+    free(result->node_paths);
     *result = (struct call_path_result){0};
 }
 
@@ -185,6 +188,23 @@ static void number(struct call_paths *paths, uint32_t node, uint32_t *numbers,
     }
 }
 
+/* Nodes for whom a worker may have something: those without a path count for their callers. */
+static bool keep_nodes(const struct call_paths *paths, uint32_t *numbers,
+                       struct call_path_result *result) {
+    const uint32_t count = (uint32_t)paths->tree.node_count;
+    uint32_t *found = malloc((count + (size_t)1) * sizeof *found);
+    for (uint32_t i = 0; found && i < count; i++) {
+        uint32_t at = i;
+        while (numbers[at] == PATH_NONE && paths->tree.nodes[at].parent != PATH_NONE)
+            at = paths->tree.nodes[at].parent;
+        found[i] = numbers[at];
+    }
+    free(numbers);
+    result->node_paths = found;
+    result->node_count = found ? count : 0;
+    return found;
+}
+
 static bool number_all(struct call_paths *paths, const uint8_t *kept,
                        struct call_path_result *result, struct data_result *data) {
     const size_t count = paths->tree.node_count;
@@ -205,6 +225,8 @@ static bool number_all(struct call_paths *paths, const uint8_t *kept,
     for (uint32_t i = 0; data && i < data->object_count; i++)
         if (data->objects[i].path != PATH_NONE)
             data->objects[i].path = numbers[data->objects[i].path];
+    if (paths->followed)
+        return keep_nodes(paths, numbers, result);
     free(numbers);
     return true;
 }
@@ -289,6 +311,10 @@ struct call_lane {
     uint64_t due;          /* instructions before the next move */
     uint32_t node, last;   /* of the next µop; of the last committed one */
     uint64_t plain;        /* units without an event that are not yet in the profile */
+    /* Those that see nodes, or none. */
+    struct tap_buffer *copy;
+    struct tap_worker *followers;
+    size_t follower_count, follower_capacity;
 };
 
 static bool put_move(void *context, uint64_t position, uint32_t node) {
@@ -320,6 +346,8 @@ void call_lane_free(struct call_lane *lane) {
     shadow_counts_add(&lane->paths->counts, &lane->stack.counts);
     shadow_stack_free(&lane->stack);
     moves_free(&lane->moves);
+    tap_copy_free(lane->copy);
+    free(lane->followers);
     free(lane);
 }
 
@@ -358,6 +386,11 @@ static bool move_on(struct call_lane *lane) {
     return room;
 }
 
+/* What a µop is for those that see nodes. */
+static uint64_t with_node(uint64_t uop, uint32_t node) {
+    return tap_uop(node, tap_uop_psv(uop), tap_uop_flags(uop));
+}
+
 static inline bool add(struct call_lane *lane, uint64_t uop, uint64_t units) {
     const uint32_t psv = tap_uop_psv(uop);
     if (psv)
@@ -367,7 +400,7 @@ static inline bool add(struct call_lane *lane, uint64_t uop, uint64_t units) {
 }
 
 /* The µops of a record, one by one. */
-static bool take_each(struct call_lane *lane, const struct closings *at) {
+static bool take_each(struct call_lane *lane, const struct closings *at, uint64_t *copied) {
     const struct tap_record *record = &at->record;
     const bool commits = record->kind == TAP_COMMIT;
     uint64_t units = at->span.next;
@@ -375,6 +408,8 @@ static bool take_each(struct call_lane *lane, const struct closings *at) {
     for (unsigned i = 0; i < record->count; i++) {
         if (lane->ended >= lane->due)
             room &= move_on(lane);
+        if (copied)
+            copied[i] = with_node(record->uops[i], lane->node);
         units += at->span.share + (i < at->span.rest);
         room &= add(lane, record->uops[i], units);
         units = 0;
@@ -394,28 +429,48 @@ static inline bool take_all(struct call_lane *lane, const struct closings *at) {
         ended += instructions_ended(record->uops[i]);
     }
     if (tap_uop_psv(all))
-        return take_each(lane, at);
+        return take_each(lane, at, NULL);
     lane->plain += units;
     lane->ended += ended;
     return true;
 }
 
+static void begin_copy(struct call_lane *lane, const struct tap_buffer *buffer) {
+    tap_copy(lane->copy, buffer);
+    lane->copy->start.last_uop = with_node(buffer->start.last_uop, lane->last);
+}
+
+static bool show_copy(const struct call_lane *lane, struct error *error) {
+    return all_where(i, lane->follower_count,
+                     lane->followers[i].consume(lane->followers[i].context, lane->copy, error));
+}
+
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
     struct call_lane *lane = context;
     bool room = true;
+    if (lane->copy)
+        begin_copy(lane, buffer);
     for (struct closings at = closings_of(buffer); closings_next(&at);) {
         const bool commits = at.record.kind == TAP_COMMIT;
         if (at.span.last)
             room &= pics_add_fast(lane->paths->gained, lane->last, tap_uop_psv(at.last_uop),
                                   at.span.last);
         /* A µop ends two instructions at most. */
-        room &= commits && lane->ended + 2 * at.record.count <= lane->due ? take_all(lane, &at)
-                                                                          : take_each(lane, &at);
+        uint64_t *copied = lane->copy ? lane->copy->words + (at.record.uops - buffer->words) : NULL;
+        room &= commits && !copied && lane->ended + 2 * at.record.count <= lane->due
+                    ? take_all(lane, &at)
+                    : take_each(lane, &at, copied);
         if (commits)
             lane->last = lane->node;
     }
     room &= settle(lane);
-    return room || error_set(error, "out of memory for call paths");
+    return room ? show_copy(lane, error) : error_set(error, "out of memory for call paths");
+}
+
+bool call_lane_follow(struct call_lane *lane, const struct tap_worker *worker) {
+    lane->paths->followed = true;
+    return (lane->copy || (lane->copy = tap_copy_new())) &&
+           array_push(lane->followers, lane->follower_capacity, lane->follower_count, *worker);
 }
 
 void call_lane_unwatch(struct call_lane *lane) {
@@ -427,5 +482,9 @@ void call_lane_watch_data(struct call_lane *lane, struct data_lane *data) {
 }
 
 struct tap_worker call_lane_worker(struct call_lane *lane) {
-    return (struct tap_worker){.name = "call paths", .consume = consume, .context = lane};
+    uint32_t kinds = 0;
+    for (size_t i = 0; i < lane->follower_count; i++)
+        kinds |= lane->followers[i].kinds;
+    return (struct tap_worker){
+        .name = "call paths", .kinds = kinds, .consume = consume, .context = lane};
 }

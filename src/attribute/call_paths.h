@@ -43,6 +43,9 @@ struct call_path_result {
     uint32_t function_count;
     struct pics_cell *cells; /* `insn` is a path; sorted */
     uint64_t cell_count;
+    uint32_t *node_paths; /* by node, as workers that follow a lane see them: its path, or that of
+                             its next caller that has one; PATH_NONE: none has */
+    uint32_t node_count;
     struct shadow_counts counts;
     uint64_t crowded; /* calls that found no room: they count for their callers */
 };
@@ -77,6 +80,9 @@ struct tap_worker call_lane_worker(struct call_lane *lane);
 void call_lane_unwatch(struct call_lane *lane);
 /* What the lane is shown, this one sees, too. */
 void call_lane_watch_data(struct call_lane *lane, struct data_lane *data);
+/* A worker that sees what the lane's own is shown, with nodes in place of static instructions, on
+ * the same thread; before the lane's is asked for. False: out of memory. */
+bool call_lane_follow(struct call_lane *lane, const struct tap_worker *worker);
 /* The thread's next instructions, before a core gets them; simulated: its tap will show them. */
 bool call_lane_see(struct call_lane *lane, const struct code *code, const struct trace_batch *piece,
                    bool simulated, struct error *error);

@@ -129,9 +129,20 @@ static void check_categories(const struct icost *job, const struct argp_state *s
         options_fail(state, "--ideal: --category says what is idealised (without --ideal)");
 }
 
+/* Calls are followed in the run itself. */
+static void check_calls(const struct icost *job, const struct argp_state *state) {
+    if (!path_options_any(&job->path_options))
+        return;
+    if (job->request.regions || job->shotgun.path || job->sensitivity.parameter_count ||
+        job->input.more_count)
+        options_fail(state, "--tree, --callers and --folded: they are of a single run (without "
+                            "--regions, --shotgun-file, --sensitivity and further traces)");
+}
+
 static void check(struct argp_state *state, void *given) {
     struct icost *job = given;
     options_check_output(state, &job->verb.output);
+    check_calls(job, state);
     check_categories(job, state);
     check_regions(job, state);
     check_path(job, state);
@@ -160,6 +171,7 @@ static const struct option_part PARTS[] = {
     {&icost_shotgun_group, offsetof(struct icost, shotgun)},
     {&icost_path_group, offsetof(struct icost, path)},
     {&icost_category_group, offsetof(struct icost, category)},
+    {&path_group, offsetof(struct icost, path_options)},
     {0}};
 
 static const struct command_line LINE = {

@@ -1,6 +1,7 @@
 /* `culprit icost`: what its two lives share, the breakdown and --sensitivity. */
 #pragma once
 
+#include "cmd/path_options.h"
 #include "cmd/verb.h"
 #include "report/breakdown_report.h"
 #include "report/sensitivity_report.h"
@@ -21,6 +22,7 @@ struct icost {
     struct shotgun_choice shotgun;
     struct pieces_choice path;
     struct category_choice category;
+    struct path_options path_options;
     struct icost_study_request request; /* refers to the above */
     bool multisim_given;
     struct sensitivity sensitivity; /* no parameters: a breakdown */
@@ -30,6 +32,8 @@ struct icost {
     struct breakdown_program *rows; /* of the report */
     struct icost_inspection *inspections;
     struct breakdown_report report;
+    struct paths paths;
+    struct program *names; /* of them */
     /* --sensitivity */
     struct machine_choice machines;
     char *folder;

@@ -16,8 +16,12 @@ static bool tell(void *context, const char *text) {
 
 bool icost_prepare(void *icost, struct error *error) {
     struct icost *job = icost;
+    bool good;
     job->request.tell = tell;
-    return icost_begin(&job->study, &job->request, error) && verb_open_report(&job->verb, error);
+    job->request.extents = paths_begin(&job->paths, &job->path_options, false, &good, error);
+    return good && icost_begin(&job->study, &job->request, error) &&
+           verb_open_report(&job->verb, error) &&
+           paths_prepare(&job->paths, &job->path_options, error);
 }
 
 bool icost_run(void *icost, struct error *error) {
@@ -130,6 +134,15 @@ static bool add_notes(struct icost *job) {
     return note_names(job) && breakdown_note(&job->report, regions.list ? &regions : NULL);
 }
 
+/* Who called whom, in the one run. */
+static bool add_calls(struct icost *job, struct error *error) {
+    const struct icost_program *program = &job->study.programs[0];
+    if (!(job->names = program_new()))
+        return error_set(error, "out of memory for the calls");
+    return paths_report(&job->paths, &job->verb.output, &program->simulation,
+                        trace_code(program->input.trace), job->names, &job->report.report, error);
+}
+
 /* The categories that are made less or more, not taken away. */
 static uint32_t changed(const struct categories *own) {
     uint32_t set = 0;
@@ -172,6 +185,8 @@ bool icost_report(void *icost, struct error *error) {
                                   .checked = study->checked};
     if (!breakdown_report_choose(report) || !add_notes(job))
         return error_set(error, "out of memory for the report");
+    if (job->request.extents && !add_calls(job, error))
+        return false;
     const struct page page = output_page(&files->report);
     if (job->verb.output.svg)
         breakdown_svg(report, files->picture.file);
@@ -192,6 +207,9 @@ void icost_clean_up(void *icost) {
     }
     free(job->inspections);
     free(job->rows);
+    paths_free(&job->paths);
+    if (job->names)
+        program_free(job->names);
     icost_free(&job->study);
     sensitivity_free(&job->sensitivity);
     categories_free(&job->category.categories);

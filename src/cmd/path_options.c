@@ -18,11 +18,6 @@ static const struct option_row OPTIONS[] = {
          "The callers of this procedure, with what it called; without a name, of the procedures "
          "that took most, --top of them",
          .optional = true, .not_again = true, GIVEN(callers)),
-    FLAG("python", python,
-         "Lines and functions of Python (CPython 3.11 to 3.13) first, wherever it runs (default: "
-         "where the command is one of Python)",
-         .not_again = true),
-    FLAG("no-python", no_python, "Not even there", .not_again = true),
     FLAG("inlined", inlined,
          "Functions that the compiler inlined have frames of their own, where debug information "
          "tells of them; slower",
@@ -32,6 +27,14 @@ static const struct option_row OPTIONS[] = {
     WRITTEN_FILE("folded", "FILE", folded,
                  "Write the cycles of each call stack there, by event, for flame graphs",
                  .not_again = true),
+    {0}};
+
+static const struct option_row MORE_OPTIONS[] = {
+    FLAG("python", python,
+         "Lines and functions of Python (CPython 3.11 to 3.13) first, wherever it runs (default: "
+         "where the command is one of Python)",
+         .group = 12, .not_again = true),
+    FLAG("no-python", no_python, "Not even there", .group = 12, .not_again = true),
     HEADING(13, "Which data:"),
     FLAG("data", data,
          "The variables, heap blocks by who allocated them, stack frames and files whose misses "
@@ -75,14 +78,19 @@ static void check(struct argp_state *state, void *request) {
     const struct path_options *options = request;
     if (options->tree && options->callers)
         options_fail(state, "--tree and --callers: one at a time");
-    if (options->python && options->no_python)
-        options_fail(state, "--python and --no-python: one of them");
     if (options->inlined && !options->tree && !options->callers && !options->folded)
         options_fail(state, "--inlined: it is about --tree, --callers and --folded");
     if (options->least_given && !options->tree && !options->callers)
         options_fail(state, "--least: it is about --tree and --callers");
 }
 
+static void check_more(struct argp_state *state, void *request) {
+    const struct path_options *options = request;
+    if (options->python && options->no_python)
+        options_fail(state, "--python and --no-python: one of them");
+}
+
+const struct option_group path_more_group = {.options = MORE_OPTIONS, .end = check_more};
 const struct option_group path_group = {.options = OPTIONS, .begin = begin, .end = check};
 
 const struct path_extents *paths_begin(struct paths *paths, const struct path_options *options,

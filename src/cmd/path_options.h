@@ -18,6 +18,7 @@ struct path_options {
     const char *folded;    /* file; NULL: none */
 };
 extern const struct option_group path_group;
+extern const struct option_group path_more_group; /* of Python and data, of the same struct */
 /* Whether they ask for anything about calls. */
 bool path_options_any(const struct path_options *options);
 /* Lines of Python are wanted where Python is what runs: the program `name`, found as a shell would,

@@ -90,6 +90,8 @@ static void check(struct argp_state *state, void *request) {
         options_fail(state, "what to simulate? (culprit profilers [OPTION...] -- COMMAND..., or "
                             "culprit profilers FILE.ctrace)");
     profilers_choose(state, job);
+    job->run.path_options.no_python = true; /* its lines are no profiler's */
+    job->run.study.options.profile_paths = path_options_any(&job->run.path_options);
 }
 
 static const struct option_part PARTS[] = {
@@ -97,6 +99,7 @@ static const struct option_part PARTS[] = {
     {&machine_group, offsetof(struct profilers, run.machine)},
     {&output_group, offsetof(struct profilers, run.verb.output)},
     {&save_group, offsetof(struct profilers, run.save_options)},
+    {&path_group, offsetof(struct profilers, run.path_options)},
     {&for_group, offsetof(struct profilers, run.input)},
     {0}};
 
@@ -130,6 +133,23 @@ static bool save(struct profilers *job, struct report *report) {
     return good;
 }
 
+/* Oracle's calls, and how far each profiler's are from them. */
+static bool add_calls(struct profilers *job, struct error *error) {
+    struct run *run = &job->run;
+    const struct simulation *simulation = &run->study.simulation;
+    const struct code *code = trace_code(run->study.trace);
+    if (!run->study.options.profile_paths || !simulation->paths.count)
+        return true;
+    if (!paths_report(&run->paths, &run->verb.output, simulation, code, run->program,
+                      &job->comparison.report, error) ||
+        !path_errors_build(&job->path_errors, &run->paths.profile, simulation, code, run->program,
+                           (const char *const *)job->labels, job->count, run->verb.output.top,
+                           error))
+        return false;
+    job->comparison.paths = &job->path_errors;
+    return true;
+}
+
 static bool write_report(void *verb, struct error *error) {
     struct profilers *job = verb;
     struct run *run = &job->run;
@@ -152,6 +172,8 @@ static bool write_report(void *verb, struct error *error) {
         return false;
     if (!comparison_add_worth(comparison))
         return error_set(error, "out of memory for the report");
+    if (!add_calls(job, error))
+        return false;
     if (!save(job, report))
         verb_report_late(&run->verb, &(struct error){"--save: out of memory for the profile"});
     const bool unfollowed = note_trace(report, trace) && options_may_follow(&run->input);
@@ -169,6 +191,7 @@ static bool write_report(void *verb, struct error *error) {
 static void clean_up(void *verb) {
     struct profilers *job = verb;
     comparison_free(&job->comparison);
+    path_errors_free(&job->path_errors);
     run_free(&job->run);
     for (uint32_t i = 0; i < job->count; i++)
         free(job->labels[i]);

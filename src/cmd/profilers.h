@@ -21,6 +21,7 @@ struct profilers {
     struct sampler_options sampling;
     bool samples_given, period_given;
     struct comparison comparison;
+    struct path_errors path_errors;
 };
 
 /* Once options are known: the configurations of the lists, or all profilers. */

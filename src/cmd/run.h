@@ -34,6 +34,7 @@ struct run {
         {&grain_group, offsetof(struct run, verb.output.by)},                                      \
         {&save_group, offsetof(struct run, save_options)},                                         \
         {&path_group, offsetof(struct run, path_options)},                                         \
+        {&path_more_group, offsetof(struct run, path_options)},                                    \
         {&struct_group, offsetof(struct run, struct_options)},                                     \
         {&for_group, offsetof(struct run, input)}, {                                               \
         &legend_group, offsetof(struct run, verb.output)                                           \

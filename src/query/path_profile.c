@@ -70,8 +70,8 @@ static uint32_t caller_of(const struct call_path_result *result, const struct ca
                : path->parent;
 }
 
-static bool add_frames(struct call_profile *profile, const struct call_path_result *result,
-                       const uint32_t *procedures, uint32_t *frames) {
+static bool find_frames(struct call_profile *profile, const struct call_path_result *result,
+                        const uint32_t *procedures, uint32_t *frames) {
     for (uint32_t i = 0; i < result->count; i++) {
         const struct call_path *path = &result->paths[i];
         frames[i] = path->function == PATH_NONE
@@ -80,6 +80,16 @@ static bool add_frames(struct call_profile *profile, const struct call_path_resu
                                              procedures[path->function]);
         if (frames[i] == CALL_NONE_FRAME)
             return false;
+    }
+    return true;
+}
+
+static bool add_frames(struct call_profile *profile, const struct call_path_result *result,
+                       const uint32_t *procedures, uint32_t *frames) {
+    if (!find_frames(profile, result, procedures, frames))
+        return false;
+    for (uint32_t i = 0; i < result->count; i++) {
+        const struct call_path *path = &result->paths[i];
         struct call_frame *frame = &profile->frames.items[frames[i]];
         frame->self += (double)path->units / CYCLE_UNITS;
         frame->self_instructions += (double)path->instructions;
@@ -123,4 +133,18 @@ bool path_profile_read(struct call_profile *profile, const struct simulation *si
     free(frames);
     free(procedures);
     return good || error_set(error, "out of memory for the calls");
+}
+
+/* Names and frames are found again: none is added. */
+uint32_t *path_profile_frames(struct call_profile *profile, const struct simulation *simulation,
+                              const struct code *code, struct program *program) {
+    const struct call_path_result *result = &simulation->paths;
+    uint32_t *procedures = name_functions(profile, result, code, program);
+    uint32_t *frames = malloc((result->count + (size_t)1) * sizeof *frames);
+    const bool found = procedures && frames && find_frames(profile, result, procedures, frames);
+    free(procedures);
+    if (found)
+        return frames;
+    free(frames);
+    return NULL;
 }

@@ -8,3 +8,8 @@
  * either way. */
 bool path_profile_read(struct call_profile *profile, const struct simulation *simulation,
                        const struct code *code, struct program *program, struct error *error);
+
+/* The frame that each of its paths has in a profile that was read of it, to be freed. NULL: out of
+ * memory. */
+uint32_t *path_profile_frames(struct call_profile *profile, const struct simulation *simulation,
+                              const struct code *code, struct program *program);

@@ -9,6 +9,7 @@
 #include "attribute/profile_error.h"
 #include "attribute/profiler.h"
 #include "query/code_map.h"
+#include "report/path_errors.h"
 #include "report/report.h"
 
 /* Errors at each grain, 0 to 1; NaN where there is none. */
@@ -68,6 +69,7 @@ struct comparison {
     uint32_t function_count, function_total;
     struct compared_insn *insns; /* Oracle's costliest first */
     uint32_t insn_count;
+    const struct path_errors *paths; /* NULL: not asked for */
 };
 
 struct comparison_request {

@@ -12,7 +12,7 @@ struct lane {
     struct lane *next;
     struct tap_source source;
     struct tap *tap;
-    struct attached *attached;
+    struct attached *attached, *followers;
     struct graph_lane *graph; /* or NULL */
     struct call_lane *calls;  /* likewise */
     struct data_lane *data;   /* likewise */
@@ -36,13 +36,13 @@ struct simulation_state {
     struct memory *memory;                   /* of the next core that is made; NULL: its own */
     struct executor *pipeline, *attribution; /* of all cores and of their profiles; or NULL */
     struct tap_bus *bus;
-    struct golden *golden; /* with Oracle */
-    struct workers *workers;
-    struct graph_breakdown *graph;  /* or NULL */
-    struct call_paths *calls;       /* or NULL */
-    struct data_profile *data;      /* likewise */
-    struct oracle_result sliced;    /* of cores that record slices and are done */
-    struct oracle_result collected; /* what Oracle had when the level began */
+    struct golden *golden;                  /* with Oracle */
+    struct workers *workers, *path_workers; /* the last: or NULL */
+    struct graph_breakdown *graph;          /* or NULL */
+    struct call_paths *calls;               /* or NULL */
+    struct data_profile *data;              /* likewise */
+    struct oracle_result sliced;            /* of cores that record slices and are done */
+    struct oracle_result collected;         /* what Oracle had when the level began */
     struct pics *total;
     struct stall_causes *causes; /* of cores in order; else NULL */
     struct sampling_step step;

@@ -32,6 +32,7 @@ static void lane_free(const struct simulation_state *run, struct lane *lane) {
     if (lane->tap)
         tap_free(lane->tap);
     workers_detach(run->workers, lane->attached);
+    workers_detach(run->path_workers, lane->followers);
     graph_lane_free(lane->graph);
     call_lane_free(lane->calls);
     data_lane_free(lane->data);
@@ -82,6 +83,11 @@ static bool attach_calls(const struct simulation_state *run, struct lane *lane,
         (start->start && start->thread == lane->source.thread &&
          !call_lane_begin(lane->calls, start->start)))
         return error_set(error, "out of memory for call paths");
+    bool good = true;
+    if (run->path_workers)
+        lane->followers = workers_follow(run->path_workers, lane->calls, &good, error);
+    if (!good)
+        return false;
     struct tap_worker worker = call_lane_worker(lane->calls);
     worker.executor = run->attribution;
     if (run->options->paths_of_data)
@@ -543,6 +549,7 @@ void run_free_lanes(struct simulation_state *run) {
 static void free_cores(struct simulation_state *run) {
     run_free_lanes(run);
     workers_free(run->workers);
+    workers_free(run->path_workers);
     graph_breakdown_free(run->graph);
     call_paths_free(run->calls);
     data_profile_free(run->data);
@@ -591,6 +598,8 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
     if (good && options->extents &&
         !(run.calls = call_paths_new(options->extents, options->start.starts)))
         good = error_set(error, "out of memory for call paths");
+    if (good && run.calls && options->profile_paths)
+        good = (run.path_workers = workers_new_of_paths(options, run.attribution, error));
     if (good && run.calls && options->names && !(run.data = data_profile_new(options->names)))
         good = error_set(error, "out of memory for data objects");
     if (good && options->graph)
@@ -604,6 +613,10 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
     if (run.workers) {
         struct error late;
         good &= workers_finish(run.workers, simulation, good ? error : &late);
+    }
+    if (run.path_workers) {
+        struct error late;
+        good &= workers_finish_paths(run.path_workers, simulation, good ? error : &late);
     }
     if (run.graph && simulation->instructions) {
         struct error late;
@@ -640,6 +653,7 @@ void simulation_free(struct simulation *simulation) {
         profile_group_free(simulation->profile_groups[i]);
     free(simulation->profile_groups);
     free(simulation->profiles);
+    free(simulation->path_profiles);
     commit_summary_free(&simulation->commits);
     call_path_result_free(&simulation->paths);
     data_result_free(&simulation->data);

@@ -72,6 +72,10 @@ struct simulation_options {
     uint32_t profile_count, profile_threads;
     bool observe_commits; /* fill `commits` below; likewise */
 
+    /* With `extents`: what each profile says of the nodes that led to its samples, in
+     * `path_profiles` below. */
+    bool profile_paths;
+
     /* Fill `paths` below, with functions as these tell. NULL: not. */
     const struct path_extents *extents;
     bool paths_of_data; /* of `paths` those alone that data objects have; no cycles in them */
@@ -152,6 +156,8 @@ struct simulation {
 
     struct simulation_profile *profiles; /* as in the options */
     uint32_t profile_count;
+    struct profile_result *path_profiles; /* of each, by node (call_path_result node_paths), or NULL
+                                           */
     struct profile_group **profile_groups; /* that hold the results */
     uint32_t profile_group_count;
     struct commit_summary commits;

@@ -16,6 +16,7 @@ struct group {
 struct workers {
     const struct simulation_options *options;
     struct executor *shared;
+    bool of_paths;
     struct executor **threads; /* options->profile_threads of them, or NULL */
     uint32_t thread_count;
     struct group *groups;
@@ -62,7 +63,9 @@ static bool start_group(struct workers *workers, uint32_t first, bool *grouped,
     uint32_t thread = thread_of(workers, first), count = 0;
     assert(workers->groups && workers->members && options); /* start_groups() has been here */
     struct group *group = &workers->groups[workers->group_count];
-    group->thread = workers->thread_count ? workers->threads[thread] : NULL;
+    group->thread = workers->of_paths       ? workers->shared
+                    : workers->thread_count ? workers->threads[thread]
+                                            : NULL;
     if (workers->group_count)
         group->first = group[-1].first + group[-1].count;
     for (uint32_t i = first; i < workers->options->profile_count; i++) {
@@ -96,20 +99,32 @@ static bool start_groups(struct workers *workers, struct error *error) {
     return good;
 }
 
-struct workers *workers_new(const struct simulation_options *options, struct executor *shared,
-                            struct error *error) {
+static struct workers *make(const struct simulation_options *options, struct executor *shared,
+                            bool of_paths, struct error *error) {
     struct workers *workers = calloc(1, sizeof *workers);
     if (!workers)
         return error_null(error, "out of memory for profiles");
     workers->options = options;
     workers->shared = shared;
-    bool good = start_threads(workers, error) && start_groups(workers, error);
-    if (good && options->observe_commits && !(workers->observer = commit_observer_new()))
+    workers->of_paths = of_paths;
+    bool good = (of_paths || start_threads(workers, error)) && start_groups(workers, error);
+    if (good && options->observe_commits && !of_paths &&
+        !(workers->observer = commit_observer_new()))
         good = error_set(error, "out of memory for the summary of commits");
     if (good)
         return workers;
     workers_free(workers);
     return NULL;
+}
+
+struct workers *workers_new(const struct simulation_options *options, struct executor *shared,
+                            struct error *error) {
+    return make(options, shared, false, error);
+}
+
+struct workers *workers_new_of_paths(const struct simulation_options *options,
+                                     struct executor *shared, struct error *error) {
+    return make(options, shared, true, error);
 }
 
 void workers_free(struct workers *workers) {
@@ -126,15 +141,30 @@ void workers_free(struct workers *workers) {
     free(workers);
 }
 
+/* `found` by profile. */
 static bool finish_group(struct workers *workers, const struct group *group,
-                         struct simulation_profile *profiles, struct error *error) {
+                         struct profile_result *found, struct error *error) {
     struct profile_result *results = calloc(group->count, sizeof *results);
     if (!results)
         return error_set(error, "out of memory for profiles");
     bool good = profile_group_finish(group->profiles, results, error);
     for (uint32_t i = 0; i < group->count; i++)
-        profiles[workers->members[group->first + i]].result = results[i];
+        found[workers->members[group->first + i]] = results[i];
     free(results);
+    return good;
+}
+
+/* The groups are the simulation's from then on. */
+static bool finish_groups(struct workers *workers, struct simulation *simulation,
+                          struct profile_result *found, struct error *error) {
+    bool good = true;
+    for (uint32_t i = 0; i < workers->group_count; i++) {
+        struct group *group = &workers->groups[i];
+        struct error late;
+        good &= finish_group(workers, group, found, good ? error : &late);
+        simulation->profile_groups[simulation->profile_group_count++] = group->profiles;
+        group->profiles = NULL;
+    }
     return good;
 }
 
@@ -142,21 +172,30 @@ static bool finish_profiles(struct workers *workers, struct simulation *simulati
                             struct error *error) {
     uint32_t count = workers->options->profile_count;
     simulation->profiles = calloc(count ? count : 1, sizeof *simulation->profiles);
-    simulation->profile_groups = calloc(count ? count : 1, sizeof(struct profile_group *));
-    if (!simulation->profiles || !simulation->profile_groups)
+    simulation->profile_groups = calloc(2 * (size_t)count + 1, sizeof(struct profile_group *));
+    struct profile_result *found = calloc(count + (size_t)1, sizeof *found);
+    if (!simulation->profiles || !simulation->profile_groups || !found) {
+        free(found);
         return error_set(error, "out of memory for profiles");
+    }
     simulation->profile_count = count;
     for (uint32_t i = 0; i < count; i++)
         simulation->profiles[i].options = options_of(workers, i);
-    bool good = true;
-    for (uint32_t i = 0; i < workers->group_count; i++) {
-        struct group *group = &workers->groups[i];
-        struct error late;
-        good &= finish_group(workers, group, simulation->profiles, good ? error : &late);
-        simulation->profile_groups[simulation->profile_group_count++] = group->profiles;
-        group->profiles = NULL;
-    }
+    const bool good = finish_groups(workers, simulation, found, error);
+    for (uint32_t i = 0; i < count; i++)
+        simulation->profiles[i].result = found[i];
+    free(found);
     return good;
+}
+
+bool workers_finish_paths(struct workers *workers, struct simulation *simulation,
+                          struct error *error) {
+    const uint32_t count = workers->options->profile_count;
+    if (!(simulation->path_profiles =
+              calloc(count + (size_t)1, sizeof *simulation->path_profiles)) ||
+        !simulation->profile_groups)
+        return error_set(error, "out of memory for profiles");
+    return finish_groups(workers, simulation, simulation->path_profiles, error);
 }
 
 bool workers_finish(struct workers *workers, struct simulation *simulation, struct error *error) {
@@ -225,6 +264,24 @@ struct attached *workers_attach(struct workers *workers, struct tap *tap, bool *
     attached->count = count;
     do_for_lanes(workers, attached, make_lane);
     *good = add_workers(workers, attached, tap, error);
+    return attached;
+}
+
+struct attached *workers_follow(struct workers *workers, struct call_lane *lane, bool *good,
+                                struct error *error) {
+    const uint32_t count = workers->group_count;
+    struct attached *attached = calloc(1, sizeof *attached + count * sizeof *attached->lanes);
+    *good = attached;
+    if (attached) {
+        attached->count = count;
+        do_for_lanes(workers, attached, make_lane);
+    }
+    for (uint32_t i = 0; *good && i < count; i++) {
+        const struct tap_worker worker =
+            attached->lanes[i] ? profile_lane_worker(attached->lanes[i]) : (struct tap_worker){0};
+        *good = attached->lanes[i] && call_lane_follow(lane, &worker);
+    }
+    *good = *good || error_set(error, "out of memory for the profiles of a thread");
     return attached;
 }
 

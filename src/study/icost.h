@@ -52,7 +52,8 @@ struct icost_study_request {
     double threshold;                 /* share of the time from which sets are told */
     uint32_t largest;                 /* members of a set that is told */
     enum icost_sets multisim;
-    uint32_t jobs; /* simulations at once; 0: as many as processors */
+    const struct path_extents *extents; /* tell of call paths (simulate/simulate.h); NULL: not */
+    uint32_t jobs;                      /* simulations at once; 0: as many as processors */
     /* Told at once of a place of a category where nothing is. */
     bool (*tell)(void *context, const char *text);
 };

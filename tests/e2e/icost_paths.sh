@@ -115,4 +115,17 @@ children_have_a_share() {
 }
 check "the share of children is told" children_have_a_share
 
+# Who called whom beside what causes cost: its cycles are those simulated, the graph's length is near.
+call_tree() {
+    run icost --multisim=none --tree --folded "$scratch/folded" --json --output "$report" "$scratch/sort.ctrace" &&
+        told 'abs(sum(f["self"] for f in r["tree"]) - r["tree"][0]["total"]) < 1e-3' \
+            'abs(r["tree"][0]["total"] - r["cycles"]) < 0.01 * r["cycles"]' \
+            'sum(f["self_instructions"] for f in r["tree"]) == r["instructions"]' \
+            'r["sets"] and not "procedures" in r' &&
+        run icost --multisim=none --tree --least 5 --output "$scratch/text" "$scratch/sort.ctrace" &&
+        grep -qE '^ *[0-9.]+ % +[0-9.]+ % .*_dl_relocate_object ' "$scratch/text"
+}
+check "its call tree sums to the run" call_tree
+check "of one run alone" fails_with 2 "they are of a single run" run icost --tree --regions nowhere.csv
+
 finish

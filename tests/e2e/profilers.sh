@@ -160,6 +160,29 @@ no_samples() {
 }
 check "without a sample there is no error to tell" no_samples
 
+# TIP names who commits: with every cycle sampled its call tree is Oracle's. A function's innermost
+# frames are its own, so that errors by chain are no smaller than those by function.
+call_trees() {
+    profiled --tree --profiler Software,TIP,TIP:period=1,TEA:period=1 &&
+        holds 'p("TIP:period=1")["paths"]["error"] == p("TIP:period=1")["paths"]["worst"] == 0' \
+            'p("TEA:period=1")["paths"]["stack_error"] == 0 and p("TIP")["paths"]["stack_error"] is None' \
+            'p("TIP")["paths"]["error"] <= p("TIP")["paths"]["floor"] + 0.005' \
+            'p("Software")["paths"]["error"] > 0.02' \
+            'p("Software")["paths"]["error"] >= p("Software")["error"]["function"] - 1e-9' \
+            'all(abs(p(n)["paths"]["shares"][0] - 1) < 1e-9 and len(p(n)["paths"]["shares"]) == len(r["tree"]) for n in rows)' \
+            'all(abs(f["total"] / r["cycles"] - s) < 1e-6 for f, s in zip(r["tree"], p("TIP:period=1")["paths"]["shares"]))' \
+            'abs(sum(f["self"] for f in r["tree"]) - r["cycles"]) < 1e-6 * r["cycles"]' \
+            'all(abs(f["share"] - f["shares"]["TIP:period=1"]) < 1e-9 for f in r["inclusive_functions"])' \
+            'len(r["inclusive_functions"]) == 10 < r["inclusive_function_count"]'
+}
+check "errors of call trees: none when TIP sees every cycle" call_trees
+as_text() {
+    run profilers --limit 200K --callers --profiler TIP,NCI --output "$scratch/text" -- gzip -9 -c "$scratch/numbers" >/dev/null &&
+        grep -qE '^ TIP +[0-9.]+ +\([0-9.]+\) ' <(sed -n '/error of call trees/,$p' "$scratch/text") &&
+        grep -q '  total  TIP  NCI  function, with all that it called' "$scratch/text"
+}
+check "and as text" as_text
+
 interrupted() {
     "$CULPRIT" profilers --json --output "$report" -- sh -c 'while :; do :; done' &
     local pid=$! status

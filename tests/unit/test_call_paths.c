@@ -1,5 +1,6 @@
 /* Cycles by call path, by example: main calls f; every unit goes to one of the two. */
 #include "attribute/call_paths.h"
+#include "attribute/profiler.h"
 #include "call_script.h"
 #include "tap_script.h"
 
@@ -130,8 +131,71 @@ static void flushes_and_warming(void **state) {
     tap_script_free(script);
 }
 
+/* TIP and TEA sample every cycle of the same program by node: they say what the paths have. LCI
+ * names the last that committed, and so gives f, behind which the pipeline is empty and its return
+ * waits, more than main. */
+static void profilers_by_node(void **state) {
+    (void)state;
+    struct error error;
+    struct call_script program;
+    struct tap_script *script = tap_script_new();
+    struct call_paths *paths =
+        call_paths_new(&(struct path_extents){.locate = script_locate}, NULL);
+    struct call_lane *lane = call_lane_new(paths, 0);
+    static const char *const NAMES[] = {"TIP", "TEA", "LCI"};
+    struct profile_group *groups[3];
+    struct profile_lane *lanes[3];
+    struct profile_result results[3];
+    for (int i = 0; i < 3; i++) {
+        const struct profile_options options = {
+            .profiler = profiler_find(NAMES[i]), .sampling = {.period = 1}, .commit_width = 4};
+        assert_non_null(groups[i] = profile_group_new(&options, 1, &error));
+        assert_non_null(lanes[i] = profile_lane_new(groups[i]));
+        const struct tap_worker worker = profile_lane_worker(lanes[i]);
+        assert_true(call_lane_follow(lane, &worker));
+    }
+    write_program(&program);
+    const struct trace_batch all = script_piece(&program, 0, program.step_count);
+    assert_true(call_lane_see(lane, &program.code, &all, true, &error));
+    write_cycles(&program, script);
+    const struct tap_worker worker = call_lane_worker(lane);
+    assert_true(worker.consume(worker.context, &script->buffer, &error));
+    assert_true(call_paths_collect(paths, 1));
+    for (int i = 0; i < 3; i++) {
+        profile_lane_free(lanes[i]);
+        assert_true(profile_group_finish(groups[i], &results[i], &error));
+    }
+    call_lane_free(lane);
+    struct call_path_result result;
+    assert_true(call_paths_finish(paths, &program.code, &result, NULL));
+    for (int i = 0; i < 3; i++) {
+        uint64_t count, main = 0, f = 0, missed = 0;
+        struct pics_cell *cells = pics_cells(results[i].pics, &count);
+        for (uint64_t k = 0; k < count; k++) {
+            const uint32_t path = result.node_paths[cells[k].insn];
+            *(path == MAIN ? &main : &f) += cells[k].units;
+            missed += cells[k].psv == PSV_ST_L1 ? cells[k].units : 0;
+            assert_true(path == MAIN || path == F);
+        }
+        if (i < 2) {
+            assert_int_equal(main, 4 * CYCLE_UNITS);
+            assert_int_equal(f, 5 * CYCLE_UNITS);
+        } else {
+            assert_int_equal(main + f, (9 - results[i].lost) * CYCLE_UNITS);
+            assert_true(f > main);
+        }
+        assert_int_equal(missed, i == 1 ? CYCLE_UNITS * 7 / 2 : 0);
+        free(cells);
+        profile_group_free(groups[i]);
+    }
+    call_path_result_free(&result);
+    call_paths_free(paths);
+    tap_script_free(script);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_unit_to_its_path),
+                                       cmocka_unit_test(profilers_by_node),
                                        cmocka_unit_test(flushes_and_warming)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/breakdown_report.h"
+#include "report/call_report.h"
 #include "report/json_values.h"
 
 static json_t *amount(double cycles, double of) {
@@ -149,6 +150,8 @@ static json_t *whole_object(const struct breakdown_report *report) {
     else
         json_object_update_new(object, program_object(report, &report->programs[0]));
     json_decref(programs);
+    if (head->calls)
+        json_object_update_new(object, call_report_members(head->calls));
     return object;
 }
 

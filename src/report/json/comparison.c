@@ -1,6 +1,7 @@
 /* The comparison as one JSON object; every key is documented in docs/json.md. */
 #include <math.h>
 
+#include "report/call_report.h"
 #include "report/comparison.h"
 #include "report/json_values.h"
 
@@ -177,7 +178,7 @@ static json_t *comparison_object(const struct comparison *comparison) {
     for (uint32_t i = 0; i < comparison->count; i++)
         json_array_append_new(profiles,
                               profiler_object(&comparison->rows[i], comparison->report.machine));
-    return json_pack(
+    json_t *object = json_pack(
         "{s:o, s:o, s:o, s:o, s:f, s:b, s:I, s:I, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, "
         "s:o, "
         "s:I, s:I, s:o, s:o, s:I, s:o}",
@@ -196,6 +197,11 @@ static json_t *comparison_object(const struct comparison *comparison) {
         "event_free_stalls", stalls_object(&simulation->commits), "functions",
         functions_array(comparison), "function_count", (json_int_t)comparison->function_total,
         "hot_instructions", insns_array(comparison));
+    if (object && comparison->paths)
+        path_errors_json(comparison->paths, profiles, object);
+    if (object && report->calls)
+        json_object_update_new(object, call_report_members(report->calls));
+    return object;
 }
 
 bool comparison_json(const struct comparison *comparison, FILE *file, struct error *error) {

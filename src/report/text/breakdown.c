@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/breakdown_report.h"
+#include "report/call_report.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -377,5 +378,7 @@ void breakdown_text(const struct breakdown_report *report, const struct page *pa
     print_errors(&sheet);
     print_reading(&sheet);
     print_inspections(&sheet);
+    if (report->report.calls)
+        call_report_draw(report->report.calls, page);
     report_text_foot(&report->report, page);
 }

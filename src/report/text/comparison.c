@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "report/call_report.h"
 #include "report/comparison.h"
 #include "report/short_name.h"
 #include "report/table.h"
@@ -204,6 +205,10 @@ void comparison_text(const struct comparison *comparison, const struct page *pag
         print_commits(comparison, page);
         print_functions(comparison, page);
         print_insns(comparison, page);
+        if (comparison->paths)
+            path_errors_text(comparison->paths, page);
+        if (comparison->report.calls)
+            call_report_draw(comparison->report.calls, page);
     }
     report_text_foot(&comparison->report, page);
 }

@@ -391,47 +391,60 @@ static uint64_t with_node(uint64_t uop, uint32_t node) {
     return tap_uop(node, tap_uop_psv(uop), tap_uop_flags(uop));
 }
 
-static inline bool add(struct call_lane *lane, uint64_t uop, uint64_t units) {
-    const uint32_t psv = tap_uop_psv(uop);
-    if (psv)
-        return pics_add_event(lane->paths->gained, lane->node, psv, units);
-    lane->plain += units;
-    return true;
+/* µops [first, end) of a record, all of the lane's node. */
+static bool add_uops(struct call_lane *lane, const struct closings *at, unsigned first,
+                     unsigned end) {
+    bool room = true;
+    for (unsigned i = first; i < end; i++) {
+        const uint32_t psv = tap_uop_psv(at->record.uops[i]);
+        const uint64_t units = at->span.share + (i < at->span.rest) + (i == 0 ? at->span.next : 0);
+        if (psv)
+            room &= pics_add_event(lane->paths->gained, lane->node, psv, units);
+        else
+            lane->plain += units;
+    }
+    return room;
 }
 
 /* The µops of a record, one by one. */
 static bool take_each(struct call_lane *lane, const struct closings *at, uint64_t *copied) {
     const struct tap_record *record = &at->record;
-    const bool commits = record->kind == TAP_COMMIT;
-    uint64_t units = at->span.next;
     bool room = true;
     for (unsigned i = 0; i < record->count; i++) {
         if (lane->ended >= lane->due)
             room &= move_on(lane);
         if (copied)
             copied[i] = with_node(record->uops[i], lane->node);
-        units += at->span.share + (i < at->span.rest);
-        room &= add(lane, record->uops[i], units);
-        units = 0;
-        if (commits)
+        room &= add_uops(lane, at, i, i + 1);
+        if (record->kind == TAP_COMMIT)
             lane->ended += instructions_ended(record->uops[i]);
     }
     return room;
 }
 
-/* The µops of a commit that no move lies between: of most none had an event. */
-static inline bool take_all(struct call_lane *lane, const struct closings *at) {
+/* The µops of a record, whatever they are. */
+static bool take_record(struct call_lane *lane, struct closings *at, uint64_t *copied) {
+    at->span = span_of(&at->record, at->cycle, at->before);
+    const bool room = !at->span.last || pics_add_fast(lane->paths->gained, lane->last,
+                                                      tap_uop_psv(at->last_uop), at->span.last);
+    return take_each(lane, at, copied) & room;
+}
+
+/* The µops of a commit, if no move lies between them and none had an event, and all cycles since
+ * the commit before are theirs: then all units go to one node, as mostly. */
+static inline bool take_plain(struct call_lane *lane, const struct closings *at) {
     const struct tap_record *record = &at->record;
-    const uint64_t units = at->span.next + at->span.share * record->count + at->span.rest;
-    uint64_t all = 0, ended = 0;
+    uint64_t all = 0, ended = 0, last = 0;
     for (unsigned i = 0; i < record->count; i++) {
         all |= record->uops[i];
-        ended += instructions_ended(record->uops[i]);
+        last = instructions_ended(record->uops[i]);
+        ended += last;
     }
-    if (tap_uop_psv(all))
-        return take_each(lane, at, NULL);
-    lane->plain += units;
+    const bool flushed = record->empty && (record->flags & TAP_EMPTY_MASK) == TAP_FLUSHED_LAST;
+    if (lane->ended + ended - last >= lane->due || tap_uop_psv(all) || flushed)
+        return false;
     lane->ended += ended;
+    lane->plain += (at->cycle - at->before) * CYCLE_UNITS;
     return true;
 }
 
@@ -450,16 +463,12 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
     bool room = true;
     if (lane->copy)
         begin_copy(lane, buffer);
-    for (struct closings at = closings_of(buffer); closings_next(&at);) {
+    for (struct closings at = closings_of(buffer); closings_read(&at);) {
         const bool commits = at.record.kind == TAP_COMMIT;
-        if (at.span.last)
-            room &= pics_add_fast(lane->paths->gained, lane->last, tap_uop_psv(at.last_uop),
-                                  at.span.last);
-        /* A µop ends two instructions at most. */
-        uint64_t *copied = lane->copy ? lane->copy->words + (at.record.uops - buffer->words) : NULL;
-        room &= commits && !copied && lane->ended + 2 * at.record.count <= lane->due
-                    ? take_all(lane, &at)
-                    : take_each(lane, &at, copied);
+        if (lane->copy)
+            room &= take_record(lane, &at, lane->copy->words + (at.record.uops - buffer->words));
+        else if (!commits || !take_plain(lane, &at))
+            room &= take_record(lane, &at, NULL);
         if (commits)
             lane->last = lane->node;
     }

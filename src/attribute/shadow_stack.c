@@ -155,12 +155,91 @@ bool shadow_stack_land(struct shadow_stack *stack, const struct code *code, uint
     return !stack->left.any || shadow_arrive(stack, code, insn);
 }
 
+/* The first from `i` on that does more than to go on to the next; `end`: none does. */
+static inline uint32_t next_leaving(const struct dynamic_insn *insns, uint32_t i, uint32_t end) {
+    enum { AT_ONCE = 4, MORE = LEAVES | DYN_FAULT };
+    while (
+        i + AT_ONCE <= end &&
+        !((insns[i].flags | insns[i + 1].flags | insns[i + 2].flags | insns[i + 3].flags) & MORE))
+        i += AT_ONCE;
+    while (i < end && !(insns[i].flags & MORE))
+        i++;
+    return i;
+}
+
+/* A jump through a table, as of an interpreter's loop, to another place of its function. */
+static inline bool stays(const struct shadow_stack *stack, const struct code *code, uint32_t from,
+                         uint32_t to) {
+    if (code->insns[from].branch != BRANCH_INDIRECT || stack->stub_site != PATH_NONE)
+        return false;
+    const uint32_t function = path_function_of(stack->functions, code, from);
+    return function != FUNCTION_NONE && function == path_function_of(stack->functions, code, to);
+}
+
+struct walk {
+    const struct code *code;
+    const struct trace_batch *piece;
+    uint64_t first;  /* instructions that counted before the piece */
+    uint64_t faults; /* in it so far */
+    const struct trace_python *python, *python_end;
+};
+
+static inline void put_position(struct shadow_stack *stack, const struct walk *walk, uint32_t i) {
+    stack->position = walk->first + (stack->counting ? i - walk->faults : 0);
+}
+
+static bool move_pythons(struct shadow_stack *stack, struct walk *walk, uint32_t i) {
+    bool room = true;
+    for (; room && walk->python < walk->python_end &&
+           walk->python->position == walk->piece->first_insn + i;
+         walk->python++)
+        room = move_python(stack, walk->python);
+    return room;
+}
+
+/* The instruction, that may leave for elsewhere. */
+static inline bool walk_leaving(struct shadow_stack *stack, struct walk *walk, uint32_t i) {
+    const struct dynamic_insn *insn = &walk->piece->insns[i];
+    const bool more = i + 1 < walk->piece->insn_count;
+    if (insn->flags == DYN_TAKEN &&
+        (stack->within[insn->insn] || (more && stays(stack, walk->code, insn->insn, insn[1].insn))))
+        return true;
+    walk->faults += (insn->flags & DYN_FAULT) != 0;
+    if (!(insn->flags & LEAVES))
+        return true;
+    depart(stack, walk->code, walk->piece, insn);
+    put_position(stack, walk, i + 1);
+    return !more || land(stack, walk->code, insn[1].insn);
+}
+
+static bool walk_insns(struct shadow_stack *stack, struct walk *walk) {
+    const struct dynamic_insn *insns = walk->piece->insns;
+    const uint32_t insn_count = walk->piece->insn_count;
+    const bool inlined = stack->functions->extents.inlined;
+    for (uint32_t i = 0; i < insn_count;) {
+        const bool moves = walk->python < walk->python_end &&
+                           walk->python->position == walk->piece->first_insn + i;
+        if (moves || inlined) {
+            put_position(stack, walk, i);
+            if (!move_pythons(stack, walk, i) || !tell(stack, walk->code, insns[i].insn))
+                return false;
+        }
+        uint32_t end = inlined ? i + 1 : insn_count;
+        if (walk->python < walk->python_end &&
+            walk->python->position - walk->piece->first_insn < end)
+            end = (uint32_t)(walk->python->position - walk->piece->first_insn);
+        while ((i = next_leaving(insns, i, end)) < end)
+            if (!walk_leaving(stack, walk, i++))
+                return false;
+    }
+    put_position(stack, walk, insn_count);
+    return move_pythons(stack, walk, insn_count);
+}
+
 bool shadow_stack_walk(struct shadow_stack *stack, const struct code *code,
                        const struct trace_batch *piece, bool count) {
-    const struct dynamic_insn *insns = piece->insns;
     stack->counting = count;
-    const uint32_t insn_count = piece->insn_count;
-    if (!insn_count)
+    if (!piece->insn_count)
         return true;
     if (!array_zeroed_room(stack->within, stack->within_capacity, code->insn_count))
         return false;
@@ -171,45 +250,16 @@ bool shadow_stack_walk(struct shadow_stack *stack, const struct code *code,
         stack->left.any = true;
         stack->left.flags = DYN_GAP;
     }
-    stack->next = piece->first_insn + insn_count;
-    if ((stack->left.any && !shadow_arrive(stack, code, insns[0].insn)) ||
-        !tell(stack, code, insns[0].insn))
+    stack->next = piece->first_insn + piece->insn_count;
+    if ((stack->left.any && !shadow_arrive(stack, code, piece->insns[0].insn)) ||
+        !tell(stack, code, piece->insns[0].insn))
         return false;
-    const uint64_t first = stack->position;
-    const bool inlined = stack->functions->extents.inlined;
-    uint64_t faults = 0;
-    const struct trace_python *python =
-        piece->python +
-        first_where(i, piece->python_count, piece->python[i].position > piece->first_insn);
-    const struct trace_python *python_end = piece->python + piece->python_count;
-    for (uint32_t i = 0; i < insn_count; i++) {
-        const uint16_t flags = insns[i].flags;
-        if (__builtin_expect(python < python_end, 0) && python->position == piece->first_insn + i) {
-            stack->position = first + (count ? i - faults : 0);
-            for (; python < python_end && python->position == piece->first_insn + i; python++)
-                if (!move_python(stack, python))
-                    return false;
-            if (!tell(stack, code, insns[i].insn))
-                return false;
-        }
-        if (inlined) {
-            stack->position = first + (count ? i - faults : 0);
-            if (!tell(stack, code, insns[i].insn))
-                return false;
-        }
-        if (!(flags & (LEAVES | DYN_FAULT)) || (flags == DYN_TAKEN && stack->within[insns[i].insn]))
-            continue;
-        faults += (flags & DYN_FAULT) != 0;
-        if (!(flags & LEAVES))
-            continue;
-        depart(stack, code, piece, &insns[i]);
-        stack->position = first + (count ? i + 1 - faults : 0);
-        if (i + 1 < insn_count && !land(stack, code, insns[i + 1].insn))
-            return false;
-    }
-    stack->position = first + (count ? insn_count - faults : 0);
-    for (; python < python_end && python->position == piece->first_insn + insn_count; python++)
-        if (!move_python(stack, python))
-            return false;
-    return true;
+    struct walk walk = {.code = code,
+                        .piece = piece,
+                        .first = stack->position,
+                        .python = piece->python +
+                                  first_where(i, piece->python_count,
+                                              piece->python[i].position > piece->first_insn),
+                        .python_end = piece->python + piece->python_count};
+    return walk_insns(stack, &walk);
 }

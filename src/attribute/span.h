@@ -59,6 +59,7 @@ struct closings {
     uint64_t cycle;    /* of the record */
     uint64_t sequence; /* number of its first µop */
     uint64_t last_uop; /* tap_uop word of the last µop that committed before it */
+    uint64_t before;   /* cycle of the closing before it */
     /* Private: cycle of the closing before the next record, and what that begins with. */
     uint64_t last_commit, next_sequence, next_last_uop;
 };
@@ -88,14 +89,15 @@ static inline uint64_t instructions_ended(uint64_t uop) {
     return tap_uop_flags(uop) & TAP_UOP_FUSED ? 2 * last : last;
 }
 
-static inline bool closings_next(struct closings *at) {
+/* All but the span, for those who need it of few. */
+static inline bool closings_read(struct closings *at) {
     do {
         if (at->word >= at->end)
             return false;
         at->word = tap_read(at->word, &at->record);
         at->cycle += at->record.delta;
     } while (at->record.kind > TAP_FLUSH);
-    at->span = span_of(&at->record, at->cycle, at->last_commit);
+    at->before = at->last_commit;
     at->last_commit = at->cycle;
     at->sequence = at->next_sequence;
     at->last_uop = at->next_last_uop;
@@ -103,5 +105,12 @@ static inline bool closings_next(struct closings *at) {
         at->next_sequence += at->record.count;
         at->next_last_uop = at->record.uops[at->record.count - 1];
     }
+    return true;
+}
+
+static inline bool closings_next(struct closings *at) {
+    if (!closings_read(at))
+        return false;
+    at->span = span_of(&at->record, at->cycle, at->before);
     return true;
 }

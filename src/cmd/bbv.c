@@ -25,7 +25,6 @@ struct job {
 static void begin(void *verb) {
     struct job *job = verb;
     job->input.traces_allowed = true;
-    job->input.seed = 1;
     job->size = DEFAULT_SIZE;
 }
 
@@ -44,8 +43,6 @@ static const struct option_row OPTIONS[] = {
     DURATION("for", "TIME", input.seconds,
              "Ask a command that would not end (a server) to end after this time (10s, 2min), with "
              "SIGTERM"),
-    REPEATABLE_ROW(input.repeatable),
-    SEED_ROW(input.seed),
     HEADING(5, "Other:"),
     FLAG("json", verb.output.json, "JSON in place of text"),
     {0}};

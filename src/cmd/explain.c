@@ -16,7 +16,6 @@ void explain_begin(void *verb) {
     explain->run.study.options.sampling = sampling_default();
     explain->run.study.forecasts = true;
     explain->run.input.repeatable = true;
-    explain->run.input.seed = 1;
     explain->over = 80000000;
     explain->kept = 1000000000; /* some 300 MB */
     explain->regions = REGIONS;
@@ -54,8 +53,7 @@ static const struct option_row OPTIONS[] = {
         "what caches hold is rebuilt from when lines were accessed in the 15M before it)",
         GIVEN(simulate_warm_up)),
     RERUN_ROW(rerun),
-    NO_REPEATABLE_ROWS(run.input.repeatable),
-    SEED_ROW(run.input.seed),
+    NO_REPEATABLE_ROW(run.input.repeatable),
     TAKE("systematic", NULL, take_systematic,
          "One run, whatever its length, sampled systematically"),
     COUNT("warm", "N", run.study.options.sampling.warm,

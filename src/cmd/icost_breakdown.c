@@ -18,6 +18,7 @@ bool icost_prepare(void *icost, struct error *error) {
     struct icost *job = icost;
     bool good;
     job->request.tell = tell;
+    options_fix_machine(&job->input, &job->machine);
     job->request.extents = paths_begin(&job->paths, &job->path_options, false, &good, error);
     return good && icost_begin(&job->study, &job->request, error) &&
            verb_open_report(&job->verb, error) &&
@@ -42,7 +43,8 @@ static bool inspect_program(struct icost *job, uint32_t number, struct error *er
     const struct inspection_request request = {.parts = program->pieces.choice.parts,
                                                .top = job->verb.output.top,
                                                .threshold = job->request.threshold,
-                                               .seconds = program->pieces.seconds};
+                                               .seconds =
+                                                   job->input.fixed ? 0 : program->pieces.seconds};
     if (!request.parts)
         return true;
     if (!(inspection->names = program_new()))
@@ -78,7 +80,7 @@ static bool fill_rows(struct icost *job, uint32_t count, struct error *error) {
             .places = program->places};
         for (int way = 0; way < WAY_COUNT; way++) {
             row->ways[way] = program->ways[way].cycles ? &program->ways[way] : NULL;
-            row->seconds[way] = program->seconds[way];
+            row->seconds[way] = job->input.fixed ? 0 : program->seconds[way];
         }
         if (!inspect_program(job, i, error))
             return false;

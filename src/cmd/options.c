@@ -30,6 +30,7 @@ static const struct option_row INPUT_OPTIONS[] = {
     FLAG("follow", follow, "Include the processes that the command starts"),
     FLAG("no-follow", no_follow,
          "Leave them out (only 'culprit explain' includes them by default)"),
+    REPEATABLE_ROWS(fixed, variables, variable_count, seed),
     {0}};
 
 /* Besides files by their ending: standard input, and pipes, also of the shell's <(...). */
@@ -62,7 +63,9 @@ static bool take_input(struct argp_state *state, void *request, char *argument) 
 }
 
 static void begin_input(void *request) {
-    ((struct input_options *)request)->thread = -1;
+    struct input_options *input = request;
+    input->thread = -1;
+    input->seed = 1;
 }
 
 static void check_input(struct argp_state *state, void *request) {
@@ -72,6 +75,10 @@ static void check_input(struct argp_state *state, void *request) {
                             "followed when it was captured");
     if (input->no_follow && (input->follow || input->trace))
         options_fail(state, "--no-follow: only while a command runs, and not with --follow");
+    if (input->fixed && input->trace)
+        options_fail(state, "--repeatable: only while a command runs; a trace is the same anyway");
+    if (input->variable_count && !input->fixed)
+        options_fail(state, "--env: needs --repeatable; else the command has the environment here");
     if (input->stop && input->trace)
         options_fail(state, "--stop: only while a command runs");
     if (input->stop && !input->limit)
@@ -80,6 +87,13 @@ static void check_input(struct argp_state *state, void *request) {
 
 const struct option_group input_group = {
     .options = INPUT_OPTIONS, .begin = begin_input, .argument = take_input, .end = check_input};
+
+/* The default machine is then that of a processor of which nothing is known. */
+void options_fix_machine(const struct input_options *input, struct machine_options *machine) {
+    static const struct processor any = {0};
+    if (input->fixed && !machine->machine)
+        machine->elsewhere = &any;
+}
 
 bool options_may_follow(const struct input_options *input) {
     return input->command && !input->follow && !input->no_follow;

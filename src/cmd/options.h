@@ -66,15 +66,20 @@ void options_check_output(struct argp_state *state, void *request);
 #define FROM_ROW(member_)                                                                          \
     TEXT("from", "FUNCTION", member_, "Begin when this function is first entered", .least = 1)
 
-#define REPEATABLE_ROW(member_)                                                                    \
-    FLAG("repeatable", member_, "Give the command the same random numbers in every run")
-#define NO_REPEATABLE_ROWS(member_)                                                                \
-    FLAG("repeatable", member_,                                                                    \
-         "Give the command the same random numbers in every run, which is the default"),           \
-        NO_FLAG("no-repeatable", member_,                                                          \
-                "Leave the command the kernel's random numbers; else it gets the same ones in "    \
-                "every run, and keys that it makes are no secret")
-#define SEED_ROW(member_) COUNT("seed", "N", member_, "Which random numbers (default 1)")
+#define REPEATABLE_ROWS(fixed_, variables_, variable_count_, seed_)                                \
+    FLAG("repeatable", fixed_,                                                                     \
+         "The same run everywhere: the command gets an environment, a clock, names of the "        \
+         "machine, "                                                                               \
+         "one processor and random numbers that are the same each time"),                          \
+        LIST("env", "NAME[=VALUE]", variables_, variable_count_,                                   \
+             "With --repeatable: also this variable, with a value or the one it has here; may be " \
+             "repeated",                                                                           \
+             .must = " variables"),                                                                \
+        COUNT("seed", "N", seed_, "Which random numbers (default 1)")
+#define NO_REPEATABLE_ROW(member_)                                                                 \
+    NO_FLAG("no-repeatable", member_,                                                              \
+            "Leave the command the kernel's random numbers; else it gets the same ones in every "  \
+            "run, and keys that it makes are no secret")
 #define RERUN_ROW(member_)                                                                         \
     FLAG("rerun", member_,                                                                         \
          "Run the command a second time even though it sets a timer or changes the world (writes " \
@@ -103,6 +108,9 @@ enum { OPTIONS_MAX_JOBS = 1024 };
  * a command, a trace, or a part of one. `done`: what happens to regions, "simulated". */
 void options_check_regions(const struct argp_state *state, const struct input_options *input,
                            bool list, uint64_t warm_up, const char *done);
+
+/* What is the same everywhere is simulated on the same machine everywhere, unless one is named. */
+void options_fix_machine(const struct input_options *input, struct machine_options *machine);
 
 /* Whether to propose --follow: a command was run without it, and --no-follow was not given. */
 bool options_may_follow(const struct input_options *input);

@@ -155,6 +155,7 @@ static const struct command_line LINE = {
 
 static bool prepare(void *verb, struct error *error) {
     struct job *job = verb;
+    options_fix_machine(&job->input, &job->machine);
     if (!machine_choice_load(&job->choice, &job->machine, error))
         return false;
     struct predict_options *options = &job->run.options;

@@ -46,6 +46,7 @@ void run_look_for_python(struct run *run) {
 bool run_prepare(void *verb, struct error *error) {
     struct run *run = verb;
     run_look_for_python(run);
+    options_fix_machine(&run->input, &run->machine);
     return machine_choice_load(&run->machines, &run->machine, error) &&
            verb_open_report(&run->verb, error) &&
            paths_prepare(&run->paths, &run->path_options, error) &&
@@ -86,6 +87,8 @@ static bool make_program(struct run *run, struct error *error) {
 
 bool run_result(struct run *run, bool good, struct error *error) {
     run->verb.measured = run->study.simulation.executed;
+    if (run->input.fixed)
+        run->study.simulation.seconds = 0;
     if (!good && !run->verb.measured)
         return false;
     if (run->study.timed.signal)

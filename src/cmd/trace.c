@@ -15,7 +15,6 @@
 
 static void begin(void *verb) {
     struct trace_job *job = verb;
-    job->input.seed = 1;
     job->warm_up = REGION_DEFAULT_WARM_UP;
     job->other_threads = REGION_DEFAULT_OTHERS;
 }
@@ -32,8 +31,6 @@ static const struct option_row OPTIONS[] = {
     FLAG("no-check", no_check, "Do not read the trace once more to see that it can be simulated"),
     FLAG("data", input.objects,
          "Tell of memory that is allocated, freed and mapped, too, for 'culprit explain --data'"),
-    REPEATABLE_ROW(input.repeatable),
-    SEED_ROW(input.seed),
     TEXT("regions", "LIST.csv", regions,
          "A trace of each region of the list, and the list with where they are"),
     COUNT("warm-up", "N", warm_up,

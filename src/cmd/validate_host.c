@@ -1,5 +1,7 @@
 /* The command is explained as `culprit explain` does, with its own streams; its profile goes to a
  * store of its own, with the samples of the runs that follow. */
+#include <string.h>
+
 #include "cmd/validate.h"
 
 #include <stdlib.h>
@@ -30,6 +32,9 @@ static void ask(struct validate_job *job) {
     run->input.follow = true;
     run->input.repeatable = job->request.repeatable;
     run->input.seed = job->request.seed;
+    run->input.fixed = job->request.fixed;
+    memcpy(run->input.variables, job->request.variables, sizeof run->input.variables);
+    run->input.variable_count = job->request.variable_count;
     run->study.forecasts = false;
     run->save_options = (struct save_options){true, job->host.store};
     explain->rerun = job->request.rerun;

@@ -108,7 +108,7 @@ static void by_processor(const struct processor *processor, const char *whose,
             kind);
     else
         set(machine, FIXED[ISA_X86_64], MACHINE_BY_ARCHITECTURE,
-            "the default for %s programs on other processors", ISA_NAMES[ISA_X86_64]);
+            "the default for %s programs", ISA_NAMES[ISA_X86_64]);
 }
 
 static void by_architecture(enum isa isa, struct machine_default *machine) {

@@ -118,10 +118,10 @@ static bool note_check(struct breakdown_report *breakdown, const struct breakdow
     for (uint32_t i = 0; i < breakdown_row_count(breakdown); i++)
         left += breakdown_source(row, breakdown->rows[i]) != row->ways[WAY_MULTISIM];
     return report_note(&breakdown->report,
-                       "simulated anew%s, as a check: %" PRIu32 " machine%s in %s%s; farthest off "
+                       "simulated anew%s, as a check: %" PRIu32 " machine%s%s%s; farthest off "
                        "was the graph in %s, by %s%s %% of the time",
                        of, row->simulations, text_plural(row->simulations),
-                       text_duration(row->seconds[WAY_MULTISIM]).s,
+                       text_taken(row->seconds[WAY_MULTISIM]).s,
                        left ? ", for the rows without ~ (--multisim: for all)" : ", for all rows",
                        set ? breakdown_set_name(row->ways[WAY_GRAPH], set, name, sizeof name)
                            : "none",
@@ -142,8 +142,8 @@ static bool note_program(struct breakdown_report *breakdown, const struct breakd
     if (graph)
         good = report_note(
             report,
-            "graph%s: from one simulation, in %s; its length is %s %% off the simulated cycles%s",
-            of, text_duration(row->seconds[WAY_GRAPH]).s,
+            "graph%s: from one simulation%s; its length is %s %% off the simulated cycles%s",
+            of, text_taken(row->seconds[WAY_GRAPH]).s,
             text_percent(fabs(graph->cycles[0] - (double)row->cycles), (double)row->cycles).s,
             multisim ? "" : "; its costs were not checked (--multisim does)");
     if (row->shotgun)
@@ -151,9 +151,9 @@ static bool note_program(struct breakdown_report *breakdown, const struct breakd
     if (breakdown->checked && multisim)
         good = good && note_check(breakdown, row, of);
     else if (multisim)
-        good = good && report_note(report, "multisim%s: %" PRIu32 " simulation%s in %s", of,
+        good = good && report_note(report, "multisim%s: %" PRIu32 " simulation%s%s", of,
                                    row->simulations, text_plural(row->simulations),
-                                   text_duration(row->seconds[WAY_MULTISIM]).s);
+                                   text_taken(row->seconds[WAY_MULTISIM]).s);
     if (row->places)
         good = good && category_places_tell(row->places, note_place, report);
     if (row->inspection)

@@ -96,7 +96,7 @@ struct simulation_options {
     const struct categories *categories;
 
     /* Threads share the chip of an out-of-order machine. The trace is a file that nothing was read
-     * of, with trace_fix_numbers(); everything is simulated, no slices, no graph. NULL: each thread
+     * of; everything is simulated, no slices, no graph. NULL: each thread
      * is alone. */
     const struct together *together;
     /* Accesses go where this puts them, of threads that are each alone. NULL: to their places. */

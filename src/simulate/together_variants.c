@@ -71,7 +71,6 @@ static bool simulate_file(struct worker *worker, struct together_variant *varian
     struct trace *trace = trace_open_again(options->together->path, worker->all->memo, error);
     if (!trace)
         return false;
-    trace_fix_numbers(trace);
     const bool good =
         simulation_run(trace, options, &simulation, error) && keep(variant, &simulation, error);
     worker->before += simulation.executed;

@@ -13,7 +13,10 @@ struct capture_options input_capture(const struct input_options *input) {
                                     .seconds = input->seconds,
                                     .repeatable = input->repeatable,
                                     .objects = input->objects,
-                                    .seed = input->seed};
+                                    .seed = input->seed,
+                                    .fixed = input->fixed,
+                                    .variables = input->variables,
+                                    .variable_count = input->variable_count};
 }
 
 struct selection input_selection(const struct input_options *input) {

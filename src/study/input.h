@@ -7,7 +7,7 @@
 #include "simulate/selection.h"
 #include "study/study.h"
 
-enum { INPUT_MOST_TRACES = 64 };
+enum { INPUT_MOST_TRACES = 64, INPUT_MOST_VARIABLES = 64 };
 
 /* [options] [--] COMMAND... or, where allowed, TRACE.ctrace. */
 struct input_options {
@@ -27,6 +27,9 @@ struct input_options {
     int on_signal;   /* begin when it comes; 0: at once */
     bool repeatable; /* the command gets the same random numbers every time */
     uint64_t seed;   /* which ones */
+    bool fixed;      /* all that the command can see but files is the same everywhere */
+    const char *variables[INPUT_MOST_VARIABLES]; /* of its environment then, too */
+    uint32_t variable_count;
 };
 
 /* How its command is captured, with addresses; and what of its trace file is meant. */

@@ -21,9 +21,5 @@ bool opened_trace_choose(const struct opened_trace_request *request, struct trac
         return false;
     if (!request->threads || !request->file)
         return true;
-    if (!together_choose(request->threads, request->file, options, together, why, error))
-        return false;
-    if (options->together)
-        trace_fix_numbers(trace);
-    return true;
+    return together_choose(request->threads, request->file, options, together, why, error);
 }

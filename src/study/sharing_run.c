@@ -48,7 +48,6 @@ bool sharing_run_open(struct sharing_run *run, int *exec_status, struct error *e
 static bool simulate(struct sharing_run *run, const char *label, struct trace *trace,
                      const struct simulation_options *options, struct simulation *simulation,
                      struct error *error) {
-    trace_fix_numbers(trace);
     watch_begin(run->watch, label, "instructions", run->simulation.executed);
     const bool good = simulation_run(trace, options, simulation, error);
     watch_end(run->watch);

@@ -34,8 +34,6 @@ static bool open_trace(struct simulated_run *run, int *exec_status, struct error
     if (!run->trace)
         run->trace = run->input->command ? start_command(run, exec_status, error)
                                          : opened_trace(run->input->trace, error);
-    if (run->trace && run->again)
-        trace_fix_numbers(run->trace);
     return run->trace;
 }
 

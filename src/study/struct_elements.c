@@ -175,7 +175,6 @@ bool struct_elements_find(struct watch *watch, const char *file, const struct st
     struct trace *trace = trace_open(file, error);
     if (!trace)
         return false;
-    trace_fix_numbers(trace);
     elements->touched = calloc((size_t)map->count + 1, sizeof *elements->touched);
     elements->together = calloc((size_t)map->count * map->count + 1, sizeof *elements->together);
     reading.visits = calloc(VISITED, sizeof *reading.visits);

@@ -20,7 +20,6 @@ static bool simulate(struct struct_run *run, const struct element_layout *layout
     struct trace *trace = trace_open(run->file, error);
     if (!trace)
         return false;
-    trace_fix_numbers(trace);
     options.layout = layout;
     options.observer_count = options.instruction_observer_count = 0;
     options.profile_count = 0;

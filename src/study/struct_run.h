@@ -18,9 +18,9 @@ struct struct_remedy {
 struct struct_run {
     /* Set before. */
     struct watch *watch;
-    const char *file;                    /* the trace that was simulated */
-    const char *type;                    /* name; NULL: that with most cycles of misses */
-    const struct simulation *simulation; /* by code numbers that are fixed (trace_fix_numbers()) */
+    const char *file;                         /* the trace that was simulated */
+    const char *type;                         /* name; NULL: that with most cycles of misses */
+    const struct simulation *simulation;      /* by code numbers */
     const struct simulation_options *options; /* as it was simulated */
     const struct code *code;
     struct program *program;

@@ -13,7 +13,6 @@ static bool simulate(struct watch *watch, const struct simulation_options *optio
     trace_close(*trace);
     if (!(*trace = trace_open(options->together->path, error)))
         return false;
-    trace_fix_numbers(*trace);
     watch_begin(watch, "critical path", "instructions", 0);
     const bool good = simulation_run(*trace, options, simulation, error);
     watch_end(watch);

@@ -25,7 +25,6 @@ static bool pass_through(const struct simulation_options *whole, struct work_pro
     struct trace *trace = trace_open(together.path, error);
     if (!trace)
         return false;
-    trace_fix_numbers(trace);
     together.profile = profile;
     together.watch = (struct together_watch){.see = NULL};
     options.together = &together;
@@ -41,7 +40,6 @@ static bool pass_through(const struct simulation_options *whole, struct work_pro
 static bool read_all(struct trace *trace, uint64_t *instructions, struct error *error) {
     struct trace_batch batch;
     int status;
-    trace_fix_numbers(trace);
     trace_outline(trace);
     *instructions = 0;
     while ((status = trace_next(trace, &batch, error)) > 0)

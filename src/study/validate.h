@@ -8,6 +8,7 @@
 
 #include "region/regions.h"
 #include "simulate/validation.h"
+#include "study/input.h"
 #include "study/study.h"
 
 struct validate_run_request {
@@ -21,6 +22,9 @@ struct validate_run_request {
     bool rerun;           /* although the command changes the world */
     bool repeatable;      /* the same random numbers in both runs */
     uint64_t seed;        /* which ones */
+    bool fixed;           /* and all else that the command can see but files */
+    const char *variables[INPUT_MOST_VARIABLES]; /* of its environment then, too */
+    uint32_t variable_count;
 };
 
 struct validate_run {

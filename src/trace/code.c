@@ -288,8 +288,8 @@ static bool add_templates(struct code_table *table, const struct item_code *item
             if (!decoded)
                 note_undecodable(table, notes, item->address + at, item->bytes + at, length);
             number = add_insn(table, &key, item->address + at, decoded ? &insn : NULL);
-            if (number != CODE_NONE && table->fixed_numbers &&
-                table->code.insns[number].flags & INSN_SYSCALL &&
+            /* Numbers are the same whatever is decoded, and when. */
+            if (number != CODE_NONE && table->code.insns[number].flags & INSN_SYSCALL &&
                 code_table_clock_call(table, number) == CODE_NONE)
                 return false;
         }

@@ -74,7 +74,6 @@ struct code_table {
     struct insn_operands *operands; /* per static instruction */
     uint32_t *owners;               /* per static instruction: process if anonymous, or CODE_NONE */
     struct insn_memo *memo;         /* not the table's; NULL: none */
-    bool fixed_numbers;             /* every system call has its clock call from the first */
     uint32_t *clock_calls;          /* likewise: code_table_clock_call() of it; 0: none yet */
     struct code_block *blocks;
     struct dynamic_insn *templates; /* memory is the number of accesses before it in the block;

@@ -380,10 +380,6 @@ void decoder_outline(struct decoder *decoder) {
     decoder->outline = true;
 }
 
-void decoder_fix_numbers(struct decoder *decoder) {
-    decoder->table->fixed_numbers = true;
-}
-
 void decoder_remember(struct decoder *decoder, struct insn_memo *memo) {
     decoder->own.memo = memo;
 }

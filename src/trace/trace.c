@@ -274,10 +274,6 @@ void trace_share(struct trace *trace, struct trace *read) {
     decoder_share(trace->decoder, read->decoder);
 }
 
-void trace_fix_numbers(struct trace *trace) {
-    decoder_fix_numbers(trace->decoder);
-}
-
 int trace_next(struct trace *trace, struct trace_batch *batch, struct error *error) {
     decoder_pass(trace->decoder, trace->pass);
     trace->pass = 0;

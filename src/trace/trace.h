@@ -151,8 +151,13 @@ struct capture_options {
     /* Nothing was executed for seconds, for all threads wait for each other: who for what. NULL:
      * nobody hears it. */
     void (*stuck)(void *context, const char *text);
-    bool repeatable;    /* random numbers of the kernel and of RDRAND are the same every time */
-    uint64_t seed;      /* which ones, then */
+    bool repeatable; /* random numbers of the kernel and of RDRAND are the same every time */
+    uint64_t seed;   /* which ones, then */
+    bool fixed;      /* the run depends on nothing but the command's files: its environment,
+                        clocks and the names of the machine are fixed, too (it is repeatable) */
+    const char *const *variables; /* then also of its environment: "NAME=VALUE", or "NAME", as it
+                                     is here */
+    uint32_t variable_count;
     bool objects;       /* tell of memory that is allocated, freed and mapped (trace_memory): a
                            library that is preloaded into the command sees calls of malloc() */
     bool watch_effects; /* tell of the first system call that would change the world */
@@ -218,10 +223,6 @@ void trace_alone(struct trace *trace, uint32_t thread);
 /* Before the first trace_next(): everything is passed over (trace_pass()). From a file, events are
  * not even decoded: trace_watch() may see chunks without them. Not with trace_keep(). */
 void trace_outline(struct trace *trace);
-
-/* Before the first trace_next(): static instructions have the same numbers whatever is decoded, so
- * that several readers of one file, each of another thread, agree. */
-void trace_fix_numbers(struct trace *trace);
 
 /* No trace_next() follows: frees what only reading needs, which is most of what a trace of large
  * programs holds. The code keeps its instructions and images, but no µops; all that the functions

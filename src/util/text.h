@@ -44,6 +44,8 @@ struct text text_bytes(uint64_t bytes);
 /* "0 s", "840 ns", "12.3 ms", "6.1 s", "59.9 s", "2 min 03 s", "1 h 02 min", "3 d 04 h". Negative
  * or not finite: "?". */
 struct text text_duration(double seconds);
+/* What something took, after it: " in 1.3 s"; "" of 0, which is not to be told. */
+struct text text_taken(double seconds);
 
 /* Nanoseconds since 1970 as ISO 8601 has them, in UTC: "2026-11-22T03:00:00Z"; "?" where no
  * calendar reaches. */

@@ -71,7 +71,6 @@ static void run(uint32_t cores, uint32_t slack, bool alone) {
     write_trace();
     struct trace *trace = trace_open(path, &error);
     assert_non_null(trace);
-    trace_fix_numbers(trace);
     together =
         (struct together){.path = path, .cores = cores, .slack = slack, .affinity = affinity};
     const struct simulation_options options = {.machine = &machine,
@@ -236,7 +235,6 @@ static void turns(void **state) {
     write_trace();
     struct trace *trace = trace_open(path, &error);
     assert_non_null(trace);
-    trace_fix_numbers(trace);
     together = (struct together){.path = path, .cores = 1, .turn = 50};
     const struct simulation_options options = {.machine = &machine,
                                                .sampling = sampling_everything(),
@@ -328,7 +326,6 @@ static void interrupted(void **state) {
     write_trace();
     struct trace *trace = trace_open(path, &error);
     assert_non_null(trace);
-    trace_fix_numbers(trace);
     together = (struct together){.path = path, .cores = 2};
     stop = 0;
     const struct simulation_options options = {.machine = &machine,
@@ -675,7 +672,6 @@ static void run_regions(const struct together_plan *plan) {
     write_trace();
     struct trace *trace = trace_open(path, &error);
     assert_non_null(trace);
-    trace_fix_numbers(trace);
     together = (struct together){.path = path, .cores = 2, .plan = plan};
     const struct simulation_options options = {.machine = &machine,
                                                .sampling = sampling_everything(),
@@ -909,10 +905,8 @@ static void code_is_shared_by_readers(void **state) {
     write_trace();
     struct trace *whole = trace_open(path, &error), *alone = trace_open(path, &error);
     assert_true(whole && alone);
-    trace_fix_numbers(whole);
     while (trace_next(whole, &batch, &error) > 0)
         ;
-    trace_fix_numbers(alone);
     trace_alone(alone, 1);
     assert_int_equal(render_trace(alone, own, sizeof own, &error), 0);
     for (unsigned i = 0; i < 2; i++) { /* at the same time, too */

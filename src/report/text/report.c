@@ -45,11 +45,13 @@ static void print_machine(const struct report *report, const struct page *page) 
     char name[NAME_BYTES];
     double seconds =
         machine->clock_ghz > 0 ? (double)simulation->cycles / (machine->clock_ghz * 1e9) : -1;
-    page_print(page, "machine %s at %s GHz: %s of its time; %s instruction%s in %s, %s a second",
+    const double rate = ratio((double)simulation->executed, simulation->seconds);
+    const bool timed = simulation->seconds > 0;
+    page_print(page, "machine %s at %s GHz: %s of its time; %s instruction%s%s%s%s%s",
                text_clean(name, sizeof name, machine->name), text_quantity(machine->clock_ghz).s,
                text_duration(seconds).s, text_count(simulation->executed).s,
-               text_plural(simulation->executed), text_duration(simulation->seconds).s,
-               text_quantity(ratio((double)simulation->executed, simulation->seconds)).s);
+               text_plural(simulation->executed), text_taken(simulation->seconds).s,
+               timed ? ", " : "", timed ? text_quantity(rate).s : "", timed ? " a second" : "");
 }
 
 void report_text_chosen(const struct machine *machine, const struct page *page) {

@@ -287,7 +287,10 @@ static bool fill_control(struct capture *capture, const struct capture_options *
     control->isa = capture->launch.isa;
     control->addresses = options->addresses;
     control->follow = options->follow;
-    control->repeatable = options->repeatable;
+    control->repeatable = options->repeatable || options->fixed;
+    control->fixed = options->fixed;
+    if (options->fixed && !strpbrk(capture->launch.plugin, ",: "))
+        snprintf(control->preload, sizeof control->preload, "%s", capture->launch.plugin);
     control->objects = options->objects;
     if (!strchr(capture->launch.allocations, ',')) /* the emulator splits variables there */
         snprintf(control->allocations, sizeof control->allocations, "%s",

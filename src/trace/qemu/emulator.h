@@ -3,6 +3,10 @@
  *
  *   qemu-x86_64 -cpu max,-erms,-fsrm -plugin P [-seed N] [-E LD_...=...] -0 argv0 program args...
  *
+ * Where the run is to be the same everywhere, the plugin is loaded into the emulator before all
+ * else (LD_PRELOAD), for the time that it is asked for (plugin_repeat.c); the guest does not see
+ * that.
+ *
  * -cpu: the default CPU lacks AVX2; with ERMS glibc's string functions use `rep`, which the
  * emulator runs a hundred times slower. Variables that the emulator or its dynamic linker would
  * read (LD_*, QEMU_*) reach the guest only. Where allocations are to be told of, a library that
@@ -20,7 +24,8 @@
 struct emulator_command {
     char **arguments, **environment; /* NULL-terminated; strings are borrowed from the inputs */
     char seed[24];
-    char *preload; /* owned; or NULL */
+    char *preload; /* into the guest; owned; or NULL */
+    char *before;  /* into the emulator; owned; or NULL */
 };
 
 /* The emulator splits the values of -E at commas: such variables stay in its own environment. */
@@ -53,9 +58,9 @@ static inline bool emulator_command(const struct ring_control *control, const ch
         argument_count++;
     while (environment[variable_count])
         variable_count++;
-    command->preload = NULL;
-    command->arguments = calloc(16 + argument_count + 2 * variable_count, sizeof(char *));
-    command->environment = calloc(variable_count + 1, sizeof(char *));
+    command->preload = command->before = NULL;
+    command->arguments = calloc(20 + argument_count + 2 * variable_count, sizeof(char *));
+    command->environment = calloc(variable_count + 2, sizeof(char *));
     if (!command->arguments || !command->environment)
         return false;
     char **out = command->arguments;
@@ -82,8 +87,20 @@ static inline bool emulator_command(const struct ring_control *control, const ch
         *out++ = command->preload;
     }
     char **kept = command->environment;
+    if (traced && control->preload[0]) {
+        if (asprintf(&command->before, "LD_PRELOAD=%s", control->preload) < 0) {
+            command->before = NULL;
+            return false;
+        }
+        *kept++ = command->before;
+        if (!command->preload) { /* those of the guest come behind */
+            *out++ = "-U";
+            *out++ = "LD_PRELOAD";
+        }
+    }
     for (size_t i = 0; i < variable_count; i++) {
-        if (command->preload && strncmp(environment[i], "LD_PRELOAD=", 11) == 0)
+        if ((command->preload || (command->before && !emulator_reads(environment[i]))) &&
+            strncmp(environment[i], "LD_PRELOAD=", 11) == 0)
             continue;
         if (emulator_reads(environment[i])) {
             *out++ = "-E";
@@ -104,4 +121,5 @@ static inline void emulator_command_free(struct emulator_command *command) {
     free(command->arguments);
     free(command->environment);
     free(command->preload);
+    free(command->before);
 }

@@ -17,6 +17,7 @@
 #include "program/program.h"
 #include "trace/qemu/emulator.h"
 #include "trace/qemu/emulator_version.h"
+#include "trace/qemu/fixed_environment.h"
 #include "util/command_path.h"
 #include "util/descriptors.h"
 
@@ -100,6 +101,7 @@ static bool identify(struct launch *launch, struct error *error) {
             if (!executable_interpret(&executable, launch->program, &launch->arguments))
                 return error_set(error, "out of memory");
             snprintf(launch->program, sizeof launch->program, "%s", executable.interpreter);
+            snprintf(launch->named, sizeof launch->named, "%s", executable.interpreter);
             break;
         case EXECUTABLE_X86_64:
         case EXECUTABLE_RISCV64:
@@ -143,6 +145,8 @@ bool launch_prepare(const struct capture_options *options, struct launch *launch
         refuse(exec_status, reason == ENOENT || reason == ENOTDIR ? NOT_FOUND : CANNOT_RUN);
         goto failed;
     }
+    snprintf(launch->named, sizeof launch->named, "%s",
+             strchr(options->command[0], '/') ? options->command[0] : launch->program);
     if (!identify(launch, error)) {
         refuse(exec_status, CANNOT_RUN);
         goto failed;
@@ -172,11 +176,18 @@ failed:
 
 bool launch_start(const struct capture_options *options, const struct launch *launch,
                   const struct ring_control *control, pid_t *pid, struct error *error) {
-    struct emulator_command command;
+    struct emulator_command command = {0};
     int ends[2] = {-1, -1};
-    if (!emulator_command(control, launch->program, launch->arguments, environ, true, &command) ||
+    const char *program = options->fixed ? launch->named : launch->program;
+    char **fixed = options->fixed ? fixed_environment(program, launch->arguments,
+                                                      options->variables, options->variable_count)
+                                  : NULL;
+    if ((options->fixed && !fixed) ||
+        !emulator_command(control, program, launch->arguments, fixed ? fixed : environ, true,
+                          &command) ||
         pipe2(ends, O_CLOEXEC) < 0) {
         emulator_command_free(&command);
+        fixed_environment_free(fixed);
         return error_errno(error, "cannot start %s", launch->emulator);
     }
     *pid = fork();
@@ -187,7 +198,7 @@ bool launch_start(const struct capture_options *options, const struct launch *la
         if (options->harmless)
             descriptors_mute_inherited();
         /* Load addresses must repeat as well. */
-        if (options->repeatable)
+        if (control->repeatable)
             personality(ADDR_NO_RANDOMIZE);
         execve(launch->emulator, command.arguments, command.environment);
         int reason = errno;
@@ -201,6 +212,7 @@ bool launch_start(const struct capture_options *options, const struct launch *la
         waitpid(*pid, NULL, 0);
     close(ends[0]);
     emulator_command_free(&command);
+    fixed_environment_free(fixed);
     if (!reason)
         return true;
     errno = reason;

@@ -13,6 +13,7 @@
 struct launch {
     enum isa isa;
     char program[RING_PATH_BYTES];        /* the ELF file to run: the command, or its interpreter */
+    char named[RING_PATH_BYTES];          /* the same, as it was called where that is a path */
     char **arguments;                     /* of the program, NULL-terminated; owned */
     char emulator[RING_PATH_BYTES];       /* absolute */
     char plugin[RING_PATH_BYTES];         /* absolute */

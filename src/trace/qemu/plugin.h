@@ -214,6 +214,11 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
                  uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
 void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result);
 
+/* ---- plugin_repeat.c: answers of the kernel that are to be the same each time ---- */
+
+/* A system call succeeded; control->repeatable. */
+void repeat_call(int64_t number, const uint64_t *arguments, uint64_t result);
+
 /* ---- plugin_signal.c: the guest's signal handlers ---- */
 
 /* sigaction() succeeded; `action` is its second argument. */

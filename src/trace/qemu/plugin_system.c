@@ -6,24 +6,20 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 
 #include "isa/insn.h"
-#include "util/random.h"
 
 /* Numbers differ between the guest's instruction sets; −1: it has none. */
 struct call_numbers {
-    int mmap, munmap, mremap, shmat, rt_sigaction, rt_sigreturn, execve, execveat, getrandom, exit,
-        exit_group, kill, wait4, waitid, read, readv, pread64;
+    int mmap, munmap, mremap, shmat, rt_sigaction, rt_sigreturn, execve, execveat, exit, exit_group,
+        kill, wait4, waitid;
     int clock_gettime, clock_getres, gettimeofday, time, getcpu; /* that the vDSO serves */
 };
 static const struct call_numbers CALLS[ISA_COUNT] = {
-    [ISA_X86_64] = {9,  11, 25,  30, 13, 15, 59,  322, 318, 60,  231,
-                    62, 61, 247, 0,  19, 17, 228, 229, 96,  201, 309},
-    [ISA_RISCV64] = {222, 215, 216, 196, 134, 139, 221, 281, 278, 93, 94,
-                     129, 260, 95,  63,  65,  67,  113, 114, 169, -1, -1},
+    [ISA_X86_64] = {9, 11, 25, 30, 13, 15, 59, 322, 60, 231, 62, 61, 247, 228, 229, 96, 201, 309},
+    [ISA_RISCV64] = {222, 215, 216, 196, 134, 139, 221, 281, 93, 94, 129, 260, 95, 113, 114, 169,
+                     -1, -1},
 };
 
 static THREAD_LOCAL uint64_t arguments[6];
@@ -38,51 +34,6 @@ static bool vdso_serves(const struct call_numbers *calls, int64_t number, uint64
     if (number == calls->clock_gettime || number == calls->clock_getres)
         return first < 64 && clocks >> first & 1;
     return number == calls->gettimeofday || number == calls->time || number == calls->getcpu;
-}
-
-/* Random numbers that repeat: the guest gets this process's sequence (splitmix64), not the
- * kernel's. */
-static void overwrite_random(uint64_t address, uint64_t size) {
-    static _Atomic uint64_t drawn;
-    uint8_t *bytes = (uint8_t *)(uintptr_t)(address + plugin.guest_base);
-    uint64_t word = 0;
-    for (uint64_t i = 0; i < size; i++) {
-        if (i % 8 == 0)
-            word =
-                random_mix(plugin.control->seed + RANDOM_STEP * (atomic_fetch_add(&drawn, 1) + 1));
-        bytes[i] = (uint8_t)(word >> i % 8 * 8);
-    }
-}
-
-/* /dev/random and /dev/urandom, under whatever name. */
-static bool is_random_device(int descriptor) {
-    struct stat status;
-    return fstat(descriptor, &status) == 0 && S_ISCHR(status.st_mode) &&
-           (status.st_rdev == makedev(1, 8) || status.st_rdev == makedev(1, 9));
-}
-
-/* What a read of a random device returned is in one buffer, or in several. */
-static void overwrite_read(const struct call_numbers *calls, int64_t number, uint64_t size) {
-    if (!is_random_device((int)arguments[0]))
-        return;
-    if (number != calls->readv) {
-        overwrite_random(arguments[1], size);
-        return;
-    }
-    const uint64_t *vector = (const uint64_t *)(uintptr_t)(arguments[1] + plugin.guest_base);
-    for (uint64_t i = 0; i < arguments[2] && size; i++, vector += 2) {
-        uint64_t part = vector[1] < size ? vector[1] : size;
-        overwrite_random(vector[0], part);
-        size -= part;
-    }
-}
-
-/* The call succeeded. */
-static void repeat_random(const struct call_numbers *calls, int64_t number, uint64_t result) {
-    if (number == calls->getrandom)
-        overwrite_random(arguments[0], result);
-    else if (number == calls->read || number == calls->readv || number == calls->pread64)
-        overwrite_read(calls, number, result);
 }
 
 /* After these calls there may be no other chance to publish. */
@@ -152,6 +103,6 @@ void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t r
     if (number == calls->waitid)
         process_waited(waited_pid(arguments[2]));
     if (plugin.control->repeatable)
-        repeat_random(calls, number, (uint64_t)result);
+        repeat_call(number, arguments, (uint64_t)result);
     errno = saved;
 }

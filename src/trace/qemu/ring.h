@@ -253,8 +253,8 @@ struct ring_control {
     uint64_t layout;          /* RING_LAYOUT, from trace/qemu/layout.h: a number of this text */
     _Atomic uint64_t refused; /* the layout of a plugin that has another one; 0: none */
     int32_t consumer;
-    uint32_t isa; /* enum isa */
-    uint32_t addresses, follow, repeatable;
+    uint32_t isa;                                  /* enum isa */
+    uint32_t addresses, follow, repeatable, fixed; /* as in capture_options */
     int32_t thread;
     uint32_t limited;
     uint32_t watch_effects, harmless;
@@ -292,6 +292,7 @@ struct ring_control {
     char plugin[2 * RING_PATH_BYTES];  /* argument of -plugin */
     char shared[64];                   /* the memory file, as a path */
     char allocations[RING_PATH_BYTES]; /* library to preload into the guest; empty: none */
+    char preload[RING_PATH_BYTES];     /* into the emulator: the plugin; empty: none */
 
     struct ring_process processes[RING_PROCESSES];
     _Atomic uint32_t chunk_state[RING_CHUNKS];

@@ -1,0 +1,135 @@
+#!/bin/bash
+# The same run everywhere: sim, explain and icost --repeatable give the same bytes whatever the
+# environment, working directory, host name, processors, descriptors and clock are.
+. "$(dirname "$0")/lib.sh"
+cd "$scratch" || exit 1
+cat >varied.c <<'PROGRAM'
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/utsname.h>
+#include <time.h>
+extern char **environ;
+/* Does as much work as each of its words says. */
+static unsigned work(const void *words, size_t size) {
+    unsigned sum = 0;
+    for (size_t i = 0; i < size; i++)
+        for (unsigned k = 0; k < ((const unsigned char *)words)[i]; k++)
+            sum = sum * 33 + k;
+    return sum;
+}
+int main(void) {
+    struct timespec now, nap = {0, 20000000};
+    struct timeval day;
+    struct utsname names;
+    struct sysinfo load;
+    struct rusage usage;
+    cpu_set_t set;
+    unsigned sum = 0, random = 0;
+    const time_t seconds = time(NULL);
+    for (char **variable = environ; *variable; variable++)
+        sum += work(*variable, strlen(*variable));
+    const void *place = &sum;
+    sum += work(&place, sizeof place);
+    clock_gettime(CLOCK_REALTIME, &now);
+    sum += work(&now, sizeof now);
+    nanosleep(&nap, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    sum += work(&now, sizeof now);
+    now.tv_sec += 2;
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &now, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    sum += work(&now, sizeof now);
+    gettimeofday(&day, NULL);
+    sum += work(&day, sizeof day) + work(&seconds, sizeof seconds);
+    uname(&names);
+    sum += work(&names, sizeof names);
+    sysinfo(&load);
+    sum += work(&load, sizeof load);
+    getrusage(RUSAGE_SELF, &usage);
+    sum += work(&usage, sizeof usage);
+    sched_getaffinity(0, sizeof set, &set);
+    sum += work(&set, sizeof set);
+    if (getrandom(&random, sizeof random, 0) == sizeof random)
+        sum += work(&random, sizeof random);
+    void *block = malloc(100000);
+    sum += work(&block, sizeof block);
+    printf("%u\n", sum);
+    return 0;
+}
+PROGRAM
+gcc -O1 -D_GNU_SOURCE -o varied varied.c
+mkdir -p here/and/far/below
+cp varied here/and/far/below
+
+# VERB OPTIONS...: the report in $1.json, the program's output in $1.out
+report() { # NAME VERB [OPTION...]
+    local name=$1
+    shift
+    "$CULPRIT" "$@" --repeatable --json -o "$scratch/$name.json" -- ./varied >"$scratch/$name.out"
+}
+in_another() { # NAME VERB...: another environment, directory, set of processors, descriptors
+    (cd here/and/far/below &&
+        env -u LANG SOME_LONG_NAME="$(printf 'x%.0s' $(seq 3000))" MORE=1 HOME=/nowhere COLUMNS=200 \
+            PATH="$PATH:/a/b/c" TZ=Asia/Tokyo CULPRIT="$CULPRIT" CULPRIT_STORE="$scratch/other.db" \
+            bash -c "$(declare -f report); scratch='$scratch' report \"\$@\" 7</dev/null" - "$@")
+}
+same() { # VERB [OPTION...]
+    report one "$@" && in_another two "$@" && cmp "$scratch/one.json" "$scratch/two.json" &&
+        cmp "$scratch/one.out" "$scratch/two.out"
+}
+check "sim gives the same bytes in another environment and directory" same sim
+check "so does explain" same explain
+check "and icost" same icost --limit 200000
+
+elsewhere() {
+    report one sim && taskset -c 0 nice "$BASH" -c \
+        "$(declare -f report); CULPRIT='$CULPRIT' scratch='$scratch' report two sim" &&
+        cmp "$scratch/one.json" "$scratch/two.json"
+}
+check "on one processor, at another priority" elsewhere
+if unshare -u true 2>/dev/null; then
+    on_another_host() {
+        report one sim && unshare -u "$BASH" -c \
+            "hostname elsewhere.example; $(declare -f report); CULPRIT='$CULPRIT' scratch='$scratch' report two sim" &&
+            cmp "$scratch/one.json" "$scratch/two.json"
+    }
+    check "under another host name" on_another_host
+else
+    skip "under another host name" "needs the right to have another host name (unshare -u)"
+fi
+
+differs() {
+    report one sim && "$CULPRIT" sim --repeatable --env EXTRA=something --json -o "$scratch/two.json" -- \
+        ./varied >/dev/null && ! cmp -s "$scratch/one.json" "$scratch/two.json"
+}
+check "a variable more makes another run" differs
+seeds() {
+    report one sim && report two sim --seed 2 && ! cmp -s "$scratch/one.out" "$scratch/two.out"
+}
+check "so do other random numbers" seeds
+shown() {
+    FROM_HERE=abc "$CULPRIT" trace --repeatable --env FROM_HERE --env GIVEN=1 -o "$scratch/env.ctrace" -- \
+        /usr/bin/env >"$scratch/env" 2>/dev/null && grep -qx FROM_HERE=abc "$scratch/env" &&
+        grep -qx GIVEN=1 "$scratch/env" && grep -qx HOME=/ "$scratch/env" &&
+        ! grep -q LD_PRELOAD "$scratch/env"
+}
+check "variables come from here or as given" shown
+check "the default machine is the same everywhere" bash -c \
+    "grep -q '\"machine\": \"zen4\"' '$scratch/one.json'"
+check_fails() { # STATUS TEXT COMMAND...
+    local status=$1 text=$2
+    shift 2
+    "$@" >"$scratch/said" 2>&1
+    [ $? = "$status" ] && grep -q -- "$text" "$scratch/said"
+}
+check "--env needs --repeatable" check_fails 125 "--env: needs --repeatable" \
+    "$CULPRIT" sim --env A=1 -- ./varied
+check "a trace needs no --repeatable" check_fails 2 "a trace is the same anyway" \
+    "$CULPRIT" sim --repeatable "$scratch/env.ctrace"
+finish

@@ -316,7 +316,8 @@ static void full_store_queue(void **state) {
     struct data_result data;
     struct call_path_result result;
     struct tap_script *script = tap_script_new();
-    struct call_paths *paths = call_paths_new(&(struct path_extents){.locate = script_locate});
+    struct call_paths *paths =
+        call_paths_new(&(struct path_extents){.locate = script_locate}, NULL);
     struct data_profile *profile = data_profile_new(&NAMES);
     struct call_lane *lane = call_lane_new(paths, 0);
     struct data_lane *data_lane = data_lane_new(profile, 0, 2);

@@ -157,6 +157,13 @@ static bool together_worth(struct report *report) {
                             "are known by name",
                             text_count(together->orders).s, text_plural(together->orders),
                             together->orders == 1 ? "keeps" : "keep");
+    if (together->handed)
+        good &=
+            report_note(report,
+                        "%s time%s a thread took under a lock what another had left there: which "
+                        "thread takes which piece of work is as in the captured run, also where "
+                        "another would come first in simulated time",
+                        text_count(together->handed).s, text_plural(together->handed));
     if (together->diverged)
         good &= report_note(report,
                             "%s wait%s did not end in simulated time, and %s cut short when no "

@@ -283,6 +283,7 @@ bool lock_messages_find(struct chip_run *chip, struct error *error) {
     const bool good = start_threads(&replay, error) && replay_all(&replay, error);
     for (uint32_t i = 0; replay.threads && i < chip->thread_count; i++)
         guest_input_close(&replay.threads[i].guest.input);
+    chip->result->handed += replay.messages;
     free(replay.threads);
     free(replay.words);
     free(replay.passed);

@@ -394,7 +394,8 @@ bool together_run(struct simulation_state *run, struct error *error) {
         .turn = options->turn ? options->turn : (uint64_t)(TOGETHER_TURN_SECONDS * hz),
         .cycles_per_ns = machine->clock_ghz,
         .wake_latency = (uint64_t)(machine->chip.wake_latency * machine->clock_ghz),
-        .wake_cost = (uint64_t)(machine->chip.wake_cost * machine->clock_ghz)};
+        .wake_cost = (uint64_t)(machine->chip.wake_cost * machine->clock_ghz),
+        .fall_asleep = (uint64_t)(TOGETHER_FALL_ASLEEP_NS * machine->clock_ghz)};
     result->done = true;
     result->cores = chip.cores;
     result->placed = options->affinity;

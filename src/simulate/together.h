@@ -64,6 +64,10 @@ struct together {
     struct work_profile *profile;
     const struct together_plan *plan; /* regions stand for the run; NULL: all is simulated */
 };
+/* A thread that is to wait calls the kernel, which looks at the word once more before it lets the
+ * thread sleep: what comes within so many nanoseconds finds it awake. Measured, as what a
+ * futex(FUTEX_WAIT) takes whose word has changed: 300 (docs/results/threads-host.md). */
+enum { TOGETHER_FALL_ASLEEP_NS = 300 };
 #define TOGETHER_TURN_SECONDS 0.003 /* sched(7): the least time slice of Linux' default policy */
 
 /* Where a thread was in each cycle from its creation to its end. */
@@ -141,6 +145,8 @@ struct together_result {
     uint64_t diverged;    /* waits that were ended because nothing else could go on */
     uint64_t orders;      /* reads of what another thread had written, in the order of the captured
                              run, for the C library's routines do not do them */
+    uint64_t handed;      /* times that one took under a lock what another had left there, as in the
+                             captured run (lock_messages.h) */
     uint64_t spun;        /* instructions of rounds of spinning that were left out */
     uint64_t unexplained; /* waits of which the captured run does not tell what ended them */
     uint64_t blocked;     /* system calls that waited for the world, for no simulated time */

@@ -155,8 +155,7 @@ bool guest_note_wait(struct chip_run *chip, struct guest *guest, uint64_t until,
 bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                     struct error *error) {
     const uint64_t from = guest->since;
-    const uint64_t waking =
-        cycle > from && guest->state != THREAD_SPINNING ? chip->wake_latency : 0;
+    const uint64_t waking = guest_sleeps(chip, guest, cycle) ? chip->wake_latency : 0;
     const uint64_t until = (cycle > from ? cycle : from) + waking;
     if (!guest_note_wait(chip, guest, until, waking, true, error))
         return false;
@@ -194,9 +193,9 @@ static bool take_place(struct chip_run *chip, struct guest *guest, uint64_t cycl
             continue;
         other->other_site = guest->caller;
         other->ender = guest->thread;
+        wakes |= guest->event.kind == THREAD_EVENT_WAKE && guest_sleeps(chip, other, cycle);
         if (!guest_end_wait(chip, other, cycle, error))
             return false;
-        wakes = guest->event.kind == THREAD_EVENT_WAKE;
     }
     if (wakes)
         guest_pay_for_wake(chip, guest, cycle);

@@ -48,6 +48,7 @@ static bool wake_to_try(struct chip_run *chip, struct guest *guest, struct lock 
  * it does. Until they have, nobody else is woken. */
 static bool offer(struct chip_run *chip, struct guest *guest, struct lock *lock, uint64_t cycle,
                   struct error *error) {
+    const bool wakes = guest_sleeps(chip, &chip->guests[lock->waiters[0].thread], cycle);
     size_t count = 0;
     lock_free(lock, guest->thread);
     if (lock->owner != LOCK_NOBODY || lock->readers || lock->waking)
@@ -59,15 +60,22 @@ static bool offer(struct chip_run *chip, struct guest *guest, struct lock *lock,
     } while (count < lock->waiter_count && lock->waiters[count - 1].reads &&
              lock->waiters[count].reads);
     lock_forget(lock, count);
-    guest_pay_for_wake(chip, guest, cycle);
+    if (wakes)
+        guest_pay_for_wake(chip, guest, cycle);
     return true;
+}
+
+/* Whether the first in line can have the lock at once. */
+static bool is_at_hand(const struct chip_run *chip, const struct lock *lock, uint64_t cycle) {
+    const struct guest *first = &chip->guests[lock->waiters[0].thread];
+    return guest_free_core(chip, first) >= 0 &&
+           !(chip->wake_latency && guest_sleeps(chip, first, cycle));
 }
 
 bool guest_give(struct chip_run *chip, struct guest *guest, struct lock *lock, uint64_t cycle,
                 struct error *error) {
     let_loose(guest, lock);
-    if (lock->waiter_count &&
-        (chip->wake_latency || guest_free_core(chip, &chip->guests[lock->waiters[0].thread]) < 0))
+    if (lock->waiter_count && !is_at_hand(chip, lock, cycle))
         return offer(chip, guest, lock, cycle, error);
     const size_t next = lock_release(lock, guest->thread);
     for (size_t i = 0; i < next; i++) {
@@ -105,15 +113,17 @@ static bool arrive_at(struct chip_run *chip, struct guest *guest, uint64_t cycle
     struct lock *barrier = guest->action.lock;
     if (++barrier->arrived < barrier->parties)
         return wait_in_line(chip, guest, cycle, error);
+    bool wakes = false;
     barrier->arrived = 0;
     for (size_t i = 0; i < barrier->waiter_count; i++) {
         struct guest *waiter = &chip->guests[barrier->waiters[i].thread];
         waiter->other_site = guest->routine_call;
         waiter->ender = guest->thread;
+        wakes |= guest_sleeps(chip, waiter, cycle);
         if (!guest_end_wait(chip, waiter, cycle, error))
             return false;
     }
-    if (barrier->waiter_count)
+    if (wakes)
         guest_pay_for_wake(chip, guest, cycle);
     lock_forget(barrier, barrier->waiter_count);
     guest->action = (struct guest_action){.what = DO_NOTHING};

@@ -141,6 +141,7 @@ struct chip_run {
     uint64_t others; /* the cycle that the threads have come to that do not run in this turn */
     double cycles_per_ns;
     uint64_t wake_latency, wake_cost; /* cycles */
+    uint64_t fall_asleep;             /* likewise: TOGETHER_FALL_ASLEEP_NS */
     uint64_t end;                     /* the last cycle in which a thread ended */
     uint64_t latest;                  /* or came to */
     bool news;                        /* a thread has become ready in this turn */
@@ -181,6 +182,12 @@ bool guest_note_wait(struct chip_run *chip, struct guest *guest, uint64_t until,
 enum course_activity guest_activity(const struct chip_run *chip, const struct guest *guest);
 /* A running thread, whose pipeline is empty, wakes others in this cycle: what that takes. */
 void guest_pay_for_wake(struct chip_run *chip, struct guest *guest, uint64_t cycle);
+/* Whether a waiting thread has fallen asleep by then: else it need not be woken. */
+static inline bool guest_sleeps(const struct chip_run *chip, const struct guest *guest,
+                                uint64_t cycle) {
+    return (guest->state == THREAD_LOCKED || guest->state == THREAD_WAITING) &&
+           cycle > guest->since + chip->fall_asleep;
+}
 /* A waiting thread goes on in `cycle`, or when it had come if that is later; it is woken then, if
  * it has waited. */
 bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,

@@ -84,6 +84,16 @@ check "a queue's consumer waits" queue queue
 check "a queue's consumer waits, captured on one processor" queue queue-one taskset -c 0
 check "a queue's consumer waits, captured when others have the processors" queue queue-nice nice -n 19
 
+# Half of the work each, which both do at once, though the captured run had one processor, where one
+# fills the queue and the other empties it.
+queue_ends() {
+    taskset -c 0 "$CULPRIT" trace -o "$scratch/even.ctrace" -- "$small/queue" even 2 1000 >/dev/null 2>&1 &&
+        run sim --machine zen4 --json "$scratch/even.ctrace" >"$scratch/even.json" &&
+        report=$scratch/even.json told_names=$sums told "t['handed_over'] > 20" \
+            "sum(x['running_cycles'] for x in r['threads']) > 1.65 * t['elapsed_cycles']"
+}
+check "both ends of a queue run at once" queue_ends
+
 # Loops that wait for memory last as long as that takes in simulated time, not as in the captured run.
 cat >"$scratch/flags.c" <<'END_OF_C'
 #include <pthread.h>

@@ -614,6 +614,24 @@ static void waking_takes_time(void **state) {
     assert_int_equal(cycles[1], cycles[0] + late);
 }
 
+/* One that waits for less than it takes to fall asleep, 1500 cycles, is not woken. */
+static void who_is_awake_is_not_woken(void **state) {
+    (void)state;
+    uint64_t waited[2];
+    for (unsigned i = 0; i < 2; i++) {
+        machine.chip.wake_latency = i ? 1000 : 0;
+        make_and_join(20);
+        run(2, 0, false);
+        expect_sums();
+        waited[i] = simulation.together.threads[0].cycles[THREAD_WAITING];
+        assert_int_equal(simulation.together.waits[0].waking, 0);
+        simulation_free(&simulation);
+    }
+    machine.chip.wake_latency = 0;
+    assert_in_range(waited[0], 1, TOGETHER_FALL_ASLEEP_NS * (uint64_t)machine.clock_ghz);
+    assert_int_equal(waited[1], waited[0]);
+}
+
 /* Who wakes another thread is busy with that for a while: 400 ns. That waits for 1000 ns more, and
  * so both end so much later. Entry and exit of a system call,
  * which else take 300 cycles, are in the time of the call by which it wakes. */
@@ -962,6 +980,7 @@ int main(void) {
         cmocka_unit_test(orders_in_a_circle),
         cmocka_unit_test(the_same_every_time),
         cmocka_unit_test(waking_takes_time),
+        cmocka_unit_test(who_is_awake_is_not_woken),
         cmocka_unit_test(waking_takes_the_waker_time),
         cmocka_unit_test(a_region_of_all_is_the_run),
         cmocka_unit_test(a_region_begins_with_who_waits),

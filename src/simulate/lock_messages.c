@@ -18,7 +18,8 @@ enum {
 
 struct word {
     uint64_t key;     /* address / 8 + 1; 0: none */
-    uint64_t section; /* of the last read, numbered over all threads */
+    uint32_t section; /* of the last read, numbered over all threads */
+    uint32_t written; /* the section of the last write, or of who read the message */
     uint64_t place;   /* instructions of the writer, or of who read the message, up to that one */
     uint32_t thread;
     enum { WORD_FREE, WORD_WRITTEN, WORD_READ } state;
@@ -28,12 +29,13 @@ struct replay {
     struct chip_run *chip;
     struct word *words;
     uint32_t word_count;
-    uint64_t sections;
+    uint32_t sections;
     size_t messages;
     bool *passed; /* by event of the list */
     struct replayed {
         struct guest guest;
-        uint64_t section, begin; /* under way; 0: none */
+        uint64_t begin;
+        uint32_t section; /* under way; 0: none */
         uint32_t source_count;
         struct trace_order sources[WRITERS]; /* of it; `written` as the guest counts */
         size_t capacity;                     /* of its guest's messages */
@@ -70,21 +72,25 @@ static void bind(struct replayed *thread, const struct word *word) {
             .reader = thread->begin, .writer = word->thread, .written = word->place};
 }
 
+/* A section waits at its beginning. So it is not bound to what was written in one that began later,
+ * under another lock, while it lasted: that may need what this one does first. */
 static void touch(struct replayed *thread, struct word *word, bool store, uint64_t place) {
     const bool other = word->thread != thread->guest.thread;
     if (!store) {
         word->section = thread->section;
-        if (word->state != WORD_WRITTEN || !other)
+        if (word->state != WORD_WRITTEN || !other || word->written > thread->section)
             return;
         bind(thread, word);
         word->state = WORD_READ;
+        word->written = thread->section;
     } else if (word->section == thread->section) {
         word->state = WORD_FREE; /* it depends on what it was */
         return;
     } else {
-        if (word->state == WORD_READ && other)
+        if (word->state == WORD_READ && other && word->written <= thread->section)
             bind(thread, word);
         word->state = WORD_WRITTEN;
+        word->written = thread->section;
     }
     word->thread = thread->guest.thread;
     word->place = place;

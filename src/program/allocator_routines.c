@@ -102,9 +102,10 @@ static void add(struct allocator_routine *routines, uint32_t *count, uint64_t ad
         routines[(*count)++] = (struct allocator_routine){address, action};
 }
 
-/* A C routine of that name that is not global is another; Rust's and C++'s are reserved names. */
-static bool may_be(const struct function *function) {
-    return function->binding != STB_LOCAL || function->symbol[0] == '_';
+/* Where a C library is shared, a routine of that name that is not global is another; static linking
+ * may make it local. Rust's and C++'s are reserved names. */
+static bool may_be(const struct function *function, bool shares) {
+    return !shares || function->binding != STB_LOCAL || function->symbol[0] == '_';
 }
 
 /* In all layouts of the table that are known, Go passes arguments in registers. */
@@ -123,10 +124,12 @@ static void add_go(const struct elf_image *image, struct allocator_routine *rout
 uint32_t allocator_routines_of(const struct elf_image *image,
                                struct allocator_routine routines[ALLOCATOR_ROUTINES]) {
     struct function_list list = {0};
+    GElf_Shdr header;
+    const bool shares = elf_image_section(image, ".interp", &header);
     uint32_t count = 0;
     if (function_read_symbols(&list, image, image, SHT_SYMTAB))
         for (size_t i = 0; i < list.count; i++)
-            if (may_be(&list.items[i]))
+            if (may_be(&list.items[i], shares))
                 add(routines, &count, list.items[i].start,
                     allocator_action_of(list.items[i].symbol));
     free(list.items);

@@ -65,7 +65,7 @@ static bool add_function(void *context, const struct program_function *function)
     return addresses->count < ADDRESSES;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static int file = -1;
     static char path[64];
     if (file < 0) {
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         require(file >= 0 && !fchmod(file, 0755));
         snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     }
-    if (ftruncate(file, 0) || pwrite(file, bytes, size, 0) != (ssize_t)size)
+    if (ftruncate(file, 0) || pwrite(file, data, size, 0) != (ssize_t)size)
         return 0;
     struct program *program = program_new_local();
     const uint32_t image = program_add_image(program, path, NULL, 0);

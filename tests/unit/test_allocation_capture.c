@@ -90,6 +90,8 @@ static void check(const char *compiler, const char *options) {
     close(out);
     struct blocks told = read_told(trace), printed = read_printed(output);
     assert_true(printed.count > 800); /* of a thousand turns */
+    assert_non_null(told.items);
+    assert_non_null(printed.items);
     qsort(told.items, told.count, sizeof *told.items, by_block);
     qsort(printed.items, printed.count, sizeof *printed.items, by_block);
     /* The C library has blocks of its own, before, between and behind. */

@@ -90,7 +90,7 @@ by_regions() { # PROGRAM ROUNDS OFF OPTION...
     shift 3
     run explain --regions-over 1M --regions 12 "$@" --tree --json -o "$program.part" -- "./$program" "$rounds" >/dev/null &&
         run explain --exact --tree --json -o "$program.whole" -- "./$program" "$rounds" >/dev/null &&
-        python3 regions.py "$program.part" "$program.whole" "$off" && python3 sums.py "$program.part"
+        python3 -S regions.py "$program.part" "$program.whole" "$off" && python3 -S sums.py "$program.part"
 }
 cc -w -g -O1 -fno-inline -I "$root/tests/guests" -o turns "$root/tests/guests/calls_coroutines.c"
 check "regions of coroutines begin with their callers, in a second run" by_regions turns 500 0.01 --keep 500k
@@ -178,10 +178,10 @@ check "other tools get it, too" grep -qE '^c;_start;.*;main;.*;fib;leaf [0-9]+$'
 
 run explain --regions-over 1M --regions 12 --tree --json --save --store regions.db -o sim.json -- ./turns 500 >/dev/null
 run top --store regions.db --tree --json -o top.json
-check "of a run by regions, too" python3 same_tree.py sim.json top.json
+check "of a run by regions, too" python3 -S same_tree.py sim.json top.json
 run sim --folded c.folded --json -o plain.json c.ctrace
 check "their whole cycles sum to the run's" test "$(awk '{ sum += $NF } END { print sum }' c.folded)" = \
-    "$(python3 -c 'import json; print(json.load(open("plain.json"))["cycles"])')"
+    "$(python3 -S -c 'import json; print(json.load(open("plain.json"))["cycles"])')"
 run sim --folded c.folded -o plain.txt c.ctrace
 check "folded stacks by event" grep -qE '(^|;)main;.*;fib;leaf;\[Base\] [0-9]+$' c.folded
 check "beside the tables" grep -q ' function ' plain.txt

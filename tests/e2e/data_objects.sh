@@ -179,7 +179,7 @@ func main() {
 PROGRAM
 of_go() {
     GO111MODULE=off GOFLAGS= go build -ldflags=-s -o go go.go && GOGC=off run sim --alone \
-        --by object --top 0 --machine zen4 --json -o go.json -- ./go && python3 -c '
+        --by object --top 0 --machine zen4 --json -o go.json -- ./go && python3 -S -c '
 import json
 rows = [r for r in json.load(open("go.json"))["data"]["objects"] if r["kind"] == "heap"]
 assert rows[0]["name"].startswith("main.make_node go.go:9 < main.main"), rows[:3]'

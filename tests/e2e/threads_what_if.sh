@@ -35,10 +35,10 @@ if ! has x86_64-workloads; then
     finish
 fi
 
-check "counters in one line: padding" remedy padding "counters together 2 250000" "counters apart 2 250000"
+check "counters in one line: padding" remedy padding "counters together 2 160000" "counters apart 2 160000"
 check "one counter of all: a copy for each" remedy copies "counters shared 2 30000" "counters private 2 30000"
 check "a lock held too long: nobody waits for it" remedy lock "critical long 2 8" "critical short 2 8"
-check "an unbalanced barrier: shared out evenly" remedy barrier "barrier uneven 2 2" "barrier even 2 2"
+check "an unbalanced barrier: shared out evenly" remedy barrier "barrier uneven 2 1" "barrier even 2 1"
 # When the host lets the consumer begin is up to its scheduler: late, it waits for less.
 begun_in_time() {
     local try

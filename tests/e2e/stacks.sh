@@ -206,8 +206,6 @@ of_go() {
     mkdir -p go && cat >go/main.go <<'PROGRAM'
 package main
 
-import "time"
-
 var spins int
 
 //go:noinline
@@ -218,14 +216,14 @@ func inner() {
 }
 
 //go:noinline
-func outer(end time.Time) {
-	for time.Now().Before(end) {
+func outer(rounds int) {
+	for i := 0; i < rounds; i++ {
 		inner()
 	}
 }
 func main() {
 	done := make(chan bool)
-	go func() { outer(time.Now().Add(time.Second / 5)); done <- true }()
+	go func() { outer(600); done <- true }()
 	<-done
 }
 PROGRAM

@@ -1,0 +1,144 @@
+#include "trace/record_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/array.h"
+#include "util/clock.h"
+#include "util/little_endian.h"
+
+enum { BUFFER_BYTES = 1 << 20 /* written out when more than this waits */, FLUSH_AFTER_MS = 500 };
+
+bool record_output_broken(struct record_output *output, struct error *error) {
+    *error = output->failure;
+    return false;
+}
+
+static bool fail_write(struct record_output *output, struct error *error) {
+    output->broken = true;
+    error_errno(&output->failure, "%s: cannot write more than %" PRIu64 " bytes", output->path,
+                output->written);
+    return record_output_broken(output, error);
+}
+
+bool record_output_flush(struct record_output *output, struct error *error) {
+    size_t done = 0;
+    if (output->truncate && ftruncate(output->fd, 0) != 0)
+        return fail_write(output, error);
+    output->truncate = false;
+    while (done < output->used) {
+        ssize_t n = write(output->fd, output->buffer + done, output->used - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return fail_write(output, error);
+        done += (size_t)n;
+        output->written += (uint64_t)n;
+    }
+    output->used = 0;
+    return true;
+}
+
+bool record_output_flush_if_due(struct record_output *output, struct error *error) {
+    const double now = clock_monotonic();
+    if (output->used < BUFFER_BYTES && now - output->waiting_since < 1e-3 * FLUSH_AFTER_MS)
+        return true;
+    output->waiting_since = now;
+    return record_output_flush(output, error);
+}
+
+uint8_t *record_append(struct record_output *output, size_t size) {
+    if (!array_reserve((void **)&output->buffer, &output->capacity, output->used + size, 1)) {
+        output->full = true;
+        return NULL;
+    }
+    output->used += size;
+    return output->buffer + output->used - size;
+}
+
+void record_add_bytes(struct record_output *output, const void *bytes, size_t size) {
+    uint8_t *at = record_append(output, size);
+    if (at && size)
+        memcpy(at, bytes, size);
+}
+
+void record_add_u32(struct record_output *output, uint32_t value) {
+    uint8_t *at = record_append(output, 4);
+    if (at)
+        put_u32(at, value);
+}
+
+void record_add_u64(struct record_output *output, uint64_t value) {
+    uint8_t *at = record_append(output, 8);
+    if (at)
+        put_u64(at, value);
+}
+
+void record_add_string(struct record_output *output, const char *text) {
+    size_t size = text ? strlen(text) + 1 : 0;
+    record_add_u32(output, (uint32_t)size);
+    record_add_bytes(output, text, size);
+}
+
+bool record_output_no_memory(const struct record_output *output, struct error *error) {
+    return error_set(error, "out of memory writing trace %s", output->path);
+}
+
+void record_begin(struct record_output *output, enum record_type type) {
+    static const uint8_t rest[RECORD_HEAD_BYTES - 4];
+    output->record = output->used;
+    record_add_u32(output, type);
+    record_add_bytes(output, rest, sizeof rest);
+}
+
+/* The checksum covers type, size and payload. */
+bool record_end(struct record_output *output, struct error *error) {
+    if (output->full)
+        return record_output_no_memory(output, error);
+    uint8_t *header = output->buffer + output->record;
+    size_t size = output->used - output->record - RECORD_HEAD_BYTES;
+    if (size > RECORD_MAX_BYTES) {
+        output->used = output->record;
+        return error_set(error, "a record of %zu bytes is too large for trace %s", size,
+                         output->path);
+    }
+    put_u32(header + 4, (uint32_t)size);
+    put_u64(header + 8, record_checksum(header, header + RECORD_HEAD_BYTES, size));
+    return true;
+}
+
+bool record_output_open(struct record_output *output, struct error *error) {
+    const char *path = output->path;
+    const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
+    bool standard = strcmp(path, "-") == 0;
+    if (standard) {
+        output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    } else {
+        output->fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+        output->created = output->fd >= 0;
+        if (output->fd < 0 && errno == EEXIST)
+            output->fd = open(path, flags | O_CREAT, 0666);
+    }
+    struct stat status;
+    if (output->fd < 0 || fstat(output->fd, &status) != 0)
+        return error_errno(error, "%s: cannot write", path);
+    if (S_ISBLK(status.st_mode))
+        return error_set(error, "%s is a block device: a trace would destroy what is on it", path);
+    if (isatty(output->fd))
+        return error_set(error, "%s is a terminal: write the trace to a file or a pipe",
+                         standard ? "standard output" : path);
+    output->truncate = !standard && S_ISREG(status.st_mode);
+    return true;
+}
+
+void record_output_free(struct record_output *output) {
+    if (output->fd >= 0)
+        close(output->fd);
+    free(output->buffer);
+    free(output->path);
+}

@@ -73,6 +73,7 @@ static void check(struct argp_state *state, void *request) {
         options_fail(state, "%s: all in one pass, without --regions%s", explain->one_pass,
                      explain->over_given ? "-over" : "");
     structs_check(state, &explain->run.struct_options, input);
+    path_options_check(state, &explain->run.path_options, explain->run.verb.output.by);
     struct together_request *threads = &explain->run.study.threads;
     threads->over = explain->one_pass ? 0 : explain->over;
     if (explain->enough)

@@ -46,6 +46,13 @@ static void begin(void *request) {
     ((struct path_options *)request)->least = 0.01;
 }
 
+void path_options_check(const struct argp_state *state, const struct path_options *options,
+                        enum report_by by) {
+    if (by == BY_PATH && (options->tree || options->callers))
+        options_fail(state, "--by path: the same chains as of %s, as rows: one of them",
+                     options->tree ? "--tree" : "--callers");
+}
+
 bool path_options_data(const struct path_options *options, enum report_by by) {
     return options->data || by == BY_OBJECT;
 }
@@ -71,7 +78,8 @@ void path_options_run(struct path_options *options, const char *name) {
     const bool found = strchr(name, '/')
                            ? is_python(name)
                            : !command_find(name, path, sizeof path) && is_python(path);
-    options->python |= found && !options->no_python;
+    options->python_found |= found && !options->no_python;
+    options->python |= options->python_found;
 }
 
 static void check(struct argp_state *state, void *request) {
@@ -129,6 +137,10 @@ bool paths_report(struct paths *paths, const struct output_options *output,
         if (!python_rows_build(&simulation->paths, code, output->top, &paths->python))
             return error_set(error, "out of memory for the lines of Python");
         report->python = &paths->python;
+        if (!options->python_found && !paths->python.line_total &&
+            !report_note(report, "--python: no Python was run of which lines are known (CPython "
+                                 "3.11 to 3.13, x86-64)"))
+            return error_set(error, "out of memory for the report");
     }
     const bool flat = output->by == BY_PATH, tree = options->tree || options->callers || flat;
     if (!simulation->paths.count || (!tree && !options->folded))

@@ -113,6 +113,7 @@ static void check(struct argp_state *state, void *given) {
                      sim->kanata_from ? "--kanata-from" : "--kanata-cycles");
     check_slices(sim, state);
     check_regions(sim, state);
+    path_options_check(state, &sim->run.path_options, sim->run.verb.output.by);
     structs_check(state, &sim->run.struct_options, &sim->run.input);
     if (sim->run.verb.output.legend && !any)
         legend_alone();

@@ -190,6 +190,10 @@ check "a procedure that is not there" fails_with 1 "nosuch: no stack has such a 
 check "not both at once" fails_with 2 "one at a time" run sim --tree --callers c.ctrace
 run sim --tree --by line -o both.txt c.ctrace
 check "a tree, and the table of --by" grep -q '  share    CPI  function' both.txt
+check "not the same chains twice" fails_with 2 "the same chains as of --tree, as rows" \
+    run sim --tree --by path c.ctrace
+run sim --python -o none.txt c.ctrace
+check "Python where none was run" grep -q "no Python was run" none.txt
 check "--least without frames" fails_with 2 "it is about --tree and --callers" run sim --least 5 c.ctrace
 check "not of lists of regions" fails_with 2 "for a single run" run sim --tree --regions nowhere.csv
 finish

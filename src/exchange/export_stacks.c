@@ -81,10 +81,13 @@ static bool visit_tree(void *context, const struct store_call_tree *tree) {
                     (struct called){tree->session->id, tree->event->id}))
         return no_memory(walk);
     for (uint32_t i = 0; i < tree->count; i++) {
-        show_value(&stack, tree->event, tree->calls[i].value);
-        if (!stack.value)
+        const struct store_call *call = &tree->calls[i];
+        const bool events = store_call_is_events(call);
+        show_value(&stack, tree->event, call->value);
+        if (!stack.value || (events && call->parent == STORE_CALL_TOP))
             continue;
-        if (!(stack.count = find_frames(walk, tree->calls, i)))
+        stack.signature = events ? (uint32_t)(call->offset & (STORE_CALL_EVENTS - 1)) : 0;
+        if (!(stack.count = find_frames(walk, tree->calls, events ? call->parent : i)))
             return false;
         stack.frames = walk->frames;
         if (!walk->visit(walk->context, &stack))

@@ -11,6 +11,7 @@
 #include "query/missing_slices.h"
 #include "query/profile_table.h"
 #include "store/image_names.h"
+#include "tap/tap.h"
 #include "util/array.h"
 #include "util/order.h"
 
@@ -96,6 +97,7 @@ struct reading {
     size_t site_count, site_capacity;
     struct hash_index index; /* of the sites */
     uint32_t *nodes;         /* of a tree: frames */
+    size_t cell_capacity;    /* of the profile */
     size_t node_capacity;
     struct error *error;
     bool failed;
@@ -211,8 +213,12 @@ uint32_t call_profile_frame(struct call_profile *profile, uint32_t caller, uint3
 
 /* The frame of a call below that of its caller. */
 static bool add_call(struct reading *reading, const struct store_call *call, uint32_t *frame) {
-    const uint32_t procedure = procedure_of(reading, call);
     const uint32_t parent = call->parent == STORE_CALL_TOP ? 0 : reading->nodes[call->parent];
+    if (store_call_is_events(call)) {
+        *frame = parent;
+        return true;
+    }
+    const uint32_t procedure = procedure_of(reading, call);
     if (procedure == UINT32_MAX)
         return false;
     *frame = call_profile_frame(reading->profile, parent, procedure);
@@ -223,6 +229,22 @@ static bool add_call(struct reading *reading, const struct store_call *call, uin
 static double scale_of(const struct profile_event *event, const struct store_call_tree *tree) {
     const double scale = event->scale * tree->session->weight;
     return event->mean ? scale * (double)tree->event->period / event->mean : scale;
+}
+
+/* A value of a simulation by its events. */
+static bool add_cell(struct reading *reading, const struct store_call_tree *tree, size_t call,
+                     double value) {
+    struct call_profile *profile = reading->profile;
+    const struct store_call *of = &tree->calls[call];
+    const struct call_cell cell = {.frame = reading->nodes[call],
+                                   .psv = store_call_is_events(of)
+                                              ? (uint32_t)(of->offset & (STORE_CALL_EVENTS - 1)) %
+                                                    PSV_COMBINATIONS
+                                              : 0,
+                                   .value = value};
+    return tree->session->kind != SESSION_SIMULATED ||
+           array_push(profile->cells, reading->cell_capacity, profile->cell_count, cell) ||
+           no_memory(reading->error);
 }
 
 static bool visit_tree(void *context, const struct store_call_tree *tree) {
@@ -237,10 +259,29 @@ static bool visit_tree(void *context, const struct store_call_tree *tree) {
     }
     for (size_t i = 0; i < tree->count && !reading->failed; i++) {
         reading->failed = !add_call(reading, &tree->calls[i], &reading->nodes[i]);
+        const double value = scale * (double)tree->calls[i].value;
         if (!reading->failed)
-            frames->items[reading->nodes[i]].self += scale * (double)tree->calls[i].value;
+            frames->items[reading->nodes[i]].self += value;
+        if (!reading->failed && value > 0)
+            reading->failed = !add_cell(reading, tree, i, value);
     }
     return !reading->failed;
+}
+
+ORDER(by_frame, struct call_cell, ascending(a->frame, b->frame) ?: ascending(a->psv, b->psv))
+
+void call_profile_sort_cells(struct call_profile *profile) {
+    struct call_cell *cells = profile->cells;
+    size_t kept = 0;
+    if (profile->cell_count)
+        qsort(cells, profile->cell_count, sizeof *cells, by_frame);
+    for (size_t i = 0; i < profile->cell_count; i++) {
+        if (kept && by_frame(&cells[kept - 1], &cells[i]) == 0)
+            cells[kept - 1].value += cells[i].value;
+        else
+            cells[kept++] = cells[i];
+    }
+    profile->cell_count = kept;
 }
 
 static bool has_ancestor(const struct call_frames *frames, uint32_t frame, uint32_t procedure) {
@@ -309,6 +350,7 @@ bool call_profile_read(struct call_profile *profile, const struct profile_set *s
     free(reading.nodes);
     if (!good)
         return false;
+    call_profile_sort_cells(profile);
     if (!(profile->frames.items[0].total > 0) && sample_choice_any(&set->choice))
         return missing_slices(set, error);
     return profile->frames.items[0].total > 0 || no_stacks(set, query, error);

@@ -98,8 +98,6 @@ static bool add_frames(struct call_profile *profile, const struct call_path_resu
     return true;
 }
 
-ORDER(by_frame, struct call_cell, ascending(a->frame, b->frame) ?: ascending(a->psv, b->psv))
-
 static bool add_cells(struct call_profile *profile, const struct call_path_result *result,
                       const uint32_t *frames) {
     struct call_cell *cells = malloc((result->cell_count + 1) * sizeof *cells);
@@ -108,16 +106,9 @@ static bool add_cells(struct call_profile *profile, const struct call_path_resul
     for (uint64_t i = 0; i < result->cell_count; i++)
         cells[i] = (struct call_cell){frames[result->cells[i].insn], result->cells[i].psv,
                                       (double)result->cells[i].units / CYCLE_UNITS};
-    qsort(cells, result->cell_count, sizeof *cells, by_frame);
-    size_t kept = 0;
-    for (uint64_t i = 0; i < result->cell_count; i++) {
-        if (kept && by_frame(&cells[kept - 1], &cells[i]) == 0)
-            cells[kept - 1].value += cells[i].value;
-        else
-            cells[kept++] = cells[i];
-    }
     profile->cells = cells;
-    profile->cell_count = kept;
+    profile->cell_count = result->cell_count;
+    call_profile_sort_cells(profile);
     return true;
 }
 

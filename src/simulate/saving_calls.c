@@ -8,6 +8,7 @@ struct adding {
     const struct code *code;
     const int64_t *images;
     uint32_t *callers; /* by path: the node that is its function's caller */
+    uint64_t cell;     /* the next path's first */
 };
 
 /* Inlined functions and lines of Python have no place of their own in an image. */
@@ -51,27 +52,42 @@ static bool add_caller(const struct adding *adding, uint32_t path) {
                           site->offset + site->length - 1u, caller);
 }
 
-static bool add_path(const struct adding *adding, uint32_t path) {
-    const struct call_path *told = &adding->result->paths[path];
+/* Units with events go below the function. */
+static bool add_cell(const struct adding *adding, uint32_t function, const struct pics_cell *cell) {
+    uint32_t node = function;
+    if (cell->psv &&
+        !call_tree_node(adding->tree, function, 0, STORE_CALL_EVENTS | cell->psv, &node))
+        return false;
+    adding->tree->calls[node].value += cell->units;
+    return true;
+}
+
+static bool add_path(struct adding *adding, uint32_t path) {
+    const struct call_path_result *result = adding->result;
+    const struct pics_cell *cells = result->cells;
+    const uint64_t first = adding->cell;
     uint32_t node;
+    while (adding->cell < result->cell_count && cells[adding->cell].insn == path)
+        adding->cell++;
     if (!add_caller(adding, path))
         return false;
-    if (!told->units || told->function == PATH_NONE)
+    if (!result->paths[path].units || result->paths[path].function == PATH_NONE)
         return true;
     if (!add_function(adding, adding->callers[path], around(adding, path), &node))
         return false;
-    if (node != STORE_CALL_TOP)
-        adding->tree->calls[node].value += told->units;
+    for (uint64_t i = first; node != STORE_CALL_TOP && i < adding->cell; i++)
+        if (!add_cell(adding, node, &cells[i]))
+            return false;
     return true;
 }
 
 bool saved_calls_add(struct call_tree *tree, const struct call_path_result *result,
                      const struct code *code, const int64_t *images) {
-    const struct adding adding = {.tree = tree,
-                                  .result = result,
-                                  .code = code,
-                                  .images = images,
-                                  .callers = malloc((result->count + 1) * sizeof(uint32_t))};
+    struct adding adding = {.tree = tree,
+                            .result = result,
+                            .code = code,
+                            .images = images,
+                            .callers = malloc((result->count + 1) * sizeof(uint32_t))};
     bool good = adding.callers;
     for (uint32_t i = 0; good && i < result->count; i++)
         good = add_path(&adding, i);

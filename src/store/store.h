@@ -241,6 +241,13 @@ enum store_cut {
     STORE_FAILED         /* no rule for a frame, or one that cannot be true */
 };
 
+/* What of a place's values has events, in a simulation, stands below it in a node of image 0, whose
+ * offset is this and the performance signature. Nothing stands below that. */
+#define STORE_CALL_EVENTS (UINT64_C(1) << 16)
+static inline bool store_call_is_events(const struct store_call *call) {
+    return !call->image && call->offset & STORE_CALL_EVENTS;
+}
+
 enum {
     STORE_CALLS_MAX = 1 << 20
 }; /* nodes of one tree; what finds no room counts for its caller */

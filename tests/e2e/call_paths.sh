@@ -164,15 +164,18 @@ def chains(path):
         paths.append(paths[frame["parent"]] + (frame["procedure"],))
         if frame["total"] >= 1:
             totals[paths[-1]] = frame["total"]
+        for part in frame["stack"]:
+            if part["cycles"] >= 1:
+                totals[paths[-1], part["events"]] = part["cycles"]
     return totals
 one, other = chains(sys.argv[1]), chains(sys.argv[2])
-assert len(one) > 50 and set(one) == set(other), set(one) ^ set(other)
+assert len(one) > 100 and set(one) == set(other), set(one) ^ set(other)
 for chain, total in one.items():
     assert abs(other[chain] - total) <= 1e-6 * total + 0.01, (chain, total, other[chain])
 PROGRAM
 run sim --tree --json --save --store profiles.db -o sim.json c.ctrace
 run top --store profiles.db --tree --json -o top.json
-check "a saved run keeps its tree" python3 -S same_tree.py sim.json top.json
+check "a saved run keeps its tree, with the events" python3 -S same_tree.py sim.json top.json
 run epochs export --store profiles.db --format folded saved.folded >/dev/null
 check "other tools get it, too" grep -qE '^c;_start;.*;main;.*;fib;leaf [0-9]+$' saved.folded
 

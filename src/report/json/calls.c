@@ -28,15 +28,16 @@ static json_t *frames_json(const struct call_report *report, const struct call_f
                              json_text(procedure ? procedure->name : NULL), "image",
                              json_text(procedure && !procedure->cut ? procedure->image : NULL),
                              "total", frame->total, "self", frame->self));
+        json_t *object = json_array_get(array, i);
+        if (report->profile->cell_count && !report->callers)
+            json_object_set_new(object, "stack", stack_json(report->profile, i, &cell));
         if (!report->profile->simulated)
             continue;
-        json_t *object = json_array_get(array, i);
         json_object_set_new(object, "instructions", json_real(frame->instructions));
         json_object_set_new(object, "self_instructions", json_real(frame->self_instructions));
         if (report->callers)
             continue;
         json_object_set_new(object, "calls", json_real(frame->calls));
-        json_object_set_new(object, "stack", stack_json(report->profile, i, &cell));
     }
     return array;
 }

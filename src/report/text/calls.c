@@ -65,8 +65,9 @@ static void list_stack(const struct drawing *drawing, const struct call_frame *f
 
 static void add_simulated(const struct drawing *drawing, const struct call_frame *frame) {
     char text[NAME_BYTES] = "";
-    table_figure(drawing->table, "%.2f",
-                 frame->instructions > 0 ? frame->total / frame->instructions : 0);
+    if (drawing->report->profile->simulated)
+        table_figure(drawing->table, "%.2f",
+                     frame->instructions > 0 ? frame->total / frame->instructions : 0);
     if (!drawing->stacks.values)
         return;
     list_stack(drawing, frame, text, sizeof text);
@@ -85,8 +86,7 @@ static void add_line(const struct drawing *drawing, const struct call_frame *fra
         table_figure(drawing->table, "%.1f %%", share(drawing, frame->self));
     table_cell(drawing->table, text);
     table_cell(drawing->table, file_base_name(procedure->image));
-    if (drawing->report->profile->simulated)
-        add_simulated(drawing, frame);
+    add_simulated(drawing, frame);
 }
 
 /* Those of a frame's children that are shown stand first. */
@@ -205,7 +205,7 @@ static void draw_tree(struct drawing *drawing, const struct page *page) {
     drawing->frames = &drawing->report->profile->frames;
     drawing->has_self = true;
     drawing->least = drawing->report->least * drawing->all;
-    if (drawing->report->profile->simulated)
+    if (drawing->report->profile->cell_count)
         sum_stacks(drawing);
     drawing->table = begin_table(drawing, page, "  total", "procedure");
     draw_children(drawing, &drawing->frames->items[0]);

@@ -255,7 +255,8 @@ def programs(scratch):
 def seconds(trace, *options):
     """Processor time of the simulation."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([run.CULPRIT, "sim", "--machine", MACHINE, "--alone", "-o", "/dev/null", *options, trace],
+    subprocess.run([run.CULPRIT, "sim", "--machine", MACHINE, "--alone", "--no-python", "-o",
+                    "/dev/null", *options, trace],
                    check=True, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime

@@ -200,7 +200,24 @@ static void test_syscall(void **state) {
     script_block(&script, 0, 0x1000, 2, "\x90\x0f\x05", 3); /* nop; syscall */
     script_block(&script, 0, 0x1003, 1, "\x90", 1);
     DATA(0, 0, event_mark(MARK_SYSCALL, 1), 1);
-    expect("t0.: 0; 1Y; 2; \n");
+    expect("t0.: 0; 1Y; 3; \n"); /* 2 is the call as a vDSO serves it */
+}
+
+/* Code is known as soon as it is translated, which may be before or after what was executed before
+ * it is decoded: its instructions have the same numbers. */
+static void test_numbers_whenever_code_is_met(void **state) {
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        script_begin(&script, ISA_X86_64);
+        script_block(&script, 0, 0x1000, 1, "\x0f\x05", 2); /* syscall */
+        if (!late)
+            script_block(&script, 0, 0x1002, 1, "\x90", 1);
+        DATA(0, 0, event_mark(MARK_SYSCALL, 228 | SYSCALL_OF_VDSO));
+        if (late)
+            script_block(&script, 0, 0x1002, 1, "\x90", 1);
+        DATA(0, 1);
+        expect("t0.: 1Y; 2; \n");
+    }
 }
 
 /* The same call site, once served by a vDSO and once not: two static instructions at one place. */
@@ -737,6 +754,7 @@ int main(void) {
         cmocka_unit_test(test_rep),
         cmocka_unit_test(test_rep_split),
         cmocka_unit_test(test_syscall),
+        cmocka_unit_test(test_numbers_whenever_code_is_met),
         cmocka_unit_test(test_clock_call),
         cmocka_unit_test(test_signal),
         cmocka_unit_test(test_unreachable_successor),

@@ -107,8 +107,8 @@ static void by_processor(const struct processor *processor, const char *whose,
         set(machine, FIXED[ISA_X86_64], MACHINE_BY_ARCHITECTURE, "no machine is near %s, %s", whose,
             kind);
     else
-        set(machine, FIXED[ISA_X86_64], MACHINE_BY_ARCHITECTURE,
-            "the default for %s programs", ISA_NAMES[ISA_X86_64]);
+        set(machine, FIXED[ISA_X86_64], MACHINE_BY_ARCHITECTURE, "the default for %s programs",
+            ISA_NAMES[ISA_X86_64]);
 }
 
 static void by_architecture(enum isa isa, struct machine_default *machine) {

@@ -142,8 +142,8 @@ static bool note_program(struct breakdown_report *breakdown, const struct breakd
     if (graph)
         good = report_note(
             report,
-            "graph%s: from one simulation%s; its length is %s %% off the simulated cycles%s",
-            of, text_taken(row->seconds[WAY_GRAPH]).s,
+            "graph%s: from one simulation%s; its length is %s %% off the simulated cycles%s", of,
+            text_taken(row->seconds[WAY_GRAPH]).s,
             text_percent(fabs(graph->cycles[0] - (double)row->cycles), (double)row->cycles).s,
             multisim ? "" : "; its costs were not checked (--multisim does)");
     if (row->shotgun)
@@ -151,9 +151,9 @@ static bool note_program(struct breakdown_report *breakdown, const struct breakd
     if (breakdown->checked && multisim)
         good = good && note_check(breakdown, row, of);
     else if (multisim)
-        good = good && report_note(report, "multisim%s: %" PRIu32 " simulation%s%s", of,
-                                   row->simulations, text_plural(row->simulations),
-                                   text_taken(row->seconds[WAY_MULTISIM]).s);
+        good = good &&
+               report_note(report, "multisim%s: %" PRIu32 " simulation%s%s", of, row->simulations,
+                           text_plural(row->simulations), text_taken(row->seconds[WAY_MULTISIM]).s);
     if (row->places)
         good = good && category_places_tell(row->places, note_place, report);
     if (row->inspection)

@@ -127,7 +127,8 @@ struct text text_duration(double seconds) {
 struct text text_taken(double seconds) {
     struct text text = {""};
     if (seconds != 0)
-        snprintf(text.s, sizeof text.s, " in %.*s", (int)sizeof text.s - 5, text_duration(seconds).s);
+        snprintf(text.s, sizeof text.s, " in %.*s", (int)sizeof text.s - 5,
+                 text_duration(seconds).s);
     return text;
 }
 

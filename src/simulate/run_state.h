@@ -63,6 +63,12 @@ bool run_show_piece(struct simulation_state *run, struct lane *lane,
                     const struct trace_batch *piece, struct error *error);
 /* The thread has ended: its core's counts are collected and it is freed. */
 bool run_lane_end(struct simulation_state *run, uint32_t thread, struct error *error);
+/* The core leaves the window that it is in: what it counted there is added, with its weight. */
+bool run_end_window(struct simulation_state *run, struct lane *lane, struct error *error);
+/* Lets the pipeline run empty and writes the slice down. */
+bool run_end_slice(struct simulation_state *run, struct lane *lane, struct error *error);
+/* Also after a failure all that the core did is counted and has been to the workers. */
+bool run_finish_lane(struct simulation_state *run, struct lane *lane, struct error *error);
 /* Frees all cores; what they counted has been collected. */
 void run_free_lanes(struct simulation_state *run);
 /* Adds what the profiles gained to the simulation. */

@@ -21,216 +21,6 @@
 #include "util/counters.h"
 #include "util/order.h"
 
-static void lane_free(const struct simulation_state *run, struct lane *lane) {
-    const struct simulation_options *options = run->options;
-    struct core_learned *learned = options->learned;
-    if (lane->core && learned && !learned->memory)
-        core_give(lane->core, learned);
-    if (lane->core)
-        core_free(lane->core);
-    stall_causes_free(lane->causes);
-    if (lane->tap)
-        tap_free(lane->tap);
-    workers_detach(run->workers, lane->attached);
-    workers_detach(run->path_workers, lane->followers);
-    graph_lane_free(lane->graph);
-    call_lane_free(lane->calls);
-    data_lane_free(lane->data);
-    for (uint32_t i = 0; i < options->observer_count; i++)
-        if (options->observers[i].detach && lane->observed[i])
-            options->observers[i].detach(options->observers[i].context, lane->observed[i]);
-    for (uint32_t i = 0; i < options->instruction_observer_count; i++)
-        if (lane->instructions[i])
-            options->instructions[i].detach(options->instructions[i].context,
-                                            lane->instructions[i]);
-    slice_recorder_free(&lane->slice);
-    free(lane);
-}
-
-static bool attach_observers(const struct simulation_state *run, struct lane *lane,
-                             struct error *error) {
-    const struct simulation_options *options = run->options;
-    return all_where(i, options->observer_count,
-                     options->observers[i].attach(options->observers[i].context, lane->source,
-                                                  lane->tap, &lane->observed[i], error)) &&
-           all_where(i, options->instruction_observer_count,
-                     options->instructions[i].attach(options->instructions[i].context,
-                                                     &lane->instructions[i], error));
-}
-
-static bool attach_data(const struct simulation_state *run, struct lane *lane,
-                        struct error *error) {
-    const struct trace_process *process = trace_process(run->trace, lane->source.process);
-    const uint32_t parent = process->generation ? UINT32_MAX : process->parent;
-    const struct machine_core *core = &run->options->machine->core;
-    const bool by_order = !core->in_order && !(run->options->ideal & IDEAL_WIN);
-    if (!data_profile_fork(run->data, lane->source.process, parent) ||
-        !(lane->data =
-              data_lane_new(run->data, lane->source.process, by_order ? core->store_queue : 0)))
-        return error_set(error, "out of memory for data objects");
-    struct tap_worker worker = data_lane_worker(lane->data);
-    worker.executor = run->attribution;
-    call_lane_watch_data(lane->calls, lane->data);
-    return tap_add_worker(lane->tap, &worker, error);
-}
-
-static bool attach_calls(const struct simulation_state *run, struct lane *lane,
-                         struct error *error) {
-    if (!run->calls)
-        return true;
-    const struct simulation_start *start = &run->options->start;
-    if (!(lane->calls = call_lane_new(run->calls, lane->source.thread)) ||
-        (start->start && start->thread == lane->source.thread &&
-         !call_lane_begin(lane->calls, start->start)))
-        return error_set(error, "out of memory for call paths");
-    bool good = true;
-    if (run->path_workers)
-        lane->followers = workers_follow(run->path_workers, lane->calls, &good, error);
-    if (!good)
-        return false;
-    struct tap_worker worker = call_lane_worker(lane->calls);
-    worker.executor = run->attribution;
-    if (run->options->paths_of_data)
-        call_lane_unwatch(lane->calls);
-    else if (!tap_add_worker(lane->tap, &worker, error))
-        return false;
-    return !run->data || attach_data(run, lane, error);
-}
-
-static struct lane *lane_new(struct simulation_state *run, struct tap_source source,
-                             struct error *error) {
-    struct lane *lane =
-        calloc(1, sizeof *lane + run->options->observer_count * sizeof *lane->observed);
-    if (!lane || !(lane->tap = tap_new(run->bus)) ||
-        (run->causes && !(lane->causes = stall_causes_new()))) {
-        if (lane)
-            lane_free(run, lane);
-        return error_null(error, "out of memory for the core of thread %" PRIu32, source.thread);
-    }
-    lane->source = source;
-    struct core_options options = {.ideal = run->options->ideal,
-                                   .executor = run->memory ? NULL : run->pipeline,
-                                   .tap = lane->tap,
-                                   .causes = lane->causes,
-                                   .learned = run->options->learned,
-                                   .memory = run->memory};
-    const struct slicing *slicing = run->options->slicing;
-    if (slicing && !slice_recorder_begin(&lane->slice, slicing, source.thread, error)) {
-        lane_free(run, lane);
-        return NULL;
-    }
-    bool own = slicing != NULL;
-    struct tap_worker golden = golden_worker(own ? lane->slice.golden : run->golden);
-    golden.executor = run->attribution;
-    bool good = tap_add_worker(lane->tap, &golden, error);
-    if (good)
-        lane->attached = workers_attach(run->workers, lane->tap, &good, error);
-    if (good && run->graph)
-        lane->graph = graph_lane_new(run->graph, lane->tap, &good, error);
-    if (!good || !attach_calls(run, lane, error) || !attach_observers(run, lane, error) ||
-        !(lane->core = core_new(run->options->machine, &options, error))) {
-        lane_free(run, lane);
-        return NULL;
-    }
-    return lane;
-}
-
-bool run_make_room(struct simulation_state *run, uint32_t thread, struct error *error) {
-    struct simulation *simulation = run->simulation;
-    if (thread < simulation->thread_count)
-        return true;
-    size_t need = (size_t)thread + 1;
-    if (!array_zeroed_room(run->table, run->table_capacity, need) ||
-        !array_zeroed_room(simulation->threads, run->thread_capacity, need))
-        return error_set(error, "out of memory for %zu threads", need);
-    simulation->thread_count = (uint32_t)need;
-    return true;
-}
-
-struct lane *run_lane_of(struct simulation_state *run, const struct trace_batch *batch,
-                         struct error *error) {
-    assert(run->table); /* run_make_room() has been here */
-    struct lane *lane = run->table[batch->thread];
-    struct tap_source source = {.process = batch->process, .thread = batch->thread};
-    if (lane)
-        return lane;
-    if (!(lane = lane_new(run, source, error)))
-        return NULL;
-    lane->next = run->lanes;
-    run->lanes = lane;
-    run->table[batch->thread] = lane;
-    return lane;
-}
-
-static_assert(sizeof(struct core_statistics) % sizeof(uint64_t) == 0, "all 64-bit counters");
-
-static bool lane_end_window(struct simulation_state *run, struct lane *lane, struct error *error) {
-    if (!lane->in_window)
-        return true;
-    lane->in_window = false;
-    bool good = core_drain(lane->core, error);
-    struct core_statistics now;
-    core_statistics(lane->core, &now);
-    uint64_t cycles = now.cycles - lane->at_window.cycles, weight = run->step.weight;
-    struct simulation_thread *thread = &run->simulation->threads[lane->source.thread];
-    thread->cycles += cycles * weight;
-    thread->instructions += (now.instructions - lane->at_window.instructions) * weight;
-    counters_add(&run->simulation->counted, &now, &lane->at_window, sizeof now, weight);
-    run->window_cycles += (double)cycles;
-    return good;
-}
-
-/* Lets the pipeline run empty and writes the slice down. */
-static bool lane_end_slice(struct simulation_state *run, struct lane *lane, struct error *error) {
-    struct simulation *simulation = run->simulation;
-    struct slice_recorder *slice = &lane->slice;
-    if (!slice->golden || !lane->in_window)
-        return true;
-    if (!array_room(simulation->slices, simulation->slice_capacity, simulation->slice_count + 1))
-        return error_set(error, "out of memory for slices");
-    struct slice_record *record = &simulation->slices[simulation->slice_count++];
-    *record = (struct slice_record){.process = lane->source.process,
-                                    .thread = lane->source.thread,
-                                    .first = slice->first,
-                                    .instructions = slice->position - slice->first};
-    struct error late;
-    bool good = lane_end_window(run, lane, error);
-    good &= core_finish(lane->core, good ? error : &late);
-    struct core_statistics now;
-    core_statistics(lane->core, &now);
-    counters_add(&record->counted, &now, &lane->at_window, sizeof now, 1);
-    record->cycles = record->counted.cycles;
-    slice_recorder_read(slice, record);
-    return good;
-}
-
-/* A core's own golden reference goes to the run's. */
-static bool collect_slices(struct simulation_state *run, struct slice_recorder *slice,
-                           struct error *error) {
-    return !slice->golden ||
-           slice_recorder_move(slice, &run->sliced, golden_profile(run->golden)) ||
-           error_set(error, "out of memory for the profile");
-}
-
-/* Also after a failure all that the core did is counted and has been to the workers. */
-static bool lane_finish(struct simulation_state *run, struct lane *lane, struct error *error) {
-    struct error late;
-    bool good = lane_end_slice(run, lane, error);
-    good &= lane_end_window(run, lane, good ? error : &late);
-    good &= core_finish(lane->core, good ? error : &late);
-    if (lane->graph)
-        graph_lane_collect(lane->graph, run->step.weight);
-    for (uint32_t i = 0; i < run->options->instruction_observer_count; i++) {
-        const struct instruction_observer *observer = &run->options->instructions[i];
-        good &=
-            observer->collect(observer->context, lane->instructions[i],
-                              observer->weight * (double)run->step.weight, good ? error : &late);
-    }
-    if (lane->causes && !stall_causes_move(run->causes, lane->causes, run->step.weight) && good)
-        good = error_set(error, "out of memory for the causes of stalls");
-    return collect_slices(run, &lane->slice, good ? error : &late) && good;
-}
-
 static bool check_paths(const struct simulation_state *run) {
     const struct simulation *simulation = run->simulation;
     uint64_t units = 0, instructions = 0;
@@ -261,7 +51,7 @@ bool run_collect(struct simulation_state *run, struct error *error) {
     bool good = true;
     for (struct lane *lane = run->lanes; lane; lane = lane->next) {
         struct error late;
-        good &= lane_finish(run, lane, good ? error : &late);
+        good &= run_finish_lane(run, lane, good ? error : &late);
     }
     struct oracle_result now, *before = &run->collected;
     golden_counted(run->golden, &now);
@@ -279,28 +69,13 @@ bool run_collect(struct simulation_state *run, struct error *error) {
     return good && check_sums(run, error);
 }
 
-bool run_lane_end(struct simulation_state *run, uint32_t thread, struct error *error) {
-    assert(run->table); /* as in run_lane_of() */
-    struct lane *lane = run->table[thread];
-    if (!lane)
-        return true;
-    bool good = lane_finish(run, lane, error);
-    run->table[thread] = NULL;
-    struct lane **link = &run->lanes;
-    while (*link && *link != lane)
-        link = &(*link)->next;
-    *link = lane->next;
-    lane_free(run, lane);
-    return good;
-}
-
 /* The schedule's step is complete: closes the window and, between levels, weighs the profiles. */
 static bool next_step(struct simulation_state *run, struct error *error) {
     struct simulation *simulation = run->simulation;
     bool good = true;
     if (run->step.action == SAMPLING_SIMULATE) {
         for (struct lane *lane = run->lanes; lane; lane = lane->next)
-            good &= lane_end_window(run, lane, error);
+            good &= run_end_window(run, lane, error);
         if (run->step.level > 0)
             sampling_observe(&simulation->spread, run->step.level, run->window_cycles);
         run->window_cycles = 0;
@@ -387,7 +162,7 @@ static bool simulate_slices(struct simulation_state *run, struct lane *lane,
                             const struct trace_batch *piece, struct error *error) {
     struct slice_recorder *slice = &lane->slice;
     for (uint32_t begin = 0, end, counted; begin < piece->insn_count; begin = end) {
-        if (slice->position == slice->end && !lane_end_slice(run, lane, error))
+        if (slice->position == slice->end && !run_end_slice(run, lane, error))
             return false;
         end = batch_count(piece, begin, slice->end - slice->position, &counted);
         struct trace_batch part = batch_slice(piece, begin, end);
@@ -535,16 +310,6 @@ static bool start_threads(struct simulation_state *run, struct error *error) {
            (run->attribution = executor_new("attribution", error));
 }
 
-void run_free_lanes(struct simulation_state *run) {
-    free(run->moved);
-    run->moved = NULL;
-    while (run->lanes) {
-        struct lane *lane = run->lanes;
-        run->lanes = lane->next;
-        lane_free(run, lane);
-    }
-}
-
 /* Everything that holds simulated state; what it counted has been collected. */
 static void free_cores(struct simulation_state *run) {
     run_free_lanes(run);
@@ -579,64 +344,74 @@ static int slices_in_order(const void *left, const void *right) {
     return ascending(a->thread, b->thread) ?: ascending(a->first, b->first);
 }
 
+/* All that observes the run. */
+static bool prepare(struct simulation_state *run, struct error *error) {
+    const struct simulation_options *options = run->options;
+    if (!(run->total = pics_new()) || !(run->golden = golden_new()) || !(run->bus = tap_bus_new()))
+        return error_set(error, "out of memory for the profile");
+    if (options->machine->core.in_order && !(run->causes = stall_causes_new()))
+        return error_set(error, "out of memory for the causes of stalls");
+    if (!start_threads(run, error) ||
+        !(run->workers = workers_new(options, run->attribution, error)))
+        return false;
+    if (options->extents && !(run->calls = call_paths_new(options->extents, options->start.starts)))
+        return error_set(error, "out of memory for call paths");
+    if (run->calls && options->profile_paths &&
+        !(run->path_workers = workers_new_of_paths(options, run->attribution, error)))
+        return false;
+    if (run->calls && options->names && !(run->data = data_profile_new(options->names)))
+        return error_set(error, "out of memory for data objects");
+    return !options->graph || (run->graph = graph_breakdown_new(options, trace_isa(run->trace),
+                                                                run->attribution, error));
+}
+
+/* What they saw becomes part of the simulation; also after a failure, as far as it was seen. */
+static bool finish(struct simulation_state *run, struct error *error) {
+    struct simulation *simulation = run->simulation;
+    const struct code *code = trace_code(run->trace);
+    struct data_result *data = run->data ? &simulation->data : NULL;
+    struct error late;
+    bool good = true;
+    run_free_lanes(run); /* the samples under way go to the profiles */
+    if (run->workers)
+        good &= workers_finish(run->workers, simulation, error);
+    if (run->path_workers)
+        good &= workers_finish_paths(run->path_workers, simulation, good ? error : &late);
+    if (run->graph && simulation->instructions)
+        good &= graph_breakdown_finish(run->graph, simulation, good ? error : &late);
+    if (data && !data_profile_finish(run->data, code, data) && good)
+        good = error_set(error, "out of memory for data objects");
+    if (run->calls && !call_paths_finish(run->calls, code, &simulation->paths, data) && good)
+        good = error_set(error, "out of memory for call paths");
+    if (run->causes && !keep_causes(run->causes, simulation) && good)
+        good = error_set(error, "out of memory for the causes of stalls");
+    free_cores(run);
+    if (run->total && !(simulation->cells = pics_cells(run->total, &simulation->cell_count)) &&
+        good)
+        good = error_set(error, "out of memory for the profile");
+    if (simulation->slice_count)
+        qsort(simulation->slices, simulation->slice_count, sizeof *simulation->slices,
+              slices_in_order);
+    pics_free(run->total);
+    return good;
+}
+
 bool simulation_run(struct trace *trace, const struct simulation_options *options,
                     struct simulation *simulation, struct error *error) {
     memset(simulation, 0, sizeof *simulation);
     struct simulation_state run = {
         .options = options, .simulation = simulation, .trace = trace, .started = clock_monotonic()};
-    run.step = sampling_step(&options->sampling, 0);
     struct selector *selector = NULL;
-    bool good = selection_is_everything(&options->selection) ||
-                (selector = selector_new(&options->selection, error));
-    if (good &&
-        (!(run.total = pics_new()) || !(run.golden = golden_new()) || !(run.bus = tap_bus_new())))
-        good = error_set(error, "out of memory for the profile");
-    if (good && options->machine->core.in_order && !(run.causes = stall_causes_new()))
-        good = error_set(error, "out of memory for the causes of stalls");
-    good = good && start_threads(&run, error) &&
-           (run.workers = workers_new(options, run.attribution, error));
-    if (good && options->extents &&
-        !(run.calls = call_paths_new(options->extents, options->start.starts)))
-        good = error_set(error, "out of memory for call paths");
-    if (good && run.calls && options->profile_paths)
-        good = (run.path_workers = workers_new_of_paths(options, run.attribution, error));
-    if (good && run.calls && options->names && !(run.data = data_profile_new(options->names)))
-        good = error_set(error, "out of memory for data objects");
-    if (good && options->graph)
-        good = (run.graph = graph_breakdown_new(options, trace_isa(trace), run.attribution, error));
+    struct error late;
+    run.step = sampling_step(&options->sampling, 0);
+    bool good = (selection_is_everything(&options->selection) ||
+                 (selector = selector_new(&options->selection, error))) &&
+                prepare(&run, error);
     if (good) {
-        struct error late;
         good = options->together ? together_run(&run, error) : run_trace(&run, selector, error);
         good &= run_collect(&run, good ? error : &late);
     }
-    run_free_lanes(&run); /* the samples under way go to the profiles */
-    if (run.workers) {
-        struct error late;
-        good &= workers_finish(run.workers, simulation, good ? error : &late);
-    }
-    if (run.path_workers) {
-        struct error late;
-        good &= workers_finish_paths(run.path_workers, simulation, good ? error : &late);
-    }
-    if (run.graph && simulation->instructions) {
-        struct error late;
-        good &= graph_breakdown_finish(run.graph, simulation, good ? error : &late);
-    }
-    struct data_result *data = run.data ? &simulation->data : NULL;
-    if (data && !data_profile_finish(run.data, trace_code(trace), data) && good)
-        good = error_set(error, "out of memory for data objects");
-    if (run.calls && !call_paths_finish(run.calls, trace_code(trace), &simulation->paths, data) &&
-        good)
-        good = error_set(error, "out of memory for call paths");
-    if (run.causes && !keep_causes(run.causes, simulation) && good)
-        good = error_set(error, "out of memory for the causes of stalls");
-    free_cores(&run);
-    if (run.total && !(simulation->cells = pics_cells(run.total, &simulation->cell_count)))
-        good = error_set(error, "out of memory for the profile");
-    if (simulation->slice_count)
-        qsort(simulation->slices, simulation->slice_count, sizeof *simulation->slices,
-              slices_in_order);
-    pics_free(run.total);
+    good &= finish(&run, good ? error : &late);
     selector_free(selector);
     return good;
 }

@@ -41,7 +41,8 @@ enum {
     SYS_SIGACTION = 13,
     SYS_SETITIMER = 38,
     SYS_GETPID = 39,
-    SYS_EXIT = 60
+    SYS_EXIT = 60,
+    SYS_KILL = 62
 };
 #endif
 
@@ -74,10 +75,16 @@ __asm__(".text\n"
         "syscall\n");
 extern void bare_restorer(void);
 
-static inline void handle(int signal, void (*handler)(int, void *, void *)) {
-    struct bare_action action = {handler, 0x04000004 /* SA_RESTORER | SA_SIGINFO */, bare_restorer,
-                                 0};
+enum { RESTORER = 0x04000000, SIGINFO = 4 };
+
+static inline void handle_with(int signal, void (*handler)(int, void *, void *),
+                               unsigned long flags) {
+    struct bare_action action = {handler, RESTORER | flags, bare_restorer, 0};
     call4(SYS_SIGACTION, signal, (long)&action, 0, 8);
+}
+
+static inline void handle(int signal, void (*handler)(int, void *, void *)) {
+    handle_with(signal, handler, SIGINFO);
 }
 
 /* The program counter saved in the ucontext of a handler. */

@@ -4,9 +4,9 @@
 
 #include "bare.h"
 
-enum { SYS_KILL = 62, SYS_SIGALTSTACK = 131, SYS_MMAP = 9 };
+enum { SYS_SIGALTSTACK = 131, SYS_MMAP = 9 };
 enum { ILL = 4, FPE = 8, USR1 = 10, SEGV = 11, USR2 = 12, WINCH = 28, RTMIN = 34 };
-enum { RESTORER = 0x04000000, SIGINFO = 4, ON_STACK = 0x08000000, NO_DEFER = 0x40000000 };
+enum { ON_STACK = 0x08000000, NO_DEFER = 0x40000000 };
 
 volatile uint64_t seen[65];
 static uint8_t stack[16384] __attribute__((aligned(16)));
@@ -15,11 +15,6 @@ static long self;
 
 static void raise_signal(int signal) {
     call3(SYS_KILL, self, signal, 0);
-}
-
-static void install(int signal, void (*handler)(int, void *, void *), unsigned long flags) {
-    struct bare_action action = {handler, RESTORER | SIGINFO | flags, bare_restorer, 0};
-    call4(SYS_SIGACTION, signal, (long)&action, 0, 8);
 }
 
 static void count(int signal, void *info, void *ucontext) {
@@ -87,13 +82,13 @@ void run(void) {
     } alternate = {stack, 0, sizeof stack};
     self = call3(SYS_GETPID, 0, 0, 0);
     call3(SYS_SIGALTSTACK, (long)&alternate, 0, 0);
-    install(USR1, nest, 0);
-    install(USR2, count, ON_STACK);
-    install(RTMIN, nest, ON_STACK | NO_DEFER);
-    install(FPE, step_over, 0);
-    install(SEGV, allow, ON_STACK);
-    install(ILL, jump, NO_DEFER);
-    install(WINCH, bare_entry, 0);
+    handle_with(USR1, nest, SIGINFO);
+    handle_with(USR2, count, SIGINFO | ON_STACK);
+    handle_with(RTMIN, nest, SIGINFO | ON_STACK | NO_DEFER);
+    handle_with(FPE, step_over, SIGINFO);
+    handle_with(SEGV, allow, SIGINFO | ON_STACK);
+    handle_with(ILL, jump, SIGINFO | NO_DEFER);
+    handle_with(WINCH, bare_entry, SIGINFO);
     raise_signal(WINCH);
     bool as_promised = bare_stack % 16 == 8 && bare_ucontext == bare_stack + 8 &&
                        bare_siginfo > bare_ucontext && seen[WINCH] == WINCH;

@@ -223,6 +223,8 @@ void repeat_call(int64_t number, const uint64_t *arguments, uint64_t result);
 
 /* sigaction() succeeded; `action` is its second argument. */
 void signal_registered(uint64_t signal, uint64_t action);
+/* By its number: one that instructions raise, though kill() may send it too. */
+bool signal_is_fault(uint64_t signal);
 /* In every phase: a block that begins where a handler does is reported, and has its stack
  * corrected. */
 void signal_instrument(struct qemu_plugin_tb *tb);

@@ -83,16 +83,27 @@ static const struct abi {
     unsigned pc;                    /* bytes into struct ucontext */
 } X86_64 = {7, 6, 2, 40 + 16 * 8}, RISCV64 = {10, 11, 12, 176};
 
-/* A signal that an instruction raised, rather than kill(), has a positive code. */
+static bool follows_call(uint64_t pc) {
+    uint8_t before[2];
+    return guest_read(pc - sizeof before, before, sizeof before) && before[0] == 0x0f &&
+           before[1] == 0x05; /* syscall */
+}
+
+/* A signal that an instruction raised, rather than kill(), has a positive code. x86-64 has struct
+ * siginfo only for handlers with SA_SIGINFO; of others, a signal that is known for faults is taken
+ * for one, except where the program has just called the kernel, as by raise(). */
 bool fault_at(const uint64_t *registers, uint64_t *pc) {
     bool x86 = plugin.control->isa == ISA_X86_64;
     const struct abi *abi = x86 ? &X86_64 : &RISCV64;
     int32_t info[3]; /* signal, errno, code */
     if (!registers || !guest_read(registers[abi->info], info, sizeof info) ||
-        (uint64_t)info[0] != registers[abi->signal] || info[2] <= 0 ||
         !guest_read(registers[abi->context] + abi->pc, pc, sizeof *pc))
         return false;
-    if (x86 && info[0] == SIGTRAP)
+    uint64_t signal = registers[abi->signal];
+    bool told = (uint64_t)info[0] == signal;
+    if (told ? info[2] <= 0 : !x86 || !signal_is_fault(signal) || follows_call(*pc))
+        return false;
+    if (x86 && signal == SIGTRAP)
         --*pc; /* int3, one byte, is done when it traps */
     return true;
 }

@@ -22,7 +22,7 @@ enum { SIGNALS = 64 };
  * register one; a fork child inherits them, and an exec starts without any. */
 static struct { _Atomic uint64_t handler, restorer; } actions[SIGNALS];
 
-static bool is_fault(int signal) {
+bool signal_is_fault(uint64_t signal) {
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
            signal == SIGTRAP;
 }
@@ -41,7 +41,7 @@ static enum event_handler handler_at(uint64_t address) {
     unsigned handler = 0;
     for (int signal = 1; signal <= SIGNALS; signal++)
         if (atomic_load_explicit(&actions[signal - 1].handler, memory_order_relaxed) == address)
-            handler |= is_fault(signal) ? HANDLER_OF_FAULTS : HANDLER_OF_OTHERS;
+            handler |= signal_is_fault((uint64_t)signal) ? HANDLER_OF_FAULTS : HANDLER_OF_OTHERS;
     return address > 1 ? (enum event_handler)handler : 0;
 }
 

@@ -124,8 +124,9 @@ static struct together_wait wait_of(const struct chip_run *chip, const struct gu
         wait.address = lock->address;
         wait.waiter = guest->routine_call;
     } else {
-        wait.reason = waits_for_end(chip, guest) ? WAIT_FOR_END : WAIT_FOR_EVENT;
-        wait.address = guest->event.address;
+        const bool end = waits_for_end(chip, guest);
+        wait.reason = end ? WAIT_FOR_END : WAIT_FOR_EVENT;
+        wait.address = end ? chip->events.events[guest->waits_for].address : guest->event.address;
         wait.waiter = guest->caller;
     }
     return wait;
@@ -256,6 +257,19 @@ static bool has_been_released(const struct chip_run *chip, size_t wait, uint64_t
     return waker != WAKE_PAIRS_NONE && chip->event_cycles[waker] <= cycle;
 }
 
+bool guest_wait_for_event(struct chip_run *chip, struct guest *guest, size_t place, uint64_t cycle,
+                          struct error *error) {
+    if (chip->event_cycles[place] <= cycle)
+        return true;
+    guest_leave_core(chip, guest, cycle);
+    guest->waits_for = place;
+    guest->ender = chip->events.events[place].thread;
+    guest_enter(chip, guest, THREAD_WAITING, cycle);
+    guest->other_site = chip->event_callers[place];
+    return chip->event_cycles[place] == NOT_YET ||
+           guest_end_wait(chip, guest, chip->event_cycles[place], error);
+}
+
 static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                           struct error *error) {
     const struct thread_event *event = &guest->event;
@@ -276,15 +290,7 @@ static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t c
         chip->result->unexplained++;
         return true;
     }
-    if (chip->event_cycles[waker] <= cycle)
-        return true;
-    guest_leave_core(chip, guest, cycle);
-    guest->waits_for = waker;
-    guest->ender = chip->events.events[waker].thread;
-    guest_enter(chip, guest, THREAD_WAITING, cycle);
-    guest->other_site = chip->event_callers[waker];
-    return chip->event_cycles[waker] == NOT_YET ||
-           guest_end_wait(chip, guest, chip->event_cycles[waker], error);
+    return guest_wait_for_event(chip, guest, waker, cycle, error);
 }
 
 bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cycle,

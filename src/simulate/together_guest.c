@@ -168,7 +168,7 @@ bool guest_arrive(struct chip_run *chip, struct guest *guest, struct error *erro
     const bool told = guest->tells;
     guest->tells = false;
     if (guest->has_order)
-        return guest_follow_order(chip, guest, cycle);
+        return guest_follow_order(chip, guest, cycle, error);
     if (guest->action.what != DO_NOTHING)
         return guest_act(chip, guest, cycle, error);
     if (guest->at_end)

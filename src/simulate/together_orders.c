@@ -4,6 +4,9 @@
  * their own in simulated time, and that of allocating memory and making threads is not the
  * program's.
  *
+ * A read of the word that the kernel clears at the end of a thread, which saw that, waits for that
+ * end, as whoever sleeps there does: the join of a thread that had ended in the captured run.
+ *
  * How far a thread has come is known of its core, in instructions that have been dispatched; those
  * that no core sees count as well: rounds of spinning that were dropped, and all between regions.
  * Where somebody waits for a place, input ends there, and the pipeline runs empty: what was written
@@ -33,6 +36,30 @@ static bool is_done(const struct chip_run *chip, const struct trace_order *order
     return order->writer >= chip->events.thread_count || order->writer >= chip->thread_count ||
            chip->process_of[order->writer] != chip->process ||
            done_by(&chip->guests[order->writer]) >= place_of(chip, order);
+}
+
+/* The end of the writer, if the kernel cleared the word at this address then: its place in the list
+ * of events. SIZE_MAX: it did not. */
+static size_t end_that_clears(const struct chip_run *chip, const struct trace_order *order,
+                              uint64_t address) {
+    const struct thread_event_list *list = &chip->events;
+    if (order->writer >= list->thread_count ||
+        list->first[order->writer] == list->first[order->writer + 1])
+        return SIZE_MAX;
+    const size_t last = list->first[order->writer + 1] - 1;
+    const struct thread_event *event = &list->events[last];
+    return event->kind == THREAD_EVENT_EXIT && event->address && event->address == address &&
+                   event->position <= order->written
+               ? last
+               : SIZE_MAX;
+}
+
+/* Whether the next instruction need not wait for the order. */
+static bool is_met(const struct chip_run *chip, const struct guest *guest,
+                   const struct trace_order *order, uint64_t address) {
+    const size_t end = end_that_clears(chip, order, address);
+    return end == SIZE_MAX ? is_done(chip, order)
+                           : chip->event_cycles[end] <= guest_cycle(chip, guest);
 }
 
 static void find_least(struct chip_run *chip, struct guest *writer) {
@@ -76,7 +103,7 @@ void guest_take_order(struct chip_run *chip, struct guest *guest, const struct t
     guest->dropped += dropped;
     chip->result->spun += dropped;
     chip->result->orders += bound;
-    if (!dropped && (!bound || is_done(chip, order)))
+    if (!dropped && (!bound || is_met(chip, guest, order, address)))
         return;
     guest->order = *order;
     if (!bound)
@@ -84,6 +111,7 @@ void guest_take_order(struct chip_run *chip, struct guest *guest, const struct t
     guest->order_site = site;
     guest->order_address = address;
     guest->by_message = false;
+    guest->of_end = bound && end_that_clears(chip, order, address) != SIZE_MAX;
     guest->has_order = guest->draining = true;
 }
 
@@ -97,12 +125,19 @@ bool guest_take_message(struct chip_run *chip, struct guest *guest) {
     if (is_done(chip, &order))
         return true;
     guest->order = order;
+    guest->of_end = false;
     guest->by_message = guest->has_order = guest->draining = true;
     return true;
 }
 
-bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cycle) {
+bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                        struct error *error) {
     guest->has_order = false;
+    if (guest->of_end) {
+        guest->caller = guest->routine ? guest->routine_call : guest_caller(guest);
+        return guest_wait_for_event(
+            chip, guest, end_that_clears(chip, &guest->order, guest->order_address), cycle, error);
+    }
     if (!guest->order.written || is_done(chip, &guest->order))
         return true;
     struct guest *writer = &chip->guests[guest->order.writer];

@@ -47,6 +47,7 @@ struct guest {
     size_t message_count, message; /* the next one */
     bool awaits;                   /* SPINNING or WAITING for `order` */
     bool by_message;               /* `order` is one */
+    bool of_end;                   /* `order` is: it sees that the writer has ended */
     bool has_order;                /* the pipeline runs empty for it */
     bool tells;             /* the pipeline runs empty because a thread waits for what it writes */
     uint64_t least_awaited; /* instructions behind which the first such thread goes on */
@@ -169,6 +170,9 @@ void guest_get_ready(struct chip_run *chip, struct guest *guest, uint64_t cycle)
 /* It has come to its event. */
 bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                         struct error *error);
+/* It is to wait for the event, by its place in the list, unless that has taken place. */
+bool guest_wait_for_event(struct chip_run *chip, struct guest *guest, size_t place, uint64_t cycle,
+                          struct error *error);
 
 void guest_enter(struct chip_run *chip, struct guest *guest, enum thread_state state,
                  uint64_t cycle);
@@ -252,7 +256,8 @@ static inline uint64_t chip_weight(const struct chip_run *chip, uint64_t from, u
 /* What comes next is bound by an order. */
 void guest_take_order(struct chip_run *chip, struct guest *guest, const struct trace_order *order);
 /* The pipeline has run empty for it: the thread goes on, or waits. */
-bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cycle);
+bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                        struct error *error);
 /* Who waits for what the thread has done by now goes on. */
 bool guest_orders_reached(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                           struct error *error);

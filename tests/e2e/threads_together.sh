@@ -148,7 +148,7 @@ settings='--set dram.bandwidth=10'
 check "arrays larger than the caches share a narrow memory's bandwidth" \
     first memory_bandwidth bandwidth bandwidth memory 2 20000 8
 settings=
-check "what is over before two threads meet is serial" first serial brief counters private 2 10
+check "what is over before two threads meet is serial" first serial brief counters private 2 10000
 check "a short critical section names no lock" first serial short critical short 2 16
 
 # The barrier's slow thread has the larger share of the time, and the critical path.
@@ -425,4 +425,15 @@ skip_without gcc "threads that race, use futexes, or abort" || {
     check "threads that use futexes themselves" wild futexes 0
     check "a thread that aborts within a lock" wild aborts 134
 }
+
+# The joins of threads that had ended in the captured run: one after the other all the same.
+joined_late() {
+    gcc -O1 -pthread -o "$scratch/joined_late" tests/guests/joined_late.c || return 1
+    run sim --machine zen4-server --cores 4 --json -o "$scratch/late.json" -- "$scratch/joined_late" 2>/dev/null
+    report=$scratch/late.json told_names=$sums'
+threads = sorted((x for x in r["threads"] if x["thread"]), key=lambda x: x["begin_cycle"])' \
+        told 'len(threads) == 6' 'all(a["end_cycle"] <= b["begin_cycle"] for a, b in zip(threads, threads[1:]))' \
+        't["diverged_waits"] == 0' 'sum(w["count"] for w in t["waits"] if w["for"] == "end") == 6'
+}
+skip_without gcc "threads that had ended are joined" || check "threads that had ended are joined" joined_late
 finish

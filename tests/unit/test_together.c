@@ -482,6 +482,62 @@ static void reader_waits_for_writer(void **state) {
     simulation_free(&simulation);
 }
 
+/* Thread 0 makes thread 1, reads 100 words and, with `joins`, the word that the kernel clears at
+ * the end of thread 1, behind whose last instruction the captured run was then. */
+static void make_and_find_ended(uint32_t words, bool joins) {
+    begin();
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    add_event(1, THREAD_EVENT_EXIT, words)->address = WORD;
+    add_work(1, words);
+    add_reads(0, 100, 1, joins ? words * INSNS + 1 : 0);
+    add_reads(0, joins ? 50 : 0, 0, 0);
+    run_both();
+}
+
+/* In the captured run thread 1 had ended when thread 0 looked, so that this did not sleep; here it
+ * has not. Thread 0 comes to the read when its pipeline is empty behind 100 words, in cycle R: its
+ * end when it does nothing more. Thread 1 ends in cycle E. So thread 0 waits for E - R cycles for
+ * the end of a thread, not for what one writes, and then does the rest. */
+static void who_had_ended_is_waited_for(void **state) {
+    (void)state;
+    make_and_find_ended(4000, false);
+    const uint64_t read = simulation.together.threads[0].end;
+    simulation_free(&simulation);
+    make_and_find_ended(4000, true);
+    const struct together_result *result = &simulation.together;
+    const struct together_thread *first = &result->threads[0], *second = first + 1;
+    assert_true(second->end > read);
+    assert_int_equal(first->cycles[THREAD_WAITING], second->end - read);
+    assert_int_equal(first->cycles[THREAD_SPINNING], 0);
+    assert_int_equal(first->waits, 1);
+    assert_int_equal(result->wait_count, 1);
+    assert_int_equal(result->waits[0].reason, WAIT_FOR_END);
+    assert_int_equal(result->waits[0].address, WORD);
+    assert_int_equal(result->waits[0].cycles, second->end - read);
+    assert_true(first->end > second->end);
+    simulation_free(&simulation);
+}
+
+/* Nor is one waited for that has ended here too, and then nothing takes longer for it. */
+static void who_has_ended_is_not_waited_for(void **state) {
+    (void)state;
+    uint64_t cycles[2];
+    for (unsigned joins = 0; joins < 2; joins++) {
+        begin();
+        add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+        add_work(0, 20);
+        add_event(1, THREAD_EVENT_EXIT, 10)->address = WORD;
+        add_work(1, 10);
+        add_reads(0, 3000, 1, joins ? 10 * INSNS + 1 : 1);
+        run_both();
+        assert_int_equal(simulation.together.threads[0].waits, 0);
+        cycles[joins] = simulation.together.cycles;
+        simulation_free(&simulation);
+    }
+    assert_int_equal(cycles[0], cycles[1]);
+}
+
 /* What is written long before it is read makes nobody wait, and changes no cycle. */
 static void no_wait_for_what_is_written(void **state) {
     (void)state;
@@ -1070,6 +1126,8 @@ int main(void) {
         cmocka_unit_test(woken_before_its_time),
         cmocka_unit_test(a_circle_is_broken),
         cmocka_unit_test(reader_waits_for_writer),
+        cmocka_unit_test(who_had_ended_is_waited_for),
+        cmocka_unit_test(who_has_ended_is_not_waited_for),
         cmocka_unit_test(no_wait_for_what_is_written),
         cmocka_unit_test(spinning_lasts_until_the_write),
         cmocka_unit_test(what_nobody_ends_is_work),

@@ -286,6 +286,9 @@ void order_spin(uint32_t block);
  * the store. */
 void order_access(uint64_t event);
 void order_atomic(uint64_t event, enum order_insn insn);
+/* The current thread is about to make the call that ends it, behind which the kernel clears the
+ * word at `clears` (0: none). `thread` and `position`: thread_place(). */
+void order_thread_ends(uint64_t clears, uint32_t thread, uint64_t position);
 void order_thread_ended(void);
 void order_forked(void);
 

@@ -293,8 +293,10 @@ void event_entered(unsigned vcpu, int64_t number, const uint64_t arguments[6]) {
     call.under_way = true;
     call.began_ns = clock_ns(CLOCK_MONOTONIC);
     event->entry = event->exit = ticket();
-    if (event->kind == THREAD_EVENT_EXIT)
+    if (event->kind == THREAD_EVENT_EXIT) {
         event->exit = THREAD_EVENT_NO_TICKET;
+        order_thread_ends(event->address, event->thread, event->position);
+    }
     if (event->kind == THREAD_EVENT_EXIT || event->kind == THREAD_EVENT_EXIT_PROCESS)
         tell();
 }

@@ -14,6 +14,11 @@
  * for long. An atomic operation that changes nothing, such as a failed exchange, has not written.
  * All orders that are told follow the order of callbacks, so they have no circles.
  *
+ * The word that the kernel clears when a thread ends (CLONE_CHILD_CLEARTID) is watched from then
+ * on: who reads 0 there has seen the end of that thread. That is how glibc's pthread_join() finds
+ * that it need not wait. Other libraries tell by a word of the thread's own, written atomically
+ * shortly before: the last such words of a thread are watched from its end on too.
+ *
  * Atomic additions and the like are no readers: their results are the same in any order, or nearly
  * so (docs/not-modelled.md). */
 #include "trace/qemu/plugin.h"
@@ -32,6 +37,7 @@ enum {
     TELLER_ROUNDS = 1000,  /* that a reader waits for the teller, */
     TELLER_YIELDS = 10000, /* and then this often gives it the processor */
     ROUND_EVENTS = 32,     /* of two rounds of a loop that spins */
+    OWN_WORDS = 4,         /* of a thread, the last that it wrote atomically */
     SPIN_INTERVAL = 16     /* entries of a loop of one block between looks at it */
 };
 
@@ -42,7 +48,9 @@ static struct word {
     uint32_t writer;          /* the last; UINT32_MAX: none that is known */
     uint32_t first;           /* thread that accessed it first */
     bool watched;
-    uint64_t written; /* thread_at() of the writer */
+    uint64_t written;        /* thread_at() of the writer */
+    _Atomic uint64_t clears; /* the kernel clears the word of 4 bytes there, as the writer has
+                         ended; 0: the writer wrote */
     _Atomic uint64_t value;
 } words[WORDS];
 
@@ -55,6 +63,7 @@ struct seen {
 };
 static THREAD_LOCAL struct seen *seen; /* SEEN of them */
 static THREAD_LOCAL uint32_t spins;
+static THREAD_LOCAL uint64_t own_keys[OWN_WORDS]; /* the last first; 0: none */
 
 static inline void relax(void) {
 #ifdef __x86_64__
@@ -123,6 +132,7 @@ static struct word *find_or_make(uint64_t key, uint32_t thread) {
         atomic_store_explicit(&place->key, key, memory_order_relaxed);
         place->version = 0;
         place->writer = UINT32_MAX;
+        place->clears = 0;
         place->first = thread;
         atomic_store_explicit(&place->value, value_at(key), memory_order_relaxed);
         return place;
@@ -146,7 +156,7 @@ static struct seen *seen_of(uint64_t key) {
 /* Waits until the writer of what has been read has told of it, but not for long. */
 static void await_teller(uint64_t key, uint64_t value) {
     struct word *word = look_up(key);
-    if (!word)
+    if (!word || atomic_load_explicit(&word->clears, memory_order_relaxed))
         return;
     const uint32_t version = atomic_load(&word->version);
     for (uint32_t round = 1; round < TELLER_ROUNDS + TELLER_YIELDS; round++) {
@@ -175,11 +185,26 @@ static void note_write(struct word *word, uint64_t key, uint64_t value, uint32_t
                        uint64_t position) {
     struct seen *last = seen_of(key);
     word->version++;
+    word->clears = 0;
     word->writer = thread;
     word->written = position;
     atomic_store_explicit(&word->value, value, memory_order_relaxed);
     if (last)
         *last = (struct seen){key, word->version};
+}
+
+/* The kernel, which nobody sees write, has not cleared the word yet, or has written it anew for the
+ * next thread. */
+static bool is_not_cleared(const struct word *word) {
+    return word->clears &&
+           *(volatile const uint32_t *)(uintptr_t)(plugin.guest_base + word->clears) != 0;
+}
+
+static void note_own(uint64_t key) {
+    if (own_keys[0] == key)
+        return;
+    memmove(own_keys + 1, own_keys, (OWN_WORDS - 1) * sizeof *own_keys);
+    own_keys[0] = key;
 }
 
 static uint64_t key_of(uint64_t event) {
@@ -201,7 +226,7 @@ void order_access(uint64_t event) {
         return;
     if (store)
         note_write(word, key, value, thread, position);
-    else
+    else if (!is_not_cleared(word))
         note_read(word, key, event_index(event), thread);
     unlock(word);
 }
@@ -218,11 +243,46 @@ void order_atomic(uint64_t event, enum order_insn insn) {
     const uint64_t value = value_at(key);
     if (!word->watched && word->first != thread)
         watch(word, key);
+    if (word->first == thread && !word->watched)
+        note_own(key);
     if (insn == ORDER_TAKES)
         note_read(word, key, event_index(event), thread);
     if (!word->watched || word->writer == UINT32_MAX || /* its plain stores are not told of */
         value != atomic_load_explicit(&word->value, memory_order_relaxed))
         note_write(word, key, value, thread, position);
+    unlock(word);
+}
+
+/* In place of a word that is not watched, if there is room. */
+static void watch_few(uint64_t key, struct word *word) {
+    if (word->watched || atomic_load(&spun_words) >= SPUN_WORDS)
+        return;
+    watch(word, key);
+    atomic_fetch_add(&spun_words, 1);
+}
+
+void order_thread_ends(uint64_t clears, uint32_t thread, uint64_t position) {
+    for (uint32_t i = 0; i < OWN_WORDS; i++) {
+        struct word *word = own_keys[i] ? find(own_keys[i]) : NULL;
+        if (!word)
+            continue;
+        if (word->first == thread)
+            watch_few(own_keys[i], word);
+        unlock(word);
+        own_keys[i] = 0;
+    }
+    const uint64_t key = clears / 8 + 1;
+    uint64_t value;
+    if (!clears || clears % sizeof(uint32_t) || !guest_read((key - 1) * 8, &value, sizeof value))
+        return;
+    struct word *word = find_or_make(key, thread);
+    if (!word)
+        return;
+    watch_few(key, word);
+    if (word->watched) {
+        note_write(word, key, value, thread, position);
+        word->clears = clears;
+    }
     unlock(word);
 }
 

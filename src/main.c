@@ -39,6 +39,8 @@ static const struct entry VERBS[] = {
      "simulate a command or a trace on any machine, with --ideal and "
      "--set",
      &verb_sim},
+    {NULL, "compare", "two builds or runs: which function, which line, which event changed",
+     &verb_compare},
     {NULL, "sharing",
      "lines of memory that move between the cores of threads; what padding would save",
      &verb_sharing},

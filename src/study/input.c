@@ -3,20 +3,22 @@
 #include <inttypes.h>
 
 struct capture_options input_capture(const struct input_options *input) {
-    return (struct capture_options){.command = input->command,
-                                    .addresses = true,
-                                    .skip = input->skip,
-                                    .limit = input->limit,
-                                    .from_symbol = input->from,
-                                    .thread = input->thread,
-                                    .follow = input->follow,
-                                    .seconds = input->seconds,
-                                    .repeatable = input->repeatable,
-                                    .objects = input->objects,
-                                    .seed = input->seed,
-                                    .fixed = input->fixed,
-                                    .variables = input->variables,
-                                    .variable_count = input->variable_count};
+    return (struct capture_options){
+        .command = input->command,
+        .addresses = true,
+        .skip = input->skip,
+        .limit = input->limit,
+        .from_symbol = input->from,
+        .thread = input->thread,
+        .follow = input->follow,
+        .seconds = input->seconds,
+        .repeatable = input->repeatable,
+        .objects = input->objects,
+        .seed = input->seed,
+        .fixed = input->fixed,
+        .variables = input->variables,
+        .variable_count = input->variable_count,
+        .descriptors = {input->descriptors[0], input->descriptors[1], input->descriptors[2]}};
 }
 
 struct selection input_selection(const struct input_options *input) {

@@ -30,6 +30,7 @@ struct input_options {
     bool fixed;      /* all that the command can see but files is the same everywhere */
     const char *variables[INPUT_MOST_VARIABLES]; /* of its environment then, too */
     uint32_t variable_count;
+    int descriptors[3]; /* of the command, as of capture_options */
 };
 
 /* How its command is captured, with addresses; and what of its trace file is meant. */

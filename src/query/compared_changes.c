@@ -1,0 +1,223 @@
+/* Places are sorted so that those of a function, and in it those of a line, lie side by side; then
+ * the functions of both runs are merged. */
+#include <string.h>
+
+#include "query/compared_lines.h"
+#include "util/array.h"
+#include "util/order.h"
+
+static int by_text(const char *one, const char *other) {
+    return !one || !other ? (one != NULL) - (other != NULL) : strcmp(one, other);
+}
+
+ORDER(by_function, struct compared_place,
+      strcmp(a->image, b->image) ?: strcmp(a->function, b->function)
+                                  ?: by_text(a->file, b->file) ?: ascending(a->line, b->line)
+                                  ?: ascending(a->offset, b->offset))
+
+static bool same_function(const struct compared_place *one, const struct compared_place *other) {
+    return !strcmp(one->image, other->image) && !strcmp(one->function, other->function);
+}
+
+static bool same_file(const struct compared_place *one, const struct compared_place *other) {
+    return one->file && other->file && !strcmp(one->file, other->file);
+}
+
+static bool same_line(const struct compared_place *one, const struct compared_place *other) {
+    return one->line && one->line == other->line && same_file(one, other);
+}
+
+/* ---- builds ---- */
+
+/* Of sorted places: the image with most units that the other run has not. */
+static const char *own_image(const struct compared_run *run, const struct compared_run *other) {
+    const char *best = NULL;
+    uint64_t most = 0;
+    for (size_t i = 0; i < run->count;) {
+        const char *name = run->places[i].image;
+        uint64_t units = 0;
+        for (; i < run->count && !strcmp(run->places[i].image, name); i++)
+            units += run->places[i].cost.units;
+        const size_t at = first_where(k, other->count, strcmp(other->places[k].image, name) >= 0);
+        const bool there = at < other->count && !strcmp(other->places[at].image, name);
+        if (!there && units > most) {
+            most = units;
+            best = name;
+        }
+    }
+    return best;
+}
+
+/* The later build gets the name of the earlier one. */
+static void match_builds(struct compared_run *before, struct compared_run *after,
+                         struct compared_runs *runs) {
+    const char *old = own_image(before, after), *new = own_image(after, before);
+    if (!old || !new)
+        return;
+    runs->builds[0] = old;
+    runs->builds[1] = new;
+    for (size_t i = 0; i < after->count; i++)
+        if (!strcmp(after->places[i].image, new))
+            after->places[i].image = old;
+    qsort(after->places, after->count, sizeof *after->places, by_function);
+}
+
+/* ---- functions and lines ---- */
+
+/* FNV-1a of the first word. */
+static uint64_t with_mnemonic(uint64_t shape, const char *text) {
+    for (; *text && *text != ' '; text++)
+        shape = (shape ^ (unsigned char)*text) * 0x100000001b3;
+    return (shape ^ ' ') * 0x100000001b3;
+}
+
+static bool group(const struct compared_run *run, struct compared_runs *runs, int side) {
+    struct compared_line *lines = calloc(run->count + 1, sizeof *lines);
+    struct compared_function *functions = calloc(run->count + 1, sizeof *functions);
+    runs->lines[side] = lines;
+    runs->functions[side] = functions;
+    if (!lines || !functions)
+        return false;
+    struct compared_function *function = functions - 1;
+    struct compared_line *line = lines - 1;
+    const struct compared_place *first = NULL; /* of the function in this file */
+    for (size_t i = 0; i < run->count; i++) {
+        const struct compared_place *place = &run->places[i];
+        const bool same = i && same_function(place, place - 1);
+        if (!same)
+            *++function = (struct compared_function){
+                .name = place->function, .image = place->image, .lines = line + 1};
+        if (!same || (place->file ? !same_file(place, first) : first->file != NULL))
+            first = place;
+        if (!same || !same_line(place, line->place)) {
+            *++line = (struct compared_line){
+                .place = place,
+                .distance = place->line ? place->line - first->line : place->offset - first->offset,
+                .shape = 0xcbf29ce484222325};
+            function->line_count++;
+        }
+        if (place->cost.units > line->place->cost.units)
+            line->place = place;
+        line->shape = with_mnemonic(line->shape, place->text);
+        compared_cost_add(&line->cost, &place->cost);
+        compared_cost_add(&function->cost, &place->cost);
+    }
+    runs->function_counts[side] = (size_t)(function + 1 - functions);
+    return true;
+}
+
+/* ---- changes ---- */
+
+static int64_t difference(uint64_t after, uint64_t before) {
+    return (int64_t)after - (int64_t)before;
+}
+
+/* Keeps the line, of one or both runs, if its cause changed more than that of those before. */
+static void consider(struct compared_change *change, const struct compared_line *before,
+                     const struct compared_line *after, int64_t *most) {
+    const unsigned cause = change->cause;
+    const int64_t units =
+        difference(after ? after->cost.causes[cause] : 0, before ? before->cost.causes[cause] : 0) *
+        (change->units < 0 ? -1 : 1);
+    if (units <= *most)
+        return;
+    *most = units;
+    change->lines[0] = before;
+    change->lines[1] = after;
+}
+
+static bool find_line(struct compared_change *change) {
+    static const struct compared_function NONE;
+    const struct compared_function *before = change->sides[0] ? change->sides[0] : &NONE;
+    const struct compared_function *after = change->sides[1] ? change->sides[1] : &NONE;
+    uint32_t *matches = malloc((before->line_count + 1) * sizeof *matches);
+    bool *taken = calloc(after->line_count + 1, sizeof *taken);
+    const bool good = matches && taken && compared_lines_match(before, after, matches);
+    int64_t most = 0;
+    for (size_t i = 0; good && i < before->line_count; i++) {
+        const bool matched = matches[i] != NO_LINE;
+        if (matched)
+            taken[matches[i]] = true;
+        consider(change, &before->lines[i], matched ? &after->lines[matches[i]] : NULL, &most);
+    }
+    for (size_t i = 0; good && i < after->line_count; i++)
+        if (!taken[i])
+            consider(change, NULL, &after->lines[i], &most);
+    free(matches);
+    free(taken);
+    return good;
+}
+
+static bool find_change(const struct compared_function *before,
+                        const struct compared_function *after, struct compared_change *change) {
+    static const struct compared_cost NOTHING;
+    const struct compared_cost *old = before ? &before->cost : &NOTHING;
+    const struct compared_cost *new = after ? &after->cost : &NOTHING;
+    *change = (struct compared_change){.sides = {before, after},
+                                       .units = difference(new->units, old->units)};
+    int64_t most = 0;
+    for (unsigned i = 0; i < COMPARED_CAUSES; i++) {
+        const int64_t units = difference(new->causes[i], old->causes[i]);
+        const int64_t along = change->units < 0 ? -units : units;
+        if (along <= most)
+            continue;
+        most = along;
+        change->cause = i;
+        change->cause_units = units;
+    }
+    return most == 0 || find_line(change);
+}
+
+static uint64_t size_of(int64_t units) {
+    return units < 0 ? -(uint64_t)units : (uint64_t)units;
+}
+
+static const struct compared_function *any_of(const struct compared_change *change) {
+    return change->sides[0] ? change->sides[0] : change->sides[1];
+}
+
+ORDER(by_size, struct compared_change,
+      descending(size_of(a->units), size_of(b->units))
+          ?: strcmp(any_of(a)->image, any_of(b)->image) ?: strcmp(any_of(a)->name, any_of(b)->name))
+
+static bool merge(struct compared_runs *runs) {
+    const size_t *counts = runs->function_counts;
+    const struct compared_function *before = runs->functions[0], *after = runs->functions[1];
+    runs->changes = calloc(counts[0] + counts[1] + 1, sizeof *runs->changes);
+    if (!runs->changes)
+        return false;
+    for (size_t i = 0, j = 0; i < counts[0] || j < counts[1];) {
+        const int order = i == counts[0]   ? 1
+                          : j == counts[1] ? -1
+                                           : strcmp(before[i].image, after[j].image)
+                                                 ?: strcmp(before[i].name, after[j].name);
+        if (!find_change(order <= 0 ? &before[i] : NULL, order >= 0 ? &after[j] : NULL,
+                         &runs->changes[runs->change_count++]))
+            return false;
+        i += order <= 0;
+        j += order >= 0;
+    }
+    qsort(runs->changes, runs->change_count, sizeof *runs->changes, by_size);
+    return true;
+}
+
+bool compared_runs_find(struct compared_run *before, struct compared_run *after,
+                        struct compared_runs *runs, struct error *error) {
+    *runs = (struct compared_runs){.runs = {before, after}};
+    if (before->count)
+        qsort(before->places, before->count, sizeof *before->places, by_function);
+    if (after->count)
+        qsort(after->places, after->count, sizeof *after->places, by_function);
+    match_builds(before, after, runs);
+    return (group(before, runs, 0) && group(after, runs, 1) && merge(runs)) ||
+           error_set(error, "out of memory to compare");
+}
+
+void compared_runs_free(struct compared_runs *runs) {
+    for (int side = 0; side < 2; side++) {
+        free(runs->functions[side]);
+        free(runs->lines[side]);
+    }
+    free(runs->changes);
+    *runs = (struct compared_runs){0};
+}

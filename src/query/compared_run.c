@@ -1,0 +1,49 @@
+#include "query/compared_run.h"
+
+#include <string.h>
+
+#include "util/array.h"
+
+static const char *keep(struct arena *names, const char *text) {
+    return arena_copy(names, text, strlen(text));
+}
+
+void compared_cost_add(struct compared_cost *sum, const struct compared_cost *cost) {
+    sum->units += cost->units;
+    sum->executions += cost->executions;
+    for (int i = 0; i < COMPARED_CAUSES; i++)
+        sum->causes[i] += cost->causes[i];
+}
+
+/* The name without what compilers put behind it. */
+static size_t bare_length(const char *name) {
+    static const char *const ENDINGS[] = {".constprop.", ".isra.", ".part.",
+                                          ".cold",       ".llvm.", " [clone "};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
+        const char *at = strstr(name, ENDINGS[i]);
+        if (at && at > name && (size_t)(at - name) < length)
+            length = (size_t)(at - name);
+    }
+    return length;
+}
+
+bool compared_run_add(struct compared_run *run, const struct compared_place *place,
+                      struct error *error) {
+    struct compared_place kept = *place;
+    kept.image = keep(&run->names, place->image);
+    kept.function = arena_copy(&run->names, place->function, bare_length(place->function));
+    kept.file = place->file ? keep(&run->names, place->file) : NULL;
+    kept.text = keep(&run->names, place->text);
+    if (!kept.image || !kept.function || (place->file && !kept.file) || !kept.text ||
+        !array_push(run->places, run->capacity, run->count, kept))
+        return error_set(error, "out of memory for what is compared");
+    compared_cost_add(&run->all, &place->cost);
+    return true;
+}
+
+void compared_run_free(struct compared_run *run) {
+    free(run->places);
+    arena_free(&run->names);
+    *run = (struct compared_run){0};
+}

@@ -1,0 +1,94 @@
+/* Two runs side by side, of two builds of a program or of one on other inputs: which functions take
+ * more or fewer cycles, by which cause, in which line.
+ *
+ *     instructions of each ──► lines ──► functions, matched by name ──► changes, largest first
+ *
+ * A function is matched by its name and its image's, whatever compilers put behind the name (pieces
+ * as foo.cold and foo.isra.0 are one with foo). The image of each run that has most cycles of those
+ * that the other run lacks is taken for a build of the same program. Lines are matched within their
+ * function, in their order, so that as many as possible have the same instructions or the same
+ * distance from its first line (Needleman and Wunsch 1970). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/arena.h"
+#include "util/error.h"
+
+enum { COMPARED_CAUSES = 12 };
+
+/* Cycles are in units of 1/840; by cause they sum to `units`. */
+struct compared_cost {
+    uint64_t units, executions;
+    uint64_t causes[COMPARED_CAUSES];
+};
+
+void compared_cost_add(struct compared_cost *sum, const struct compared_cost *cost);
+
+/* An instruction that was executed. */
+struct compared_place {
+    const char *image, *function, *file; /* file NULL: not known */
+    const char *text;                    /* assembly */
+    uint64_t offset;                     /* in the image */
+    uint32_t line;                       /* 0: not known */
+    struct compared_cost cost;
+};
+
+struct compared_run {
+    struct arena names; /* of the strings */
+    const char *title, *machine;
+    uint64_t elapsed;     /* cycles */
+    double half_interval; /* of `elapsed`, 95 %; 0: exact; −1: not known */
+    bool limited;         /* not all of the run */
+    struct compared_cost all;
+    struct compared_place *places;
+    size_t count, capacity;
+};
+
+/* Adds an instruction, with copies of its strings, and its cost to that of the run. */
+bool compared_run_add(struct compared_run *run, const struct compared_place *place,
+                      struct error *error);
+void compared_run_free(struct compared_run *run);
+
+/* Instructions of one line; or one that has no line. */
+struct compared_line {
+    const struct compared_place *place; /* the costliest of them */
+    struct compared_cost cost;
+    uint64_t shape;    /* a number of its mnemonics in their order */
+    uint64_t distance; /* from the function's first line in that file, or its first instruction */
+};
+
+struct compared_function {
+    const char *name, *image;
+    struct compared_cost cost;
+    struct compared_line *lines; /* by file and line, or offset */
+    size_t line_count;
+};
+
+struct compared_change {
+    const struct compared_function *sides[2]; /* before, after; one may be NULL */
+    int64_t units;                            /* after − before */
+    unsigned cause;                           /* that changed most, in the direction of `units` */
+    int64_t cause_units;
+    const struct compared_line *lines[2]; /* where that changed most; one may be NULL; both: nothing
+                                             changed */
+};
+
+struct compared_runs {
+    const struct compared_run *runs[2];
+    struct compared_function *functions[2];
+    size_t function_counts[2];
+    struct compared_line *lines[2];
+    const char *builds[2]; /* images taken for builds of one program; NULL: all are matched by name
+                            */
+    struct compared_change *changes; /* largest first, whatever its sign */
+    size_t change_count;
+};
+
+/* Refers to the runs, which outlive it and whose places are sorted. compared_runs_free() either
+ * way. */
+bool compared_runs_find(struct compared_run *before, struct compared_run *after,
+                        struct compared_runs *runs, struct error *error);
+void compared_runs_free(struct compared_runs *runs);

@@ -1,0 +1,163 @@
+#include "report/compare_report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "util/file_name.h"
+
+/* What of a component there is more or less of. */
+static const char *const NOUNS[COMPONENT_COUNT] = {
+    [COMPONENT_LLC_MISS] = "LLC misses",   [COMPONENT_MISPREDICT] = "mispredicted branches",
+    [COMPONENT_FLUSH] = "flushes",         [COMPONENT_TLB_MISS] = "TLB misses",
+    [COMPONENT_FORWARDING] = "forwarding", [COMPONENT_COHERENCE] = "lines of other cores",
+    [COMPONENT_L1_MISS] = "L1 misses",     [COMPONENT_STORES] = "full store queue",
+    [COMPONENT_FRONT_END] = "front end",   [COMPONENT_EXECUTE] = "execution"};
+
+double compare_percent(const struct compare_report *report, int64_t units) {
+    return 100.0 * (double)units / CYCLE_UNITS / (double)report->runs[0].elapsed;
+}
+
+const char *compare_function(const struct compared_change *change) {
+    return (change->sides[0] ? change->sides[0] : change->sides[1])->name;
+}
+
+const char *compare_only(const struct compared_change *change) {
+    return !change->sides[0] ? "only after" : !change->sides[1] ? "only before" : "";
+}
+
+/* Cycles without an event grow with the instructions, or with what each takes: by instructions, if
+ * these explain half of the change at the cycles an instruction took before. */
+static bool by_instructions(const struct compared_change *change) {
+    if (!change->sides[0] || !change->sides[1])
+        return true;
+    const struct compared_cost *before = &change->sides[0]->cost, *after = &change->sides[1]->cost;
+    const double more = (double)after->executions - (double)before->executions;
+    const double each = (double)before->causes[COMPONENT_EXECUTE] / (double)before->executions;
+    return more * each / (double)change->cause_units >= 0.5;
+}
+
+void compare_reason(const struct compared_change *change, char *text, size_t size) {
+    const bool more = change->cause_units > 0;
+    if (change->cause != COMPONENT_EXECUTE)
+        snprintf(text, size, "%s", NOUNS[change->cause]);
+    else if (by_instructions(change))
+        snprintf(text, size, "%s instructions", more ? "more" : "fewer");
+    else
+        snprintf(text, size, "%s operations", more ? "slower" : "faster");
+}
+
+void compare_place(const struct compared_change *change, char *text, size_t size) {
+    const struct compared_line *line = change->lines[1] ? change->lines[1] : change->lines[0];
+    if (!line)
+        *text = 0;
+    else if (line->place->file)
+        snprintf(text, size, "%s:%u", file_base_name(line->place->file), line->place->line);
+    else
+        snprintf(text, size, "%s+0x%llx", line->place->image,
+                 (unsigned long long)line->place->offset);
+}
+
+/* ---- the sentence ---- */
+
+static void put_change(const struct compare_report *report, const struct compared_change *change,
+                       FILE *file) {
+    char reason[CHANGE_REASON_BYTES], place[CHANGE_PLACE_BYTES];
+    const char *only = compare_only(change);
+    compare_reason(change, reason, sizeof reason);
+    compare_place(change, place, sizeof place);
+    fprintf(file, "%s %+.1f %% (%s%s%s%s%s)", compare_function(change),
+            compare_percent(report, change->units), only, *only ? "; " : "", reason,
+            *place ? " at " : "", place);
+}
+
+/* The functions that make most of the change; those that change the other way are not told. */
+static void put_changes(const struct compare_report *report, FILE *file) {
+    enum { TOLD = 3 };
+    const double enough = 0.8 * fabs(report->percent);
+    double sum = 0;
+    unsigned told = 0;
+    for (size_t i = 0; i < report->total && told < TOLD && sum < enough; i++) {
+        const struct compared_change *change = &report->compared.changes[i];
+        const double percent = compare_percent(report, change->units);
+        if ((percent < 0) != (report->percent < 0) || fabs(percent) * 20 < fabs(report->percent))
+            continue;
+        fputs(told++ ? ", " : ": ", file);
+        put_change(report, change, file);
+        sum += fabs(percent);
+    }
+}
+
+static bool make_sentence(struct compare_report *report) {
+    struct text_printer printer;
+    FILE *file = text_printer_begin(&printer);
+    if (!file)
+        return false;
+    const int digits = fabs(report->percent) < 0.1 ? 3 : 1;
+    if (report->verdict != COMPARE_SAME) {
+        fprintf(file, "%+.*f %%", digits, report->percent);
+        if (report->interval > 0)
+            fprintf(file, " ± %.*f", digits, report->interval);
+        fputs(" cycles", file);
+        put_changes(report, file);
+    } else if (report->interval > 0)
+        fprintf(file, "no difference: %+.*f ± %.*f %% cycles", digits, report->percent, digits,
+                report->interval);
+    else
+        fputs("no difference: the same cycles", file);
+    report->sentence = text_printer_end(&printer);
+    return report->sentence;
+}
+
+/* ---- the whole ---- */
+
+static double interval_of(const struct compare_report *report) {
+    const double before = report->runs[0].half_interval, after = report->runs[1].half_interval;
+    return before < 0 || after < 0
+               ? -1
+               : 100 * sqrt(before * before + after * after) / (double)report->runs[0].elapsed;
+}
+
+static bool add_notes(struct compare_report *report) {
+    const struct compared_run *runs = report->runs;
+    bool good = true;
+    if (strcmp(runs[0].machine, runs[1].machine) != 0)
+        good &= report_note(&report->report, "two machines: %s before, %s after", runs[0].machine,
+                            runs[1].machine);
+    if (runs[0].limited || runs[1].limited)
+        good &= report_note(&report->report,
+                            "not all of %s was simulated: the same number of instructions need "
+                            "not be the same work",
+                            runs[0].limited ? runs[0].title : runs[1].title);
+    if (report->compared.builds[0])
+        good &= report_note(&report->report, "%s and %s are taken for two builds of one program",
+                            report->compared.builds[0], report->compared.builds[1]);
+    if (report->interval < 0)
+        good &= report_note(&report->report, "how far an estimate may be off is not known");
+    return good;
+}
+
+bool compare_report_build(struct compare_report *report, struct error *error) {
+    struct compared_run *runs = report->runs;
+    if (!compared_runs_find(&runs[0], &runs[1], &report->compared, error))
+        return false;
+    report->percent = 100 * ((double)runs[1].elapsed / (double)runs[0].elapsed - 1);
+    report->interval = interval_of(report);
+    report->verdict = fabs(report->percent) <= report->interval || report->percent == 0
+                          ? COMPARE_SAME
+                      : report->percent > 0 ? COMPARE_SLOWER
+                                            : COMPARE_FASTER;
+    const struct compared_runs *compared = &report->compared;
+    while (report->total < compared->change_count && compared->changes[report->total].units)
+        report->total++;
+    report->count = report->top && report->top < report->total ? report->top : report->total;
+    return (make_sentence(report) && add_notes(report)) ||
+           error_set(error, "out of memory for the report");
+}
+
+void compare_report_free(struct compare_report *report) {
+    compared_runs_free(&report->compared);
+    compared_run_free(&report->runs[0]);
+    compared_run_free(&report->runs[1]);
+    report_free(&report->report);
+    free(report->sentence);
+}

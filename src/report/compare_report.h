@@ -1,0 +1,58 @@
+/* Two simulated runs side by side: what `culprit compare` tells. */
+#pragma once
+
+#include "query/compared_run.h"
+#include "report/report.h"
+
+enum compare_verdict { COMPARE_SAME, COMPARE_SLOWER, COMPARE_FASTER };
+
+struct compare_report {
+    struct report report; /* verb, notes and next; the rest is not used */
+    struct compared_run runs[2];
+    struct compared_runs compared;
+    uint32_t top; /* rows asked for; 0: all */
+
+    /* compare_report_build() */
+    enum compare_verdict verdict;
+    double percent;  /* by which the elapsed cycles changed */
+    double interval; /* half of its 95 % interval; 0: exact; −1: not known */
+    size_t count;    /* changes shown: those above 0 */
+    size_t total;
+    char *sentence; /* what changed, where, why */
+};
+
+/* The runs, each by one of these; the command is copied, cycles are by component. */
+bool compare_report_take(struct compare_report *report, unsigned side, const char *command,
+                         const struct simulation *simulation, const struct code *code,
+                         const struct machine *machine, struct error *error);
+/* From a file that `sim` or `explain --json --top 0` wrote. */
+bool compare_report_read(struct compare_report *report, unsigned side, const char *path,
+                         struct error *error);
+
+/* compare_report_free() either way. */
+bool compare_report_build(struct compare_report *report, struct error *error);
+void compare_report_free(struct compare_report *report);
+
+void compare_report_text(const struct compare_report *report, const struct page *page);
+void compare_report_markdown(const struct compare_report *report, FILE *file);
+bool compare_report_json(const struct compare_report *report, FILE *file, struct error *error);
+
+/* ---- pieces ---- */
+
+/* Copies what a run is called. False: out of memory. */
+bool compare_run_title(struct compared_run *run, const char *title, const char *machine);
+/* What a function is called that has no name: by where it begins, if that is known. */
+const char *compare_name_function(char *text, size_t size, const char *image, bool known,
+                                  uint64_t offset);
+
+enum { CHANGE_REASON_BYTES = 160, CHANGE_PLACE_BYTES = 512 };
+
+/* "L1 misses", "more instructions", "slower operations". */
+void compare_reason(const struct compared_change *change, char *text, size_t size);
+/* "row.c:88", "0x432c cmp byte ptr …"; "" where nothing changed. */
+void compare_place(const struct compared_change *change, char *text, size_t size);
+/* "only before", "only after", or "". */
+const char *compare_only(const struct compared_change *change);
+const char *compare_function(const struct compared_change *change);
+/* Of the elapsed cycles before, in percent. */
+double compare_percent(const struct compare_report *report, int64_t units);

@@ -1,0 +1,76 @@
+/* Two runs side by side, as JSON (docs/json.md). */
+#include "report/compare_report.h"
+#include "report/json/row.h"
+#include "report/json_values.h"
+
+static double cycles_of(int64_t units) {
+    return (double)units / CYCLE_UNITS;
+}
+
+static json_t *components(const struct compared_cost *cost) {
+    json_t *object = json_object();
+    for (int i = COMPONENT_COUNT - 1; i >= 0; i--)
+        json_object_set_new(object, json_component_key(i),
+                            json_real(cycles_of((int64_t)cost->causes[i])));
+    return object;
+}
+
+static json_t *run_json(const struct compared_run *run) {
+    const double cycles = cycles_of((int64_t)run->all.units);
+    const uint64_t instructions = run->all.executions;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "program", json_text(run->title),
+                     "machine", json_text(run->machine), "elapsed_cycles", json_count(run->elapsed),
+                     "instructions", json_count(instructions), "cpi",
+                     instructions ? json_number(cycles / (double)instructions) : json_null(),
+                     "half_interval_95",
+                     run->half_interval < 0 ? json_null() : json_number(run->half_interval),
+                     "partial", run->limited, "components", components(&run->all));
+}
+
+static json_t *side_json(const struct compared_function *function) {
+    return function
+               ? json_pack("{s:f, s:o, s:o}", "cycles", cycles_of((int64_t)function->cost.units),
+                           "instructions", json_count(function->cost.executions), "components",
+                           components(&function->cost))
+               : json_null();
+}
+
+static json_t *line_json(const struct compared_line *line) {
+    if (!line)
+        return json_null();
+    const struct compared_place *place = line->place;
+    return json_pack("{s:o, s:o, s:o, s:o, s:f, s:o, s:o}", "file", json_text(place->file), "line",
+                     json_known(place->line), "offset", json_count(place->offset), "text",
+                     json_text(place->text), "cycles", cycles_of((int64_t)line->cost.units),
+                     "instructions", json_count(line->cost.executions), "components",
+                     components(&line->cost));
+}
+
+static json_t *change_json(const struct compare_report *report,
+                           const struct compared_change *change) {
+    char reason[CHANGE_REASON_BYTES];
+    const struct compared_function *any = change->sides[change->sides[0] ? 0 : 1];
+    compare_reason(change, reason, sizeof reason);
+    return json_pack("{s:o, s:o, s:f, s:f, s:o, s:o, s:s, s:f, s:s, s:o, s:o}", "function",
+                     json_text(any->name), "image", json_text(any->image), "change",
+                     cycles_of(change->units), "percent", compare_percent(report, change->units),
+                     "before", side_json(change->sides[0]), "after", side_json(change->sides[1]),
+                     "component", json_component_key(change->cause), "component_change",
+                     cycles_of(change->cause_units), "reason", reason, "line_before",
+                     line_json(change->lines[0]), "line_after", line_json(change->lines[1]));
+}
+
+bool compare_report_json(const struct compare_report *report, FILE *file, struct error *error) {
+    static const char *const VERDICTS[] = {
+        [COMPARE_SAME] = "same", [COMPARE_SLOWER] = "slower", [COMPARE_FASTER] = "faster"};
+    json_t *changes = json_array();
+    for (size_t i = 0; i < report->count; i++)
+        json_array_append_new(changes, change_json(report, &report->compared.changes[i]));
+    json_t *object = json_pack(
+        "{s:s, s:o, s:o, s:s, s:f, s:o, s:o, s:o, s:o}", "verb", report->report.verb, "before",
+        run_json(&report->runs[0]), "after", run_json(&report->runs[1]), "verdict",
+        VERDICTS[report->verdict], "percent", report->percent, "half_interval_95",
+        report->interval < 0 ? json_null() : json_number(report->interval), "sentence",
+        json_text(report->sentence), "changes", changes, "change_count", json_count(report->total));
+    return json_write_report(object, &report->report, file, error);
+}

@@ -1,0 +1,153 @@
+/* Two runs side by side, for people; and as Markdown. */
+#include <string.h>
+
+#include "report/compare_report.h"
+#include "report/table.h"
+
+static double cpi(const struct compared_run *run) {
+    return run->all.executions ? (double)run->all.units / CYCLE_UNITS / (double)run->all.executions
+                               : 0;
+}
+
+static double ratio_percent(double before, double after) {
+    return before > 0 ? 100 * (after / before - 1) : 0;
+}
+
+static struct text cycles_of(uint64_t units) {
+    return text_count((units + CYCLE_UNITS / 2) / CYCLE_UNITS);
+}
+
+/* ---- totals ---- */
+
+static void add_total(struct table *table, const char *what, double before, double after) {
+    table_cell(table, what);
+    table_cell(table, text_quantity(before).s);
+    table_cell(table, text_quantity(after).s);
+    table_figure(table, "%+.2f %%", ratio_percent(before, after));
+}
+
+static void print_totals(const struct compare_report *report, const struct page *page) {
+    const struct compared_run *old = &report->runs[0], *new = &report->runs[1];
+    struct table *table = table_new(page);
+    table_column(table, "", TABLE_WORD, .gap = 0);
+    table_column(table, "before", TABLE_FIGURE, .gap = 2);
+    table_column(table, "after", TABLE_FIGURE, .gap = 2);
+    table_column(table, "change", TABLE_FIGURE, .gap = 2);
+    add_total(table, "cycles", (double)old->elapsed, (double)new->elapsed);
+    add_total(table, "instructions", (double)old->all.executions, (double)new->all.executions);
+    add_total(table, "CPI", cpi(old), cpi(new));
+    table_end(table);
+}
+
+/* Changes in percent of all cycles before, so that they sum to that of all. */
+static void print_causes(const struct compare_report *report, const struct page *page) {
+    const struct compared_cost *old = &report->runs[0].all, *new = &report->runs[1].all;
+    struct table *table = table_new(page);
+    table_column(table, "cycles by event", TABLE_WORD, .gap = 0);
+    table_column(table, "before", TABLE_FIGURE, .gap = 2);
+    table_column(table, "after", TABLE_FIGURE, .gap = 2);
+    table_column(table, "of all", TABLE_FIGURE, .gap = 2);
+    for (int i = COMPONENT_COUNT - 1; i >= 0; i--) {
+        if (!old->causes[i] && !new->causes[i])
+            continue;
+        table_cell(table, component_name(i));
+        table_cell(table, cycles_of(old->causes[i]).s);
+        table_cell(table, cycles_of(new->causes[i]).s);
+        table_figure(table, "%+.2f %%",
+                     compare_percent(report, (int64_t) new->causes[i] - (int64_t)old->causes[i]));
+    }
+    fputc('\n', page->file);
+    table_end(table);
+}
+
+/* ---- functions ---- */
+
+static void add_side(struct table *table, const struct compared_function *function) {
+    table_cell(table, function ? cycles_of(function->cost.units).s : "-");
+}
+
+static void print_changes(const struct compare_report *report, const struct page *page) {
+    struct table *table = table_new(page);
+    table_column(table, " change", TABLE_FIGURE, .gap = 0);
+    table_column(table, "before", TABLE_FIGURE, .gap = 2);
+    table_column(table, "after", TABLE_FIGURE, .gap = 2);
+    table_column(table, "function", TABLE_NAME, .gap = 2, .least = 20);
+    table_column(table, "most of it", TABLE_WORD, .gap = 2);
+    table_column(table, "at", TABLE_PATH, .gap = 2, .least = 12);
+    table_column(table, "instruction", TABLE_TEXT, .gap = 2, .least = 12, .rank = 1);
+    for (size_t i = 0; i < report->count; i++) {
+        const struct compared_change *change = &report->compared.changes[i];
+        const struct compared_line *line = change->lines[1] ? change->lines[1] : change->lines[0];
+        char reason[CHANGE_REASON_BYTES], place[CHANGE_PLACE_BYTES];
+        compare_reason(change, reason, sizeof reason);
+        compare_place(change, place, sizeof place);
+        table_figure(table, "%+.2f %%", compare_percent(report, change->units));
+        add_side(table, change->sides[0]);
+        add_side(table, change->sides[1]);
+        table_cell(table, compare_function(change));
+        table_cell(table, reason);
+        table_cell(table, place);
+        table_cell(table, line ? line->place->text : "");
+    }
+    table_more(table, 7, report->total - report->count);
+    fputc('\n', page->file);
+    table_end(table);
+}
+
+void compare_report_text(const struct compare_report *report, const struct page *page) {
+    static const char *const SIDES[] = {"before: ", "after:  "};
+    char *sentence = report->sentence;
+    page_wrap(page, sentence, NULL, page->bold, "  ");
+    fprintf(page->file, "%s\n", page->plain);
+    for (int side = 0; side < 2; side++) {
+        fputs(SIDES[side], page->file);
+        page_clip(page, report->runs[side].title, page->columns - 8);
+        fputc('\n', page->file);
+    }
+    fprintf(page->file, "machine %s\n\n", report->runs[0].machine);
+    print_totals(report, page);
+    print_causes(report, page);
+    if (report->count)
+        print_changes(report, page);
+    report_text_foot(&report->report, page);
+}
+
+/* ---- Markdown ---- */
+
+/* Names within a table: without what would end a cell or begin something. */
+static void put_cell(const char *text, FILE *file) {
+    char clean[4096];
+    fputs("| `", file);
+    for (const char *at = text_clean(clean, sizeof clean, text); *at; at++)
+        if (*at == '|')
+            fputs("\\|", file);
+        else if (*at != '`')
+            fputc(*at, file);
+    fputs("` ", file);
+}
+
+void compare_report_markdown(const struct compare_report *report, FILE *file) {
+    const struct compared_run *old = &report->runs[0], *new = &report->runs[1];
+    char clean[4096];
+    fprintf(file, "**%s**\n\n", text_clean(clean, sizeof clean, report->sentence));
+    fputs("| | before | after | change |\n|---|---:|---:|---:|\n", file);
+    fprintf(file, "| cycles | %s ", text_count(old->elapsed).s);
+    fprintf(file, "| %s | %+.2f %% |\n", text_count(new->elapsed).s, report->percent);
+    fprintf(file, "| instructions | %s ", text_count(old->all.executions).s);
+    fprintf(file, "| %s | %+.2f %% |\n\n", text_count(new->all.executions).s,
+            ratio_percent((double)old->all.executions, (double)new->all.executions));
+    if (!report->count)
+        return;
+    fputs("| change | function | most of it | at |\n|---:|---|---|---|\n", file);
+    for (size_t i = 0; i < report->count; i++) {
+        const struct compared_change *change = &report->compared.changes[i];
+        char reason[CHANGE_REASON_BYTES], place[CHANGE_PLACE_BYTES];
+        compare_reason(change, reason, sizeof reason);
+        compare_place(change, place, sizeof place);
+        fprintf(file, "| %+.2f %% ", compare_percent(report, change->units));
+        put_cell(compare_function(change), file);
+        fprintf(file, "| %s ", reason);
+        put_cell(place, file);
+        fputs("|\n", file);
+    }
+}

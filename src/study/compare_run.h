@@ -1,0 +1,23 @@
+/* Two commands or traces, simulated one after the other so that nothing but themselves differs:
+ * both read the same standard input, and what they write to standard output goes nowhere. */
+#pragma once
+
+#include "study/simulated_run.h"
+
+struct compare_run {
+    /* Set before. */
+    struct watch *watch;
+    const struct machine_choice *machines;
+    struct input_options inputs[2]; /* without command and trace: there is nothing to run */
+    struct together_request threads;
+    uint32_t ideal;
+    /* Takes what came of a run before it is freed. */
+    bool (*take)(void *context, unsigned side, const struct simulated_run *run,
+                 struct error *error);
+    void *context;
+
+    int failed; /* why a command could not be run, as an exit status; 0: it could */
+};
+
+/* An interrupt ends it with an error: there is no half of a comparison. */
+bool compare_run_go(struct compare_run *run, struct error *error);

@@ -1,0 +1,108 @@
+# culprit compare: two builds of a program, of which one has a larger struct, told with function, line
+# and event, from commands, traces and reports alike.
+. tests/e2e/lib.sh
+
+if skip_without gcc "builds are compared"; then
+    finish
+fi
+# sum() reads a field of each struct, which begins a cache line of its own once it has 64 bytes.
+build() {
+    {
+        echo "struct row { long key; $2 };"
+        cat <<'PROGRAM'
+struct row rows[30000];
+__attribute__((noinline)) long sum(void) {
+    long all = 0;
+    for (int i = 0; i < 30000; i++)
+        all += rows[i].key;
+    return all;
+}
+__attribute__((noinline)) unsigned hash(void) {
+    unsigned all = 1;
+    for (int i = 0; i < 100000; i++)
+        all = all * 33 + (unsigned)i;
+    return all;
+}
+int main(void) {
+    return sum() + sum() + sum() + hash() == 7;
+}
+PROGRAM
+    } >"$scratch/$1.c"
+    gcc -g -O1 -o "$scratch/$1" "$scratch/$1.c"
+}
+build old ""
+build new "long more[7];"
+compare() {
+    run compare "$@" 2>&1
+}
+first_line() {
+    compare "$@" | head -n 1
+}
+
+names_the_cause() {
+    [[ $(first_line "$scratch/old" "$scratch/new") =~ \
+        ^\+[0-9.]+\ %\ cycles:\ sum\ \+[0-9.]+\ %\ \((L1|LLC)\ misses\ at\ new.c:6\)$ ]]
+}
+check "the function, the line and the event that changed are named" names_the_cause
+no_difference() {
+    [ "$(first_line "$scratch/old" "$scratch/old")" = "no difference: the same cycles" ]
+}
+check "a program does not differ from itself" no_difference
+
+report=$scratch/compared.json
+exact_changes() {
+    run compare --json --top 0 -o "$report" "$scratch/old" "$scratch/new" &&
+        told "r['verdict'] == 'slower' and r['half_interval_95'] == 0" \
+            "abs(sum(c['change'] for c in r['changes']) - (r['after']['elapsed_cycles'] - r['before']['elapsed_cycles'])) < 1" \
+            "abs(sum(r['after']['components'].values()) - r['after']['elapsed_cycles']) < 1" \
+            "r['changes'][0]['function'] == 'sum' and r['changes'][0]['line_after']['line'] == 6" \
+            "r['changes'][0]['before']['instructions'] == r['changes'][0]['after']['instructions']"
+}
+check "the changes of functions sum to the change of cycles" exact_changes
+
+same_from_files() {
+    local with
+    run sim --repeatable --json --top 0 -o "$scratch/old.json" -- "$scratch/old" &&
+        run trace --repeatable -o "$scratch/new.ctrace" -- "$scratch/new" >/dev/null 2>&1 || return 1
+    with=$(first_line "$scratch/old" "$scratch/new")
+    for pair in "$scratch/old.json $scratch/new" "$scratch/old $scratch/new.ctrace" \
+        "$scratch/old.json $scratch/new.ctrace"; do
+        # shellcheck disable=SC2086
+        [ "$(first_line $pair)" = "$with" ] || { echo "$pair"; return 1; }
+    done
+}
+check "reports and traces tell the same as commands" same_from_files
+
+markdown() {
+    compare --markdown --top 1 "$scratch/old" "$scratch/new" >"$scratch/table" &&
+        grep -q '^\*\*+.* cycles: sum ' "$scratch/table" && grep -q '^| +.* | `sum` | ' "$scratch/table"
+}
+check "the report can be Markdown" markdown
+fits() {
+    compare "$scratch/old" "$scratch/new" >"$scratch/text" && fits_100 "$scratch/text"
+}
+check "the report fits the page" fits
+
+reads_alike() {
+    [ "$(seq 3000 | first_line 'sort' 'sort -r')" != "no difference: the same cycles" ] &&
+        [ "$(seq 3000 | first_line wc wc -l)" = "no difference: the same cycles" ]
+}
+check "both commands read the same input and get the arguments" reads_alike
+tells_status() {
+    compare "$scratch/old" false >"$scratch/text" && grep -q 'false: it ended with status 1' "$scratch/text"
+}
+check "the status of a command that fails is told" tells_status
+
+run sim --json -o "$scratch/short.json" -- "$scratch/old"
+echo '{"program": 3}' >"$scratch/odd.json"
+echo 'no object' >"$scratch/none.json"
+check "a report without all instructions is refused" fails_with 1 'with --json --top 0' \
+    run compare "$scratch/short.json" "$scratch/new"
+check "JSON of another kind is refused" fails_with 1 'no report of' \
+    run compare "$scratch/odd.json" "$scratch/new"
+check "what is no JSON is refused" fails_with 1 'line 1' run compare "$scratch/none.json" "$scratch/new"
+check "a command that is not there is told" fails_with 127 'cannot run' \
+    run compare "$scratch/old" "$scratch/nothing"
+check "one run is too few" fails_with 2 'what with what' run compare "$scratch/old"
+
+finish

@@ -1,0 +1,135 @@
+/* Two runs by function, line and cause, made by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "query/compared_run.h"
+
+enum { COMPUTE, MISS };
+
+static struct error error;
+
+static void add(struct compared_run *run, const char *image, const char *function, uint32_t line,
+                uint64_t offset, const char *text, uint64_t compute, uint64_t miss) {
+    const struct compared_place place = {
+        .image = image,
+        .function = function,
+        .file = line ? "work.c" : NULL,
+        .line = line,
+        .text = text,
+        .offset = offset,
+        .cost = {.units = compute + miss, .executions = 1, .causes = {compute, miss}}};
+    assert_true(compared_run_add(run, &place, &error));
+}
+
+static void finish(struct compared_runs *runs, struct compared_run *before,
+                   struct compared_run *after) {
+    compared_runs_free(runs);
+    compared_run_free(before);
+    compared_run_free(after);
+}
+
+/* A line is put in front of the load, which so is line 13, not 12, and misses: 100 + 0 units become
+ * 100 + 900, and the new line has 10. The function's change is 910, of which 900 are misses, at the
+ * load. idle(), a clone now, is the same; once() is no more. */
+static void a_line_that_moved_is_found(void **state) {
+    (void)state;
+    struct compared_run before = {0}, after = {0};
+    struct compared_runs runs;
+    add(&before, "old", "work", 10, 0x10, "push rbp", 5, 0);
+    add(&before, "old", "work", 11, 0x11, "xor eax, eax", 5, 0);
+    add(&before, "old", "work", 12, 0x13, "mov rax, qword ptr [rdi]", 100, 0);
+    add(&before, "old", "idle", 20, 0x20, "ret", 7, 0);
+    add(&before, "old", "once", 30, 0x30, "ret", 3, 0);
+    add(&before, "libc.so.6", "memcpy", 0, 0x40, "ret", 9, 1);
+    add(&after, "libc.so.6", "memcpy", 0, 0x40, "ret", 9, 1);
+    add(&after, "new", "idle.isra.0", 21, 0x20, "ret", 7, 0);
+    add(&after, "new", "work", 10, 0x50, "push rbp", 5, 0);
+    add(&after, "new", "work", 11, 0x51, "xor eax, eax", 5, 0);
+    add(&after, "new", "work", 12, 0x53, "inc ecx", 10, 0);
+    add(&after, "new", "work", 13, 0x55, "mov rax, qword ptr [rdi]", 100, 900);
+    assert_true(compared_runs_find(&before, &after, &runs, &error));
+    assert_string_equal(runs.builds[0], "old");
+    assert_string_equal(runs.builds[1], "new");
+    assert_int_equal(runs.change_count, 4);
+
+    const struct compared_change *work = &runs.changes[0];
+    assert_string_equal(work->sides[0]->name, "work");
+    assert_int_equal(work->units, 910);
+    assert_int_equal(work->cause, MISS);
+    assert_int_equal(work->cause_units, 900);
+    assert_int_equal(work->lines[0]->place->line, 12);
+    assert_int_equal(work->lines[1]->place->line, 13);
+
+    const struct compared_change *once = &runs.changes[1];
+    assert_string_equal(once->sides[0]->name, "once");
+    assert_null(once->sides[1]);
+    assert_int_equal(once->units, -3);
+    assert_int_equal(once->lines[0]->place->line, 30);
+    assert_null(once->lines[1]);
+
+    for (size_t i = 2; i < 4; i++) {
+        assert_int_equal(runs.changes[i].units, 0);
+        assert_non_null(runs.changes[i].sides[0]);
+        assert_non_null(runs.changes[i].sides[1]);
+        assert_null(runs.changes[i].lines[0]);
+    }
+    finish(&runs, &before, &after);
+}
+
+/* Pieces of a function are one with it: 10 + 20 units and 40. Without lines, an instruction is one:
+ * the branch, which is 2 bytes further on, has the 15 that are new. */
+static void pieces_and_instructions(void **state) {
+    (void)state;
+    struct compared_run before = {0}, after = {0};
+    struct compared_runs runs;
+    add(&before, "a", "work", 0, 0x10, "add rax, rdx", 10, 0);
+    add(&before, "a", "work.cold", 0, 0x90, "jnz 0x10", 20, 0);
+    add(&after, "a", "work", 0, 0x10, "add rax, rdx", 10, 0);
+    add(&after, "a", "work", 0, 0x92, "jnz 0x10", 30, 5);
+    assert_true(compared_runs_find(&before, &after, &runs, &error));
+    assert_null(runs.builds[0]);
+    assert_int_equal(runs.change_count, 1);
+    assert_int_equal(runs.changes[0].units, 15);
+    assert_int_equal(runs.changes[0].cause, COMPUTE);
+    assert_int_equal(runs.changes[0].cause_units, 10);
+    assert_int_equal(runs.changes[0].lines[0]->place->offset, 0x90);
+    assert_int_equal(runs.changes[0].lines[1]->place->offset, 0x92);
+    finish(&runs, &before, &after);
+}
+
+/* The cause is one that changed in the direction of the whole: −90, against +80. */
+static void the_cause_goes_with_the_change(void **state) {
+    (void)state;
+    struct compared_run before = {0}, after = {0};
+    struct compared_runs runs;
+    add(&before, "a", "work", 1, 0x10, "ret", 100, 0);
+    add(&after, "a", "work", 1, 0x10, "ret", 10, 80);
+    assert_true(compared_runs_find(&before, &after, &runs, &error));
+    assert_int_equal(runs.changes[0].units, -10);
+    assert_int_equal(runs.changes[0].cause, COMPUTE);
+    assert_int_equal(runs.changes[0].cause_units, -90);
+    finish(&runs, &before, &after);
+}
+
+static void nothing_compares_with_nothing(void **state) {
+    (void)state;
+    struct compared_run before = {0}, after = {0};
+    struct compared_runs runs;
+    assert_true(compared_runs_find(&before, &after, &runs, &error));
+    assert_int_equal(runs.change_count, 0);
+    finish(&runs, &before, &after);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_that_moved_is_found),
+        cmocka_unit_test(pieces_and_instructions),
+        cmocka_unit_test(the_cause_goes_with_the_change),
+        cmocka_unit_test(nothing_compares_with_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

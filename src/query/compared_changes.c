@@ -86,7 +86,7 @@ static bool group(const struct compared_run *run, struct compared_runs *runs, in
         const bool same = i && same_function(place, place - 1);
         if (!same)
             *++function = (struct compared_function){
-                .name = place->function, .image = place->image, .lines = line + 1};
+                .name = place->function, .image = place->image, .places = place, .lines = line + 1};
         if (!same || (place->file ? !same_file(place, first) : first->file != NULL))
             first = place;
         if (!same || !same_line(place, line->place)) {
@@ -101,6 +101,7 @@ static bool group(const struct compared_run *run, struct compared_runs *runs, in
         line->shape = with_mnemonic(line->shape, place->text);
         compared_cost_add(&line->cost, &place->cost);
         compared_cost_add(&function->cost, &place->cost);
+        function->place_count++;
     }
     runs->function_counts[side] = (size_t)(function + 1 - functions);
     return true;
@@ -165,6 +166,7 @@ static bool find_change(const struct compared_function *before,
         change->cause = i;
         change->cause_units = units;
     }
+    compared_types_find(change);
     return most == 0 || find_line(change);
 }
 

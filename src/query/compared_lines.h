@@ -1,4 +1,4 @@
-/* Inside of this room: lines of a function of two builds, matched (compared_run.h). */
+/* Inside of this room: lines and types of a function of two builds, matched (compared_run.h). */
 #pragma once
 
 #include "query/compared_run.h"
@@ -8,3 +8,7 @@ enum { NO_LINE = UINT32_MAX };
 /* matches[i]: the line of `after` that is line i of `before`, or NO_LINE. False: out of memory. */
 bool compared_lines_match(const struct compared_function *before,
                           const struct compared_function *after, uint32_t *matches);
+
+/* The type of another size that accesses of both sides are to which take most cycles, if there is
+ * one, as `types` (compared_types.c). */
+void compared_types_find(struct compared_change *change);

@@ -34,8 +34,10 @@ bool compared_run_add(struct compared_run *run, const struct compared_place *pla
     kept.image = keep(&run->names, place->image);
     kept.function = arena_copy(&run->names, place->function, bare_length(place->function));
     kept.file = place->file ? keep(&run->names, place->file) : NULL;
+    kept.type = place->type ? keep(&run->names, place->type) : NULL;
     kept.text = keep(&run->names, place->text);
-    if (!kept.image || !kept.function || (place->file && !kept.file) || !kept.text ||
+    if (!kept.image || !kept.function || (place->file && !kept.file) ||
+        (place->type && !kept.type) || !kept.text ||
         !array_push(run->places, run->capacity, run->count, kept))
         return error_set(error, "out of memory for what is compared");
     compared_cost_add(&run->all, &place->cost);

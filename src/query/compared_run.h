@@ -33,6 +33,8 @@ struct compared_place {
     const char *text;                    /* assembly */
     uint64_t offset;                     /* in the image */
     uint32_t line;                       /* 0: not known */
+    const char *type;                    /* that it accesses; NULL: not known */
+    uint64_t type_size;                  /* bytes */
     struct compared_cost cost;
 };
 
@@ -63,6 +65,8 @@ struct compared_line {
 struct compared_function {
     const char *name, *image;
     struct compared_cost cost;
+    const struct compared_place *places;
+    size_t place_count;
     struct compared_line *lines; /* by file and line, or offset */
     size_t line_count;
 };
@@ -74,6 +78,8 @@ struct compared_change {
     int64_t cause_units;
     const struct compared_line *lines[2]; /* where that changed most; one may be NULL; both: nothing
                                              changed */
+    /* Accesses to a type of that name whose size is another now; NULL: none is known. */
+    const struct compared_place *types[2];
 };
 
 struct compared_runs {

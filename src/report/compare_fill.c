@@ -28,11 +28,29 @@ const char *compare_name_function(char *text, size_t size, const char *image, bo
 
 /* ---- from a simulation ---- */
 
+/* The fields that instructions access, of functions that have a thousandth of the cycles. */
+static bool find_fields(const struct report_rows *rows, struct field_rows *fields,
+                        struct error *error) {
+    enum { LEAST = 1000 };
+    struct report_rows functions;
+    const struct simulation *simulation = rows->simulation;
+    bool good =
+        rows_build(BY_FUNCTION, 0, simulation, rows->code, rows->program, &functions, error);
+    const uint64_t least = simulation->cycles / LEAST * CYCLE_UNITS;
+    while (good && functions.count && functions.groups[functions.count - 1].units < least)
+        functions.count--;
+    good = good && field_rows_build(&functions, 0, fields, error);
+    rows_free(&functions);
+    return good;
+}
+
 static bool add_row(struct compared_run *run, const struct report_rows *rows, uint32_t index,
-                    struct report_row *row, struct error *error) {
+                    const struct field_rows *fields, struct report_row *row, struct error *error) {
+    rows_get(rows, index, row);
+    const uint32_t number = fields->row_of[row->hottest];
+    const struct field_row *field = number == FIELD_NONE ? NULL : &fields->rows[number];
     char name[PATH_MAX];
     struct location location = {0};
-    rows_get(rows, index, row);
     if (!row->function && row->function_size)
         program_locate_function(rows->program, rows->images[rows->groups[index].image], row->offset,
                                 &location);
@@ -46,6 +64,8 @@ static bool add_row(struct compared_run *run, const struct report_rows *rows, ui
         .line = row->line,
         .text = row->text,
         .offset = row->offset,
+        .type = field && field->type_size ? field->type : NULL,
+        .type_size = field ? field->type_size : 0,
         .cost = {.units = row->units, .executions = row->executions}};
     stack_components(&row->stack, place.cost.causes);
     return compared_run_add(run, &place, error);
@@ -58,14 +78,17 @@ bool compare_report_take(struct compare_report *report, unsigned side, const cha
     struct program *program = program_new();
     struct report_row *row = malloc(sizeof *row);
     struct report_rows rows = {0};
+    struct field_rows fields = {0};
     bool good =
         ((program && row && compare_run_title(run, command, machine->name)) || no_memory(error)) &&
-        rows_build(BY_INSTRUCTION, 0, simulation, code, program, &rows, error);
+        rows_build(BY_INSTRUCTION, 0, simulation, code, program, &rows, error) &&
+        find_fields(&rows, &fields, error);
     for (uint32_t i = 0; good && i < rows.count; i++)
-        good = add_row(run, &rows, i, row, error);
+        good = add_row(run, &rows, i, &fields, row, error);
     const uint64_t together = simulation->together.cycles;
     run->elapsed = together ? together : simulation->cycles;
     run->half_interval = simulation_interval(simulation);
+    field_rows_free(&fields);
     rows_free(&rows);
     free(row);
     if (program)

@@ -1,5 +1,6 @@
 #include "report/compare_report.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -65,9 +66,14 @@ static void put_change(const struct compare_report *report, const struct compare
     const char *only = compare_only(change);
     compare_reason(change, reason, sizeof reason);
     compare_place(change, place, sizeof place);
-    fprintf(file, "%s %+.1f %% (%s%s%s%s%s)", compare_function(change),
+    fprintf(file, "%s %+.1f %% (%s%s%s%s%s", compare_function(change),
             compare_percent(report, change->units), only, *only ? "; " : "", reason,
             *place ? " at " : "", place);
+    if (change->types[0])
+        fprintf(file, ": %s %s from %" PRIu64 " to %" PRIu64 " bytes", change->types[1]->type,
+                change->types[1]->type_size > change->types[0]->type_size ? "grew" : "shrank",
+                change->types[0]->type_size, change->types[1]->type_size);
+    fputc(')', file);
 }
 
 /* The functions that make most of the change; those that change the other way are not told. */

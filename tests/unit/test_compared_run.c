@@ -115,6 +115,37 @@ static void the_cause_goes_with_the_change(void **state) {
     finish(&runs, &before, &after);
 }
 
+static void access(struct compared_run *run, uint64_t offset, const char *type, uint64_t size,
+                   uint64_t units) {
+    const struct compared_place place = {.image = "a",
+                                         .function = "work",
+                                         .text = "ret",
+                                         .offset = offset,
+                                         .type = type,
+                                         .type_size = size,
+                                         .cost = {units, 1, {units}}};
+    assert_true(compared_run_add(run, &place, &error));
+}
+
+/* Of two structs that grew the one with 9 + 9 units is told, not that with 8 + 3, nor one with 50
+ * of the same size. */
+static void a_struct_that_grew(void **state) {
+    (void)state;
+    struct compared_run before = {0}, after = {0};
+    struct compared_runs runs;
+    access(&before, 1, "struct row", 56, 9);
+    access(&before, 2, "struct key", 8, 8);
+    access(&before, 3, "struct same", 16, 50);
+    access(&after, 1, "struct row", 72, 9);
+    access(&after, 2, "struct key", 16, 3);
+    access(&after, 3, "struct same", 16, 50);
+    assert_true(compared_runs_find(&before, &after, &runs, &error));
+    assert_string_equal(runs.changes[0].types[0]->type, "struct row");
+    assert_int_equal(runs.changes[0].types[0]->type_size, 56);
+    assert_int_equal(runs.changes[0].types[1]->type_size, 72);
+    finish(&runs, &before, &after);
+}
+
 static void nothing_compares_with_nothing(void **state) {
     (void)state;
     struct compared_run before = {0}, after = {0};
@@ -126,9 +157,8 @@ static void nothing_compares_with_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_that_moved_is_found),
-        cmocka_unit_test(pieces_and_instructions),
-        cmocka_unit_test(the_cause_goes_with_the_change),
+        cmocka_unit_test(a_line_that_moved_is_found),     cmocka_unit_test(pieces_and_instructions),
+        cmocka_unit_test(the_cause_goes_with_the_change), cmocka_unit_test(a_struct_that_grew),
         cmocka_unit_test(nothing_compares_with_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,18 +46,28 @@ static json_t *line_json(const struct compared_line *line) {
                      components(&line->cost));
 }
 
+/* A type whose size is another now. */
+static json_t *type_json(const struct compared_change *change) {
+    return change->types[0]
+               ? json_pack("{s:o, s:o, s:o}", "type", json_text(change->types[1]->type),
+                           "size_before", json_count(change->types[0]->type_size), "size_after",
+                           json_count(change->types[1]->type_size))
+               : json_null();
+}
+
 static json_t *change_json(const struct compare_report *report,
                            const struct compared_change *change) {
     char reason[CHANGE_REASON_BYTES];
     const struct compared_function *any = change->sides[change->sides[0] ? 0 : 1];
     compare_reason(change, reason, sizeof reason);
-    return json_pack("{s:o, s:o, s:f, s:f, s:o, s:o, s:s, s:f, s:s, s:o, s:o}", "function",
+    return json_pack("{s:o, s:o, s:f, s:f, s:o, s:o, s:s, s:f, s:s, s:o, s:o, s:o}", "function",
                      json_text(any->name), "image", json_text(any->image), "change",
                      cycles_of(change->units), "percent", compare_percent(report, change->units),
                      "before", side_json(change->sides[0]), "after", side_json(change->sides[1]),
                      "component", json_component_key(change->cause), "component_change",
                      cycles_of(change->cause_units), "reason", reason, "line_before",
-                     line_json(change->lines[0]), "line_after", line_json(change->lines[1]));
+                     line_json(change->lines[0]), "line_after", line_json(change->lines[1]),
+                     "resized", type_json(change));
 }
 
 bool compare_report_json(const struct compare_report *report, FILE *file, struct error *error) {

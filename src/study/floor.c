@@ -5,20 +5,23 @@
 #include "study/temporary.h"
 
 char *floor_capture(struct watch *watch, const struct capture_options *options, const char *option,
-                    int *exec_status, struct error *error) {
+                    uint64_t *instructions, int *exec_status, struct error *error) {
     struct capture_result result = {0};
     char *path = temporary_trace(&watch->temporaries, option, error);
     if (!path)
         return NULL;
     struct capture_options watched = *options;
     watch_limit(watch, &watched, options->stop_at_limit);
+    watched.stop = &watch->signal;
     *exec_status = 0;
     watch_begin_within(watch, "capturing", "instructions", options->limit);
     bool good =
         trace_record(&watched, path, false, watch_capture, watch, &result, exec_status, error);
     watch_end(watch);
-    if (good && watch->signal)
-        good = error_set(error, "interrupted before the run had been captured for %s", option);
+    *instructions = result.instructions;
+    if (good && watch->signal && !result.instructions)
+        good = error_set(error, "interrupted before the first instruction was captured for %s",
+                         option);
     if (good)
         return path;
     temporary_remove(&watch->temporaries, path);

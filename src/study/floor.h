@@ -6,10 +6,11 @@
 #include "simulate/simulate.h"
 #include "study/study.h"
 
-/* Captures the command into a temporary file, whose path the caller frees and removes. NULL with
- * *exec_status as trace_capture(). */
+/* Captures the command into a temporary file, whose path the caller frees and removes; a signal
+ * ends the command, and the file has its *instructions so far. NULL with *exec_status as
+ * trace_capture(). */
 char *floor_capture(struct watch *watch, const struct capture_options *options, const char *option,
-                    int *exec_status, struct error *error);
+                    uint64_t *instructions, int *exec_status, struct error *error);
 
 /* Simulates the trace without profilers, and returns the period, in cycles, at which the samples
  * have this floor (share, > 0) of the error of cycle stacks by instruction; 0 with an error. */

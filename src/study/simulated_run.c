@@ -9,11 +9,20 @@
 /* Of a trace that is kept only in case of threads: some 3 GB. */
 enum { KEPT_INSTRUCTIONS = 2000000000 };
 
+/* Whoever ends a command that would not, as threads that wait for each other for good, waits for
+ * the report of it. */
+static void take_signal(struct simulated_run *run, uint64_t instructions) {
+    run->signal = watch_take(run->watch);
+    if (run->signal && run->interrupted)
+        run->interrupted(instructions);
+}
+
 /* The command under capture: at once, or from a file where it is to be read twice, or where it must
  * not wait for the simulation. */
 static struct trace *start_command(struct simulated_run *run, int *exec_status,
                                    struct error *error) {
     struct capture_options capture = input_capture(run->input);
+    uint64_t captured;
     watch_limit(run->watch, &capture, run->input->stop);
     if (run->captured)
         return trace_open(run->captured, error);
@@ -26,7 +35,9 @@ static struct trace *start_command(struct simulated_run *run, int *exec_status,
     if (!run->floor && !run->again)
         return trace_capture(&capture, exec_status, error);
     run->captured = floor_capture(run->watch, &capture, run->floor ? "--floor" : "--fields",
-                                  exec_status, error);
+                                  &captured, exec_status, error);
+    if (run->captured)
+        take_signal(run, captured);
     return run->captured ? trace_open(run->captured, error) : NULL;
 }
 
@@ -135,11 +146,7 @@ static bool begin_together(struct simulated_run *run, int *exec_status, struct e
     if (!trace_keep_end(run->trace, error))
         return false;
     watch_trace(run->watch, NULL);
-    /* Whoever ends a command that would not, as threads that wait for each other for good, waits
-     * for the report of it. */
-    run->signal = watch_take(run->watch);
-    if (run->signal && run->interrupted)
-        run->interrupted(read);
+    take_signal(run, read);
     trace_close(run->trace);
     run->trace = NULL;
     run->options.until_threads = 0;

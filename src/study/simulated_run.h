@@ -35,8 +35,8 @@ struct simulated_run {
     struct threads_by_regions regions; /* of threads; count 0 of the plan: they are not */
     const char *apart; /* why threads are not simulated together; NULL: they are, or there is one */
     struct timed_capture timed; /* --for */
-    int signal;                 /* that ended the capture of threads; 0: none did */
-    char *captured;             /* temporary trace of the command; NULL: not (yet) made */
+    int signal;     /* that ended the capture of what is simulated after it; 0: none did */
+    char *captured; /* temporary trace of the command; NULL: not (yet) made */
     struct forecasting forecasting;
     struct forecasting_result forecast;
     struct thread_what_ifs

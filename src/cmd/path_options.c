@@ -127,6 +127,14 @@ static bool write_folded(struct paths *paths, struct error *error) {
                                    output_close(&paths->folded, error));
 }
 
+/* The run is over, and worth a report also without what was asked for. */
+static bool note_missing(const struct paths *paths, struct report *report, bool *missing) {
+    struct error why;
+    const char *procedure = paths->options->procedure;
+    *missing = procedure && call_profile_find(&paths->profile, procedure, &why) == UINT32_MAX;
+    return !*missing || report_note(report, "--callers %s", why.message);
+}
+
 bool paths_report(struct paths *paths, const struct output_options *output,
                   const struct simulation *simulation, const struct code *code,
                   struct program *program, struct report *report, struct error *error) {
@@ -148,7 +156,10 @@ bool paths_report(struct paths *paths, const struct output_options *output,
     if (!path_profile_read(&paths->profile, simulation, code, program, error) ||
         !write_folded(paths, error))
         return false;
-    if (!tree)
+    bool missing;
+    if (!note_missing(paths, report, &missing))
+        return error_set(error, "out of memory for the report");
+    if (!tree || missing)
         return true;
     paths->report = (struct call_report){.profile = &paths->profile,
                                          .inlined = options->inlined,

@@ -60,6 +60,8 @@ struct value value_sum(const struct value *left, const struct value *right, int6
     sum.offset = plus(sum.offset, plus(other.offset, constant));
     if (other.kind == VALUE_NUMBER)
         sum.stride = divisor(sum.stride, other.stride);
+    if (other.kind == VALUE_NUMBER && sum.kind == VALUE_NUMBER && sum.reason == ACCESS_DATA)
+        sum.reason = other.reason; /* what a counter counts from is not the address */
     else if (other.kind == VALUE_MEETING)
         sum.stride = 1;
     if (sum.kind == VALUE_NUMBER && magnitude(sum.offset) >= NULL_PAGE)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "analyze/access_types.h"
+#include "analyze/access_value.h"
 #include "analyze/cfg.h"
 #include "program/elf_image.h"
 #include "program/program.h"
@@ -345,6 +346,17 @@ static void test_damaged(void **unused) {
     elf_image_close(&image);
 }
 
+/* p[i], where p is what a function of unknown type returned and i counts from 0: the reason is p's,
+ * in whichever register the instruction has it. */
+static void a_counter_is_no_constant_address(void **state) {
+    (void)state;
+    const struct value returned = value_unknown(ACCESS_CALLED);
+    const struct value counter = value_unknown(ACCESS_DATA);
+    assert_int_equal(value_sum(&returned, &counter, 1, 0).reason, ACCESS_CALLED);
+    assert_int_equal(value_sum(&counter, &returned, 1, 8).reason, ACCESS_CALLED);
+    assert_int_equal(value_sum(&counter, &counter, 4, 0).reason, ACCESS_DATA);
+}
+
 static int make_directory(void **unused) {
     (void)unused;
     return mkdtemp(temporary_name(directory, "types")) ? 0 : -1;
@@ -355,7 +367,8 @@ static int remove_directory(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_c), cmocka_unit_test(test_cpp),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_counter_is_no_constant_address),
+                                       cmocka_unit_test(test_c), cmocka_unit_test(test_cpp),
                                        cmocka_unit_test(test_damaged)};
     return cmocka_run_group_tests_name("access types", tests, make_directory, remove_directory);
 }

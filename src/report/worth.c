@@ -170,6 +170,12 @@ static bool together_worth(struct report *report) {
                             "thread could go on: from there the run may differ from the program's",
                             text_count(together->diverged).s, text_plural(together->diverged),
                             together->diverged == 1 ? "was" : "were");
+    if (together->cut)
+        good &= report_note(report,
+                            "%s instruction%s that other threads executed in the captured run %s "
+                            "behind the end of the program in simulated time, and %s left out",
+                            text_count(together->cut).s, text_plural(together->cut),
+                            together->cut == 1 ? "lies" : "lie", together->cut == 1 ? "is" : "are");
     if (together->unexplained)
         good &= report_note(report,
                             "%s wait%s took no time: the captured run does not tell what ended %s",

@@ -145,12 +145,22 @@ static bool others_wait(const struct chip_run *chip, const struct view *view) {
     return true;
 }
 
+/* A thread has ended the program, and nobody runs or can run before the cycle in which it did.
+ * Regions are chosen by the work of all of the captured run, which then is done. */
+static bool is_over(const struct chip_run *chip, const struct view *view) {
+    return chip->exited && !chip->sampling && view->now >= chip->exit &&
+           !(view->candidate && view->core >= 0 && view->candidate->ready < chip->exit);
+}
+
 /* One turn. *more: another may follow. */
 static bool take_turn(struct chip_run *chip, bool *more, struct error *error) {
     const struct view view = view_of(chip);
     struct guest *candidate = view.candidate;
     const int core = view.core;
-    *more = true;
+    if (!(*more = !is_over(chip, &view))) {
+        chip_count_cut(chip);
+        return chip_end_here(chip, error);
+    }
     if (candidate && core >= 0 && (!view.behind || candidate->ready <= view.now))
         return (view.behind || chip_sampling_idle(chip, candidate->ready, error)) &&
                guest_give_core(chip, candidate, core, error);
@@ -168,35 +178,12 @@ static bool take_turn(struct chip_run *chip, bool *more, struct error *error) {
         until = candidate->ready;
     chip->others = until;
     until = until == NOT_YET ? view.now + ALONE_CYCLES : until + chip->slack;
+    if (chip->exited && !chip->sampling && until > chip->exit)
+        until = chip->exit;
     if (!guest_run(chip, view.behind, until, others_wait(chip, &view), error))
         return false;
     if (view.behind->life != GUEST_ALIVE)
         sweep_alive(chip);
-    return true;
-}
-
-/* The simulation is interrupted: running threads end with what is in their pipelines, the others
- * where the last of those does. */
-static bool end_early(struct chip_run *chip, struct error *error) {
-    for (uint32_t i = 0; i < chip->alive_count; i++) {
-        struct guest *guest = &chip->guests[chip->alive[i]];
-        enum core_state state = CORE_PAUSED;
-        if (guest->state != THREAD_RUNNING)
-            continue;
-        while (!chip_is_fast(chip) && state != CORE_EMPTY)
-            if ((state = core_run(guest->lane->core, NOT_YET, NOT_YET, true, error)) == CORE_FAILED)
-                return false;
-        const uint64_t cycle = guest_cycle(chip, guest);
-        chip->latest = cycle > chip->latest ? cycle : chip->latest;
-    }
-    for (uint32_t i = 0; i < chip->alive_count; i++) {
-        struct guest *guest = &chip->guests[chip->alive[i]];
-        const uint64_t cycle = guest->state == THREAD_RUNNING ? guest_cycle(chip, guest)
-                               : chip->latest > guest->since  ? chip->latest
-                                                              : guest->since;
-        if (!guest_end_life(chip, guest, cycle, error))
-            return false;
-    }
     return true;
 }
 
@@ -261,7 +248,7 @@ static bool run_process(struct chip_run *chip, struct error *error) {
     for (bool more = true; good && more;) {
         if (watcher_stops(&options->watcher)) {
             chip->run->simulation->interrupted = true;
-            good = chip_sampling_process_end(chip, error) && end_early(chip, error);
+            good = chip_sampling_process_end(chip, error) && chip_end_here(chip, error);
             break;
         }
         good = chip_sampling_turn(chip, error) && take_turn(chip, &more, error);
@@ -285,16 +272,18 @@ static bool run_process(struct chip_run *chip, struct error *error) {
 /* Which process each thread is of, and what code there is. */
 static bool read_threads(struct chip_run *chip, struct error *error) {
     struct trace_batch batch;
-    size_t capacity = 0;
+    size_t capacity = 0, counted = 0;
     int status;
     trace_outline(chip->run->trace);
     while ((status = trace_next(chip->run->trace, &batch, error)) > 0) {
         const size_t had = capacity;
-        if (!array_zeroed_room(chip->process_of, capacity, (size_t)batch.thread + 1))
+        if (!array_zeroed_room(chip->process_of, capacity, (size_t)batch.thread + 1) ||
+            !array_zeroed_room(chip->insns_of, counted, (size_t)batch.thread + 1))
             return error_set(error, "out of memory for %" PRIu32 " threads", batch.thread + 1);
         for (size_t i = had; i < capacity; i++)
             chip->process_of[i] = UINT32_MAX;
         chip->process_of[batch.thread] = batch.process;
+        chip->insns_of[batch.thread] += batch.insn_count + batch.passed;
         if (batch.thread >= chip->thread_count)
             chip->thread_count = batch.thread + 1;
     }
@@ -364,6 +353,7 @@ static void free_run(struct chip_run *chip) {
     free(chip->event_cycles);
     free(chip->event_callers);
     free(chip->process_of);
+    free(chip->insns_of);
     free(chip->on_core);
     free(chip->core_free);
     free(chip->last_on);

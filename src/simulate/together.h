@@ -7,7 +7,7 @@
  * thread has done, in simulated time, what released it; where that was done before, it does not
  * wait. So how the emulator scheduled the program does not count, and neither does the time that
  * the kernel took. Where threads wait for each other in a circle, which the captured run did not,
- * one is let go, and that is counted.
+ * one is let go, and that is counted. The program ends when the first thread ends it.
  *
  * The thread that is behind runs next, until it is `slack` cycles ahead of the one that is then
  * behind. A request for a line arrives at the core that has it chip.request_latency or half of a
@@ -142,14 +142,16 @@ struct together_result {
     size_t wait_count, wait_capacity;
     struct together_scale scales[TOGETHER_SCALES]; /* of other runs; filled in by who made them */
     uint32_t scale_count;
-    uint64_t diverged;    /* waits that were ended because nothing else could go on */
-    uint64_t orders;      /* reads of what another thread had written, in the order of the captured
-                             run, for the C library's routines do not do them */
-    uint64_t handed;      /* times that one took under a lock what another had left there, as in the
-                             captured run (lock_messages.h) */
-    uint64_t spun;        /* instructions of rounds of spinning that were left out */
-    uint64_t unexplained; /* waits of which the captured run does not tell what ended them */
-    uint64_t blocked;     /* system calls that waited for the world, for no simulated time */
+    uint64_t diverged; /* waits that were ended because nothing else could go on */
+    uint64_t orders;   /* reads of what another thread had written, in the order of the captured
+                          run, for the C library's routines do not do them */
+    uint64_t handed;   /* times that one took under a lock what another had left there, as in the
+                          captured run (lock_messages.h) */
+    uint64_t cut;      /* instructions that other threads executed in the captured run and that lie
+                          behind the end of the program in simulated time: left out */
+    uint64_t spun;     /* instructions of rounds of spinning that were left out */
+    uint64_t unexplained;   /* waits of which the captured run does not tell what ended them */
+    uint64_t blocked;       /* system calls that waited for the world, for no simulated time */
     double blocked_seconds; /* in the captured run */
     uint64_t wake_calls;    /* that woke a thread, and took chip.wake_cost */
 };

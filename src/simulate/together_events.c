@@ -237,8 +237,10 @@ static uint64_t cycles_of(const struct chip_run *chip, uint64_t ns) {
 }
 
 /* A thread has ended the program. Others may have done more in the captured run, which took longer:
- * that is simulated, but nobody sleeps any more. */
+ * nobody sleeps any more, and what runs goes on until that cycle (is_over()). */
 static void end_program(struct chip_run *chip, const struct guest *ender, uint64_t cycle) {
+    if (!chip->exited || cycle < chip->exit)
+        chip->exit = cycle;
     chip->exited = true;
     course_exit(chip->course, ender->thread, cycle);
     for (uint32_t i = 0; i < chip->alive_count; i++) {

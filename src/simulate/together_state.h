@@ -126,6 +126,7 @@ struct chip_run {
     uint64_t *event_cycles; /* by event of the list; NOT_YET */
     uint32_t *event_callers;
     uint32_t *process_of; /* by thread; UINT32_MAX: it has no instructions */
+    uint64_t *insns_of;   /* by thread: how many the captured run has */
     struct guest *guests; /* by thread */
     uint32_t *alive;      /* threads */
     uint32_t alive_count;
@@ -146,7 +147,8 @@ struct chip_run {
     uint64_t end;                     /* the last cycle in which a thread ended */
     uint64_t latest;                  /* or came to */
     bool news;                        /* a thread has become ready in this turn */
-    bool exited;                      /* the process: a thread has ended it */
+    bool exited;                      /* the process: a thread has ended it, */
+    uint64_t exit;                    /* in this cycle */
     bool counting, counted;           /* arrivals at its barriers are being, or have been */
     struct chip_sampling *sampling;   /* NULL: all is simulated */
 };
@@ -196,6 +198,13 @@ static inline bool guest_sleeps(const struct chip_run *chip, const struct guest 
  * it has waited. */
 bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                     struct error *error);
+
+/* ---- the end of all (together_end.c) ---- */
+
+/* Running threads end with what is in their pipelines, the others where the last of those does. */
+bool chip_end_here(struct chip_run *chip, struct error *error);
+/* Before: what the captured run has beyond that is left out. */
+void chip_count_cut(struct chip_run *chip);
 
 /* ---- a thread on a core (together_guest.c) ---- */
 

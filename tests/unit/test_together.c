@@ -268,16 +268,23 @@ static void sleeping(void **state) {
     simulation_free(&simulation);
 }
 
-/* Nobody sleeps on when another thread ends the program, nor later. */
-static void sleep_ends_with_the_program(void **state) {
-    (void)state;
+/* Thread 0 makes thread 1, works and ends the program, or itself alone. */
+static void make_and_exit(uint32_t words, bool program) {
     begin();
     add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
     add_work(0, 20);
-    struct thread_event *exit = add_event(0, THREAD_EVENT_EXIT_PROCESS, 3000);
+    struct thread_event *exit =
+        add_event(0, program ? THREAD_EVENT_EXIT_PROCESS : THREAD_EVENT_EXIT, words);
     exit->exit = exit->entry;
-    add_work(0, 3000);
+    add_work(0, words);
     script_thread_end(&script, 0);
+}
+
+/* Nobody sleeps on when another thread ends the program: it is over then, and what the other did
+ * behind its sleep in the captured run is left out. */
+static void sleep_ends_with_the_program(void **state) {
+    (void)state;
+    make_and_exit(3000, true);
     for (unsigned i = 0; i < 2; i++) {
         struct thread_event *sleep = add_event(1, THREAD_EVENT_BLOCK, 20);
         sleep->cause = THREAD_CAUSE_TIME;
@@ -287,18 +294,15 @@ static void sleep_ends_with_the_program(void **state) {
     script_thread_end(&script, 1);
     run(2, 0, false);
     expect_sums();
-    const struct together_thread *threads = simulation.together.threads;
+    const struct together_result *result = &simulation.together;
+    const struct together_thread *threads = result->threads;
     assert_true(threads[1].cycles[THREAD_SLEEPING] > 0);
-    assert_true(threads[1].cycles[THREAD_SLEEPING] < threads[0].end);
-    assert_true(threads[1].end > threads[0].end);
-    assert_true(simulation.together.cycles < (uint64_t)(1000000 * machine.clock_ghz));
-    /* The critical path is that of thread 0, and what the other did behind it. */
-    const struct course_thread *courses = simulation.together.courses;
-    const uint64_t *tail = courses[1].critical;
-    assert_int_equal(courses[0].critical[COURSE_RUNNING], threads[0].end);
-    assert_int_equal(tail[COURSE_SLEEPING], 0);
-    assert_int_equal(tail[COURSE_RUNNING] + tail[COURSE_READY],
-                     simulation.together.cycles - threads[0].end);
+    assert_int_equal(threads[1].end, threads[0].end);
+    assert_int_equal(result->cycles, threads[0].end);
+    assert_int_equal(threads[1].instructions, 20 * INSNS + 1);
+    assert_int_equal(result->cut, 20 * INSNS + 1);
+    assert_int_equal(result->courses[0].critical[COURSE_RUNNING], threads[0].end);
+    assert_int_equal(result->courses[1].critical[COURSE_RUNNING], 0);
     simulation_free(&simulation);
 }
 
@@ -449,6 +453,35 @@ static void run_both(void) {
     script_thread_end(&script, 1);
     run(2, 0, false);
     expect_sums();
+}
+
+/* Nobody runs on behind the end of the program. Thread 1 has been given n instructions when thread
+ * 0 ends the program, and ends when those are done, in the cycle in which it does in a run in which
+ * it has no more to do. */
+static void work_ends_with_the_program(void **state) {
+    (void)state;
+    make_and_exit(200, true);
+    add_reads(1, 4000, 0, 0);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+    const struct together_result *result = &simulation.together;
+    const uint64_t exit = result->threads[0].end, end = result->threads[1].end;
+    const uint64_t done = result->threads[1].instructions;
+    assert_true(exit <= end);
+    assert_int_equal(result->cycles, end);
+    assert_true(done > 0 && done < 4000 * INSNS);
+    assert_int_equal(result->cut, 4000 * INSNS - done);
+    simulation_free(&simulation);
+    assert_int_equal(done % INSNS, 0);
+    make_and_exit(200, false);
+    add_reads(1, (uint32_t)done / INSNS, 0, 0);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    assert_int_equal(simulation.together.threads[0].end, exit);
+    assert_int_equal(simulation.together.threads[1].end, end);
+    assert_int_equal(simulation.together.cut, 0);
+    simulation_free(&simulation);
 }
 
 /* Thread 0 writes with the last of 2,000 words, which are done when its pipeline is empty behind
@@ -1122,6 +1155,7 @@ int main(void) {
         cmocka_unit_test(turns),
         cmocka_unit_test(sleeping),
         cmocka_unit_test(sleep_ends_with_the_program),
+        cmocka_unit_test(work_ends_with_the_program),
         cmocka_unit_test(interrupted),
         cmocka_unit_test(woken_before_its_time),
         cmocka_unit_test(a_circle_is_broken),

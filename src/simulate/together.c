@@ -145,10 +145,9 @@ static bool others_wait(const struct chip_run *chip, const struct view *view) {
     return true;
 }
 
-/* A thread has ended the program, and nobody runs or can run before the cycle in which it did.
- * Regions are chosen by the work of all of the captured run, which then is done. */
+/* A thread has ended the program, and nobody runs or can run before the cycle in which it did. */
 static bool is_over(const struct chip_run *chip, const struct view *view) {
-    return chip->exited && !chip->sampling && view->now >= chip->exit &&
+    return chip->exit != NOT_YET && view->now >= chip->exit &&
            !(view->candidate && view->core >= 0 && view->candidate->ready < chip->exit);
 }
 
@@ -178,7 +177,7 @@ static bool take_turn(struct chip_run *chip, bool *more, struct error *error) {
         until = candidate->ready;
     chip->others = until;
     until = until == NOT_YET ? view.now + ALONE_CYCLES : until + chip->slack;
-    if (chip->exited && !chip->sampling && until > chip->exit)
+    if (until > chip->exit)
         until = chip->exit;
     if (!guest_run(chip, view.behind, until, others_wait(chip, &view), error))
         return false;
@@ -233,7 +232,8 @@ static bool run_process(struct chip_run *chip, struct error *error) {
     if (!lock_messages_find(chip, error))
         return false;
     chip->end = chip->latest = 0;
-    chip->exited = chip->counted = false;
+    chip->exited = chip->counted = chip->met_outside = false;
+    chip->exit = NOT_YET;
     for (uint32_t core = 0; core < chip->cores; core++) {
         chip->on_core[core] = -1;
         chip->last_on[core] = UINT32_MAX;

@@ -11,7 +11,7 @@ static bool note_last_wait(struct chip_run *chip, struct guest *guest, uint64_t 
 }
 
 bool chip_end_here(struct chip_run *chip, struct error *error) {
-    chip->latest = chip->exited && !chip->sampling ? chip->exit : chip->latest;
+    chip->latest = chip->exit != NOT_YET ? chip->exit : chip->latest;
     for (uint32_t i = 0; i < chip->alive_count; i++) {
         struct guest *guest = &chip->guests[chip->alive[i]];
         enum core_state state = CORE_PAUSED;

@@ -237,9 +237,11 @@ static uint64_t cycles_of(const struct chip_run *chip, uint64_t ns) {
 }
 
 /* A thread has ended the program. Others may have done more in the captured run, which took longer:
- * nobody sleeps any more, and what runs goes on until that cycle (is_over()). */
+ * nobody sleeps any more, and what runs goes on until that cycle (is_over()). Regions stand for all
+ * of the captured run, which then is done; and so it is where a thread waited for no simulated time
+ * for what others may have done, as in a pipe: they may only seem to be late. */
 static void end_program(struct chip_run *chip, const struct guest *ender, uint64_t cycle) {
-    if (!chip->exited || cycle < chip->exit)
+    if (!chip->sampling && !chip->met_outside && cycle < chip->exit)
         chip->exit = cycle;
     chip->exited = true;
     course_exit(chip->course, ender->thread, cycle);
@@ -295,6 +297,12 @@ static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t c
     return guest_wait_for_event(chip, guest, waker, cycle, error);
 }
 
+/* A call that waited, perhaps for another thread of the program: for nobody if its time ran out. */
+static bool may_meet(const struct thread_event *event) {
+    return event->cause != THREAD_CAUSE_TIME && event->cause != THREAD_CAUSE_OUTPUT &&
+           !(event->cause == THREAD_CAUSE_EVENT && event->result == 0);
+}
+
 bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                         struct error *error) {
     const struct thread_event *event = &guest->event;
@@ -319,6 +327,7 @@ bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cyc
             sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
             break;
         }
+        chip->met_outside |= may_meet(event);
         chip->result->blocked++;
         chip->result->blocked_seconds += (double)event->duration_ns * 1e-9;
         break;

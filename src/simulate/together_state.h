@@ -147,10 +147,11 @@ struct chip_run {
     uint64_t end;                     /* the last cycle in which a thread ended */
     uint64_t latest;                  /* or came to */
     bool news;                        /* a thread has become ready in this turn */
-    bool exited;                      /* the process: a thread has ended it, */
-    uint64_t exit;                    /* in this cycle */
-    bool counting, counted;           /* arrivals at its barriers are being, or have been */
-    struct chip_sampling *sampling;   /* NULL: all is simulated */
+    bool exited;                      /* the process: a thread has ended it */
+    uint64_t exit;                  /* in this cycle, behind which nothing is done; NOT_YET: else */
+    bool met_outside;               /* a thread waited for what others may have done unseen */
+    bool counting, counted;         /* arrivals at its barriers are being, or have been */
+    struct chip_sampling *sampling; /* NULL: all is simulated */
 };
 
 static inline bool chip_is_fast(const struct chip_run *chip) {

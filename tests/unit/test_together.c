@@ -484,6 +484,27 @@ static void work_ends_with_the_program(void **state) {
     simulation_free(&simulation);
 }
 
+/* Thread 0 waited for input before it ended the program, for no simulated time: what thread 1 does
+ * may have come before, and is all done. */
+static void work_that_may_come_before_the_end_is_done(void **state) {
+    (void)state;
+    begin();
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    add_event(0, THREAD_EVENT_BLOCK, 20)->cause = THREAD_CAUSE_INPUT;
+    add_work(0, 20);
+    add_event(0, THREAD_EVENT_EXIT_PROCESS, 200);
+    add_work(0, 200);
+    script_thread_end(&script, 0);
+    add_reads(1, 4000, 0, 0);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+    assert_int_equal(simulation.together.threads[1].instructions, 4000 * INSNS);
+    assert_int_equal(simulation.together.cut, 0);
+    simulation_free(&simulation);
+}
+
 /* Thread 0 writes with the last of 2,000 words, which are done when its pipeline is empty behind
  * them, in cycle W; thread 1 comes to its read behind 100 words, when its own is, in cycle R. Both
  * are the ends of the same threads when they do nothing more. So it waits for W − R cycles, and
@@ -1156,6 +1177,7 @@ int main(void) {
         cmocka_unit_test(sleeping),
         cmocka_unit_test(sleep_ends_with_the_program),
         cmocka_unit_test(work_ends_with_the_program),
+        cmocka_unit_test(work_that_may_come_before_the_end_is_done),
         cmocka_unit_test(interrupted),
         cmocka_unit_test(woken_before_its_time),
         cmocka_unit_test(a_circle_is_broken),

@@ -11,6 +11,7 @@
 
 enum {
     WORDS = 1 << 20,           /* at most, that are remembered */
+    FEW_SLOTS = 1 << 12,       /* of the table, at first */
     MOST_MESSAGES = 1 << 22,   /* of a process */
     WRITERS = 8,               /* that one section waits for */
     MOST_ACCESS_WORDS = 1 << 9 /* of one access */
@@ -27,8 +28,10 @@ struct word {
 
 struct replay {
     struct chip_run *chip;
-    struct word *words;
+    struct word *words; /* `slots` of them, twice as many as there are words, or more */
+    size_t slots;
     uint32_t word_count;
+    bool out_of_memory;
     uint32_t sections;
     size_t messages;
     bool *passed; /* by event of the list */
@@ -47,14 +50,40 @@ struct replay {
 
 /* ---- words ---- */
 
+static struct word *slot_of(struct word *words, size_t slots, uint64_t key) {
+    size_t slot = random_mix(key) & (slots - 1);
+    while (words[slot].key && words[slot].key != key)
+        slot = (slot + 1) & (slots - 1);
+    return &words[slot];
+}
+
+static bool grow(struct replay *replay) {
+    const size_t slots = replay->slots ? 2 * replay->slots : FEW_SLOTS;
+    struct word *words = calloc(slots, sizeof *words);
+    if (!words)
+        return false;
+    for (size_t i = 0; i < replay->slots; i++)
+        if (replay->words[i].key)
+            *slot_of(words, slots, replay->words[i].key) = replay->words[i];
+    free(replay->words);
+    replay->words = words;
+    replay->slots = slots;
+    return true;
+}
+
+/* NULL: there is no room. */
 static struct word *word_at(struct replay *replay, uint64_t key) {
-    size_t slot = random_mix(key) & (2 * WORDS - 1);
-    while (replay->words[slot].key && replay->words[slot].key != key)
-        slot = (slot + 1) & (2 * WORDS - 1);
-    struct word *word = &replay->words[slot];
-    if (!word->key && replay->word_count == WORDS)
+    struct word *word = slot_of(replay->words, replay->slots, key);
+    if (word->key)
+        return word;
+    if (replay->word_count == WORDS || replay->out_of_memory)
         return NULL;
-    replay->word_count += !word->key;
+    if (2 * (size_t)replay->word_count >= replay->slots) {
+        if ((replay->out_of_memory = !grow(replay)))
+            return NULL;
+        word = slot_of(replay->words, replay->slots, key);
+    }
+    replay->word_count++;
     word->key = key;
     return word;
 }
@@ -233,9 +262,8 @@ static bool start_threads(struct replay *replay, struct error *error) {
     const struct chip_run *chip = replay->chip;
     const struct thread_event_list *events = &chip->events;
     replay->threads = calloc((size_t)chip->thread_count + 1, sizeof *replay->threads);
-    replay->words = calloc(2 * (size_t)WORDS, sizeof *replay->words);
     replay->passed = calloc(events->count + 1, sizeof *replay->passed);
-    if (!replay->threads || !replay->words || !replay->passed)
+    if (!replay->threads || !grow(replay) || !replay->passed)
         return error_set(error, "out of memory for what threads hand to each other");
     for (uint32_t i = 0; i < chip->thread_count; i++) {
         struct replayed *thread = &replay->threads[i];
@@ -286,7 +314,9 @@ bool lock_messages_find(struct chip_run *chip, struct error *error) {
     if (!has_locks(chip))
         return true;
     struct replay replay = {.chip = chip};
-    const bool good = start_threads(&replay, error) && replay_all(&replay, error);
+    const bool good = start_threads(&replay, error) && replay_all(&replay, error) &&
+                      (!replay.out_of_memory ||
+                       error_set(error, "out of memory for what threads hand to each other"));
     for (uint32_t i = 0; replay.threads && i < chip->thread_count; i++)
         guest_input_close(&replay.threads[i].guest.input);
     chip->result->handed += replay.messages;

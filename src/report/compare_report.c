@@ -60,13 +60,18 @@ void compare_place(const struct compared_change *change, char *text, size_t size
 
 /* ---- the sentence ---- */
 
+/* Of percentages in the sentence. */
+static int digits_of(const struct compare_report *report) {
+    return fabs(report->percent) < 0.1 ? 3 : 1;
+}
+
 static void put_change(const struct compare_report *report, const struct compared_change *change,
                        FILE *file) {
     char reason[CHANGE_REASON_BYTES], place[CHANGE_PLACE_BYTES];
     const char *only = compare_only(change);
     compare_reason(change, reason, sizeof reason);
     compare_place(change, place, sizeof place);
-    fprintf(file, "%s %+.1f %% (%s%s%s%s%s", compare_function(change),
+    fprintf(file, "%s %+.*f %% (%s%s%s%s%s", compare_function(change), digits_of(report),
             compare_percent(report, change->units), only, *only ? "; " : "", reason,
             *place ? " at " : "", place);
     if (change->types[0])
@@ -98,8 +103,13 @@ static bool make_sentence(struct compare_report *report) {
     FILE *file = text_printer_begin(&printer);
     if (!file)
         return false;
-    const int digits = fabs(report->percent) < 0.1 ? 3 : 1;
-    if (report->verdict != COMPARE_SAME) {
+    const int digits = digits_of(report);
+    const bool hardly = !report->interval && fabs(report->percent) < 0.001;
+    if (report->verdict != COMPARE_SAME && hardly) {
+        fprintf(file, "hardly a difference: %+" PRId64 " of %s cycles",
+                (int64_t)(report->runs[1].elapsed - report->runs[0].elapsed),
+                text_grouped(report->runs[0].elapsed).s);
+    } else if (report->verdict != COMPARE_SAME) {
         fprintf(file, "%+.*f %%", digits, report->percent);
         if (report->interval > 0)
             fprintf(file, " ± %.*f", digits, report->interval);

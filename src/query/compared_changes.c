@@ -211,6 +211,10 @@ bool compared_runs_find(struct compared_run *before, struct compared_run *after,
     if (after->count)
         qsort(after->places, after->count, sizeof *after->places, by_function);
     match_builds(before, after, runs);
+    if (compared_inlined_match(before, after)) {
+        qsort(before->places, before->count, sizeof *before->places, by_function);
+        qsort(after->places, after->count, sizeof *after->places, by_function);
+    }
     return (group(before, runs, 0) && group(after, runs, 1) && merge(runs)) ||
            error_set(error, "out of memory to compare");
 }

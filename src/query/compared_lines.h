@@ -12,3 +12,8 @@ bool compared_lines_match(const struct compared_function *before,
 /* The type of another size that accesses of both sides are to which take most cycles, if there is
  * one, as `types` (compared_types.c). */
 void compared_types_find(struct compared_change *change);
+
+/* Gives instructions of functions that are inlined in one run, and stand alone in the other, to the
+ * function that was inlined, with `within` as told. Places are sorted; false: they still are
+ * (compared_inlined.c). */
+bool compared_inlined_match(struct compared_run *before, struct compared_run *after);

@@ -31,12 +31,18 @@ static size_t bare_length(const char *name) {
 bool compared_run_add(struct compared_run *run, const struct compared_place *place,
                       struct error *error) {
     struct compared_place kept = *place;
-    kept.image = keep(&run->names, place->image);
+    kept.image = kept.own_image = keep(&run->names, place->image);
     kept.function = arena_copy(&run->names, place->function, bare_length(place->function));
     kept.file = place->file ? keep(&run->names, place->file) : NULL;
     kept.type = place->type ? keep(&run->names, place->type) : NULL;
     kept.text = keep(&run->names, place->text);
-    if (!kept.image || !kept.function || (place->file && !kept.file) ||
+    bool good = true;
+    for (unsigned i = 0; i < COMPARED_INLINES; i++) {
+        const char *name = place->inlined[i];
+        kept.inlined[i] = name ? arena_copy(&run->names, name, bare_length(name)) : NULL;
+        good &= !name || kept.inlined[i];
+    }
+    if (!good || !kept.image || !kept.function || (place->file && !kept.file) ||
         (place->type && !kept.type) || !kept.text ||
         !array_push(run->places, run->capacity, run->count, kept))
         return error_set(error, "out of memory for what is compared");

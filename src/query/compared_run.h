@@ -17,7 +17,7 @@
 #include "util/arena.h"
 #include "util/error.h"
 
-enum { COMPARED_CAUSES = 12 };
+enum { COMPARED_CAUSES = 12, COMPARED_INLINES = 4 };
 
 /* Cycles are in units of 1/840; by cause they sum to `units`. */
 struct compared_cost {
@@ -30,11 +30,17 @@ void compared_cost_add(struct compared_cost *sum, const struct compared_cost *co
 /* An instruction that was executed. */
 struct compared_place {
     const char *image, *function, *file; /* file NULL: not known */
-    const char *text;                    /* assembly */
-    uint64_t offset;                     /* in the image */
-    uint32_t line;                       /* 0: not known */
-    const char *type;                    /* that it accesses; NULL: not known */
-    uint64_t type_size;                  /* bytes */
+    const char *own_image; /* `image` is that of the earlier build, where both are builds of one */
+    const char *text;      /* assembly */
+    uint64_t offset;       /* in the image */
+    uint32_t line;         /* 0: not known */
+    const char *type;      /* that it accesses; NULL: not known */
+    uint64_t type_size;    /* bytes */
+    /* Functions inlined there, the innermost first; NULL behind the last. */
+    const char *inlined[COMPARED_INLINES];
+    /* compared_runs_find(): the function that it lies in, where `function` is one inlined there
+     * that stands alone in the other run; else NULL. */
+    const char *within;
     struct compared_cost cost;
 };
 

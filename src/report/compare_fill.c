@@ -51,9 +51,7 @@ static bool add_row(struct compared_run *run, const struct report_rows *rows, ui
     const struct field_row *field = number == FIELD_NONE ? NULL : &fields->rows[number];
     char name[PATH_MAX];
     struct location location = {0};
-    if (!row->function && row->function_size)
-        program_locate_function(rows->program, rows->images[rows->groups[index].image], row->offset,
-                                &location);
+    program_locate(rows->program, rows->images[rows->groups[index].image], row->offset, &location);
     struct compared_place place = {
         .image = row->image,
         .function = row->function
@@ -67,6 +65,8 @@ static bool add_row(struct compared_run *run, const struct report_rows *rows, ui
         .type = field && field->type_size ? field->type : NULL,
         .type_size = field ? field->type_size : 0,
         .cost = {.units = row->units, .executions = row->executions}};
+    for (uint32_t i = 0; i < location.inline_count && i < COMPARED_INLINES; i++)
+        place.inlined[i] = location.inlined[i].function;
     stack_components(&row->stack, place.cost.causes);
     return compared_run_add(run, &place, error);
 }

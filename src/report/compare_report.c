@@ -22,8 +22,20 @@ const char *compare_function(const struct compared_change *change) {
     return (change->sides[0] ? change->sides[0] : change->sides[1])->name;
 }
 
-const char *compare_only(const struct compared_change *change) {
-    return !change->sides[0] ? "only after" : !change->sides[1] ? "only before" : "";
+/* Where a function was inlined on that side; NULL: it was not. */
+static const char *within(const struct compared_function *function) {
+    return function ? function->places[0].within : NULL;
+}
+
+void compare_only(const struct compared_change *change, char *text, size_t size) {
+    if (!change->sides[0] || !change->sides[1])
+        snprintf(text, size, "%s", change->sides[0] ? "only before" : "only after");
+    else if (within(change->sides[0]))
+        snprintf(text, size, "no longer inlined in %s", within(change->sides[0]));
+    else if (within(change->sides[1]))
+        snprintf(text, size, "now inlined in %s", within(change->sides[1]));
+    else
+        *text = 0;
 }
 
 /* Cycles without an event grow with the instructions, or with what each takes: by instructions, if
@@ -54,7 +66,7 @@ void compare_place(const struct compared_change *change, char *text, size_t size
     else if (line->place->file)
         snprintf(text, size, "%s:%u", file_base_name(line->place->file), line->place->line);
     else
-        snprintf(text, size, "%s+0x%llx", line->place->image,
+        snprintf(text, size, "%s+0x%llx", line->place->own_image,
                  (unsigned long long)line->place->offset);
 }
 
@@ -68,7 +80,8 @@ static int digits_of(const struct compare_report *report) {
 static void put_change(const struct compare_report *report, const struct compared_change *change,
                        FILE *file) {
     char reason[CHANGE_REASON_BYTES], place[CHANGE_PLACE_BYTES];
-    const char *only = compare_only(change);
+    char only[CHANGE_PLACE_BYTES];
+    compare_only(change, only, sizeof only);
     compare_reason(change, reason, sizeof reason);
     compare_place(change, place, sizeof place);
     fprintf(file, "%s %+.*f %% (%s%s%s%s%s", compare_function(change), digits_of(report),

@@ -71,6 +71,34 @@ same_from_files() {
 }
 check "reports and traces tell the same as commands" same_from_files
 
+# A function that is inlined in one build alone.
+cat >"$scratch/inlined.c" <<'PROGRAM'
+unsigned data[4000];
+static __attribute__((HOW)) unsigned step(unsigned a, unsigned b) {
+    return (a ^ b) * 33 + (a >> 7);
+}
+__attribute__((noinline)) unsigned mix(void) {
+    unsigned sum = 1;
+    for (int i = 0; i < 4000; i++)
+        sum += step(data[i], (unsigned)i);
+    return sum;
+}
+int main(void) {
+    unsigned sum = 0;
+    for (int k = 0; k < 20; k++) {
+        sum += mix();
+        __asm__ volatile("" ::: "memory");
+    }
+    return sum == 7;
+}
+PROGRAM
+inlined() {
+    gcc -g -O2 -DHOW=always_inline -o "$scratch/in" "$scratch/inlined.c" &&
+        gcc -g -O2 -DHOW=noinline -o "$scratch/out" "$scratch/inlined.c" || return 1
+    [[ $(compare "$scratch/in" "$scratch/out" | head -n 2) =~ 'step +'.*'(no longer inlined in mix; ' ]] &&
+        [[ $(compare "$scratch/out" "$scratch/in" | head -n 2) =~ 'step -'.*'(now inlined in mix; ' ]]
+}
+check "a function that is inlined in one build alone is compared with itself" inlined
 markdown() {
     compare --markdown --top 1 "$scratch/old" "$scratch/new" >"$scratch/table" &&
         grep -q '^\*\*+.* cycles: sum ' "$scratch/table" && grep -q '^| +.* | `sum` | ' "$scratch/table"

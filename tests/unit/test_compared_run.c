@@ -146,6 +146,33 @@ static void a_struct_that_grew(void **state) {
     finish(&runs, &before, &after);
 }
 
+/* step() is inlined in work() before: of the 50 units there 30 are its, so that it takes 10 more,
+ * and work() 5. */
+static void an_inlined_function_is_compared_with_itself(void **state) {
+    (void)state;
+    struct compared_run before = {0}, after = {0};
+    struct compared_runs runs;
+    const struct compared_place inlined = {.image = "a",
+                                           .function = "work",
+                                           .text = "add rax, rdx",
+                                           .offset = 0x14,
+                                           .inlined = {"step"},
+                                           .cost = {30, 1, {30}}};
+    add(&before, "a", "work", 0, 0x10, "ret", 20, 0);
+    assert_true(compared_run_add(&before, &inlined, &error));
+    add(&after, "a", "work", 0, 0x10, "ret", 25, 0);
+    add(&after, "a", "step", 0, 0x30, "add rax, rdx", 40, 0);
+    assert_true(compared_runs_find(&before, &after, &runs, &error));
+    assert_int_equal(runs.change_count, 2);
+    assert_string_equal(runs.changes[0].sides[0]->name, "step");
+    assert_string_equal(runs.changes[0].sides[0]->places[0].within, "work");
+    assert_null(runs.changes[0].sides[1]->places[0].within);
+    assert_int_equal(runs.changes[0].units, 10);
+    assert_string_equal(runs.changes[1].sides[0]->name, "work");
+    assert_int_equal(runs.changes[1].units, 5);
+    finish(&runs, &before, &after);
+}
+
 static void nothing_compares_with_nothing(void **state) {
     (void)state;
     struct compared_run before = {0}, after = {0};
@@ -157,8 +184,11 @@ static void nothing_compares_with_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_that_moved_is_found),     cmocka_unit_test(pieces_and_instructions),
-        cmocka_unit_test(the_cause_goes_with_the_change), cmocka_unit_test(a_struct_that_grew),
+        cmocka_unit_test(a_line_that_moved_is_found),
+        cmocka_unit_test(pieces_and_instructions),
+        cmocka_unit_test(the_cause_goes_with_the_change),
+        cmocka_unit_test(a_struct_that_grew),
+        cmocka_unit_test(an_inlined_function_is_compared_with_itself),
         cmocka_unit_test(nothing_compares_with_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "attribute/attribute.h"
+#include "attribute/top_down.h"
 #include "core/core.h"
 #include "util/executor.h"
 
@@ -41,6 +42,7 @@ struct program_fixture {
     struct oracle *oracle;
     struct golden *golden;
     struct oracle_result result;
+    struct top_down *levels; /* of a core out of order, with lives */
 };
 
 static inline struct machine little_machine(void) {
@@ -98,6 +100,7 @@ static inline struct program_fixture *program_fixture_new(void) {
 static inline void program_fixture_free(struct program_fixture *program) {
     oracle_free(program->oracle);
     golden_free(program->golden);
+    top_down_free(program->levels);
     free(program);
 }
 
@@ -228,6 +231,15 @@ static inline void assert_golden_is_oracle(const struct golden *golden,
     free(split);
 }
 
+/* Slots sum to what there were, and every µop that committed took one. */
+static inline void assert_slots_sum(struct program_fixture *program, uint32_t width) {
+    uint64_t slots[PSV_COMBINATIONS] = {0};
+    assert_true(top_down_finish(program->levels));
+    pics_by_signature(top_down_profile(program->levels), slots);
+    assert_int_equal(pics_total(top_down_profile(program->levels)), width * program->result.cycles);
+    assert_int_equal(slots[SLOT_RETIRING], program->statistics.uops);
+}
+
 /* Simulates what was executed, in pushes of at most `batch` instructions, with the pipeline and the
  * workers of the tap on threads of their own or (NULL) on the caller's. */
 static inline void simulate_on(struct program_fixture *program, const struct machine *machine,
@@ -253,6 +265,14 @@ static inline void simulate_on(struct program_fixture *program, const struct mac
                                  .executor = attribution};
     if (!program->without_life)
         assert_true(tap_add_worker(tap, &worker, &error));
+    const bool levels = !program->without_life && !machine->core.in_order && !(ideal & IDEAL_BW);
+    top_down_free(program->levels);
+    program->levels = levels ? top_down_new(machine, ideal) : NULL;
+    if (levels) {
+        worker = top_down_worker(program->levels);
+        worker.executor = attribution;
+        assert_true(tap_add_worker(tap, &worker, &error));
+    }
     if (program->worker)
         assert_true(tap_add_worker(tap, program->worker, &error));
     struct core_options options = {
@@ -277,6 +297,8 @@ static inline void simulate_on(struct program_fixture *program, const struct mac
     core_free(core);
     tap_free(tap);
     /* What must hold of every simulation. */
+    if (levels)
+        assert_slots_sum(program, machine->core.dispatch_width);
     assert_int_equal(program->result.cycles, program->statistics.cycles);
     assert_int_equal(pics_total(oracle_profile(program->oracle)),
                      program->result.cycles * CYCLE_UNITS);

@@ -60,6 +60,7 @@ struct flight {
     uint64_t asked;        /* cycle of the access that asked for it */
     uint64_t start, ready; /* holds its MSHR in [start, ready) */
     uint64_t share;        /* as struct answer has it */
+    uint16_t dram_wait;    /* as struct answer has it */
     uint8_t level;         /* enum memory_level that serves it */
     uint8_t kind;          /* enum flight_kind */
     bool coherent;         /* from another core, or after it has given the line up */

@@ -68,6 +68,14 @@ void dram_restart(struct dram *dram);
 /* See memory_copy(). */
 void dram_copy(struct dram *dram, const struct dram *from);
 
+/* Cycles that a read takes at most when no other is under way. */
+static inline uint64_t dram_unloaded(const struct dram *dram) {
+    if (!dram->banked)
+        return dram->latency;
+    return dram->latency + dram->to_data[ROW_CONFLICT] + dram->transfer_whole +
+           (dram->transfer_part > 0);
+}
+
 /* The cycle at which a line asked for at `cycle` (the miss in the last level) is at the core. A
  * core in program order may ask for cycles earlier than before; such a request is served before the
  * later ones. */

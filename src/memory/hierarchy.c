@@ -55,11 +55,15 @@ static uint64_t bus_share(const struct dram *dram) {
 
 void level_read_dram(struct memory *memory, const struct cache *last, const struct request *request,
                      struct answer *answer) {
-    *answer = (struct answer){
-        .ready = dram_read(memory->dram, request->cycle + last->latency, request->address),
-        .fetched_by = request->sequence,
-        .share = bus_share(memory->dram),
-        .level = LEVEL_DRAM};
+    const uint64_t arrival = request->cycle + last->latency;
+    const uint64_t ready = dram_read(memory->dram, arrival, request->address);
+    const uint64_t unloaded = arrival + dram_unloaded(memory->dram);
+    const uint64_t wait = ready > unloaded ? ready - unloaded : 0;
+    *answer = (struct answer){.ready = ready,
+                              .fetched_by = request->sequence,
+                              .share = bus_share(memory->dram),
+                              .dram_wait = wait < UINT16_MAX ? (uint16_t)wait : UINT16_MAX,
+                              .level = LEVEL_DRAM};
 }
 
 static void read_beyond(struct memory *memory, struct cache *cache, const struct request *request,
@@ -111,6 +115,7 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
                                   .level = answer->level,
                                   .kind = request->flight,
                                   .coherent = answer->coherent,
+                                  .dram_wait = answer->dram_wait,
                                   .soonest = answer->soonest,
                                   .share = answer->share};
     cache_launch(cache, index, flight, memory->now);
@@ -224,6 +229,7 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
         if (flight && flight->ready > request->cycle && !cache->free_pending_hits) {
             answer->pending = true;
             answer->coherent = flight->coherent;
+            answer->dram_wait = flight->dram_wait;
             answer->level = flight->level;
             if (cache->tags[index] & TAG_PREFETCHED)
                 note_first_use(cache, index, flight, request, answer);

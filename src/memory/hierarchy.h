@@ -71,9 +71,10 @@ struct answer {
     uint64_t share;   /* fill cycles, as struct memory_result counts them, over the MSHRs of the
                          level where that is most, in units of 1 / FILL_UNITS */
     uint64_t soonest; /* however early it is asked for, it is not there before this cycle */
-    bool pending;     /* some level had it in flight */
-    bool coherent;    /* another core had it, or had to give it up (coherence.h) */
-    bool prefetched;  /* first use of a line that a prefetch fetched */
+    uint16_t dram_wait; /* cycles for which other traffic held up its read from DRAM */
+    bool pending;       /* some level had it in flight */
+    bool coherent;      /* another core had it, or had to give it up (coherence.h) */
+    bool prefetched;    /* first use of a line that a prefetch fetched */
 };
 
 /* Reads a line from DRAM, behind the last level. */

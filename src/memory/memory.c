@@ -241,6 +241,7 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
     result->retry = 0;
     result->bringer = answer.fetched_by;
     result->level = answer.level;
+    result->dram_wait = answer.dram_wait;
     result->fill_cycles = fill_cycles(memory, &answer);
     result->events =
         (uint8_t)((answer.level != LEVEL_L1 ? MEMORY_MISSED_L1 : 0) |

@@ -45,8 +45,10 @@ struct memory_result {
      * counts as 225 of the 12. The bus to memory counts as a level with one MSHR. 0 when MSHRs are
      * unlimited. */
     uint32_t fill_cycles;
-    uint8_t events; /* enum memory_event */
-    uint8_t level;  /* enum memory_level that served it (of the fill in flight for pending hits) */
+    uint16_t dram_wait; /* of them the last, for which other traffic held up the line's read from
+                           DRAM: beyond the longest that one takes alone (UINT16_MAX at most) */
+    uint8_t events;     /* enum memory_event */
+    uint8_t level; /* enum memory_level that served it (of the fill in flight for pending hits) */
 };
 
 enum memory_ideal {

@@ -40,6 +40,7 @@ struct report_children {
 };
 
 struct call_report;
+struct levels;
 struct python_rows;
 struct struct_run;
 
@@ -59,6 +60,7 @@ struct report {
     struct field_rows fields;         /* by field, likewise */
     struct data_rows data;            /* by data object, likewise; `by` is BY_OBJECT: in place of
                                          the first two */
+    const struct levels *levels;      /* in place of stacks and tables; NULL: not asked for */
     const struct struct_run *structs; /* the map of a struct; NULL: not asked for */
     const struct call_report *calls;  /* in place of the functions; NULL: not asked for */
     const struct python_rows *python; /* before those tables; NULL: not asked for */

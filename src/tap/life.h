@@ -87,7 +87,12 @@ struct kept_life {
      * that write: the enum memory_level that served the line, and cycles until the line was owned,
      * 0: there was no write. UINT16_MAX at most. */
     uint8_t write_level;
-    uint16_t fill, write_latency;
+    uint16_t fill;
+    union {
+        uint16_t write_latency;
+        uint16_t dram_wait; /* of a load: of its miss_latency, cycles for which other traffic held
+                               up the line's read from DRAM (memory/memory.h) */
+    };
 };
 
 /* A struct life in half the room, as the core writes it; code that reads every life of a run reads

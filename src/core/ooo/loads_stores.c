@@ -204,6 +204,7 @@ static uint64_t access_memory(struct ooo *core, uint64_t at, const struct stream
         kept->miss_latency = (uint32_t)beyond_l1;
         kept->walk_latency = low16(lesser(last.tlb_cycles, beyond_l1));
         kept->fill = low16(last.fill_cycles);
+        kept->dram_wait = (uint16_t)lesser(last.dram_wait, beyond_l1);
     }
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "report/report.h"
 #include "report/call_report.h"
 #include "report/interval.h"
+#include "report/levels.h"
 #include "report/json/row.h"
 #include "report/json/threads.h"
 #include "report/json_values.h"
@@ -236,6 +237,8 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
     put_members(&writer, json_pack("{s:o}", "python", python_rows_json(report)));
     if (report->data.rows)
         put_members(&writer, json_pack("{s:o}", "data", data_json(report)));
+    if (report->levels)
+        put_members(&writer, json_pack("{s:o}", "top_down", levels_json(report->levels)));
     if (report->structs)
         put_members(&writer, json_pack("{s:o}", "struct", struct_json(report->structs)));
     if (report->calls)

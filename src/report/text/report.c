@@ -5,6 +5,7 @@
 
 #include "report/call_report.h"
 #include "report/interval.h"
+#include "report/levels.h"
 #include "report/python_report.h"
 #include "report/report.h"
 #include "report/stalls.h"
@@ -299,7 +300,9 @@ static void print_places(const struct report *report, const struct page *page) {
 
 void report_text(const struct report *report, const struct page *page) {
     report_text_head(report, page);
-    if (report->simulation->cycles > 0) {
+    if (report->levels) {
+        levels_text(report->levels, page);
+    } else if (report->simulation->cycles > 0) {
         print_stacks(report, page);
         stalls_text(report->simulation, page);
         print_rates(report, page);

@@ -127,8 +127,8 @@ static void check_levels(const struct sim *sim, const struct argp_state *state) 
                                              : "--bottle-graph");
     if (path_options_any(&sim->run.path_options) || sim->run.struct_options.given ||
         path_options_data(&sim->run.path_options, by))
-        options_fail(state, "--levels: it takes the place of --tree, --callers, --folded, --data "
-                            "and --fields");
+        options_fail(state, "--levels: it takes the place of --tree, --callers, --folded, --data, "
+                            "--fields and --python");
 }
 
 static void check(struct argp_state *state, void *given) {

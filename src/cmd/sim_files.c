@@ -45,8 +45,8 @@ static bool observe_levels(struct sim *sim, struct error *error) {
         return true;
     if (missing)
         return error_set(error, "--levels: %s", missing);
-    if (!(sim->keeper = top_down_keeper_new(options->machine, options->ideal)))
-        return error_set(error, "out of memory for levels");
+    if (!(sim->keeper = top_down_keeper_new(options->machine, options->ideal, error)))
+        return false;
     sim->observers[options->observer_count++] = top_down_keeper_observer(sim->keeper);
     return true;
 }

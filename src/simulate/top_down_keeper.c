@@ -3,17 +3,25 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "util/executor.h"
+
 struct top_down_keeper {
     struct machine machine;
     uint32_t ideal;
+    struct executor *thread;
     struct pics *total; /* of the cores that are done */
     bool out_of_memory;
 };
 
-struct top_down_keeper *top_down_keeper_new(const struct machine *machine, uint32_t ideal) {
+struct top_down_keeper *top_down_keeper_new(const struct machine *machine, uint32_t ideal,
+                                            struct error *error) {
     struct top_down_keeper *keeper = calloc(1, sizeof *keeper);
-    if (!keeper || !(keeper->total = pics_new())) {
-        free(keeper);
+    if (!keeper)
+        return error_null(error, "out of memory for levels");
+    if (!(keeper->total = pics_new()) || !(keeper->thread = executor_new("levels", error))) {
+        if (!keeper->total)
+            error_set(error, "out of memory for levels");
+        top_down_keeper_free(keeper);
         return NULL;
     }
     keeper->machine = *machine;
@@ -24,6 +32,7 @@ struct top_down_keeper *top_down_keeper_new(const struct machine *machine, uint3
 void top_down_keeper_free(struct top_down_keeper *keeper) {
     if (!keeper)
         return;
+    executor_free(keeper->thread);
     pics_free(keeper->total);
     free(keeper);
 }
@@ -35,7 +44,8 @@ static bool attach(void *context, struct tap_source source, struct tap *tap, voi
     (void)source;
     if (!top_down)
         return error_set(error, "out of memory for levels");
-    const struct tap_worker worker = top_down_worker(top_down);
+    struct tap_worker worker = top_down_worker(top_down);
+    worker.executor = keeper->thread;
     return tap_add_worker(tap, &worker, error);
 }
 

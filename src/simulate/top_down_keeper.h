@@ -5,8 +5,9 @@
 #include "simulate/simulate.h"
 
 struct top_down_keeper;
-/* Of a machine that has levels (top_down_missing()). NULL: out of memory. */
-struct top_down_keeper *top_down_keeper_new(const struct machine *machine, uint32_t ideal);
+/* Of a machine that has levels (top_down_missing()). It has a thread of its own. */
+struct top_down_keeper *top_down_keeper_new(const struct machine *machine, uint32_t ideal,
+                                            struct error *error);
 void top_down_keeper_free(struct top_down_keeper *keeper);
 struct simulation_observer top_down_keeper_observer(struct top_down_keeper *keeper);
 /* After the simulation: cells as top_down_profile() has them, sorted (free). NULL, with an error:

@@ -61,6 +61,17 @@ static const struct option_row OPTIONS[] = {
           "sampling (default 4M)"),
     {0}};
 
+/* The option that has all simulated in one pass; NULL: none was given. */
+static const char *one_pass_option(const struct explain *explain) {
+    const struct path_options *paths = &explain->run.path_options;
+    return explain->one_pass                          ? explain->one_pass
+           : explain->run.struct_options.given        ? "--fields"
+           : paths->data                              ? "--data"
+           : explain->run.verb.output.by == BY_OBJECT ? "--by object"
+           : paths->python                            ? "--python"
+                                                      : NULL;
+}
+
 static void check(struct argp_state *state, void *request) {
     struct explain *explain = request;
     struct input_options *input = &explain->run.input;
@@ -69,8 +80,9 @@ static void check(struct argp_state *state, void *request) {
     if (!input->command && !input->trace)
         options_fail(state, "what to explain? (culprit explain [OPTION...] -- COMMAND..., or "
                             "culprit explain FILE.ctrace)");
-    if (explain->one_pass && (explain->over_given || explain->enough))
-        options_fail(state, "%s: all in one pass, without --regions%s", explain->one_pass,
+    const char *one_pass = one_pass_option(explain);
+    if (one_pass && (explain->over_given || explain->enough))
+        options_fail(state, "%s: all in one pass, without --regions%s", one_pass,
                      explain->over_given ? "-over" : "");
     structs_check(state, &explain->run.struct_options, input);
     path_options_check(state, &explain->run.path_options, explain->run.verb.output.by);

@@ -43,7 +43,8 @@ static bool is_done(const struct chip_run *chip, const struct trace_order *order
 static size_t end_that_clears(const struct chip_run *chip, const struct trace_order *order,
                               uint64_t address) {
     const struct thread_event_list *list = &chip->events;
-    if (order->writer >= list->thread_count ||
+    if (order->writer >= list->thread_count || order->writer >= chip->thread_count ||
+        chip->process_of[order->writer] != chip->process ||
         list->first[order->writer] == list->first[order->writer + 1])
         return SIZE_MAX;
     const size_t last = list->first[order->writer + 1] - 1;
@@ -99,10 +100,11 @@ void guest_take_order(struct chip_run *chip, struct guest *guest, const struct t
     const uint32_t site = guest_input_ahead(&guest->input, &address);
     const bool internal = site != UINT32_MAX && chip->lock_flags[site] & LOCK_INTERNAL;
     const bool bound = !guest->routine && !internal && order->writer != guest->thread;
+    const bool of_end = bound && end_that_clears(chip, order, address) != SIZE_MAX;
     guest->spin.dropped = 0;
     guest->dropped += dropped;
     chip->result->spun += dropped;
-    chip->result->orders += bound;
+    chip->result->orders += bound && !of_end;
     if (!dropped && (!bound || is_met(chip, guest, order, address)))
         return;
     guest->order = *order;
@@ -111,7 +113,7 @@ void guest_take_order(struct chip_run *chip, struct guest *guest, const struct t
     guest->order_site = site;
     guest->order_address = address;
     guest->by_message = false;
-    guest->of_end = bound && end_that_clears(chip, order, address) != SIZE_MAX;
+    guest->of_end = of_end;
     guest->has_order = guest->draining = true;
 }
 

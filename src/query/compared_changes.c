@@ -1,5 +1,5 @@
 /* Places are sorted so that those of a function, and in it those of a line, lie side by side; then
- * the functions of both runs are merged. */
+ * the functions of both runs are matched. */
 #include <string.h>
 
 #include "query/compared_lines.h"
@@ -182,25 +182,52 @@ ORDER(by_size, struct compared_change,
       descending(size_of(a->units), size_of(b->units))
           ?: strcmp(any_of(a)->image, any_of(b)->image) ?: strcmp(any_of(a)->name, any_of(b)->name))
 
-static bool merge(struct compared_runs *runs) {
+/* Functions of the same name; both arrays are in their order. */
+static void match_names(const struct compared_runs *runs, bool *const matched[2],
+                        size_t *partners) {
     const size_t *counts = runs->function_counts;
     const struct compared_function *before = runs->functions[0], *after = runs->functions[1];
-    runs->changes = calloc(counts[0] + counts[1] + 1, sizeof *runs->changes);
-    if (!runs->changes)
-        return false;
-    for (size_t i = 0, j = 0; i < counts[0] || j < counts[1];) {
-        const int order = i == counts[0]   ? 1
-                          : j == counts[1] ? -1
-                                           : strcmp(before[i].image, after[j].image)
-                                                 ?: strcmp(before[i].name, after[j].name);
-        if (!find_change(order <= 0 ? &before[i] : NULL, order >= 0 ? &after[j] : NULL,
-                         &runs->changes[runs->change_count++]))
-            return false;
+    for (size_t i = 0, j = 0; i < counts[0] && j < counts[1];) {
+        const int order =
+            strcmp(before[i].image, after[j].image) ?: strcmp(before[i].name, after[j].name);
+        if (!order) {
+            partners[i] = j;
+            matched[0][i] = matched[1][j] = true;
+        }
         i += order <= 0;
         j += order >= 0;
     }
-    qsort(runs->changes, runs->change_count, sizeof *runs->changes, by_size);
-    return true;
+}
+
+static bool list_changes(struct compared_runs *runs, bool *const matched[2],
+                         const size_t *partners) {
+    bool good = true;
+    for (size_t i = 0; good && i < runs->function_counts[0]; i++)
+        good = find_change(&runs->functions[0][i],
+                           matched[0][i] ? &runs->functions[1][partners[i]] : NULL,
+                           &runs->changes[runs->change_count++]);
+    for (size_t i = 0; good && i < runs->function_counts[1]; i++)
+        if (!matched[1][i])
+            good = find_change(NULL, &runs->functions[1][i], &runs->changes[runs->change_count++]);
+    return good;
+}
+
+static bool match(struct compared_runs *runs) {
+    const size_t *counts = runs->function_counts;
+    bool *matched[2] = {calloc(counts[0] + 1, sizeof(bool)), calloc(counts[1] + 1, sizeof(bool))};
+    size_t *partners = calloc(counts[0] + 1, sizeof *partners);
+    runs->changes = calloc(counts[0] + counts[1] + 1, sizeof *runs->changes);
+    bool good = matched[0] && matched[1] && partners && runs->changes;
+    if (good) {
+        match_names(runs, matched, partners);
+        good =
+            compared_renamed_find(runs, matched, partners) && list_changes(runs, matched, partners);
+        qsort(runs->changes, runs->change_count, sizeof *runs->changes, by_size);
+    }
+    free(matched[0]);
+    free(matched[1]);
+    free(partners);
+    return good;
 }
 
 bool compared_runs_find(struct compared_run *before, struct compared_run *after,
@@ -215,7 +242,7 @@ bool compared_runs_find(struct compared_run *before, struct compared_run *after,
         qsort(before->places, before->count, sizeof *before->places, by_function);
         qsort(after->places, after->count, sizeof *after->places, by_function);
     }
-    return (group(before, runs, 0) && group(after, runs, 1) && merge(runs)) ||
+    return (group(before, runs, 0) && group(after, runs, 1) && match(runs)) ||
            error_set(error, "out of memory to compare");
 }
 

@@ -17,3 +17,8 @@ void compared_types_find(struct compared_change *change);
  * function that was inlined, with `within` as told. Places are sorted; false: they still are
  * (compared_inlined.c). */
 bool compared_inlined_match(struct compared_run *before, struct compared_run *after);
+
+/* Functions that are not matched, and clearly alike: partners[i] is the one after of function i
+ * before, and both are matched then. False: out of memory (compared_renamed.c). */
+bool compared_renamed_find(const struct compared_runs *runs, bool *const matched[2],
+                           size_t *partners);

@@ -19,7 +19,7 @@ double compare_percent(const struct compare_report *report, int64_t units) {
 }
 
 const char *compare_function(const struct compared_change *change) {
-    return (change->sides[0] ? change->sides[0] : change->sides[1])->name;
+    return (change->sides[1] ? change->sides[1] : change->sides[0])->name;
 }
 
 /* Where a function was inlined on that side; NULL: it was not. */
@@ -34,6 +34,8 @@ void compare_only(const struct compared_change *change, char *text, size_t size)
         snprintf(text, size, "no longer inlined in %s", within(change->sides[0]));
     else if (within(change->sides[1]))
         snprintf(text, size, "now inlined in %s", within(change->sides[1]));
+    else if (strcmp(change->sides[0]->name, change->sides[1]->name) != 0)
+        snprintf(text, size, "was %s", change->sides[0]->name);
     else
         *text = 0;
 }

@@ -51,7 +51,7 @@ enum { CHANGE_REASON_BYTES = 160, CHANGE_PLACE_BYTES = 512 };
 void compare_reason(const struct compared_change *change, char *text, size_t size);
 /* "row.c:88", "0x432c cmp byte ptr …"; "" where nothing changed. */
 void compare_place(const struct compared_change *change, char *text, size_t size);
-/* "only before", "only after", "no longer inlined in main", or "". */
+/* "only before", "only after", "no longer inlined in main", "was find" of another name, or "". */
 void compare_only(const struct compared_change *change, char *text, size_t size);
 const char *compare_function(const struct compared_change *change);
 /* Of the elapsed cycles before, in percent. */

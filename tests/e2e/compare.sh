@@ -99,6 +99,16 @@ inlined() {
         [[ $(compare "$scratch/out" "$scratch/in" | head -n 2) =~ 'step -'.*'(now inlined in mix; ' ]]
 }
 check "a function that is inlined in one build alone is compared with itself" inlined
+renamed() {
+    sed 's/mix/blend/g; s/\* 33/* 35/' "$scratch/inlined.c" >"$scratch/renamed.c"
+    gcc -g -O2 -DHOW=always_inline -o "$scratch/renamed" "$scratch/renamed.c" &&
+        strip -o "$scratch/stripped" "$scratch/in" || return 1
+    compare --top 3 "$scratch/in" "$scratch/renamed" >"$scratch/text"
+    compare --top 3 "$scratch/stripped" "$scratch/renamed" >>"$scratch/text"
+    cat "$scratch/text"
+    [ "$(grep -cE 'blend .*\(was (mix|stripped\+0x[0-9a-f]+); ' "$scratch/text")" = 2 ]
+}
+check "a function of another name, or of none, is found by its instructions" renamed
 markdown() {
     compare --markdown --top 1 "$scratch/old" "$scratch/new" >"$scratch/table" &&
         grep -q '^\*\*+.* cycles: sum ' "$scratch/table" && grep -q '^| +.* | `sum` | ' "$scratch/table"

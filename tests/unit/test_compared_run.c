@@ -173,6 +173,30 @@ static void an_inlined_function_is_compared_with_itself(void **state) {
     finish(&runs, &before, &after);
 }
 
+/* Nine instructions under another name, one of which is another: 2 × 8 of 18 have a counterpart,
+ * 0.89. A function of the same length of other instructions is none of them. */
+static void a_renamed_function_is_found(void **state) {
+    (void)state;
+    static const char *const KINDS[] = {"push", "mov", "xor", "add", "cmp",
+                                        "jnz",  "pop", "ret", "nop"};
+    struct compared_run before = {0}, after = {0};
+    struct compared_runs runs;
+    for (unsigned i = 0; i < 9; i++) {
+        add(&before, "a", "find", 0, 0x10 + i, KINDS[i], 10, 0);
+        add(&after, "a", "look_up", 0, 0x50 + i, i == 4 ? "test" : KINDS[i], 10, i == 3 ? 7 : 0);
+        add(&after, "a", "another", 0, 0x90 + i, "shl", 10, 0);
+    }
+    assert_true(compared_runs_find(&before, &after, &runs, &error));
+    assert_int_equal(runs.change_count, 2);
+    assert_string_equal(runs.changes[0].sides[1]->name, "another");
+    assert_null(runs.changes[0].sides[0]);
+    assert_string_equal(runs.changes[1].sides[0]->name, "find");
+    assert_string_equal(runs.changes[1].sides[1]->name, "look_up");
+    assert_int_equal(runs.changes[1].units, 7);
+    assert_int_equal(runs.changes[1].lines[1]->place->offset, 0x53);
+    finish(&runs, &before, &after);
+}
+
 static void nothing_compares_with_nothing(void **state) {
     (void)state;
     struct compared_run before = {0}, after = {0};
@@ -189,6 +213,7 @@ int main(void) {
         cmocka_unit_test(the_cause_goes_with_the_change),
         cmocka_unit_test(a_struct_that_grew),
         cmocka_unit_test(an_inlined_function_is_compared_with_itself),
+        cmocka_unit_test(a_renamed_function_is_found),
         cmocka_unit_test(nothing_compares_with_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static json_t *type_json(const struct compared_change *change) {
 static json_t *change_json(const struct compare_report *report,
                            const struct compared_change *change) {
     char reason[CHANGE_REASON_BYTES];
-    const struct compared_function *any = change->sides[change->sides[0] ? 0 : 1];
+    const struct compared_function *any = change->sides[change->sides[1] ? 1 : 0];
     compare_reason(change, reason, sizeof reason);
     return json_pack("{s:o, s:o, s:f, s:f, s:o, s:o, s:s, s:f, s:s, s:o, s:o, s:o}", "function",
                      json_text(any->name), "image", json_text(any->image), "change",

@@ -105,8 +105,10 @@ static void put_changes(const struct compare_report *report, FILE *file) {
     for (size_t i = 0; i < report->total && told < TOLD && sum < enough; i++) {
         const struct compared_change *change = &report->compared.changes[i];
         const double percent = compare_percent(report, change->units);
-        if ((percent < 0) != (report->percent < 0) || fabs(percent) * 20 < fabs(report->percent))
+        if ((percent < 0) != (report->percent < 0))
             continue;
+        if (told && fabs(percent) * 20 < fabs(report->percent))
+            break;
         fputs(told++ ? ", " : ": ", file);
         put_change(report, change, file);
         sum += fabs(percent);
@@ -125,10 +127,10 @@ static bool make_sentence(struct compare_report *report) {
                 (int64_t)(report->runs[1].elapsed - report->runs[0].elapsed),
                 text_grouped(report->runs[0].elapsed).s);
     } else if (report->verdict != COMPARE_SAME) {
-        fprintf(file, "%+.*f %%", digits, report->percent);
+        fprintf(file, "%+.*f", digits, report->percent);
         if (report->interval > 0)
             fprintf(file, " ± %.*f", digits, report->interval);
-        fputs(" cycles", file);
+        fputs(" % cycles", file);
         put_changes(report, file);
     } else if (report->interval > 0)
         fprintf(file, "no difference: %+.*f ± %.*f %% cycles", digits, report->percent, digits,

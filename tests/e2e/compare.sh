@@ -71,6 +71,21 @@ same_from_files() {
 }
 check "reports and traces tell the same as commands" same_from_files
 
+# A report by regions whose CPI is known to so much, of about 0.9, either way.
+estimate() {
+    python3 -S - "$scratch/old.json" "$1" >"$scratch/estimate.json" <<'PYTHON'
+import json, sys
+report = json.load(open(sys.argv[1]))
+report["regions"] = {"count": 9, "cpi_half_interval_95": float(sys.argv[2])}
+json.dump(report, sys.stdout)
+PYTHON
+}
+within_the_interval() {
+    estimate 0.001 && [[ $(first_line "$scratch/estimate.json" "$scratch/new") =~ ^\+[0-9.]+\ ±\ 0\.[0-9]\ %\ cycles:\ sum ]] &&
+        estimate 9 && [[ $(first_line "$scratch/estimate.json" "$scratch/new") =~ ^"no difference: +"[0-9.]+" ± "[0-9.]+" % cycles"$ ]] &&
+        run compare --json -o "$report" "$scratch/estimate.json" "$scratch/new" && told "r['verdict'] == 'same'"
+}
+check "a difference within the interval of an estimate is none" within_the_interval
 # A function that is inlined in one build alone.
 cat >"$scratch/inlined.c" <<'PROGRAM'
 unsigned data[4000];

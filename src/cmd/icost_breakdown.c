@@ -129,6 +129,7 @@ static bool add_notes(struct icost *job) {
         return false;
     if (study->count == 1 && study->programs[0].simulation.cycles)
         report->simulation = &study->programs[0].simulation;
+    report->fixed = job->input.fixed;
     for (uint32_t i = 0; i < study->count; i++)
         unfollowed |=
             study->programs[i].input.trace && note_trace(report, study->programs[i].input.trace);

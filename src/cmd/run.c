@@ -141,6 +141,7 @@ bool run_report_build(struct run *run, const struct simulation *simulation, cons
 
 void run_note_trace(struct run *run, const struct code *code, const struct trace *trace) {
     struct report *report = &run->report;
+    report->fixed = run->input.fixed;
     run->unfollowed = note_trace(report, trace) && options_may_follow(&run->input);
     missing_names_note_code(report, code, run->program);
     note_made_code(report, code, run->verb.command, run->verb.argc, run->verb.words);

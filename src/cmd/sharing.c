@@ -111,6 +111,7 @@ static bool write_report(void *verb, struct error *error) {
         return error_set(error, "out of memory for the report");
     if (!sharing_report_build(report, run, job->program, job->verb.output.top, error))
         return false;
+    report->report.fixed = job->input.fixed;
     note_trace(&report->report, run->trace);
     const struct page page = output_page(&files->report);
     if (job->verb.output.json)

@@ -67,6 +67,7 @@ struct report {
     struct forecast_result forecast;  /* of upgrades of the machine; its instructions 0: none */
     struct what_if what_if;
     struct threads_report threads; /* that were simulated together */
+    bool fixed; /* what differs from one run to the next is left out: numbers of processes, times */
     struct report_children children;
     char **notes;            /* what the figures rest on, one line each */
     uint32_t *note_commands; /* of each note, where a command in it begins; 0: it has none */

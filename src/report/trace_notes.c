@@ -37,18 +37,22 @@ bool note_trace(struct report *report, const struct trace *trace) {
     for (uint32_t i = 0; i < trace_process_count(trace); i++) {
         const struct trace_process *process = trace_process(trace, i);
         traced += process->traced && !trace_process_goes_on(trace, i);
-        if (process->traced || ++untraced > NOTED_PROCESSES)
+        if (process->traced || ++untraced > NOTED_PROCESSES || report->fixed)
             continue;
         report_note(report, "process %" PRIu32 " (%s) is not included: %s", process->pid,
                     process->command,
                     process->untraced_reason ? process->untraced_reason : "not traced");
     }
-    if (untraced > NOTED_PROCESSES)
+    if (untraced && report->fixed)
+        report_note(report, "%" PRIu32 " process%s not included", untraced,
+                    untraced == 1 ? " that it started is" : "es that it started are");
+    else if (untraced > NOTED_PROCESSES)
         report_note(report, "%" PRIu32 " more processes are not included",
                     untraced - NOTED_PROCESSES);
     if (traced > 1)
         report_note(report, "%" PRIu32 " processes are included, summed", traced);
-    children_tell(report, trace);
+    if (!report->fixed)
+        children_tell(report, trace);
     return untraced > 0;
 }
 

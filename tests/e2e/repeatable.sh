@@ -104,6 +104,16 @@ else
     skip "under another host name" "needs the right to have another host name (unshare -u)"
 fi
 
+starts() { # another process, which is not followed: its number and its time are not told
+    for name in one two; do
+        "$CULPRIT" sim --repeatable --json -o "$scratch/$name.json" -- \
+            find varied.c -exec true ';' 2>/dev/null || return 1
+    done
+    cmp "$scratch/one.json" "$scratch/two.json" &&
+        grep -q "1 process that it started is not included" "$scratch/one.json"
+}
+check "of a program that starts another" starts
+
 differs() {
     report one sim && "$CULPRIT" sim --repeatable --env EXTRA=something --json -o "$scratch/two.json" -- \
         ./varied >/dev/null && ! cmp -s "$scratch/one.json" "$scratch/two.json"

@@ -17,7 +17,7 @@ import tempfile
 from lib import page, run
 
 FREE = 5  # runs without it
-LINES = "\n".join(f"{n * 7919 % 10007} word{n % 97} {n}" for n in range(4000)) + "\n"
+LINES = "\n".join(f"{n * 7919 % 10007} word{n % 97} {n}" for n in range(800)) + "\n"
 PYTHON = """import random, time
 table = {str(random.random()) + str(n): n for n in range(3000)}
 print(len(table), sum(hash(key) & 7 for key in table), time.strftime("%c"))

@@ -254,12 +254,12 @@ bool shadow_stack_walk(struct shadow_stack *stack, const struct code *code,
     if ((stack->left.any && !shadow_arrive(stack, code, piece->insns[0].insn)) ||
         !tell(stack, code, piece->insns[0].insn))
         return false;
+    const size_t python =
+        first_where(i, piece->python_count, piece->python[i].position > piece->first_insn);
     struct walk walk = {.code = code,
                         .piece = piece,
                         .first = stack->position,
-                        .python = piece->python +
-                                  first_where(i, piece->python_count,
-                                              piece->python[i].position > piece->first_insn),
+                        .python = piece->python + python,
                         .python_end = piece->python + piece->python_count};
     return walk_insns(stack, &walk);
 }

@@ -142,14 +142,14 @@ static void repeat_time(const struct repeat_calls *calls, int64_t number,
 
 /* The emulator calls this for the guest's time(), whose result is in a register, where the plugin
  * is loaded before all else (emulator.h). */
-__attribute__((visibility("default"))) time_t time(time_t *to) {
+__attribute__((visibility("default"))) time_t time(time_t *timer) {
     struct timespec now;
     if (plugin.control && plugin.control->fixed && !plugin.threaded)
         now.tv_sec = (time_t)(clock_now(CLOCK_REALTIME) / SECOND);
     else
         clock_gettime(CLOCK_REALTIME, &now);
-    if (to)
-        *to = now.tv_sec;
+    if (timer)
+        *timer = now.tv_sec;
     return now.tv_sec;
 }
 

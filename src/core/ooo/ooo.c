@@ -229,14 +229,14 @@ static void wait_for_room(const struct ooo *core) {
 bool hand_over(struct ooo *core, bool all, struct error *error) {
     struct chunk *chunk = &core->chunks[core->handed_over % CHUNKS];
     *chunk = (struct chunk){.produced = core->produced, .all = all};
-    if (core->kept && !predecoded_add_chunk(core, error))
-        return false;
-    if (core->kept)
-        ; /* another core times it */
-    else if (core->executor)
+    if (core->kept) { /* another core times it */
+        if (!predecoded_add_chunk(core, error))
+            return false;
+    } else if (core->executor) {
         chunk->ticket = executor_submit(core->executor, run_chunk, core, core->handed_over);
-    else
+    } else {
         run_chunk(core, core->handed_over);
+    }
     core->handed_over++;
     core->chunk_start = core->produced;
     core->gather_start = core->gather_end;

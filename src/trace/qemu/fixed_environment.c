@@ -57,20 +57,17 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Strings and the pointers to them. */
 static size_t bytes_of(char *const *strings) {
     size_t bytes = 0;
     for (; *strings; strings++)
-        bytes += strlen(*strings) + 1;
+        bytes += strlen(*strings) + 1 + sizeof *strings;
     return bytes;
 }
 
 /* All strings and the pointers to them, to a whole number of pages. */
 static char *filler(const char *program, char *const *arguments, char *const *environment) {
     size_t bytes = strlen(program) + 1 + bytes_of(arguments) + bytes_of(environment);
-    for (char *const *string = arguments; *string; string++)
-        bytes += sizeof(char *);
-    for (char *const *string = environment; *string; string++)
-        bytes += sizeof(char *);
     bytes += sizeof FILLER + sizeof(char *);
     const size_t missing = (ROUND - bytes % ROUND) % ROUND;
     char *variable = malloc(sizeof FILLER + missing);

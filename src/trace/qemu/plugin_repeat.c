@@ -8,18 +8,14 @@
  * the guest waits for has come for the kernel, and a wait for it returns at once. */
 #include "trace/qemu/plugin.h"
 
-#include <errno.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/sysmacros.h>
 #include <sys/times.h>
 #include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "isa/insn.h"
 #include "util/random.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulate/selection.h"
 #include "util/array.h"
 #include "util/random.h"
 
@@ -125,10 +126,11 @@ static void touch(struct replayed *thread, struct word *word, bool store, uint64
     word->place = place;
 }
 
+/* `place`: instructions of the thread up to and with the one whose accesses these are. */
 static void touch_all(struct replay *replay, struct replayed *thread,
-                      const struct trace_batch *piece, uint64_t place) {
-    for (uint32_t i = 0; i < piece->access_count; i++) {
-        const struct memory_access *access = &piece->accesses[i];
+                      const struct memory_access *accesses, uint32_t access_count, uint64_t place) {
+    for (uint32_t i = 0; i < access_count; i++) {
+        const struct memory_access *access = &accesses[i];
         const uint64_t first = access->address / 8;
         uint64_t count = (access->address + access->size_bytes - 1) / 8 - first + 1;
         if (count > MOST_ACCESS_WORDS)
@@ -203,9 +205,29 @@ static void take_event(struct replay *replay, struct replayed *thread,
         thread->waits_for = chip->pairs.released_by[place];
 }
 
-/* Instructions, one by one where the thread has a lock. */
-static bool take_insns(struct replay *replay, struct replayed *thread,
-                       const struct trace_batch *piece, struct error *error) {
+/* Instructions at the piece's beginning that have nothing to do with locks. */
+static uint32_t plain_insns(const struct replay *replay, const struct guest *guest,
+                            const struct trace_batch *piece) {
+    uint32_t count = 0;
+    if (!guest->returned && !guest->routine)
+        while (count < piece->insn_count && !replay->chip->lock_flags[piece->insns[count].insn])
+            count++;
+    return count;
+}
+
+/* Of a section, outside of routines of locks: `first` instructions of the thread are before. */
+static void take_plain(struct replay *replay, struct replayed *thread,
+                       const struct trace_batch *piece, uint32_t count, uint64_t first) {
+    for (uint32_t i = 0; i < count; i++) {
+        const struct dynamic_insn *insn = &piece->insns[i];
+        touch_all(replay, thread, &piece->accesses[insn->memory - (uint32_t)piece->first_access],
+                  insn->memory_count, first + i + 1);
+    }
+}
+
+/* Up to and with the next that does something with a lock, which may also end a section. */
+static bool take_looking(struct replay *replay, struct replayed *thread,
+                         const struct trace_batch *piece, struct error *error) {
     struct guest *guest = &thread->guest;
     struct guest_action action = {.what = DO_NOTHING};
     const bool within = thread->section;
@@ -214,8 +236,27 @@ static bool take_insns(struct replay *replay, struct replayed *thread,
         return false;
     guest_input_give_back(&guest->input, piece->insn_count - count);
     if (within && !guest->routine && count)
-        touch_all(replay, thread, piece, guest_input_position(&guest->input));
+        touch_all(replay, thread, piece->accesses, piece->access_count,
+                  guest_input_position(&guest->input));
     return action.what == DO_NOTHING || act(replay, thread, &action, error);
+}
+
+/* Of a section, one by one what may belong to a routine of a lock. */
+static bool take_insns(struct replay *replay, struct replayed *thread,
+                       const struct trace_batch *piece, struct error *error) {
+    if (!thread->section)
+        return take_looking(replay, thread, piece, error);
+    struct guest_input *input = &thread->guest.input;
+    const uint64_t first = guest_input_position(input) - piece->insn_count;
+    const uint32_t plain = plain_insns(replay, &thread->guest, piece);
+    if (plain) {
+        guest_input_give_back(input, piece->insn_count - plain);
+        take_plain(replay, thread, piece, plain, first);
+        return true;
+    }
+    guest_input_give_back(input, piece->insn_count - 1);
+    const struct trace_batch one = batch_slice(piece, 0, 1);
+    return take_looking(replay, thread, &one, error);
 }
 
 /* Until it has to wait. */
@@ -231,8 +272,7 @@ static bool go_on(struct replay *replay, struct replayed *thread, struct error *
     while (thread->waits_for == SIZE_MAX && !thread->order.written) {
         if (watcher_stops(&replay->chip->run->options->watcher))
             return true;
-        switch (guest_input_next(&guest->input, thread->section ? 1 : TRACE_BATCH_INSNS, &next,
-                                 error)) {
+        switch (guest_input_next(&guest->input, TRACE_BATCH_INSNS, &next, error)) {
         case GUEST_FAILED:
             return false;
         case GUEST_INSNS:

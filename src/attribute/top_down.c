@@ -340,6 +340,11 @@ struct tap_worker top_down_worker(struct top_down *top) {
         .name = "levels", .kinds = 1 << TAP_LIFE, .consume = consume, .context = top};
 }
 
+void top_down_wait_until(struct top_down *top, uint64_t cycle) {
+    if (cycle > top->end)
+        top->cycle = top->end = cycle;
+}
+
 bool top_down_finish(struct top_down *top) {
     if (top->entered)
         give(top, SLOT_FETCH_OTHER, top->last, slots_of(top, top->cycle, top->end + 1));

@@ -69,8 +69,11 @@ struct top_down;
 struct top_down *top_down_new(const struct machine *machine, uint32_t ideal);
 void top_down_free(struct top_down *top_down);
 struct tap_worker top_down_worker(struct top_down *top_down);
-/* When nothing more is to come: the slots behind the last dispatch. False: out of memory. */
+/* All that was under way has been to the worker: the slots behind the last dispatch. More may
+ * follow. False: out of memory. */
 bool top_down_finish(struct top_down *top_down);
+/* Then: the cycles until this one are not the core's (core_wait_until()), so they have no slots. */
+void top_down_wait_until(struct top_down *top_down, uint64_t cycle);
 /* Cells have the enum slot_class in `psv` and slots in `units`; they sum to dispatch_width ×
  * cycles. Valid as long as it. */
 struct pics *top_down_profile(struct top_down *top_down);

@@ -86,6 +86,8 @@ static void check(struct argp_state *state, void *request) {
                      explain->over_given ? "-over" : "");
     structs_check(state, &explain->run.struct_options, input);
     path_options_check(state, &explain->run.path_options, explain->run.verb.output.by);
+    run_check_levels(&explain->run, state);
+    explain->run.study.forecasts &= !explain->run.levels_asked; /* nothing is shown of them */
     struct together_request *threads = &explain->run.study.threads;
     threads->over = explain->one_pass ? 0 : explain->over;
     if (explain->enough)
@@ -98,7 +100,7 @@ static void check(struct argp_state *state, void *request) {
 }
 
 static const struct option_part PARTS[] = {
-    RUN_PARTS, {&together_group, offsetof(struct explain, run.study.threads)}, {0}};
+    RUN_PARTS, LEVELS_PART, {&together_group, offsetof(struct explain, run.study.threads)}, {0}};
 
 static const struct command_line LINE = {
     .own = {.options = OPTIONS, .begin = explain_begin, .end = check},

@@ -22,6 +22,7 @@ static bool start(struct explain *explain, struct error *error) {
                                                 .threads = !run->study.threads.alone,
                                                 .forecasts = run->study.forecasts,
                                                 .extents = extents,
+                                                .top_down = run->levels_asked,
                                                 .sampling = run->study.options.sampling,
                                                 .warm_up = explain->warm_up,
                                                 .simulate_warm_up = explain->simulate_warm_up,
@@ -33,6 +34,8 @@ static bool start(struct explain *explain, struct error *error) {
     if (!explain->explanation)
         return false;
     run->study.options.machine = explanation_machine(explain->explanation);
+    if (!run_may_have_levels(run, run->study.options.machine, error))
+        return false;
     save_describe(&run->save, explanation_command(explain->explanation), run->study.options.machine,
                   run->machine.ideal);
     if (explanation_go(explain->explanation, &explain->kind, error))

@@ -69,6 +69,7 @@ bool run_open(struct run *run, struct error *error) {
     structs_prepare(&run->struct_options, &run->study);
     const enum report_by by = run->verb.output.by;
     const bool data = path_options_data(&run->path_options, by);
+    run->study.options.top_down = run->levels_asked;
     const bool good = run_extents(run, &run->study.options.extents, error);
     run->study.options.paths_of_data = data && by != BY_LOOP && by != BY_PATH &&
                                        !path_options_any(&run->path_options) &&
@@ -77,7 +78,8 @@ bool run_open(struct run *run, struct error *error) {
     run->input.objects = data;
     if (data) /* what lies between regions may allocate */
         run->study.threads.over = 0;
-    return good && simulated_run_open(&run->study, &run->verb.failed, error);
+    return good && simulated_run_open(&run->study, &run->verb.failed, error) &&
+           run_may_have_levels(run, run->study.options.machine, error);
 }
 
 static bool make_program(struct run *run, struct error *error) {
@@ -116,6 +118,15 @@ bool run_is_partial(const struct run *run) {
 
 /* ---- the report ---- */
 
+/* Slots by what the report is by. */
+static bool build_levels(struct run *run, const struct simulation *simulation,
+                         const struct code *code, struct error *error) {
+    const uint32_t width = run->study.options.machine->core.dispatch_width;
+    run->report.levels = &run->levels;
+    return levels_build(simulation, width, run->verb.output.by, run->verb.output.top, code,
+                        run->program, &run->levels, error);
+}
+
 bool run_report_build(struct run *run, const struct simulation *simulation, const struct code *code,
                       const char *command, bool partial, const struct forecasting_result *forecast,
                       struct error *error) {
@@ -135,6 +146,8 @@ bool run_report_build(struct run *run, const struct simulation *simulation, cons
         return false;
     if (run->struct_options.given)
         run->report.structs = &run->structs;
+    if (run->levels_asked && !build_levels(run, simulation, code, error))
+        return false;
     return paths_report(&run->paths, &run->verb.output, simulation, code, run->program,
                         &run->report, error);
 }
@@ -188,6 +201,7 @@ bool run_report_write(struct run *run, struct error *error) {
 void run_free(void *verb) {
     struct run *run = verb;
     report_free(&run->report);
+    levels_free(&run->levels);
     paths_free(&run->paths);
     struct_run_free(&run->structs);
     if (run->program)

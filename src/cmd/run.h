@@ -6,6 +6,7 @@
 #include "cmd/save.h"
 #include "cmd/struct_options.h"
 #include "cmd/verb.h"
+#include "report/levels.h"
 #include "report/report.h"
 #include "study/simulated_run.h"
 
@@ -24,6 +25,8 @@ struct run {
     struct struct_run structs;
     struct program *program;
     struct report report;
+    bool levels_asked;
+    struct levels levels;
     bool unfollowed; /* processes that --follow would include */
 };
 
@@ -40,6 +43,11 @@ struct run {
         &legend_group, offsetof(struct run, verb.output)                                           \
     }
 
+/* And of one that tells of top-down levels. */
+extern const struct option_group levels_group;
+#define LEVELS_PART                                                                                \
+    { &levels_group, 0 }
+
 /* Before options are parsed. */
 void run_begin(struct run *run);
 
@@ -49,6 +57,12 @@ void run_look_for_python(struct run *run);
 bool run_prepare(void *run, struct error *error);
 bool run_go(void *run, struct error *error);
 void run_free(void *verb);
+
+/* Once options are known: that levels, if they are asked for, are of what they can be, which lines
+ * of Python are not. */
+void run_check_levels(struct run *run, const struct argp_state *state);
+/* Likewise once the machine is. */
+bool run_may_have_levels(const struct run *run, const struct machine *machine, struct error *error);
 
 /* Where functions are, if the options ask for something that calls tell of; else NULL. */
 bool run_extents(struct run *run, const struct path_extents **extents, struct error *error);

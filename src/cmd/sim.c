@@ -61,12 +61,6 @@ static const struct option_row OPTIONS[] = {
     TEXT("slices-like", "FILE", slices_request.like,
          "Slices as in this table, which lies beside basic block vectors (NAME.bb.slices)",
          .not_again = true),
-    HEADING(9, "Where slots go:"),
-    FLAG("levels", levels_asked,
-         "Top-down levels: each slot of dispatch is Retiring, Bad Speculation, Frontend Bound or "
-         "Backend Bound, and what of these; with --by function, line, instruction, image or loop. "
-         "Threads run alone",
-         .not_again = true),
     HEADING(11, "Pictures of threads:"),
     WRITTEN_FILE("speedup-stack", "FILE", speedup_path,
                  "Draw what cores were used, or idle, for, as SVG", .not_again = true),
@@ -111,35 +105,15 @@ static void check_regions(const struct sim *sim, const struct argp_state *state)
                      "region's trace instead)");
 }
 
-static void check_levels(const struct sim *sim, const struct argp_state *state) {
-    const enum report_by by = sim->run.verb.output.by;
-    if (!sim->levels_asked)
-        return;
-    if (by == BY_PATH || by == BY_FIELD || by == BY_OBJECT)
-        options_fail(state,
-                     "--levels: they are told by function, line, instruction, image or loop");
-    if (sim->regions.list_count || sim->speedup_path || sim->bottle_path)
-        options_fail(state,
-                     "--levels: they are of a single run whose threads are each alone "
-                     "(without %s)",
-                     sim->regions.list_count ? "--regions"
-                     : sim->speedup_path     ? "--speedup-stack"
-                                             : "--bottle-graph");
-    if (path_options_any(&sim->run.path_options) || sim->run.struct_options.given ||
-        path_options_data(&sim->run.path_options, by))
-        options_fail(state, "--levels: it takes the place of --tree, --callers, --folded, --data, "
-                            "--fields and --python");
-}
-
 static void check(struct argp_state *state, void *given) {
-    const struct sim *sim = given;
+    struct sim *sim = given;
     const bool any = sim->run.input.command || sim->run.input.trace || sim->regions.list_count;
     if (sim->kanata_window && !sim->kanata_path)
         options_fail(state, "%s: it says which cycles to write, not where (add --kanata FILE)",
                      sim->kanata_from ? "--kanata-from" : "--kanata-cycles");
     check_slices(sim, state);
     check_regions(sim, state);
-    check_levels(sim, state);
+    run_check_levels(&sim->run, state);
     path_options_check(state, &sim->run.path_options, sim->run.verb.output.by);
     structs_check(state, &sim->run.struct_options, &sim->run.input);
     if (sim->run.verb.output.legend && !any)
@@ -150,7 +124,7 @@ static void check(struct argp_state *state, void *given) {
 }
 
 static const struct option_part PARTS[] = {
-    RUN_PARTS, {&together_group, offsetof(struct sim, run.study.threads)}, {0}};
+    RUN_PARTS, LEVELS_PART, {&together_group, offsetof(struct sim, run.study.threads)}, {0}};
 
 static const struct command_line LINE = {
     .own = {.options = OPTIONS, .begin = begin, .end = check},

@@ -4,8 +4,6 @@
 #include "cmd/run.h"
 #include "cmd/slices.h"
 #include "report/kanata.h"
-#include "report/levels.h"
-#include "simulate/top_down_keeper.h"
 #include "study/listed_regions.h"
 #include "tap/tracers/tracer.h"
 
@@ -17,7 +15,6 @@ struct sim {
     const char *speedup_path, *bottle_path; /* NULL: no such picture */
     struct slices_request slices_request;
     struct tracers *tracers; /* NULL: none */
-    bool levels_asked;
     struct regions_request regions;
 
     /* Files beside the report (sim_files.c). */
@@ -26,10 +23,7 @@ struct sim {
     struct output kanata_file, speedup_file, bottle_file;
     struct slices slices;
     struct tracer_run told; /* to the tracers */
-    struct simulation_observer observers[3];
-
-    struct top_down_keeper *keeper; /* of levels; NULL: not asked for */
-    struct levels levels;
+    struct simulation_observer observers[2];
 
     struct listed_regions listed; /* --regions */
 };

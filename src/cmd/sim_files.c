@@ -7,7 +7,6 @@
 
 bool sim_prepare(void *verb, struct error *error) {
     struct sim *sim = verb;
-    sim->run.study.threads.alone |= sim->levels_asked;
     if (!run_prepare(&sim->run, error) || !slices_open(&sim->slices, &sim->slices_request, error))
         return false;
     if (sim->tracers && !tracers_open(sim->tracers, sysconf(_SC_NPROCESSORS_ONLN) > 1, error))
@@ -36,43 +35,10 @@ static bool attach_kanata(void *context, struct tap_source source, struct tap *t
     return tap_add_worker(tap, &worker, error);
 }
 
-/* Levels are of cores that are each alone. */
-static bool observe_levels(struct sim *sim, struct error *error) {
-    struct simulation_options *options = &sim->run.study.options;
-    options->observers = sim->observers;
-    const char *missing = top_down_missing(options->machine, options->ideal);
-    if (!sim->levels_asked)
-        return true;
-    if (missing)
-        return error_set(error, "--levels: %s", missing);
-    if (!(sim->keeper = top_down_keeper_new(options->machine, options->ideal, error)))
-        return false;
-    sim->observers[options->observer_count++] = top_down_keeper_observer(sim->keeper);
-    return true;
-}
-
-/* Slots by what the report is by. */
-static bool report_levels(struct sim *sim, struct error *error) {
-    struct run *run = &sim->run;
-    const struct simulation *simulation = &run->study.simulation;
-    if (!sim->keeper)
-        return true;
-    uint64_t count = 0;
-    struct pics_cell *cells = top_down_keeper_cells(sim->keeper, simulation->cycles, &count, error);
-    if (!cells ||
-        !levels_build(simulation, cells, count, run->study.options.machine->core.dispatch_width,
-                      run->verb.output.by, run->verb.output.top, trace_code(run->study.trace),
-                      run->program, &sim->levels, error))
-        return false;
-    run->report.levels = &sim->levels;
-    return simulation->thread_count < 2 ||
-           report_note(&run->report, "levels are of threads that each run alone") ||
-           error_set(error, "out of memory for the report");
-}
-
 static void observe(struct sim *sim) {
     struct simulation_options *options = &sim->run.study.options;
     const struct machine_options *changed = &sim->run.machine;
+    options->observers = sim->observers;
     options->slicing = sim->slices_request.path ? &sim->slices.slicing : NULL;
     if (sim->kanata)
         sim->observers[options->observer_count++] =
@@ -97,8 +63,6 @@ bool sim_run(void *verb, struct error *error) {
     struct simulated_run *study = &sim->run.study;
     struct error late;
     if (!run_open(&sim->run, error))
-        return false;
-    if (!observe_levels(sim, error))
         return false;
     observe(sim);
     bool good = simulated_run_go(study, &sim->run.verb.failed, error);
@@ -152,8 +116,6 @@ bool sim_report(void *verb, struct error *error) {
     const struct simulation *simulation = &sim->run.study.simulation;
     if (!run_report_begin(&sim->run, NULL, error))
         return false;
-    if (!report_levels(sim, error))
-        return false;
     note_triggers(sim, &sim->run.report);
     return run_report_write(&sim->run, error) && write_picture(sim, error) &&
            write_threads(sim, &sim->speedup_file, speedup_svg, error) &&
@@ -164,8 +126,6 @@ bool sim_report(void *verb, struct error *error) {
 void sim_free(void *verb) {
     struct sim *sim = verb;
     run_free(&sim->run);
-    levels_free(&sim->levels);
-    top_down_keeper_free(sim->keeper);
     kanata_free(sim->kanata);
     tracers_free(sim->tracers);
     output_discard(&sim->kanata_file);

@@ -11,8 +11,10 @@ static bool prepare(void *verb, struct error *error) {
     if (!machine_choice_load(&run->machines, &run->machine, error) ||
         !listed_regions_read(&sim->listed, &sim->regions, error) ||
         !verb_open_report(&run->verb, error) || !save_open(&run->save, &run->save_options, error) ||
-        !(*machine = machine_choice_of(&run->machines, sim->listed.lists[0].isa, error)))
+        !(*machine = machine_choice_of(&run->machines, sim->listed.lists[0].isa, error)) ||
+        !run_may_have_levels(run, *machine, error))
         return false;
+    sim->regions.top_down = run->levels_asked;
     save_describe(&run->save, sim->listed.command, *machine, run->machine.ideal);
     return true;
 }

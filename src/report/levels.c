@@ -12,25 +12,24 @@ static bool build_loops(const struct code *code, struct program *program, uint32
     return good;
 }
 
-bool levels_build(const struct simulation *simulation, struct pics_cell *cells, uint64_t count,
-                  uint32_t width, enum report_by by, uint32_t top, const struct code *code,
-                  struct program *program, struct levels *levels, struct error *error) {
+bool levels_build(const struct simulation *simulation, uint32_t width, enum report_by by,
+                  uint32_t top, const struct code *code, struct program *program,
+                  struct levels *levels, struct error *error) {
     *levels = (struct levels){.width = width,
                               .cycles = simulation->cycles,
                               .slots = simulation->cycles * width,
                               .simulation = *simulation,
                               .by = by};
-    levels->simulation.cells = cells;
-    levels->simulation.cell_count = count;
-    for (uint64_t i = 0; i < count; i++)
-        levels->classes[cells[i].psv] += cells[i].units;
+    levels->simulation.cells = simulation->slots;
+    levels->simulation.cell_count = simulation->slot_count;
+    for (uint64_t i = 0; i < simulation->slot_count; i++)
+        levels->classes[simulation->slots[i].psv] += simulation->slots[i].units;
     return by == BY_LOOP
                ? build_loops(code, program, top, levels, error)
                : rows_build(by, top, &levels->simulation, code, program, &levels->rows, error);
 }
 
 void levels_free(struct levels *levels) {
-    free(levels->simulation.cells);
     rows_free(&levels->rows);
     loop_rows_free(&levels->loops);
 }

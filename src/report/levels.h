@@ -13,17 +13,17 @@ struct levels {
     uint32_t width; /* slots of a cycle */
     uint64_t cycles, slots, classes[SLOT_CLASSES];
     /* The simulation with slots in place of cycles, and enum slot_class in place of events: rows
-     * are made from it. */
+     * are made from it. What it points to is the simulation's. */
     struct simulation simulation;
     enum report_by by;
     struct report_rows rows; /* but by loop */
     struct loop_rows loops;
 };
 
-/* `cells` become the report's. levels_free() either way. */
-bool levels_build(const struct simulation *simulation, struct pics_cell *cells, uint64_t count,
-                  uint32_t width, enum report_by by, uint32_t top, const struct code *code,
-                  struct program *program, struct levels *levels, struct error *error);
+/* Of a simulation with slots, `width` in a cycle, which outlives them. levels_free() either way. */
+bool levels_build(const struct simulation *simulation, uint32_t width, enum report_by by,
+                  uint32_t top, const struct code *code, struct program *program,
+                  struct levels *levels, struct error *error);
 void levels_free(struct levels *levels);
 
 void levels_text(const struct levels *levels, const struct page *page);

@@ -29,15 +29,24 @@ static bool scale_counters(struct core_statistics *counted, uint64_t from, uint6
 }
 
 /* Cells that are left with nothing go. */
-static void scale_cells(struct simulation *simulation, struct shares shares) {
+static void scale_cells(struct pics_cell *cells, uint64_t *count, struct shares shares) {
     uint64_t kept = 0;
-    for (uint64_t i = 0; i < simulation->cell_count; i++) {
-        struct pics_cell cell = simulation->cells[i];
+    for (uint64_t i = 0; i < *count; i++) {
+        struct pics_cell cell = cells[i];
         cell.units = share(&shares, cell.units);
         if (cell.units)
-            simulation->cells[kept++] = cell;
+            cells[kept++] = cell;
     }
-    simulation->cell_count = kept;
+    *count = kept;
+}
+
+/* Slots are so many in every cycle. */
+static void scale_slots(struct simulation *simulation, uint64_t cycles) {
+    const uint64_t slots =
+        sum_over(uint64_t, i, simulation->slot_count, simulation->slots[i].units);
+    if (slots)
+        scale_cells(simulation->slots, &simulation->slot_count,
+                    (struct shares){.whole = slots, .target = slots / simulation->cycles * cycles});
 }
 
 static void scale_threads(struct simulation *simulation, struct shares instructions,
@@ -62,8 +71,10 @@ bool simulation_scale(struct simulation *simulation, uint64_t instructions, stru
     struct shares of_states = of_cycles;
     for (int state = 0; state < STATE_COUNT; state++)
         simulation->states[state] = share(&of_states, simulation->states[state]);
-    scale_cells(simulation, (struct shares){.whole = simulation->cycles * CYCLE_UNITS,
-                                            .target = cycles * CYCLE_UNITS});
+    scale_cells(
+        simulation->cells, &simulation->cell_count,
+        (struct shares){.whole = simulation->cycles * CYCLE_UNITS, .target = cycles * CYCLE_UNITS});
+    scale_slots(simulation, cycles);
     const struct path_scale paths = {simulation->cycles * CYCLE_UNITS, cycles * CYCLE_UNITS, from,
                                      instructions};
     if (simulation->paths.count)
@@ -84,15 +95,15 @@ bool simulation_scale(struct simulation *simulation, uint64_t instructions, stru
 
 struct combination {
     struct simulation sum; /* but for cells, paths, and executions and threads by number */
-    struct pics *cells;
+    struct pics *cells, *slots;
     struct path_sum *paths; /* NULL: none were added */
     size_t execution_capacity, thread_capacity;
 };
 
 struct combination *combination_new(void) {
     struct combination *combination = calloc(1, sizeof *combination);
-    if (combination && !(combination->cells = pics_new())) {
-        free(combination);
+    if (combination && (!(combination->cells = pics_new()) || !(combination->slots = pics_new()))) {
+        combination_free(combination);
         return NULL;
     }
     return combination;
@@ -103,6 +114,7 @@ void combination_free(struct combination *combination) {
         return;
     simulation_free(&combination->sum);
     pics_free(combination->cells);
+    pics_free(combination->slots);
     path_sum_free(combination->paths);
     free(combination);
 }
@@ -155,6 +167,11 @@ static void add_totals(struct simulation *sum, const struct simulation *part) {
         total[i] += counter[i];
 }
 
+static bool add_cells(struct pics *sum, const struct pics_cell *cells, uint64_t count,
+                      const uint32_t *numbers) {
+    return all_where(i, count, pics_add(sum, numbers[cells[i].insn], cells[i].psv, cells[i].units));
+}
+
 static bool add_breakdown(struct breakdown *sum, const struct breakdown *part,
                           struct error *error) {
     if (!part->cycles)
@@ -185,11 +202,9 @@ bool combination_add(struct combination *combination, struct simulation *part,
         return error_set(error, "the regions together stand for too many cycles");
     bool room = add_executions(combination, part, numbers) &&
                 add_thread(combination, part, process, thread) &&
-                add_call_paths(combination, part, code);
-    for (uint64_t i = 0; room && i < part->cell_count; i++) {
-        const struct pics_cell *cell = &part->cells[i];
-        room = pics_add(combination->cells, numbers[cell->insn], cell->psv, cell->units);
-    }
+                add_call_paths(combination, part, code) &&
+                add_cells(combination->cells, part->cells, part->cell_count, numbers) &&
+                add_cells(combination->slots, part->slots, part->slot_count, numbers);
     if (!room)
         return no_memory(error);
     add_totals(sum, part);
@@ -199,11 +214,16 @@ bool combination_add(struct combination *combination, struct simulation *part,
 ORDER(by_insn, struct pics_cell, ascending(a->insn, b->insn) ?: ascending(a->psv, b->psv))
 
 /* In the order of the new numbers. */
+static void renumber_cells(struct pics_cell *cells, uint64_t count, const uint32_t *order) {
+    for (uint64_t i = 0; i < count; i++)
+        cells[i].insn = order[cells[i].insn];
+    if (count)
+        qsort(cells, count, sizeof *cells, by_insn);
+}
+
 static bool renumber(struct simulation *result, const uint32_t *order) {
-    for (uint64_t i = 0; i < result->cell_count; i++)
-        result->cells[i].insn = order[result->cells[i].insn];
-    if (result->cell_count)
-        qsort(result->cells, result->cell_count, sizeof *result->cells, by_insn);
+    renumber_cells(result->cells, result->cell_count, order);
+    renumber_cells(result->slots, result->slot_count, order);
     uint32_t count = 0;
     for (uint32_t i = 0; i < result->execution_count; i++)
         if (result->executions[i] && order[i] >= count)
@@ -226,6 +246,7 @@ bool combination_finish(struct combination *combination, uint64_t instructions,
     memset(&combination->sum, 0, sizeof combination->sum);
     result->executed = instructions;
     if (!(result->cells = pics_cells(combination->cells, &result->cell_count)) ||
+        !(result->slots = pics_cells(combination->slots, &result->slot_count)) ||
         !renumber(result, order) ||
         (combination->paths && !path_sum_finish(combination->paths, order, &result->paths)))
         return no_memory(error);

@@ -23,6 +23,7 @@ static void lane_free(const struct simulation_state *run, struct lane *lane) {
     graph_lane_free(lane->graph);
     call_lane_free(lane->calls);
     data_lane_free(lane->data);
+    top_down_free(lane->slots);
     for (uint32_t i = 0; i < options->observer_count; i++)
         if (options->observers[i].detach && lane->observed[i])
             options->observers[i].detach(options->observers[i].context, lane->observed[i]);
@@ -114,6 +115,8 @@ static struct lane *lane_new(struct simulation_state *run, struct tap_source sou
         lane->attached = workers_attach(run->workers, lane->tap, &good, error);
     if (good && run->graph)
         lane->graph = graph_lane_new(run->graph, lane->tap, &good, error);
+    if (good && run->slots)
+        good = (lane->slots = top_down_keeper_attach(run->slots, lane->tap, error));
     if (!good || !attach_calls(run, lane, error) || !attach_observers(run, lane, error) ||
         !(lane->core = core_new(run->options->machine, &options, error))) {
         lane_free(run, lane);
@@ -213,9 +216,24 @@ bool run_finish_lane(struct simulation_state *run, struct lane *lane, struct err
             observer->collect(observer->context, lane->instructions[i],
                               observer->weight * (double)run->step.weight, good ? error : &late);
     }
+    if (lane->slots && !top_down_keeper_collect(run->slots, lane->slots, run->step.weight) && good)
+        good = error_set(error, "out of memory for levels");
     if (lane->causes && !stall_causes_move(run->causes, lane->causes, run->step.weight) && good)
         good = error_set(error, "out of memory for the causes of stalls");
     return collect_slices(run, &lane->slice, good ? error : &late) && good;
+}
+
+/* Slots up to there have a class before it is known that those from there on have none. */
+bool run_lane_wait_until(const struct lane *lane, uint64_t cycle, struct error *error) {
+    if (lane->slots) {
+        if (!core_finish(lane->core, error))
+            return false;
+        if (!top_down_finish(lane->slots))
+            return error_set(error, "out of memory for levels");
+        top_down_wait_until(lane->slots, cycle);
+    }
+    core_wait_until(lane->core, cycle);
+    return true;
 }
 
 bool run_lane_end(struct simulation_state *run, uint32_t thread, struct error *error) {

@@ -4,6 +4,7 @@
 #include "simulate/graph_breakdown.h"
 #include "simulate/simulate.h"
 #include "simulate/slice_recorder.h"
+#include "simulate/top_down_keeper.h"
 #include "simulate/workers.h"
 #include "util/executor.h"
 
@@ -16,6 +17,7 @@ struct lane {
     struct graph_lane *graph; /* or NULL */
     struct call_lane *calls;  /* likewise */
     struct data_lane *data;   /* likewise */
+    struct top_down *slots;   /* likewise */
     struct core *core;
     struct stall_causes *causes; /* of a core in order; else NULL */
     bool in_window;
@@ -41,6 +43,7 @@ struct simulation_state {
     struct graph_breakdown *graph;          /* or NULL */
     struct call_paths *calls;               /* or NULL */
     struct data_profile *data;              /* likewise */
+    struct top_down_keeper *slots;          /* likewise */
     struct oracle_result sliced;            /* of cores that record slices and are done */
     struct oracle_result collected;         /* what Oracle had when the level began */
     struct pics *total;
@@ -67,6 +70,8 @@ bool run_lane_end(struct simulation_state *run, uint32_t thread, struct error *e
 bool run_end_window(struct simulation_state *run, struct lane *lane, struct error *error);
 /* Lets the pipeline run empty and writes the slice down. */
 bool run_end_slice(struct simulation_state *run, struct lane *lane, struct error *error);
+/* Its core, which is empty, does nothing until this cycle (core_wait_until()). */
+bool run_lane_wait_until(const struct lane *lane, uint64_t cycle, struct error *error);
 /* Also after a failure all that the core did is counted and has been to the workers. */
 bool run_finish_lane(struct simulation_state *run, struct lane *lane, struct error *error);
 /* Frees all cores; what they counted has been collected. */

@@ -318,6 +318,7 @@ static void free_cores(struct simulation_state *run) {
     graph_breakdown_free(run->graph);
     call_paths_free(run->calls);
     data_profile_free(run->data);
+    top_down_keeper_free(run->slots);
     tap_bus_free(run->bus);
     stall_causes_free(run->causes);
     executor_free(run->pipeline);
@@ -361,6 +362,9 @@ static bool prepare(struct simulation_state *run, struct error *error) {
         return false;
     if (run->calls && options->names && !(run->data = data_profile_new(options->names)))
         return error_set(error, "out of memory for data objects");
+    if (options->top_down &&
+        !(run->slots = top_down_keeper_new(options->machine, options->ideal, run->attribution)))
+        return error_set(error, "out of memory for levels");
     return !options->graph || (run->graph = graph_breakdown_new(options, trace_isa(run->trace),
                                                                 run->attribution, error));
 }
@@ -379,6 +383,8 @@ static bool finish(struct simulation_state *run, struct error *error) {
         good &= workers_finish_paths(run->path_workers, simulation, good ? error : &late);
     if (run->graph && simulation->instructions)
         good &= graph_breakdown_finish(run->graph, simulation, good ? error : &late);
+    if (run->slots)
+        good &= top_down_keeper_finish(run->slots, simulation, good ? error : &late);
     if (data && !data_profile_finish(run->data, code, data) && good)
         good = error_set(error, "out of memory for data objects");
     if (run->calls && !call_paths_finish(run->calls, code, &simulation->paths, data) && good)
@@ -418,6 +424,7 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
 
 void simulation_free(struct simulation *simulation) {
     free(simulation->cells);
+    free(simulation->slots);
     free(simulation->executions);
     free(simulation->threads);
     free(simulation->slices);

@@ -90,6 +90,8 @@ struct simulation_options {
     /* With `extents`: fill `data` below, with names of data as these tell. NULL: not. */
     const struct object_names *names;
 
+    bool top_down; /* fill `slots` below, of a machine that has them (top_down_missing()) */
+
     bool graph; /* fill `breakdown` below from the dependence graphs of all cores */
     /* With these categories; NULL: the standard ones. Their sets of instructions may grow while
      * code becomes known. */
@@ -144,6 +146,10 @@ struct simulation {
     struct pics_cell *cells; /* units per (instruction, signature), sorted; they sum to cycles ×
                                 CYCLE_UNITS */
     uint64_t cell_count;
+    /* Slots per (instruction, enum slot_class), sorted; they sum to cycles × dispatch_width. NULL:
+     * they were not asked for. */
+    struct pics_cell *slots;
+    uint64_t slot_count;
     uint64_t *executions; /* per static instruction */
     uint32_t execution_count;
 

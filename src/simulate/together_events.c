@@ -167,15 +167,17 @@ bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
     return true;
 }
 
-void guest_pay_for_wake(struct chip_run *chip, struct guest *guest, uint64_t cycle) {
+bool guest_pay_for_wake(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                        struct error *error) {
     if (!chip->wake_cost || guest->at_end)
-        return;
+        return true;
     chip->result->wake_calls++;
     guest_enter(chip, guest, THREAD_WAITING, cycle);
     guest->clock = cycle + chip->wake_cost;
-    if (!chip_is_fast(chip))
-        core_wait_until(guest->lane->core, cycle + chip->wake_cost);
+    if (!chip_is_fast(chip) && !run_lane_wait_until(guest->lane, cycle + chip->wake_cost, error))
+        return false;
     guest_enter(chip, guest, THREAD_RUNNING, cycle + chip->wake_cost);
+    return true;
 }
 
 /* The event has taken place: who waited for it goes on. */
@@ -198,9 +200,7 @@ static bool take_place(struct chip_run *chip, struct guest *guest, uint64_t cycl
         if (!guest_end_wait(chip, other, cycle, error))
             return false;
     }
-    if (wakes)
-        guest_pay_for_wake(chip, guest, cycle);
-    return true;
+    return !wakes || guest_pay_for_wake(chip, guest, cycle, error);
 }
 
 /* Those who wait there with a time limit, which had run out in the captured run, are woken before

@@ -28,7 +28,8 @@ bool guest_give_core(struct chip_run *chip, struct guest *guest, int core, struc
     if (!chip_is_fast(chip)) {
         if (!guest_make_core(chip, guest, error))
             return false;
-        core_wait_until(guest->lane->core, cycle);
+        if (!run_lane_wait_until(guest->lane, cycle, error))
+            return false;
     }
     if (guest->state == THREAD_SLEEPING)
         guest_enter(chip, guest, THREAD_READY, guest->ready);

@@ -60,9 +60,7 @@ static bool offer(struct chip_run *chip, struct guest *guest, struct lock *lock,
     } while (count < lock->waiter_count && lock->waiters[count - 1].reads &&
              lock->waiters[count].reads);
     lock_forget(lock, count);
-    if (wakes)
-        guest_pay_for_wake(chip, guest, cycle);
-    return true;
+    return !wakes || guest_pay_for_wake(chip, guest, cycle, error);
 }
 
 /* Whether the first in line can have the lock at once. */
@@ -123,8 +121,8 @@ static bool arrive_at(struct chip_run *chip, struct guest *guest, uint64_t cycle
         if (!guest_end_wait(chip, waiter, cycle, error))
             return false;
     }
-    if (wakes)
-        guest_pay_for_wake(chip, guest, cycle);
+    if (wakes && !guest_pay_for_wake(chip, guest, cycle, error))
+        return false;
     lock_forget(barrier, barrier->waiter_count);
     guest->action = (struct guest_action){.what = DO_NOTHING};
     return true;

@@ -188,7 +188,8 @@ bool guest_note_wait(struct chip_run *chip, struct guest *guest, uint64_t until,
                      bool over, struct error *error);
 enum course_activity guest_activity(const struct chip_run *chip, const struct guest *guest);
 /* A running thread, whose pipeline is empty, wakes others in this cycle: what that takes. */
-void guest_pay_for_wake(struct chip_run *chip, struct guest *guest, uint64_t cycle);
+bool guest_pay_for_wake(struct chip_run *chip, struct guest *guest, uint64_t cycle,
+                        struct error *error);
 /* Whether a waiting thread has fallen asleep by then: else it need not be woken. */
 static inline bool guest_sleeps(const struct chip_run *chip, const struct guest *guest,
                                 uint64_t cycle) {

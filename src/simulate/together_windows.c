@@ -67,9 +67,8 @@ bool chip_window_begin(struct chip_run *chip, uint64_t weight, struct error *err
         guest->run_insns = guest->run_cycles = 0;
         if (guest->life != GUEST_ALIVE || guest->state != THREAD_RUNNING)
             continue;
-        if (!guest_make_core(chip, guest, error))
+        if (!guest_make_core(chip, guest, error) || !run_lane_wait_until(guest->lane, start, error))
             return false;
-        core_wait_until(guest->lane->core, start);
     }
     sampling->fast = false;
     sampling->start = start;

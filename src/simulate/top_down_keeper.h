@@ -1,16 +1,26 @@
-/* Top-down levels of all cores of a simulation: one of simulation_options.observers. */
+/* Inside of this room: top-down levels of all cores of a simulation. Like the golden reference,
+ * what the cores gained counts with the weight of what was simulated. */
 #pragma once
 
 #include "attribute/top_down.h"
 #include "simulate/simulate.h"
+#include "util/executor.h"
 
 struct top_down_keeper;
-/* Of a machine that has levels (top_down_missing()). It has a thread of its own. */
+/* Of a machine that has levels (top_down_missing()). `thread`: on which slots are classed, or NULL.
+ */
 struct top_down_keeper *top_down_keeper_new(const struct machine *machine, uint32_t ideal,
-                                            struct error *error);
+                                            struct executor *thread);
 void top_down_keeper_free(struct top_down_keeper *keeper);
-struct simulation_observer top_down_keeper_observer(struct top_down_keeper *keeper);
-/* After the simulation: cells as top_down_profile() has them, sorted (free). NULL, with an error:
- * out of memory, or they are not dispatch_width × `cycles` slots. */
-struct pics_cell *top_down_keeper_cells(struct top_down_keeper *keeper, uint64_t cycles,
-                                        uint64_t *count, struct error *error);
+
+/* One core, whose tap it watches. NULL: an error. */
+struct top_down *top_down_keeper_attach(struct top_down_keeper *keeper, struct tap *tap,
+                                        struct error *error);
+/* What it gained since then, once it has no instruction under way. False: out of memory. */
+bool top_down_keeper_collect(struct top_down_keeper *keeper, struct top_down *core,
+                             uint64_t weight);
+
+/* Fills the simulation's slots. False, with an error: out of memory, or not every slot of its
+ * cycles has a class. */
+bool top_down_keeper_finish(struct top_down_keeper *keeper, struct simulation *simulation,
+                            struct error *error);

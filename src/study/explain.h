@@ -42,6 +42,7 @@ struct explanation_request {
                        explanation_file() */
     bool forecasts; /* tell, too, what would be saved */
     const struct path_extents *extents; /* tell of call paths (simulate/simulate.h); NULL: not */
+    bool top_down;                      /* likewise */
     struct sampling sampling;           /* of what is sampled systematically */
     uint64_t warm_up;                   /* instructions before each region */
     bool simulate_warm_up;              /* all of them, rather than take time stamps */

@@ -71,6 +71,7 @@ bool listed_regions_simulate(struct listed_regions *regions, struct watch *watch
                                                .ideal = ideal,
                                                .isa = regions->lists[0].isa,
                                                .jobs = request->jobs,
+                                               .top_down = request->top_down,
                                                .watcher = watcher_of(watch),
                                                .keep = saving ? saving_keep_region : NULL,
                                                .keep_context = saving};

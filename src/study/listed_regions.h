@@ -14,6 +14,7 @@ struct regions_request {
     uint32_t list_count;                   /* 0: none */
     uint32_t jobs;                         /* 0: as many as processors */
     uint64_t warm_up;                      /* instructions before each, at most */
+    bool top_down;                         /* as in struct simulation_options */
 };
 
 struct listed_regions {

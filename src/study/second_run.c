@@ -250,6 +250,7 @@ static struct region_run *new_regions(struct second_run *run, struct error *erro
         .instruction_observer_count = forecasting->observer_count,
         .isa = run->request->isa,
         .chained = true,
+        .top_down = run->request->top_down,
         .extents = run->request->extents,
         .starts = run->request->starts,
         .reweighted = true,
@@ -343,6 +344,7 @@ static bool sample_again(struct second_run *run, struct error *error) {
     const struct simulation_options options = {.machine = run->request->machine,
                                                .ideal = run->request->ideal,
                                                .extents = run->request->extents,
+                                               .top_down = run->request->top_down,
                                                .instructions = forecasting.observers,
                                                .instruction_observer_count =
                                                    forecasting.observer_count,

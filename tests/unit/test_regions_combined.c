@@ -2,6 +2,7 @@
  * figure worked by hand. */
 #include "trace_script.h"
 
+#include "attribute/top_down.h"
 #include "simulate/combination.h"
 #include "simulate/regions.h"
 #include "trace/code_union.h"
@@ -77,9 +78,11 @@ static void codes_may_be_large(void **state) {
 
 /* ---- simulations ---- */
 
-/* 10 instructions in 7 cycles, of two static ones. */
+/* 10 instructions in 7 cycles of two slots, of two static ones. */
 static void make_part(struct simulation *part) {
     static const struct pics_cell cells[] = {{0, 0, 1000}, {0, 64, 2000}, {1, 0, 2880}};
+    static const struct pics_cell slots[] = {
+        {0, SLOT_RETIRING, 6}, {0, SLOT_L1, 3}, {1, SLOT_RETIRING, 5}};
     *part = (struct simulation){.simulated = 10,
                                 .instructions = 10,
                                 .uops = 11,
@@ -87,12 +90,15 @@ static void make_part(struct simulation *part) {
                                 .states = {4, 2, 1, 0},
                                 .counted = {.cycles = 7, .instructions = 10, .uops = 11},
                                 .cell_count = 3,
+                                .slot_count = 3,
                                 .execution_count = 2,
                                 .thread_count = 1};
     part->counted.loads = 3;
     part->counted.stores = 1;
     part->cells = malloc(sizeof cells);
     memcpy(part->cells, cells, sizeof cells);
+    part->slots = malloc(sizeof slots);
+    memcpy(part->slots, slots, sizeof slots);
     part->executions = malloc(2 * sizeof *part->executions);
     part->executions[0] = 6;
     part->executions[1] = 4;
@@ -102,6 +108,7 @@ static void make_part(struct simulation *part) {
 
 /* Times 2.5: cycles 17.5, to the nearest 18. States: 4, 6, 7 of 7 become 10.3, 15.4, 18 of 18,
  * whole parts 10, 15, 18. Cells: 1000, 3000, 5880 of 5880 become 2571.4, 7714.3, 15120 of 18 × 840.
+ * Slots 6, 9 and 14 of 14: 15.4, 23.1 and 36 of 18 × 2.
  * Executions 6 and 10 of 10: 15 and 25. µops 27.5: 28; loads 7.5: 8; stores 2.5: 3. */
 static void parts_are_scaled(void **state) {
     (void)state;
@@ -110,10 +117,14 @@ static void parts_are_scaled(void **state) {
     make_part(&part);
     assert_true(simulation_scale(&part, 25, &error));
     static const uint64_t states[] = {10, 5, 3, 0}, units[] = {2571, 5143, 7406};
+    static const uint64_t slots[] = {15, 8, 13};
     assert_int_equal(part.cycles, 18);
     assert_memory_equal(part.states, states, sizeof states);
     for (int i = 0; i < 3; i++)
         assert_int_equal(part.cells[i].units, units[i]);
+    assert_int_equal(part.slot_count, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(part.slots[i].units, slots[i]);
     assert_int_equal(part.executions[0], 15);
     assert_int_equal(part.executions[1], 10);
     assert_int_equal(part.threads[0].instructions, 25);
@@ -180,6 +191,17 @@ static void parts_are_summed(void **state) {
             assert_int_equal(cell_of(&sum, 0, 64)->units, 2000 * times);
             assert_int_equal(cell_of(&sum, 2, 0)->units, 7406 * times);
             assert_int_equal(cell_of(&sum, 3, 0)->units, (2571 + 2880) * times);
+            static const struct pics_cell slots[] = {{0, SLOT_RETIRING, 6},
+                                                     {0, SLOT_L1, 3},
+                                                     {2, SLOT_RETIRING, 13},
+                                                     {3, SLOT_RETIRING, 20},
+                                                     {3, SLOT_L1, 8}};
+            assert_int_equal(sum.slot_count, 5);
+            for (unsigned i = 0; i < 5; i++) {
+                assert_int_equal(sum.slots[i].insn, slots[i].insn);
+                assert_int_equal(sum.slots[i].psv, slots[i].psv);
+                assert_int_equal(sum.slots[i].units, slots[i].units * times);
+            }
             assert_int_equal(sum.execution_count, 4);
             assert_int_equal(sum.executions[0], 6 * times);
             assert_int_equal(sum.executions[2], 10 * times);

@@ -332,6 +332,47 @@ static void system_calls_are_serializing(void **state) {
            {0, SLOT_SERIALISING, 3 + 4 * (20 - 5)}, {1, SLOT_FETCH_OTHER, 3 + 4 * 3});
 }
 
+static void push_four(struct program_fixture *program, struct core *core, uint32_t first) {
+    struct error error;
+    const struct core_input input = {.code = &program->code,
+                                     .insns = program->dynamic + first,
+                                     .accesses = program->accesses,
+                                     .insn_count = 4};
+    assert_true(core_push(core, &input, &error));
+    assert_true(core_finish(core, &error));
+    assert_true(top_down_finish(program->levels));
+}
+
+/* Four adds take cycles 1 to 7. Then the core waits until cycle 100, in which the others are
+ * fetched: they are dispatched in 103 and commit in 106. The cycles from 8 to 100 have no slots. */
+static void waits_have_no_slots(void **state) {
+    (void)state;
+    const struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    struct tap *tap = tap_new(NULL);
+    struct error error;
+    adds(program, 8);
+    program->levels = top_down_new(&machine, 0);
+    const struct tap_worker worker = top_down_worker(program->levels);
+    assert_true(tap_add_worker(tap, &worker, &error));
+    const struct core_options options = {.tap = tap};
+    struct core *core = core_new(&machine, &options, &error);
+    push_four(program, core, 0);
+    top_down_wait_until(program->levels, 100);
+    core_wait_until(core, 100);
+    push_four(program, core, 4);
+    core_statistics(core, &program->statistics);
+    assert_int_equal(program->statistics.cycles, 7 + 6);
+    assert_int_equal(pics_total(top_down_profile(program->levels)), 4 * (7 + 6));
+    assert_int_equal(slots_of(program, 0, SLOT_FETCH_OTHER), 4 * 3);
+    assert_int_equal(slots_of(program, 3, SLOT_FETCH_OTHER), 4 * 3);
+    assert_int_equal(slots_of(program, 4, SLOT_FETCH_OTHER), 4 * 2);
+    assert_int_equal(slots_of(program, 7, SLOT_FETCH_OTHER), 4 * 3);
+    core_free(core);
+    tap_free(tap);
+    program_fixture_free(program);
+}
+
 /* Every class is in one level that has no parts, and the parts of a level are all of it. */
 static void the_tree_is_a_tree(void **state) {
     (void)state;
@@ -384,6 +425,7 @@ int main(void) {
         cmocka_unit_test(dependent_adds_are_latency),
         cmocka_unit_test(waits_for_a_unit_are_ports),
         cmocka_unit_test(system_calls_are_serializing),
+        cmocka_unit_test(waits_have_no_slots),
         cmocka_unit_test(the_tree_is_a_tree),
         cmocka_unit_test(what_has_no_slots_says_so),
     };

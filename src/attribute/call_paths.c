@@ -336,8 +336,12 @@ struct call_lane *call_lane_new(struct call_paths *paths, uint32_t thread) {
     return NULL;
 }
 
-bool call_lane_begin(struct call_lane *lane, const struct stack_start *start) {
-    return shadow_stack_begin(&lane->stack, lane->paths->starts, start);
+bool call_lane_begin(struct call_lane *lane, const struct code *code,
+                     const struct stack_start *start, struct data_profile *data, uint32_t process) {
+    if (data && stack_starts_have_data(lane->paths->starts))
+        data_profile_told(data);
+    return shadow_stack_begin(&lane->stack, code, lane->paths->starts, start,
+                              data ? data_profile_objects(data) : NULL, process);
 }
 
 void call_lane_free(struct call_lane *lane) {

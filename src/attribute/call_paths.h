@@ -71,8 +71,10 @@ void call_paths_total(const struct call_paths *paths, uint64_t *units, uint64_t 
 /* One guest thread. */
 struct call_lane;
 struct call_lane *call_lane_new(struct call_paths *paths, uint32_t thread);
-/* Of a new lane: its first instructions come where the other run was then. False: out of memory. */
-bool call_lane_begin(struct call_lane *lane, const struct stack_start *start);
+/* Of a new lane, whose code this is: its first instructions come where the other run was then.
+ * `data`: whose map gets what the process had; or NULL. False: out of memory. */
+bool call_lane_begin(struct call_lane *lane, const struct code *code,
+                     const struct stack_start *start, struct data_profile *data, uint32_t process);
 /* After the tap is freed. */
 void call_lane_free(struct call_lane *lane);
 struct tap_worker call_lane_worker(struct call_lane *lane);

@@ -140,6 +140,14 @@ void data_profile_free(struct data_profile *profile) {
     free(profile);
 }
 
+struct memory_objects *data_profile_objects(struct data_profile *profile) {
+    return profile->objects;
+}
+
+void data_profile_told(struct data_profile *profile) {
+    profile->told = true;
+}
+
 bool data_profile_collect(struct data_profile *profile, uint64_t weight) {
     return pics_move(profile->total, profile->gained, weight) &&
            pics_move(profile->code_total, profile->code_gained, weight);

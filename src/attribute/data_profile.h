@@ -46,6 +46,10 @@ bool data_profile_collect(struct data_profile *profile, uint64_t weight);
  * out of memory; data_result_free() either way. */
 bool data_profile_finish(struct data_profile *profile, const struct code *code,
                          struct data_result *result);
+/* Whose map it is, for what a lane begins with (shadow_stack_begin()); and that events of memory
+ * have been told of before. */
+struct memory_objects *data_profile_objects(struct data_profile *profile);
+void data_profile_told(struct data_profile *profile);
 /* As memory_objects_fork(). */
 bool data_profile_fork(struct data_profile *profile, uint32_t process, uint32_t parent);
 

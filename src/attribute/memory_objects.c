@@ -71,6 +71,7 @@ struct memory_objects {
     struct hash_index index;
     struct process_memory **processes; /* by number; NULL: none yet */
     size_t process_capacity;
+    const struct code *base; /* of the run that began it; NULL: none did */
     uint32_t mappings_known; /* of the code */
     uint32_t allocator;      /* the one object of its kind */
     uint32_t *frames;        /* objects, by node of the path tree; OBJECT_NONE: not asked yet */
@@ -307,7 +308,7 @@ static void drop_heap_range(struct process_memory *memory) {
 
 /* ---- events ---- */
 
-static uint32_t object_of_event(struct memory_objects *objects, const struct memory_view *view,
+static uint32_t object_of_event(struct memory_objects *objects, uint32_t node,
                                 const struct trace_memory *event) {
     struct memory_object object = object_of(OBJECT_HEAP);
     if (event->kind == MEMORY_BREAK)
@@ -323,7 +324,7 @@ static uint32_t object_of_event(struct memory_objects *objects, const struct mem
     }
     if (event->kind == MEMORY_MAPPED)
         object.kind = OBJECT_ANONYMOUS;
-    object.path = view->stack->node;
+    object.path = node;
     return memory_objects_number(objects, &object);
 }
 
@@ -340,9 +341,9 @@ static bool note_range(struct process_memory *memory, const struct trace_memory 
                                           : map_range(memory, range);
 }
 
-bool memory_objects_note(struct memory_objects *objects, struct memory_view *view,
-                         const struct trace_memory *event) {
-    struct process_memory *memory = memory_of(objects, view->process);
+static bool note_event(struct memory_objects *objects, uint32_t process, uint32_t node,
+                       const struct trace_memory *event) {
+    struct process_memory *memory = memory_of(objects, process);
     uint32_t object = OBJECT_NONE;
     if (!memory)
         return false;
@@ -351,7 +352,7 @@ bool memory_objects_note(struct memory_objects *objects, struct memory_view *vie
         return true;
     }
     if (event->kind != MEMORY_UNMAPPED &&
-        (object = object_of_event(objects, view, event)) == UINT32_MAX)
+        (object = object_of_event(objects, node, event)) == UINT32_MAX)
         return false;
     if (event->kind != MEMORY_ALLOCATED)
         return note_range(memory, event, object);
@@ -359,31 +360,68 @@ bool memory_objects_note(struct memory_objects *objects, struct memory_view *vie
     return heap_blocks_add(&memory->heap, event->address, event->size, object);
 }
 
+bool memory_objects_note(struct memory_objects *objects, struct memory_view *view,
+                         const struct trace_memory *event) {
+    return note_event(objects, view->process, view->stack->node, event);
+}
+
+bool memory_objects_recall(struct memory_objects *objects, uint32_t process,
+                           const struct trace_memory *event, uint32_t node) {
+    struct trace_memory as_here = *event;
+    if (as_here.image != UINT32_MAX)
+        as_here.image |= OBJECT_BASE_IMAGE;
+    return note_event(objects, process, node, &as_here);
+}
+
 /* ---- images ---- */
 
-static bool add_mapping(struct memory_objects *objects, const struct code *code,
-                        const struct code_mapping *mapping) {
-    struct process_memory *memory = memory_of(objects, mapping->process);
-    const struct code_image *image = &code->images[mapping->image];
+/* In a process, as an image of this number; a place is known once, by whatever number. */
+static bool add_mapping(struct memory_objects *objects, const struct code_image *image,
+                        const struct code_mapping *mapping, uint32_t process, uint32_t number) {
+    struct process_memory *memory = memory_of(objects, process);
     uint64_t linked, low, high;
     if (!memory)
         return false;
     if (image->kind != CODE_IMAGE_FILE ||
-        any_where(i, memory->image_count, memory->images[i].image == mapping->image) ||
+        any_where(i, memory->image_count, memory->images[i].image == number) ||
         !objects->names.linked(objects->names.context, image, mapping->file_offset, &linked, &low,
                                &high))
         return true;
     const uint64_t bias = mapping->address - linked;
+    if (any_where(i, memory->image_count,
+                  memory->images[i].bias == bias && memory->images[i].low == low + bias))
+        return true;
     forget_all(memory);
     return array_push(memory->images, memory->image_capacity, memory->image_count,
-                      (struct image_place){mapping->image, bias, low + bias, high + bias});
+                      (struct image_place){number, bias, low + bias, high + bias});
+}
+
+bool memory_objects_begin(struct memory_objects *objects, const struct code *base, uint32_t of,
+                          uint32_t process) {
+    objects->base = base;
+    for (uint32_t i = 0; i < base->mapping_count; i++) {
+        const struct code_mapping *mapping = &base->mappings[i];
+        if (mapping->process == of && !add_mapping(objects, &base->images[mapping->image], mapping,
+                                                   process, mapping->image | OBJECT_BASE_IMAGE))
+            return false;
+    }
+    return true;
 }
 
 bool memory_objects_learn(struct memory_objects *objects, const struct code *code) {
-    for (; objects->mappings_known < code->mapping_count; objects->mappings_known++)
-        if (!add_mapping(objects, code, &code->mappings[objects->mappings_known]))
+    for (; objects->mappings_known < code->mapping_count; objects->mappings_known++) {
+        const struct code_mapping *mapping = &code->mappings[objects->mappings_known];
+        if (!add_mapping(objects, &code->images[mapping->image], mapping, mapping->process,
+                         mapping->image))
             return false;
+    }
     return true;
+}
+
+static const struct code_image *image_at(const struct memory_objects *objects,
+                                         const struct code *code, uint32_t number) {
+    return number & OBJECT_BASE_IMAGE ? &objects->base->images[number & ~OBJECT_BASE_IMAGE]
+                                      : &code->images[number];
 }
 
 /* The variable or section at an address. *found: whether one is. False: out of memory. */
@@ -395,7 +433,7 @@ static bool find_in_images(struct memory_objects *objects, const struct process_
         const struct image_place *image = &memory->images[i];
         struct memory_object object = object_of(OBJECT_SECTION);
         if (address - image->low >= image->high - image->low ||
-            !objects->names.locate(objects->names.context, &code->images[image->image],
+            !objects->names.locate(objects->names.context, image_at(objects, code, image->image),
                                    address - image->bias, &object))
             continue;
         object.image = image->image;

@@ -32,11 +32,13 @@ enum object_kind {
 };
 
 enum { OBJECTS_BLOCKS = 1 << 24, OBJECT_NONE = 0 /* the number of OBJECT_UNKNOWN */ };
+#define OBJECT_BASE_IMAGE (UINT32_C(1) << 31)
 
 /* What makes two objects the same. */
 struct memory_object {
     uint8_t kind;      /* enum object_kind */
-    uint32_t image;    /* of the code: of a variable, section, file, code; else UINT32_MAX */
+    uint32_t image;    /* of the code: of a variable, section, file, code; else UINT32_MAX. With
+                          OBJECT_BASE_IMAGE: of the code of the run that began it */
     uint32_t path;     /* node of the path tree: the allocating routine, below its callers; else
                           PATH_NONE */
     uint32_t function; /* of the path functions: whose frame; else FUNCTION_NONE */
@@ -81,6 +83,13 @@ bool memory_objects_learn(struct memory_objects *objects, const struct code *cod
 /* A process begins, unless it has: it has what its parent has (UINT32_MAX: nothing). A process that
  * nothing was told of begins empty. False: out of memory. */
 bool memory_objects_fork(struct memory_objects *objects, uint32_t process, uint32_t parent);
+/* A process begins as `of` did in another run, whose code is `base` and lives as long: where its
+ * files are is known from there. Then each event before: it has happened below this node. False:
+ * out of memory. */
+bool memory_objects_begin(struct memory_objects *objects, const struct code *base, uint32_t of,
+                          uint32_t process);
+bool memory_objects_recall(struct memory_objects *objects, uint32_t process,
+                           const struct trace_memory *event, uint32_t node);
 /* An event of memory has happened, in the thread, behind the last instruction that its stack has
  * walked. False: out of memory. */
 bool memory_objects_note(struct memory_objects *objects, struct memory_view *view,

@@ -128,9 +128,25 @@ static uint32_t add_inlined(struct path_functions *functions, uint32_t image, ui
                                                   .inlined = name});
 }
 
-uint32_t path_function_from(struct path_functions *functions, const struct path_functions *from,
-                            uint32_t function) {
+uint32_t path_python_from(const struct code *from, const struct code *code, uint32_t python) {
+    if (!python || python > from->python_count)
+        return 0;
+    const struct python_source *source = &from->python[python - 1];
+    const size_t found = index_where(i, code->python_count,
+                                     code->python[i].first_line == source->first_line &&
+                                         !strcmp(code->python[i].name, source->name) &&
+                                         !strcmp(code->python[i].path, source->path));
+    return found < code->python_count ? (uint32_t)found + 1 : 0;
+}
+
+uint32_t path_function_from(struct path_functions *functions, const struct code *code,
+                            const struct path_functions *from, uint32_t function) {
     struct path_function taken = from->items[function];
+    if (taken.is_python)
+        return path_python_line(
+            functions,
+            functions->base ? path_python_from(functions->base, code, taken.python) : taken.python,
+            taken.line);
     taken.insn |= PATH_BASE_INSN;
     return taken.inlined ? add_inlined(functions, taken.image & ~INLINED, taken.insn, taken.inlined)
                          : add(functions, &taken);

@@ -121,9 +121,13 @@ static inline uint32_t path_scope_of(struct path_functions *functions, const str
  * out of memory. */
 uint32_t path_python_line(struct path_functions *functions, uint32_t python, uint32_t line);
 
-/* A function of the run that began this one, as one of this run; FUNCTION_NONE: out of memory. */
-uint32_t path_function_from(struct path_functions *functions, const struct path_functions *from,
-                            uint32_t function);
+/* A function of Python, numbered as in struct path_function, that the code `from` has, as one of
+ * `code`; 0: it is not known there. */
+uint32_t path_python_from(const struct code *from, const struct code *code, uint32_t python);
+/* A function of the run that began this one, as one of this run, whose code is `code`;
+ * FUNCTION_NONE: out of memory. */
+uint32_t path_function_from(struct path_functions *functions, const struct code *code,
+                            const struct path_functions *from, uint32_t function);
 
 /* What a function is for, by its name. */
 void path_extent_name(struct path_extent *extent, const char *name);

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "attribute/memory_journal.h"
 #include "attribute/shadow_parts.h"
 #include "util/array.h"
 
@@ -22,11 +23,20 @@ struct kept_stack {
     uint64_t stamp;
 };
 
+/* A frame of Python. */
+struct kept_python {
+    uint32_t function, line, owner;
+    bool begins;
+    uint32_t outer; /* as in struct kept_frame */
+};
+
 struct stack_start {
     uint32_t thread;
     uint64_t position;
     struct kept_stack present;
+    uint32_t python; /* the innermost frame; NO_FRAME: there is none */
     uint32_t first_aside, aside_count;
+    struct memory_mark memory; /* with a journal */
     uint32_t stub_site;
     uint8_t stub_kind;
     bool stub_lazy, fresh;
@@ -44,7 +54,7 @@ struct stack_starts {
     const struct code *code;
     struct shadow_stack stack; /* of the thread that was seen last */
     bool any;
-    uint32_t thread;
+    uint32_t thread, process; /* of what was seen last */
     struct wanted *wanted;
     size_t wanted_count, wanted_capacity, next;
     struct stack_start *items;
@@ -52,8 +62,13 @@ struct stack_starts {
     struct kept_frame *frames;
     size_t frame_count, frame_capacity;
     struct hash_index index; /* of the frames */
+    struct kept_python *python;
+    size_t python_count, python_capacity;
+    struct hash_index python_index;
     struct kept_stack *asides;
     size_t aside_count, aside_capacity;
+    struct memory_journal *journal; /* NULL: data is not asked for */
+    bool has_data;                  /* something is in it */
 };
 
 static bool stay(void *context, uint64_t position, uint32_t node) {
@@ -61,11 +76,15 @@ static bool stay(void *context, uint64_t position, uint32_t node) {
     return true;
 }
 
-struct stack_starts *stack_starts_new(const struct path_extents *extents) {
+struct stack_starts *stack_starts_new(const struct path_extents *extents, bool data) {
     struct stack_starts *starts = calloc(1, sizeof *starts);
-    if (starts)
-        starts->functions.extents = *extents;
-    return starts;
+    if (!starts)
+        return NULL;
+    starts->functions.extents = *extents;
+    if (!data || (starts->journal = memory_journal_new()))
+        return starts;
+    stack_starts_free(starts);
+    return NULL;
 }
 
 void stack_starts_free(struct stack_starts *starts) {
@@ -76,6 +95,9 @@ void stack_starts_free(struct stack_starts *starts) {
     path_tree_free(&starts->tree);
     path_functions_free(&starts->functions);
     hash_index_free(&starts->index);
+    hash_index_free(&starts->python_index);
+    memory_journal_free(starts->journal);
+    free(starts->python);
     free(starts->wanted);
     free(starts->items);
     free(starts->frames);
@@ -121,7 +143,44 @@ static bool keep_frames(struct stack_starts *starts, const struct shadow_frames 
     return true;
 }
 
-static bool keep_start(struct stack_starts *starts) {
+static uint32_t keep_python(struct stack_starts *starts, const struct kept_python *frame) {
+    const uint64_t hash = hash_pair((uint64_t)frame->function << 32 | frame->line,
+                                    (uint64_t)frame->owner << 32 | frame->outer) ^
+                          frame->begins;
+    size_t at;
+    for (uint32_t i = hash_index_first(&starts->python_index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&starts->python_index, hash, &at)) {
+        const struct kept_python *known = &starts->python[i];
+        if (known->function == frame->function && known->line == frame->line &&
+            known->owner == frame->owner && known->outer == frame->outer &&
+            known->begins == frame->begins)
+            return i;
+    }
+    const uint32_t number = (uint32_t)starts->python_count;
+    return array_push(starts->python, starts->python_capacity, starts->python_count, *frame) &&
+                   hash_index_add(&starts->python_index, hash, number)
+               ? number
+               : NO_FRAME;
+}
+
+static bool keep_pythons(struct stack_starts *starts, uint32_t *innermost) {
+    const struct shadow_python *python = &starts->stack.python;
+    *innermost = NO_FRAME;
+    for (size_t i = 0; i < python->count; i++) {
+        const struct shadow_python_frame *frame = &python->frames[i];
+        *innermost = keep_python(starts, &(struct kept_python){.function = frame->function,
+                                                               .line = frame->line,
+                                                               .owner = frame->owner,
+                                                               .begins = frame->begins,
+                                                               .outer = *innermost});
+        if (*innermost == NO_FRAME)
+            return false;
+    }
+    return true;
+}
+
+/* Of a thread of the process. */
+static bool keep_start(struct stack_starts *starts, uint32_t process) {
     const struct shadow_stack *stack = &starts->stack;
     struct stack_start start = {.thread = starts->thread,
                                 .position = stack->position,
@@ -132,7 +191,9 @@ static bool keep_start(struct stack_starts *starts) {
                                 .stub_lazy = stack->stub_lazy,
                                 .fresh = stack->fresh,
                                 .left = stack->left};
-    if (!keep_frames(starts, &stack->frames, stack->node, &start.present))
+    if (!keep_frames(starts, &stack->frames, stack->node, &start.present) ||
+        !keep_pythons(starts, &start.python) ||
+        (starts->journal && !memory_journal_mark(starts->journal, process, &start.memory)))
         return false;
     for (uint32_t i = 0; i < stack->aside_count; i++) {
         struct kept_stack aside;
@@ -183,6 +244,28 @@ uint64_t stack_starts_left(struct stack_starts *starts, uint32_t thread) {
                : UINT64_MAX;
 }
 
+/* Events of memory are noted where they happen. */
+static bool walk_and_note(struct stack_starts *starts, const struct code *code,
+                          const struct trace_batch *piece) {
+    const struct trace_memory *event = piece->memory, *last = event + piece->memory_count;
+    for (uint32_t begin = 0, end; begin < piece->insn_count; begin = end) {
+        struct trace_batch part = *piece;
+        const bool more = event < last && event->position - piece->first_insn < piece->insn_count;
+        end = more ? (uint32_t)(event->position - piece->first_insn) : piece->insn_count;
+        part.insns += begin;
+        part.first_insn += begin;
+        part.insn_count = end - begin;
+        if (!shadow_stack_walk(&starts->stack, code, &part, true))
+            return false;
+        for (; event < last && event->position <= piece->first_insn + end; event++) {
+            starts->has_data = true;
+            if (!memory_journal_note(starts->journal, piece->process, starts->stack.node, event))
+                return false;
+        }
+    }
+    return true;
+}
+
 bool stack_starts_see(struct stack_starts *starts, const struct code *code,
                       const struct trace_batch *piece) {
     if (!piece->insn_count)
@@ -192,10 +275,13 @@ bool stack_starts_see(struct stack_starts *starts, const struct code *code,
     const struct wanted *wanted = next_wanted(starts, piece->thread);
     if (wanted && wanted->position == starts->stack.position) {
         starts->next++;
-        if (!shadow_stack_land(&starts->stack, code, piece->insns[0].insn) || !keep_start(starts))
+        if (!shadow_stack_land(&starts->stack, code, piece->insns[0].insn) ||
+            !keep_start(starts, piece->process))
             return false;
     }
-    return shadow_stack_walk(&starts->stack, code, piece, true);
+    starts->process = piece->process;
+    return starts->journal ? walk_and_note(starts, code, piece)
+                           : shadow_stack_walk(&starts->stack, code, piece, true);
 }
 
 bool stack_starts_end(struct stack_starts *starts, const struct code *code) {
@@ -212,7 +298,7 @@ bool stack_starts_end(struct stack_starts *starts, const struct code *code) {
         nodes[i].beside =
             path_function_of(&starts->functions, code, nodes[i].site) != nodes[around].function;
     }
-    return keep_start(starts);
+    return keep_start(starts, starts->process);
 }
 
 const struct stack_start *stack_starts_find(const struct stack_starts *starts, uint32_t thread,
@@ -227,6 +313,10 @@ const struct stack_start *stack_starts_last(const struct stack_starts *starts) {
     return starts->any && starts->count ? &starts->items[starts->count - 1] : NULL;
 }
 
+bool stack_starts_have_data(const struct stack_starts *starts) {
+    return starts->has_data;
+}
+
 uint32_t stack_start_thread(const struct stack_start *start) {
     return start->thread;
 }
@@ -236,6 +326,9 @@ uint32_t stack_start_thread(const struct stack_start *start) {
 struct beginning {
     const struct stack_starts *starts;
     struct shadow_stack *stack;
+    const struct code *code;
+    struct memory_objects *objects; /* or NULL */
+    uint32_t process;
     struct pair {
         uint32_t from, to;
     } * pairs; /* nodes */
@@ -263,8 +356,8 @@ static bool note_node(struct beginning *beginning, uint32_t from, uint32_t to) {
 static uint32_t make_node(struct beginning *beginning, uint32_t node, uint32_t parent) {
     const struct path_node *from = &beginning->starts->tree.nodes[node];
     struct shadow_stack *stack = beginning->stack;
-    const uint32_t function =
-        path_function_from(stack->functions, &beginning->starts->functions, from->function);
+    const uint32_t function = path_function_from(stack->functions, beginning->code,
+                                                 &beginning->starts->functions, from->function);
     const uint32_t site = from->site == PATH_NONE ? PATH_NONE : from->site | PATH_BASE_INSN;
     if (function == FUNCTION_NONE)
         return PATH_NONE;
@@ -326,10 +419,54 @@ static bool begin_all(struct beginning *beginning, const struct stack_start *sta
     return true;
 }
 
-bool shadow_stack_begin(struct shadow_stack *stack, const struct stack_starts *starts,
-                        const struct stack_start *start) {
-    struct beginning beginning = {.starts = starts, .stack = stack};
-    const bool room = begin_all(&beginning, start);
+/* The frames of Python, whose functions are those of the code. */
+static bool begin_python(struct beginning *beginning, const struct stack_start *start) {
+    const struct stack_starts *starts = beginning->starts;
+    struct shadow_python *python = &beginning->stack->python;
+    size_t count = 0;
+    for (uint32_t i = start->python; i != NO_FRAME; i = starts->python[i].outer)
+        count++;
+    if (!array_room(python->frames, python->capacity, count + 1))
+        return false;
+    python->count = count;
+    for (uint32_t i = start->python; i != NO_FRAME; i = starts->python[i].outer) {
+        const struct kept_python *kept = &starts->python[i];
+        const uint32_t owner =
+            kept->owner == PATH_NONE ? PATH_NONE : node_for(beginning, kept->owner);
+        if (owner == PATH_NONE && kept->owner != PATH_NONE)
+            return false;
+        python->frames[--count] = (struct shadow_python_frame){
+            .function = path_python_from(starts->code, beginning->code, kept->function),
+            .line = kept->line,
+            .begins = kept->begins,
+            .owner = owner,
+            .node = PATH_NONE};
+    }
+    return true;
+}
+
+static bool recall(void *context, const struct trace_memory *event, uint32_t node) {
+    struct beginning *beginning = context;
+    const uint32_t below = node_for(beginning, node);
+    return below != PATH_NONE &&
+           memory_objects_recall(beginning->objects, beginning->process, event, below);
+}
+
+static bool begin_memory(struct beginning *beginning, const struct stack_start *start) {
+    const struct stack_starts *starts = beginning->starts;
+    return !beginning->objects || !starts->journal ||
+           (memory_objects_begin(beginning->objects, starts->code, start->memory.process,
+                                 beginning->process) &&
+            memory_journal_recall(starts->journal, &start->memory, recall, beginning));
+}
+
+bool shadow_stack_begin(struct shadow_stack *stack, const struct code *code,
+                        const struct stack_starts *starts, const struct stack_start *start,
+                        struct memory_objects *objects, uint32_t process) {
+    struct beginning beginning = {
+        .starts = starts, .stack = stack, .code = code, .objects = objects, .process = process};
+    const bool room = begin_all(&beginning, start) && begin_python(&beginning, start) &&
+                      begin_memory(&beginning, start);
     stack->stub_site =
         start->stub_site == PATH_NONE ? PATH_NONE : start->stub_site | PATH_BASE_INSN;
     stack->stub_kind = start->stub_kind;

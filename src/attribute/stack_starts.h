@@ -7,11 +7,12 @@
  * Stacks have most of their outer calls in common, which are kept once. */
 #pragma once
 
+#include "attribute/memory_objects.h"
 #include "attribute/shadow_stack.h"
 
 struct stack_starts;
-/* Neither lines of Python nor data are kept. NULL: out of memory. */
-struct stack_starts *stack_starts_new(const struct path_extents *extents);
+/* `data`: what is allocated and mapped is kept as well. NULL: out of memory. */
+struct stack_starts *stack_starts_new(const struct path_extents *extents, bool data);
 void stack_starts_free(struct stack_starts *starts);
 
 /* Where the thread has executed so many instructions; those of a thread ascending. False: out of
@@ -36,9 +37,13 @@ const struct stack_start *stack_starts_find(const struct stack_starts *starts, u
 const struct stack_start *stack_starts_last(const struct stack_starts *starts);
 uint32_t stack_start_thread(const struct stack_start *start);
 
+/* Events of memory were seen. */
+bool stack_starts_have_data(const struct stack_starts *starts);
 /* Of the run, for struct path_functions. */
 const struct code *stack_starts_code(const struct stack_starts *starts);
-/* Puts a stack that was only initialised there: what it walks next comes next. False: out of
- * memory. Several threads may do so at once. */
-bool shadow_stack_begin(struct shadow_stack *stack, const struct stack_starts *starts,
-                        const struct stack_start *start);
+/* Puts a stack that was only initialised there: what it walks next comes next, in this code. With
+ * `objects`: they get what the process had, as their `process`, below nodes of the stack's tree.
+ * False: out of memory. Several threads may do so at once. */
+bool shadow_stack_begin(struct shadow_stack *stack, const struct code *code,
+                        const struct stack_starts *starts, const struct stack_start *start,
+                        struct memory_objects *objects, uint32_t process);

@@ -63,13 +63,9 @@ static const struct option_row OPTIONS[] = {
 
 /* The option that has all simulated in one pass; NULL: none was given. */
 static const char *one_pass_option(const struct explain *explain) {
-    const struct path_options *paths = &explain->run.path_options;
-    return explain->one_pass                          ? explain->one_pass
-           : explain->run.struct_options.given        ? "--fields"
-           : paths->data                              ? "--data"
-           : explain->run.verb.output.by == BY_OBJECT ? "--by object"
-           : paths->python                            ? "--python"
-                                                      : NULL;
+    return explain->one_pass                   ? explain->one_pass
+           : explain->run.struct_options.given ? "--fields"
+                                               : NULL;
 }
 
 static void check(struct argp_state *state, void *request) {
@@ -90,6 +86,7 @@ static void check(struct argp_state *state, void *request) {
     explain->run.study.forecasts &= !explain->run.levels_asked; /* nothing is shown of them */
     struct together_request *threads = &explain->run.study.threads;
     threads->over = explain->one_pass ? 0 : explain->over;
+    threads->in_place_of_sampling = !explain->one_pass;
     if (explain->enough)
         threads->regions = explain->regions;
     if (explain->simulate_warm_up)
@@ -121,9 +118,7 @@ static const struct command_line LINE = {
 static bool may_be_run_twice(const struct explain *explain) {
     const struct input_options *input = &explain->run.input;
     struct stat status;
-    if (explain->over == UINT64_MAX || explain->run.struct_options.given ||
-        explain->run.path_options.python ||
-        path_options_data(&explain->run.path_options, explain->run.verb.output.by) || input->skip ||
+    if (explain->over == UINT64_MAX || explain->run.struct_options.given || input->skip ||
         input->from || input->thread >= 0 || input->seconds || input->on_signal)
         return false;
     return input->command ||
@@ -139,7 +134,7 @@ static const struct verb ONE_PASS = {
 
 /* Explained as study/explain.h says: a command, unless a part of its run is asked for by --skip,
  * --from, --thread, --for or --on-signal; and the whole of a trace in a regular file. All else, and
- * what --exact or --systematic asks for, is simulated in one pass; and lines of Python and data. */
+ * what --exact, --systematic or --fields asks for, is simulated in one pass. */
 static const struct verb *choose(void *verb) {
     run_look_for_python(&((struct explain *)verb)->run);
     return may_be_run_twice(verb) ? &verb_explain : &ONE_PASS;

@@ -5,11 +5,11 @@
 
 static bool start(struct explain *explain, struct error *error) {
     struct run *run = &explain->run;
-    struct capture_options capture = input_capture(&run->input);
-    watch_limit(&verb_watch, &capture, run->input.stop);
     const struct path_extents *extents;
     if (!run_extents(run, &extents, error))
         return false;
+    struct capture_options capture = input_capture(&run->input);
+    watch_limit(&verb_watch, &capture, run->input.stop);
     const struct explanation_request request = {.watch = &verb_watch,
                                                 .capture = &capture,
                                                 .interrupted = interrupt_tell,
@@ -23,6 +23,8 @@ static bool start(struct explain *explain, struct error *error) {
                                                 .forecasts = run->study.forecasts,
                                                 .extents = extents,
                                                 .top_down = run->levels_asked,
+                                                .paths_of_data = run->study.options.paths_of_data,
+                                                .names = run->study.options.names,
                                                 .sampling = run->study.options.sampling,
                                                 .warm_up = explain->warm_up,
                                                 .simulate_warm_up = explain->simulate_warm_up,

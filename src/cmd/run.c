@@ -59,6 +59,11 @@ bool run_extents(struct run *run, const struct path_extents **extents, struct er
     bool good;
     *extents = paths_begin(&run->paths, &run->path_options, data || by == BY_LOOP || by == BY_PATH,
                            &good, error);
+    run->study.options.paths_of_data = data && by != BY_LOOP && by != BY_PATH &&
+                                       !path_options_any(&run->path_options) &&
+                                       !run->save_options.save;
+    run->study.options.names = data && good ? &run->paths.names : NULL;
+    run->input.objects = data;
     return good;
 }
 
@@ -67,18 +72,9 @@ bool run_open(struct run *run, struct error *error) {
     run->study.options.ideal = run->machine.ideal;
     run->study.interrupted = interrupt_tell;
     structs_prepare(&run->struct_options, &run->study);
-    const enum report_by by = run->verb.output.by;
-    const bool data = path_options_data(&run->path_options, by);
     run->study.options.top_down = run->levels_asked;
-    const bool good = run_extents(run, &run->study.options.extents, error);
-    run->study.options.paths_of_data = data && by != BY_LOOP && by != BY_PATH &&
-                                       !path_options_any(&run->path_options) &&
-                                       !run->save_options.save;
-    run->study.options.names = data && good ? &run->paths.names : NULL;
-    run->input.objects = data;
-    if (data) /* what lies between regions may allocate */
-        run->study.threads.over = 0;
-    return good && simulated_run_open(&run->study, &run->verb.failed, error) &&
+    return run_extents(run, &run->study.options.extents, error) &&
+           simulated_run_open(&run->study, &run->verb.failed, error) &&
            run_may_have_levels(run, run->study.options.machine, error);
 }
 

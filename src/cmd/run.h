@@ -64,7 +64,8 @@ void run_check_levels(struct run *run, const struct argp_state *state);
 /* Likewise once the machine is. */
 bool run_may_have_levels(const struct run *run, const struct machine *machine, struct error *error);
 
-/* Where functions are, if the options ask for something that calls tell of; else NULL. */
+/* Where functions are, if the options ask for something that calls tell of; else NULL. What is
+ * simulated, and captured, is told of data where they ask for it. */
 bool run_extents(struct run *run, const struct path_extents **extents, struct error *error);
 
 /* Pieces of run_go(): until the machine is known; what came of the simulation, which was `good`. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulate/data_sum.h"
 #include "simulate/path_sum.h"
 #include "simulate/shares.h"
 #include "util/array.h"
@@ -79,6 +80,8 @@ bool simulation_scale(struct simulation *simulation, uint64_t instructions, stru
                                      instructions};
     if (simulation->paths.count)
         path_result_scale(&simulation->paths, &paths);
+    if (simulation->data.object_count)
+        data_result_match(&simulation->data, simulation->cells, simulation->cell_count);
     scale_threads(simulation, of_instructions, of_cycles);
     for (uint32_t i = 0; i < simulation->execution_count; i++)
         simulation->executions[i] = share(&of_instructions, simulation->executions[i]);
@@ -97,6 +100,7 @@ struct combination {
     struct simulation sum; /* but for cells, paths, and executions and threads by number */
     struct pics *cells, *slots;
     struct path_sum *paths; /* NULL: none were added */
+    struct data_sum *data;  /* likewise */
     size_t execution_capacity, thread_capacity;
 };
 
@@ -116,6 +120,7 @@ void combination_free(struct combination *combination) {
     pics_free(combination->cells);
     pics_free(combination->slots);
     path_sum_free(combination->paths);
+    data_sum_free(combination->data);
     free(combination);
 }
 
@@ -183,12 +188,15 @@ static bool add_breakdown(struct breakdown *sum, const struct breakdown *part,
     return breakdown_copy(sum, part, error);
 }
 
-static bool add_call_paths(struct combination *combination, const struct simulation *part,
+static bool add_call_paths(struct combination *combination, struct simulation *part,
                            const struct code *code) {
-    if (!part->paths.count)
-        return true;
-    return (combination->paths || (combination->paths = path_sum_new())) &&
-           path_sum_add(combination->paths, &part->paths, code);
+    struct data_result *data = part->data.object_count ? &part->data : NULL;
+    if ((part->paths.count || data) &&
+        (!(combination->paths || (combination->paths = path_sum_new())) ||
+         !path_sum_add(combination->paths, &part->paths, code, data)))
+        return false;
+    return !data || ((combination->data || (combination->data = data_sum_new())) &&
+                     data_sum_add(combination->data, data));
 }
 
 bool combination_add(struct combination *combination, struct simulation *part,
@@ -241,14 +249,16 @@ static bool renumber(struct simulation *result, const uint32_t *order) {
 }
 
 bool combination_finish(struct combination *combination, uint64_t instructions,
-                        const uint32_t *order, struct simulation *result, struct error *error) {
+                        const struct code_union *code, const uint32_t *order,
+                        struct simulation *result, struct error *error) {
     *result = combination->sum;
     memset(&combination->sum, 0, sizeof combination->sum);
     result->executed = instructions;
     if (!(result->cells = pics_cells(combination->cells, &result->cell_count)) ||
         !(result->slots = pics_cells(combination->slots, &result->slot_count)) ||
         !renumber(result, order) ||
-        (combination->paths && !path_sum_finish(combination->paths, order, &result->paths)))
+        (combination->paths && !path_sum_finish(combination->paths, order, &result->paths)) ||
+        (combination->data && !data_sum_finish(combination->data, code, &result->data)))
         return no_memory(error);
     return simulation_scale(result, instructions, error);
 }

@@ -14,19 +14,21 @@
  * It must hold neither sampled windows, profiles nor slices. Fails without instructions. */
 bool simulation_scale(struct simulation *simulation, uint64_t instructions, struct error *error);
 
+struct code_union;
 struct combination;
 struct combination *combination_new(void);
 void combination_free(struct combination *combination);
 
 /* Scales `part` to `instructions` and adds it, as of one thread. numbers[i]: what its instruction i
- * is called in the combination, whose code is `code`; its call paths are numbered so already. Any
- * order of adding gives the same sums. Sums over 2^64 units are refused. */
+ * is called in the combination, whose code is `code`; its call paths and objects are so already.
+ * Any order of adding gives the same sums. Sums over 2^64 units are refused. */
 bool combination_add(struct combination *combination, struct simulation *part,
                      const uint32_t *numbers, const struct code *code, uint32_t process,
                      uint32_t thread, uint64_t instructions, struct error *error);
 
 /* The sum, scaled to `instructions` (when parts are missing it stands for the whole run all the
- * same). order[i]: what instruction i of the combination is called now, one to one. The caller
- * calls simulation_free either way. */
+ * same). order[i]: what instruction i of the combination, whose code has been sorted, is called
+ * now, one to one. The caller calls simulation_free either way. */
 bool combination_finish(struct combination *combination, uint64_t instructions,
-                        const uint32_t *order, struct simulation *result, struct error *error);
+                        const struct code_union *code, const uint32_t *order,
+                        struct simulation *result, struct error *error);

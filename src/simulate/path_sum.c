@@ -57,14 +57,28 @@ static bool number_base(struct call_path_result *result, struct code_union *all,
     return good;
 }
 
+static bool number_python(struct call_path_result *result, struct code_union *all,
+                          const struct code *code) {
+    for (uint32_t i = 0; i < result->function_count; i++) {
+        struct call_path_function *function = &result->functions[i];
+        if (function->is_python && function->python && function->python <= code->python_count &&
+            (function->python = code_union_python(all, &code->python[function->python - 1])) ==
+                UINT32_MAX)
+            return false;
+    }
+    return true;
+}
+
 bool path_result_renumber(struct call_path_result *result, struct code_union *all,
-                          const uint32_t *numbers, const struct code *base, uint32_t thread,
-                          struct error *error) {
+                          const struct code *code, const uint32_t *numbers, const struct code *base,
+                          uint32_t thread, struct error *error) {
     uint32_t *of_base = base ? calloc(base->insn_count + (size_t)1, sizeof *of_base) : NULL;
     struct numbers at = {.result = result};
     uint32_t *number;
-    if (base && !of_base)
+    if ((base && !of_base) || !number_python(result, all, code)) {
+        free(of_base);
         return error_set(error, "out of memory for call paths");
+    }
     const bool good = !of_base || number_base(result, all, base, of_base, error);
     while (good && (number = next_number(&at)))
         *number = of_base && *number & PATH_BASE_INSN ? of_base[*number & ~PATH_BASE_INSN]
@@ -208,14 +222,27 @@ static bool add_paths(struct path_sum *sum, const struct call_path_result *resul
                               result->cells[i].units));
 }
 
+/* Paths and functions that a result does not have stay PATH_NONE and FUNCTION_NONE. */
+static void place_data(struct data_result *data, const struct call_path_result *result,
+                       const uint32_t *functions, const uint32_t *nodes) {
+    for (uint32_t i = 0; i < data->object_count; i++) {
+        struct memory_object *object = &data->objects[i];
+        object->path = object->path < result->count ? nodes[object->path] : PATH_NONE;
+        object->function =
+            object->function < result->function_count ? functions[object->function] : FUNCTION_NONE;
+    }
+}
+
 bool path_sum_add(struct path_sum *sum, const struct call_path_result *result,
-                  const struct code *code) {
+                  const struct code *code, struct data_result *data) {
     uint32_t *functions = malloc((result->function_count + (size_t)1) * sizeof *functions);
     uint32_t *nodes = malloc((result->count + (size_t)1) * sizeof *nodes);
     bool room = functions && nodes;
     for (uint32_t i = 0; room && i < result->function_count; i++)
         room = (functions[i] = function_of(sum, &result->functions[i], code)) != FUNCTION_NONE;
     room = room && add_paths(sum, result, functions, nodes);
+    if (room && data)
+        place_data(data, result, functions, nodes);
     shadow_counts_add(&sum->counts, &result->counts);
     sum->crowded += result->crowded;
     free(functions);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "simulate/combination.h"
+#include "simulate/data_sum.h"
 #include "simulate/path_sum.h"
 #include "simulate/warming.h"
 #include "trace/code_union.h"
@@ -126,11 +127,14 @@ static void keep_region(const struct region_run *run, const struct region_trace 
 }
 
 static bool number_paths(struct region_run *run, struct simulation *simulation,
-                         const uint32_t *numbers, uint32_t thread, struct error *error) {
+                         const struct code *code, const uint32_t *numbers, uint32_t thread,
+                         struct error *error) {
     const struct stack_starts *starts = run->options.starts;
-    return !simulation->paths.count ||
-           path_result_renumber(&simulation->paths, run->code, numbers,
-                                starts ? stack_starts_code(starts) : NULL, thread, error);
+    const struct code *base = starts ? stack_starts_code(starts) : NULL;
+    return (!simulation->paths.function_count ||
+            path_result_renumber(&simulation->paths, run->code, code, numbers, base, thread,
+                                 error)) &&
+           data_result_renumber(&simulation->data, run->code, code, base, error);
 }
 
 /* Under the lock. */
@@ -144,7 +148,7 @@ static bool add_region(struct region_run *run, struct task *task, const struct c
     }
     keep_region(run, region, simulation, code);
     bool good = code_union_add(run->code, code, numbers, error) &&
-                number_paths(run, simulation, numbers, region->thread, error);
+                number_paths(run, simulation, code, numbers, region->thread, error);
     if (good && run->options.reweighted) {
         task->part = *simulation;
         task->numbers = numbers;
@@ -193,6 +197,8 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
                                          .graph = run->options.graph,
                                          .top_down = run->options.top_down,
                                          .extents = run->options.extents,
+                                         .paths_of_data = run->options.paths_of_data,
+                                         .names = run->options.names,
                                          .start = {run->options.starts, region->begins, 0},
                                          .instructions = observers,
                                          .instruction_observer_count =
@@ -519,7 +525,7 @@ bool region_run_add_simulation(struct region_run *run, struct simulation *simula
     }
     pthread_mutex_lock(&run->lock);
     bool good = code_union_add(run->code, code, numbers, error) &&
-                number_paths(run, simulation, numbers, PATH_NONE, error) &&
+                number_paths(run, simulation, code, numbers, PATH_NONE, error) &&
                 combination_add(run->combination, simulation, numbers, code_union_code(run->code),
                                 0, 0, simulation->executed, error);
     sampling_spread_add(&run->spread, &simulation->spread);
@@ -608,7 +614,7 @@ bool region_run_finish(struct region_run *run, uint64_t instructions, struct sim
         return error_set(error, "out of memory for the profile");
     struct simulation_regions regions = result->regions;
     bool good = code_union_sort(run->code, order, error) &&
-                combination_finish(run->combination, instructions, order, result, error);
+                combination_finish(run->combination, instructions, run->code, order, result, error);
     result->regions = regions;
     if (good && run->task_count && regions.simulated == regions.count && !take_samples(run, result))
         good = error_set(error, "out of memory for the profile");

@@ -69,7 +69,8 @@ static bool attach_calls(const struct simulation_state *run, struct lane *lane,
     const struct simulation_start *start = &run->options->start;
     if (!(lane->calls = call_lane_new(run->calls, lane->source.thread)) ||
         (start->start && start->thread == lane->source.thread &&
-         !call_lane_begin(lane->calls, start->start)))
+         !call_lane_begin(lane->calls, trace_code(run->trace), start->start, run->data,
+                          lane->source.process)))
         return error_set(error, "out of memory for call paths");
     bool good = true;
     if (run->path_workers)

@@ -10,6 +10,14 @@
 
 /* ---- between regions ---- */
 
+/* What lies between regions calls, returns and allocates, too. */
+static bool follow_calls(struct chip_run *chip, struct guest *guest,
+                         const struct trace_batch *piece, struct error *error) {
+    return !chip->run->calls ||
+           (guest_make_core(chip, guest, error) &&
+            call_lane_see(guest->lane->calls, trace_code(guest->input.trace), piece, false, error));
+}
+
 bool chip_pass(struct chip_run *chip, struct guest *guest, const struct trace_batch *piece,
                struct error *error) {
     struct chip_sampling *sampling = chip->sampling;
@@ -17,6 +25,8 @@ bool chip_pass(struct chip_run *chip, struct guest *guest, const struct trace_ba
     if (chip->options->profile)
         return work_profile_piece(chip->options->profile, piece, error);
     work_meter_piece(&sampling->meter, piece);
+    if (!follow_calls(chip, guest, piece, error))
+        return false;
     if (chip->run->simulation->executed <= sampling->warm_from)
         return true;
     const struct core_input input = core_input_of(trace_code(guest->input.trace), piece);

@@ -120,7 +120,7 @@ struct explanation *explanation_start(const struct explanation_request *request,
     }
     run->profile = chunk_profile_new(run->trace, &settings);
     if (run->profile && request->extents)
-        run->calls = first_calls_new(run->profile, request->extents);
+        run->calls = first_calls_new(run->profile, request->extents, request->names);
     if (!run->profile || !run->calls != !request->extents) {
         error_set(error, "out of memory");
         explanation_free(run);
@@ -257,6 +257,8 @@ static bool sample_rest(struct explanation *run, struct error *error) {
         .ideal = run->request.ideal,
         .extents = run->request.extents,
         .top_down = run->request.top_down,
+        .paths_of_data = run->request.paths_of_data,
+        .names = run->request.names,
         .start = {last ? starts : NULL, last, last ? stack_start_thread(last) : 0},
         .instructions = forecasting.observers,
         .instruction_observer_count = forecasting.observer_count,
@@ -318,6 +320,8 @@ static bool take_regions(struct explanation *run, uint32_t regions, bool again,
         .stamped = !run->request.simulate_warm_up,
         .extents = run->request.extents,
         .top_down = run->request.top_down,
+        .paths_of_data = run->request.paths_of_data,
+        .names = run->request.names,
         .starts = first_calls_starts(run->calls),
         .regions = regions,
         .forecast_is_known = again || !run->request.forecasts,

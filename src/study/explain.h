@@ -42,7 +42,9 @@ struct explanation_request {
                        explanation_file() */
     bool forecasts; /* tell, too, what would be saved */
     const struct path_extents *extents; /* tell of call paths (simulate/simulate.h); NULL: not */
-    bool top_down;                      /* likewise */
+    bool top_down;                      /* likewise of slots */
+    bool paths_of_data;                 /* likewise, with */
+    const struct object_names *names;   /* data objects; NULL: not */
     struct sampling sampling;           /* of what is sampled systematically */
     uint64_t warm_up;                   /* instructions before each region */
     bool simulate_warm_up;              /* all of them, rather than take time stamps */

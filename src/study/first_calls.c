@@ -14,9 +14,9 @@ struct first_calls {
 };
 
 struct first_calls *first_calls_new(struct chunk_profile *profile,
-                                    const struct path_extents *extents) {
+                                    const struct path_extents *extents, bool data) {
     struct first_calls *calls = calloc(1, sizeof *calls);
-    if (!calls || !(calls->starts = stack_starts_new(extents))) {
+    if (!calls || !(calls->starts = stack_starts_new(extents, data))) {
         free(calls);
         return NULL;
     }

@@ -10,9 +10,9 @@
 #include "region/chunk_profile.h"
 
 struct first_calls;
-/* `profile` gets the chunks. NULL: out of memory. */
+/* `profile` gets the chunks. `data`: also what has been allocated there. NULL: out of memory. */
 struct first_calls *first_calls_new(struct chunk_profile *profile,
-                                    const struct path_extents *extents);
+                                    const struct path_extents *extents, bool data);
 void first_calls_free(struct first_calls *calls);
 
 /* For trace_watch(), with the calls as context: the profile gets the chunk. */

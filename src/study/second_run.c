@@ -252,6 +252,8 @@ static struct region_run *new_regions(struct second_run *run, struct error *erro
         .chained = true,
         .top_down = run->request->top_down,
         .extents = run->request->extents,
+        .paths_of_data = run->request->paths_of_data,
+        .names = run->request->names,
         .starts = run->request->starts,
         .reweighted = true,
         .watcher = watcher_of(run->request->watch),
@@ -345,6 +347,8 @@ static bool sample_again(struct second_run *run, struct error *error) {
                                                .ideal = run->request->ideal,
                                                .extents = run->request->extents,
                                                .top_down = run->request->top_down,
+                                               .paths_of_data = run->request->paths_of_data,
+                                               .names = run->request->names,
                                                .instructions = forecasting.observers,
                                                .instruction_observer_count =
                                                    forecasting.observer_count,

@@ -27,6 +27,8 @@ struct second_run_request {
     uint32_t regions;                   /* as many, or all slices there are */
     const struct path_extents *extents; /* tell of call paths; NULL: not */
     bool top_down;                      /* as in struct simulation_options */
+    bool paths_of_data;                 /* of these alone that data objects have */
+    const struct object_names *names;   /* tell of data; NULL: not */
     const struct stack_starts *starts;  /* of the first run; NULL: not known */
     bool forecast_is_known;             /* regions are only simulated: `forecast` stays empty */
     struct sampling sampling;           /* of a third run, when the second goes another way */

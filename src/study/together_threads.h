@@ -12,9 +12,11 @@ struct together_request {
     struct together_affinity affinity;   /* without groups or turn: any core */
     /* Longer runs than so many instructions are simulated by regions; 0: none is. */
     uint64_t over;
-    uint32_t regions; /* then: as many, or all slices there are */
-    uint64_t warm_up; /* instructions of all threads before each */
-    uint64_t slice;   /* instructions of a region, of all threads, without those that only wait */
+    bool in_place_of_sampling; /* threads are simulated together where windows of a single one would
+                                  be sampled */
+    uint32_t regions;          /* then: as many, or all slices there are */
+    uint64_t warm_up;          /* instructions of all threads before each */
+    uint64_t slice; /* instructions of a region, of all threads, without those that only wait */
 };
 
 /* Regions long enough for what threads do to each other, and as many as take some 20 seconds. */

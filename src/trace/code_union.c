@@ -8,6 +8,7 @@
 
 #include "trace/code_symbols.h"
 #include "util/array.h"
+#include "util/hash_index.h"
 #include "util/order.h"
 
 enum { FIRST_SLOTS = 1 << 14, MAX_INSNS = 1 << 30 };
@@ -17,6 +18,9 @@ struct code_union {
     size_t insn_capacity, image_capacity;
     uint32_t *slots; /* number + 1; 0: free */
     uint32_t slot_mask;
+    size_t python_capacity;
+    struct hash_index python; /* by content */
+    uint32_t *image_order;    /* once sorted: what the images are called now */
 };
 
 static bool no_memory(struct error *error) {
@@ -41,9 +45,16 @@ void code_union_free(struct code_union *all) {
         free(all->code.images[i].path);
         free(all->code.images[i].symbol);
     }
+    for (uint32_t i = 0; i < all->code.python_count; i++) {
+        free(all->code.python[i].name);
+        free(all->code.python[i].path);
+    }
     free(all->code.images);
     free(all->code.insns);
+    free(all->code.python);
     free(all->slots);
+    free(all->image_order);
+    hash_index_free(&all->python);
     free(all);
 }
 
@@ -60,8 +71,7 @@ int code_images_compare(const struct code_image *a, const struct code_image *b) 
            memcmp(a->build_id, b->build_id, a->build_id_size);
 }
 
-/* UINT32_MAX: out of memory. */
-static uint32_t image_number(struct code_union *all, const struct code_image *image) {
+uint32_t code_union_image(struct code_union *all, const struct code_image *image) {
     struct code *code = &all->code;
     for (uint32_t i = 0; i < code->image_count; i++)
         if (code_images_compare(&code->images[i], image) == 0) {
@@ -81,6 +91,34 @@ static uint32_t image_number(struct code_union *all, const struct code_image *im
         return UINT32_MAX;
     }
     return code->image_count++;
+}
+
+uint32_t code_union_image_now(const struct code_union *all, uint32_t image) {
+    return all->image_order[image];
+}
+
+/* ---- functions of Python ---- */
+
+uint32_t code_union_python(struct code_union *all, const struct python_source *source) {
+    struct code *code = &all->code;
+    const uint64_t hash = XXH3_64bits_withSeed(
+        source->path, strlen(source->path),
+        XXH3_64bits_withSeed(source->name, strlen(source->name), source->first_line));
+    size_t at;
+    for (uint32_t i = hash_index_first(&all->python, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&all->python, hash, &at))
+        if (code->python[i].first_line == source->first_line &&
+            !strcmp(code->python[i].name, source->name) &&
+            !strcmp(code->python[i].path, source->path))
+            return i + 1;
+    const uint32_t number = code->python_count;
+    if (!array_room(code->python, all->python_capacity, (size_t)number + 1))
+        return UINT32_MAX;
+    const struct python_source added = {strdup(source->name), strdup(source->path),
+                                        source->first_line};
+    code->python[code->python_count++] = added;
+    return added.name && added.path && hash_index_add(&all->python, hash, number) ? number + 1
+                                                                                  : UINT32_MAX;
 }
 
 /* ---- instructions ---- */
@@ -153,7 +191,7 @@ bool code_union_add(struct code_union *all, const struct code *code, uint32_t *n
     uint32_t *images = malloc((code->image_count ? code->image_count : 1) * sizeof *images);
     bool room = images != NULL;
     for (uint32_t i = 0; room && i < code->image_count; i++)
-        room = (images[i] = image_number(all, &code->images[i])) != UINT32_MAX;
+        room = (images[i] = code_union_image(all, &code->images[i])) != UINT32_MAX;
     for (uint32_t i = 0; room && i < code->insn_count; i++) {
         struct static_insn insn = code->insns[i];
         insn.image = images[insn.image];
@@ -195,7 +233,8 @@ static uint32_t *sorted(uint32_t count, int (*compare)(const void *, const void 
     return numbers;
 }
 
-static bool sort_images(struct code *code) {
+static bool sort_images(struct code_union *all) {
+    struct code *code = &all->code;
     uint32_t *old = sorted(code->image_count, by_name, code->images);
     uint32_t *new = malloc((code->image_count ? code->image_count : 1) * sizeof *new);
     struct code_image *images =
@@ -214,14 +253,15 @@ static bool sort_images(struct code *code) {
         free(images);
     }
     free(old);
-    free(new);
+    free(all->image_order);
+    all->image_order = new;
     return room;
 }
 
 bool code_union_sort(struct code_union *all, uint32_t *order, struct error *error) {
     struct code *code = &all->code;
     uint32_t count = code->insn_count;
-    if (!sort_images(code))
+    if (!sort_images(all))
         return no_memory(error);
     uint32_t *old = sorted(count, by_place, code->insns);
     struct static_insn *insns = malloc((count ? count : 1) * sizeof *insns);

@@ -24,6 +24,11 @@ void code_union_free(struct code_union *all);
 bool code_union_add(struct code_union *all, const struct code *code, uint32_t *numbers,
                     struct error *error);
 
+/* The number of an image, and that of a function of Python, from 1: added if they are not there
+ * yet. UINT32_MAX: out of memory. */
+uint32_t code_union_image(struct code_union *all, const struct code_image *image);
+uint32_t code_union_python(struct code_union *all, const struct python_source *source);
+
 /* Names anonymous code, all of which is of one process (trace/code_symbols.h): functions that are
  * added later by the same names are the same code. */
 bool code_union_name(struct code_union *all, const struct code_symbol *symbols, size_t count,
@@ -36,3 +41,5 @@ const struct code *code_union_code(const struct code_union *all);
  * is the same whatever order it was added in. `order`, of insn_count, tells the new numbers. No
  * more may be added. */
 bool code_union_sort(struct code_union *all, uint32_t *order, struct error *error);
+/* Then: the number that an image has now. */
+uint32_t code_union_image_now(const struct code_union *all, uint32_t image);

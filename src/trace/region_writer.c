@@ -221,8 +221,35 @@ static bool put_events(struct region_writer *writer, struct chunk_events events,
 
 static bool is_left_out(uint64_t event) {
     const unsigned mark = event_mark_kind(event);
-    return event_kind(event) == EVENT_MARK && (mark == MARK_WRITER || mark == MARK_WRITTEN ||
-                                               mark == MARK_MEMORY || mark == MARK_EXTENT);
+    return event_kind(event) == EVENT_MARK && (mark == MARK_WRITER || mark == MARK_WRITTEN);
+}
+
+static bool is_mapping_of_file(uint64_t event) {
+    return event_kind(event) == EVENT_MARK && event_mark_kind(event) == MARK_MEMORY &&
+           event_payload(event) >> 48 == MEMORY_MAPPED;
+}
+
+/* The extent of a mapping, whose image has a number of its own here. One that is not known is as
+ * anonymous memory. */
+static bool define_mapping(struct region_writer *writer, uint64_t *event, struct error *error) {
+    const struct kept_process *process = writer->process;
+    const uint64_t extent = event_payload(*event), mask = (1u << EXTENT_IMAGE_BITS) - 1;
+    const uint32_t captured = (uint32_t)(extent & mask) - 1;
+    const size_t mapping =
+        index_where(i, process->mapping_count, process->mappings[i].image == captured);
+    uint32_t number = 0;
+    if (!(extent & mask))
+        return true;
+    *event = event_mark(MARK_EXTENT, extent & ~mask);
+    if (mapping == process->mapping_count)
+        return true;
+    if (!array_zeroed_room(writer->mapped, writer->mapped_capacity, process->mapping_count))
+        return out_of_memory(writer, error);
+    if (!define_image(writer, captured, process->mappings[mapping].start, &number, error))
+        return false;
+    if (number + UINT64_C(1) <= mask)
+        *event |= number + 1;
+    return true;
 }
 
 /* Functions have the numbers that they have in the process. */
@@ -261,8 +288,10 @@ bool region_writer_data(struct region_writer *writer, const struct item_data *da
     for (uint32_t i = from; i < data->event_count; i++) {
         uint64_t event = data->events[i];
         if (is_left_out(event))
-            continue; /* threads have other numbers here, and begin elsewhere; memory that was
-                         allocated between regions is not known */
+            continue; /* threads have other numbers here, and begin elsewhere */
+        if (i > from && is_mapping_of_file(data->events[i - 1]) &&
+            !define_mapping(writer, &event, error))
+            return false;
         if (event_kind(event) == EVENT_BLOCK) {
             uint32_t captured = event_block_number(event);
             if ((captured >= writer->block_capacity || !writer->blocks[captured]) &&

@@ -127,11 +127,13 @@ check "and who made them" python3 -S -c '
 import json
 report = json.load(open("threads.json"))
 assert report["together"] and all(t["begin_cycle"] > 0 for t in report["threads"][1:]), report["threads"]'
-check "explain simulates them together where it simulates all" run explain --exact --data -o exact.txt -- ./threads
-sampled() {
-    run explain --data -o sampled.txt -- ./threads && tr -s ' \n' ' ' <sampled.txt | grep -q 'not simulated together: windows are sampled'
+explained() { # OPTION WHAT
+    run explain $1 --data -o explained.txt -- ./threads && tr -s ' \n' ' ' <explained.txt | grep -q "$2"
 }
-check "where it samples it tells why not" sampled
+check "explain simulates them together" explained "" 'simulated together on the cores of one chip'
+check "and with --fields" explained --fields 'simulated together on the cores of one chip'
+check "where it samples it tells why not" explained --systematic \
+    'not simulated together: systematic sampling takes each thread by itself'
 check "and those that are not" of_threads --alone
 
 # Allocators that are linked into the program are seen by their symbols.

@@ -92,11 +92,11 @@ static void summed(void **state) {
     make_result(&parts[0], 0, 0 | PATH_BASE_INSN, 1, (uint64_t[]){1, 2, 3}, 10);
     make_result(&parts[1], 1 | PATH_BASE_INSN, 0, 2 | PATH_BASE_INSN, (uint64_t[]){10, 20, 30}, 5);
     assert_true(code_union_add(all, &one, numbers, &error));
-    assert_true(path_result_renumber(&parts[0], all, numbers, &base, 7, &error));
-    assert_true(path_sum_add(sum, &parts[0], code_union_code(all)));
+    assert_true(path_result_renumber(&parts[0], all, &one, numbers, &base, 7, &error));
+    assert_true(path_sum_add(sum, &parts[0], code_union_code(all), NULL));
     assert_true(code_union_add(all, &two, numbers, &error));
-    assert_true(path_result_renumber(&parts[1], all, numbers, &base, 7, &error));
-    assert_true(path_sum_add(sum, &parts[1], code_union_code(all)));
+    assert_true(path_result_renumber(&parts[1], all, &two, numbers, &base, 7, &error));
+    assert_true(path_sum_add(sum, &parts[1], code_union_code(all), NULL));
     const uint32_t count = code_union_code(all)->insn_count;
     assert_int_equal(count, 5); /* 0x100, 0x104, 0x108, 0x200, 0x208 */
     uint32_t order[5];

@@ -176,7 +176,7 @@ static void parts_are_summed(void **state) {
                                             2 * which, stands_for[which], &error));
                 simulation_free(&part);
             }
-            assert_true(combination_finish(combination, 35 * times, order, &sum, &error));
+            assert_true(combination_finish(combination, 35 * times, NULL, order, &sum, &error));
             assert_int_equal(sum.executed, 35 * times);
             assert_int_equal(sum.instructions, 35 * times);
             assert_int_equal(sum.cycles, 25 * times);

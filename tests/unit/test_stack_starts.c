@@ -70,7 +70,8 @@ static void number_anew(const struct call_script *script, struct call_script *ot
 }
 
 static void compare_from(struct call_script *script, const struct paths *whole, uint32_t first) {
-    struct stack_starts *starts = stack_starts_new(&(struct path_extents){.locate = script_locate});
+    struct stack_starts *starts =
+        stack_starts_new(&(struct path_extents){.locate = script_locate}, false);
     struct call_script *other = calloc(1, sizeof *other);
     struct paths *part = calloc(1, sizeof *part);
     assert_true(starts && other && part);
@@ -90,7 +91,7 @@ static void compare_from(struct call_script *script, const struct paths *whole, 
 
     number_anew(script, other);
     init(part, stack_starts_code(starts), first);
-    assert_true(shadow_stack_begin(&part->stack, starts, start));
+    assert_true(shadow_stack_begin(&part->stack, &other->code, starts, start, NULL, 0));
     const struct trace_batch rest = script_piece(other, first, script->step_count - first);
     assert_true(shadow_stack_walk(&part->stack, &other->code, &rest, true));
     fill(part, first, script->step_count);

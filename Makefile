@@ -98,7 +98,7 @@ $(PROTOCOLS:%=%.o): %.o: %.c $(B)/flags
 # What culprit and the plugin share in memory has a number, which changes with its text.
 LAYOUT := $(B)/generated/trace/qemu/layout.h
 $(LAYOUT): src/trace/qemu/ring.h src/trace/event.h src/trace/counts.h src/trace/thread_event.h \
-		src/program/python_layout.h
+		src/program/python_layout.h src/trace/memory_layout.h
 	@mkdir -p $(@D)
 	$(call say,MAKE)
 	$(Q)printf '#define RING_LAYOUT %su\n' $$(cat $^ | cksum | cut -d ' ' -f 1) > $@

@@ -1,4 +1,5 @@
 /* culprit compare: two builds of a program, or two runs of one, side by side. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "cmd/verb.h"
 #include "report/compare_report.h"
 #include "study/compare_run.h"
+#include "study/layouts.h"
 
 struct side {
     const char *word;   /* as typed */
@@ -22,8 +24,10 @@ struct job {
     bool markdown;
     unsigned word_count;
     struct side sides[2];
-    char **arguments; /* of both commands; NULL: none */
+    char **arguments;      /* of both commands; NULL: none */
+    uint32_t layout_count; /* 1: the plain one */
     struct compare_run run;
+    struct layouts_run layouts;
     struct compare_report report;
 };
 
@@ -32,6 +36,7 @@ static void begin(void *verb) {
     job->input.fixed = true;
     job->input.seed = 1;
     job->input.thread = -1;
+    job->layout_count = 1;
 }
 
 static bool ends_in(const char *word, const char *ending) {
@@ -66,6 +71,7 @@ static const struct option_row OPTIONS[] = {
     LIST("env", "NAME[=VALUE]", input.variables, input.variable_count,
          "Commands also get this variable, with a value or the one it has here; may be repeated",
          .must = " variables"),
+    LAYOUTS_ROWS(layout_count, layouts.jobs, "Simulate both under N layouts of a program's memory"),
     FLAG("markdown", markdown, "The sentence and the tables as Markdown", .group = 3),
     {0}};
 
@@ -80,12 +86,20 @@ static void check(struct argp_state *state, void *verb) {
         options_fail(state, "--stop: ends the commands at --limit N, which is missing");
     if (job->input.variable_count && !job->input.fixed)
         options_fail(state, "--env: not with --no-repeatable");
+    if (job->layout_count > 1 && !job->input.fixed)
+        options_fail(state, "--layouts: not with --no-repeatable");
+    if (job->layouts.jobs && job->layout_count < 2)
+        options_fail(state, "--jobs: it is about layouts (add --layouts N)");
     bool commands = false;
     for (unsigned i = 0; i < 2; i++) {
         struct side *side = &job->sides[i];
         if (ends_in(side->word, ".json"))
             side->report = side->word;
-        commands |= !side->report && !ends_in(side->word, ".ctrace");
+        const bool command = !side->report && !ends_in(side->word, ".ctrace");
+        if (!command && job->layout_count > 1)
+            options_fail(state, "--layouts: %s is one run that was; layouts are of commands",
+                         side->word);
+        commands |= command;
     }
     if (job->arguments && job->arguments[0] && !commands)
         options_fail(state, "%s: arguments are for commands, and neither is one",
@@ -106,6 +120,7 @@ static const struct command_line LINE = {
             "--json --top 0). Programs get the arguments that follow, the same standard input and "
             "the same environment; what they write to standard output goes nowhere.\v"
             "Examples:\n  culprit compare ./parse.old ./parse rows.csv\n"
+            "  culprit compare --layouts 10 ./parse.old ./parse rows.csv\n"
             "  culprit compare 'gzip -1' 'gzip -9' -c /bin/bash\n"
             "  culprit sim --repeatable --json --top 0 -o old.json -- ./parse rows.csv"};
 
@@ -144,17 +159,48 @@ static bool prepare_side(struct job *job, unsigned number, struct error *error) 
     return side->command[0] || error_set(error, "'%s' is no command", side->word);
 }
 
+static void note_exit(struct job *job, unsigned side, const struct trace_exit *exit) {
+    if (exit->known && exit->status && !exit->stopped)
+        report_note(&job->report.report, "%s: it ended with %s %d", job->sides[side].word,
+                    exit->signaled ? "signal" : "status", exit->status);
+}
+
 static bool take(void *context, unsigned side, const struct simulated_run *run,
                  struct error *error) {
     struct job *job = context;
     const struct trace *trace = run->trace;
     const struct trace_exit exit = simulated_run_exit(run);
     job->report.runs[side].limited = job->input.limit || trace_is_cut(trace);
-    if (run->input->command && exit.known && exit.status && !exit.stopped)
-        report_note(&job->report.report, "%s: it ended with %s %d", job->sides[side].word,
-                    exit.signaled ? "signal" : "status", exit.status);
+    if (run->input->command)
+        note_exit(job, side, &exit);
     return compare_report_take(&job->report, side, trace_command(trace), &run->simulation,
                                trace_code(trace), run->options.machine, error);
+}
+
+static bool take_layout(void *context, const struct layout_result *result, struct error *error) {
+    struct job *job = context;
+    job->report.runs[result->input].limited |= result->limited;
+    if (!result->layout)
+        note_exit(job, result->input, &result->exit);
+    return compare_report_take_layout(&job->report, result->input, result->layout, result->command,
+                                      result->simulation, result->code, result->machine, error);
+}
+
+/* Every instruction under each layout. */
+static bool prepare_layouts(struct job *job, struct error *error) {
+    struct layouts_run *layouts = &job->layouts;
+    layouts->watch = &verb_watch;
+    layouts->machines = &job->machines;
+    layouts->inputs[0] = job->run.inputs[0];
+    layouts->inputs[1] = job->run.inputs[1];
+    layouts->input_count = 2;
+    layouts->count = job->layout_count;
+    layouts->threads = job->run.threads;
+    layouts->ideal = job->run.ideal;
+    layouts->over = UINT64_MAX;
+    layouts->take = take_layout;
+    layouts->context = job;
+    return compare_report_lay_out(&job->report, job->layout_count, error);
 }
 
 static bool prepare(void *verb, struct error *error) {
@@ -170,11 +216,28 @@ static bool prepare(void *verb, struct error *error) {
     options_fix_machine(&job->input, &job->machine);
     return prepare_side(job, 0, error) && prepare_side(job, 1, error) &&
            machine_choice_load(&job->machines, &job->machine, error) &&
+           (job->layout_count < 2 || prepare_layouts(job, error)) &&
            verb_open_report(&job->verb, error);
+}
+
+/* After an interrupt, of fewer layouts. */
+static bool run_layouts(struct job *job, struct error *error) {
+    struct layouts_run *layouts = &job->layouts;
+    const bool good = layouts_run_go(layouts, error);
+    job->verb.measured = good;
+    job->verb.ended_by = layouts->signal;
+    if (layouts->failed)
+        job->verb.failed = layouts->failed;
+    if (good && layouts->signal)
+        report_note(&job->report.report, "interrupted after %" PRIu32 " of %" PRIu32 " layouts",
+                    layouts->taken[1], layouts->count);
+    return good;
 }
 
 static bool run(void *verb, struct error *error) {
     struct job *job = verb;
+    if (job->layout_count > 1)
+        return run_layouts(job, error);
     const bool good = compare_run_go(&job->run, error);
     job->verb.measured = good;
     if (job->run.failed)

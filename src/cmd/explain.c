@@ -52,6 +52,8 @@ static const struct option_row OPTIONS[] = {
         "Warm caches and predictors by simulating N instructions before each region (default: 1M; "
         "what caches hold is rebuilt from when lines were accessed in the 15M before it)",
         GIVEN(simulate_warm_up)),
+    LAYOUTS_ROWS(layout_count, layouts.jobs,
+                 "What N layouts of the program's memory do to its cycles, in place of the report"),
     RERUN_ROW(rerun),
     NO_REPEATABLE_ROW(run.input.repeatable),
     TAKE("systematic", NULL, take_systematic,
@@ -80,6 +82,7 @@ static void check(struct argp_state *state, void *request) {
     if (one_pass && (explain->over_given || explain->enough))
         options_fail(state, "%s: all in one pass, without --regions%s", one_pass,
                      explain->over_given ? "-over" : "");
+    explain_check_layouts(state, explain);
     structs_check(state, &explain->run.struct_options, input);
     path_options_check(state, &explain->run.path_options, explain->run.verb.output.by);
     run_check_levels(&explain->run, state);
@@ -105,7 +108,8 @@ static const struct command_line LINE = {
     .arguments = "[--] COMMAND...\nTRACE.ctrace",
     .help = "Explains where the cycles of a command, or a trace, go: functions, source lines and "
             "instructions, and what each waited for.\v"
-            "Example:\n  culprit explain -- gzip -9 -c /bin/bash > /dev/null\n\n"
+            "Examples:\n  culprit explain -- gzip -9 -c /bin/bash > /dev/null\n"
+            "  culprit explain --layouts 10 -- sort /etc/services\n\n"
             "A run of up to 80 million instructions is simulated in full. Of a longer one "
             "representative regions are chosen (SimPoint) and simulated; beyond 1000 million "
             "instructions, in a second run of the command. Processes that the command starts are "
@@ -136,6 +140,8 @@ static const struct verb ONE_PASS = {
  * --from, --thread, --for or --on-signal; and the whole of a trace in a regular file. All else, and
  * what --exact, --systematic or --fields asks for, is simulated in one pass. */
 static const struct verb *choose(void *verb) {
+    if (((const struct explain *)verb)->layout_count)
+        return &explain_layouts;
     run_look_for_python(&((struct explain *)verb)->run);
     return may_be_run_twice(verb) ? &verb_explain : &ONE_PASS;
 }

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "cmd/run.h"
-#include "study/explain.h"
+#include "report/layouts_report.h"
+#include "study/layouts.h"
 
 /* The row of --regions, of the members where an explanation has them. */
 #define EXPLAIN_REGIONS(regions_, enough_)                                                         \
@@ -23,6 +24,10 @@ struct explain {
     uint32_t regions; /* as many, or all slices there are */
     bool enough;      /* no more than these */
 
+    uint32_t layout_count; /* 0: the run is explained, not its layouts compared */
+    struct layouts_run layouts;
+    struct layouts_report layouts_report;
+
     struct explanation *explanation;
     enum explanation_kind kind;
     struct trace *trace; /* the first run's, when it was explained by regions */
@@ -39,3 +44,7 @@ bool explain_report(void *explain, struct error *error);
 /* The report, not yet written, in explain->run.report; the profile is saved. */
 bool explain_build(struct explain *explain, struct error *error);
 void explain_free(void *verb);
+
+/* --layouts: what does not go with it; the steps. */
+void explain_check_layouts(const struct argp_state *state, struct explain *explain);
+extern const struct verb explain_layouts;

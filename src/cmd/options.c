@@ -31,6 +31,7 @@ static const struct option_row INPUT_OPTIONS[] = {
     FLAG("no-follow", no_follow,
          "Leave them out (only 'culprit explain' includes them by default)"),
     REPEATABLE_ROWS(fixed, variables, variable_count, seed),
+    LAYOUT_ROW(layout),
     {0}};
 
 /* Besides files by their ending: standard input, and pipes, also of the shell's <(...). */
@@ -79,6 +80,8 @@ static void check_input(struct argp_state *state, void *request) {
         options_fail(state, "--repeatable: only while a command runs; a trace is the same anyway");
     if (input->variable_count && !input->fixed)
         options_fail(state, "--env: needs --repeatable; else the command has the environment here");
+    if (input->layout && !input->fixed)
+        options_fail(state, "--layout: needs --repeatable");
     if (input->stop && input->trace)
         options_fail(state, "--stop: only while a command runs");
     if (input->stop && !input->limit)

@@ -6,6 +6,7 @@
 #include "machine/choice.h"
 #include "report/report.h"
 #include "study/input.h"
+#include "study/layouts.h"
 #include "trace/trace.h"
 
 extern const struct option_group input_group; /* of a struct input_options */
@@ -76,6 +77,19 @@ void options_check_output(struct argp_state *state, void *request);
              "repeated",                                                                           \
              .must = " variables"),                                                                \
         COUNT("seed", "N", seed_, "Which random numbers (default 1)")
+#define LAYOUT_ROW(member_)                                                                        \
+    COUNT("layout", "N", member_,                                                                  \
+          "With --repeatable: its stack, heap, program and libraries begin at other addresses, "   \
+          "the N-th ones (default 0)",                                                             \
+          .most = LAYOUTS_MOST - 1, .must = "0 to 999")
+#define LAYOUTS_ROWS(count_, jobs_, what_)                                                         \
+    COUNT("layouts", "N", count_,                                                                  \
+          what_ ": its stack, heap, program and libraries begin at other addresses in each, "      \
+                "which changes nothing but the cycles",                                            \
+          .least = 2, .most = LAYOUTS_MOST, .must = "2 to 1000", .not_again = true),               \
+        COUNT("jobs", "N", jobs_,                                                                  \
+              "N runs under layouts at once (default: one for each processor)", .least = 1,        \
+              .most = OPTIONS_MAX_JOBS, .not_again = true)
 #define NO_REPEATABLE_ROW(member_)                                                                 \
     NO_FLAG("no-repeatable", member_,                                                              \
             "Leave the command the kernel's random numbers; else it gets the same ones in every "  \

@@ -45,6 +45,7 @@ static bool run(void *verb, struct error *error) {
                     .repeatable = input->repeatable,
                     .seed = input->seed,
                     .fixed = input->fixed,
+                    .layout = input->layout,
                     .variables = input->variables,
                     .variable_count = input->variable_count},
         .prefix = job->prefix,

@@ -53,11 +53,20 @@ struct compared_run {
     struct compared_cost all;
     struct compared_place *places;
     size_t count, capacity;
+    size_t known; /* so many of the places were there before: by image and offset */
 };
 
 /* Adds an instruction, with copies of its strings, and its cost to that of the run. */
 bool compared_run_add(struct compared_run *run, const struct compared_place *place,
                       struct error *error);
+/* The same of a run that is the sum of several of one program, as under several layouts: an
+ * instruction that was there before compared_run_next() gets the cost. */
+bool compared_run_join(struct compared_run *run, const struct compared_place *place,
+                       struct error *error);
+/* The next of the runs begins. */
+void compared_run_next(struct compared_run *run);
+/* What `runs` such runs took on the average; parts still sum to the whole. */
+void compared_run_average(struct compared_run *run, uint32_t runs);
 void compared_run_free(struct compared_run *run);
 
 /* Instructions of one line; or one that has no line. */

@@ -68,30 +68,53 @@ static bool add_row(struct compared_run *run, const struct report_rows *rows, ui
     for (uint32_t i = 0; i < location.inline_count && i < COMPARED_INLINES; i++)
         place.inlined[i] = location.inlined[i].function;
     stack_components(&row->stack, place.cost.causes);
-    return compared_run_add(run, &place, error);
+    return compared_run_join(run, &place, error);
 }
 
 bool compare_report_take(struct compare_report *report, unsigned side, const char *command,
                          const struct simulation *simulation, const struct code *code,
                          const struct machine *machine, struct error *error) {
     struct compared_run *run = &report->runs[side];
+    const double half = simulation_interval(simulation);
     struct program *program = program_new();
     struct report_row *row = malloc(sizeof *row);
     struct report_rows rows = {0};
     struct field_rows fields = {0};
     bool good =
-        ((program && row && compare_run_title(run, command, machine->name)) || no_memory(error)) &&
+        ((program && row && (run->title || compare_run_title(run, command, machine->name))) ||
+         no_memory(error)) &&
         rows_build(BY_INSTRUCTION, 0, simulation, code, program, &rows, error) &&
         find_fields(&rows, &fields, error);
     for (uint32_t i = 0; good && i < rows.count; i++)
         good = add_row(run, &rows, i, &fields, row, error);
     const uint64_t together = simulation->together.cycles;
-    run->elapsed = together ? together : simulation->cycles;
-    run->half_interval = simulation_interval(simulation);
+    run->elapsed += together ? together : simulation->cycles;
+    run->half_interval = half < 0 || run->half_interval < 0 ? -1 : run->half_interval + half;
+    compared_run_next(run);
     field_rows_free(&fields);
     rows_free(&rows);
     free(row);
     if (program)
         program_free(program);
     return good;
+}
+
+/* ---- under several layouts ---- */
+
+bool compare_report_lay_out(struct compare_report *report, uint32_t count, struct error *error) {
+    report->layout_count = count;
+    for (int side = 0; side < 2; side++)
+        if (!(report->layouts[side] = calloc(count, sizeof *report->layouts[side])))
+            return no_memory(error);
+    return true;
+}
+
+bool compare_report_take_layout(struct compare_report *report, unsigned side, uint32_t layout,
+                                const char *command, const struct simulation *simulation,
+                                const struct code *code, const struct machine *machine,
+                                struct error *error) {
+    if (!compare_report_take(report, side, command, simulation, code, machine, error))
+        return false;
+    report->layouts[side][layout] = layout_cycles_of(simulation);
+    return true;
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/file_name.h"
@@ -115,6 +116,23 @@ static void put_changes(const struct compare_report *report, FILE *file) {
     }
 }
 
+/* What the median of layouts says. */
+static void put_layouts(const struct compare_report *report, FILE *file) {
+    const struct layout_difference *difference = &report->difference;
+    const double low = layout_difference_low(difference), high = layout_difference_high(difference);
+    const int digits = digits_of(report);
+    if (!low && !high && !report->percent) {
+        fprintf(file, "no difference: the same cycles under each of %" PRIu32 " layouts",
+                difference->count);
+        return;
+    }
+    fprintf(file, "%s%+.*f %% cycles (%+.*f to %+.*f %%) over %" PRIu32 " layout%s",
+            report->verdict == COMPARE_SAME ? "no difference: " : "", digits, report->percent,
+            digits, low, digits, high, difference->count, text_plural(difference->count));
+    if (report->verdict != COMPARE_SAME)
+        put_changes(report, file);
+}
+
 static bool make_sentence(struct compare_report *report) {
     struct text_printer printer;
     FILE *file = text_printer_begin(&printer);
@@ -122,7 +140,9 @@ static bool make_sentence(struct compare_report *report) {
         return false;
     const int digits = digits_of(report);
     const bool hardly = !report->interval && fabs(report->percent) < 0.001;
-    if (report->verdict != COMPARE_SAME && hardly) {
+    if (report->difference.count) {
+        put_layouts(report, file);
+    } else if (report->verdict != COMPARE_SAME && hardly) {
         fprintf(file, "hardly a difference: %+" PRId64 " of %s cycles",
                 (int64_t)(report->runs[1].elapsed - report->runs[0].elapsed),
                 text_grouped(report->runs[0].elapsed).s);
@@ -143,11 +163,44 @@ static bool make_sentence(struct compare_report *report) {
 
 /* ---- the whole ---- */
 
+/* False: out of memory. */
+static bool find_difference(struct compare_report *report) {
+    const struct layout_cycles *before = report->layouts[0], *after = report->layouts[1];
+    const uint32_t count = report->layout_count;
+    if (!count)
+        return true;
+    for (int side = 0; side < 2; side++) {
+        if (!layout_spread_of(report->layouts[side], count, &report->spreads[side]))
+            return false;
+        compared_run_average(&report->runs[side], report->spreads[side].count);
+    }
+    return layout_difference_of(before, after, count, &report->difference);
+}
+
+static enum compare_verdict verdict_of(const struct compare_report *report) {
+    const struct layout_difference *layouts = &report->difference;
+    const double half = fmax(0, report->interval);
+    const double low = layouts->count ? layout_difference_low(layouts) : report->percent - half;
+    const double high = layouts->count ? layout_difference_high(layouts) : report->percent + half;
+    return low > 0 ? COMPARE_SLOWER : high < 0 ? COMPARE_FASTER : COMPARE_SAME;
+}
+
 static double interval_of(const struct compare_report *report) {
     const double before = report->runs[0].half_interval, after = report->runs[1].half_interval;
     return before < 0 || after < 0
                ? -1
                : 100 * sqrt(before * before + after * after) / (double)report->runs[0].elapsed;
+}
+
+static bool note_interval(struct compare_report *report) {
+    const struct layout_difference *layouts = &report->difference;
+    return report_note(&report->report,
+                       "over %" PRIu32 " layouts: the median of the differences under each, and "
+                       "the interval of the median, by rank, with %s %% confidence; cycles of "
+                       "functions are means%s",
+                       layouts->count, text_percent(layouts->percent.confidence, 1).s,
+                       layouts->percent.confidence < 0.95 ? "; --layouts 6 and more give 95 %"
+                                                          : "");
 }
 
 static bool add_notes(struct compare_report *report) {
@@ -164,6 +217,8 @@ static bool add_notes(struct compare_report *report) {
     if (report->compared.builds[0])
         good &= report_note(&report->report, "%s and %s are taken for two builds of one program",
                             report->compared.builds[0], report->compared.builds[1]);
+    if (report->difference.count)
+        good &= note_interval(report);
     if (report->interval < 0)
         good &= report_note(&report->report, "how far an estimate may be off is not known");
     return good;
@@ -171,14 +226,15 @@ static bool add_notes(struct compare_report *report) {
 
 bool compare_report_build(struct compare_report *report, struct error *error) {
     struct compared_run *runs = report->runs;
+    if (!find_difference(report))
+        return error_set(error, "out of memory for layouts");
     if (!compared_runs_find(&runs[0], &runs[1], &report->compared, error))
         return false;
-    report->percent = 100 * ((double)runs[1].elapsed / (double)runs[0].elapsed - 1);
+    report->percent = report->difference.count
+                          ? report->difference.percent.median
+                          : 100 * ((double)runs[1].elapsed / (double)runs[0].elapsed - 1);
     report->interval = interval_of(report);
-    report->verdict = fabs(report->percent) <= report->interval || report->percent == 0
-                          ? COMPARE_SAME
-                      : report->percent > 0 ? COMPARE_SLOWER
-                                            : COMPARE_FASTER;
+    report->verdict = verdict_of(report);
     const struct compared_runs *compared = &report->compared;
     while (report->total < compared->change_count && compared->changes[report->total].units)
         report->total++;
@@ -192,5 +248,7 @@ void compare_report_free(struct compare_report *report) {
     compared_run_free(&report->runs[0]);
     compared_run_free(&report->runs[1]);
     report_free(&report->report);
+    free(report->layouts[0]);
+    free(report->layouts[1]);
     free(report->sentence);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "query/compared_run.h"
+#include "report/layout_spread.h"
 #include "report/report.h"
 
 enum compare_verdict { COMPARE_SAME, COMPARE_SLOWER, COMPARE_FASTER };
@@ -11,10 +12,15 @@ struct compare_report {
     struct compared_run runs[2];
     struct compared_runs compared;
     uint32_t top; /* rows asked for; 0: all */
+    /* Of several layouts; the runs are then the mean of those. */
+    struct layout_cycles *layouts[2]; /* by number; NULL: there is one */
+    uint32_t layout_count;
 
     /* compare_report_build() */
     enum compare_verdict verdict;
-    double percent;  /* by which the elapsed cycles changed */
+    struct layout_spread spreads[2];
+    struct layout_difference difference; /* its count 0: there is one layout */
+    double percent;  /* by which the elapsed cycles changed; of several layouts, in the median */
     double interval; /* half of its 95 % interval; 0: exact; −1: not known */
     size_t count;    /* changes shown: those above 0 */
     size_t total;
@@ -25,6 +31,13 @@ struct compare_report {
 bool compare_report_take(struct compare_report *report, unsigned side, const char *command,
                          const struct simulation *simulation, const struct code *code,
                          const struct machine *machine, struct error *error);
+/* The same of a run under a layout, after compare_report_lay_out(): in any order. */
+bool compare_report_take_layout(struct compare_report *report, unsigned side, uint32_t layout,
+                                const char *command, const struct simulation *simulation,
+                                const struct code *code, const struct machine *machine,
+                                struct error *error);
+/* There will be runs under `count` layouts. */
+bool compare_report_lay_out(struct compare_report *report, uint32_t count, struct error *error);
 /* From a file that `sim` or `explain --json --top 0` wrote. */
 bool compare_report_read(struct compare_report *report, unsigned side, const char *path,
                          struct error *error);

@@ -15,7 +15,6 @@
 #include "study/first_calls.h"
 #include "study/kept_input.h"
 #include "study/opened_trace.h"
-#include "study/second_run.h"
 #include "study/temporary.h"
 #include "util/clock.h"
 #include "util/text.h"
@@ -44,6 +43,7 @@ struct explanation {
     struct simulation rest; /* what was sampled behind the profiled part */
     bool has_rest;
     struct forecasting_result forecast; /* of all parts */
+    uint32_t regions;                   /* asked for last */
     struct second_run_result second;
     struct simulation simulation;
     char notes[NOTES][NOTE_SIZE];
@@ -328,6 +328,7 @@ static bool take_regions(struct explanation *run, uint32_t regions, bool again,
         .sampling = run->request.sampling,
         .saving = run->request.saving};
     struct second_run_result *second = &run->second;
+    run->regions = regions;
     if (!second_run(&request, second, error))
         return false;
     if (second->trace)
@@ -467,6 +468,10 @@ bool explanation_go(struct explanation *run, enum explanation_kind *kind, struct
     return run->trace != NULL;
 }
 
+const struct trace *explanation_trace(const struct explanation *run) {
+    return run->trace;
+}
+
 struct trace *explanation_take_trace(struct explanation *run) {
     struct trace *trace = run->trace;
     run->trace = NULL;
@@ -480,6 +485,50 @@ void explanation_result(struct explanation *run, struct simulation *simulation,
     simulation->seconds = clock_monotonic() - run->started;
     *code = run->second.trace && !run->has_rest ? trace_code(run->second.trace)
                                                 : region_run_code(run->second.regions);
+}
+
+/* ---- under other layouts ---- */
+
+bool explanation_repeats(const struct explanation *run) {
+    return !run->request.trace && !run->has_rest && run->second.regions && !run->second.trace;
+}
+
+bool explanation_repeat(const struct explanation *run, struct explanation_repetition *repetition,
+                        struct error *error) {
+    struct second_run_result *second = &repetition->second;
+    struct capture_options capture = *run->request.capture;
+    capture.layout = repetition->layout;
+    watch_limit(repetition->watch, &capture, true);
+    if (!(repetition->folder = temporary_folder(&repetition->watch->temporaries, error)))
+        return false;
+    const struct second_run_request request = {.watch = repetition->watch,
+                                               .capture = &capture,
+                                               .machine = run->machine,
+                                               .ideal = run->request.ideal,
+                                               .isa = trace_isa(run->trace),
+                                               .harmless = !run->request.rerun,
+                                               .input = repetition->input,
+                                               .folder = repetition->folder,
+                                               .profile = run->profile,
+                                               .instructions = run->profiled,
+                                               .warm_up = run->request.warm_up,
+                                               .stamped = !run->request.simulate_warm_up,
+                                               .regions = run->regions,
+                                               .forecast_is_known = true,
+                                               .sampling = run->request.sampling};
+    if (!second_run(&request, second, error))
+        return false;
+    repetition->diverged = second->trace != NULL;
+    if (repetition->diverged)
+        return true;
+    repetition->code = region_run_code(second->regions);
+    return region_run_finish(second->regions, run->profiled, &repetition->simulation, error);
+}
+
+void explanation_repetition_free(struct explanation_repetition *repetition) {
+    second_run_free(&repetition->second);
+    simulation_free(&repetition->simulation);
+    temporary_remove(&repetition->watch->temporaries, repetition->folder);
 }
 
 struct forecasting_result explanation_forecast(const struct explanation *run) {

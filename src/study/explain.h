@@ -27,6 +27,7 @@
 #include "simulate/saving.h"
 #include "simulate/simulate.h"
 #include "study/forecasting.h"
+#include "study/second_run.h"
 #include "study/study.h"
 
 struct explanation_request {
@@ -80,6 +81,9 @@ int explanation_signal(const struct explanation *run);
 /* Instructions of the first run, or of its part that was profiled. */
 uint64_t explanation_profiled(const struct explanation *run);
 
+/* The first run's, or what is left of it to read. */
+const struct trace *explanation_trace(const struct explanation *run);
+
 /* The first run's; the caller's from explanation_go() on, and closed by it before
  * explanation_free(). */
 struct trace *explanation_take_trace(struct explanation *run);
@@ -94,6 +98,26 @@ void explanation_result(struct explanation *run, struct simulation *simulation,
 
 /* Likewise: what upgrades of the machine would save, and causes that went away. */
 struct forecasting_result explanation_forecast(const struct explanation *run);
+
+/* The regions of EXPLANATION_DONE in a run under another layout of the command's memory. */
+struct explanation_repetition {
+    /* Set before. */
+    struct watch *watch; /* its own, when several are made at once */
+    uint32_t layout;     /* trace/memory_layout.h */
+    const struct kept_input *input;
+
+    bool diverged; /* the run went another way: there is no simulation */
+    struct simulation simulation;
+    const struct code *code; /* lives as long as this */
+    struct second_run_result second;
+    char *folder;
+};
+/* Whether that can be done: all of the run was explained by regions of a command. */
+bool explanation_repeats(const struct explanation *run);
+/* On any thread. explanation_repetition_free() either way. */
+bool explanation_repeat(const struct explanation *run, struct explanation_repetition *repetition,
+                        struct error *error);
+void explanation_repetition_free(struct explanation_repetition *repetition);
 
 /* For the report: how the run was explained; NULL: there is nothing to say. */
 const char *explanation_note(const struct explanation *run, unsigned number);

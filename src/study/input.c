@@ -16,6 +16,7 @@ struct capture_options input_capture(const struct input_options *input) {
         .objects = input->objects,
         .seed = input->seed,
         .fixed = input->fixed,
+        .layout = input->layout,
         .variables = input->variables,
         .variable_count = input->variable_count,
         .descriptors = {input->descriptors[0], input->descriptors[1], input->descriptors[2]}};

@@ -28,6 +28,7 @@ struct input_options {
     bool repeatable; /* the command gets the same random numbers every time */
     uint64_t seed;   /* which ones */
     bool fixed;      /* all that the command can see but files is the same everywhere */
+    uint32_t layout; /* of its memory then (trace/memory_layout.h) */
     const char *variables[INPUT_MOST_VARIABLES]; /* of its environment then, too */
     uint32_t variable_count;
     int descriptors[3]; /* of the command, as of capture_options */

@@ -5,6 +5,7 @@
  * whoever begins the study; one at a time may be under way in it. */
 #pragma once
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,10 +21,12 @@ struct watch {
     volatile sig_atomic_t signal; /* that asked to end; 0: none did. For the `stop` of options */
     struct trace *_Atomic trace;  /* that it interrupts; NULL: none */
     struct region_capture *_Atomic regions; /* likewise */
-    struct temporaries temporaries;         /* of the study */
-    FILE *stream;                           /* where progress is drawn; NULL: nowhere */
-    void (*tell)(const char *text);         /* the user, at once; NULL: nobody is told */
-    struct progress progress;               /* of the step under way */
+    pthread_mutex_t *lock; /* where another thread interrupts: held meanwhile, and while either of
+                              these is exchanged; NULL: this thread does, or its signal handler */
+    struct temporaries temporaries; /* of the study */
+    FILE *stream;                   /* where progress is drawn; NULL: nowhere */
+    void (*tell)(const char *text); /* the user, at once; NULL: nobody is told */
+    struct progress progress;       /* of the step under way */
     /* Called with it after each update; NULL: nothing is. */
     void (*observe)(void *context, const struct progress *progress);
     void *context;
@@ -31,6 +34,8 @@ struct watch {
 
 /* A signal asks to end: safe in its handler. */
 void watch_interrupt(struct watch *watch, int signal);
+/* The same by another thread; watch->lock is not NULL. */
+void watch_interrupt_other(struct watch *watch, int signal);
 /* The signal that asked to end what was done so far, which is forgotten; 0: none did. What follows
  * is ended by the next one. */
 int watch_take(struct watch *watch);

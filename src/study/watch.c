@@ -12,6 +12,22 @@ void watch_interrupt(struct watch *watch, int signal) {
         region_capture_interrupt(regions);
 }
 
+void watch_interrupt_other(struct watch *watch, int signal) {
+    pthread_mutex_lock(watch->lock);
+    watch_interrupt(watch, signal);
+    pthread_mutex_unlock(watch->lock);
+}
+
+static void lock(struct watch *watch) {
+    if (watch->lock)
+        pthread_mutex_lock(watch->lock);
+}
+
+static void unlock(struct watch *watch) {
+    if (watch->lock)
+        pthread_mutex_unlock(watch->lock);
+}
+
 int watch_take(struct watch *watch) {
     int taken = watch->signal;
     watch->signal = 0;
@@ -19,15 +35,19 @@ int watch_take(struct watch *watch) {
 }
 
 void watch_trace(struct watch *watch, struct trace *trace) {
+    lock(watch);
     atomic_store(&watch->trace, trace);
     if (trace && watch->signal)
         trace_interrupt(trace);
+    unlock(watch);
 }
 
 void watch_regions(struct watch *watch, struct region_capture *regions) {
+    lock(watch);
     atomic_store(&watch->regions, regions);
     if (regions && watch->signal)
         region_capture_interrupt(regions);
+    unlock(watch);
 }
 
 static void show_waiting(void *context) {

@@ -155,6 +155,7 @@ struct capture_options {
     uint64_t seed;   /* which ones, then */
     bool fixed;      /* the run depends on nothing but the command's files: its environment,
                         clocks and the names of the machine are fixed, too (it is repeatable) */
+    uint32_t layout; /* of its memory, then: trace/memory_layout.h */
     const char *const *variables; /* then also of its environment: "NAME=VALUE", or "NAME", as it
                                      is here */
     uint32_t variable_count;

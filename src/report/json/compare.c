@@ -70,6 +70,39 @@ static json_t *change_json(const struct compare_report *report,
                      "resized", type_json(change));
 }
 
+static json_t *spread_json(const struct layout_spread *spread) {
+    return json_pack("{s:o, s:o, s:o, s:f, s:i, s:i}", "least_cycles",
+                     json_count(spread->least_cycles), "median_cycles", json_number(spread->median),
+                     "most_cycles", json_count(spread->most_cycles), "spread_percent",
+                     spread->percent, "least_layout", (int)spread->least, "most_layout",
+                     (int)spread->most);
+}
+
+static json_t *cycles_json(const struct layout_cycles *layouts, uint32_t count) {
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < count; i++)
+        json_array_append_new(array,
+                              layouts[i].known ? json_count(layouts[i].cycles) : json_null());
+    return array;
+}
+
+/* null: there was one layout. */
+static json_t *layouts_json(const struct compare_report *report) {
+    const struct layout_difference *difference = &report->difference;
+    const uint32_t count = report->layout_count;
+    if (!difference->count)
+        return json_null();
+    return json_pack(
+        "{s:i, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:o}", "count", (int)difference->count,
+        "before", spread_json(&report->spreads[0]), "after", spread_json(&report->spreads[1]),
+        "cycles_before", cycles_json(report->layouts[0], count), "cycles_after",
+        cycles_json(report->layouts[1], count), "least_percent", difference->least, "most_percent",
+        difference->most, "low_percent", layout_difference_low(difference), "high_percent",
+        layout_difference_high(difference), "confidence", difference->percent.confidence,
+        "estimate_half_percent",
+        difference->estimate < 0 ? json_null() : json_number(difference->estimate));
+}
+
 bool compare_report_json(const struct compare_report *report, FILE *file, struct error *error) {
     static const char *const VERDICTS[] = {
         [COMPARE_SAME] = "same", [COMPARE_SLOWER] = "slower", [COMPARE_FASTER] = "faster"};
@@ -77,10 +110,11 @@ bool compare_report_json(const struct compare_report *report, FILE *file, struct
     for (size_t i = 0; i < report->count; i++)
         json_array_append_new(changes, change_json(report, &report->compared.changes[i]));
     json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:s, s:f, s:o, s:o, s:o, s:o}", "verb", report->report.verb, "before",
+        "{s:s, s:o, s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o}", "verb", report->report.verb, "before",
         run_json(&report->runs[0]), "after", run_json(&report->runs[1]), "verdict",
         VERDICTS[report->verdict], "percent", report->percent, "half_interval_95",
         report->interval < 0 ? json_null() : json_number(report->interval), "sentence",
-        json_text(report->sentence), "changes", changes, "change_count", json_count(report->total));
+        json_text(report->sentence), "layouts", layouts_json(report), "changes", changes,
+        "change_count", json_count(report->total));
     return json_write_report(object, &report->report, file, error);
 }

@@ -39,6 +39,33 @@ static void print_totals(const struct compare_report *report, const struct page 
     table_end(table);
 }
 
+static void add_spread(struct table *table, const char *what, const struct layout_spread *spread) {
+    table_cell(table, what);
+    table_cell(table, text_count(spread->least_cycles).s);
+    table_cell(table, text_quantity(spread->median).s);
+    table_cell(table, text_count(spread->most_cycles).s);
+    table_figure(table, "%.2f %%", spread->percent);
+}
+
+static void print_layouts(const struct compare_report *report, const struct page *page) {
+    const struct layout_difference *difference = &report->difference;
+    struct table *table = table_new(page);
+    table_column(table, "cycles by layout", TABLE_WORD, .gap = 0);
+    table_column(table, "least", TABLE_FIGURE, .gap = 2);
+    table_column(table, "median", TABLE_FIGURE, .gap = 2);
+    table_column(table, "most", TABLE_FIGURE, .gap = 2);
+    table_column(table, "spread", TABLE_FIGURE, .gap = 2);
+    add_spread(table, "before", &report->spreads[0]);
+    add_spread(table, "after", &report->spreads[1]);
+    table_cell(table, "change under each");
+    table_figure(table, "%+.2f %%", difference->least);
+    table_figure(table, "%+.2f %%", difference->percent.median);
+    table_figure(table, "%+.2f %%", difference->most);
+    table_cell(table, "");
+    fputc('\n', page->file);
+    table_end(table);
+}
+
 /* Changes in percent of all cycles before, so that they sum to that of all. */
 static void print_causes(const struct compare_report *report, const struct page *page) {
     const struct compared_cost *old = &report->runs[0].all, *new = &report->runs[1].all;
@@ -106,6 +133,8 @@ void compare_report_text(const struct compare_report *report, const struct page 
     }
     fprintf(page->file, "machine %s\n\n", report->runs[0].machine);
     print_totals(report, page);
+    if (report->difference.count)
+        print_layouts(report, page);
     print_causes(report, page);
     if (report->count)
         print_changes(report, page);

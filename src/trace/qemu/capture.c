@@ -93,6 +93,18 @@ static void note_illegal_instruction(struct capture *capture) {
     }
 }
 
+/* What this emulator does not let the plugin move. */
+static void note_layout(struct capture *capture) {
+    const uint32_t moved = atomic_load(&capture->control->moved);
+    if (!capture->layout || !capture->ran || moved == RING_MOVED_ALL)
+        return;
+    capture_note(capture,
+                 "layout %" PRIu32 " moves its stack, and not its %s%s%s, with this emulator",
+                 capture->layout, moved & RING_MOVED_MAPPINGS ? "" : "code and libraries",
+                 moved ? "" : " and ", moved & RING_MOVED_HEAP ? "" : "heap");
+    capture->layout = 0;
+}
+
 /* False: the program ended before the start that was asked for. */
 static bool check_begun(const struct capture *capture, struct error *error) {
     const struct ring_control *control = capture->control;
@@ -166,6 +178,7 @@ static int capture_next(void *context, struct item *item, struct error *error) {
         if (!lives_any(capture)) {
             note_illegal_instruction(capture);
             records_name_left_out(capture);
+            note_layout(capture);
             if (capture->queue_count)
                 continue;
             return check_begun(capture, error) ? give_end(capture, item, error) : -1;
@@ -289,6 +302,7 @@ static bool fill_control(struct capture *capture, const struct capture_options *
     control->follow = options->follow;
     control->repeatable = options->repeatable || options->fixed;
     control->fixed = options->fixed;
+    control->memory = memory_layout(options->layout);
     if (options->fixed && !strpbrk(capture->launch.plugin, ",: "))
         snprintf(control->preload, sizeof control->preload, "%s", capture->launch.plugin);
     control->objects = options->objects;
@@ -354,6 +368,7 @@ bool capture_start(const struct capture_options *options, struct item_source *so
     capture->addresses = options->addresses;
     capture->stop_at_limit = options->stop_at_limit;
     capture->stop = options->stop;
+    capture->layout = options->fixed ? options->layout : 0;
     capture->begin = options->begin;
     capture->started_at = clock_monotonic();
     capture->seconds = options->seconds;

@@ -92,6 +92,7 @@ struct capture {
     int memory; /* file descriptor */
     struct launch launch;
     bool stop_at_limit, addresses;
+    uint32_t layout;
     char *command, *host;
     pid_t child;
     bool child_reaped;

@@ -1,7 +1,8 @@
 /* The emulator's command line, for the launcher and for the plugin, which runs it again when the
  * guest calls exec:
  *
- *   qemu-x86_64 -cpu max,-erms,-fsrm -plugin P [-seed N] [-E LD_...=...] -0 argv0 program args...
+ *   qemu-x86_64 -cpu max,-erms,-fsrm -plugin P [-seed N] [-s BYTES] [-E LD_...=...] -0 argv0
+ * program args...
  *
  * Where the run is to be the same everywhere, the plugin is loaded into the emulator before all
  * else (LD_PRELOAD), for the time that it is asked for (plugin_repeat.c); the guest does not see
@@ -21,9 +22,13 @@
 #include "isa/insn.h"
 #include "trace/qemu/ring.h"
 
+/* Of a run that is the same everywhere. The emulator maps whole pages for it, and the stack begins
+ * where so many bytes end. */
+enum { EMULATOR_STACK = 8 << 20 };
+
 struct emulator_command {
     char **arguments, **environment; /* NULL-terminated; strings are borrowed from the inputs */
-    char seed[24];
+    char seed[24], stack[24];
     char *preload; /* into the guest; owned; or NULL */
     char *before;  /* into the emulator; owned; or NULL */
 };
@@ -78,6 +83,12 @@ static inline bool emulator_command(const struct ring_control *control, const ch
                  (unsigned long long)(control->seed & 0xffffffff));
         *out++ = "-seed";
         *out++ = command->seed;
+    }
+    if (control->fixed) {
+        snprintf(command->stack, sizeof command->stack, "%u",
+                 EMULATOR_STACK - control->memory.stack_bytes);
+        *out++ = "-s";
+        *out++ = command->stack;
     }
     if (traced && control->allocations[0]) {
         command->preload = emulator_preload(control->allocations, environment);

@@ -432,6 +432,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     }
     plugin.consumer = plugin.control->consumer;
     replace_standard_error();
+    layout_place_program();
     process_start();
     thread_start();
     event_start();

@@ -219,6 +219,11 @@ void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t r
 /* A system call succeeded; control->repeatable. */
 void repeat_call(int64_t number, const uint64_t *arguments, uint64_t result);
 
+/* ---- plugin_layout.c: where the guest's memory begins ---- */
+
+void layout_place_program(void); /* once, at install */
+void layout_place_rest(void);    /* before each system call; only the first time does anything */
+
 /* ---- plugin_signal.c: the guest's signal handlers ---- */
 
 /* sigaction() succeeded; `action` is its second argument. */

@@ -52,6 +52,7 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
     for (int i = 0; i < 6; i++)
         arguments[i] = all[i];
     int saved = errno;
+    layout_place_rest();
     plugin_follow_phase();
     thread_system_call(vcpu,
                        (uint64_t)number | (vdso_serves(calls, number, a1) ? SYSCALL_OF_VDSO : 0));

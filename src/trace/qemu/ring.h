@@ -31,6 +31,7 @@
 
 #include "program/allocator_routines.h"
 #include "program/python_layout.h"
+#include "trace/memory_layout.h"
 #include "trace/thread_event.h"
 
 enum {
@@ -248,6 +249,8 @@ struct ring_wait {
     uint32_t blocks[RING_WAIT_BLOCKS]; /* the last first */
 };
 
+enum ring_moved { RING_MOVED_MAPPINGS = 1, RING_MOVED_HEAP = 2, RING_MOVED_ALL = 3 };
+
 struct ring_control {
     /* These two stay where they are, for a plugin that was built from another ring.h. */
     uint64_t layout;          /* RING_LAYOUT, from trace/qemu/layout.h: a number of this text */
@@ -262,6 +265,8 @@ struct ring_control {
     uint32_t awaited;     /* RING_SKIP lasts until the consumer ends it */
     uint32_t cut_threads; /* markers tell where the other threads are */
     uint64_t seed;
+    struct memory_layout memory;       /* of a command that is `fixed` */
+    _Atomic uint32_t moved;            /* enum ring_moved: what the plugin could move */
     uint32_t site_count, target_count; /* of markers */
     uint64_t slice_size; /* 0: capture events; else count executions by slices (trace/counts.h) */
 

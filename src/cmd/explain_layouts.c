@@ -1,0 +1,143 @@
+/* explain --layouts N: what layout alone does to the cycles of a command. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cmd/explain.h"
+#include "cmd/interrupt.h"
+#include "report/next.h"
+#include "report/trace_notes.h"
+
+/* An option that asks for another report, or for what one run alone has; NULL: none was given. */
+static const char *other_report(const struct explain *explain) {
+    const struct run *run = &explain->run;
+    const struct input_options *input = &run->input;
+    return input->trace                           ? "a trace"
+           : input->seconds                       ? "--for"
+           : input->on_signal                     ? "--on-signal"
+           : input->layout                        ? "--layout"
+           : run->save_options.save               ? "--save"
+           : run->struct_options.given            ? "--fields"
+           : run->path_options.data               ? "--data"
+           : run->path_options.python             ? "--python"
+           : run->verb.output.by                  ? "--by"
+           : run->verb.output.legend              ? "--legend"
+           : path_options_any(&run->path_options) ? "call paths"
+                                                  : NULL;
+}
+
+void explain_check_layouts(const struct argp_state *state, struct explain *explain) {
+    if (explain->layouts.jobs && !explain->layout_count)
+        options_fail(state, "--jobs: it is about layouts (add --layouts N)");
+    if (!explain->layout_count)
+        return;
+    const char *other = other_report(explain);
+    if (other)
+        options_fail(state, "--layouts: of runs of a command, by function; not with %s", other);
+    if (explain->one_pass && !strcmp(explain->one_pass, "--systematic"))
+        options_fail(state, "--layouts: not with --systematic");
+    explain->run.input.fixed = true;
+}
+
+static bool take(void *context, const struct layout_result *result, struct error *error) {
+    struct explain *explain = context;
+    struct layouts_report *report = &explain->layouts_report;
+    const char *note;
+    if (!layouts_report_take(report, result->layout, result->command, result->simulation,
+                             result->code, result->machine, error))
+        return false;
+    if (result->layout)
+        return true;
+    explain->run.verb.exit = result->exit;
+    report->report.fixed = true;
+    for (unsigned i = 0; result->explanation && (note = explanation_note(result->explanation, i));
+         i++)
+        report_note(&report->report, "%s", note);
+    if (result->trace)
+        note_trace(&report->report, result->trace);
+    return true;
+}
+
+/* Of which no regions are chosen. */
+static bool is_part(const struct input_options *input) {
+    return input->skip || input->from || input->thread >= 0;
+}
+
+static bool prepare(void *verb, struct error *error) {
+    struct explain *explain = verb;
+    struct layouts_run *layouts = &explain->layouts;
+    struct layouts_report *report = &explain->layouts_report;
+    if (!run_prepare(&explain->run, error) ||
+        !layouts_report_begin(report, explain->layout_count, error))
+        return false;
+    report->report.verb = "explain";
+    report->top = explain->run.verb.output.top;
+    layouts->watch = &verb_watch;
+    layouts->machines = &explain->run.machines;
+    layouts->inputs[0] = explain->run.input;
+    layouts->input_count = 1;
+    layouts->count = explain->layout_count;
+    layouts->threads = explain->run.study.threads;
+    layouts->ideal = explain->run.machine.ideal;
+    layouts->over = is_part(&explain->run.input) ? UINT64_MAX : explain->over;
+    layouts->kept = explain->kept;
+    layouts->warm_up = explain->warm_up;
+    layouts->simulate_warm_up = explain->simulate_warm_up;
+    layouts->regions = explain->regions;
+    layouts->enough = true; /* all layouts have the error of the choice in common */
+    layouts->take = take;
+    layouts->context = explain;
+    return true;
+}
+
+static bool run(void *verb, struct error *error) {
+    struct explain *explain = verb;
+    struct layouts_run *layouts = &explain->layouts;
+    struct report *report = &explain->layouts_report.report;
+    const bool good = layouts_run_go(layouts, error);
+    explain->run.verb.measured = good;
+    explain->run.verb.ended_by = layouts->signal;
+    if (layouts->failed)
+        explain->run.verb.failed = layouts->failed;
+    if (good && layouts->signal)
+        report_note(report, "interrupted after %" PRIu32 " of %" PRIu32 " layouts",
+                    layouts->taken[0], layouts->count);
+    if (good && layouts->lost)
+        report_note(report,
+                    "under %" PRIu32 " layout%s the program went another way, which %s left out",
+                    layouts->lost, text_plural(layouts->lost), layouts->lost == 1 ? "is" : "are");
+    return good;
+}
+
+/* What the worst layout is like. */
+static void propose(struct explain *explain) {
+    struct layouts_report *report = &explain->layouts_report;
+    const struct verb_run *verb = &explain->run.verb;
+    char option[64];
+    if (report->spread.least_cycles == report->spread.most_cycles)
+        return;
+    snprintf(option, sizeof option, "--repeatable --layout %" PRIu32, report->spread.most);
+    report->report.next = next_with_option(option, verb->argc, verb->words);
+}
+
+static bool write_report(void *verb, struct error *error) {
+    struct explain *explain = verb;
+    struct layouts_report *report = &explain->layouts_report;
+    struct output *output = &explain->run.verb.files.report;
+    if (!layouts_report_build(report, error))
+        return false;
+    propose(explain);
+    if (explain->run.verb.output.json)
+        return layouts_report_json(report, output->file, error);
+    const struct page page = output_page(output);
+    layouts_report_text(report, &page);
+    return true;
+}
+
+static void clean_up(void *verb) {
+    struct explain *explain = verb;
+    layouts_report_free(&explain->layouts_report);
+    run_free(&explain->run);
+}
+
+const struct verb explain_layouts = {
+    .prepare = prepare, .run = run, .report = write_report, .free = clean_up};

@@ -1,0 +1,377 @@
+/* A pool of threads makes the runs, each thread with a watch of its own; the caller's thread waits
+ * for them, shows how far they are, and hands an interrupt on. Pairs are made one after the other,
+ * so that what is there after an interrupt is as many layouts of one build as of the other. */
+#include "study/layouts.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "study/kept_input.h"
+#include "study/muted_output.h"
+
+enum { LOOK_AGAIN_NANOSECONDS = 100000000, WORKERS_MOST = 64 };
+
+/* How an input is run. */
+struct road {
+    struct capture_options capture;  /* of `explanation` */
+    struct muted_output muted;       /* likewise */
+    struct explanation *explanation; /* NULL, or one that is repeated by regions */
+    bool sampled;                    /* systematically */
+};
+
+struct pool;
+struct worker {
+    struct pool *pool;
+    pthread_t thread;
+    struct watch watch;
+    pthread_mutex_t watching;
+    _Atomic uint64_t done; /* instructions of the run under way */
+};
+
+struct pool {
+    struct layouts_run *run;
+    struct kept_input kept;
+    struct road roads[LAYOUTS_INPUTS];
+    struct worker workers[WORKERS_MOST];
+    uint32_t worker_count, working;
+    pthread_mutex_t lock; /* of what follows, and of run->take() */
+    pthread_cond_t ended;
+    uint32_t next;     /* run to begin: layout * inputs + input */
+    uint64_t finished; /* instructions */
+    uint32_t finished_runs;
+    bool failed;
+    struct error error;
+};
+
+/* ---- one run ---- */
+
+static bool hand_over(struct pool *pool, const struct layout_result *result, struct error *error) {
+    struct layouts_run *run = pool->run;
+    pthread_mutex_lock(&pool->lock);
+    const bool good = pool->failed || run->take(run->context, result, error);
+    run->taken[result->input] += good && !pool->failed;
+    pthread_mutex_unlock(&pool->lock);
+    return good;
+}
+
+static bool simulate_in_one_pass(struct worker *worker, const struct input_options *input,
+                                 struct layout_result *result, struct error *error) {
+    const struct layouts_run *run = worker->pool->run;
+    struct simulated_run study = {.watch = &worker->watch,
+                                  .input = input,
+                                  .machines = run->machines,
+                                  .threads = run->threads};
+    study.options.sampling =
+        worker->pool->roads[result->input].sampled ? sampling_default() : sampling_everything();
+    study.options.ideal = run->ideal;
+    int failed = 0;
+    bool good =
+        simulated_run_open(&study, &failed, error) && simulated_run_go(&study, &failed, error);
+    if (good && !worker->watch.signal) {
+        result->simulation = &study.simulation;
+        result->code = trace_code(study.trace);
+        result->machine = study.options.machine;
+        result->command = trace_command(study.trace);
+        result->limited = input->limit || trace_is_cut(study.trace);
+        result->exit = simulated_run_exit(&study);
+        result->trace = study.trace;
+        good = hand_over(worker->pool, result, error);
+    }
+    if (failed)
+        worker->pool->run->failed = failed;
+    simulated_run_free(&study);
+    return good;
+}
+
+/* Both outputs go nowhere, but that layout 0 keeps standard error. */
+static bool run_muted(struct worker *worker, struct layout_result *result, struct error *error) {
+    struct pool *pool = worker->pool;
+    struct input_options input = pool->run->inputs[result->input];
+    struct muted_output muted = {0};
+    const int descriptor = kept_input_again(&pool->kept, error);
+    bool good = descriptor >= 0 && muted_output_open(&muted, error);
+    input.layout = result->layout;
+    input.descriptors[0] = descriptor;
+    if (good) {
+        input.descriptors[1] = muted.files[0];
+        input.descriptors[2] = result->layout ? muted.files[1] : 0;
+        good = simulate_in_one_pass(worker, &input, result, error);
+    }
+    muted_output_close(&muted);
+    if (descriptor > 0)
+        close(descriptor);
+    return good;
+}
+
+static bool take_regions(struct worker *worker, const struct explanation *explanation,
+                         const struct simulation *simulation, const struct code *code,
+                         struct layout_result *result, struct error *error) {
+    const struct trace *trace = explanation_trace(explanation);
+    result->simulation = simulation;
+    result->code = code;
+    result->machine = explanation_machine(explanation);
+    result->command = explanation_command(explanation);
+    result->limited = trace_is_cut(trace);
+    result->exit = trace_exit_status(trace);
+    if (!result->layout) {
+        result->trace = trace;
+        result->explanation = explanation;
+    }
+    return hand_over(worker->pool, result, error);
+}
+
+/* Under layout 0 this has been done. */
+static bool repeat_regions(struct worker *worker, struct explanation *explanation,
+                           struct layout_result *result, struct error *error) {
+    struct pool *pool = worker->pool;
+    if (!result->layout) {
+        struct simulation simulation;
+        const struct code *code;
+        explanation_result(explanation, &simulation, &code);
+        const bool good = take_regions(worker, explanation, &simulation, code, result, error);
+        simulation_free(&simulation);
+        return good;
+    }
+    struct explanation_repetition repetition = {
+        .watch = &worker->watch, .layout = result->layout, .input = &pool->kept};
+    bool good = explanation_repeat(explanation, &repetition, error);
+    if (good && !repetition.diverged && !worker->watch.signal)
+        good = take_regions(worker, explanation, &repetition.simulation, repetition.code, result,
+                            error);
+    pthread_mutex_lock(&pool->lock);
+    pool->run->lost += good && repetition.diverged;
+    pthread_mutex_unlock(&pool->lock);
+    explanation_repetition_free(&repetition);
+    return good;
+}
+
+static bool make_run(struct worker *worker, uint32_t number, struct error *error) {
+    struct pool *pool = worker->pool;
+    struct layout_result result = {.input = number % pool->run->input_count,
+                                   .layout = number / pool->run->input_count};
+    struct explanation *explanation = pool->roads[result.input].explanation;
+    return explanation ? repeat_regions(worker, explanation, &result, error)
+                       : run_muted(worker, &result, error);
+}
+
+/* ---- the pool ---- */
+
+static void note_progress(void *context, const struct progress *progress) {
+    struct worker *worker = context;
+    atomic_store(&worker->done, progress->done);
+}
+
+/* False: there is none left to make. */
+static bool next_run(struct pool *pool, uint32_t *number) {
+    const struct layouts_run *run = pool->run;
+    pthread_mutex_lock(&pool->lock);
+    const bool more =
+        pool->next < run->count * run->input_count && !pool->failed && !run->watch->signal;
+    if (more)
+        *number = pool->next++;
+    pthread_mutex_unlock(&pool->lock);
+    return more;
+}
+
+static void end_run(struct worker *worker, bool good, const struct error *error) {
+    struct pool *pool = worker->pool;
+    pthread_mutex_lock(&pool->lock);
+    const uint64_t done = atomic_exchange(&worker->done, 0);
+    pool->finished += done;
+    pool->finished_runs += done > 0;
+    if (!good && !pool->failed) {
+        pool->failed = true;
+        pool->error = *error;
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void *work(void *context) {
+    struct worker *worker = context;
+    struct pool *pool = worker->pool;
+    uint32_t number;
+    while (next_run(pool, &number)) {
+        struct error error = {0};
+        end_run(worker, make_run(worker, number, &error), &error);
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->working--;
+    pthread_cond_signal(&pool->ended);
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static void hand_on(struct pool *pool) {
+    const int signal = pool->run->watch->signal;
+    for (uint32_t i = 0; (signal || pool->failed) && i < pool->worker_count; i++)
+        if (!pool->workers[i].watch.signal)
+            watch_interrupt_other(&pool->workers[i].watch, signal ? signal : SIGTERM);
+}
+
+/* All runs are taken to be as long as those that have ended. */
+static void show_progress(struct pool *pool) {
+    const struct layouts_run *run = pool->run;
+    uint64_t done = pool->finished;
+    for (uint32_t i = 0; i < pool->worker_count; i++)
+        done += atomic_load(&pool->workers[i].done);
+    const uint64_t total =
+        pool->finished_runs ? pool->finished / pool->finished_runs * run->count * run->input_count
+                            : 0;
+    watch_progress_of(run->watch, done, total);
+}
+
+static void await_workers(struct pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    while (pool->working) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += LOOK_AGAIN_NANOSECONDS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&pool->ended, &pool->lock, &until);
+        show_progress(pool);
+        hand_on(pool);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    for (uint32_t i = 0; i < pool->worker_count; i++)
+        pthread_join(pool->workers[i].thread, NULL);
+}
+
+static uint32_t jobs_of(const struct layouts_run *run) {
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t wanted = run->jobs ? run->jobs : processors > 1 ? (uint32_t)processors : 1;
+    const uint32_t runs = run->count * run->input_count;
+    const uint32_t jobs = wanted < runs ? wanted : runs;
+    return jobs < WORKERS_MOST ? jobs : WORKERS_MOST;
+}
+
+/* Signals are for the caller's thread. */
+static bool start_workers(struct pool *pool, struct error *error) {
+    const uint32_t wanted = jobs_of(pool->run);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_mutex_lock(&pool->lock);
+    for (uint32_t i = 0; i < wanted; i++) {
+        struct worker *worker = &pool->workers[i];
+        worker->pool = pool;
+        pthread_mutex_init(&worker->watching, NULL);
+        worker->watch.lock = &worker->watching;
+        worker->watch.observe = note_progress;
+        worker->watch.context = worker;
+        if (pthread_create(&worker->thread, NULL, work, worker) != 0)
+            break;
+        pool->worker_count = ++pool->working;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return pool->worker_count || error_set(error, "cannot start a thread");
+}
+
+static bool make_runs(struct pool *pool, struct error *error) {
+    struct layouts_run *run = pool->run;
+    watch_begin(run->watch, "layouts", "instructions", 0);
+    const bool good = start_workers(pool, error);
+    if (good)
+        await_workers(pool);
+    watch_end(run->watch);
+    for (uint32_t i = 0; i < pool->worker_count; i++) {
+        temporaries_free(&pool->workers[i].watch.temporaries);
+        pthread_mutex_destroy(&pool->workers[i].watching);
+    }
+    if (!good)
+        return false;
+    run->signal = watch_take(run->watch);
+    uint32_t least = run->taken[0];
+    for (uint32_t i = 1; i < run->input_count; i++)
+        least = run->taken[i] < least ? run->taken[i] : least;
+    if (run->signal && least)
+        return true;
+    if (run->signal)
+        return error_set(error, "interrupted before the first layout was simulated");
+    if (pool->failed)
+        *error = pool->error;
+    return !pool->failed;
+}
+
+/* ---- which road ---- */
+
+static bool explain(struct pool *pool, unsigned number, enum explanation_kind *kind,
+                    struct error *error) {
+    struct layouts_run *run = pool->run;
+    struct road *road = &pool->roads[number];
+    /* The run reads from where the one before it began. */
+    if (pool->kept.offset >= 0)
+        lseek(STDIN_FILENO, pool->kept.offset, SEEK_SET);
+    if (!muted_output_open(&road->muted, error))
+        return false;
+    road->capture = input_capture(&run->inputs[number]);
+    road->capture.descriptors[1] = road->muted.files[0];
+    watch_limit(run->watch, &road->capture, run->inputs[number].stop);
+    const struct explanation_request request = {.watch = run->watch,
+                                                .capture = &road->capture,
+                                                .machines = run->machines,
+                                                .ideal = run->ideal,
+                                                .over = run->over,
+                                                .kept = run->kept,
+                                                .rerun = true,
+                                                .threads = !run->threads.alone,
+                                                .sampling = sampling_default(),
+                                                .warm_up = run->warm_up,
+                                                .simulate_warm_up = run->simulate_warm_up,
+                                                .regions = run->regions,
+                                                .enough = run->enough};
+    road->explanation = explanation_start(&request, &run->failed, error);
+    return road->explanation && explanation_go(road->explanation, kind, error);
+}
+
+/* What is not by regions begins anew, like the other layouts. */
+static bool choose_road(struct pool *pool, unsigned number, struct error *error) {
+    struct road *road = &pool->roads[number];
+    enum explanation_kind kind;
+    if (pool->run->over == UINT64_MAX)
+        return true;
+    const bool good = explain(pool, number, &kind, error);
+    muted_output_close(&road->muted);
+    if (!good)
+        return false;
+    if (pool->run->watch->signal || explanation_signal(road->explanation))
+        return error_set(error, "interrupted before the first layout was simulated");
+    if (kind == EXPLANATION_DONE && explanation_repeats(road->explanation))
+        return true;
+    road->sampled = kind != EXPLANATION_SHORT;
+    explanation_free(road->explanation);
+    road->explanation = NULL;
+    return true;
+}
+
+static bool go(struct pool *pool, struct error *error) {
+    struct layouts_run *run = pool->run;
+    if (!kept_input_read_all(error) || !kept_input_start(&pool->kept, error))
+        return false;
+    for (unsigned i = 0; i < run->input_count; i++) {
+        run->inputs[i].fixed = true;
+        if (!choose_road(pool, i, error))
+            return false;
+    }
+    return make_runs(pool, error);
+}
+
+bool layouts_run_go(struct layouts_run *run, struct error *error) {
+    struct pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return error_set(error, "out of memory for layouts");
+    pool->run = run;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->ended, NULL);
+    const bool good = go(pool, error);
+    for (unsigned i = 0; i < run->input_count; i++)
+        explanation_free(pool->roads[i].explanation);
+    kept_input_free(&pool->kept);
+    pthread_cond_destroy(&pool->ended);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
+    return good;
+}

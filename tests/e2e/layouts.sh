@@ -1,0 +1,158 @@
+# Layouts of memory: a program whose cycles follow from where its stack lies, by hand; one that
+# depends on nothing; two builds that differ by luck of layout alone, and two that do differ.
+. tests/e2e/lib.sh
+
+if skip_without gcc "layouts are compared"; then
+    finish
+fi
+quiet=(--set l1d.prefetcher=none) # what a set lacks is not fetched before it is asked for
+build() { # NAME ROOM
+    gcc -g -O1 -static -DROOM="$2" -o "$scratch/$1" "$scratch/conflict.c"
+}
+cat >"$scratch/conflict.c" <<'PROGRAM'
+#include <stdio.h>
+#include <stdlib.h>
+/* 2048 bytes of each of eight pages, which fill half of the sets of an L1 of eight ways of 4096
+ * bytes; and sixteen lines of the stack: one that lies in that half is a ninth in its set, which
+ * then misses nine times in each round. Each load waits for the one before it. */
+static char table[8 * 4096] __attribute__((aligned(4096)));
+__attribute__((noinline)) static long read_lines(const volatile char *stack) {
+    long at = 0;
+    for (int page = 0; page < 8; page++)
+        for (int line = 0; line < 32; line++)
+            at = ((const volatile char *)table)[page * 4096 + line * 64 + at];
+    for (int line = 0; line < 16; line++)
+        at = stack[line * 64 + at];
+    return at;
+}
+int main(int count, char **arguments) {
+    char room[ROOM] __attribute__((aligned(16))) = {0};
+    __asm__ volatile("" ::"r"(room) : "memory");
+    char stack[1024] __attribute__((aligned(16))) = {0};
+    long sum = 0;
+    for (int i = 0; i < (count > 1 ? atoi(arguments[1]) : 100); i++)
+        sum += read_lines(stack);
+    if (count > 2)
+        printf("%d\n", (int)((unsigned long)stack % 4096));
+    return sum != 0;
+}
+PROGRAM
+build near 16
+build far 2048
+cat >"$scratch/nothing.s" <<'PROGRAM'
+    .globl _start
+_start:
+    mov $20000, %ecx
+1:  imul %rax, %rax
+    dec %ecx
+    jnz 1b
+    mov $60, %eax
+    xor %edi, %edi
+    syscall
+PROGRAM
+gcc -nostdlib -static -o "$scratch/nothing" "$scratch/nothing.s"
+
+report=$scratch/layouts.json
+# The lines of the stack that are one too many, from where it lies under layout 0. Layouts with as
+# many take the same cycles but for those that begin and end the program; each line costs nine
+# misses of at least eight cycles in each of 100 rounds.
+follows_the_stack() {
+    run sim --repeatable -o /dev/null -- "$scratch/near" 1 where >"$scratch/where" &&
+        run explain --layouts 14 "${quiet[@]}" --json -o "$report" -- "$scratch/near" || return 1
+    python3 -S - "$report" "$(cat "$scratch/where")" <<'PYTHON'
+import json, sys
+report, where = json.load(open(sys.argv[1])), int(sys.argv[2])
+lines = {}
+for run in report["layouts"]:
+    at = [(where - run["stack_bytes"] + 64 * i) % 4096 for i in range(16)]
+    lines[run["layout"]] = sum(a - a % 64 < 2048 for a in at)
+cycles = {run["layout"]: run["cycles"] for run in report["layouts"]}
+print(sorted((lines[i], cycles[i]) for i in cycles))
+least = min(cycles[i] for i in cycles if not lines[i])
+assert len({lines[i] for i in cycles}) > 4
+for i in cycles:
+    each = (cycles[i] - least) / (900 * lines[i]) if lines[i] else 0
+    assert each == 0 and cycles[i] < 1.01 * least or 8 <= each <= 13, (i, lines[i], each)
+first = report["functions"][0]
+assert first["function"] == "read_lines" and first["component"] == "l1_miss", first
+assert first["variance_share"] > 0.95
+PYTHON
+}
+check "cycles follow from where the stack lies" follows_the_stack
+
+under_its_number() { # also alone, and with as many at once as there are
+    local number
+    for number in 0 3; do
+        run sim --repeatable --layout $number "${quiet[@]}" --json -o "$scratch/one.json" -- "$scratch/near" || return 1
+        python3 -S -c "import json, sys
+one, all = (json.load(open(name)) for name in sys.argv[1:3])
+assert one['cycles'] == all['layouts'][$number]['cycles']" "$scratch/one.json" "$report" || return 1
+    done
+    run explain --layouts 14 --jobs 1 "${quiet[@]}" --json -o "$scratch/again.json" -- "$scratch/near" &&
+        cmp "$report" "$scratch/again.json"
+}
+check "each is the run under its number" under_its_number
+
+by_regions() {
+    run explain --layouts 4 "${quiet[@]}" --regions-over 500k --regions 12 --json -o "$scratch/regions.json" -- \
+        "$scratch/near" 2000 && run explain --layouts 4 "${quiet[@]}" --json -o "$report" -- "$scratch/near" 2000 || return 1
+    python3 -S - "$scratch/regions.json" "$report" <<'PYTHON'
+import json, sys
+some, all = (json.load(open(name))["layouts"] for name in sys.argv[1:3])
+print([(a["cycles"], b["cycles"]) for a, b in zip(some, all)])
+assert len(some) == len(all) == 4 and some[0]["cycles"] != all[0]["cycles"] # it was by regions
+assert all[3]["cycles"] > 1.1 * all[0]["cycles"]
+for a, b in zip(some, all):
+    assert abs(a["cycles"] / b["cycles"] - 1) < 0.03
+PYTHON
+}
+check "the same regions are found under each" by_regions
+
+check "nothing depends on nothing" grep -q 'cycles under each of 6 layouts$' \
+    <(run explain --layouts 6 -- "$scratch/nothing" 2>&1)
+
+first_line() {
+    run compare "${quiet[@]}" "$@" 2>&1 | head -n 1
+}
+luck_is_no_difference() {
+    first_line "$scratch/near" "$scratch/far"
+    first_line --layouts 12 "$scratch/near" "$scratch/far"
+    [[ $(first_line "$scratch/near" "$scratch/far") =~ ^[+-][1-9][0-9]\. ]] &&
+        [[ $(first_line --layouts 12 "$scratch/near" "$scratch/far") =~ \
+            ^"no difference: "[+-][0-9.]+" % cycles (-"[0-9.]+" to +"[0-9.]+" %) over 12 layouts"$ ]]
+}
+check "a difference that layout alone makes is none" luck_is_no_difference
+check "a program does not differ from itself under any" test \
+    "$(first_line --layouts 3 "$scratch/near" "$scratch/near")" = "no difference: the same cycles under each of 3 layouts"
+
+more_work() {
+    run compare "${quiet[@]}" --layouts 7 --json -o "$report" "$scratch/near" "$scratch/near 130" &&
+        told "r['verdict'] == 'slower' and r['layouts']['count'] == 7" \
+            "r['layouts']['least_percent'] > 5 and r['layouts']['low_percent'] == r['layouts']['least_percent']" \
+            "abs(r['layouts']['confidence'] - (1 - 2 / 2 ** 7)) < 1e-9" \
+            "r['changes'][0]['function'] == 'read_lines'" \
+            "abs(sum(r['after']['components'].values()) - r['after']['elapsed_cycles']) < 100"
+}
+check "more work is a difference under each" more_work
+
+interrupted() {
+    timeout --foreground -s INT 3 "$CULPRIT" explain --layouts 1000 --jobs 1 -o "$scratch/text" -- "$scratch/near" 300
+    [ $? = 124 ] && grep -qE 'interrupted after [0-9]+ of 1000 layouts' "$scratch/text"
+}
+check "an interrupt leaves the layouts until then" interrupted
+fits() {
+    run explain --layouts 3 -- "$scratch/near" 2>"$scratch/text" && fits_100 "$scratch/text" &&
+        run compare --layouts 3 "$scratch/near" "$scratch/far" >"$scratch/text" && fits_100 "$scratch/text"
+}
+check "the reports fit the page" fits
+status_of_command() {
+    run explain --layouts 2 -- sh -c 'exit 3'
+    [ $? = 3 ]
+}
+check "the status is the command's" status_of_command
+check "a command that is not there is told" fails_with 127 'cannot run' run compare --layouts 2 "$scratch/near" "$scratch/nowhere"
+check "a trace has one layout" fails_with 2 'layouts are of commands' run compare --layouts 2 "$scratch/a.ctrace" "$scratch/b.ctrace"
+check "so has a run that is not the same everywhere" fails_with 2 'not with --no-repeatable' \
+    run compare --no-repeatable --layouts 2 "$scratch/near" "$scratch/far"
+check "a layout needs --repeatable" fails_with 125 'needs --repeatable' run sim --layout 2 -- "$scratch/near"
+finish

@@ -15,6 +15,7 @@ static const char *other_report(const struct explain *explain) {
            : input->seconds                       ? "--for"
            : input->on_signal                     ? "--on-signal"
            : input->layout                        ? "--layout"
+           : run->levels_asked                    ? "--levels"
            : run->save_options.save               ? "--save"
            : run->struct_options.given            ? "--fields"
            : run->path_options.data               ? "--data"

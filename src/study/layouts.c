@@ -19,6 +19,7 @@ struct road {
     struct muted_output muted;       /* likewise */
     struct explanation *explanation; /* NULL, or one that is repeated by regions */
     bool sampled;                    /* systematically */
+    bool told; /* the command has had its standard error in a run under layout 0 */
 };
 
 struct pool;
@@ -96,7 +97,8 @@ static bool run_muted(struct worker *worker, struct layout_result *result, struc
     input.descriptors[0] = descriptor;
     if (good) {
         input.descriptors[1] = muted.files[0];
-        input.descriptors[2] = result->layout ? muted.files[1] : 0;
+        input.descriptors[2] =
+            result->layout || pool->roads[result->input].told ? muted.files[1] : 0;
         good = simulate_in_one_pass(worker, &input, result, error);
     }
     muted_output_close(&muted);
@@ -327,23 +329,29 @@ static bool explain(struct pool *pool, unsigned number, enum explanation_kind *k
     return road->explanation && explanation_go(road->explanation, kind, error);
 }
 
+/* The command may still run, and write. */
+static void leave(struct road *road) {
+    explanation_free(road->explanation);
+    road->explanation = NULL;
+    muted_output_close(&road->muted);
+    road->muted = (struct muted_output){0};
+}
+
 /* What is not by regions begins anew, like the other layouts. */
 static bool choose_road(struct pool *pool, unsigned number, struct error *error) {
     struct road *road = &pool->roads[number];
     enum explanation_kind kind;
     if (pool->run->over == UINT64_MAX)
         return true;
-    const bool good = explain(pool, number, &kind, error);
-    muted_output_close(&road->muted);
-    if (!good)
+    road->told = true;
+    if (!explain(pool, number, &kind, error))
         return false;
     if (pool->run->watch->signal || explanation_signal(road->explanation))
         return error_set(error, "interrupted before the first layout was simulated");
     if (kind == EXPLANATION_DONE && explanation_repeats(road->explanation))
         return true;
     road->sampled = kind != EXPLANATION_SHORT;
-    explanation_free(road->explanation);
-    road->explanation = NULL;
+    leave(road);
     return true;
 }
 
@@ -368,7 +376,7 @@ bool layouts_run_go(struct layouts_run *run, struct error *error) {
     pthread_cond_init(&pool->ended, NULL);
     const bool good = go(pool, error);
     for (unsigned i = 0; i < run->input_count; i++)
-        explanation_free(pool->roads[i].explanation);
+        leave(&pool->roads[i]);
     kept_input_free(&pool->kept);
     pthread_cond_destroy(&pool->ended);
     pthread_mutex_destroy(&pool->lock);

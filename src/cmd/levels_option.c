@@ -7,8 +7,7 @@ static const struct option_row OPTIONS[] = {
     HEADING(9, "Where slots go:"),
     FLAG("levels", levels_asked,
          "Top-down levels: each slot of dispatch is Retiring, Bad Speculation, Frontend Bound or "
-         "Backend Bound, and what of these; with --by function, line, instruction, image or loop",
-         .not_again = true),
+         "Backend Bound, and what of these; with --by function, line, instruction, image or loop"),
     {0}};
 #undef REQUEST
 

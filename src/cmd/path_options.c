@@ -12,18 +12,15 @@ enum { PATH_BYTES = 4096 };
 #define REQUEST struct path_options
 static const struct option_row OPTIONS[] = {
     HEADING(12, "Who called whom:"),
-    FLAG("tree", tree, "Procedures below their callers, with what they called and alone",
-         .not_again = true),
+    FLAG("tree", tree, "Procedures below their callers, with what they called and alone"),
     TEXT("callers", "PROCEDURE", procedure,
          "The callers of this procedure, with what it called; without a name, of the procedures "
          "that took most, --top of them",
-         .optional = true, .not_again = true, GIVEN(callers)),
+         .optional = true, GIVEN(callers)),
     FLAG("inlined", inlined,
          "Functions that the compiler inlined have frames of their own, where debug information "
-         "tells of them; slower",
-         .not_again = true),
-    PERCENT("least", least, "Frames of at least this share of all (1)", .not_again = true,
-            GIVEN(least_given)),
+         "tells of them; slower"),
+    PERCENT("least", least, "Frames of at least this share of all (1)", GIVEN(least_given)),
     WRITTEN_FILE("folded", "FILE", folded,
                  "Write the cycles of each call stack there, by event, for flame graphs",
                  .not_again = true),
@@ -33,13 +30,12 @@ static const struct option_row MORE_OPTIONS[] = {
     FLAG("python", python,
          "Lines and functions of Python (CPython 3.11 to 3.13) first, wherever it runs (default: "
          "where the command is one of Python)",
-         .group = 12, .not_again = true),
-    FLAG("no-python", no_python, "Not even there", .group = 12, .not_again = true),
+         .group = 12),
+    FLAG("no-python", no_python, "Not even there", .group = 12),
     HEADING(13, "Which data:"),
     FLAG("data", data,
          "The variables, heap blocks by who allocated them, stack frames and files whose misses "
-         "took the cycles",
-         .not_again = true),
+         "took the cycles"),
     {0}};
 
 static void begin(void *request) {

@@ -8,8 +8,7 @@ static const struct option_row OPTIONS[] = {
          "The map of a struct, its fields by line of 64 bytes with what they cost and which are "
          "accessed together, and what it would save to reorder or split it, simulated; without "
          "a name, of the one with most cycles of misses",
-         .group = 13 /* "Which data:", of path_options.c */, .optional = true, .not_again = true,
-         GIVEN(given)),
+         .group = 13 /* "Which data:", of path_options.c */, .optional = true, GIVEN(given)),
     {0}};
 #undef REQUEST
 

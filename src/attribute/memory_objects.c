@@ -75,7 +75,8 @@ struct memory_objects {
     uint32_t mappings_known; /* of the code */
     uint32_t allocator;      /* the one object of its kind */
     uint32_t *frames;        /* objects, by node of the path tree; OBJECT_NONE: not asked yet */
-    size_t frame_capacity;
+    uint32_t *asked;         /* likewise, as in struct memory_view */
+    size_t frame_capacity, asked_capacity;
 };
 
 /* ---- objects ---- */
@@ -146,6 +147,7 @@ void memory_objects_free(struct memory_objects *objects) {
         }
     free(objects->processes);
     free(objects->frames);
+    free(objects->asked);
     free(objects->items);
     hash_index_free(&objects->index);
     free(objects);
@@ -509,6 +511,29 @@ static uint32_t frame_object(struct memory_objects *objects, const struct path_t
     return objects->frames[node];
 }
 
+/* What heap is that is accessed at a node and not allocated: the outermost routine that allocates
+ * takes it for its caller. UINT32_MAX: out of memory. */
+static uint32_t asked_object(struct memory_objects *objects, const struct shadow_stack *stack) {
+    const struct path_node *nodes = stack->tree->nodes;
+    const uint32_t node = stack->node;
+    struct memory_object object = object_of(OBJECT_HEAP);
+    if (!array_zeroed_room(objects->asked, objects->asked_capacity, stack->tree->node_count))
+        return UINT32_MAX;
+    if (objects->asked[node] != OBJECT_NONE)
+        return objects->asked[node];
+    uint32_t at = node;
+    for (; at != PATH_NONE && objects->asked[at] == OBJECT_NONE; at = nodes[at].parent)
+        if (nodes[at].function != FUNCTION_NONE &&
+            stack->functions->items[nodes[at].function].allocates)
+            object.path = at;
+    uint32_t asked = at == PATH_NONE ? objects->allocator : objects->asked[at];
+    if (asked == objects->allocator && object.path != PATH_NONE)
+        asked = memory_objects_number(objects, &object);
+    if (asked != UINT32_MAX)
+        objects->asked[node] = asked;
+    return asked;
+}
+
 /* Frames further out lie at higher addresses. */
 static uint32_t find_frame(struct memory_objects *objects, const struct memory_view *view,
                            uint64_t address) {
@@ -536,7 +561,8 @@ bool memory_objects_stand(struct memory_objects *objects, struct memory_view *vi
     }
     view->top = slot ? slot + 8 : 0;
     view->frame = frame_object(objects, view->stack->tree, view->stack->node);
-    return view->frame != UINT32_MAX;
+    view->asked = asked_object(objects, view->stack);
+    return view->frame != UINT32_MAX && view->asked != UINT32_MAX;
 }
 
 /* ---- addresses ---- */
@@ -593,7 +619,8 @@ uint32_t memory_objects_at(struct memory_objects *objects, const struct memory_v
     if (address - view->low < view->high - view->low)
         return address < view->top ? view->frame : find_frame(objects, view, address);
     const struct recent *recent = recent_of(view->memory, address);
-    return remembers(view->memory, recent, address)
-               ? recent->object
-               : find_object(objects, view->memory, code, address);
+    const uint32_t object = remembers(view->memory, recent, address)
+                                ? recent->object
+                                : find_object(objects, view->memory, code, address);
+    return object == objects->allocator ? view->asked : object;
 }

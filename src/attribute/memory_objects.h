@@ -21,9 +21,10 @@ enum object_kind {
     OBJECT_UNKNOWN,   /* nothing is known of the address */
     OBJECT_SYMBOL,    /* a variable with a symbol */
     OBJECT_SECTION,   /* of a file, where no symbol is */
-    OBJECT_HEAP,      /* allocated: `path` tells by which calls */
-    OBJECT_ALLOCATOR, /* heap that is not allocated: what the allocator keeps there, what it clears
-                         before it hands it out, or what no event told of */
+    OBJECT_HEAP,      /* allocated: `path` tells by which calls; with what these calls write of the
+                         heap, and clear and copy to, before they return */
+    OBJECT_ALLOCATOR, /* heap that is not allocated: what the allocator keeps there, or what no
+                         event told of */
     OBJECT_STACK,     /* a frame of `function` */
     OBJECT_MAPPED,    /* a mapped file, beside its sections */
     OBJECT_ANONYMOUS, /* mapped memory: `path` tells by which calls */
@@ -76,6 +77,8 @@ struct memory_view {
     bool shared;                   /* with other data */
     uint64_t top;   /* addresses of the stack below are in the frame of what runs; 0: none */
     uint32_t frame; /* object of that frame */
+    uint32_t asked; /* object that heap is which is not allocated: in a routine that allocates what
+                       it is called for, else the allocator's */
 };
 
 /* More code is known. False: out of memory. */

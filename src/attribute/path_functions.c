@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/allocator_routines.h"
 #include "program/python_layout.h"
 #include "trace/code_union.h"
 #include "util/array.h"
@@ -65,7 +66,8 @@ static uint32_t look_up(struct path_functions *functions, const struct code *cod
                                            .sized = true,
                                            .linkage = extent.linkage,
                                            .loop = extent.loop,
-                                           .resolver = extent.resolver};
+                                           .resolver = extent.resolver,
+                                           .allocates = extent.allocates};
     return add(functions, &function);
 }
 
@@ -202,10 +204,20 @@ uint32_t path_python_line(struct path_functions *functions, uint32_t python, uin
                                                   .line = line});
 }
 
+/* By the names that glibc has besides, too. */
+static bool allocates(const char *name) {
+    static const char BESIDE[] = "__libc_";
+    const size_t length = strlen(BESIDE);
+    const enum allocator_action action =
+        allocator_action_of(strncmp(name, BESIDE, length) ? name : name + length);
+    return action != ALLOCATOR_NONE && action != ALLOCATOR_FREE;
+}
+
 void path_extent_name(struct path_extent *extent, const char *name) {
     const size_t length = strlen(name);
     extent->named = true;
     extent->loop = !strcmp(name, PYTHON_LOOP);
+    extent->allocates = allocates(name);
     extent->linkage = length > 4 && !strcmp(name + length - 4, "@plt");
     extent->resolver =
         !strncmp(name, "_dl_runtime_resolve", 19) || !strncmp(name, "_dl_runtime_profile", 19);

@@ -18,6 +18,7 @@ struct path_extent {
     bool linkage;         /* an entry of the linkage table: it stands for what it jumps to */
     bool loop;            /* of an interpreter of Python */
     bool resolver;        /* of the dynamic linker: goes on to what it has found, as if called */
+    bool allocates;       /* malloc() or its kin */
 };
 
 enum { PATH_INLINED_MOST = 8 };
@@ -39,7 +40,7 @@ struct path_function {
     uint32_t insn;   /* one of its instructions; with PATH_BASE_INSN: of the code of `base` */
     bool named;      /* not by its extent alone */
     bool sized;      /* its extent is known; else it is what was called there */
-    bool linkage, resolver, loop;
+    bool linkage, resolver, loop, allocates;
     const char *inlined;   /* its name, if it is inlined where it is; then it has no offset */
     uint32_t python, line; /* a line of a Python function: index + 1 in struct code python, 0: not
                               known; then it has no image, and `is_python` */

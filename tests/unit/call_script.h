@@ -23,6 +23,7 @@ enum {
     UNNAMED = 'q',
     LINKAGE = 'p',
     LOOP = 'l',
+    ALLOCATING = 'a',
     RESOLVER = 'r'
 };
 
@@ -41,7 +42,7 @@ static inline uint64_t at(char function, unsigned offset) {
 }
 
 /* Of 'z' nothing is known, of 'q' only where it is, 'p' is of the linkage table, 'r' the dynamic
- * linker's resolver, 'l' Python's loop. */
+ * linker's resolver, 'l' Python's loop, 'a' an allocating routine. */
 static inline bool script_locate(void *context, const struct code_image *image, uint64_t offset,
                                  struct path_extent *extent) {
     (void)context, (void)image;
@@ -51,7 +52,8 @@ static inline bool script_locate(void *context, const struct code_image *image, 
                                    .named = function != UNNAMED,
                                    .linkage = function == LINKAGE,
                                    .loop = function == LOOP,
-                                   .resolver = function == RESOLVER};
+                                   .resolver = function == RESOLVER,
+                                   .allocates = function == ALLOCATING};
     return function != NAMELESS;
 }
 

@@ -203,11 +203,15 @@ static void note(struct map *map, enum trace_memory_kind kind, uint64_t address,
     assert_true(memory_objects_note(map->objects, &map->view, &event));
 }
 
-static uint8_t kind_at(struct map *map, uint64_t address) {
+static uint32_t object_at(struct map *map, uint64_t address) {
     assert_true(memory_objects_stand(map->objects, &map->view));
     const uint32_t object = memory_objects_at(map->objects, &map->view, &map->script.code, address);
     assert_int_not_equal(object, UINT32_MAX);
-    return memory_object_at(map->objects, object)->kind;
+    return object;
+}
+
+static uint8_t kind_at(struct map *map, uint64_t address) {
+    return memory_object_at(map->objects, object_at(map, address))->kind;
 }
 
 /* Mappings take the place of those before; a file's keeps its ends when its middle goes. */
@@ -245,6 +249,39 @@ static void the_heap(void **state) {
     assert_int_equal(kind_at(&map, MAPPING + 0x1800), OBJECT_UNKNOWN);
     note(&map, MEMORY_FREED, MAPPING + 0x10, 0, UINT32_MAX);
     assert_int_equal(kind_at(&map, MAPPING + 0x20), OBJECT_UNKNOWN);
+    map_end(&map);
+}
+
+/* What an allocating routine, called by m, and what it calls, f, do to the heap they do for the
+ * block that m gets. */
+static void in_the_allocator(void **state) {
+    (void)state;
+    enum { CALL_SLOT = SLOT };
+    struct map map;
+    map_begin(&map);
+    note(&map, MEMORY_BREAK, MAPPING, 0x1000, UINT32_MAX);
+    plain(&map.script, at('m', 0));
+    call(&map.script, at('m', 4), CALL_SLOT);
+    plain(&map.script, at('a', 0));
+    call(&map.script, at('a', 4), CALL_SLOT - 16);
+    plain(&map.script, at('f', 0));
+    back(&map.script, at('f', 4), CALL_SLOT - 16);
+    back(&map.script, at('a', 8), CALL_SLOT);
+    plain(&map.script, at('m', 8));
+    uint32_t objects[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        const struct trace_batch one = script_piece(&map.script, i, 1);
+        assert_true(shadow_stack_walk(&map.stack, &map.script.code, &one, true));
+        if (i == 6)
+            note(&map, MEMORY_ALLOCATED, MAPPING + 0x10, 24, UINT32_MAX);
+        objects[i] = object_at(&map, MAPPING + 0x40);
+    }
+    const uint32_t block = object_at(&map, MAPPING + 0x10);
+    assert_int_equal(memory_object_at(map.objects, block)->kind, OBJECT_HEAP);
+    for (uint32_t i = 2; i < 7; i++)
+        assert_int_equal(objects[i], block);
+    assert_int_equal(memory_object_at(map.objects, objects[0])->kind, OBJECT_ALLOCATOR);
+    assert_int_equal(objects[7], objects[0]);
     map_end(&map);
 }
 
@@ -371,6 +408,7 @@ int main(void) {
                                        cmocka_unit_test(every_miss_to_its_object),
                                        cmocka_unit_test(mappings),
                                        cmocka_unit_test(the_heap),
+                                       cmocka_unit_test(in_the_allocator),
                                        cmocka_unit_test(stacks_among_others),
                                        cmocka_unit_test(forks),
                                        cmocka_unit_test(hostile_events)};

@@ -100,7 +100,10 @@ static void check(struct argp_state *state, void *request) {
 }
 
 static const struct option_part PARTS[] = {
-    RUN_PARTS, LEVELS_PART, {&together_group, offsetof(struct explain, run.study.threads)}, {0}};
+    RUN_PARTS,
+    MACHINE_USAGE_PART,
+    {&together_group, offsetof(struct explain, run.study.threads)},
+    {0}};
 
 static const struct command_line LINE = {
     .own = {.options = OPTIONS, .begin = explain_begin, .end = check},

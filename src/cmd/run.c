@@ -49,7 +49,7 @@ bool run_prepare(void *verb, struct error *error) {
     options_fix_machine(&run->input, &run->machine);
     return machine_choice_load(&run->machines, &run->machine, error) &&
            verb_open_report(&run->verb, error) &&
-           paths_prepare(&run->paths, &run->path_options, error) &&
+           paths_prepare(&run->paths, &run->path_options, error) && run_open_roofline(run, error) &&
            save_open(&run->save, &run->save_options, error);
 }
 
@@ -142,7 +142,8 @@ bool run_report_build(struct run *run, const struct simulation *simulation, cons
         return false;
     if (run->struct_options.given)
         run->report.structs = &run->structs;
-    if (run->levels_asked && !build_levels(run, simulation, code, error))
+    if ((run->levels_asked && !build_levels(run, simulation, code, error)) ||
+        !run_build_roofline(run, simulation, code, error))
         return false;
     return paths_report(&run->paths, &run->verb.output, simulation, code, run->program,
                         &run->report, error);
@@ -191,13 +192,15 @@ bool run_report_begin(struct run *run, const char *note, struct error *error) {
 bool run_report_write(struct run *run, struct error *error) {
     run->report.next = next_command(&run->report, run->unfollowed, run->verb.command,
                                     run->verb.argc, run->verb.words);
-    return output_report(&run->verb.files.report, &run->report, &run->verb.output, error);
+    return output_report(&run->verb.files.report, &run->report, &run->verb.output, error) &&
+           run_draw_roofline(run, error);
 }
 
 void run_free(void *verb) {
     struct run *run = verb;
     report_free(&run->report);
     levels_free(&run->levels);
+    run_free_roofline(run);
     paths_free(&run->paths);
     struct_run_free(&run->structs);
     if (run->program)

@@ -8,6 +8,7 @@
 #include "cmd/verb.h"
 #include "report/levels.h"
 #include "report/report.h"
+#include "report/roofline.h"
 #include "study/simulated_run.h"
 
 /* The first member of such a verb's struct. */
@@ -27,6 +28,9 @@ struct run {
     struct report report;
     bool levels_asked;
     struct levels levels;
+    const char *roofline_path; /* NULL: no such picture */
+    struct output roofline_file;
+    struct roofline roofline;
     bool unfollowed; /* processes that --follow would include */
 };
 
@@ -43,10 +47,10 @@ struct run {
         &legend_group, offsetof(struct run, verb.output)                                           \
     }
 
-/* And of one that tells of top-down levels. */
-extern const struct option_group levels_group;
-#define LEVELS_PART                                                                                \
-    { &levels_group, 0 }
+/* And of one that tells of top-down levels and draws a roofline. */
+extern const struct option_group machine_usage_group;
+#define MACHINE_USAGE_PART                                                                         \
+    { &machine_usage_group, 0 }
 
 /* Before options are parsed. */
 void run_begin(struct run *run);
@@ -63,6 +67,13 @@ void run_free(void *verb);
 void run_check_levels(struct run *run, const struct argp_state *state);
 /* Likewise once the machine is. */
 bool run_may_have_levels(const struct run *run, const struct machine *machine, struct error *error);
+
+/* The picture of the roofline: before anything runs; what it shows; when the report is written. */
+bool run_open_roofline(struct run *run, struct error *error);
+bool run_build_roofline(struct run *run, const struct simulation *simulation,
+                        const struct code *code, struct error *error);
+bool run_draw_roofline(struct run *run, struct error *error);
+void run_free_roofline(struct run *run);
 
 /* Where functions are, if the options ask for something that calls tell of; else NULL. What is
  * simulated, and captured, is told of data where they ask for it. */

@@ -12,7 +12,7 @@ static bool prepare(void *verb, struct error *error) {
         !listed_regions_read(&sim->listed, &sim->regions, error) ||
         !verb_open_report(&run->verb, error) || !save_open(&run->save, &run->save_options, error) ||
         !(*machine = machine_choice_of(&run->machines, sim->listed.lists[0].isa, error)) ||
-        !run_may_have_levels(run, *machine, error))
+        !run_may_have_levels(run, *machine, error) || !run_open_roofline(run, error))
         return false;
     sim->regions.top_down = run->levels_asked;
     save_describe(&run->save, sim->listed.command, *machine, run->machine.ideal);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/cfg.h"
+#include "isa/work.h"
 #include "query/function_code.h"
 #include "query/function_walk.h"
 #include "util/array.h"
@@ -28,6 +29,7 @@ struct finding {
 /* One function. */
 struct body {
     const struct group *group;
+    const struct procedure_code *code;
     struct cfg cfg;
     struct block_sums *blocks;
     uint32_t *rows;   /* by block that is a head */
@@ -164,6 +166,33 @@ static void name_rows(const struct finding *finding, const struct body *body) {
     }
 }
 
+static uint32_t larger(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
+
+static struct loop_work work_of(const struct body *body, uint32_t at, uint64_t executions) {
+    const uint32_t offset = body->cfg.insns[at].offset;
+    struct insn_work work;
+    insn_work_of(body->code->isa, body->code->bytes + offset, body->code->size - offset, &work);
+    return (struct loop_work){.fp = work.fp * executions,
+                              .integer = work.integer * executions,
+                              .loaded = work.loaded * executions,
+                              .stored = work.stored * executions,
+                              .fp_lanes = executions && work.fp ? work.lanes : 0,
+                              .integer_lanes = executions && !work.fp ? work.lanes : 0,
+                              .widest = executions ? larger(work.loaded, work.stored) : 0};
+}
+
+static void add_work(struct loop_work *sum, const struct loop_work *work) {
+    sum->fp += work->fp;
+    sum->integer += work->integer;
+    sum->loaded += work->loaded;
+    sum->stored += work->stored;
+    sum->fp_lanes = larger(sum->fp_lanes, work->fp_lanes);
+    sum->integer_lanes = larger(sum->integer_lanes, work->integer_lanes);
+    sum->widest = larger(sum->widest, work->widest);
+}
+
 static void add_insn(const struct finding *finding, struct body *body, uint32_t number) {
     const struct simulation *simulation = finding->functions->simulation;
     const uint32_t at = insn_of(body, &finding->functions->code->insns[number]);
@@ -175,10 +204,13 @@ static void add_insn(const struct finding *finding, struct body *body, uint32_t 
     const struct pics_cell *cells =
         insn_cells(simulation->cells, simulation->cell_count, number, &count);
     struct loop_row *rows = finding->loops->rows;
+    const uint64_t executions =
+        number < simulation->execution_count ? simulation->executions[number] : 0;
+    const struct loop_work work = work_of(body, at, executions);
     finding->loop_of[number] = body->rows[head];
     for (uint32_t row = body->rows[head]; row != LOOP_NONE; row = rows[row].outer) {
-        rows[row].instructions +=
-            number < simulation->execution_count ? simulation->executions[number] : 0;
+        rows[row].instructions += executions;
+        add_work(&rows[row].work, &work);
         for (uint64_t k = 0; k < count; k++) {
             body->events[(size_t)(row - body->first) * PSV_COMBINATIONS + cells[k].psv] +=
                 cells[k].units;
@@ -230,6 +262,7 @@ static bool look_at(struct finding *finding, uint32_t number) {
     struct error ignored;
     bool good = true;
     if (function_code_read(finding->functions, number, &function)) {
+        body.code = &function.code;
         if (cfg_build(&body.cfg, &function.code, &ignored))
             good = find_loops(finding, &body);
         cfg_free(&body.cfg);

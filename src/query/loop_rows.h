@@ -8,6 +8,13 @@
 
 #define LOOP_NONE UINT32_MAX
 
+/* What the executions of a loop's instructions computed and moved (isa/work.h). */
+struct loop_work {
+    uint64_t fp, integer, loaded, stored;
+    /* Most of one instruction: lanes that compute, and bytes loaded or stored. */
+    uint32_t fp_lanes, integer_lanes, widest;
+};
+
 struct loop_row {
     const char *image;           /* base name of the file */
     uint64_t offset;             /* in it, of the first instruction of the loop's head */
@@ -22,6 +29,7 @@ struct loop_row {
     uint64_t units, self_units; /* 1/840 cycles: likewise, and without those */
     double called_units;        /* of functions called from it or from those; negative: not known */
     struct stack stack;         /* of `units` */
+    struct loop_work work;      /* likewise, as executed */
 };
 
 struct loop_rows {

@@ -41,6 +41,7 @@ struct report_children {
 
 struct call_report;
 struct levels;
+struct roofline;
 struct python_rows;
 struct struct_run;
 
@@ -61,6 +62,7 @@ struct report {
     struct data_rows data;            /* by data object, likewise; `by` is BY_OBJECT: in place of
                                          the first two */
     const struct levels *levels;      /* in place of stacks and tables; NULL: not asked for */
+    const struct roofline *roofline;  /* NULL: not asked for */
     const struct struct_run *structs; /* the map of a struct; NULL: not asked for */
     const struct call_report *calls;  /* in place of the functions; NULL: not asked for */
     const struct python_rows *python; /* before those tables; NULL: not asked for */

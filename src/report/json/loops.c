@@ -11,7 +11,7 @@ json_t *loops_json(const struct report *report) {
             array,
             json_pack(
                 "{s:o, s:i, s:s, s:I, s:o, s:I, s:o, s:o, s:I, s:o, s:I, s:f, s:f, s:f, s:o, "
-                "s:o}",
+                "s:o, s:I, s:I, s:I, s:I}",
                 "outer", row->outer == LOOP_NONE ? json_null() : json_count(row->outer), "depth",
                 (int)row->depth, "image", row->image, "offset", (json_int_t)row->offset, "function",
                 json_text(row->function), "function_offset", (json_int_t)row->function_offset,
@@ -22,7 +22,9 @@ json_t *loops_json(const struct report *report) {
                 "self_cycles", (double)row->self_units / CYCLE_UNITS, "share",
                 total > 0 ? (double)row->units / total : 0, "called_cycles",
                 row->called_units < 0 ? json_null() : json_real(row->called_units / CYCLE_UNITS),
-                "stack", cycle_stack_json(&row->stack)));
+                "stack", cycle_stack_json(&row->stack), "fp_operations", (json_int_t)row->work.fp,
+                "integer_operations", (json_int_t)row->work.integer, "bytes_loaded",
+                (json_int_t)row->work.loaded, "bytes_stored", (json_int_t)row->work.stored));
     }
     return array;
 }

@@ -8,6 +8,7 @@
 #include "report/json/threads.h"
 #include "report/json_values.h"
 #include "report/levels.h"
+#include "report/roofline.h"
 #include "report/stalls.h"
 #include "report/struct_report.h"
 #include "report/upgrades.h"
@@ -239,6 +240,8 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
         put_members(&writer, json_pack("{s:o}", "data", data_json(report)));
     if (report->levels)
         put_members(&writer, json_pack("{s:o}", "top_down", levels_json(report->levels)));
+    if (report->roofline)
+        put_members(&writer, json_pack("{s:o}", "roofline", roofline_json(report->roofline)));
     if (report->structs)
         put_members(&writer, json_pack("{s:o}", "struct", struct_json(report->structs)));
     if (report->calls)

@@ -8,6 +8,7 @@
 #include "report/levels.h"
 #include "report/python_report.h"
 #include "report/report.h"
+#include "report/roofline.h"
 #include "report/stalls.h"
 #include "report/struct_report.h"
 #include "report/thread_what_if.h"
@@ -330,5 +331,7 @@ void report_text(const struct report *report, const struct page *page) {
             fprintf(page->file, "\n%swhat the words mean: culprit explain --legend%s\n", page->dim,
                     page->plain);
     }
+    if (report->roofline)
+        roofline_text(report->roofline, page);
     report_text_foot(report, page);
 }

@@ -24,7 +24,9 @@ struct job {
     bool markdown;
     unsigned word_count;
     struct side sides[2];
-    char **arguments;      /* of both commands; NULL: none */
+    char **arguments;       /* of both commands; NULL: none */
+    const char *relinks[2]; /* of each side */
+    uint32_t relink_count;
     uint32_t layout_count; /* 1: the plain one */
     struct compare_run run;
     struct layouts_run layouts;
@@ -72,6 +74,9 @@ static const struct option_row OPTIONS[] = {
          "Commands also get this variable, with a value or the one it has here; may be repeated",
          .must = " variables"),
     LAYOUTS_ROWS(layout_count, layouts.jobs, "Simulate both under N layouts of a program's memory"),
+    LIST("relink", "COMMAND", relinks, relink_count,
+         RELINK_HELP "; given twice: of OLD, and of NEW", .must = " commands: of OLD, and of NEW",
+         .not_again = true),
     FLAG("markdown", markdown, "The sentence and the tables as Markdown", .group = 3),
     {0}};
 
@@ -88,6 +93,9 @@ static void check(struct argp_state *state, void *verb) {
         options_fail(state, "--env: not with --no-repeatable");
     if (job->layout_count > 1 && !job->input.fixed)
         options_fail(state, "--layouts: not with --no-repeatable");
+    options_check_relink(state, job->relinks, job->relink_count, job->layout_count);
+    if (job->relink_count == 1)
+        options_fail(state, "--relink: of OLD, and once more of NEW");
     if (job->layouts.jobs && job->layout_count < 2)
         options_fail(state, "--jobs: it is about layouts (add --layouts N)");
     bool commands = false;
@@ -193,6 +201,9 @@ static bool prepare_layouts(struct job *job, struct error *error) {
     layouts->machines = &job->machines;
     layouts->inputs[0] = job->run.inputs[0];
     layouts->inputs[1] = job->run.inputs[1];
+    layouts->relinks[0] = job->relinks[0];
+    layouts->relinks[1] = job->relinks[1];
+    job->report.relinked = job->relink_count > 0;
     layouts->input_count = 2;
     layouts->count = job->layout_count;
     layouts->threads = job->run.threads;

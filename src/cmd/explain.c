@@ -54,6 +54,7 @@ static const struct option_row OPTIONS[] = {
         GIVEN(simulate_warm_up)),
     LAYOUTS_ROWS(layout_count, layouts.jobs,
                  "What N layouts of the program's memory do to its cycles, in place of the report"),
+    TEXT("relink", "COMMAND", layouts.relinks[0], RELINK_HELP, .least = 1, .not_again = true),
     RERUN_ROW(rerun),
     NO_REPEATABLE_ROW(run.input.repeatable),
     TAKE("systematic", NULL, take_systematic,

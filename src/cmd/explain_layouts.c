@@ -29,6 +29,8 @@ static const char *other_report(const struct explain *explain) {
 void explain_check_layouts(const struct argp_state *state, struct explain *explain) {
     if (explain->layouts.jobs && !explain->layout_count)
         options_fail(state, "--jobs: it is about layouts (add --layouts N)");
+    options_check_relink(state, explain->layouts.relinks, explain->layouts.relinks[0] ? 1 : 0,
+                         explain->layout_count);
     if (!explain->layout_count)
         return;
     const char *other = other_report(explain);
@@ -71,6 +73,7 @@ static bool prepare(void *verb, struct error *error) {
         !layouts_report_begin(report, explain->layout_count, error))
         return false;
     report->report.verb = "explain";
+    report->relinked = layouts->relinks[0] != NULL;
     report->top = explain->run.verb.output.top;
     layouts->watch = &verb_watch;
     layouts->machines = &explain->run.machines;
@@ -114,8 +117,8 @@ static void propose(struct explain *explain) {
     struct layouts_report *report = &explain->layouts_report;
     const struct verb_run *verb = &explain->run.verb;
     char option[64];
-    if (report->spread.least_cycles == report->spread.most_cycles)
-        return;
+    if (report->relinked || report->spread.least_cycles == report->spread.most_cycles)
+        return; /* what is worst is another program, or nothing */
     snprintf(option, sizeof option, "--repeatable --layout %" PRIu32, report->spread.most);
     report->report.next = next_with_option(option, verb->argc, verb->words);
 }

@@ -98,6 +98,16 @@ void options_fix_machine(const struct input_options *input, struct machine_optio
         machine->elsewhere = &any;
 }
 
+void options_check_relink(const struct argp_state *state, const char *const *commands,
+                          uint32_t count, uint32_t layouts) {
+    if (count && layouts < 2)
+        options_fail(state, "--relink: it is about layouts (add --layouts N)");
+    for (uint32_t i = 0; i < count; i++)
+        if (!strstr(commands[i], "{}"))
+            options_fail(state, "--relink '%s': it does not say where the program goes ({})",
+                         commands[i]);
+}
+
 bool options_may_follow(const struct input_options *input) {
     return input->command && !input->follow && !input->no_follow;
 }

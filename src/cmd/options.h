@@ -90,6 +90,10 @@ void options_check_output(struct argp_state *state, void *request);
         COUNT("jobs", "N", jobs_,                                                                  \
               "N runs under layouts at once (default: one for each processor)", .least = 1,        \
               .most = OPTIONS_MAX_JOBS, .not_again = true)
+#define RELINK_HELP                                                                                \
+    "Also link the program anew for each layout, by this command: {} is the file to write, {n} "   \
+    "the "                                                                                         \
+    "layout's number, and words that end in .o are given in another order each time"
 #define NO_REPEATABLE_ROW(member_)                                                                 \
     NO_FLAG("no-repeatable", member_,                                                              \
             "Leave the command the kernel's random numbers; else it gets the same ones in every "  \
@@ -125,6 +129,10 @@ void options_check_regions(const struct argp_state *state, const struct input_op
 
 /* What is the same everywhere is simulated on the same machine everywhere, unless one is named. */
 void options_fix_machine(const struct input_options *input, struct machine_options *machine);
+
+/* --relink: that it says where the program goes, and goes with --layouts. */
+void options_check_relink(const struct argp_state *state, const char *const *commands,
+                          uint32_t count, uint32_t layouts);
 
 /* Whether to propose --follow: a command was run without it, and --no-follow was not given. */
 bool options_may_follow(const struct input_options *input);

@@ -113,7 +113,8 @@ bool compare_report_take_layout(struct compare_report *report, unsigned side, ui
                                 const char *command, const struct simulation *simulation,
                                 const struct code *code, const struct machine *machine,
                                 struct error *error) {
-    if (!compare_report_take(report, side, command, simulation, code, machine, error))
+    if ((!report->relinked || !layout) &&
+        !compare_report_take(report, side, command, simulation, code, machine, error))
         return false;
     report->layouts[side][layout] = layout_cycles_of(simulation);
     return true;

@@ -172,7 +172,8 @@ static bool find_difference(struct compare_report *report) {
     for (int side = 0; side < 2; side++) {
         if (!layout_spread_of(report->layouts[side], count, &report->spreads[side]))
             return false;
-        compared_run_average(&report->runs[side], report->spreads[side].count);
+        if (!report->relinked)
+            compared_run_average(&report->runs[side], report->spreads[side].count);
     }
     return layout_difference_of(before, after, count, &report->difference);
 }
@@ -197,8 +198,9 @@ static bool note_interval(struct compare_report *report) {
     return report_note(&report->report,
                        "over %" PRIu32 " layouts: the median of the differences under each, and "
                        "the interval of the median, by rank, with %s %% confidence; cycles of "
-                       "functions are means%s",
+                       "functions are %s%s",
                        layouts->count, text_percent(layouts->percent.confidence, 1).s,
+                       report->relinked ? "those of layout 0" : "means",
                        layouts->percent.confidence < 0.95 ? "; --layouts 6 and more give 95 %"
                                                           : "");
 }

@@ -15,6 +15,7 @@ struct compare_report {
     /* Of several layouts; the runs are then the mean of those. */
     struct layout_cycles *layouts[2]; /* by number; NULL: there is one */
     uint32_t layout_count;
+    bool relinked; /* the runs are then those of layout 0: code lies elsewhere under the others */
 
     /* compare_report_build() */
     enum compare_verdict verdict;

@@ -38,7 +38,7 @@ bool layout_spread_of(const struct layout_cycles *layouts, uint32_t count,
         spread->half_interval = add_half(spread->half_interval, layouts[i].half_interval);
         values[spread->count++] = (double)layouts[i].cycles;
     }
-    if (spread->count) {
+    if (values && spread->count) {
         spread->median = median_of(values, spread->count);
         spread->percent =
             100 * (double)(spread->most_cycles - spread->least_cycles) / spread->median;
@@ -64,7 +64,7 @@ bool layout_difference_of(const struct layout_cycles *before, const struct layou
                           ? -1
                           : squares + 1e4 * halves[side] * halves[side] / (cycles * cycles);
     }
-    if (difference->count) {
+    if (values && difference->count) {
         difference->percent = median_interval_of(values, difference->count);
         difference->least = values[0];
         difference->most = values[difference->count - 1];

@@ -49,6 +49,9 @@ static struct layout_function *function_of(struct layouts_report *report,
     struct layout_function *found =
         report->known ? bsearch(&wanted, report->functions, report->known, sizeof wanted, by_place)
                       : NULL;
+    for (size_t i = report->known; !found && report->relinked && i < report->function_count; i++)
+        if (by_place(&wanted, &report->functions[i]) == 0)
+            found = &report->functions[i];
     if (found)
         return found;
     wanted.image = keep(&report->names, wanted.image);
@@ -84,7 +87,7 @@ static bool add_functions(struct layouts_report *report, const struct report_row
     add_units(&report->total, all, all);
     for (uint32_t i = 0; i < rows->count; i++) {
         rows_get(rows, i, row);
-        if (!add_function(report, row, rows->groups[i].offset, all))
+        if (!add_function(report, row, report->relinked ? 0 : rows->groups[i].offset, all))
             return false;
     }
     if (report->function_count)

@@ -33,6 +33,7 @@ struct layouts_report {
     char *title;          /* the command */
     const struct machine *machine;
     uint32_t count; /* layouts asked for */
+    bool relinked;  /* functions lie elsewhere under each: they go by name alone */
     struct layout_cycles *layouts;
     struct arena names;
     struct layout_function *functions; /* when built, those of the largest share first */

@@ -1,164 +1,13 @@
 /* A pool of threads makes the runs, each thread with a watch of its own; the caller's thread waits
  * for them, shows how far they are, and hands an interrupt on. Pairs are made one after the other,
  * so that what is there after an interrupt is as many layouts of one build as of the other. */
-#include "study/layouts.h"
+#include "study/layouts_pool.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "study/kept_input.h"
-#include "study/muted_output.h"
-
-enum { LOOK_AGAIN_NANOSECONDS = 100000000, WORKERS_MOST = 64 };
-
-/* How an input is run. */
-struct road {
-    struct capture_options capture;  /* of `explanation` */
-    struct muted_output muted;       /* likewise */
-    struct explanation *explanation; /* NULL, or one that is repeated by regions */
-    bool sampled;                    /* systematically */
-    bool told; /* the command has had its standard error in a run under layout 0 */
-};
-
-struct pool;
-struct worker {
-    struct pool *pool;
-    pthread_t thread;
-    struct watch watch;
-    pthread_mutex_t watching;
-    _Atomic uint64_t done; /* instructions of the run under way */
-};
-
-struct pool {
-    struct layouts_run *run;
-    struct kept_input kept;
-    struct road roads[LAYOUTS_INPUTS];
-    struct worker workers[WORKERS_MOST];
-    uint32_t worker_count, working;
-    pthread_mutex_t lock; /* of what follows, and of run->take() */
-    pthread_cond_t ended;
-    uint32_t next;     /* run to begin: layout * inputs + input */
-    uint64_t finished; /* instructions */
-    uint32_t finished_runs;
-    bool failed;
-    struct error error;
-};
-
-/* ---- one run ---- */
-
-static bool hand_over(struct pool *pool, const struct layout_result *result, struct error *error) {
-    struct layouts_run *run = pool->run;
-    pthread_mutex_lock(&pool->lock);
-    const bool good = pool->failed || run->take(run->context, result, error);
-    run->taken[result->input] += good && !pool->failed;
-    pthread_mutex_unlock(&pool->lock);
-    return good;
-}
-
-static bool simulate_in_one_pass(struct worker *worker, const struct input_options *input,
-                                 struct layout_result *result, struct error *error) {
-    const struct layouts_run *run = worker->pool->run;
-    struct simulated_run study = {.watch = &worker->watch,
-                                  .input = input,
-                                  .machines = run->machines,
-                                  .threads = run->threads};
-    study.options.sampling =
-        worker->pool->roads[result->input].sampled ? sampling_default() : sampling_everything();
-    study.options.ideal = run->ideal;
-    int failed = 0;
-    bool good =
-        simulated_run_open(&study, &failed, error) && simulated_run_go(&study, &failed, error);
-    if (good && !worker->watch.signal) {
-        result->simulation = &study.simulation;
-        result->code = trace_code(study.trace);
-        result->machine = study.options.machine;
-        result->command = trace_command(study.trace);
-        result->limited = input->limit || trace_is_cut(study.trace);
-        result->exit = simulated_run_exit(&study);
-        result->trace = study.trace;
-        good = hand_over(worker->pool, result, error);
-    }
-    if (failed)
-        worker->pool->run->failed = failed;
-    simulated_run_free(&study);
-    return good;
-}
-
-/* Both outputs go nowhere, but that layout 0 keeps standard error. */
-static bool run_muted(struct worker *worker, struct layout_result *result, struct error *error) {
-    struct pool *pool = worker->pool;
-    struct input_options input = pool->run->inputs[result->input];
-    struct muted_output muted = {0};
-    const int descriptor = kept_input_again(&pool->kept, error);
-    bool good = descriptor >= 0 && muted_output_open(&muted, error);
-    input.layout = result->layout;
-    input.descriptors[0] = descriptor;
-    if (good) {
-        input.descriptors[1] = muted.files[0];
-        input.descriptors[2] =
-            result->layout || pool->roads[result->input].told ? muted.files[1] : 0;
-        good = simulate_in_one_pass(worker, &input, result, error);
-    }
-    muted_output_close(&muted);
-    if (descriptor > 0)
-        close(descriptor);
-    return good;
-}
-
-static bool take_regions(struct worker *worker, const struct explanation *explanation,
-                         const struct simulation *simulation, const struct code *code,
-                         struct layout_result *result, struct error *error) {
-    const struct trace *trace = explanation_trace(explanation);
-    result->simulation = simulation;
-    result->code = code;
-    result->machine = explanation_machine(explanation);
-    result->command = explanation_command(explanation);
-    result->limited = trace_is_cut(trace);
-    result->exit = trace_exit_status(trace);
-    if (!result->layout) {
-        result->trace = trace;
-        result->explanation = explanation;
-    }
-    return hand_over(worker->pool, result, error);
-}
-
-/* Under layout 0 this has been done. */
-static bool repeat_regions(struct worker *worker, struct explanation *explanation,
-                           struct layout_result *result, struct error *error) {
-    struct pool *pool = worker->pool;
-    if (!result->layout) {
-        struct simulation simulation;
-        const struct code *code;
-        explanation_result(explanation, &simulation, &code);
-        const bool good = take_regions(worker, explanation, &simulation, code, result, error);
-        simulation_free(&simulation);
-        return good;
-    }
-    struct explanation_repetition repetition = {
-        .watch = &worker->watch, .layout = result->layout, .input = &pool->kept};
-    bool good = explanation_repeat(explanation, &repetition, error);
-    if (good && !repetition.diverged && !worker->watch.signal)
-        good = take_regions(worker, explanation, &repetition.simulation, repetition.code, result,
-                            error);
-    pthread_mutex_lock(&pool->lock);
-    pool->run->lost += good && repetition.diverged;
-    pthread_mutex_unlock(&pool->lock);
-    explanation_repetition_free(&repetition);
-    return good;
-}
-
-static bool make_run(struct worker *worker, uint32_t number, struct error *error) {
-    struct pool *pool = worker->pool;
-    struct layout_result result = {.input = number % pool->run->input_count,
-                                   .layout = number / pool->run->input_count};
-    struct explanation *explanation = pool->roads[result.input].explanation;
-    return explanation ? repeat_regions(worker, explanation, &result, error)
-                       : run_muted(worker, &result, error);
-}
-
-/* ---- the pool ---- */
+enum { LOOK_AGAIN_NANOSECONDS = 100000000 };
 
 static void note_progress(void *context, const struct progress *progress) {
     struct worker *worker = context;
@@ -196,7 +45,7 @@ static void *work(void *context) {
     uint32_t number;
     while (next_run(pool, &number)) {
         struct error error = {0};
-        end_run(worker, make_run(worker, number, &error), &error);
+        end_run(worker, layouts_make_run(worker, number, &error), &error);
     }
     pthread_mutex_lock(&pool->lock);
     pool->working--;
@@ -341,7 +190,7 @@ static void leave(struct road *road) {
 static bool choose_road(struct pool *pool, unsigned number, struct error *error) {
     struct road *road = &pool->roads[number];
     enum explanation_kind kind;
-    if (pool->run->over == UINT64_MAX)
+    if (pool->run->over == UINT64_MAX || pool->run->relinks[number])
         return true;
     road->told = true;
     if (!explain(pool, number, &kind, error))

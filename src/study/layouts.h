@@ -38,6 +38,9 @@ struct layouts_run {
     const struct machine_choice *machines;
     struct input_options inputs[LAYOUTS_INPUTS]; /* commands; they are fixed, whether or not these
                                                     say so */
+    const char *relinks[LAYOUTS_INPUTS];         /* how the program is linked anew for each layout
+                                                    (study/relinked.h), and then simulated in full; NULL: it
+                                                    is not */
     uint32_t input_count;
     uint32_t count; /* layouts, 1 to LAYOUTS_MOST */
     uint32_t jobs;  /* runs at once; 0: one for each processor */

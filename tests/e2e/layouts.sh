@@ -135,6 +135,49 @@ more_work() {
 }
 check "more work is a difference under each" more_work
 
+# Where the linker puts two arrays decides whether they share sets: only another order of the objects
+# changes that.
+mkdir "$scratch/link"
+cat >"$scratch/link/main.c" <<'PROGRAM'
+extern char table[], other[];
+__attribute__((noinline)) static long read_lines(const volatile char *large, const volatile char *small) {
+    long at = 0;
+    for (int page = 0; page < 8; page++)
+        for (int line = 0; line < 32; line++)
+            at = large[page * 4096 + line * 64 + at];
+    for (int line = 0; line < 16; line++)
+        at = small[line * 64 + at];
+    return at;
+}
+int main(void) {
+    long sum = 0;
+    for (int i = 0; i < 100; i++)
+        sum += read_lines(table, other);
+    return sum != 0;
+}
+PROGRAM
+echo 'char table[8 * 4096] __attribute__((aligned(4096)));' >"$scratch/link/table.c"
+echo 'char other[1024] __attribute__((aligned(64)));' >"$scratch/link/other.c"
+echo 'char room[2048] __attribute__((aligned(64)));' >"$scratch/link/room.c"
+(cd "$scratch/link" && gcc -g -O1 -c ./*.c && gcc -static -o luck main.o table.o room.o other.o &&
+    gcc -static -o none main.o table.o other.o room.o)
+o=$scratch/link
+link_order() {
+    local luck="gcc -static -o {} $o/main.o $o/table.o $o/room.o $o/other.o"
+    local none="gcc -static -o {} $o/main.o $o/table.o $o/other.o $o/room.o"
+    first_line --layouts 7 "$o/luck" "$o/none"
+    first_line --layouts 7 --relink "$luck" --relink "$none" "$o/luck" "$o/none"
+    run explain --layouts 8 "${quiet[@]}" --json -o "$report" --relink "$luck" -- "$o/luck" || return 1
+    told "r['spread_percent'] > 30 and r['functions'][0]['function'] == 'read_lines'" "r['program'] == '$o/luck'" &&
+        [[ $(first_line --layouts 7 "$o/luck" "$o/none") =~ ^"+"[34] ]] &&
+        [[ $(first_line --layouts 7 --relink "$luck" --relink "$none" "$o/luck" "$o/none") =~ ^"no difference: " ]]
+}
+check "another order of linking is a layout, too" link_order
+check "a linker that fails is told" fails_with 125 'failed under layout' \
+    run explain --layouts 2 --relink 'false {}' -- "$o/luck"
+check "where the program goes is to be said" fails_with 125 'where the program goes' \
+    run explain --layouts 2 --relink 'gcc -o luck' -- "$o/luck"
+
 interrupted() {
     timeout --foreground -s INT 3 "$CULPRIT" explain --layouts 1000 --jobs 1 -o "$scratch/text" -- "$scratch/near" 300
     [ $? = 124 ] && grep -qE 'interrupted after [0-9]+ of 1000 layouts' "$scratch/text"

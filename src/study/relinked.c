@@ -1,0 +1,120 @@
+#include "study/relinked.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/random.h"
+
+/* ---- words ---- */
+
+/* A copy of a word with the first `name` in it replaced; NULL: out of memory. */
+static char *replaced(const char *word, const char *name, const char *value) {
+    const char *at = strstr(word, name);
+    char *copy;
+    if (!at)
+        return strdup(word);
+    return asprintf(&copy, "%.*s%s%s", (int)(at - word), word, value, at + strlen(name)) < 0 ? NULL
+                                                                                             : copy;
+}
+
+static char *filled_in(const char *word, const char *file, const char *number) {
+    char *once = replaced(word, "{}", file);
+    char *twice = once ? replaced(once, "{n}", number) : NULL;
+    free(once);
+    return twice;
+}
+
+static bool is_object(const char *word) {
+    const size_t length = strlen(word);
+    return length > 2 && !strcmp(word + length - 2, ".o");
+}
+
+/* Fisher and Yates's shuffle, of the places that objects have. */
+static void shuffle(char **words, uint32_t layout) {
+    uint64_t state = layout;
+    uint32_t left = 0;
+    for (char **word = words; *word; word++)
+        left += is_object(*word);
+    for (char **word = words; layout && left && *word; word++) {
+        if (!is_object(*word))
+            continue;
+        uint64_t other = random_next(&state) % left--;
+        char **at = word;
+        while (at[1] && (other || !is_object(*at)))
+            other -= is_object(*at++);
+        char *moved = *at;
+        *at = *word;
+        *word = moved;
+    }
+}
+
+/* False: out of memory. */
+static bool fill_in(char *command, const char *file, const char *number, char **words) {
+    char *rest = NULL;
+    size_t count = 0;
+    for (char *word = strtok_r(command, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        if (!(words[count++] = filled_in(word, file, number)))
+            return false;
+    return true;
+}
+
+char **relinking_words(const char *command, const char *file, uint32_t layout) {
+    char number[16], *copy = strdup(command);
+    char **words = calloc(strlen(command) / 2 + 2, sizeof *words);
+    snprintf(number, sizeof number, "%u", layout);
+    const bool good = copy && words && fill_in(copy, file, number, words);
+    free(copy);
+    if (good) {
+        shuffle(words, layout);
+        return words;
+    }
+    relinking_free_words(words);
+    return NULL;
+}
+
+void relinking_free_words(char **words) {
+    for (char **word = words; word && *word; word++)
+        free(*word);
+    free(words);
+}
+
+/* ---- the command ---- */
+
+/* 0, or errno. */
+static int run(char **words, int *status) {
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    const int reason = posix_spawnp(&child, words[0], &actions, NULL, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    while (!reason && waitpid(child, status, 0) < 0)
+        if (errno != EINTR)
+            return errno;
+    return reason;
+}
+
+bool relinked(const char *command, const char *file, uint32_t layout, struct error *error) {
+    char **words = relinking_words(command, file, layout);
+    int status = 0;
+    if (!words || !words[0]) {
+        relinking_free_words(words);
+        return error_set(error, "--relink '%s': no command", command);
+    }
+    errno = run(words, &status);
+    relinking_free_words(words);
+    if (errno)
+        return error_errno(error, "--relink: cannot run '%s'", command);
+    if (status)
+        return error_set(error, "--relink: '%s' failed under layout %u: its message is above",
+                         command, layout);
+    return access(file, X_OK) == 0 ||
+           error_set(error, "--relink: '%s' has not written a program to {}", command);
+}

@@ -40,7 +40,7 @@ BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev zlib1
 	libxxhash-dev libinih-dev libjansson-dev libiberty-dev liblzma-dev libsqlite3-dev libbpf-dev clang \
 	libprotobuf-c-dev protobuf-c-compiler libdebuginfod-dev qemu-user
 TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-	gzip xz-utils bzip2 sqlite3 python3 python3-dev perl mawk grep bc groff-base libc6-dbg linux-perf golang-go debuginfod musl-tools
+	gzip xz-utils bzip2 sqlite3 python3 python3-dev perl mawk grep bc groff-base libc6-dbg linux-perf golang-go debuginfod musl-tools git
 DEVELOP_PACKAGES := clang-format clang-tidy cppcheck libclang-rt-dev
 
 # Every room is a folder of src/; cmd/ and main.c are the program, trace/qemu/plugin* the plugin.
@@ -102,7 +102,17 @@ $(LAYOUT): src/trace/qemu/ring.h src/trace/event.h src/trace/counts.h src/trace/
 	@mkdir -p $(@D)
 	$(call say,MAKE)
 	$(Q)printf '#define RING_LAYOUT %su\n' $$(cat $^ | cksum | cut -d ' ' -f 1) > $@
-GENERATED := $(PROTOCOLS:%=%.h) $(LAYOUT)
+# The rooms by which a program becomes cycles, with all that is in them, have a number as well.
+MODEL := $(B)/generated/simulate/model_number.h
+MODEL_ROOMS := isa machine trace branch memory tap core attribute simulate
+MODEL_SOURCES := $(sort $(wildcard $(foreach room,$(MODEL_ROOMS),$(addprefix src/$(room)/,\
+	*.[ch] *.def */*.[ch] */*/*.[ch]))))
+$(MODEL): $(MODEL_SOURCES)
+	@mkdir -p $(@D)
+	$(call say,MAKE)
+	$(Q)printf '#define MODEL_NUMBER "%08x"\n' $$(cat $^ | cksum | cut -d ' ' -f 1) > $@
+$(B)/src/simulate/model.o: $(MODEL)
+GENERATED := $(PROTOCOLS:%=%.h) $(LAYOUT) $(MODEL)
 $(SOURCES:%.c=$(B)/%.o): | $(GENERATED)
 
 # Evaluation in vectors is one long function each: a compiler takes minutes for it with sanitizers,

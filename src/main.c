@@ -41,6 +41,8 @@ static const struct entry VERBS[] = {
      &verb_sim},
     {NULL, "compare", "two builds or runs: which function, which line, which event changed",
      &verb_compare},
+    {NULL, "gate", "whether a build is slower than its baseline, and why; for automatic tests",
+     &verb_gate},
     {NULL, "sharing",
      "lines of memory that move between the cores of threads; what padding would save",
      &verb_sharing},

@@ -1,31 +1,9 @@
-/* Places are sorted so that those of a function, and in it those of a line, lie side by side; then
- * the functions of both runs are matched. */
+/* The functions of both runs are matched, then the lines of each pair. */
 #include <string.h>
 
 #include "query/compared_lines.h"
 #include "util/array.h"
 #include "util/order.h"
-
-static int by_text(const char *one, const char *other) {
-    return !one || !other ? (one != NULL) - (other != NULL) : strcmp(one, other);
-}
-
-ORDER(by_function, struct compared_place,
-      strcmp(a->image, b->image) ?: strcmp(a->function, b->function)
-                                  ?: by_text(a->file, b->file) ?: ascending(a->line, b->line)
-                                  ?: ascending(a->offset, b->offset))
-
-static bool same_function(const struct compared_place *one, const struct compared_place *other) {
-    return !strcmp(one->image, other->image) && !strcmp(one->function, other->function);
-}
-
-static bool same_file(const struct compared_place *one, const struct compared_place *other) {
-    return one->file && other->file && !strcmp(one->file, other->file);
-}
-
-static bool same_line(const struct compared_place *one, const struct compared_place *other) {
-    return one->line && one->line == other->line && same_file(one, other);
-}
 
 /* ---- builds ---- */
 
@@ -40,7 +18,7 @@ static const char *own_image(const struct compared_run *run, const struct compar
             units += run->places[i].cost.units;
         const size_t at = first_where(k, other->count, strcmp(other->places[k].image, name) >= 0);
         const bool there = at < other->count && !strcmp(other->places[at].image, name);
-        if (!there && units > most) {
+        if (!there && *name && units > most) {
             most = units;
             best = name;
         }
@@ -59,52 +37,7 @@ static void match_builds(struct compared_run *before, struct compared_run *after
     for (size_t i = 0; i < after->count; i++)
         if (!strcmp(after->places[i].image, new))
             after->places[i].image = old;
-    qsort(after->places, after->count, sizeof *after->places, by_function);
-}
-
-/* ---- functions and lines ---- */
-
-/* FNV-1a of the first word. */
-static uint64_t with_mnemonic(uint64_t shape, const char *text) {
-    for (; *text && *text != ' '; text++)
-        shape = (shape ^ (unsigned char)*text) * 0x100000001b3;
-    return (shape ^ ' ') * 0x100000001b3;
-}
-
-static bool group(const struct compared_run *run, struct compared_runs *runs, int side) {
-    struct compared_line *lines = calloc(run->count + 1, sizeof *lines);
-    struct compared_function *functions = calloc(run->count + 1, sizeof *functions);
-    runs->lines[side] = lines;
-    runs->functions[side] = functions;
-    if (!lines || !functions)
-        return false;
-    struct compared_function *function = functions - 1;
-    struct compared_line *line = lines - 1;
-    const struct compared_place *first = NULL; /* of the function in this file */
-    for (size_t i = 0; i < run->count; i++) {
-        const struct compared_place *place = &run->places[i];
-        const bool same = i && same_function(place, place - 1);
-        if (!same)
-            *++function = (struct compared_function){
-                .name = place->function, .image = place->image, .places = place, .lines = line + 1};
-        if (!same || (place->file ? !same_file(place, first) : first->file != NULL))
-            first = place;
-        if (!same || !same_line(place, line->place)) {
-            *++line = (struct compared_line){
-                .place = place,
-                .distance = place->line ? place->line - first->line : place->offset - first->offset,
-                .shape = 0xcbf29ce484222325};
-            function->line_count++;
-        }
-        if (place->cost.units > line->place->cost.units)
-            line->place = place;
-        line->shape = with_mnemonic(line->shape, place->text);
-        compared_cost_add(&line->cost, &place->cost);
-        compared_cost_add(&function->cost, &place->cost);
-        function->place_count++;
-    }
-    runs->function_counts[side] = (size_t)(function + 1 - functions);
-    return true;
+    compared_places_sort(after);
 }
 
 /* ---- changes ---- */
@@ -113,13 +46,23 @@ static int64_t difference(uint64_t after, uint64_t before) {
     return (int64_t)after - (int64_t)before;
 }
 
+/* What a line of the later run that is none of the earlier one had there at most: it may be one
+ * that is not kept. */
+static uint64_t left_out(const struct compared_function *before, const struct compared_line *after,
+                         unsigned cause) {
+    const uint64_t most = before && before->rest ? before->rest->most : 0;
+    return after->cost.causes[cause] < most ? after->cost.causes[cause] : most;
+}
+
 /* Keeps the line, of one or both runs, if its cause changed more than that of those before. */
 static void consider(struct compared_change *change, const struct compared_line *before,
                      const struct compared_line *after, int64_t *most) {
     const unsigned cause = change->cause;
+    const uint64_t old = before  ? before->cost.causes[cause]
+                         : after ? left_out(change->sides[0], after, cause)
+                                 : 0;
     const int64_t units =
-        difference(after ? after->cost.causes[cause] : 0, before ? before->cost.causes[cause] : 0) *
-        (change->units < 0 ? -1 : 1);
+        difference(after ? after->cost.causes[cause] : 0, old) * (change->units < 0 ? -1 : 1);
     if (units <= *most)
         return;
     *most = units;
@@ -230,19 +173,24 @@ static bool match(struct compared_runs *runs) {
     return good;
 }
 
+static bool group(struct compared_runs *runs, int side) {
+    return compared_functions_find(runs->runs[side], &runs->functions[side],
+                                   &runs->function_counts[side], &runs->lines[side]);
+}
+
 bool compared_runs_find(struct compared_run *before, struct compared_run *after,
                         struct compared_runs *runs, struct error *error) {
     *runs = (struct compared_runs){.runs = {before, after}};
-    if (before->count)
-        qsort(before->places, before->count, sizeof *before->places, by_function);
-    if (after->count)
-        qsort(after->places, after->count, sizeof *after->places, by_function);
+    compared_places_sort(before);
+    compared_places_sort(after);
     match_builds(before, after, runs);
     if (compared_inlined_match(before, after)) {
-        qsort(before->places, before->count, sizeof *before->places, by_function);
-        qsort(after->places, after->count, sizeof *after->places, by_function);
+        compared_places_sort(before);
+        compared_places_sort(after);
     }
-    return (group(before, runs, 0) && group(after, runs, 1) && match(runs)) ||
+    if (before->most_left_out)
+        compared_rest_match(before, after);
+    return (group(runs, 0) && group(runs, 1) && match(runs)) ||
            error_set(error, "out of memory to compare");
 }
 

@@ -5,7 +5,7 @@
 #include "query/compared_lines.h"
 #include "util/order.h"
 
-static bool has_function(const struct compared_run *run, const char *image, const char *name) {
+bool compared_has_function(const struct compared_run *run, const char *image, const char *name) {
     const struct compared_place *places = run->places;
     const size_t at = first_where(
         i, run->count, (strcmp(places[i].image, image) ?: strcmp(places[i].function, name)) >= 0);
@@ -18,8 +18,8 @@ static bool find(struct compared_run *run, const struct compared_run *other) {
     for (size_t i = 0; i < run->count; i++) {
         struct compared_place *place = &run->places[i];
         for (unsigned k = 0; k < COMPARED_INLINES && place->inlined[k] && !place->within; k++)
-            if (has_function(other, place->image, place->inlined[k]) &&
-                !has_function(run, place->image, place->inlined[k])) {
+            if (compared_has_function(other, place->image, place->inlined[k]) &&
+                !compared_has_function(run, place->image, place->inlined[k])) {
                 place->within = place->inlined[k];
                 any = true;
             }

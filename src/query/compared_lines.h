@@ -1,9 +1,25 @@
-/* Inside of this room: lines and types of a function of two builds, matched (compared_run.h). */
+/* Inside of this room: functions of two builds with their lines and types, matched
+ * (compared_run.h). */
 #pragma once
 
 #include "query/compared_run.h"
 
 enum { NO_LINE = UINT32_MAX };
+
+/* By image, function, file, line and offset (compared_functions.c). */
+void compared_places_sort(struct compared_run *run);
+/* The functions of sorted places, in their order, each with its lines; both arrays are the
+ * caller's. False: out of memory, and they are to be freed all the same. */
+bool compared_functions_find(const struct compared_run *run, struct compared_function **functions,
+                             size_t *count, struct compared_line **lines);
+/* Whether a function is in sorted places (compared_inlined.c). */
+bool compared_has_function(const struct compared_run *run, const char *image, const char *name);
+/* Sums up the functions of the later run that the earlier one has left out, or may have, as that
+ * has: `before` has left some out. Places are sorted, and are sorted again then
+ * (compared_summary.c). */
+void compared_rest_match(const struct compared_run *before, struct compared_run *after);
+/* Of the first word of `text`, below COMPARED_KINDS (compared_renamed.c). */
+unsigned compared_kind(const char *text);
 
 /* matches[i]: the line of `after` that is line i of `before`, or NO_LINE. False: out of memory. */
 bool compared_lines_match(const struct compared_function *before,

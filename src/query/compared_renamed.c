@@ -6,14 +6,15 @@
 
 #include "query/compared_lines.h"
 
-enum { KINDS = 256, INSTRUCTIONS_LEAST = 8, CANDIDATES_MOST = 512 };
+enum { INSTRUCTIONS_LEAST = 8, CANDIDATES_MOST = 512 };
 #define ALIKE       0.8  /* of the instructions of the larger function */
 #define SHARE_LEAST 5e-4 /* of the run's cycles */
 
 struct candidate {
     size_t number; /* of the function */
     const struct compared_function *function;
-    uint16_t bag[KINDS];
+    uint16_t bag[COMPARED_KINDS];
+    size_t instructions;       /* in the bag */
     struct candidate *partner; /* that is most like it; NULL: none is like it */
     double likeness;
 };
@@ -23,11 +24,25 @@ struct candidates {
     size_t count;
 };
 
-static unsigned kind_of(const char *text) {
+unsigned compared_kind(const char *text) {
     unsigned kind = 5381;
     for (; *text && *text != ' '; text++)
         kind = kind * 33 + (unsigned char)*text;
-    return (kind ^ kind >> 8 ^ kind >> 16) % KINDS;
+    return (kind ^ kind >> 8 ^ kind >> 16) % COMPARED_KINDS;
+}
+
+/* 0: they are not known. */
+static size_t instructions_of(const struct compared_function *function) {
+    return function->rest ? function->rest->instructions : function->place_count;
+}
+
+static void fill_bag(const struct compared_function *function, uint16_t bag[COMPARED_KINDS]) {
+    if (function->rest) {
+        memcpy(bag, function->rest->kinds, COMPARED_KINDS * sizeof *bag);
+        return;
+    }
+    for (size_t k = 0; k < function->place_count; k++)
+        bag[compared_kind(function->places[k].text)]++;
 }
 
 static bool list(const struct compared_runs *runs, int side, const bool *matched,
@@ -36,24 +51,24 @@ static bool list(const struct compared_runs *runs, int side, const bool *matched
     candidates->items = calloc(CANDIDATES_MOST, sizeof *candidates->items);
     for (size_t i = 0; candidates->items && i < runs->function_counts[side]; i++) {
         const struct compared_function *function = &runs->functions[side][i];
-        if (matched[i] || function->place_count < INSTRUCTIONS_LEAST ||
-            function->place_count > UINT16_MAX || (double)function->cost.units < least ||
-            candidates->count == CANDIDATES_MOST)
+        const size_t instructions = instructions_of(function);
+        if (matched[i] || instructions < INSTRUCTIONS_LEAST || instructions > UINT16_MAX ||
+            (double)function->cost.units < least || candidates->count == CANDIDATES_MOST)
             continue;
         struct candidate *candidate = &candidates->items[candidates->count++];
         candidate->number = i;
         candidate->function = function;
-        for (size_t k = 0; k < function->place_count; k++)
-            candidate->bag[kind_of(function->places[k].text)]++;
+        candidate->instructions = instructions;
+        fill_bag(function, candidate->bag);
     }
     return candidates->items;
 }
 
 /* 0: nothing in common; 1: the same bag. */
 static double likeness(const struct candidate *one, const struct candidate *other) {
-    const size_t a = one->function->place_count, b = other->function->place_count;
+    const size_t a = one->instructions, b = other->instructions;
     size_t common = 0;
-    for (int i = 0; i < KINDS; i++)
+    for (int i = 0; i < COMPARED_KINDS; i++)
         common += one->bag[i] < other->bag[i] ? one->bag[i] : other->bag[i];
     return 2 * (double)common / (double)(a + b);
 }

@@ -7,7 +7,10 @@
  * as foo.cold and foo.isra.0 are one with foo). The image of each run that has most cycles of those
  * that the other run lacks is taken for a build of the same program. Lines are matched within their
  * function, in their order, so that as many as possible have the same instructions or the same
- * distance from its first line (Needleman and Wunsch 1970). */
+ * distance from its first line (Needleman and Wunsch 1970).
+ *
+ * Of the earlier run not all need be kept (compared_summary.h). What is not there was no costlier
+ * than the costliest that was left out: only what is above that counts as a change. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,7 +30,22 @@ struct compared_cost {
 
 void compared_cost_add(struct compared_cost *sum, const struct compared_cost *cost);
 
-/* An instruction that was executed. */
+enum { COMPARED_KINDS = 256 };
+
+/* Of a place that stands for several instructions, in a run of which not all is kept: those of a
+ * line, or those of a function that are in none of its lines. */
+struct compared_sum {
+    bool rest;         /* of a function; else of a line */
+    uint32_t shape;    /* of a line, as of struct compared_line; likewise the next */
+    uint64_t distance; /* where its function's first line is not kept */
+    uint64_t most;     /* of a rest: the costliest line in it had so many units */
+    /* Of a rest: how many of the instructions of the whole function are of each kind, and their
+     * number; 0 and NULL: it is not known. */
+    uint32_t instructions;
+    const uint16_t *kinds;
+};
+
+/* An instruction that was executed, or several (`sum`). */
 struct compared_place {
     const char *image, *function, *file; /* file NULL: not known */
     const char *own_image; /* `image` is that of the earlier build, where both are builds of one */
@@ -41,6 +59,7 @@ struct compared_place {
     /* compared_runs_find(): the function that it lies in, where `function` is one inlined there
      * that stands alone in the other run; else NULL. */
     const char *within;
+    const struct compared_sum *sum; /* NULL: one instruction */
     struct compared_cost cost;
 };
 
@@ -54,9 +73,13 @@ struct compared_run {
     struct compared_place *places;
     size_t count, capacity;
     size_t known; /* so many of the places were there before: by image and offset */
+    /* Of the functions that are not kept, which are summed up in one without an image: the
+     * costliest had so many units. 0: all are kept. */
+    uint64_t most_left_out;
 };
 
-/* Adds an instruction, with copies of its strings, and its cost to that of the run. */
+/* Adds an instruction, or a sum of several, with copies of its strings, and its cost to that of the
+ * run. */
 bool compared_run_add(struct compared_run *run, const struct compared_place *place,
                       struct error *error);
 /* The same of a run that is the sum of several of one program, as under several layouts: an
@@ -73,7 +96,7 @@ void compared_run_free(struct compared_run *run);
 struct compared_line {
     const struct compared_place *place; /* the costliest of them */
     struct compared_cost cost;
-    uint64_t shape;    /* a number of its mnemonics in their order */
+    uint32_t shape;    /* a number of its mnemonics in their order */
     uint64_t distance; /* from the function's first line in that file, or its first instruction */
 };
 
@@ -84,6 +107,7 @@ struct compared_function {
     size_t place_count;
     struct compared_line *lines; /* by file and line, or offset */
     size_t line_count;
+    const struct compared_sum *rest; /* not all lines are kept; NULL: all are */
 };
 
 struct compared_change {
@@ -92,7 +116,7 @@ struct compared_change {
     unsigned cause;                           /* that changed most, in the direction of `units` */
     int64_t cause_units;
     const struct compared_line *lines[2]; /* where that changed most; one may be NULL; both: nothing
-                                             changed */
+                                             changed, or nothing that is kept */
     /* Accesses to a type of that name whose size is another now; NULL: none is known. */
     const struct compared_place *types[2];
 };

@@ -28,8 +28,12 @@ static const char *within(const struct compared_function *function) {
     return function ? function->places[0].within : NULL;
 }
 
-void compare_only(const struct compared_change *change, char *text, size_t size) {
-    if (!change->sides[0] || !change->sides[1])
+void compare_only(const struct compare_report *report, const struct compared_change *change,
+                  char *text, size_t size) {
+    const uint64_t left_out = report->runs[0].most_left_out;
+    if (!change->sides[0] && left_out)
+        snprintf(text, size, "%s cycles before at most", text_count(left_out / CYCLE_UNITS).s);
+    else if (!change->sides[0] || !change->sides[1])
         snprintf(text, size, "%s", change->sides[0] ? "only before" : "only after");
     else if (within(change->sides[0]))
         snprintf(text, size, "no longer inlined in %s", within(change->sides[0]));
@@ -80,11 +84,11 @@ static int digits_of(const struct compare_report *report) {
     return fabs(report->percent) < 0.1 ? 3 : 1;
 }
 
-static void put_change(const struct compare_report *report, const struct compared_change *change,
-                       FILE *file) {
+void compare_put_change(const struct compare_report *report, const struct compared_change *change,
+                        FILE *file) {
     char reason[CHANGE_REASON_BYTES], place[CHANGE_PLACE_BYTES];
     char only[CHANGE_PLACE_BYTES];
-    compare_only(change, only, sizeof only);
+    compare_only(report, change, only, sizeof only);
     compare_reason(change, reason, sizeof reason);
     compare_place(change, place, sizeof place);
     fprintf(file, "%s %+.*f %% (%s%s%s%s%s", compare_function(change), digits_of(report),
@@ -98,21 +102,26 @@ static void put_change(const struct compare_report *report, const struct compare
 }
 
 /* The functions that make most of the change; those that change the other way are not told. */
-static void put_changes(const struct compare_report *report, FILE *file) {
-    enum { TOLD = 3 };
+static void choose_told(struct compare_report *report) {
     const double enough = 0.8 * fabs(report->percent);
     double sum = 0;
-    unsigned told = 0;
-    for (size_t i = 0; i < report->total && told < TOLD && sum < enough; i++) {
+    for (size_t i = 0; i < report->total && report->told_count < COMPARE_TOLD && sum < enough;
+         i++) {
         const struct compared_change *change = &report->compared.changes[i];
         const double percent = compare_percent(report, change->units);
         if ((percent < 0) != (report->percent < 0))
             continue;
-        if (told && fabs(percent) * 20 < fabs(report->percent))
+        if (report->told_count && fabs(percent) * 20 < fabs(report->percent))
             break;
-        fputs(told++ ? ", " : ": ", file);
-        put_change(report, change, file);
+        report->told[report->told_count++] = change;
         sum += fabs(percent);
+    }
+}
+
+static void put_changes(const struct compare_report *report, FILE *file) {
+    for (unsigned i = 0; i < report->told_count; i++) {
+        fputs(i ? ", " : ": ", file);
+        compare_put_change(report, report->told[i], file);
     }
 }
 
@@ -241,6 +250,7 @@ bool compare_report_build(struct compare_report *report, struct error *error) {
     while (report->total < compared->change_count && compared->changes[report->total].units)
         report->total++;
     report->count = report->top && report->top < report->total ? report->top : report->total;
+    choose_told(report);
     return (make_sentence(report) && add_notes(report)) ||
            error_set(error, "out of memory for the report");
 }

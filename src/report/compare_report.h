@@ -1,11 +1,15 @@
 /* Two simulated runs side by side: what `culprit compare` tells. */
 #pragma once
 
+#include <jansson.h>
+
 #include "query/compared_run.h"
 #include "report/layout_spread.h"
 #include "report/report.h"
 
 enum compare_verdict { COMPARE_SAME, COMPARE_SLOWER, COMPARE_FASTER };
+
+enum { COMPARE_TOLD = 3 };
 
 struct compare_report {
     struct report report; /* verb, notes and next; the rest is not used */
@@ -25,6 +29,9 @@ struct compare_report {
     double interval; /* half of its 95 % interval; 0: exact; −1: not known */
     size_t count;    /* changes shown: those above 0 */
     size_t total;
+    /* Those that make most of the change, in its direction. */
+    const struct compared_change *told[COMPARE_TOLD];
+    unsigned told_count;
     char *sentence; /* what changed, where, why */
 };
 
@@ -50,6 +57,11 @@ void compare_report_free(struct compare_report *report);
 void compare_report_text(const struct compare_report *report, const struct page *page);
 void compare_report_markdown(const struct compare_report *report, FILE *file);
 bool compare_report_json(const struct compare_report *report, FILE *file, struct error *error);
+/* What follows the sentence and the names of both runs; and the notes. */
+void compare_report_tables(const struct compare_report *report, const struct page *page);
+void compare_report_markdown_tables(const struct compare_report *report, FILE *file);
+/* The members of the JSON object, without the verb, the notes and the next command. */
+json_t *compare_report_object(const struct compare_report *report);
 
 /* ---- pieces ---- */
 
@@ -66,7 +78,13 @@ void compare_reason(const struct compared_change *change, char *text, size_t siz
 /* "row.c:88", "0x432c cmp byte ptr …"; "" where nothing changed. */
 void compare_place(const struct compared_change *change, char *text, size_t size);
 /* "only before", "only after", "no longer inlined in main", "was find" of another name, or "". */
-void compare_only(const struct compared_change *change, char *text, size_t size);
+void compare_only(const struct compare_report *report, const struct compared_change *change,
+                  char *text, size_t size);
+/* "find +16.5 % (L1 misses at field.c:12: ...)". */
+void compare_put_change(const struct compare_report *report, const struct compared_change *change,
+                        FILE *file);
+/* Copies a Markdown cell: without what would end it or begin something. */
+void compare_put_cell(const char *text, FILE *file);
 const char *compare_function(const struct compared_change *change);
 /* Of the elapsed cycles before, in percent. */
 double compare_percent(const struct compare_report *report, int64_t units);

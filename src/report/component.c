@@ -57,3 +57,14 @@ void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]
     for (uint32_t i = 0; i < stack->count; i++)
         units[component_of(stack->parts[i].psv)] += stack->parts[i].units;
 }
+
+static const char *const KEYS[COMPONENT_COUNT] = {
+    [COMPONENT_LLC_MISS] = "llc_miss",     [COMPONENT_MISPREDICT] = "mispredict",
+    [COMPONENT_FLUSH] = "flush",           [COMPONENT_TLB_MISS] = "tlb_miss",
+    [COMPONENT_FORWARDING] = "forwarding", [COMPONENT_COHERENCE] = "coherence",
+    [COMPONENT_L1_MISS] = "l1_miss",       [COMPONENT_STORES] = "stores",
+    [COMPONENT_FRONT_END] = "front_end",   [COMPONENT_EXECUTE] = "execute"};
+
+const char *component_key(enum component component) {
+    return KEYS[component];
+}

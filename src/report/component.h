@@ -24,6 +24,7 @@ enum component {
 
 enum component component_of(uint32_t psv);
 const char *component_name(enum component component);        /* heading of a column */
+const char *component_key(enum component component);         /* in files: "llc_miss" */
 const char *component_description(enum component component); /* for a legend, one line */
 const char *component_events(enum component component);      /* "FL-EX, FL-MO" */
 

@@ -14,6 +14,7 @@ static bool simulate(struct compare_run *run, unsigned side, struct error *error
     study.options.ideal = run->ideal;
     const bool good =
         simulated_run_open(&study, &run->failed, error) &&
+        (!run->begin || run->begin(run->context, side, &study, error)) &&
         simulated_run_go(&study, &run->failed, error) &&
         (!run->watch->signal || error_set(error, "interrupted before both runs were simulated")) &&
         run->take(run->context, side, &study, error);
@@ -29,6 +30,7 @@ static bool simulate_quietly(struct compare_run *run, unsigned side, int descrip
     bool good = muted_output_open(&muted, error);
     input->descriptors[0] = descriptor;
     input->descriptors[1] = good ? muted.files[0] : 0;
+    input->descriptors[2] = good && run->again && side ? muted.files[1] : 0;
     good = good && simulate(run, side, error);
     muted_output_close(&muted);
     if (descriptor > 0)

@@ -11,6 +11,10 @@ struct compare_run {
     struct input_options inputs[2]; /* without command and trace: there is nothing to run */
     struct together_request threads;
     uint32_t ideal;
+    bool again; /* the second command is the first once more: what it says is not told twice */
+    /* Before a run is simulated: false ends all. May be NULL. */
+    bool (*begin)(void *context, unsigned side, const struct simulated_run *run,
+                  struct error *error);
     /* Takes what came of a run before it is freed. */
     bool (*take)(void *context, unsigned side, const struct simulated_run *run,
                  struct error *error);

@@ -10,7 +10,7 @@ static double cycles_of(int64_t units) {
 static json_t *components(const struct compared_cost *cost) {
     json_t *object = json_object();
     for (int i = COMPONENT_COUNT - 1; i >= 0; i--)
-        json_object_set_new(object, json_component_key(i),
+        json_object_set_new(object, component_key(i),
                             json_real(cycles_of((int64_t)cost->causes[i])));
     return object;
 }
@@ -64,7 +64,7 @@ static json_t *change_json(const struct compare_report *report,
                      json_text(any->name), "image", json_text(any->image), "change",
                      cycles_of(change->units), "percent", compare_percent(report, change->units),
                      "before", side_json(change->sides[0]), "after", side_json(change->sides[1]),
-                     "component", json_component_key(change->cause), "component_change",
+                     "component", component_key(change->cause), "component_change",
                      cycles_of(change->cause_units), "reason", reason, "line_before",
                      line_json(change->lines[0]), "line_after", line_json(change->lines[1]),
                      "resized", type_json(change));
@@ -103,18 +103,26 @@ static json_t *layouts_json(const struct compare_report *report) {
         difference->estimate < 0 ? json_null() : json_number(difference->estimate));
 }
 
-bool compare_report_json(const struct compare_report *report, FILE *file, struct error *error) {
+json_t *compare_report_object(const struct compare_report *report) {
     static const char *const VERDICTS[] = {
         [COMPARE_SAME] = "same", [COMPARE_SLOWER] = "slower", [COMPARE_FASTER] = "faster"};
     json_t *changes = json_array();
     for (size_t i = 0; i < report->count; i++)
         json_array_append_new(changes, change_json(report, &report->compared.changes[i]));
-    json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o}", "verb", report->report.verb, "before",
-        run_json(&report->runs[0]), "after", run_json(&report->runs[1]), "verdict",
-        VERDICTS[report->verdict], "percent", report->percent, "half_interval_95",
-        report->interval < 0 ? json_null() : json_number(report->interval), "sentence",
-        json_text(report->sentence), "layouts", layouts_json(report), "changes", changes,
-        "change_count", json_count(report->total));
+    return json_pack("{s:o, s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o}", "before",
+                     run_json(&report->runs[0]), "after", run_json(&report->runs[1]), "verdict",
+                     VERDICTS[report->verdict], "percent", report->percent, "half_interval_95",
+                     report->interval < 0 ? json_null() : json_number(report->interval), "sentence",
+                     json_text(report->sentence), "layouts", layouts_json(report), "changes",
+                     changes, "change_count", json_count(report->total));
+}
+
+bool compare_report_json(const struct compare_report *report, FILE *file, struct error *error) {
+    json_t *object = json_pack("{s:s}", "verb", report->report.verb);
+    json_t *members = compare_report_object(report);
+    if (!object || !members || json_object_update_new(object, members) != 0) {
+        json_decref(object);
+        object = NULL;
+    }
     return json_write_report(object, &report->report, file, error);
 }

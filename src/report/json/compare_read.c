@@ -51,7 +51,7 @@ static bool read_row(struct compared_run *run, const json_t *row, const json_t *
     }
     const json_t *components = json_object_get(row, "components");
     for (unsigned i = 0; i < COMPONENT_COUNT; i++) {
-        const double cycles = json_number_value(json_object_get(components, json_component_key(i)));
+        const double cycles = json_number_value(json_object_get(components, component_key(i)));
         place.cost.causes[i] =
             cycles > 0 && cycles < 1e15 ? (uint64_t)(cycles * CYCLE_UNITS + 0.5) : 0;
     }

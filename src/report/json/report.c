@@ -26,7 +26,7 @@ static json_t *components_object(const struct stack *stack) {
     stack_components(stack, units);
     json_t *object = json_object();
     for (int i = COMPONENT_COUNT - 1; i >= 0; i--)
-        json_object_set_new(object, json_component_key(i), json_real(cycles_of(units[i])));
+        json_object_set_new(object, component_key(i), json_real(cycles_of(units[i])));
     return object;
 }
 
@@ -95,7 +95,7 @@ static json_t *component_intervals(const struct simulation *simulation) {
     json_t *object = json_object();
     for (int i = COMPONENT_COUNT - 1; i >= 0; i--) {
         const struct stack_figure figure = figure_of_component(i);
-        json_object_set_new(object, json_component_key(i),
+        json_object_set_new(object, component_key(i),
                             half_interval(interval_of_cycles(simulation, &figure)));
     }
     return object;

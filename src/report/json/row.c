@@ -7,17 +7,6 @@
 
 #include "report/json_values.h"
 
-static const char *const KEYS[COMPONENT_COUNT] = {
-    [COMPONENT_LLC_MISS] = "llc_miss",     [COMPONENT_MISPREDICT] = "mispredict",
-    [COMPONENT_FLUSH] = "flush",           [COMPONENT_TLB_MISS] = "tlb_miss",
-    [COMPONENT_FORWARDING] = "forwarding", [COMPONENT_COHERENCE] = "coherence",
-    [COMPONENT_L1_MISS] = "l1_miss",       [COMPONENT_STORES] = "stores",
-    [COMPONENT_FRONT_END] = "front_end",   [COMPONENT_EXECUTE] = "execute"};
-
-const char *json_component_key(enum component component) {
-    return KEYS[component];
-}
-
 /* The members of an object, one to a line. */
 struct members {
     FILE *file;
@@ -125,7 +114,7 @@ bool json_put_row(FILE *file, const struct report_row *row, double total_units) 
     stack_components(&row->stack, units);
     struct members object = begin_object(&members, "components", PART);
     for (int i = COMPONENT_COUNT - 1; i >= 0; i--)
-        put_real(&object, KEYS[i], cycles_of(units[i]));
+        put_real(&object, component_key(i), cycles_of(units[i]));
     end_object(&members, &object, MEMBER);
     object = begin_object(&members, "stack", PART);
     for (uint32_t i = 0; i < row->stack.count; i++) {

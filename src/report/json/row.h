@@ -7,9 +7,6 @@
 #include "query/rows.h"
 #include "report/component.h"
 
-/* The key of a component, in tables and stacks. */
-const char *json_component_key(enum component component);
-
 /* Writes a row as json_dump() would its object, two steps of two spaces deep. `total_units`: those
  * of the run, of which it tells its share. False: out of memory. */
 bool json_put_row(FILE *file, const struct report_row *row, double total_units);

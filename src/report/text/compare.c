@@ -121,6 +121,16 @@ static void print_changes(const struct compare_report *report, const struct page
     table_end(table);
 }
 
+void compare_report_tables(const struct compare_report *report, const struct page *page) {
+    print_totals(report, page);
+    if (report->difference.count)
+        print_layouts(report, page);
+    print_causes(report, page);
+    if (report->count)
+        print_changes(report, page);
+    report_text_foot(&report->report, page);
+}
+
 void compare_report_text(const struct compare_report *report, const struct page *page) {
     static const char *const SIDES[] = {"before: ", "after:  "};
     char *sentence = report->sentence;
@@ -132,20 +142,17 @@ void compare_report_text(const struct compare_report *report, const struct page 
         fputc('\n', page->file);
     }
     fprintf(page->file, "machine %s\n\n", report->runs[0].machine);
-    print_totals(report, page);
-    if (report->difference.count)
-        print_layouts(report, page);
-    print_causes(report, page);
-    if (report->count)
-        print_changes(report, page);
-    report_text_foot(&report->report, page);
+    compare_report_tables(report, page);
 }
 
 /* ---- Markdown ---- */
 
-/* Names within a table: without what would end a cell or begin something. */
-static void put_cell(const char *text, FILE *file) {
+void compare_put_cell(const char *text, FILE *file) {
     char clean[4096];
+    if (!*text) {
+        fputs("| ", file);
+        return;
+    }
     fputs("| `", file);
     for (const char *at = text_clean(clean, sizeof clean, text); *at; at++)
         if (*at == '|')
@@ -156,9 +163,13 @@ static void put_cell(const char *text, FILE *file) {
 }
 
 void compare_report_markdown(const struct compare_report *report, FILE *file) {
-    const struct compared_run *old = &report->runs[0], *new = &report->runs[1];
     char clean[4096];
     fprintf(file, "**%s**\n\n", text_clean(clean, sizeof clean, report->sentence));
+    compare_report_markdown_tables(report, file);
+}
+
+void compare_report_markdown_tables(const struct compare_report *report, FILE *file) {
+    const struct compared_run *old = &report->runs[0], *new = &report->runs[1];
     fputs("| | before | after | change |\n|---|---:|---:|---:|\n", file);
     fprintf(file, "| cycles | %s ", text_count(old->elapsed).s);
     fprintf(file, "| %s | %+.2f %% |\n", text_count(new->elapsed).s, report->percent);
@@ -174,9 +185,9 @@ void compare_report_markdown(const struct compare_report *report, FILE *file) {
         compare_reason(change, reason, sizeof reason);
         compare_place(change, place, sizeof place);
         fprintf(file, "| %+.2f %% ", compare_percent(report, change->units));
-        put_cell(compare_function(change), file);
+        compare_put_cell(compare_function(change), file);
         fprintf(file, "| %s ", reason);
-        put_cell(place, file);
+        compare_put_cell(place, file);
         fputs("|\n", file);
     }
 }

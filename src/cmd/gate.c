@@ -1,0 +1,251 @@
+/* culprit gate: commands held against what they took before. */
+#include "cmd/gate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+#include "report/next.h"
+#include "util/array.h"
+
+enum { STATUS_SLOWER = 1 };
+
+static void begin_options(void *verb) {
+    struct gate_job *job = verb;
+    job->limit = 0.01;
+    job->input.fixed = true;
+    job->input.seed = 1;
+    job->input.thread = -1;
+}
+
+static bool take_command(struct argp_state *state, void *verb, char *word) {
+    (void)word;
+    ((struct gate_job *)verb)->input.command = options_take_command(state);
+    return true;
+}
+
+#define REQUEST struct gate_job
+static const struct option_row OPTIONS[] = {
+    HEADING(1, "Against what, and what part of each run:"),
+    TEXT("baseline", "FILE", path, "What the commands took before (docs/baseline-format.md)",
+         .letter = 'b', .least = 1),
+    TEXT("name", "NAME", name,
+         "The entry of the command in that file (default: the command, without the folder of its "
+         "program); without a command: the one entry to run",
+         .least = 1),
+    PERCENT("max", limit, "How much slower is still good (1%)"),
+    FLAG("update", update, "Write the entry, or make it anew, in place of judging",
+         .not_again = true),
+    SKIP_ROW(input.skip),
+    LIMIT_ROW(input.limit, "End after N instructions, which need not be the same work in both"),
+    STOP_ROW(input.stop),
+    FROM_ROW(input.from),
+    FLAG("follow", input.follow, "Include the processes that the command starts"),
+    LIST("env", "NAME[=VALUE]", input.variables, input.variable_count,
+         "The command also gets this variable, with a value or the one it has here; may be "
+         "repeated",
+         .must = " variables"),
+    WRITTEN_FILE("markdown", "FILE", markdown, "Also write the report as Markdown", .group = 3),
+    WRITTEN_FILE("junit", "FILE", junit, "Also write it as JUnit's XML"),
+    WRITTEN_FILE("code-quality", "FILE", code_quality,
+                 "Also write what is slower as GitLab's report of code quality"),
+    FLAG("annotations", annotations,
+         "Also print it as lines that hosted systems show beside the source line (::error "
+         "file=...)"),
+    {0}};
+
+static void check(struct argp_state *state, void *verb) {
+    const struct gate_job *job = verb;
+    if (!job->path)
+        options_fail(state, "against what? (--baseline FILE; --update writes it)");
+    if (job->input.stop && !job->input.limit)
+        options_fail(state, "--stop: ends the command at --limit N, which is missing");
+    const struct input_options *input = &job->input;
+    if (!input->command && (input->skip || input->limit || input->from || input->follow ||
+                            input->variable_count || job->machine.ideal))
+        options_fail(state, "what part of a run is meant is said with its command (without one, "
+                            "each entry of the baseline has its own)");
+    if (job->annotations && job->verb.output.json && !job->verb.output.output)
+        options_fail(state, "--annotations and --json: both to standard output (add --output "
+                            "FILE)");
+}
+
+static const struct option_part PARTS[] = {{&machine_group, offsetof(struct gate_job, machine)},
+                                           {&output_group, offsetof(struct gate_job, verb.output)},
+                                           {0}};
+
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .begin = begin_options, .argument = take_command, .end = check},
+    .parts = PARTS,
+    .arguments = "[--] [COMMAND...]",
+    .help =
+        "Tells whether a command takes more simulated cycles than its baseline says, and why: "
+        "status 0, it does not; 1, it does, beyond --max; 125, that cannot be said. Without a "
+        "command all that the baseline has are run. Commands see the same environment each time; "
+        "what they write to standard output goes nowhere.\v"
+        "Examples:\n  culprit gate --baseline perf.baseline --update -- ./parse rows.csv\n"
+        "  culprit gate --baseline perf.baseline -- ./parse rows.csv\n"
+        "  culprit gate --baseline perf.baseline --junit gate.xml --annotations"};
+
+/* ---- prepare ---- */
+
+/* The entries to run: the command's, the one that is named, or all. */
+static bool list_entries(struct gate_job *job, struct error *error) {
+    struct gate_report *report = &job->report;
+    const struct baseline *baseline = &job->baseline;
+    const bool one = job->input.command || job->name;
+    const char *name = job->name;
+    if (job->input.command && !name)
+        name = job->own_name = baseline_name(job->input.command);
+    report->path = job->path;
+    report->limit = 100 * job->limit;
+    report->count = one ? 1 : baseline->count;
+    report->entries = calloc(report->count + 1, sizeof *report->entries);
+    job->texts = calloc(report->count + 1, sizeof *job->texts);
+    if (!report->entries || !job->texts || (one && !name))
+        return error_set(error, "out of memory for the programs");
+    if (!baseline->text && !(job->update && job->input.command))
+        return error_set(error,
+                         "%s: no such file: write it with culprit gate --update --baseline "
+                         "%s -- COMMAND",
+                         job->path, job->path);
+    if (!report->count)
+        return error_set(error, "%s: it has no entries, and no command is given", job->path);
+    for (size_t i = 0; i < report->count; i++)
+        report->entries[i].name = one ? name : baseline->entries[i].name;
+    if (one && !baseline_find(baseline, name) && !(job->update && job->input.command))
+        return error_set(error, "%s: it has no entry '%s' (write it with --update)", job->path,
+                         name);
+    return true;
+}
+
+static bool open_files(struct gate_job *job, struct error *error) {
+    const char *const paths[] = {job->markdown, job->junit, job->code_quality};
+    static const char *const OPTION_NAMES[] = {"--markdown", "--junit", "--code-quality"};
+    for (int i = 0; i < 3; i++)
+        if (paths[i] && !output_open(&job->files[i], OPTION_NAMES[i], paths[i], NULL, error))
+            return false;
+    return true;
+}
+
+static bool prepare(void *verb, struct error *error) {
+    struct gate_job *job = verb;
+    job->verb.failed = STATUS_BROKEN;
+    options_fix_machine(&job->input, &job->machine);
+    return machine_choice_load(&job->machines, &job->machine, error) &&
+           baseline_read(&job->baseline, job->path, error) && list_entries(job, error) &&
+           (!job->update || baseline_check_writable(job->path, error)) && open_files(job, error) &&
+           verb_open_report(&job->verb, error);
+}
+
+/* ---- run ---- */
+
+static bool write_baseline(struct gate_job *job, struct error *error) {
+    struct gate_report *report = &job->report;
+    const char **names = calloc(report->count + 1, sizeof *names);
+    for (size_t i = 0; names && i < report->count; i++)
+        names[i] = report->entries[i].name;
+    const bool good = names ? baseline_put(job->path, names, job->texts, report->count, error)
+                            : error_set(error, "out of memory for the baseline");
+    free(names);
+    return good;
+}
+
+/* All of them, or none. */
+static bool finish_update(struct gate_job *job, struct error *error) {
+    struct gate_report *report = &job->report;
+    if (gate_count(report, GATE_WRITTEN) == report->count)
+        return write_baseline(job, error);
+    for (size_t i = 0; i < report->count; i++)
+        if (report->entries[i].verdict == GATE_WRITTEN) {
+            report->entries[i].verdict = GATE_UNKNOWN;
+            report->entries[i].compared = false;
+            error_set(&report->entries[i].error, "not written, since another could not be");
+        }
+    return true;
+}
+
+static void tell_unknown(const struct gate_report *report) {
+    for (size_t i = 0; i < report->count; i++) {
+        struct error told = report->entries[i].error;
+        if (report->entries[i].verdict != GATE_UNKNOWN)
+            continue;
+        if (report->count > 1)
+            error_prefix(&told, "%s", report->entries[i].name);
+        print_error(&told);
+    }
+}
+
+static int status_of(const struct gate_report *report) {
+    return gate_count(report, GATE_SLOWER)    ? STATUS_SLOWER
+           : gate_count(report, GATE_UNKNOWN) ? STATUS_BROKEN
+                                              : 0;
+}
+
+static bool run(void *verb, struct error *error) {
+    struct gate_job *job = verb;
+    struct gate_report *report = &job->report;
+    for (size_t i = 0; i < report->count; i++) {
+        struct baseline_entry *old =
+            (struct baseline_entry *)baseline_find(&job->baseline, report->entries[i].name);
+        char **command = job->input.command ? job->input.command : (char **)old->words;
+        if (!gate_entry_run(job, i, command, old, error))
+            return false;
+    }
+    if (job->update && !finish_update(job, error))
+        return false;
+    tell_unknown(report);
+    if (!job->update)
+        report->accept = next_with_option("--update", job->verb.argc, job->verb.words);
+    job->verb.measured = true;
+    job->verb.exit = (struct trace_exit){.known = true, .status = status_of(report)};
+    return true;
+}
+
+/* ---- report ---- */
+
+static bool write_report(void *verb, struct error *error) {
+    struct gate_job *job = verb;
+    const struct gate_report *report = &job->report;
+    const struct page page = output_page(&job->verb.files.report);
+    if (!job->verb.output.json)
+        gate_report_text(report, &page);
+    else if (!gate_report_json(report, page.file, error))
+        return false;
+    if (job->annotations) {
+        fflush(page.file);
+        gate_report_annotations(report, stdout);
+    }
+    if (job->markdown)
+        gate_report_markdown(report, job->files[0].file);
+    if (job->junit && !gate_report_junit(report, job->files[1].file))
+        return error_set(error, "out of memory for --junit");
+    if (job->code_quality && !gate_report_code_quality(report, job->files[2].file, error))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (job->files[i].file && !output_close(&job->files[i], error))
+            return false;
+    return verb_flush("standard output", error);
+}
+
+static void clean_up(void *verb) {
+    struct gate_job *job = verb;
+    struct gate_report *report = &job->report;
+    for (size_t i = 0; report->entries && i < report->count; i++)
+        compare_report_free(&report->entries[i].compare);
+    array_free_each(job->texts, report->count);
+    free(report->entries);
+    free(report->accept);
+    free(job->own_name);
+    baseline_free(&job->baseline);
+    for (int i = 0; i < 3; i++)
+        output_discard(&job->files[i]);
+}
+
+const struct verb verb_gate = {.line = &LINE,
+                               .size = sizeof(struct gate_job),
+                               .prepare = prepare,
+                               .run = run,
+                               .report = write_report,
+                               .free = clean_up};

@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #include "report/baseline.h"
+#include "report/baseline_field.h"
+
+enum { MAX_BYTES = 4 << 20 };
 
 struct target {
     char path[PATH_MAX];           /* links followed */
@@ -81,6 +84,35 @@ static void discard(struct target *target) {
 }
 
 /* ---- contents ---- */
+
+char *baseline_load(const char *path, size_t *size, bool *absent, struct error *error) {
+    struct stat status;
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    *absent = file < 0 && errno == ENOENT;
+    if (file < 0)
+        return *absent ? NULL : (error_errno(error, "%s", path), NULL);
+    char *text = NULL;
+    if (fstat(file, &status) != 0)
+        error_errno(error, "%s", path);
+    else if (!S_ISREG(status.st_mode))
+        error_set(error, "%s: not a regular file", path);
+    else if (status.st_size > MAX_BYTES)
+        error_set(error, "%s: larger than %d MiB, no baseline", path, MAX_BYTES >> 20);
+    else if (!(text = malloc((size_t)status.st_size + 1)))
+        error_set(error, "%s: out of memory", path);
+    *size = 0;
+    ssize_t got = 0;
+    while (text && *size < (size_t)status.st_size &&
+           (got = read(file, text + *size, (size_t)status.st_size - *size)) > 0)
+        *size += (size_t)got;
+    close(file);
+    if (text)
+        text[*size] = 0;
+    if (got >= 0 || !text)
+        return text;
+    free(text);
+    return error_errno(error, "%s", path), NULL;
+}
 
 static size_t index_of(const char *name, const char *const *names, size_t count) {
     size_t i = 0;

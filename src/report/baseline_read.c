@@ -1,27 +1,22 @@
 /* A line of the file at a time: its first field says what it is. Costs of what is summed up are
  * what is left of a function when its lines, and of a run when its functions are taken away. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "query/compared_summary.h"
 #include "report/baseline.h"
+#include "report/baseline_field.h"
 #include "report/component.h"
 #include "util/array.h"
 
 enum {
-    MAX_BYTES = 4 << 20,
     MAX_FIELDS = BASELINE_WORDS + 8,
     MAX_ENTRIES = 1000,
     MAX_PLACES = 10000 /* of an entry: functions and lines */
 };
-#define MAX_CYCLES UINT64_C(1000000000000000)
-#define MAX_COUNT  UINT64_C(1000000000000000000)
+#define MAX_COUNT UINT64_C(1000000000000000000)
 
 struct reader {
     const char *path;
@@ -52,36 +47,7 @@ static bool no_memory(const struct reader *reader) {
     return error_set(reader->error, "%s: out of memory", reader->path);
 }
 
-/* ---- fields ---- */
-
-static int hexadecimal(char digit) {
-    return digit >= '0' && digit <= '9'   ? digit - '0'
-           : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10
-                                          : -1;
-}
-
-/* What put_escaped() wrote, in place. */
-static bool unescape(char *text) {
-    char *to = text;
-    for (const char *at = text; *at; at++) {
-        if (*at != '\\') {
-            *to++ = *at;
-            continue;
-        }
-        if (*++at == '\\') {
-            *to++ = '\\';
-            continue;
-        }
-        const int high = *at == 'x' ? hexadecimal(at[1]) : -1;
-        const int low = high >= 0 ? hexadecimal(at[2]) : -1;
-        if (low < 0 || !(high | low))
-            return false;
-        *to++ = (char)(high << 4 | low);
-        at += 2;
-    }
-    *to = 0;
-    return true;
-}
+/* ---- costs ---- */
 
 static bool split(struct reader *reader, char *line) {
     reader->count = 0;
@@ -92,59 +58,16 @@ static bool split(struct reader *reader, char *line) {
             *next++ = 0;
         if (reader->count == MAX_FIELDS)
             return wrong(reader, "too many fields");
-        if (!unescape(field))
+        if (!field_unescape(field))
             return wrong(reader, "a backslash that means nothing");
         reader->fields[reader->count++] = field;
     }
     return true;
 }
 
-/* Digits; *end is what follows them. False: none, or more than `most`. */
-static bool read_digits(const char *text, uint64_t most, uint64_t *number, const char **end) {
-    uint64_t value = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        const uint64_t digit = (uint64_t)(*at - '0');
-        if (digit > most || value > (most - digit) / 10)
-            return false;
-        value = value * 10 + digit;
-    }
-    *number = value;
-    *end = at;
-    return at > text;
-}
-
-static bool read_count(const char *text, uint64_t most, uint64_t *number) {
-    const char *end;
-    return read_digits(text, most, number, &end) && !*end;
-}
-
-/* Cycles with up to three decimals, in units. */
-static bool read_cycles(const char *text, uint64_t *units) {
-    uint64_t whole, decimals = 0, scale = 1;
-    const char *end;
-    if (!read_digits(text, MAX_CYCLES, &whole, &end))
-        return false;
-    if (*end == '.') {
-        const char *first = end + 1;
-        if (!read_digits(first, 999, &decimals, &end) || end - first > 3)
-            return false;
-        for (long i = end - first; i > 0; i--)
-            scale *= 10;
-    }
-    *units = whole * CYCLE_UNITS + (decimals * CYCLE_UNITS + scale / 2) / scale;
-    return !*end;
-}
-
-/* "key=value" of a cost or behind it. NULL: another key. */
-static const char *value_of(const char *field, const char *key) {
-    const size_t length = strlen(key);
-    return !strncmp(field, key, length) && field[length] == '=' ? field + length + 1 : NULL;
-}
-
 static int cause_of(const char *field, const char **value) {
     for (int i = 0; i < COMPONENT_COUNT; i++)
-        if ((*value = value_of(field, component_key(i))))
+        if ((*value = field_value(field, component_key(i))))
             return i;
     return -1;
 }
@@ -156,11 +79,12 @@ static bool read_cost(const struct reader *reader, size_t at, struct compared_co
     uint64_t sum = 0, units;
     int cause;
     *cost = (struct compared_cost){0};
-    if (at + 2 > reader->count || !read_count(reader->fields[at], MAX_COUNT, &cost->executions) ||
-        !read_cycles(reader->fields[at + 1], &cost->units))
+    if (at + 2 > reader->count ||
+        !field_read_count(reader->fields[at], MAX_COUNT, &cost->executions) ||
+        !field_read_cycles(reader->fields[at + 1], &cost->units))
         return wrong(reader, "no instructions and cycles");
     for (at += 2; at < reader->count && (cause = cause_of(reader->fields[at], &value)) >= 0; at++) {
-        if (!read_cycles(value, &units) || cost->causes[cause])
+        if (!field_read_cycles(value, &units) || cost->causes[cause])
             return wrong(reader, "cycles of an event that are none");
         cost->causes[cause] = units;
         sum += units;
@@ -185,9 +109,10 @@ static bool take_away(struct compared_cost *cost, const struct compared_cost *pa
 
 /* "less=cycles", the last field, of a cost; 0: there is none. */
 static bool read_most(const struct reader *reader, size_t at, uint64_t *units) {
-    const char *value = at < reader->count ? value_of(reader->fields[at], "less") : NULL;
+    const char *value = at < reader->count ? field_value(reader->fields[at], "less") : NULL;
     *units = 0;
-    return at == reader->count || (at + 1 == reader->count && value && read_cycles(value, units)) ||
+    return at == reader->count ||
+           (at + 1 == reader->count && value && field_read_cycles(value, units)) ||
            wrong(reader, "a field that means nothing");
 }
 
@@ -319,8 +244,10 @@ static bool read_machine(struct reader *reader) {
 static bool read_elapsed(struct reader *reader) {
     struct baseline_entry *entry = reader->entry;
     return ((reader->count == 2 || reader->count == 3) &&
-            read_count(reader->fields[1], MAX_CYCLES, &entry->run.elapsed) && entry->run.elapsed &&
-            (reader->count == 2 || read_count(reader->fields[2], MAX_CYCLES, &entry->second))) ||
+            field_read_count(reader->fields[1], MAX_CYCLES, &entry->run.elapsed) &&
+            entry->run.elapsed &&
+            (reader->count == 2 ||
+             field_read_count(reader->fields[2], MAX_CYCLES, &entry->second))) ||
            wrong(reader, "no elapsed cycles");
 }
 
@@ -362,7 +289,7 @@ static bool read_kinds(struct reader *reader) {
     uint64_t instructions, kind, number;
     struct compared_sum *sum = reader->sum;
     if (!sum || sum->kinds || reader->count != 3 ||
-        !read_count(reader->fields[1], UINT16_MAX, &instructions) || !instructions)
+        !field_read_count(reader->fields[1], UINT16_MAX, &instructions) || !instructions)
         return wrong(reader, "no kinds of instructions");
     uint16_t *kinds = arena_alloc(&reader->entry->run.names, COMPARED_KINDS * sizeof *kinds);
     if (!kinds)
@@ -371,8 +298,8 @@ static bool read_kinds(struct reader *reader) {
     sum->kinds = kinds;
     uint64_t rest = instructions;
     for (const char *at = reader->fields[2], *end;; at = end + 1) {
-        if (!read_digits(at, COMPARED_KINDS - 1, &kind, &end) || *end != ':' ||
-            !read_digits(end + 1, rest, &number, &end) || kinds[kind])
+        if (!field_read_digits(at, COMPARED_KINDS - 1, &kind, &end) || *end != ':' ||
+            !field_read_digits(end + 1, rest, &number, &end) || kinds[kind])
             return wrong(reader, "no kinds of instructions");
         kinds[kind] = (uint16_t)number;
         rest -= number;
@@ -385,7 +312,7 @@ static bool read_kinds(struct reader *reader) {
 
 static bool read_base(struct reader *reader) {
     if (!reader->sum || reader->count != 3 ||
-        !read_count(reader->fields[2], UINT64_MAX, &reader->base))
+        !field_read_count(reader->fields[2], UINT64_MAX, &reader->base))
         return wrong(reader, "no place where lines begin");
     reader->file = *reader->fields[1] ? keep(reader, reader->fields[1]) : NULL;
     reader->based = true;
@@ -398,14 +325,14 @@ static bool read_detail(const struct reader *reader, char *field, struct compare
     unsigned depth = 0;
     while (depth < COMPARED_INLINES && place->inlined[depth])
         depth++;
-    if ((value = value_of(field, "type"))) {
-        if (!read_digits(value, MAX_CYCLES, &place->type_size, &value) || *value != ' ' ||
+    if ((value = field_value(field, "type"))) {
+        if (!field_read_digits(value, MAX_CYCLES, &place->type_size, &value) || *value != ' ' ||
             !value[1])
             return wrong(reader, "no size and type");
         place->type = value + 1;
-    } else if ((value = value_of(field, "inlined")) && *value && depth < COMPARED_INLINES) {
+    } else if ((value = field_value(field, "inlined")) && *value && depth < COMPARED_INLINES) {
         place->inlined[depth] = value;
-    } else if ((value = value_of(field, "text"))) {
+    } else if ((value = field_value(field, "text"))) {
         place->text = value;
     } else {
         return wrong(reader, "a field that means nothing");
@@ -432,7 +359,8 @@ static bool read_line(struct reader *reader) {
     char *end;
     struct compared_place place = reader->function;
     if (!reader->based || reader->count < 3 ||
-        !read_count(reader->fields[1], UINT64_MAX, &distance) || strlen(reader->fields[2]) != 8)
+        !field_read_count(reader->fields[1], UINT64_MAX, &distance) ||
+        strlen(reader->fields[2]) != 8)
         return wrong(reader, "no line of a function");
     const unsigned long shape = strtoul(reader->fields[2], &end, 16);
     if (*end || reader->fields[2][0] == '-' || reader->fields[2][0] == '+')
@@ -480,7 +408,7 @@ static bool read_words(struct reader *reader) {
 static bool read_first(struct reader *reader) {
     uint64_t version;
     if (reader->count != 2 || strcmp(reader->fields[0], "culprit-baseline") != 0 ||
-        !read_count(reader->fields[1], UINT32_MAX, &version))
+        !field_read_count(reader->fields[1], UINT32_MAX, &version))
         return error_set(reader->error, "%s: no baseline: its first line is another", reader->path);
     return version == BASELINE_FORMAT ||
            error_set(reader->error,
@@ -512,7 +440,7 @@ static bool read_lines(struct reader *reader, const char *text, char *copy) {
             end_text(reader, at);
         if (reader->line == 1 ? !read_first(reader) : !read_words(reader))
             return false;
-        if (entry)
+        if (entry && reader->entry)
             reader->entry->text = at;
     }
     end_text(reader, text + strlen(text));
@@ -520,40 +448,10 @@ static bool read_lines(struct reader *reader, const char *text, char *copy) {
     return end_entry(reader);
 }
 
-/* NULL with an error; *absent: there is no file. */
-static char *load(const char *path, size_t *size, bool *absent, struct error *error) {
-    struct stat status;
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    *absent = file < 0 && errno == ENOENT;
-    if (file < 0)
-        return *absent ? NULL : (error_errno(error, "%s", path), NULL);
-    char *text = NULL;
-    if (fstat(file, &status) != 0)
-        error_errno(error, "%s", path);
-    else if (!S_ISREG(status.st_mode))
-        error_set(error, "%s: not a regular file", path);
-    else if (status.st_size > MAX_BYTES)
-        error_set(error, "%s: larger than %d MiB, no baseline", path, MAX_BYTES >> 20);
-    else if (!(text = malloc((size_t)status.st_size + 1)))
-        error_set(error, "%s: out of memory", path);
-    *size = 0;
-    ssize_t got = 0;
-    while (text && *size < (size_t)status.st_size &&
-           (got = read(file, text + *size, (size_t)status.st_size - *size)) > 0)
-        *size += (size_t)got;
-    close(file);
-    if (text)
-        text[*size] = 0;
-    if (got >= 0 || !text)
-        return text;
-    free(text);
-    return error_errno(error, "%s", path), NULL;
-}
-
 bool baseline_read(struct baseline *baseline, const char *path, struct error *error) {
     size_t size = 0;
     bool absent = false;
-    *baseline = (struct baseline){.text = load(path, &size, &absent, error)};
+    *baseline = (struct baseline){.text = baseline_load(path, &size, &absent, error)};
     if (!baseline->text)
         return absent;
     if (memchr(baseline->text, 0, size))

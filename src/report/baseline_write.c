@@ -6,6 +6,7 @@
 
 #include "query/compared_summary.h"
 #include "report/baseline.h"
+#include "report/baseline_field.h"
 #include "report/component.h"
 #include "util/file_name.h"
 #include "util/text.h"
@@ -20,46 +21,20 @@ enum { HALVES = 5 };
 
 /* ---- fields ---- */
 
-/* Tabs and ends of lines are not in names, nor what would steer a terminal. */
-static void put_escaped(FILE *file, const char *text) {
-    for (; *text; text++)
-        if (*text == '\\')
-            fputs("\\\\", file);
-        else if ((unsigned char)*text < ' ' || *text == 127)
-            fprintf(file, "\\x%02x", (unsigned char)*text);
-        else
-            fputc(*text, file);
-}
-
 static void put_field(FILE *file, const char *text) {
     fputc('\t', file);
-    put_escaped(file, text);
-}
-
-/* Cycles with three decimals: enough to tell every 840th of one. */
-static void put_cycles(FILE *file, uint64_t units) {
-    char decimals[8];
-    const uint64_t rest = units % CYCLE_UNITS;
-    fprintf(file, "%" PRIu64, units / CYCLE_UNITS);
-    if (!rest)
-        return;
-    snprintf(decimals, sizeof decimals, "%03" PRIu64,
-             (rest * 1000 + CYCLE_UNITS / 2) / CYCLE_UNITS);
-    size_t length = strlen(decimals);
-    while (decimals[length - 1] == '0')
-        decimals[--length] = 0;
-    fprintf(file, ".%s", decimals);
+    field_put_escaped(file, text);
 }
 
 /* Instructions, cycles, and these by event. */
 static void put_cost(FILE *file, const struct compared_cost *cost) {
     fprintf(file, "\t%" PRIu64 "\t", cost->executions);
-    put_cycles(file, cost->units);
+    field_put_cycles(file, cost->units);
     for (int i = COMPONENT_COUNT - 1; i >= 0; i--) {
         if (!cost->causes[i])
             continue;
         fprintf(file, "\t%s=", component_key(i));
-        put_cycles(file, cost->causes[i]);
+        field_put_cycles(file, cost->causes[i]);
     }
 }
 
@@ -104,15 +79,15 @@ static void put_line(FILE *file, const struct compared_place *place) {
     put_cost(file, &place->cost);
     if (place->type) {
         fprintf(file, "\ttype=%" PRIu64 " ", place->type_size);
-        put_escaped(file, place->type);
+        field_put_escaped(file, place->type);
     }
     for (unsigned i = 0; i < COMPARED_INLINES && place->inlined[i]; i++) {
         fputs("\tinlined=", file);
-        put_escaped(file, place->inlined[i]);
+        field_put_escaped(file, place->inlined[i]);
     }
     if (!has_line(place)) {
         fputs("\ttext=", file);
-        put_escaped(file, place->text);
+        field_put_escaped(file, place->text);
     }
     fputc('\n', file);
 }
@@ -133,7 +108,7 @@ static void put_function(FILE *file, const struct compared_place *places, size_t
     put_cost(file, &all);
     if (rest && rest->most) {
         fputs("\tless=", file);
-        put_cycles(file, rest->most);
+        field_put_cycles(file, rest->most);
     }
     fputc('\n', file);
     if (rest)
@@ -186,7 +161,7 @@ static void put_head(FILE *file, const struct baseline_entry *entry,
     put_cost(file, &run->all);
     if (run->most_left_out) {
         fputs("\tless=", file);
-        put_cycles(file, run->most_left_out);
+        field_put_cycles(file, run->most_left_out);
     }
     fputc('\n', file);
 }

@@ -1,8 +1,13 @@
 /* Blocks are worked through until nothing changes, then once more to see what each instruction
  * accesses. A state holds the registers, and the slots of the stack that registers were spilled
- * to. */
+ * to.
+ *
+ * Values have origins: the instruction that made them, or the block at which ways with different
+ * ones meet, and the register. Where a variable tells the type of a value of which nothing else is
+ * known, that is kept by its origin, and all is done once more with what was found so. */
 #include "analyze/access_types.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +17,13 @@
 #include "isa/access.h"
 #include "isa/expression.h"
 #include "util/array.h"
+#include "util/hash_index.h"
 
 enum {
     REGISTERS = 32,
     SLOTS = 24,
     BLOCKS_MOST = 1 << 15,
-    VISITS_MOST = 12, /* of a block, before what still changes is given up */
+    VISITS_MOST = 16, /* of a block, before what still changes is given up */
     PLACES_MOST = 4 << 20,
     REG_RISCV_SP = 2,
     REG_RISCV_A0 = 10,
@@ -34,9 +40,21 @@ struct state {
     struct slot slots[SLOTS];
 };
 
+/* What a variable tells of a value. */
+struct told {
+    uint32_t origin, type;
+    int64_t offset; /* in the type, of the value itself */
+    bool is_unsure; /* variables tell different things */
+};
+
 struct following {
     const struct cfg *cfg;
     struct types *types;
+    struct told *told;
+    size_t told_count, told_capacity;
+    struct hash_index told_index; /* by origin */
+    bool is_again;                /* all is told */
+    bool has_failed;              /* memory is out */
     struct variable_list variables;
     uint32_t *first, *places; /* of variables, by instruction */
     struct state *states;     /* at each block's head */
@@ -124,13 +142,57 @@ static bool is_better(struct types *types, const struct value *known, uint32_t t
     return !records && known->type != type && old->kind == TYPE_OPAQUE;
 }
 
+/* NULL: nothing is told of it. */
+static struct told *told_of(const struct following *following, uint32_t origin) {
+    const struct hash_index *index = &following->told_index;
+    size_t at;
+    if (!origin || !following->told_count)
+        return NULL;
+    assert(following->told);
+    for (uint32_t i = hash_index_first(index, hash_pair(origin, 0), &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(index, hash_pair(origin, 0), &at))
+        if (following->told[i].origin == origin)
+            return &following->told[i];
+    return NULL;
+}
+
+/* A variable tells that the value of this origin is this pointer. */
+static void tell(struct following *following, const struct value *known,
+                 const struct value *pointer) {
+    const struct told told = {
+        .origin = known->origin, .type = pointer->type, .offset = pointer->offset - known->behind};
+    struct told *before = told_of(following, known->origin);
+    if (!known->origin || following->is_again)
+        return;
+    if (before)
+        before->is_unsure |= before->type != told.type || before->offset != told.offset;
+    else if (!array_push(following->told, following->told_capacity, following->told_count, told) ||
+             !hash_index_add(&following->told_index, hash_pair(told.origin, 0),
+                             (uint32_t)following->told_count - 1))
+        following->has_failed = true;
+}
+
+/* With what is told of its origin. */
+static struct value as_told(const struct following *following, const struct value *value) {
+    const struct told *told = value->kind == VALUE_NUMBER && following->is_again
+                                  ? told_of(following, value->origin)
+                                  : NULL;
+    struct value pointer = *value;
+    if (!told || told->is_unsure)
+        return pointer;
+    pointer = value_pointer(told->type, told->offset + value->behind);
+    pointer.origin = value->origin;
+    pointer.behind = value->behind;
+    return pointer;
+}
+
 static bool is_plain(struct types *types, uint32_t type) {
     const uint8_t kind = type_at(types, type)->kind;
     return kind != TYPE_RECORD && kind != TYPE_UNION && kind != TYPE_ARRAY;
 }
 
 /* What variables say of registers before an instruction. */
-static void take_variables(const struct following *following, uint32_t insn, struct state *state) {
+static void take_variables(struct following *following, uint32_t insn, struct state *state) {
     struct types *types = following->types;
     for (uint32_t i = following->first[insn]; i < following->first[insn + 1]; i++) {
         const struct variable_place *place = &following->variables.places[following->places[i]];
@@ -143,10 +205,15 @@ static void take_variables(const struct following *following, uint32_t insn, str
         else
             continue;
         struct value *known = &state->registers[place->reg % REGISTERS];
+        if (value.kind == VALUE_POINTER && known->kind == VALUE_NUMBER)
+            tell(following, known, &value);
         if (value.kind == VALUE_POINTER
                 ? is_better(types, known, value.type)
-                : value.reason == ACCESS_OPAQUE && known->kind == VALUE_NUMBER)
+                : value.reason == ACCESS_OPAQUE && known->kind == VALUE_NUMBER) {
+            value.origin = known->origin;
+            value.behind = known->behind;
             *known = value;
+        }
     }
 }
 
@@ -198,7 +265,7 @@ static void spill(struct state *state, int64_t offset, const struct value *value
 /* ---- one instruction ---- */
 
 struct step {
-    const struct following *following;
+    struct following *following;
     uint32_t number; /* of the instruction */
     const struct insn *insn;
     const uint8_t *bytes;
@@ -207,20 +274,30 @@ struct step {
     struct state *state;
 };
 
-static struct value register_value(const struct state *state, uint8_t reg) {
+/* Of what an instruction makes, or what ways that meet at a block leave, in a register. */
+enum { AT_BLOCK = 1, AT_INSN = 0 };
+static uint32_t origin_of(uint32_t number, bool at_block, unsigned reg) {
+    return 1 + ((number * 2 + at_block) * REGISTERS | (reg & (REGISTERS - 1)));
+}
+
+static struct value register_value(const struct step *step, uint8_t reg) {
     if (reg == REG_NONE)
         return (struct value){.kind = VALUE_CONSTANT};
-    return reg < REGISTERS ? state->registers[reg] : value_unknown(ACCESS_COMPUTED);
+    return reg < REGISTERS ? as_told(step->following, &step->state->registers[reg])
+                           : value_unknown(ACCESS_COMPUTED);
 }
 
-static void set_register(struct state *state, uint8_t reg, const struct value *value) {
-    if (reg < REGISTERS)
-        state->registers[reg] = *value;
+/* What the instruction makes is of its own origin, unless it is known to be of another. */
+static void set_register(const struct step *step, uint8_t reg, const struct value *value) {
+    if (reg >= REGISTERS)
+        return;
+    step->state->registers[reg] =
+        value->origin ? *value : value_as(*value, origin_of(step->number, AT_INSN, reg));
 }
 
-static struct value address_of(const struct state *state, uint8_t base, uint8_t index,
-                               unsigned shift, int64_t constant) {
-    const struct value left = register_value(state, base), right = register_value(state, index);
+static struct value address_of(const struct step *step, uint8_t base, uint8_t index, unsigned shift,
+                               int64_t constant) {
+    const struct value left = register_value(step, base), right = register_value(step, index);
     if (base == index && base != REG_NONE && left.kind == VALUE_NUMBER) {
         const struct value none = {.kind = VALUE_CONSTANT};
         return value_sum(&none, &left, 1 + (INT64_C(1) << (shift & 31)), constant);
@@ -262,20 +339,22 @@ static struct value loaded_from(const struct step *step, const struct value *add
 }
 
 static struct value result_of(const struct step *step, const struct expression *by) {
-    const struct state *state = step->state;
     struct value value;
     switch (by->kind) {
     case EXPRESSION_SUM:
-        value = address_of(state, by->base, by->index, by->shift, by->constant);
-        return by->width == 8 || !value_points(&value) ? value : value_unknown(ACCESS_COMPUTED);
+        value = address_of(step, by->base, by->index, by->shift, by->constant);
+        return by->width == 8         ? value
+               : value_points(&value) ? value_unknown(ACCESS_COMPUTED)
+                                      : value_as(value, 0);
     case EXPRESSION_AND: /* of a pointer with marks in its low bits, or of its alignment */
-        value = register_value(state, by->base);
+        value = register_value(step, by->base);
         return value.kind == VALUE_POINTER && by->constant < 0 && by->width == 8
                    ? value
                    : value_unknown(ACCESS_COMPUTED);
     case EXPRESSION_LOAD:
-        value = address_of(state, by->base, by->index, by->shift, by->constant);
-        return loaded_from(step, &value, by->width);
+        value = address_of(step, by->base, by->index, by->shift, by->constant);
+        value = loaded_from(step, &value, by->width);
+        return by->width == 8 ? value : value_as(value, 0);
     default:
         return value_unknown(ACCESS_COMPUTED);
     }
@@ -292,7 +371,7 @@ static void call(const struct step *step) {
                               code->name ? code->name(code->context, target) : NULL);
     } else {
         const struct expression by = insn_expression(isa, step->bytes, step->size, step->address);
-        struct value to = address_of(step->state, by.base, by.index, by.shift, by.constant);
+        struct value to = address_of(step, by.base, by.index, by.shift, by.constant);
         if (by.kind == EXPRESSION_JUMP_LOADED)
             to = loaded_from(step, &to, 8);
         if (to.kind == VALUE_POINTER)
@@ -303,12 +382,13 @@ static void call(const struct step *step) {
     for (uint8_t reg = 0; reg < (uint8_t)REGISTERS; reg++) {
         const bool is_stack = reg == (isa == ISA_X86_64 ? REG_X86_RSP : REG_RISCV_SP);
         if (!is_stack && (!following->variables.keeps_registers || !register_is_kept(isa, reg)))
-            step->state->registers[reg] = value_unknown(ACCESS_CALLED);
+            step->state->registers[reg] =
+                value_as(value_unknown(ACCESS_CALLED), origin_of(step->number, AT_INSN, reg));
     }
     struct value value = value_of_type(following->types, type, 0);
     if (value.kind == VALUE_NUMBER && value.reason != ACCESS_OPAQUE)
         value = value_unknown(ACCESS_CALLED);
-    set_register(step->state, isa == ISA_X86_64 ? REG_RAX : REG_RISCV_A0, &value);
+    set_register(step, isa == ISA_X86_64 ? REG_RAX : REG_RISCV_A0, &value);
 }
 
 static void store(const struct step *step) {
@@ -319,7 +399,7 @@ static void store(const struct step *step) {
         !access.is_store || access.size_bytes != 8)
         return;
     struct value address =
-        address_of(step->state, access.base, access.index, access.shift, access.constant);
+        address_of(step, access.base, access.index, access.shift, access.constant);
     if (access.is_stack && address.kind == VALUE_STACK)
         address.offset -= 8; /* the stack pointer moves first */
     if (address.kind != VALUE_STACK || address.stride)
@@ -328,7 +408,7 @@ static void store(const struct step *step) {
     const int count = insn_crack(step->insn, uops);
     for (int i = 0; i < count; i++)
         if (uops[i].operation == OP_STORE && uops[i].data < REGISTERS)
-            value = register_value(step->state, uops[i].data);
+            value = register_value(step, uops[i].data);
     spill(step->state, address.offset, &value);
 }
 
@@ -351,21 +431,21 @@ static void transfer(const struct step *step) {
         value = value_scaled(&factor, product.factor);
         to = product.to;
     } else if (insn_conditional_move(isa, step->bytes, step->size, &move)) {
-        const struct value here = register_value(state, move.to),
+        const struct value here = register_value(step, move.to),
                            there = move.from == REG_NONE ? value_unknown(ACCESS_COMPUTED)
-                                                         : register_value(state, move.from);
-        value = value_meet(step->following->types, &here, &there, false);
+                                                         : register_value(step, move.from);
+        value = value_as(value_meet(step->following->types, &here, &there, false), 0);
         to = move.to;
     }
     struct value stack = state->registers[REG_X86_RSP];
     const struct value none = value_unknown(ACCESS_COMPUTED);
     for (unsigned i = 0; i < step->insn->destination_count; i++)
-        set_register(state, step->insn->destination[i], &none);
+        set_register(step, step->insn->destination[i], &none);
     if (isa == ISA_X86_64 && by.stack_step) {
         stack.offset += by.stack_step;
         state->registers[REG_X86_RSP] = stack;
     }
-    set_register(state, to, &value);
+    set_register(step, to, &value);
 }
 
 /* ---- what it accesses ---- */
@@ -411,7 +491,7 @@ static void see(const struct step *step, struct accessed *accessed) {
     if (access.is_thread || access.is_stack)
         return;
     const struct value at =
-        address_of(step->state, access.base, access.index, access.shift, access.constant);
+        address_of(step, access.base, access.index, access.shift, access.constant);
     const struct value value = value_located(types, &at);
     switch (value.kind) {
     case VALUE_STACK:
@@ -438,7 +518,7 @@ static void see(const struct step *step, struct accessed *accessed) {
 
 /* ---- the flow ---- */
 
-static void run_block(const struct following *following, uint32_t number, struct state *state) {
+static void run_block(struct following *following, uint32_t number, struct state *state) {
     const struct cfg *cfg = following->cfg;
     const struct cfg_block *block = &cfg->blocks[number];
     for (uint32_t i = block->first_insn; i < block->first_insn + block->insn_count; i++) {
@@ -457,14 +537,23 @@ static void run_block(const struct following *following, uint32_t number, struct
     }
 }
 
+static struct value keep_origin(struct value value, const struct value *from) {
+    value.origin = from->origin;
+    value.behind = from->behind;
+    return value;
+}
+
 static bool meet_into(struct following *following, uint32_t block, const struct state *from) {
     struct state *state = &following->states[block];
     const bool forced = following->visits[block] >= VISITS_MOST;
     bool changed = false;
     for (unsigned i = 0; i < REGISTERS; i++) {
-        const struct value met =
-            value_meet(following->types, &state->registers[i], &from->registers[i], forced);
-        changed |= !value_is_same(&met, &state->registers[i]);
+        const struct value here = state->registers[i], there = from->registers[i];
+        struct value met = value_meet(following->types, &here, &there, forced);
+        if (here.kind != VALUE_UNSET && there.kind != VALUE_UNSET)
+            met = value_is_copy(&here, &there) ? keep_origin(met, &here)
+                                               : value_as(met, origin_of(block, AT_BLOCK, i));
+        changed |= !value_is_same(&met, &here) || !value_is_copy(&met, &here);
         state->registers[i] = met;
     }
     for (unsigned i = 0; i < SLOTS; i++) {
@@ -472,9 +561,13 @@ static bool meet_into(struct following *following, uint32_t block, const struct 
         if (slot->value.kind == VALUE_UNSET)
             continue;
         const struct slot *here = slot_at(state, slot->offset);
-        const struct value met =
+        struct value met =
             here ? value_meet(following->types, &here->value, &slot->value, forced) : slot->value;
-        if (here ? !value_is_same(&met, &here->value) : !forced) {
+        if (here)
+            met = value_is_copy(&here->value, &slot->value) ? keep_origin(met, &here->value)
+                                                            : value_as(met, 0);
+        if (here ? !value_is_same(&met, &here->value) || !value_is_copy(&met, &here->value)
+                 : !forced) {
             spill(state, slot->offset, &met);
             changed |= slot_at(state, slot->offset) != NULL;
         }
@@ -501,7 +594,9 @@ static void begin(struct following *following) {
             continue;
         struct state *state = &following->states[block];
         for (unsigned i = 0; i < REGISTERS; i++)
-            state->registers[i] = value_unknown(known ? ACCESS_NO_VARIABLE : ACCESS_NO_DEBUG_INFO);
+            state->registers[i] =
+                value_as(value_unknown(known ? ACCESS_NO_VARIABLE : ACCESS_NO_DEBUG_INFO),
+                         origin_of(block, AT_BLOCK, i));
         if (block == 0 && (!known || following->variables.is_whole))
             state->registers[isa == ISA_X86_64 ? REG_X86_RSP : REG_RISCV_SP] =
                 (struct value){.kind = VALUE_STACK, .offset = isa == ISA_X86_64 ? -8 : 0};
@@ -542,6 +637,12 @@ bool access_types_find(const struct cfg *cfg, struct types *types, struct access
         types_variables(types, cfg->code->address, &following.variables) && list_places(&following);
     if (good) {
         flow(&following);
+        if (following.told_count) {
+            following.is_again = true;
+            memset(following.states, 0, blocks * sizeof *following.states);
+            memset(following.visits, 0, blocks);
+            flow(&following);
+        }
         following.accessed = accessed;
         for (uint32_t block = 0; block < cfg->block_count; block++) {
             struct state state = following.states[block];
@@ -549,11 +650,13 @@ bool access_types_find(const struct cfg *cfg, struct types *types, struct access
         }
     }
     variable_list_free(&following.variables);
+    hash_index_free(&following.told_index);
+    free(following.told);
     free(following.first);
     free(following.places);
     free(following.states);
     free(following.visits);
     free(following.work);
     free(following.is_waiting);
-    return good;
+    return good && !following.has_failed;
 }

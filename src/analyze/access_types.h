@@ -3,6 +3,9 @@
  * carries that on through moves, sums, members that are loaded and values that are returned, as the
  * data type profiling of perf does within one block.
  *
+ * A variable says what its value is wherever that is: in the registers that it was copied to or
+ * from, too, and before and behind the instructions at which the variable has a place.
+ *
  * Where ways meet, a register whose type one of them tells has that type: in a program that keeps
  * to its types what is used behind the meeting has one type, however it came. */
 #pragma once

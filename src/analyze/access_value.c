@@ -58,6 +58,9 @@ struct value value_sum(const struct value *left, const struct value *right, int6
     if (value_points(&other) || sum.kind == VALUE_MEETING)
         return value_unknown(ACCESS_COMPUTED);
     sum.offset = plus(sum.offset, plus(other.offset, constant));
+    sum.behind = plus(sum.behind, plus(other.offset, constant));
+    if (other.kind != VALUE_CONSTANT)
+        sum = value_as(sum, 0);
     if (other.kind == VALUE_NUMBER)
         sum.stride = divisor(sum.stride, other.stride);
     if (other.kind == VALUE_NUMBER && sum.kind == VALUE_NUMBER && sum.reason == ACCESS_DATA)

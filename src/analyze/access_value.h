@@ -19,6 +19,10 @@ struct value {
     uint32_t type;
     int64_t offset;
     uint64_t stride; /* of a pointer 0: exactly there */
+    /* Which value it is, whatever is known of it: copies have the same, and what is so many bytes
+     * behind it. 0: not told. */
+    uint32_t origin;
+    int64_t behind;
 };
 
 static inline struct value value_unknown(enum access_reason reason) {
@@ -40,6 +44,16 @@ struct value value_scaled(const struct value *value, int64_t factor);
 struct value value_meet(struct types *types, const struct value *one, const struct value *other,
                         bool forced);
 bool value_is_same(const struct value *one, const struct value *other);
+/* The same of the same origin. */
+static inline bool value_is_copy(const struct value *one, const struct value *other) {
+    return one->origin == other->origin && one->behind == other->behind;
+}
+/* What is known of it, but of another origin. */
+static inline struct value value_as(struct value value, uint32_t origin) {
+    value.origin = origin;
+    value.behind = 0;
+    return value;
+}
 
 /* A constant as a pointer into the variable that lies there; else as it is. */
 struct value value_located(struct types *types, const struct value *value);

@@ -253,6 +253,43 @@ static void test_c(void **unused) {
     compile_and_check("c", "sample.c", COMPILERS, check_c);
 }
 
+/* ---- copies ---- */
+
+/* A number is copied, or moved on by 32 bytes, to the register that a variable has then; accesses
+ * go through the number's, before the variable has a place and behind. */
+static const char COPIES[] =
+    "struct node { long key; struct node *next; int low, high; };\n"
+    "#define APART __attribute__((noinline, noclone))\n"
+    "APART long copied(unsigned long from) {\n"
+    "    struct node *node; long next, key;\n"
+    "    asm(\"mov %[from], %[copy]\\n\\tmov 8(%[from]), %[next]\"\n"
+    "        : [copy] \"=&r\"(node), [next] \"=&r\"(next) : [from] \"r\"(from));\n"
+    "    asm(\"mov (%[from]), %[key]\" : [key] \"=r\"(key) : [from] \"r\"(from), \"r\"(node));\n"
+    "    return next + key + node->high;\n"
+    "}\n"
+    "APART long beside(unsigned long from) {\n"
+    "    struct node *node; long next;\n"
+    "    asm(\"lea 32(%[from]), %[copy]\\n\\tmov 40(%[from]), %[next]\"\n"
+    "        : [copy] \"=&r\"(node), [next] \"=&r\"(next) : [from] \"r\"(from));\n"
+    "    return next + node->high;\n"
+    "}\n"
+    "int main(int argc, char **argv) {\n"
+    "    return (int)(copied((unsigned long)argv) + beside((unsigned long)argv)) + argc;\n"
+    "}\n";
+
+static void test_copies(void **unused) {
+    (void)unused;
+    write_file("copies.c", COPIES, sizeof COPIES - 1);
+    if (!run("gcc -O2 -g -o copies copies.c 2>why")) {
+        print_message("missing: gcc for x86-64\n");
+        skip();
+    }
+    struct reader reader = open_file("copies");
+    check(&reader, "copied", "struct node.high@20; struct node.key@0; struct node.next@8");
+    check(&reader, "beside", "struct node.high@20; struct node.next@8");
+    program_free(reader.program);
+}
+
 /* ---- C++ ---- */
 
 static const char CPP_SAMPLE[] =
@@ -367,8 +404,8 @@ static int remove_directory(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_counter_is_no_constant_address),
-                                       cmocka_unit_test(test_c), cmocka_unit_test(test_cpp),
-                                       cmocka_unit_test(test_damaged)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_counter_is_no_constant_address), cmocka_unit_test(test_c),
+        cmocka_unit_test(test_cpp), cmocka_unit_test(test_copies), cmocka_unit_test(test_damaged)};
     return cmocka_run_group_tests_name("access types", tests, make_directory, remove_directory);
 }

@@ -1,5 +1,8 @@
 /* culprit sim: simulates a command or a trace on a machine, every instruction. */
 #include "cmd/sim.h"
+
+#include <string.h>
+
 #include "cmd/cmd.h"
 #include "cmd/legend.h"
 #include "cmd/together_options.h"
@@ -28,7 +31,8 @@ static const struct option_row OPTIONS[] = {
     LIST("regions", "LIST", regions.lists, regions.list_count,
          "Simulate the regions of this list, captured by 'culprit trace --regions', and combine "
          "them; once for each of several runs whose regions were chosen together ('culprit "
-         "regions --merge')",
+         "regions --merge'). With the trace of the whole run they are cut out of that, with what "
+         "was called and allocated before each",
          .must = " lists"),
     JOBS_ROW(regions.jobs, "regions"),
     REGIONS_WARM_UP_ROW(regions.warm_up),
@@ -83,26 +87,37 @@ static void check_slices(const struct sim *sim, const struct argp_state *state) 
                             "--from and --on-signal)");
 }
 
+static bool asks_for_past(const struct sim *sim) {
+    const struct path_options *paths = &sim->run.path_options;
+    const enum report_by by = sim->run.verb.output.by;
+    return path_options_any(paths) || path_options_data(paths, by) || by == BY_PATH;
+}
+
 static void check_regions(const struct sim *sim, const struct argp_state *state) {
     const struct regions_request *regions = &sim->regions;
     if (!regions->list_count && regions->jobs)
         options_fail(state, "--jobs: it is about regions (add --regions LIST)");
-    options_check_regions(state, &sim->run.input, regions->list_count, regions->warm_up,
-                          "simulated");
+    struct input_options input = sim->run.input;
+    if (regions->list_count == 1)
+        input.trace = NULL; /* of the whole run */
+    options_check_regions(state, &input, regions->list_count, regions->warm_up, "simulated");
     if ((sim->speedup_path || sim->bottle_path) &&
         (regions->list_count || sim->run.study.threads.alone))
         options_fail(state, "%s: it shows threads that are simulated together (without %s)",
                      sim->speedup_path ? "--speedup-stack" : "--bottle-graph",
                      regions->list_count ? "--regions" : "--alone");
-    if (regions->list_count &&
-        (sim->kanata_path || sim->tracers || sim->slices_request.path ||
-         path_options_any(&sim->run.path_options) || sim->run.struct_options.given ||
-         sim->run.verb.output.by == BY_PATH ||
-         path_options_data(&sim->run.path_options, sim->run.verb.output.by)))
+    if (regions->list_count && (sim->kanata_path || sim->tracers || sim->slices_request.path ||
+                                sim->run.struct_options.given))
+        options_fail(state, "--regions: --kanata, --tap, --slices and --fields are for a single "
+                            "run (give one region's trace instead)");
+    if (regions->list_count && !sim->run.input.trace && asks_for_past(sim))
         options_fail(state,
-                     "--regions: --kanata, --tap, --slices, --tree, --callers, --folded, "
-                     "--data, --fields, --by path and --by object are for a single run (give one "
-                     "region's trace instead)");
+                     "--regions: traces of regions do not tell what was called and allocated "
+                     "before them: for --tree, --callers, --folded, --data, --python, --by path "
+                     "and --by object give the trace of the whole run as well (sim --regions LIST "
+                     "TRACE.ctrace)");
+    if (sim->run.input.trace && !strcmp(sim->run.input.trace, "-") && regions->list_count)
+        options_fail(state, "--regions: the trace of the whole run is read twice: from a file");
 }
 
 static void check(struct argp_state *state, void *given) {
@@ -129,7 +144,7 @@ static const struct option_part PARTS[] = {
 static const struct command_line LINE = {
     .own = {.options = OPTIONS, .begin = begin, .end = check},
     .parts = PARTS,
-    .arguments = "[--] COMMAND...\nTRACE.ctrace\n--regions LIST",
+    .arguments = "[--] COMMAND...\nTRACE.ctrace\n--regions LIST [TRACE.ctrace]",
     .help = "Simulates a command, or a trace, on a machine: every cycle goes to the instruction "
             "that caused it, with what happened to it (Oracle and TEA's golden reference).\v"
             "Example:\n  culprit sim --limit 50M -- gzip -9 -c /bin/bash > /dev/null\n\n"

@@ -8,9 +8,13 @@ static bool prepare(void *verb, struct error *error) {
     struct sim *sim = verb;
     struct run *run = &sim->run;
     const struct machine **machine = &run->study.options.machine;
+    sim->regions.trace = run->input.trace;
+    run_look_for_python(run);
     if (!machine_choice_load(&run->machines, &run->machine, error) ||
         !listed_regions_read(&sim->listed, &sim->regions, error) ||
-        !verb_open_report(&run->verb, error) || !save_open(&run->save, &run->save_options, error) ||
+        !verb_open_report(&run->verb, error) ||
+        !paths_prepare(&run->paths, &run->path_options, error) ||
+        !save_open(&run->save, &run->save_options, error) ||
         !(*machine = machine_choice_of(&run->machines, sim->listed.lists[0].isa, error)) ||
         !run_may_have_levels(run, *machine, error) || !run_open_roofline(run, error))
         return false;
@@ -22,6 +26,10 @@ static bool prepare(void *verb, struct error *error) {
 static bool simulate(void *verb, struct error *error) {
     struct sim *sim = verb;
     struct run *run = &sim->run;
+    if (sim->regions.trace && !run_extents(run, &sim->regions.extents, error))
+        return false;
+    sim->regions.paths_of_data = run->study.options.paths_of_data;
+    sim->regions.names = run->study.options.names;
     return listed_regions_simulate(&sim->listed, &verb_watch, run->study.options.machine,
                                    run->machine.ideal, save_to(&run->save), error);
 }

@@ -46,7 +46,8 @@ bool listed_regions_read(struct listed_regions *regions, const struct regions_re
         count > 1 ? regions->lists[0].all_instructions : region_list_stands_for(regions->lists);
     for (uint32_t i = 0; i < count; i++) {
         struct region_list *list = &regions->lists[i];
-        if (!region_list_do_without(list, request->lists[i], &regions->lost[i], error))
+        if (!request->trace &&
+            !region_list_do_without(list, request->lists[i], &regions->lost[i], error))
             return false;
         tell_apart(list, &counted);
         regions->slices += list->slice_count;
@@ -54,9 +55,20 @@ bool listed_regions_read(struct listed_regions *regions, const struct regions_re
     return name_commands(regions, count, error);
 }
 
+static bool cut_list(struct listed_regions *regions, struct error *error) {
+    uint64_t *shares = region_list_shares(&regions->lists[0]);
+    const bool good =
+        (shares || error_set(error, "out of memory for the regions")) &&
+        whole_trace_cut(&regions->whole, regions->run, regions->request->warm_up, shares, error);
+    free(shares);
+    return good;
+}
+
 static bool add_lists(struct listed_regions *regions, struct error *error) {
     const struct regions_request *request = regions->request;
     bool good = true;
+    if (request->trace)
+        return cut_list(regions, error);
     for (uint32_t i = 0; i < request->list_count && good; i++)
         good = region_run_add_list(regions->run, &regions->lists[i], request->lists[i],
                                    request->warm_up, error);
@@ -67,11 +79,22 @@ bool listed_regions_simulate(struct listed_regions *regions, struct watch *watch
                              const struct machine *machine, uint32_t ideal, struct saving *saving,
                              struct error *error) {
     const struct regions_request *request = regions->request;
+    regions->whole = (struct whole_trace){.watch = watch,
+                                          .path = request->trace,
+                                          .list = &regions->lists[0],
+                                          .list_path = request->lists[0]};
+    if (request->trace &&
+        !whole_trace_read(&regions->whole, request->extents, request->names, error))
+        return false;
     const struct region_run_options options = {.machine = machine,
                                                .ideal = ideal,
                                                .isa = regions->lists[0].isa,
                                                .jobs = request->jobs,
                                                .top_down = request->top_down,
+                                               .extents = request->extents,
+                                               .paths_of_data = request->paths_of_data,
+                                               .names = request->names,
+                                               .starts = regions->whole.starts,
                                                .watcher = watcher_of(watch),
                                                .keep = saving ? saving_keep_region : NULL,
                                                .keep_context = saving};
@@ -88,6 +111,7 @@ bool listed_regions_simulate(struct listed_regions *regions, struct watch *watch
 void listed_regions_free(struct listed_regions *regions) {
     simulation_free(&regions->simulation);
     region_run_free(regions->run);
+    whole_trace_free(&regions->whole);
     for (uint32_t i = 0; i < REGIONS_MOST_LISTS; i++)
         region_list_free(&regions->lists[i]);
     free(regions->command);

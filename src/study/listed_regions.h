@@ -6,6 +6,7 @@
 #include "simulate/regions.h"
 #include "simulate/saving.h"
 #include "study/study.h"
+#include "study/whole_trace.h"
 
 /* What simulates regions in place of a run. */
 enum { REGIONS_MOST_LISTS = 64 };
@@ -15,6 +16,12 @@ struct regions_request {
     uint32_t jobs;                         /* 0: as many as processors */
     uint64_t warm_up;                      /* instructions before each, at most */
     bool top_down;                         /* as in struct simulation_options */
+    const char *trace; /* of the whole run, which the regions of the one list are
+                          cut out of; NULL: they were captured */
+    /* With `trace`, as in struct region_run_options. */
+    const struct path_extents *extents;
+    bool paths_of_data;
+    const struct object_names *names;
 };
 
 struct listed_regions {
@@ -23,6 +30,7 @@ struct listed_regions {
     struct regions_lost lost[REGIONS_MOST_LISTS]; /* that the others of a list stand for */
     char *command;                                /* of all of them */
     uint64_t instructions, slices;                /* of the whole; that regions were chosen from */
+    struct whole_trace whole;                     /* of request->trace */
     struct region_run *run;                       /* whose code the simulation speaks of */
     struct simulation simulation;
 };

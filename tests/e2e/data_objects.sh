@@ -197,7 +197,8 @@ check_refused() { # WHAT WHY ARGUMENT...
     shift 2
     check "$what" bash -c "'$CULPRIT' $* 2>&1 | grep -q -- '$why'"
 }
-check_refused "regions have no objects" "for a single run" sim --by object --regions list.csv
+check_refused "regions that were captured have no objects" "allocated before" \
+    sim --by object --regions list.csv
 check_refused "nor have traces of them" "leave out --data" trace --data --regions list.csv -- true
 
 finish

@@ -57,6 +57,29 @@ by_object() {
 }
 check "as rows" by_object
 
+# Regions of a list, cut out of the trace of the whole run.
+run trace --data -o list.ctrace -- ./objects list >/dev/null 2>&1
+run bbv --size 200k -o list.bb list.ctrace >/dev/null 2>&1
+run regions --max-clusters 6 -o list.csv list.bb >/dev/null 2>&1
+of_list() {
+    run sim --regions list.csv --data --tree --top 0 --json -o cut list.ctrace &&
+        python3 -S compare.py cut list.whole &&
+        python3 -S -c '
+import json
+report = json.load(open("cut"))
+text = json.dumps(report["tree"])
+assert "nodes" in text and "_start" in text
+assert abs(sum(frame["total"] for frame in report["tree"]
+               if frame["parent"] is None) / report["cycles"] - 1) < 0.02'
+}
+check "regions of a list that are cut out of the trace of the run have its objects and callers" of_list
+no_past() {
+    fails_with 2 'what was called and allocated before them' run sim --regions list.csv --tree &&
+        run trace --limit 500k -o short.ctrace -- ./objects list >/dev/null 2>&1 &&
+        fails_with 1 'its regions were chosen from a run of' run sim --regions list.csv --tree short.ctrace
+}
+check "not without it, or from another run's" no_past
+
 cat >work.py <<'PROGRAM'
 def hot(n):
     total = 0

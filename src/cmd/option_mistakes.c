@@ -37,21 +37,35 @@ static bool is_name(const struct names *names, const char *name) {
     return any_where(i, names->count, !strcmp(names->names[i], name));
 }
 
-/* --for and --on-signal where a run is not captured that way; NULL: another option. */
+/* Options of other verbs, where a run is not captured by time or signal and where nothing is told
+ * by place: what there is instead; NULL: another option. */
 static const char *instead(const char *verb, const char *option) {
     static const struct {
         const char *verb, *text;
+        bool by; /* --by; else --for and --on-signal */
     } ROWS[] = {
-        {"bbv", "slices are counted from the beginning of the run (--skip leaves some out)"},
-        {"contend", "capture with it by 'culprit trace', and give the trace"},
-        {"icost", "capture with it by 'culprit trace', and give the trace"},
-        {"predict", "capture with it by 'culprit trace', and give the trace"},
-        {"record", "not here (--time T ends the recording)"},
-        {"regions", "not here: 'culprit bbv' runs the command"},
-        {"validate", "not here: the whole run is needed, and a second one"}};
+        {"bbv", "slices are counted from the beginning of the run (--skip leaves some out)", false},
+        {"contend", "capture with it by 'culprit trace', and give the trace", false},
+        {"icost", "capture with it by 'culprit trace', and give the trace", false},
+        {"predict", "capture with it by 'culprit trace', and give the trace", false},
+        {"record", "not here (--time T ends the recording)", false},
+        {"regions", "not here: 'culprit bbv' runs the command", false},
+        {"validate", "not here: the whole run is needed, and a second one", false},
+        {"icost",
+         "a cause's cost is told of static instructions, whoever called them: --category "
+         "PARTS@FUNCTION tells it of a function, line or address; --tree shows who called, "
+         "'culprit "
+         "explain --by path' and '--by loop' the cycles of chains and loops",
+         true},
+        {"profilers",
+         "profilers are compared by function and instruction, with --tree and --callers by chain "
+         "of "
+         "callers; 'culprit explain --by path' and '--by loop' show the cycles of chains and loops",
+         true}};
+    const bool by = !strcmp(option, "by");
     const bool timed = !strcmp(option, "for") || !strcmp(option, "on-signal");
-    for (size_t i = 0; timed && i < sizeof ROWS / sizeof *ROWS; i++)
-        if (!strncmp(verb, "culprit ", 8) && !strcmp(verb + 8, ROWS[i].verb))
+    for (size_t i = 0; (timed || by) && i < sizeof ROWS / sizeof *ROWS; i++)
+        if (ROWS[i].by == by && !strncmp(verb, "culprit ", 8) && !strcmp(verb + 8, ROWS[i].verb))
             return ROWS[i].text;
     return NULL;
 }

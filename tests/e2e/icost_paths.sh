@@ -126,6 +126,7 @@ call_tree() {
         grep -qE '^ *[0-9.]+ % +[0-9.]+ % .*_dl_relocate_object ' "$scratch/text"
 }
 check "its call tree sums to the run" call_tree
+check "what is told in place of --by path" fails_with 2 "category PARTS@FUNCTION" run icost --by path
 check "of one run alone" fails_with 2 "they are of a single run" run icost --tree --regions nowhere.csv
 
 finish

@@ -22,7 +22,7 @@ chmod +x "$scratch/script"
 check "a script without its interpreter" fails_with 126 'interpreter /nowhere/sh' run sim -- "$scratch/script"
 check "help is on standard output" status_is 0 sh -c '"$CULPRIT" --help | grep -q explain'
 check "every verb has help with an example" sh -c \
-    'for verb in sim explain trace machines; do "$CULPRIT" $verb --help | grep -A1 "^Example:" | grep -q culprit || exit 1; done'
+    'for verb in sim explain trace machines; do "$CULPRIT" $verb --help | grep -A1 "^Examples*:" | grep -q culprit || exit 1; done'
 help_is_whole() {
     for verb in $(run --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' | grep -vx culprit); do
         run "$verb" --help >"$scratch/help" || return 1

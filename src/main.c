@@ -62,6 +62,8 @@ static const struct entry VERBS[] = {
     {NULL, "samples", "show the samples of TIP or TEA that sim --tap wrote", &verb_samples},
     {"What did it execute?", "trace", "capture an instruction trace of a command", &verb_trace},
     {NULL, "bbv", "profile a command slice by slice; count what it executes", &verb_bbv},
+    {NULL, "fdo", "count what a command executes, as a profile for compilers: AutoFDO, BOLT",
+     &verb_fdo},
     {"Which parts of a long run stand for all of it?", "regions",
      "choose regions from basic block vectors; compare and sweep ways to choose", &verb_regions},
     {NULL, "validate",

@@ -11,12 +11,14 @@
 #include <unistd.h>
 
 #include "program/code_identity.h"
+#include "program/compiled.h"
 #include "program/contents.h"
 #include "program/data_symbols.h"
 #include "program/debug_file.h"
 #include "program/elf_image.h"
 #include "program/function.h"
 #include "program/go_table.h"
+#include "program/linked.h"
 #include "program/source.h"
 #include "program/type_store.h"
 #include "util/arena.h"
@@ -410,6 +412,27 @@ struct types *program_types(struct program *program, uint32_t number) {
         image->types = types_new(image->described, isa);
     image->types_sought = true;
     return image->types;
+}
+
+bool program_each_piece(struct program *program, uint32_t number, program_touched *touched,
+                        program_piece_visitor *visit, void *context, bool *lines) {
+    struct image *image = number < program->count ? program->images[number] : NULL;
+    if (image && !image->source_sought)
+        find_source(program, image); /* opens the file */
+    *lines = image && image->source;
+    return *lines && compiled_each_piece(image->described, touched, visit, context);
+}
+
+bool program_each_symbol(struct program *program, uint32_t number,
+                         bool (*visit)(void *context, const struct program_symbol *symbol),
+                         void *context) {
+    struct image *image = number < program->count ? program->images[number] : NULL;
+    return !image || linked_each_symbol(&image->binary, visit, context);
+}
+
+bool program_has_relocations(struct program *program, uint32_t number) {
+    struct image *image = number < program->count ? program->images[number] : NULL;
+    return image && linked_has_relocations(&image->binary);
 }
 
 bool program_image_isa(const struct program *program, uint32_t image, enum isa *isa) {

@@ -151,6 +151,51 @@ bool program_offset_to_address(struct program *program, uint32_t image, uint64_t
 bool program_address_to_offset(struct program *program, uint32_t image, uint64_t address,
                                uint64_t *file_offset);
 
+/* ---- as compilers and linkers have it ---- */
+
+enum { PROGRAM_MAX_FRAMES = 64 }; /* deeper inlining is left out */
+
+struct program_frame {
+    const char *symbol;     /* of the function, as the linker has it */
+    uint32_t line;          /* lines behind the function's declaration, modulo 2^16 */
+    uint32_t discriminator; /* which of the blocks that begin in the line */
+};
+
+/* Code that is of one line, as its compiler says. */
+struct program_piece {
+    uint64_t start, end; /* addresses, end exclusive */
+    uint64_t entry;      /* of the function, 0: not known */
+    uint32_t copies;     /* how often the compiler has it, unrolled or vectorised; ≥ 1 */
+    bool has_line;       /* else the compiler names none */
+    uint32_t frame_count;
+    const struct program_frame *frames; /* the function, at the call that was inlined in it; that
+                                           one, ...; the last has the piece's line */
+};
+typedef bool program_touched(void *context, uint64_t start, uint64_t end);
+typedef bool program_piece_visitor(void *context, const struct program_piece *piece);
+
+/* Visits the pieces of those compilation units of an image of which `touched` says that one of
+ * their ranges is wanted. False: the visitor's, or memory is out, or *lines is false, for the image
+ * has no line numbers (its note may say why). Symbols live until it returns. */
+bool program_each_piece(struct program *program, uint32_t image, program_touched *touched,
+                        program_piece_visitor *visit, void *context, bool *lines);
+
+/* A function in the symbol table that a linker leaves in a file. */
+struct program_symbol {
+    uint64_t address, size;
+    const char *name; /* mangled */
+    const char *file; /* of a local one: the source file that it is said to be of; NULL: none */
+    bool local;
+};
+
+/* Visits the functions in the symbol table of the image's own file by address, those of one address
+ * in the order of the table. False: the visitor's, or memory is out. */
+bool program_each_symbol(struct program *program, uint32_t image,
+                         bool (*visit)(void *context, const struct program_symbol *symbol),
+                         void *context);
+/* Whether the linker left its relocations in the image's file (-q, --emit-relocs). */
+bool program_has_relocations(struct program *program, uint32_t image);
+
 /* What kind of executable a path names, from its first bytes, for choosing an emulator. False, with
  * an error that says why, when there is no program to run: missing, unreadable, not executable, a
  * directory, empty, damaged, an object file. */

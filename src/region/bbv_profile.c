@@ -404,7 +404,8 @@ bool bbv_profile(const struct bbv_profile_options *options, struct bbv_profile_r
     if (!result->slices)
         remove_empty(&profile);
     if (good && closed && options->counts_path)
-        good = execution_counts_write(&profile.counts, &profile.code, profile.command,
+        good = (execution_counts_end(&profile.counts) || profile_out_of_memory(&profile)) &&
+               execution_counts_write(&profile.counts, &profile.code, profile.command,
                                       options->counts_path, error);
     if (good && closed && !result->slices)
         good = nothing_profiled(&profile, error);

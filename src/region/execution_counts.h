@@ -18,13 +18,22 @@ struct block_edge {
     uint64_t times;
 };
 
+/* Where a block led to lately, of whole executions without a signal: counted here until another
+ * takes the place, when they go into the table of edges. */
+struct recent_edge {
+    uint32_t to;  /* id; 0: none */
+    uint32_t cut; /* as judged for this pair */
+    uint64_t times;
+};
+
 /* All zero: none yet. */
 struct execution_counts {
     uint64_t *times; /* entered, by id − 1 */
     size_t capacity;
+    struct recent_edge (*recent)[2]; /* likewise */
+    size_t recent_capacity;
     struct block_edge *edges; /* open addressing */
     size_t edge_count, edge_size;
-    uint64_t instructions;
 };
 
 /* Where a thread stands; all zero: at its beginning. */
@@ -39,7 +48,37 @@ bool execution_enter(struct execution_counts *counts, const struct profile_code 
                      struct execution_place *place, uint32_t id);
 /* The thread ends, or leaves the capture. */
 bool execution_leave(struct execution_counts *counts, struct execution_place *place);
+/* Nothing more is counted: what is held goes into the table of edges. False: out of memory. */
+bool execution_counts_end(struct execution_counts *counts);
 void execution_counts_free(struct execution_counts *counts);
+
+/* ---- instructions, and edges between them ---- */
+
+struct execution_point {
+    uint32_t image; /* MARKER_NO_IMAGE: code that lies in no file */
+    uint64_t offset;
+};
+
+struct executed {
+    struct execution_point at, to; /* `to` of edges */
+    enum edge_kind kind;           /* likewise */
+    uint8_t branch; /* enum branch_kind: of an edge, of the instruction that led along it, with all
+                       of its block executed */
+    uint8_t length; /* bytes, of an instruction */
+    uint64_t times;
+};
+
+/* Sorted by `at`, `to` and kind, each once; may be freed with free(items). */
+struct executed_list {
+    struct executed *items;
+    size_t count, capacity;
+};
+
+/* Of counts that have ended. False: out of memory; the list is to be freed either way. */
+bool execution_list_insns(const struct execution_counts *counts, const struct profile_code *code,
+                          struct executed_list *insns);
+bool execution_list_edges(const struct execution_counts *counts, const struct profile_code *code,
+                          struct executed_list *edges);
 
 /* Comma-separated values or, if `path` ends in ".json", one JSON object; see culprit-bbv(1). */
 bool execution_counts_write(const struct execution_counts *counts, const struct profile_code *code,

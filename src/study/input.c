@@ -44,7 +44,7 @@ bool input_nothing(const struct watch *watch, const struct input_options *input,
         return error_set(error, "no instruction was %s: the run ended within --skip %" PRIu64, done,
                          input->skip);
     return error_set(error, "no instruction was %s: %s", done,
-                     trace_note_count(trace) ? trace_note(trace, 0)
-                     : input->command        ? "the command executed none"
-                                             : "the trace holds none");
+                     trace && trace_note_count(trace) ? trace_note(trace, 0)
+                     : input->command                 ? "the command executed none"
+                                                      : "the trace holds none");
 }

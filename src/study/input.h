@@ -38,6 +38,7 @@ struct input_options {
 struct capture_options input_capture(const struct input_options *input);
 struct selection input_selection(const struct input_options *input);
 
-/* The error of a study in which nothing was selected that could be `done`: "simulated"; false. */
+/* The error of a study in which nothing was selected that could be `done`: "simulated"; false.
+ * `trace` NULL: its notes are not known. */
 bool input_nothing(const struct watch *watch, const struct input_options *input,
                    const struct trace *trace, const char *done, struct error *error);

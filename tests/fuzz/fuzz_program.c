@@ -37,6 +37,26 @@ static void read_unwind_table(const char *path) {
     elf_image_close(&image);
 }
 
+static bool touch_all(void *context, uint64_t start, uint64_t end) {
+    (void)context;
+    return start < end;
+}
+
+static bool check_piece(void *context, const struct program_piece *piece) {
+    (void)context;
+    assert(piece->start < piece->end && piece->copies && piece->frame_count &&
+           piece->frame_count <= PROGRAM_MAX_FRAMES);
+    for (uint32_t i = 0; i < piece->frame_count; i++)
+        assert(piece->frames[i].symbol[0] && piece->frames[i].line <= UINT16_MAX);
+    return true;
+}
+
+static bool check_symbol(void *context, const struct program_symbol *symbol) {
+    (void)context;
+    assert(symbol->name[0]);
+    return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static int file = -1;
     static char path[64];
@@ -62,6 +82,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     program_find_function(program, image, "no such function", &offset, &function_size);
     struct reading reading = {program, image, 0};
     program_each_function(program, image, read_function, &reading);
+    bool lines;
+    program_each_piece(program, image, touch_all, check_piece, NULL, &lines);
+    program_each_symbol(program, image, check_symbol, NULL);
+    program_has_relocations(program, image);
     program_free(program);
     read_unwind_table(path);
     struct executable executable;

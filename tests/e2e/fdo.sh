@@ -1,0 +1,144 @@
+# culprit fdo: profiles for compilers are exact, the same from a trace, and read by the tools that they
+# are for.
+. tests/e2e/lib.sh
+
+bare="-static -nostdlib -no-pie -Wl,-Ttext=0x401000"
+# shellcheck disable=SC2086
+cc -o "$scratch/compiled" tests/guests/compiled.S $bare || exit 1
+cat >"$scratch/kinds.c" <<'END'
+#include <stdlib.h>
+static volatile int seed = 1;
+__attribute__((noinline)) static int rare(int x) { return x * 3 + seed; }
+static int step(int x) { return x & 1 ? 3 * x + 1 : x / 2; }
+__attribute__((noinline)) int often(int x) {
+    int steps = 0;
+    while (x != 1) {
+        x = step(x);
+        if (steps > 1000)
+            x = rare(x);
+        steps++;
+    }
+    return steps;
+}
+static int order(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+int main(void) {
+    int all[1000];
+    for (int i = 0; i < 1000; i++)
+        all[i] = often(seed + 1000 - i);
+    qsort(all, 1000, sizeof *all, order);
+    seed = all[0];
+    return 0;
+}
+END
+cc -O1 -g1 -o "$scratch/kinds" "$scratch/kinds.c" || exit 1
+for program in compiled kinds; do
+    run trace --output "$scratch/$program.ctrace" -- "$scratch/$program" >/dev/null 2>&1
+done
+
+same_from_trace() {
+    local format
+    for format in autofdo bolt ranges; do
+        run fdo --format $format -o "$scratch/live" -- "$scratch/compiled" &&
+            run fdo --format $format -o "$scratch/read" "$scratch/compiled.ctrace" &&
+            same_file "$scratch/live" "$scratch/read" && [ -s "$scratch/live" ] || return 1
+    done
+}
+check "a command and its trace give the same profile, in every format" same_from_trace
+
+# The lines of a program without discriminators, its inlined function, and what the C library calls.
+lines_are_counted() {
+    run fdo -o "$scratch/kinds.afdo" "$scratch/kinds.ctrace" && cat "$scratch/kinds.afdo" &&
+        grep -q '^often:[0-9]*:1000$' "$scratch/kinds.afdo" &&
+        grep -q '^main:[0-9]*:1$' "$scratch/kinds.afdo" &&
+        grep -qE '^order:[0-9]+:[1-9][0-9]{3}$' "$scratch/kinds.afdo" &&
+        grep -qE '^ [0-9.]+: 1000 often:1000$' "$scratch/kinds.afdo" &&
+        grep -qE '^ [0-9.]+: step:[1-9][0-9]*$' "$scratch/kinds.afdo" && ! grep -q '^rare' "$scratch/kinds.afdo"
+}
+check "lines, entries, calls and what was inlined are counted" lines_are_counted
+
+merged() {
+    run fdo -o "$scratch/kinds.afdo" "$scratch/kinds.ctrace" &&
+        llvm-profdata merge --sample --text -o "$scratch/twice" "$scratch/kinds.afdo" "$scratch/kinds.afdo" &&
+        grep -q '^often:[0-9]*:2000$' "$scratch/twice" &&
+        grep -qE ' [0-9.]+: 2000 often:2000$' "$scratch/twice"
+}
+skip_without llvm-profdata "llvm-profdata merges profiles" || check "llvm-profdata merges profiles" merged
+
+# Of a profile clang makes weights, each count and 1 more. Of numbers up to 1000 the loop makes as many
+# steps as it always does; a third of them are odd.
+used() {
+    local flags="-O2 -g1 -fdebug-info-for-profiling"
+    # shellcheck disable=SC2086
+    clang $flags -o "$scratch/before" "$scratch/kinds.c" &&
+        run fdo -o "$scratch/used.afdo" -- "$scratch/before" &&
+        clang $flags -fprofile-sample-use="$scratch/used.afdo" \
+            -S -emit-llvm -o "$scratch/used.ll" "$scratch/kinds.c" 2>"$scratch/said" || return 1
+    cat "$scratch/said"
+    grep '!prof\|entry_count\|branch_weights' "$scratch/used.ll"
+    [ ! -s "$scratch/said" ] && grep -q '"function_entry_count", i64 1001' "$scratch/used.ll" &&
+        grep -q '"branch_weights", i32 39981, i32 19705' "$scratch/used.ll"
+}
+clang_runs() {
+    has clang && echo 'int main(void) { return 0; }' | clang -x c -o "$scratch/runs" - 2>/dev/null
+}
+if clang_runs; then check "clang optimises by it" used; else skip "clang optimises by it" "no clang here"; fi
+
+bolted() {
+    cc -O1 -Wl,-q -o "$scratch/linked" "$scratch/kinds.c" &&
+        run fdo --format bolt -o "$scratch/linked.fdata" -- "$scratch/linked" &&
+        "$bolt" "$scratch/linked" -o "$scratch/bolted" -data="$scratch/linked.fdata" \
+            -reorder-blocks=ext-tsp >"$scratch/said" 2>&1
+    local made=$?
+    cat "$scratch/said"
+    [ $made = 0 ] || return 1
+    ! grep -q 'ERROR\|stale\|mismatch' "$scratch/said" && "$scratch/bolted"
+}
+bolt=$(compgen -c llvm-bolt | grep -E '^llvm-bolt(-[0-9]+)?$' | head -n 1)
+if [ -n "$bolt" ]; then
+    check "llvm-bolt optimises by it" bolted
+else
+    skip "llvm-bolt optimises by it" "no llvm-bolt here"
+fi
+
+of_a_library() {
+    run fdo --format ranges --image libc.so.6 -o "$scratch/libc.ranges" "$scratch/kinds.ctrace" >"$scratch/said" &&
+        cat "$scratch/said" && grep -q 'libc.so.6' "$scratch/said" && [ "$(head -n 1 "$scratch/libc.ranges")" -gt 100 ]
+}
+check "--image takes a library" of_a_library
+
+tells() {
+    run fdo --json -o "$scratch/told" "$scratch/kinds.ctrace" >"$scratch/told.json" &&
+        report=$scratch/told.json told 'r["format"] == "autofdo"' 'r["image"].endswith("/kinds")' \
+            'r["functions"] == 3' '0 < r["instructions"] < r["all_instructions"]' \
+            'sum(i["instructions"] for i in r["images"]) == r["all_instructions"]' 'not r["partial"]'
+}
+check "--json tells what was written" tells
+
+# A failure leaves the file as it was.
+refuses() {
+    echo old >"$scratch/kept" && cp "$scratch/kinds" "$scratch/stripped" && strip "$scratch/stripped" &&
+        fails_with 1 "--image libm.so: nothing of it was executed \(the most was of " \
+            run fdo --image libm.so -o "$scratch/kept" "$scratch/kinds.ctrace" &&
+        fails_with 125 "no line numbers are known of what it executes \(compile it with -g1" \
+            run fdo -o "$scratch/kept" -- "$scratch/stripped" &&
+        fails_with 125 "no functions are known that it executes" \
+            run fdo --format bolt -o "$scratch/kept" -- "$scratch/stripped" &&
+        fails_with 2 "what to profile\?" run fdo &&
+        fails_with 2 "'gcov' is none of autofdo, bolt, ranges|--format gcov" run fdo --format gcov x.ctrace &&
+        fails_with 1 "missing.ctrace" run fdo -o "$scratch/kept" "$scratch/missing.ctrace" &&
+        fails_with 127 "no-such-program" run fdo -o "$scratch/kept" -- no-such-program &&
+        fails_with 2 "only while a command runs" run fdo --skip 5 -o "$scratch/kept" "$scratch/kinds.ctrace" &&
+        [ "$(cat "$scratch/kept")" = old ]
+}
+check "what cannot be profiled is refused, and no file is touched" refuses
+
+# A command that is killed is profiled up to there.
+partial() {
+    run fdo --for 0.2s --format ranges -o "$scratch/partial" -- sh -c 'while :; do :; done' 2>"$scratch/said"
+    local status=$?
+    cat "$scratch/said"
+    [ $status = 0 ] && [ "$(head -n 1 "$scratch/partial")" -gt 10 ]
+}
+check "a command that does not end is profiled for a time" partial
+
+finish

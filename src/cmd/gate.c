@@ -35,6 +35,9 @@ static const struct option_row OPTIONS[] = {
          "program); without a command: the one entry to run",
          .least = 1),
     PERCENT("max", limit, "How much slower is still good (1%)"),
+    LAYOUTS_ROWS(layout_count, jobs,
+                 "Simulate it under N layouts of its memory, so that what these do is no slower "
+                 "build (default: as many as the entry has)"),
     FLAG("update", update, "Write the entry, or make it anew, in place of judging",
          .not_again = true),
     SKIP_ROW(input.skip),

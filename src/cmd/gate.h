@@ -4,6 +4,7 @@
 #include "cmd/verb.h"
 #include "report/gate_report.h"
 #include "study/compare_run.h"
+#include "study/layouts.h"
 
 struct gate_job {
     struct verb_run verb;
@@ -12,6 +13,8 @@ struct gate_job {
     struct machine_choice machines;
     const char *path, *name; /* of the baseline; of one of its entries, NULL: none was given */
     double limit;            /* share */
+    uint32_t layout_count;   /* 0: as many as the entry has, of a new one the plain one */
+    uint32_t jobs;           /* as of struct layouts_run */
     bool update, annotations;
     const char *markdown, *junit, *code_quality; /* files; NULL: not asked for */
 
@@ -36,6 +39,17 @@ bool gate_options_print(struct gate_options *options, struct error *error);
 bool gate_options_parse(struct gate_options *options, const char *const *texts,
                         struct error *error);
 void gate_options_free(struct gate_options *options);
+
+struct gate_layouts {
+    uint32_t count;
+    uint64_t full; /* cycles of the whole run under layout 0 */
+    struct layout_cycles cycles[LAYOUTS_MOST];
+    bool exact; /* every instruction was simulated under each; else what they are besides layout 0
+                   is estimated */
+};
+/* The command under so many layouts (gate_layouts.c). */
+bool gate_layouts_run(const struct gate_job *job, const struct gate_options *options,
+                      char **command, struct gate_layouts *layouts, struct error *error);
 
 /* Simulates the command of an entry (`old` NULL: it has none yet), and compares it with what the
  * entry has or makes a new one of it. False: interrupted; whatever else is wrong is the entry's. */

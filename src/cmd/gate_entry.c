@@ -21,8 +21,9 @@ struct attempt {
     struct gate_options options;
     struct compare_report runs; /* the first and the second one */
     char culprit[64], machine[128];
-    bool fits;        /* the entry there is was made under the same conditions */
-    struct error why; /* if not */
+    struct gate_layouts layouts; /* its count 0: layout 0 alone */
+    bool fits;                   /* the entry there is was made under the same conditions */
+    struct error why;            /* if not */
 };
 
 /* ---- conditions ---- */
@@ -139,7 +140,42 @@ static bool repeatable(const struct attempt *attempt, struct error *error) {
                      text_grouped(runs[1].all.executions).s);
 }
 
+/* Under the layouts, after the first run. */
+static bool lay_out(struct attempt *attempt, char **command, struct error *error) {
+    attempt->layouts.full = attempt->runs.runs[0].elapsed;
+    return !attempt->layouts.count ||
+           gate_layouts_run(attempt->job, &attempt->options, command, &attempt->layouts, error);
+}
+
+/* Another run as the first, to see whether it does the same: layout 0, if that was simulated. */
+static bool run_again(struct attempt *attempt, char **command, struct error *error) {
+    const struct layout_cycles *again = &attempt->layouts.cycles[0];
+    if (!attempt->layouts.count || !attempt->layouts.exact)
+        return simulate(attempt, command, false, true, error);
+    attempt->runs.runs[1].elapsed = again->cycles;
+    attempt->runs.runs[1].all.executions = again->instructions;
+    return true;
+}
+
 /* ---- an entry ---- */
+
+/* What both have, as layouts of the report. */
+static bool add_layouts(const struct attempt *attempt, const struct baseline_entry *old,
+                        struct error *error) {
+    struct compare_report *report = &attempt->entry->compare;
+    const struct gate_layouts *now = &attempt->layouts;
+    const uint32_t count = now->count < old->layout_count ? now->count : old->layout_count;
+    if (count < 2)
+        return true;
+    if (!compare_report_lay_out(report, count, error))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        report->layouts[0][i] =
+            (struct layout_cycles){.known = old->layouts[i], .cycles = old->layouts[i]};
+        report->layouts[1][i] = now->cycles[i];
+    }
+    return true;
+}
 
 /* The first run against the entry. */
 static bool compare(struct attempt *attempt, struct baseline_entry *old, struct error *error) {
@@ -149,7 +185,8 @@ static bool compare(struct attempt *attempt, struct baseline_entry *old, struct 
     report->runs[0] = old->run;
     report->runs[1] = attempt->runs.runs[0];
     old->run = attempt->runs.runs[0] = (struct compared_run){0};
-    attempt->entry->compared = compare_report_build(report, error);
+    attempt->entry->compared =
+        add_layouts(attempt, old, error) && compare_report_build(report, error);
     return attempt->entry->compared;
 }
 
@@ -158,14 +195,22 @@ static bool make(struct attempt *attempt, char **command, struct baseline_entry 
     struct gate_job *job = attempt->job;
     struct gate_entry *entry = attempt->entry;
     struct compared_run *runs = attempt->runs.runs;
-    if (!simulate(attempt, command, true, true, error) || !repeatable(attempt, error))
+    uint64_t layouts[LAYOUTS_MOST];
+    if (!attempt->layouts.count && old)
+        attempt->layouts.count = old->layout_count;
+    if (!simulate(attempt, command, true, false, error) || !lay_out(attempt, command, error) ||
+        !run_again(attempt, command, error) || !repeatable(attempt, error))
         return false;
+    for (uint32_t i = 0; i < attempt->layouts.count; i++)
+        layouts[i] = attempt->layouts.cycles[i].known ? attempt->layouts.cycles[i].cycles : 0;
     const uint64_t second = runs[1].elapsed == runs[0].elapsed ? 0 : runs[1].elapsed;
     const struct baseline_entry new = {.name = entry->name,
                                        .words = (const char **)command,
                                        .setting = {.culprit = attempt->culprit,
                                                    .machine = attempt->machine,
                                                    .options = attempt->options.texts},
+                                       .layouts = layouts,
+                                       .layout_count = attempt->layouts.count,
                                        .second = second};
     char *text = baseline_entry_text(&new, &runs[0], error);
     if (!text)
@@ -175,14 +220,17 @@ static bool make(struct attempt *attempt, char **command, struct baseline_entry 
     entry->verdict = GATE_WRITTEN;
     if (second)
         runs[0].half_interval = fabs((double)second - (double)runs[0].elapsed);
-    if (attempt->fits && same_arguments(old, command))
+    if (old && attempt->fits && same_arguments(old, command))
         return compare(attempt, old, error);
     entry->compare.runs[1] = runs[0];
     runs[0] = (struct compared_run){0};
     return true;
 }
 
+/* Beyond the limit, and beyond what estimates and layouts leave open. */
 static bool is_slower(const struct compare_report *report, double limit) {
+    if (report->difference.count)
+        return report->verdict == COMPARE_SLOWER && report->percent > 100 * limit;
     const double interval = report->interval > 0 ? report->interval : 0;
     return report->verdict == COMPARE_SLOWER && report->percent - interval > 100 * limit;
 }
@@ -190,21 +238,32 @@ static bool is_slower(const struct compare_report *report, double limit) {
 static bool judge(struct attempt *attempt, char **command, struct baseline_entry *old,
                   struct error *error) {
     struct gate_entry *entry = attempt->entry;
-    const double limit = attempt->job->limit;
+    const struct gate_job *job = attempt->job;
     if (!same_arguments(old, command))
         return error_set(error,
                          "%s: '%s' is of a command with other arguments: give this one another "
                          "--name, or write it anew with --update",
-                         attempt->job->path, old->name);
-    if (!simulate(attempt, command, true, false, error))
+                         job->path, old->name);
+    if (job->layout_count > old->layout_count)
+        return error_set(error,
+                         "%s: '%s' has %" PRIu32
+                         " layout%s: write it anew with --update --layouts %" PRIu32,
+                         job->path, old->name, old->layout_count ? old->layout_count : 1,
+                         text_plural(old->layout_count ? old->layout_count : 1), job->layout_count);
+    attempt->layouts.count = job->layout_count ? job->layout_count : old->layout_count;
+    if (!simulate(attempt, command, true, false, error) || !lay_out(attempt, command, error))
         return false;
     const struct compared_run first = {.elapsed = attempt->runs.runs[0].elapsed,
                                        .all = attempt->runs.runs[0].all};
     if (!compare(attempt, old, error))
         return false;
     entry->verdict = GATE_PASSED;
-    if (!is_slower(&entry->compare, limit))
+    if (!is_slower(&entry->compare, job->limit))
         return true;
+    if (attempt->layouts.count > 1) {
+        entry->verdict = GATE_SLOWER;
+        return true;
+    }
     entry->verdict = GATE_UNKNOWN;
     attempt->runs.runs[0] = first;
     if (!simulate(attempt, command, false, true, error) || !repeatable(attempt, error))
@@ -219,7 +278,8 @@ bool gate_entry_run(struct gate_job *job, size_t number, char **command, struct 
     struct attempt attempt = {.job = job,
                               .entry = entry,
                               .old = old,
-                              .options = {.input = job->input, .ideal = job->machine.ideal}};
+                              .options = {.input = job->input, .ideal = job->machine.ideal},
+                              .layouts.count = job->layout_count};
     bool good = job->input.command
                     ? gate_options_print(&attempt.options, &entry->error)
                     : gate_options_parse(&attempt.options, old->setting.options, &entry->error);

@@ -72,7 +72,8 @@ struct compared_run {
     struct compared_cost all;
     struct compared_place *places;
     size_t count, capacity;
-    size_t known; /* so many of the places were there before: by image and offset */
+    size_t known;    /* so many of the places were there before: by image and offset */
+    uint32_t joined; /* runs that it is the sum of; 0 and 1: it is one */
     /* Of the functions that are not kept, which are summed up in one without an image: the
      * costliest had so many units. 0: all are kept. */
     uint64_t most_left_out;
@@ -88,8 +89,8 @@ bool compared_run_join(struct compared_run *run, const struct compared_place *pl
                        struct error *error);
 /* The next of the runs begins. */
 void compared_run_next(struct compared_run *run);
-/* What `runs` such runs took on the average; parts still sum to the whole. */
-void compared_run_average(struct compared_run *run, uint32_t runs);
+/* What the runs took on the average; parts still sum to the whole. */
+void compared_run_average(struct compared_run *run);
 void compared_run_free(struct compared_run *run);
 
 /* Instructions of one line; or one that has no line. */

@@ -25,13 +25,15 @@ void compared_run_next(struct compared_run *run) {
     if (run->count)
         qsort(run->places, run->count, sizeof *run->places, by_place);
     run->known = run->count;
+    run->joined++;
 }
 
 static uint64_t part(uint64_t sum, uint32_t runs) {
     return (sum + runs / 2) / runs;
 }
 
-void compared_run_average(struct compared_run *run, uint32_t runs) {
+void compared_run_average(struct compared_run *run) {
+    const uint32_t runs = run->joined;
     if (runs < 2)
         return;
     run->all = (struct compared_cost){0};

@@ -18,7 +18,8 @@
 enum {
     BASELINE_FORMAT = 1,
     BASELINE_ENTRY_BYTES = 20000, /* at which an entry keeps fewer functions and lines */
-    BASELINE_WORDS = 1024         /* of a command, at most */
+    BASELINE_WORDS = 1024,        /* of a command, at most */
+    BASELINE_LAYOUTS = 1000       /* likewise */
 };
 
 /* What must be the same, so that two runs can be compared. */
@@ -32,6 +33,9 @@ struct baseline_entry {
     const char *name;
     const char **words; /* of the command, and NULL */
     struct baseline_setting setting;
+    uint64_t
+        *layouts; /* cycles under each layout of memory; 0: not known. NULL: of layout 0 alone */
+    uint32_t layout_count;
     uint64_t second; /* cycles that another run of the same took; 0: there was none, or the same */
     struct compared_run run; /* title is the command */
     const char *text;        /* in the file */

@@ -251,6 +251,25 @@ static bool read_elapsed(struct reader *reader) {
            wrong(reader, "no elapsed cycles");
 }
 
+static bool read_layout(struct reader *reader) {
+    struct baseline_entry *entry = reader->entry;
+    uint64_t number, cycles;
+    if (reader->count != 3 || !field_read_count(reader->fields[1], BASELINE_LAYOUTS - 1, &number) ||
+        !field_read_count(reader->fields[2], MAX_CYCLES, &cycles) || !cycles ||
+        number < entry->layout_count)
+        return wrong(reader, "no cycles of a layout");
+    if (!entry->layouts) {
+        const size_t size = BASELINE_LAYOUTS * sizeof *entry->layouts;
+        entry->layouts = arena_alloc(&reader->baseline->names, size);
+        if (!entry->layouts)
+            return no_memory(reader);
+        memset(entry->layouts, 0, size);
+    }
+    entry->layouts[number] = cycles;
+    entry->layout_count = (uint32_t)number + 1;
+    return true;
+}
+
 static bool read_all(struct reader *reader) {
     size_t next;
     if (reader->counted)
@@ -386,10 +405,10 @@ static bool read_line(struct reader *reader) {
 static const struct {
     const char *word;
     bool (*read)(struct reader *reader);
-} WORDS[] = {{"entry", read_entry},     {"command", read_command},   {"options", read_options},
-             {"culprit", read_culprit}, {"machine", read_machine},   {"elapsed", read_elapsed},
-             {"all", read_all},         {"function", read_function}, {"kinds", read_kinds},
-             {"in", read_base},         {"line", read_line}};
+} WORDS[] = {{"entry", read_entry},     {"command", read_command}, {"options", read_options},
+             {"culprit", read_culprit}, {"machine", read_machine}, {"elapsed", read_elapsed},
+             {"layout", read_layout},   {"all", read_all},         {"function", read_function},
+             {"kinds", read_kinds},     {"in", read_base},         {"line", read_line}};
 enum { WORD_COUNT = sizeof WORDS / sizeof *WORDS };
 
 static bool read_words(struct reader *reader) {

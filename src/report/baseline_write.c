@@ -157,6 +157,9 @@ static void put_head(FILE *file, const struct baseline_entry *entry,
     fprintf(file, "\nelapsed\t%" PRIu64, run->elapsed);
     if (entry->second)
         fprintf(file, "\t%" PRIu64, entry->second);
+    for (uint32_t i = 0; i < entry->layout_count; i++)
+        if (entry->layouts[i])
+            fprintf(file, "\nlayout\t%" PRIu32 "\t%" PRIu64, i, entry->layouts[i]);
     fputs("\nall", file);
     put_cost(file, &run->all);
     if (run->most_left_out) {

@@ -181,8 +181,7 @@ static bool find_difference(struct compare_report *report) {
     for (int side = 0; side < 2; side++) {
         if (!layout_spread_of(report->layouts[side], count, &report->spreads[side]))
             return false;
-        if (!report->relinked)
-            compared_run_average(&report->runs[side], report->spreads[side].count);
+        compared_run_average(&report->runs[side]);
     }
     return layout_difference_of(before, after, count, &report->difference);
 }
@@ -209,7 +208,7 @@ static bool note_interval(struct compare_report *report) {
                        "the interval of the median, by rank, with %s %% confidence; cycles of "
                        "functions are %s%s",
                        layouts->count, text_percent(layouts->percent.confidence, 1).s,
-                       report->relinked ? "those of layout 0" : "means",
+                       report->runs[1].joined > 1 ? "means" : "those of layout 0",
                        layouts->percent.confidence < 0.95 ? "; --layouts 6 and more give 95 %"
                                                           : "");
 }

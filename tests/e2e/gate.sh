@@ -121,6 +121,18 @@ both() {
 check "two that write one file lose nothing" both
 cp kept.baseline $file
 
+# sum() takes longer under each layout; the same build under each takes what it did.
+by_layouts() {
+    cp prog kept.prog && gate --update --name laid --layouts 3 -- ./prog && [ "$(grep -c ^layout $file)" = 3 ] &&
+        [ "$(gate --name laid)" = "passed  laid: no difference: the same cycles under each of 3 layouts" ] || return 1
+    build "long more[7];" && ! gate --name laid >"$scratch/text"
+    cat "$scratch/text" && mv kept.prog prog
+    grep -qE '^slower  laid: \+[0-9.]+ % cycles \(\+[0-9.]+ to \+[0-9.]+ %\) over 3 layouts: sum \+' "$scratch/text"
+}
+check "under layouts a build is slower when it is so under each" by_layouts
+check "an entry has as many layouts as it was written with" fails_with 125 'has 3 layouts' gate --name laid --layouts 4
+cp kept.baseline $file
+
 # What cannot be said: each is one line, and the file stays.
 unsaid() {
     local pattern=$1

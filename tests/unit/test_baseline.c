@@ -68,10 +68,15 @@ static void fill(struct compared_run *run, uint64_t miss) {
 
 static const char *const NO_OPTIONS[] = {NULL};
 
+static uint64_t LAYOUTS[] = {2, 0, 7};
+
 static char *entry_text(const char *name, struct compared_run *run) {
     static const char *WORDS[] = {"./prog", "a\tb\\", NULL};
-    const struct baseline_entry entry = {
-        .name = name, .words = WORDS, .setting = {"0.1 model 0", "zen4 0", NO_OPTIONS}};
+    const struct baseline_entry entry = {.name = name,
+                                         .words = WORDS,
+                                         .setting = {"0.1 model 0", "zen4 0", NO_OPTIONS},
+                                         .layouts = LAYOUTS,
+                                         .layout_count = 3};
     char *text = baseline_entry_text(&entry, run, &error);
     if (!text)
         fail_msg("%s", error.message);
@@ -169,6 +174,8 @@ static void what_is_written_is_read(void **state) {
     assert_string_equal(entry->run.machine, "zen4");
     assert_int_equal(entry->run.elapsed, 2);
     assert_int_equal(entry->run.all.units, 1000);
+    assert_int_equal(entry->layout_count, 3);
+    assert_memory_equal(entry->layouts, LAYOUTS, sizeof LAYOUTS);
     fill(&after, 500);
     assert_true(compared_runs_find(&entry->run, &after, &runs, &error));
     assert_int_equal(runs.changes[0].units, 500);
@@ -279,6 +286,9 @@ static const struct {
     {GIVEN "elapsed\t0\n", "no elapsed cycles"},
     {GIVEN "elapsed\t1000000000000001\n", "no elapsed cycles"},
     {GIVEN "elapsed\t99999999999999999999999\n", "no elapsed cycles"},
+    {GIVEN "layout\t1\t5\nlayout\t1\t5\n", "no cycles of a layout"},
+    {GIVEN "layout\t1000\t5\n", "no cycles of a layout"},
+    {GIVEN "layout\t0\t0\n", "no cycles of a layout"},
     {TOTAL, "cycles of the entry before it that no function has"},
     {TOTAL "all\t5\t9\texecute=9\n", "all cycles once more"},
     {TOTAL "entry\ta\n", "cycles of the entry before it that no function has"},

@@ -90,7 +90,7 @@ static void runs_have_a_mean(void **state) {
     run.elapsed = 41;
     assert_int_equal(run.count, 2);
     assert_int_equal(run.all.units, 35);
-    compared_run_average(&run, 2);
+    compared_run_average(&run);
     assert_int_equal(run.places[0].cost.units, 15);
     assert_int_equal(run.places[0].cost.causes[0], 11);
     assert_int_equal(run.places[0].cost.executions, 2);

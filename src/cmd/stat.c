@@ -92,6 +92,16 @@ static bool run(void *verb, struct error *error) {
     return good || (job->usages.count && verb_report_late(&job->verb, error));
 }
 
+static bool print_next(const struct page *page, const char *intro, const char *verb,
+                       const char *command, struct error *error) {
+    char *next = NULL;
+    if (asprintf(&next, "%s -- %s", verb, command) < 0)
+        return error_set(error, "out of memory for the report");
+    page_wrap(page, next, next, intro, "      ");
+    free(next);
+    return true;
+}
+
 static bool write_report(void *verb, struct error *error) {
     struct job *job = verb;
     const struct output *output = &job->verb.files.report;
@@ -100,12 +110,9 @@ static bool write_report(void *verb, struct error *error) {
         return usage_json(&job->usages, job->name, output->file, error);
     if (!usage_text(&job->usages, job->name, &page, error))
         return false;
-    char *next = NULL;
-    if (asprintf(&next, "culprit record -- %s", job->name) < 0)
-        return error_set(error, "out of memory for the report");
-    page_wrap(&page, next, next, "next: ", "      ");
-    free(next);
-    return true;
+    return print_next(&page, "next: ", "culprit record", job->name, error) &&
+           print_next(&page, "its top-down levels, simulated: ", "culprit explain --levels",
+                      job->name, error);
 }
 
 static void free_job(void *verb) {

@@ -302,6 +302,7 @@ static void print_places(const struct report *report, const struct page *page) {
 void report_text(const struct report *report, const struct page *page) {
     report_text_head(report, page);
     if (report->levels) {
+        print_rates(report, page);
         levels_text(report->levels, page);
     } else if (report->simulation->cycles > 0) {
         print_stacks(report, page);

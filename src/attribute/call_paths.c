@@ -1,81 +1,17 @@
-/* Moves wait in a list of chunks, of which the reader of the trace writes the last and the worker
- * reads the first. The worker counts the instructions that have ended; a move is due when as many
- * have as there were before it. In between, all µops belong to one node, whose cycles without an
- * event are summed apart and added once. */
+/* Moves wait in a list (path_moves.h). The worker counts the instructions that have ended; a move
+ * is due when as many have as there were before it. In between, all µops belong to one node, whose
+ * cycles without an event are summed apart and added once. */
 #include "attribute/call_paths.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/path_moves.h"
 #include "attribute/pics.h"
 #include "attribute/span.h"
 #include "tap/copy.h"
 #include "util/array.h"
-
-/* ---- moves ---- */
-
-struct path_move {
-    uint64_t position;
-    uint32_t node;
-};
-
-enum { CHUNK_MOVES = 1024 };
-
-struct move_chunk {
-    _Atomic(struct move_chunk *) next;
-    atomic_uint count;
-    struct path_move moves[CHUNK_MOVES];
-};
-
-struct move_list {
-    struct move_chunk *first, *last; /* the reader's, the writer's */
-    uint32_t taken;                  /* of the first */
-};
-
-static bool moves_init(struct move_list *list) {
-    list->first = list->last = calloc(1, sizeof *list->first);
-    return list->first;
-}
-
-static void moves_free(struct move_list *list) {
-    for (struct move_chunk *chunk = list->first, *next; chunk; chunk = next) {
-        next = atomic_load_explicit(&chunk->next, memory_order_relaxed);
-        free(chunk);
-    }
-}
-
-static bool moves_put(struct move_list *list, struct path_move move) {
-    struct move_chunk *chunk = list->last;
-    unsigned count = atomic_load_explicit(&chunk->count, memory_order_relaxed);
-    if (count == CHUNK_MOVES) {
-        struct move_chunk *more = calloc(1, sizeof *more);
-        if (!more)
-            return false;
-        atomic_store_explicit(&chunk->next, more, memory_order_release);
-        list->last = chunk = more;
-        count = 0;
-    }
-    chunk->moves[count] = move;
-    atomic_store_explicit(&chunk->count, count + 1, memory_order_release);
-    return true;
-}
-
-/* The first move; NULL: none is there. */
-static const struct path_move *moves_first(struct move_list *list) {
-    struct move_chunk *chunk = list->first;
-    if (list->taken == CHUNK_MOVES) {
-        struct move_chunk *next = atomic_load_explicit(&chunk->next, memory_order_acquire);
-        if (!next)
-            return NULL;
-        free(chunk);
-        list->first = chunk = next;
-        list->taken = 0;
-    }
-    return list->taken < atomic_load_explicit(&chunk->count, memory_order_acquire)
-               ? &chunk->moves[list->taken]
-               : NULL;
-}
 
 /* ---- the run ---- */
 
@@ -319,7 +255,7 @@ struct call_lane {
 
 static bool put_move(void *context, uint64_t position, uint32_t node) {
     struct call_lane *lane = context;
-    return lane->unwatched || moves_put(&lane->moves, (struct path_move){position, node});
+    return lane->unwatched || path_moves_put(&lane->moves, (struct path_move){position, node});
 }
 
 struct call_lane *call_lane_new(struct call_paths *paths, uint32_t thread) {
@@ -327,7 +263,7 @@ struct call_lane *call_lane_new(struct call_paths *paths, uint32_t thread) {
     if (!lane)
         return NULL;
     lane->paths = paths;
-    if (moves_init(&lane->moves) &&
+    if (path_moves_init(&lane->moves) &&
         shadow_stack_init(&lane->stack, &paths->tree, &paths->functions, thread, put_move, lane)) {
         lane->node = lane->last = lane->stack.root;
         return lane;
@@ -349,7 +285,7 @@ void call_lane_free(struct call_lane *lane) {
         return;
     shadow_counts_add(&lane->paths->counts, &lane->stack.counts);
     shadow_stack_free(&lane->stack);
-    moves_free(&lane->moves);
+    path_moves_free(&lane->moves);
     tap_copy_free(lane->copy);
     free(lane->followers);
     free(lane);
@@ -381,7 +317,7 @@ static bool move_on(struct call_lane *lane) {
     const uint64_t walked = atomic_load_explicit(&lane->walked, memory_order_acquire);
     const struct path_move *move;
     bool room = true;
-    while ((move = moves_first(&lane->moves)) && move->position <= lane->ended) {
+    while ((move = path_moves_first(&lane->moves)) && move->position <= lane->ended) {
         room &= settle(lane);
         lane->node = move->node;
         lane->moves.taken++;

@@ -68,7 +68,8 @@ bool report_build(const struct report_request *request, const struct simulation 
     if (request->forecast)
         report->forecast = *request->forecast;
     if (request->causes &&
-        !what_if_build(request->causes, simulation, code, program, &report->what_if, error))
+        !(what_if_build(request->causes, simulation, code, program, &report->what_if, error) &&
+          advice_build(report, code, program, &report->advice, error)))
         return false;
     if (!build_stack(simulation, &report->stack))
         return error_set(error, "out of memory for the report");

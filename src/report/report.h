@@ -19,6 +19,7 @@
 #include "query/field_rows.h"
 #include "query/loop_rows.h"
 #include "query/rows.h"
+#include "report/advice.h"
 #include "report/component.h"
 #include "report/page.h"
 #include "report/threads_report.h"
@@ -68,6 +69,7 @@ struct report {
     const struct python_rows *python; /* before those tables; NULL: not asked for */
     struct forecast_result forecast;  /* of upgrades of the machine; its instructions 0: none */
     struct what_if what_if;
+    struct advice_list advice;
     struct threads_report threads; /* that were simulated together */
     bool fixed; /* what differs from one run to the next is left out: numbers of processes, times */
     struct report_children children;

@@ -248,8 +248,9 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
         put_members(&writer, call_report_members(report->calls));
     put_members(&writer, json_pack("{s:o, s:o}", "children", children_object(&report->children),
                                    "together", together_json(report)));
-    put_members(&writer, json_pack("{s:o, s:o, s:o, s:o}", "stalls", stalls_json(simulation),
-                                   "what_if", what_if_json(&report->what_if), "larger_machine",
+    put_members(&writer, json_pack("{s:o, s:o, s:o, s:o, s:o}", "stalls", stalls_json(simulation),
+                                   "what_if", what_if_json(&report->what_if), "advice",
+                                   advice_json(&report->advice), "larger_machine",
                                    upgrades_json(report), "next", json_text(report->next)));
     fputs("\n}\n", file);
     if (ferror(file))

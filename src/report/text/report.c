@@ -320,6 +320,7 @@ void report_text(const struct report *report, const struct page *page) {
         if (report->data.rows)
             report_text_data(report, page);
         what_if_text(&report->what_if, page);
+        advice_text(&report->advice, page);
         thread_what_ifs_text(&report->threads, page);
         upgrades_text(report, page);
         uint64_t units[COMPONENT_COUNT];

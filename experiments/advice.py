@@ -1,0 +1,110 @@
+"""Whether explain's advice names the remedy of kernels whose remedy is known, and whether it saves what
+it says; and what it promises of programs without one. Into docs/results/advice.md. Takes five minutes.
+    python3 -B experiments/advice.py"""
+import os
+import subprocess
+
+from lib import page, run
+
+BUILT = os.path.join(run.KEPT, "advice")
+LIBRARY = os.path.join(run.ROOT, "experiments", "lib")
+PAGES = ["--set", "tlb.page_size=2M"]
+FLAGS = {"advised": ["-O1", "-g", "-fno-tree-vectorize"], "remedies": ["-O2", "-g"],
+         "fields": ["-O2", "-g", "-fno-tree-vectorize"], "levels": ["-O1", "-g", "-fno-tree-vectorize"]}
+
+# Program, kernel, its functions before and after, the kind of advice, what is done.
+REMEDIES = [
+    ("remedies", "padding", "follow", "follow", "locality", "rows 64 bytes longer"),
+    ("riscv64", "table", "kernel_table", "kernel_table_ahead", "prefetch", "prefetched 16 ahead"),
+    ("remedies", "branch-free", "choose_by_branch", "choose_by_mask", "branch", "a mask"),
+    ("remedies", "blocked", "walk", "walk_pieces", "locality", "in pieces of 16 KiB"),
+    ("remedies", "huge-pages", "touch", "touch", "huge pages", "pages of 2 MiB"),
+    ("advised", "forward", "kernel_forward", "kernel_forwarded", "forwarding", "put together in a register"),
+    ("advised", "divide", "kernel_divide", "kernel_multiply", "divide", "a reciprocal, and a correction"),
+    ("advised", "vectors", "kernel_scalar", "kernel_vector", "vectors", "4 floats at a time"),
+    ("advised", "clamp", "kernel_clamp", "kernel_clamped", "branch", "a conditional move"),
+    ("advised", "sparse", "kernel_search", "kernel_search_keys", "locality", "keys side by side"),
+    ("fields", "scan", None, None, "prefetch", "hot fields apart"),
+    ("fields", "list", None, None, "locality", "hot fields apart"),
+    ("advised", "scale", "kernel_scale", "kernel_scaled", "divide", "a reciprocal"),
+    ("advised", "doubles", "kernel_doubles", "kernel_pairs", "vectors", "2 doubles at a time"),
+    ("advised", "order", "kernel_order", "kernel_order", "branch", "the data sorted"),
+    ("riscv64", "gather", "kernel_gather", "kernel_gather_ahead", "prefetch", "prefetched 16 ahead"),
+    ("fields", "tree", None, None, "locality", "hot fields apart"),
+    ("fields", "slots", None, None, "prefetch", "hot fields apart"),
+]
+UNSEEN = "scale", "doubles", "order", "gather", "tree", "slots"
+WITHOUT = [("four chains of additions", ["levels", "independent"]), ("one chain of additions", ["levels", "dependent"]),
+           ("independent multiplications", ["levels", "multiply"]), ("pointers in the L1", ["levels", "chase_l1"]),
+           ("taken jumps", ["levels", "jumps"]), ("sha256sum", ["sha256sum", "/usr/bin/python3.11"]),
+           ("md5sum", ["md5sum", "/usr/bin/python3.11"]), ("b2sum", ["b2sum", "/usr/bin/python3.11"]),
+           ("cksum", ["cksum", "/usr/bin/python3.11"])]
+
+
+def built(folder, name, *flags, compiler="gcc"):
+    os.makedirs(BUILT, exist_ok=True)
+    path = os.path.join(BUILT, compiler + "-" + name + "".join(flags))
+    source = os.path.join(LIBRARY, folder, name + ".c")
+    subprocess.run([compiler, *FLAGS[folder or name], *flags, "-o", path, source], check=True)
+    return path
+
+
+def sides(program, kernel, before, after):
+    """The two commands, with the options that begin them at the kernel."""
+    if program == "fields":
+        source = {"slots": "table"}.get(kernel, kernel)
+        return ([built("fields", source)], []), ([built("fields", source, "-DREMEDY")], [])
+    path = (built("", "advised", "-static", compiler="riscv64-linux-gnu-gcc") if program == "riscv64"
+            else built("", program))
+    limit = ["--limit", "8M", "--stop"] if program == "remedies" else []
+    return (([path, kernel, "before"], ["--from", before, *limit]),
+            ([path, kernel, "after"], ["--from", after, *limit]))
+
+
+def cycles_of(program, function, report):
+    """Of a kernel that is cut short, of a round of its innermost loop."""
+    if program != "remedies":
+        return report["cycles"]
+    loops = [loop for loop in report["loops"] if loop["function"] == function]
+    depth = max(loop["depth"] for loop in loops)
+    loop = max((loop for loop in loops if loop["depth"] == depth), key=lambda loop: loop["cycles"])
+    return loop["cycles"] / loop["rounds"]
+
+
+def remedied(program, kernel, before, after, kind, done):
+    old, new = sides(program, kernel, before, after)
+    settings = PAGES if kind == "huge pages" else []
+    cycles = [cycles_of(program, function, run.report("sim", ["--by", "loop", "--top", "0", *more, *options], command))
+              for function, (command, options), more in ((before, old, []), (after, new, settings))]
+    listed = run.report("explain", ["--top", "1", *old[1]], old[0])["advice"]
+    of_kind = [advice for advice in listed if advice["kind"] == kind]
+    saved = 1 - cycles[1] / cycles[0]
+    place = next((number for number, advice in enumerate(listed, 1) if advice["kind"] == kind), None)
+    predicted = sum(advice["saving_percent"] for advice in of_kind) / 100 if of_kind else None
+    right = predicted is not None and abs(predicted - saved) <= abs(saved) / 3
+    name = kernel + (" (unseen)" if kernel in UNSEEN else "")
+    return [name, f"{kind}: {done}", place or "no", page.percent(predicted), page.percent(saved),
+            "yes" if right else "no"], bool(place), right, kernel in UNSEEN
+
+
+def promised(name, command):
+    command = [built("", "levels"), *command[1:]] if command[0] == "levels" else command
+    options = ["--from", "kernel_" + command[1]] if command[0].endswith("levels") and command[1] != "chase_l1" else []
+    listed = run.report("explain", ["--top", "1", *options], command)["advice"]
+    best = listed[0] if listed else None
+    return [name, page.percent(best["saving_percent"] / 100) if best else "none",
+            f"{best['kind']}, {best['function']}" if best else "",
+            "yes" if not best or best["saving_percent"] <= 3 else "no"]
+
+
+rows = [remedied(*case) for case in REMEDIES]
+without = [promised(*case) for case in WITHOUT]
+seen = [row for row in rows if not row[3]]
+unseen = [row for row in rows if row[3]]
+page.write("advice", "experiments/advice.py",
+           page.table(["kernel", "remedy", "listed at", "saved at most, %", "saving when it is done, %",
+                       "within a third"], [row[0] for row in rows]) + "\n"
+           + page.table(["", "kernels", "remedy listed", "within a third"],
+                        [[what, len(of), sum(row[1] for row in of), sum(row[2] for row in of)]
+                         for what, of in (("seen", seen), ("unseen", unseen), ("all", rows))]) + "\n"
+           + page.table(["program", "most promised, %", "of", "at most 3 %"], without))

@@ -1,0 +1,55 @@
+/* What to try in the costliest loops, and what it would save at most: the cost of a cause, as
+ * simulations without it tell (simulate/sampled_multisim.h), in proportion to the cause's cycles
+ * that the code has where the remedy would apply; that it applies, the code tells
+ * (analyze/loop_body.h). Each kind is a row of the table. Nothing is advised without a saving. */
+#pragma once
+
+#include "query/rows.h"
+#include "simulate/multisim_costs.h"
+
+enum advice_kind {
+    ADVICE_BRANCH,
+    ADVICE_PREFETCH,
+    ADVICE_LOCALITY,
+    ADVICE_PAGES,
+    ADVICE_FORWARD,
+    ADVICE_CODE,
+    ADVICE_DIVIDE,
+    ADVICE_VECTOR,
+    ADVICE_KINDS
+};
+
+struct advice_row {
+    const char *name;     /* "prefetch" */
+    const char *evidence; /* whose share of the run's cycles the evidence is */
+    const char *sentence; /* what to try */
+    const char *check;    /* a verb and options that tell more */
+    unsigned ideal;       /* the cause, one of enum ideal; 0: cycles without events */
+};
+extern const struct advice_row advice_table[ADVICE_KINDS];
+
+struct advice {
+    enum advice_kind kind;
+    double saving, half_interval; /* share of the run's cycles */
+    double evidence;              /* likewise */
+    const char *image;            /* where: a loop's head, or an instruction */
+    uint64_t offset, function_offset;
+    const char *function, *file; /* NULL: not known */
+    uint32_t line;               /* 0: not known */
+    bool everywhere;             /* in the whole program, most of it here */
+    unsigned lanes;              /* of ADVICE_VECTOR: elements of a vector */
+};
+
+enum { ADVICE_MOST = 5 };
+
+struct advice_request {
+    const struct simulation *simulation;
+    const struct code *code;
+    struct program *program;
+    const struct multisim_cost *costs; /* by category */
+    double bus; /* share of the run's cycles for which the memory's bus is busy: what is left */
+};
+
+/* The largest savings first, of at least 1 % of the run; returns how many, or −1 with an error. */
+int advice_find(const struct advice_request *request, struct advice advices[ADVICE_MOST],
+                struct error *error);

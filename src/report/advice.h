@@ -1,0 +1,23 @@
+/* What to try, and what it would save at most: part of the report of `explain`, beside what_if.h.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "query/advice.h"
+#include "report/page.h"
+
+struct what_if;
+struct report;
+
+struct advice_list {
+    struct advice items[ADVICE_MOST];
+    int count;
+};
+
+/* From what is known of its causes; nothing when nothing is. */
+bool advice_build(const struct report *report, const struct code *code, struct program *program,
+                  struct advice_list *list, struct error *error);
+void advice_text(const struct advice_list *list, const struct page *page);
+/* An array (docs/json.md); NULL: out of memory. */
+json_t *advice_json(const struct advice_list *list);

@@ -1,0 +1,74 @@
+# The advice of explain: named where the code and the cycles say so, with the cause's cost in proportion,
+# and not where there is nothing to remedy.
+. tests/e2e/lib.sh
+
+cc -O1 -g -fno-tree-vectorize -o "$scratch/advised" experiments/lib/advised.c || exit 1
+cc -O1 -g -fno-tree-vectorize -o "$scratch/levels" experiments/lib/levels.c || exit 1
+
+advise() {
+    run explain --json --top 1 --from "kernel_$1" "${@:3}" -- "$scratch/advised" "$2" before \
+        >"$scratch/$2.json" 2>/dev/null
+    report=$scratch/$2.json
+}
+
+# The first advice is of this kind, in the kernel; its saving is the cost of the cause times its part of
+# the cycles that have the cause's events.
+told_names='
+first = r["advice"][0]
+costs = {c["category"]: c["cost"]["percent"] for c in r["what_if"]["costs"]} if r["what_if"] else {}
+def share(*events):
+    return sum(c for name, c in r["stack"].items() if set(events) & set(name.split("+"))) / r["cycles"]
+def proportional(cause, *events):
+    return abs(first["saving_percent"] - costs[cause] * first["evidence_percent"] / 100 / share(*events)) < 1e-6
+'
+branch() {
+    advise clamp clamp &&
+        told 'first["kind"] == "branch" and first["function"] == "kernel_clamp"' \
+            'first["saving_percent"] > 30 and first["check"] == "sim --ideal bmisp"' 'proportional("bmisp", "FL-MB")'
+}
+check "a branch that chooses between values" branch
+
+forwarding() {
+    advise forward forward --limit 3M --stop &&
+        told 'first["kind"] == "forwarding" and first["function"] == "kernel_forward"' 'proportional("stfwd", "ST-FW")'
+}
+check "loads of what was stored in pieces" forwarding
+
+locality() {
+    advise search sparse --limit 3M --stop &&
+        told 'first["kind"] == "locality" and first["function"] == "kernel_search"' \
+            'proportional("dmiss", "ST-L1", "ST-TLB", "ST-LLC", "DR-SQ")'
+}
+check "a search whose addresses are not known ahead" locality
+
+vectors() {
+    advise scalar vectors --limit 3M --stop &&
+        told 'first["kind"] == "vectors" and first["function"] == "kernel_scalar"' \
+            'abs(first["saving_percent"] - first["evidence_percent"] * 3 / 4) < 1e-6'
+}
+check "scalar arithmetic on four floats in a row" vectors
+
+divisions() {
+    advise divide divide --limit 1M --stop && told 'first["kind"] == "divide" and first["saving_percent"] > 20'
+}
+check "divisions by the same number" divisions
+
+nothing() {
+    local kernel
+    for kernel in independent dependent multiply; do
+        run explain --json --top 1 --from kernel_$kernel --limit 1M --stop -- "$scratch/levels" $kernel \
+            >"$scratch/nothing.json" 2>/dev/null &&
+            report=$scratch/nothing.json told_names='' told 'all(a["saving_percent"] <= 3 for a in r["advice"])' || return 1
+    done
+}
+check "nothing to speak of where nothing is to remedy" nothing
+
+text() {
+    COLUMNS=80 run explain --top 1 --from kernel_clamp -- "$scratch/advised" clamp before 2>"$scratch/text" >/dev/null
+    sed -n '/^what to try/,/^$/p' "$scratch/text" | tee "$scratch/part"
+    grep -qE '^ +[0-9.]+ ±[0-9.]+ branch     kernel_clamp\+0x[0-9a-f]+, advised.c:[0-9]+: ' "$scratch/part" &&
+        [ "$(LC_ALL=C.UTF-8 wc -L <"$scratch/part")" -le 80 ]
+}
+check "the text says where, what to try and how to check it, as wide as the page" text
+
+finish

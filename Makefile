@@ -41,7 +41,7 @@ BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev zlib1
 	libprotobuf-c-dev protobuf-c-compiler libdebuginfod-dev qemu-user
 TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
 	gzip xz-utils bzip2 sqlite3 python3 python3-dev perl mawk grep bc groff-base libc6-dbg linux-perf golang-go debuginfod musl-tools git
-DEVELOP_PACKAGES := clang-format clang-tidy cppcheck libclang-rt-dev
+DEVELOP_PACKAGES := lld clang-format clang-tidy cppcheck libclang-rt-dev
 
 # Every room is a folder of src/; cmd/ and main.c are the program, trace/qemu/plugin* the plugin.
 SOURCES := $(filter-out src/main.c src/cmd/% src/trace/qemu/plugin% %.bpf.c,$(wildcard src/*/*.c src/*/*/*.c))

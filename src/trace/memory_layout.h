@@ -1,11 +1,11 @@
 /* Where the memory of a command begins: its stack, its heap, its program and its libraries.
  *
  * None of these places means anything to a program, and yet they decide which lines share a set of
- * a cache, which loads lie across two lines and which branches share an entry of a predictor:
- * cycles differ from one environment variable, or one user's name, to the next (Mytkowicz et al.
- * 2009). Layouts are numbered. Layout 0 is that of every run that is the same everywhere
- * (capture_options, `fixed`); each other one moves all four, by amounts that follow from its number
- * alone and that any first few layouts spread evenly over their ranges. */
+ * a cache and which branches share an entry of a predictor: cycles differ from one environment
+ * variable, or one user's name, to the next (Mytkowicz et al. 2009). Layouts are numbered. Layout 0
+ * is that of every run that is the same everywhere (capture_options, `fixed`); each other one moves
+ * all four, by amounts that follow from its number alone and that any first few layouts spread
+ * evenly over their ranges. */
 #pragma once
 
 #include <stdint.h>

@@ -93,6 +93,10 @@ elsewhere() {
         cmp "$scratch/one.json" "$scratch/two.json"
 }
 check "on one processor, at another priority" elsewhere
+under_a_limit() {
+    report one sim && (ulimit -s 4000 && report two sim) && cmp "$scratch/one.json" "$scratch/two.json"
+}
+check "under another limit of the stack" under_a_limit
 if unshare -u true 2>/dev/null; then
     on_another_host() {
         report one sim && unshare -u "$BASH" -c \

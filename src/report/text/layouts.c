@@ -9,7 +9,10 @@
 static void print_head(const struct layouts_report *report, const struct page *page) {
     const struct layout_spread *spread = &report->spread;
     page_clip(page, report->title, page->columns);
-    if (spread->least_cycles == spread->most_cycles)
+    if (spread->count == 1)
+        fprintf(page->file, "\n%s%s cycles under layout %" PRIu32 "%s\n", page->bold,
+                text_grouped(spread->least_cycles).s, spread->least, page->plain);
+    else if (spread->least_cycles == spread->most_cycles)
         fprintf(page->file, "\n%s%s cycles under each of %" PRIu32 " layouts%s\n", page->bold,
                 text_grouped(spread->least_cycles).s, spread->count, page->plain);
     else

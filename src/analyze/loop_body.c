@@ -12,6 +12,7 @@
 #include "isa/expression.h"
 
 enum { MARK_SEEN = 1 };
+enum { CHAIN_UNKNOWN = 1, CHAIN_NO, CHAIN_YES }; /* 0: not asked yet */
 
 static bool is_within(const struct cfg *cfg, uint32_t block, uint32_t head) {
     uint32_t loop = block == CFG_NONE ? CFG_NONE : cfg->blocks[block].loop;
@@ -27,8 +28,11 @@ bool loop_body_build(struct loop_body *body, const struct cfg *cfg, uint32_t hea
                                .insns = calloc(LOOP_BODY_MOST, sizeof *body->insns),
                                .blocks = calloc(LOOP_BODY_MOST, sizeof *body->blocks),
                                .marks = calloc(room, sizeof *body->marks),
-                               .work = calloc(room, sizeof *body->work)};
-    if (!body->insns || !body->blocks || !body->marks || !body->work)
+                               .chains = calloc(LOOP_BODY_MOST, sizeof *body->chains),
+                               .work = calloc(room, sizeof *body->work),
+                               .steps = calloc(1, sizeof *body->steps)};
+    if (!body->insns || !body->blocks || !body->marks || !body->chains || !body->work ||
+        !body->steps)
         return false;
     for (uint32_t i = 0; i < cfg->block_count; i++) {
         const struct cfg_block *block = &cfg->blocks[i];
@@ -47,7 +51,9 @@ void loop_body_free(struct loop_body *body) {
     free(body->insns);
     free(body->blocks);
     free(body->marks);
+    free(body->chains);
     free(body->work);
+    free(body->steps);
     *body = (struct loop_body){.head = CFG_NONE};
 }
 
@@ -75,18 +81,21 @@ static bool loads(const struct insn *insn) {
 
 /* ---- who wrote a register ---- */
 
-/* Calls visit() for the instructions of the body that may have written what `reg` holds before
- * instruction `use`; false: a call may have. */
+/* The instructions of the body that may have written what a register holds. */
 struct writers {
     uint32_t *list;
     uint32_t count;
-    bool unknown;
+    bool unknown; /* a call may have */
 };
 
 /* The last in [first, end) that writes it; CFG_NONE: none. */
 static uint32_t last_writer(const struct loop_body *body, uint32_t first, uint32_t end, uint8_t reg,
                             bool *unknown) {
     for (uint32_t i = end; i-- > first;) {
+        if (++*body->steps > LOOP_STEPS_MOST) {
+            *unknown = true;
+            return i;
+        }
         if (clobbers(body, insn_at(body, i), reg)) {
             *unknown = true;
             return i;
@@ -97,7 +106,7 @@ static uint32_t last_writer(const struct loop_body *body, uint32_t first, uint32
     return CFG_NONE;
 }
 
-/* `seen`: by block of the graph, zero before and after. */
+/* Before instruction `use`: back through the blocks of the loop. */
 static void find_writers(const struct loop_body *body, uint32_t use, uint8_t reg,
                          struct writers *writers) {
     const struct cfg *cfg = body->cfg;
@@ -188,14 +197,20 @@ static void close_over(struct closure *closure) {
 }
 
 /* Whether a load needs what it gave itself. */
-static bool is_chain(const struct loop_body *body, uint32_t load, bool *unknown) {
+static bool is_chain(const struct loop_body *body, uint32_t place, bool *unknown) {
     struct closure closure = {.body = body};
+    const uint32_t load = body->insns[place];
     const struct insn *insn = insn_at(body, load);
-    for (unsigned i = 0; i < insn->source_count; i++)
-        add_register(&closure, load, insn->source[i]);
-    close_over(&closure);
-    *unknown |= closure.unknown;
-    return closure.in[place_of(body, load)];
+    if (!body->chains[place]) {
+        for (unsigned i = 0; i < insn->source_count; i++)
+            add_register(&closure, load, insn->source[i]);
+        close_over(&closure);
+        body->chains[place] = closure.in[place] ? CHAIN_YES
+                              : closure.unknown ? CHAIN_UNKNOWN
+                                                : CHAIN_NO;
+    }
+    *unknown |= body->chains[place] == CHAIN_UNKNOWN;
+    return body->chains[place] == CHAIN_YES;
 }
 
 /* A variable in memory, which the loop may write: what it holds is not followed. */
@@ -227,7 +242,7 @@ enum address_origin loop_address_origin(const struct loop_body *body, uint32_t i
     for (uint32_t i = 0; i < body->insn_count; i++) {
         if (!closure.in[i] || !loads(insn_at(body, body->insns[i])))
             continue;
-        if (is_chain(body, body->insns[i], &closure.unknown))
+        if (is_chain(body, i, &closure.unknown))
             return ADDRESS_CHASED;
         closure.unknown |= is_variable(body, body->insns[i]);
         origin = ADDRESS_LOADED;

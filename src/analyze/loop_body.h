@@ -6,8 +6,10 @@
 #include "analyze/cfg.h"
 
 enum {
-    LOOP_BODY_MOST = 1024, /* instructions; of longer loops nothing is told */
-    LOOP_ARM_MOST = 16     /* instructions of what a branch chooses */
+    LOOP_BODY_MOST = 1024,    /* instructions; of longer loops nothing is told */
+    LOOP_ARM_MOST = 16,       /* instructions of what a branch chooses */
+    LOOP_STEPS_MOST = 1 << 24 /* looks at an instruction, of all questions about a loop; then what
+                                 its addresses come from is unknown */
 };
 
 struct loop_body {
@@ -16,8 +18,10 @@ struct loop_body {
     uint32_t *insns;  /* of the loop and those within it, numbers in the graph, ascending */
     uint32_t *blocks; /* likewise */
     uint32_t insn_count, block_count;
-    uint8_t *marks; /* work space, by instruction and by block of the graph */
-    uint32_t *work; /* likewise */
+    uint8_t *marks;  /* work space, by instruction and by block of the graph */
+    uint8_t *chains; /* by place in `insns`, what is known so far of loads that need themselves */
+    uint32_t *work;  /* work space, likewise */
+    uint64_t *steps; /* so far */
 };
 
 /* Of the loop with this head. False: out of memory, or the loop is too long. loop_body_free()

@@ -123,14 +123,6 @@ static bool add(struct looked *looked, enum advice_kind kind, uint32_t at, uint6
     const uint64_t offset = looked->group->offset + looked->cfg->insns[at].offset;
     if (!units)
         return true;
-    for (size_t i = 0; i < search->count; i++) {
-        struct candidate *candidate = &search->candidates[i];
-        if (candidate->advice.kind == kind && candidate->advice.offset == offset &&
-            candidate->image == looked->group->image) {
-            candidate->units += units;
-            return true;
-        }
-    }
     const struct candidate candidate = {.advice = {.kind = kind,
                                                    .offset = offset,
                                                    .function_offset = looked->group->offset,
@@ -272,8 +264,26 @@ static void name_place(const struct search *search, const struct candidate *cand
     advice->line = location.line;
 }
 
+ORDER(by_place, struct candidate,
+      ascending(a->advice.kind, b->advice.kind) ?: ascending(a->image, b->image) ?:
+          ascending(a->advice.offset, b->advice.offset))
+
+/* Those of one kind and place are one. */
+static void settle(struct search *search) {
+    size_t kept = 0;
+    if (search->count)
+        qsort(search->candidates, search->count, sizeof *search->candidates, by_place);
+    for (size_t i = 0; i < search->count; i++)
+        if (kept && !by_place(&search->candidates[kept - 1], &search->candidates[i]))
+            search->candidates[kept - 1].units += search->candidates[i].units;
+        else
+            search->candidates[kept++] = search->candidates[i];
+    search->count = kept;
+}
+
 static int choose(struct search *search, struct advice advices[ADVICE_MOST]) {
     int count = 0;
+    settle(search);
     for (size_t i = 0; i < search->count; i++)
         set_saving(search, &search->candidates[i]);
     if (search->count)

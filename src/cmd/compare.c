@@ -22,6 +22,8 @@ struct job {
     struct machine_options machine;
     struct machine_choice machines;
     bool markdown;
+    bool judged; /* the exit status tells whether it is slower, by more than a share */
+    double fail_above;
     unsigned word_count;
     struct side sides[2];
     char **arguments;       /* of both commands; NULL: none */
@@ -77,6 +79,11 @@ static const struct option_row OPTIONS[] = {
     LIST("relink", "COMMAND", relinks, relink_count,
          RELINK_HELP "; given twice: of OLD, and of NEW", .must = " commands: of OLD, and of NEW",
          .not_again = true),
+    PERCENT(
+        "fail-above", fail_above,
+        "Exit status 1 if NEW is slower by more than that, and by more than estimates and layouts "
+        "leave open; 125 if that cannot be said",
+        GIVEN(judged)),
     FLAG("markdown", markdown, "The sentence and the tables as Markdown", .group = 3),
     {0}};
 
@@ -217,6 +224,8 @@ static bool prepare_layouts(struct job *job, struct error *error) {
 static bool prepare(void *verb, struct error *error) {
     struct job *job = verb;
     job->report.report.verb = "compare";
+    if (job->judged)
+        job->verb.failed = STATUS_BROKEN;
     job->report.top = job->verb.output.top;
     job->run.watch = &verb_watch;
     job->run.machines = &job->machines;
@@ -237,7 +246,7 @@ static bool run_layouts(struct job *job, struct error *error) {
     const bool good = layouts_run_go(layouts, error);
     job->verb.measured = good;
     job->verb.ended_by = layouts->signal;
-    if (layouts->failed)
+    if (layouts->failed && !job->judged)
         job->verb.failed = layouts->failed;
     if (good && layouts->signal)
         report_note(&job->report.report, "interrupted after %" PRIu32 " of %" PRIu32 " layouts",
@@ -251,7 +260,7 @@ static bool run(void *verb, struct error *error) {
         return run_layouts(job, error);
     const bool good = compare_run_go(&job->run, error);
     job->verb.measured = good;
-    if (job->run.failed)
+    if (job->run.failed && !job->judged)
         job->verb.failed = job->run.failed;
     return good;
 }
@@ -261,6 +270,9 @@ static bool write_report(void *verb, struct error *error) {
     const struct page page = output_page(&job->verb.files.report);
     if (!compare_report_build(&job->report, error))
         return false;
+    if (job->judged)
+        job->verb.exit = (struct trace_exit){
+            .known = true, .status = compare_is_slower(&job->report, 100 * job->fail_above)};
     if (job->verb.output.json)
         return compare_report_json(&job->report, page.file, error);
     if (job->markdown)

@@ -227,14 +227,6 @@ static bool make(struct attempt *attempt, char **command, struct baseline_entry 
     return true;
 }
 
-/* Beyond the limit, and beyond what estimates and layouts leave open. */
-static bool is_slower(const struct compare_report *report, double limit) {
-    if (report->difference.count)
-        return report->verdict == COMPARE_SLOWER && report->percent > 100 * limit;
-    const double interval = report->interval > 0 ? report->interval : 0;
-    return report->verdict == COMPARE_SLOWER && report->percent - interval > 100 * limit;
-}
-
 static bool judge(struct attempt *attempt, char **command, struct baseline_entry *old,
                   struct error *error) {
     struct gate_entry *entry = attempt->entry;
@@ -258,7 +250,7 @@ static bool judge(struct attempt *attempt, char **command, struct baseline_entry
     if (!compare(attempt, old, error))
         return false;
     entry->verdict = GATE_PASSED;
-    if (!is_slower(&entry->compare, job->limit))
+    if (!compare_is_slower(&entry->compare, 100 * job->limit))
         return true;
     if (attempt->layouts.count > 1) {
         entry->verdict = GATE_SLOWER;

@@ -254,6 +254,11 @@ bool compare_report_build(struct compare_report *report, struct error *error) {
            error_set(error, "out of memory for the report");
 }
 
+bool compare_is_slower(const struct compare_report *report, double percent) {
+    const double interval = report->difference.count ? 0 : fmax(0, report->interval);
+    return report->verdict == COMPARE_SLOWER && report->percent - interval > percent;
+}
+
 void compare_report_free(struct compare_report *report) {
     compared_runs_free(&report->compared);
     compared_run_free(&report->runs[0]);

@@ -54,6 +54,10 @@ bool compare_report_read(struct compare_report *report, unsigned side, const cha
 bool compare_report_build(struct compare_report *report, struct error *error);
 void compare_report_free(struct compare_report *report);
 
+/* Whether it is slower by more than so many percent, and by more than what estimates and layouts
+ * leave open. */
+bool compare_is_slower(const struct compare_report *report, double percent);
+
 void compare_report_text(const struct compare_report *report, const struct page *page);
 void compare_report_markdown(const struct compare_report *report, FILE *file);
 bool compare_report_json(const struct compare_report *report, FILE *file, struct error *error);

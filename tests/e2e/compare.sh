@@ -48,6 +48,12 @@ no_difference() {
     [ "$(first_line "$scratch/old" "$scratch/old")" = "no difference: the same cycles" ]
 }
 check "a program does not differ from itself" no_difference
+by_status() {
+    run compare --fail-above 1 "$scratch/old" "$scratch/new" >/dev/null
+    [ $? = 1 ] && run compare --fail-above 90% "$scratch/old" "$scratch/new" && run compare --fail-above 0 "$scratch/new" "$scratch/old" &&
+        fails_with 125 'cannot run' run compare --fail-above 1 "$scratch/old" "$scratch/nothing"
+}
+check "the status tells whether it is slower, where that is asked for" by_status
 
 report=$scratch/compared.json
 exact_changes() {

@@ -1,6 +1,6 @@
 """Whether `culprit compare` names the cause of a known change first: pairs of small programs, of which
 one has the change (experiments/compare/), and pairs without one, under layouts. Into
-docs/results/compare.md. Three minutes.
+docs/results/compare.md. Ten minutes, with lld.
     python3 -B experiments/compare.py"""
 import json
 import os
@@ -57,10 +57,8 @@ SAME = [("same", "a comment more", [], ["-DCOMMENT"]), ("same", "without `-g`", 
         ("same", "unrelated functions in another order", [], ["-DREORDERED"]),
         ("same", "an unrelated function more", [], ["-DUNUSED"]),
         ("pipeline", "`-fno-toplevel-reorder`", [], ["-fno-toplevel-reorder"]),
-        ("pipeline", "functions in another order, by the linker", ["-ffunction-sections"],
-         ["-ffunction-sections", "-Wl,--sort-section=name"]),
-        ("pipeline", "each function begins 256 bytes", ["-ffunction-sections"],
-         ["-ffunction-sections", "-falign-functions=256"]),
+        ("pipeline", "functions in another order, by the linker", [], ["-Wl,--sort-section=name"]),
+        ("pipeline", "each function begins 256 bytes", [], ["-falign-functions=256"]),
         ("pipeline", "an unused function and 200 bytes of data more", [], ["-DUNUSED"]),
         ("pipeline", "its two files linked in another order", [], ["last"]),
         ("pipeline", "built under a longer path", [], ["elsewhere"]),
@@ -68,6 +66,8 @@ SAME = [("same", "a comment more", [], ["-DCOMMENT"]), ("same", "without `-g`", 
         ("pipeline", "stripped", [], ["-s"]),
         ("pipeline", "not position-independent", [], ["-no-pie", "-fno-pie"])]
 LAYOUTS, LIMIT = 10, 1.0
+SECTIONS = ["-ffunction-sections", "-fdata-sections"]
+SHUFFLED = ["-fuse-ld=lld", "-Wl,--shuffle-sections=*={n}"]
 
 
 def compiled(source, program, flags):
@@ -76,8 +76,14 @@ def compiled(source, program, flags):
     return target
 
 
+def linked(objects, program, flags, *more):
+    """How: of compared --relink, too, which may put the sections in another order."""
+    return " ".join(["gcc", *more, *flags, "-o", program, *objects])
+
+
 def built(name, which, flags, more=()):
-    """`more`: of all files or, of a pipeline whose level is changed, of the second."""
+    """The program, and how it is linked anew. `more`: of all files or, of a pipeline whose level is changed, of
+    the second."""
     name, _, change = name.partition(" ")
     folder, options = SOURCES, [flag for flag in more if flag.startswith("-")]
     program = os.path.join(BUILT, f"{name}{change}.{which}")
@@ -92,8 +98,8 @@ def built(name, which, flags, more=()):
         objects.append(compiled(os.path.join(folder, source), program, [*flags, *here]))
     if "last" in more:
         objects.reverse()
-    subprocess.run(["gcc", *flags, *options, "-o", program, *objects], check=True)
-    return program
+    subprocess.run(linked(objects, program, [*flags, *options]).split(), check=True)
+    return program, linked(objects, "{}", options, *SHUFFLED)
 
 
 def compared(before, after, *options):
@@ -136,7 +142,7 @@ def change_rows():
     rows, right = [], [0, 0]
     for name, what, flags, more, functions, components in CHANGES:
         change = "-DCHANGE" + "".join("_" + word for word in name.split()[1:])
-        report = compared(built(name, "old", flags), built(name, "new", [*flags, change], more))
+        report = compared(built(name, "old", flags)[0], built(name, "new", [*flags, change], more)[0])
         judged = judge(name, functions, components, report)
         right[name in UNSEEN] += all(judged)
         wrong = [word for word, good in zip(("function", "event", "line"), judged) if not good]
@@ -145,32 +151,45 @@ def change_rows():
     return rows, right
 
 
+def alarms(report):
+    return report["layouts"]["low_percent"] > LIMIT or report["layouts"]["high_percent"] < -LIMIT
+
+
+def interval(report):
+    layouts = report["layouts"]
+    return f"{report['percent']:+.2f} ({layouts['low_percent']:+.2f} to {layouts['high_percent']:+.2f})"
+
+
 def same_rows():
-    """Once, and under layouts, where a change beyond the limit is an alarm."""
-    rows, alarms = [], 0
+    """Once, under layouts, and under layouts with sections in another order in each: where a change beyond the
+    limit is an alarm."""
+    rows, counts = [], [0, 0, 0]
     for number, (name, what, before, after) in enumerate(SAME):
-        builds = [built(name, f"old{number}", PLAIN, before), built(name, f"new{number}", PLAIN, after)]
-        once = compared(*builds)
-        over = compared(*builds, "--layouts", str(LAYOUTS))
-        low, high = over["layouts"]["low_percent"], over["layouts"]["high_percent"]
-        alarm = low > LIMIT or high < -LIMIT
-        alarms += alarm
-        spread = max(over["layouts"][side]["spread_percent"] for side in ("before", "after"))
-        rows.append([what, f"{once['percent']:+.3f}", f"{over['percent']:+.3f}", f"{low:+.3f} to {high:+.3f}",
-                     f"{spread:.2f}", "yes" if alarm else "no"])
-    return rows, alarms
+        builds = [built(name, f"{side}{number}", PLAIN + SECTIONS, more)
+                  for side, more in (("old", before), ("new", after))]
+        programs, relinks = zip(*builds)
+        once = compared(*programs)
+        over = compared(*programs, "--layouts", str(LAYOUTS))
+        anew = compared(*programs, "--layouts", str(LAYOUTS), *(word for relink in relinks for word in ("--relink", relink)))
+        counts[0] += abs(once["percent"]) > LIMIT
+        counts[1] += alarms(over)
+        counts[2] += alarms(anew)
+        spreads = [max(report["layouts"][side]["spread_percent"] for side in ("before", "after")) for report in (over, anew)]
+        rows.append([what, f"{once['percent']:+.2f}", interval(over), f"{spreads[0]:.1f}", interval(anew), f"{spreads[1]:.1f}"])
+    return rows, counts
 
 
 def main():
     changes, right = change_rows()
-    same, alarms = same_rows()
+    same, alarmed = same_rows()
     unseen = len(UNSEEN)
     page.write("compare", "experiments/compare.py",
                f"The cause is named first in {sum(right)} of {len(changes)}; of those marked with a star in {right[1]} of "
                f"{unseen}.\n\n" +
                page.table(["change", "what it says", "function, event and line right"], changes) +
-               f"\nOver {LAYOUTS} layouts {alarms} of {len(same)} pairs without a change would alarm at {LIMIT:.0f} %.\n\n" +
-               page.table(["no change, but", "cycles once, %", "over layouts, %", "interval, %", "spread, %", "alarm"],
+               f"\nOf {len(same)} pairs without a change so many would alarm at {LIMIT:.0f} %: of one run {alarmed[0]}; over "
+               f"{LAYOUTS} layouts {alarmed[1]}; with the sections of the program in another order in each {alarmed[2]}.\n\n" +
+               page.table(["no change, but", "cycles, %", "over layouts, %", "spread, %", "linked anew, %", "spread, %"],
                           same))
 
 

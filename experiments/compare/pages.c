@@ -1,6 +1,6 @@
 /* As many bytes are read as before, but one of each page in place of one of each line. */
 enum { COUNT = 4000, PAGE = 4096 };
-static char data[COUNT * PAGE];
+char data[COUNT * PAGE];
 #ifdef CHANGE
 enum { STEP = PAGE };
 #else

@@ -1,7 +1,7 @@
 /* A result is kept in memory, by a pointer that may point at what is read, not in a register. */
 enum { COUNT = 6000 };
 static long data[COUNT], result;
-__attribute__((noinline)) void add_up(const long *from, long *to) {
+__attribute__((noipa)) void add_up(const long *from, long *to) {
 #ifdef CHANGE
     for (int i = 0; i < COUNT; i++)
         *to += from[i]; /* here */

@@ -576,6 +576,7 @@ void memory_statistics(const struct memory *memory, struct memory_statistics *st
                                              .dtlb_accesses = memory->dtlb.accesses,
                                              .dtlb_misses = memory->dtlb.misses,
                                              .page_walks = memory->page_walks,
+                                             .dtlb_wait_cycles = memory->dtlb.wait_cycles,
                                              .dram_reads = memory->own_dram.reads,
                                              .dram_writes = memory->own_dram.writes,
                                              .dram_row_hits = memory->own_dram.row_hits};

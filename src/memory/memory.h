@@ -191,6 +191,7 @@ struct cache_statistics {
 struct memory_statistics {
     struct cache_statistics l1i, l1d, l2, llc;
     uint64_t itlb_accesses, itlb_misses, dtlb_accesses, dtlb_misses, page_walks;
+    uint64_t dtlb_wait_cycles; /* of data, for translations: each access by itself */
     uint64_t dram_reads, dram_writes, dram_row_hits;
 };
 void memory_statistics(const struct memory *memory, struct memory_statistics *statistics);

@@ -25,6 +25,7 @@ struct tlb {
     struct tlb_entry *items; /* NULL: perfect */
     uint64_t uses;
     uint64_t accesses, misses; /* misses: a lookup further out was started */
+    uint64_t wait_cycles;      /* of all accesses, each by itself, for translations */
     uint32_t entries, ways, set_mask, page_shift, latency;
     uint16_t hints[TLB_HINTS];
 };

@@ -121,6 +121,8 @@ uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint6
         ready = second_level(memory, cycle, address, functional);
         keep(tlb, address, cycle, ready, functional);
     }
+    const uint32_t wait = ready > cycle ? (uint32_t)(ready - cycle) : 0;
     *missed = true;
-    return ready > cycle ? (uint32_t)(ready - cycle) : 0;
+    tlb->wait_cycles += functional ? 0 : wait;
+    return wait;
 }

@@ -244,6 +244,8 @@ static void set_saving(const struct search *search, struct candidate *candidate)
     const double part = of > 0 ? units / of : 0;
     advice->saving = part * cost->share;
     advice->half_interval = part * cost->half_interval;
+    if (advice->kind == ADVICE_PAGES) /* misses of the data themselves stay */
+        advice->saving = fmin(advice->saving, search->request->translation);
     if (advice->kind == ADVICE_PREFETCH) /* what is fetched is fetched all the same */
         advice->saving = fmin(advice->saving, fmax(0, 1 - search->request->bus));
 }

@@ -47,6 +47,8 @@ struct advice_request {
     const struct code *code;
     struct program *program;
     const struct multisim_cost *costs; /* by category */
+    double translation;                /* share of the run's cycles for which accesses waited for
+                                          translations, each by itself: at most that is saved */
     double bus; /* share of the run's cycles for which the memory's bus is busy: what is left */
 };
 

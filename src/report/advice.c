@@ -23,11 +23,13 @@ bool advice_build(const struct report *report, const struct code *code, struct p
     for (uint32_t i = 0; i < MULTISIM_CATEGORIES; i++)
         costs[i] = sampled_multisim_cost(&what_if->sample, &what_if->run, 1u << i);
     const double cycles = (double)report->simulation->cycles;
-    const struct advice_request request = {.simulation = report->simulation,
-                                           .code = code,
-                                           .program = program,
-                                           .costs = costs,
-                                           .bus = memory_bus_cycles(report) / cycles};
+    const struct advice_request request = {
+        .simulation = report->simulation,
+        .code = code,
+        .program = program,
+        .costs = costs,
+        .translation = (double)report->simulation->counted.memory.dtlb_wait_cycles / cycles,
+        .bus = memory_bus_cycles(report) / cycles};
     list->count = advice_find(&request, list->items, error);
     return list->count >= 0;
 }

@@ -61,6 +61,7 @@ static void walks_of_a_page_merge(void **state) {
     assert_int_equal(load(memory, 1057, 0x10c0).tlb_cycles, 0);
     const struct memory_statistics statistics = statistics_of(memory);
     assert_int_equal(statistics.page_walks, 1);
+    assert_int_equal(statistics.dtlb_wait_cycles, 57 + 47);
     assert_int_equal(statistics.dtlb_misses, 1);
     memory_free(memory);
 }

@@ -64,15 +64,16 @@ static json_t *statistics_object(const struct report *report) {
                         machine->l2.present ? cache_object(&memory->l2) : json_null());
     json_object_set_new(object, "llc",
                         machine->llc.present ? cache_object(&memory->llc) : json_null());
-    json_object_update_new(object, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-                                             "itlb_accesses", (json_int_t)memory->itlb_accesses,
-                                             "itlb_misses", (json_int_t)memory->itlb_misses,
-                                             "dtlb_accesses", (json_int_t)memory->dtlb_accesses,
-                                             "dtlb_misses", (json_int_t)memory->dtlb_misses,
-                                             "page_walks", (json_int_t)memory->page_walks,
-                                             "dram_reads", (json_int_t)memory->dram_reads,
-                                             "dram_writes", (json_int_t)memory->dram_writes,
-                                             "dram_row_hits", (json_int_t)memory->dram_row_hits));
+    json_object_update_new(
+        object,
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "itlb_accesses",
+                  (json_int_t)memory->itlb_accesses, "itlb_misses", (json_int_t)memory->itlb_misses,
+                  "dtlb_accesses", (json_int_t)memory->dtlb_accesses, "dtlb_misses",
+                  (json_int_t)memory->dtlb_misses, "dtlb_wait_cycles",
+                  (json_int_t)memory->dtlb_wait_cycles, "page_walks",
+                  (json_int_t)memory->page_walks, "dram_reads", (json_int_t)memory->dram_reads,
+                  "dram_writes", (json_int_t)memory->dram_writes, "dram_row_hits",
+                  (json_int_t)memory->dram_row_hits));
     return object;
 }
 

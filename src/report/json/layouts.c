@@ -23,8 +23,8 @@ static json_t *function_json(const struct layout_function *function) {
                      json_text(function->name), "image", json_text(function->image),
                      "variance_share", function->share, "least_cycles", cycles_of(function->least),
                      "most_cycles", cycles_of(function->most), "component",
-                     component_key(function->component), "file", json_text(function->file),
-                     "line", json_known(function->line));
+                     component_key(function->component), "file", json_text(function->file), "line",
+                     json_known(function->line));
 }
 
 bool layouts_report_json(const struct layouts_report *report, FILE *file, struct error *error) {

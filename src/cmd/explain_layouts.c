@@ -16,6 +16,7 @@ static const char *other_report(const struct explain *explain) {
            : input->on_signal                     ? "--on-signal"
            : input->layout                        ? "--layout"
            : run->levels_asked                    ? "--levels"
+           : run->roofline_path                   ? "--roofline"
            : run->save_options.save               ? "--save"
            : run->struct_options.given            ? "--fields"
            : run->path_options.data               ? "--data"

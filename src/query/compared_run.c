@@ -50,7 +50,18 @@ bool compared_run_add(struct compared_run *run, const struct compared_place *pla
     return true;
 }
 
+bool compared_run_add_library(struct compared_run *run, const char *name, uint64_t build,
+                              struct error *error) {
+    if (any_where(i, run->library_count, !strcmp(run->libraries[i].name, name)))
+        return true;
+    const struct compared_library library = {keep(&run->names, name), build};
+    return (library.name &&
+            array_push(run->libraries, run->library_capacity, run->library_count, library)) ||
+           error_set(error, "out of memory for what is compared");
+}
+
 void compared_run_free(struct compared_run *run) {
+    free(run->libraries);
     free(run->places);
     arena_free(&run->names);
     *run = (struct compared_run){0};

@@ -63,6 +63,12 @@ struct compared_place {
     struct compared_cost cost;
 };
 
+/* A file of the system that code lies in: no part of what is built, but of what runs. */
+struct compared_library {
+    const char *name;
+    uint64_t build; /* the beginning of its build id */
+};
+
 struct compared_run {
     struct arena names; /* of the strings */
     const char *title, *machine;
@@ -72,6 +78,8 @@ struct compared_run {
     struct compared_cost all;
     struct compared_place *places;
     size_t count, capacity;
+    struct compared_library *libraries;
+    size_t library_count, library_capacity;
     size_t known;    /* so many of the places were there before: by image and offset */
     uint32_t joined; /* runs that it is the sum of; 0 and 1: it is one */
     /* Of the functions that are not kept, which are summed up in one without an image: the
@@ -83,8 +91,11 @@ struct compared_run {
  * run. */
 bool compared_run_add(struct compared_run *run, const struct compared_place *place,
                       struct error *error);
-/* The same of a run that is the sum of several of one program, as under several layouts: an
- * instruction that was there before compared_run_next() gets the cost. */
+/* Adds a library, with a copy of its name, unless one of that name is there. */
+bool compared_run_add_library(struct compared_run *run, const char *name, uint64_t build,
+                              struct error *error);
+/* compared_run_add() of a run that is the sum of several of one program, as under several layouts:
+ * an instruction that was there before compared_run_next() gets the cost. */
 bool compared_run_join(struct compared_run *run, const struct compared_place *place,
                        struct error *error);
 /* The next of the runs begins. */

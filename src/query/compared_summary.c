@@ -201,7 +201,10 @@ bool compared_summary_make(struct compared_run *run, const struct compared_limit
                        compared_functions_find(run, &summary.functions, &summary.function_count,
                                                &summary.lines)) ||
                       no_memory(error);
-    const bool kept = good && make(&summary, error);
+    bool kept = good && make(&summary, error);
+    for (size_t i = 0; kept && i < run->library_count; i++)
+        kept =
+            compared_run_add_library(made, run->libraries[i].name, run->libraries[i].build, error);
     free(summary.functions);
     free(summary.lines);
     return kept;

@@ -75,6 +75,17 @@ bool field_read_digits(const char *text, uint64_t most, uint64_t *number, const 
     return at > text;
 }
 
+bool field_read_hexadecimal(const char *text, size_t digits, uint64_t *number) {
+    *number = 0;
+    for (size_t i = 0; i < digits; i++) {
+        const int digit = hexadecimal(text[i]);
+        if (digit < 0)
+            return false;
+        *number = *number << 4 | (uint64_t)digit;
+    }
+    return !text[digits];
+}
+
 bool field_read_count(const char *text, uint64_t most, uint64_t *number) {
     const char *end;
     return field_read_digits(text, most, number, &end) && !*end;

@@ -23,6 +23,9 @@ bool field_read_cycles(const char *text, uint64_t *units);
 bool field_read_digits(const char *text, uint64_t most, uint64_t *number, const char **end);
 bool field_read_count(const char *text, uint64_t most, uint64_t *number);
 
+/* So many hexadecimal digits, and nothing else. */
+bool field_read_hexadecimal(const char *text, size_t digits, uint64_t *number);
+
 /* The value of "key=value"; NULL: another key. */
 const char *field_value(const char *field, const char *key);
 

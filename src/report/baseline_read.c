@@ -14,6 +14,7 @@
 enum {
     MAX_FIELDS = BASELINE_WORDS + 8,
     MAX_ENTRIES = 1000,
+    MAX_LIBRARIES = 1000,
     MAX_PLACES = 10000 /* of an entry: functions and lines */
 };
 #define MAX_COUNT UINT64_C(1000000000000000000)
@@ -241,6 +242,15 @@ static bool read_machine(struct reader *reader) {
     return read_text(reader, &reader->entry->setting.machine);
 }
 
+static bool read_library(struct reader *reader) {
+    struct compared_run *run = &reader->entry->run;
+    uint64_t build;
+    if (reader->count != 3 || !*reader->fields[1] || run->library_count == MAX_LIBRARIES ||
+        !field_read_hexadecimal(reader->fields[2], 16, &build))
+        return wrong(reader, "no library");
+    return compared_run_add_library(run, reader->fields[1], build, reader->error);
+}
+
 static bool read_elapsed(struct reader *reader) {
     struct baseline_entry *entry = reader->entry;
     return ((reader->count == 2 || reader->count == 3) &&
@@ -375,14 +385,12 @@ static bool locate(const struct reader *reader, uint64_t distance, struct compar
 static bool read_line(struct reader *reader) {
     uint64_t distance;
     size_t next;
-    char *end;
+    uint64_t shape;
     struct compared_place place = reader->function;
     if (!reader->based || reader->count < 3 ||
-        !field_read_count(reader->fields[1], UINT64_MAX, &distance) ||
-        strlen(reader->fields[2]) != 8)
+        !field_read_count(reader->fields[1], UINT64_MAX, &distance))
         return wrong(reader, "no line of a function");
-    const unsigned long shape = strtoul(reader->fields[2], &end, 16);
-    if (*end || reader->fields[2][0] == '-' || reader->fields[2][0] == '+')
+    if (!field_read_hexadecimal(reader->fields[2], 8, &shape))
         return wrong(reader, "no shape of a line");
     if (!read_cost(reader, 3, &place.cost, &next))
         return false;
@@ -405,10 +413,11 @@ static bool read_line(struct reader *reader) {
 static const struct {
     const char *word;
     bool (*read)(struct reader *reader);
-} WORDS[] = {{"entry", read_entry},     {"command", read_command}, {"options", read_options},
-             {"culprit", read_culprit}, {"machine", read_machine}, {"elapsed", read_elapsed},
-             {"layout", read_layout},   {"all", read_all},         {"function", read_function},
-             {"kinds", read_kinds},     {"in", read_base},         {"line", read_line}};
+} WORDS[] = {{"entry", read_entry},       {"command", read_command}, {"options", read_options},
+             {"culprit", read_culprit},   {"machine", read_machine}, {"elapsed", read_elapsed},
+             {"library", read_library},   {"layout", read_layout},   {"all", read_all},
+             {"function", read_function}, {"kinds", read_kinds},     {"in", read_base},
+             {"line", read_line}};
 enum { WORD_COUNT = sizeof WORDS / sizeof *WORDS };
 
 static bool read_words(struct reader *reader) {

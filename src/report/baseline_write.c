@@ -154,6 +154,11 @@ static void put_head(FILE *file, const struct baseline_entry *entry,
     put_field(file, entry->setting.culprit);
     fputs("\nmachine", file);
     put_field(file, entry->setting.machine);
+    for (size_t i = 0; i < run->library_count; i++) {
+        fputs("\nlibrary", file);
+        put_field(file, run->libraries[i].name);
+        fprintf(file, "\t%016" PRIx64, run->libraries[i].build);
+    }
     fprintf(file, "\nelapsed\t%" PRIu64, run->elapsed);
     if (entry->second)
         fprintf(file, "\t%" PRIu64, entry->second);

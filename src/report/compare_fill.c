@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "report/compare_report.h"
+#include "util/file_name.h"
+#include "util/little_endian.h"
 
 static_assert((int)COMPONENT_COUNT <= (int)COMPARED_CAUSES, "a cause for each component");
 
@@ -27,6 +29,20 @@ const char *compare_name_function(char *text, size_t size, const char *image, bo
 }
 
 /* ---- from a simulation ---- */
+
+/* Libraries of the system, by where these lie. */
+static bool add_libraries(struct compared_run *run, const struct code *code, struct error *error) {
+    bool good = true;
+    for (uint32_t i = 0; good && i < code->image_count; i++) {
+        const struct code_image *image = &code->images[i];
+        const bool system =
+            !strncmp(image->path, "/lib", 4) || !strncmp(image->path, "/usr/lib", 8);
+        if (image->kind == CODE_IMAGE_FILE && system && image->build_id_size >= 8)
+            good = compared_run_add_library(run, file_base_name(image->path),
+                                            __builtin_bswap64(get_u64(image->build_id)), error);
+    }
+    return good;
+}
 
 /* The fields that instructions access, of functions that have a thousandth of the cycles. */
 static bool find_fields(const struct report_rows *rows, struct field_rows *fields,
@@ -84,7 +100,7 @@ bool compare_report_take(struct compare_report *report, unsigned side, const cha
         ((program && row && (run->title || compare_run_title(run, command, machine->name))) ||
          no_memory(error)) &&
         rows_build(BY_INSTRUCTION, 0, simulation, code, program, &rows, error) &&
-        find_fields(&rows, &fields, error);
+        find_fields(&rows, &fields, error) && add_libraries(run, code, error);
     for (uint32_t i = 0; good && i < rows.count; i++)
         good = add_row(run, &rows, i, &fields, row, error);
     const uint64_t together = simulation->together.cycles;

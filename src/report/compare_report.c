@@ -213,6 +213,20 @@ static bool note_interval(struct compare_report *report) {
                                                           : "");
 }
 
+static bool note_libraries(struct compare_report *report) {
+    const struct compared_run *before = &report->runs[0], *after = &report->runs[1];
+    bool good = true;
+    for (size_t i = 0; i < before->library_count; i++)
+        for (size_t k = 0; k < after->library_count; k++)
+            if (!strcmp(before->libraries[i].name, after->libraries[k].name) &&
+                before->libraries[i].build != after->libraries[k].build)
+                good &=
+                    report_note(&report->report,
+                                "%s is another one than before: some of the difference may be its",
+                                before->libraries[i].name);
+    return good;
+}
+
 static bool add_notes(struct compare_report *report) {
     const struct compared_run *runs = report->runs;
     bool good = true;
@@ -227,6 +241,7 @@ static bool add_notes(struct compare_report *report) {
     if (report->compared.builds[0])
         good &= report_note(&report->report, "%s and %s are taken for two builds of one program",
                             report->compared.builds[0], report->compared.builds[1]);
+    good &= note_libraries(report);
     if (report->difference.count)
         good &= note_interval(report);
     if (report->interval < 0)

@@ -133,6 +133,14 @@ check "under layouts a build is slower when it is so under each" by_layouts
 check "an entry has as many layouts as it was written with" fails_with 125 'has 3 layouts' gate --name laid --layouts 4
 cp kept.baseline $file
 
+another_library() {
+    gate --update --name true -- true && sed -i 's/^\(library\tlibc.so.6\t\).*/\10123456789abcdef/' $file &&
+        gate --name true --json -o "$report" && told "r['passed'] == 1" \
+        "any('libc.so.6 is another one' in note for note in r['entries'][0]['notes'])"
+}
+check "a library that is another one is noted" another_library
+cp kept.baseline $file
+
 # What cannot be said: each is one line, and the file stays.
 unsaid() {
     local pattern=$1

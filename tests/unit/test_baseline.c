@@ -63,6 +63,7 @@ static void fill(struct compared_run *run, uint64_t miss) {
     add(run, "step", 0, 0x30, "inc ecx", 50, 0);
     add(run, "step", 0, 0x34, "jnz 0x30", 40, 0);
     add(run, "once", 20, 0x40, "ret", 10, 0);
+    assert_true(compared_run_add_library(run, "libc.so.6", 0x0123456789abcdef, &error));
     run->elapsed = (run->all.units + CYCLE_UNITS - 1) / CYCLE_UNITS;
 }
 
@@ -175,6 +176,8 @@ static void what_is_written_is_read(void **state) {
     assert_int_equal(entry->run.elapsed, 2);
     assert_int_equal(entry->run.all.units, 1000);
     assert_int_equal(entry->layout_count, 3);
+    assert_int_equal(entry->run.library_count, 1);
+    assert_int_equal(entry->run.libraries[0].build, 0x0123456789abcdef);
     assert_memory_equal(entry->layouts, LAYOUTS, sizeof LAYOUTS);
     fill(&after, 500);
     assert_true(compared_runs_find(&entry->run, &after, &runs, &error));
@@ -286,6 +289,7 @@ static const struct {
     {GIVEN "elapsed\t0\n", "no elapsed cycles"},
     {GIVEN "elapsed\t1000000000000001\n", "no elapsed cycles"},
     {GIVEN "elapsed\t99999999999999999999999\n", "no elapsed cycles"},
+    {GIVEN "library\tlibc.so.6\t12345\n", "no library"},
     {GIVEN "layout\t1\t5\nlayout\t1\t5\n", "no cycles of a layout"},
     {GIVEN "layout\t1000\t5\n", "no cycles of a layout"},
     {GIVEN "layout\t0\t0\n", "no cycles of a layout"},

@@ -1,6 +1,7 @@
 """`culprit gate` over programs that were rebuilt, ten of them so that they do the same and ten slower
 (experiments/compare/), and over one of a thousand million instructions: verdicts, sizes of baselines
-and time. Into docs/results/gate.md. Ten minutes; --exact, --layouts and --long make that section alone.
+and time. Into docs/results/gate.md. Ten minutes; --exact, --layouts, --estimated and --long make
+that section alone.
     python3 -B experiments/gate.py"""
 import json
 import os
@@ -129,10 +130,40 @@ def long_run():
             page.table(["", "verdict", "processor time, s", "elapsed, s"], rows))
 
 
+def cycles_by_layout(baseline):
+    with open(baseline) as text:
+        return [int(line.split("\t")[2]) for line in text if line.startswith("layout\t")]
+
+
+def estimated():
+    """Cycles under each layout as a gate estimates them of a long run, and of every instruction."""
+    prepare()
+    with open(os.path.join(BUILT, "numbers"), "w") as numbers:
+        numbers.writelines(f"{i * 7919 % 40009}\n" for i in range(40009))
+    archive()
+    os.truncate(os.path.join(BUILT, "include.tar"), 500000)
+    rows, worst = [], 0
+    for program, *arguments in [("gzip", "-9", "-c", "include.tar"), ("sort", "-n", "numbers")]:
+        baseline = os.path.join(BUILT, program + ".baseline")
+        gate(baseline, "--update", "--layouts", "4", "--", program, *arguments)
+        report = os.path.join(BUILT, "compared.json")
+        subprocess.run([run.CULPRIT, "compare", "--layouts", "4", "--json", "-o", report, program, program, *arguments],
+                       env=run.ENVIRONMENT, cwd=BUILT, stderr=subprocess.DEVNULL, check=True, timeout=1200)
+        with open(report) as content:
+            exact = json.load(content)["layouts"]["cycles_before"]
+        for layout, (told, true) in enumerate(zip(cycles_by_layout(baseline), exact)):
+            off = 100 * (told / true - 1)
+            worst = max(worst, abs(off))
+            rows.append([" ".join([program, *arguments]), layout, f"{told:,}", f"{true:,}", f"{off:+.3f}"])
+    return (f"At most {worst:.2f} % off.\n\n" +
+            page.table(["program", "layout", "estimated cycles", "cycles", "off, %"], rows))
+
+
 def main():
     page.write_sections("gate", "experiments/gate.py",
                         [("exact", "Exact cycles", lambda scratch: verdicts()),
                          ("layouts", f"{LAYOUTS} layouts", lambda scratch: verdicts("--layouts", str(LAYOUTS))),
+                         ("estimated", "Layouts of longer runs, estimated", lambda scratch: estimated()),
                          ("long", "A long run", lambda scratch: long_run())], sys.argv[1:])
 
 

@@ -200,5 +200,5 @@ check "not the same chains twice" fails_with 2 "the same chains as of --tree, as
 run sim --python -o none.txt c.ctrace
 check "Python where none was run" grep -q "no Python was run" none.txt
 check "--least without frames" fails_with 2 "it is about --tree and --callers" run sim --least 5 c.ctrace
-check "not of lists of regions" fails_with 2 "for a single run" run sim --tree --regions nowhere.csv
+check "not of lists of regions alone" fails_with 2 "give the trace of the whole run" run sim --tree --regions nowhere.csv
 finish

@@ -86,6 +86,7 @@ same() { # VERB [OPTION...]
 check "sim gives the same bytes in another environment and directory" same sim
 check "so does explain" same explain
 check "and icost" same icost --limit 200000
+check "under other layouts, too" same explain --layouts 3
 
 elsewhere() {
     report one sim && taskset -c 0 nice "$BASH" -c \

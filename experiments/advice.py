@@ -26,14 +26,16 @@ REMEDIES = [
     ("advised", "sparse", "kernel_search", "kernel_search_keys", "locality", "keys side by side"),
     ("fields", "scan", None, None, "prefetch", "hot fields apart"),
     ("fields", "list", None, None, "locality", "hot fields apart"),
+    ("threads", "counters", "together", "apart", "padding", "a line for each"),
     ("advised", "scale", "kernel_scale", "kernel_scaled", "divide", "a reciprocal"),
     ("advised", "doubles", "kernel_doubles", "kernel_pairs", "vectors", "2 doubles at a time"),
     ("advised", "order", "kernel_order", "kernel_order", "branch", "the data sorted"),
     ("riscv64", "gather", "kernel_gather", "kernel_gather_ahead", "prefetch", "prefetched 16 ahead"),
     ("fields", "tree", None, None, "locality", "hot fields apart"),
+    ("threads", "tallies", "static", "static-padded", "padding", "a line for each"),
     ("fields", "slots", None, None, "prefetch", "hot fields apart"),
 ]
-UNSEEN = "scale", "doubles", "order", "gather", "tree", "slots"
+UNSEEN = "scale", "doubles", "order", "gather", "tree", "slots", "tallies"
 WITHOUT = [("four chains of additions", ["levels", "independent"]), ("one chain of additions", ["levels", "dependent"]),
            ("independent multiplications", ["levels", "multiply"]), ("pointers in the L1", ["levels", "chase_l1"]),
            ("taken jumps", ["levels", "jumps"]), ("sha256sum", ["sha256sum", "/usr/bin/python3.11"]),
@@ -54,6 +56,9 @@ def sides(program, kernel, before, after):
     if program == "fields":
         source = {"slots": "table"}.get(kernel, kernel)
         return ([built("fields", source)], []), ([built("fields", source, "-DREMEDY")], [])
+    if program == "threads":
+        path = run.workload(kernel, "x86_64")
+        return ([path, before], []), ([path, after], [])
     path = (built("", "advised", "-static", compiler="riscv64-linux-gnu-gcc") if program == "riscv64"
             else built("", program))
     limit = ["--limit", "8M", "--stop"] if program == "remedies" else []
@@ -64,7 +69,7 @@ def sides(program, kernel, before, after):
 def cycles_of(program, function, report):
     """Of a kernel that is cut short, of a round of its innermost loop."""
     if program != "remedies":
-        return report["cycles"]
+        return (report["together"] or {}).get("elapsed_cycles", report["cycles"])
     loops = [loop for loop in report["loops"] if loop["function"] == function]
     depth = max(loop["depth"] for loop in loops)
     loop = max((loop for loop in loops if loop["depth"] == depth), key=lambda loop: loop["cycles"])

@@ -19,7 +19,7 @@ enum {
     VECTOR_BYTES = 16,
     AGAIN = 16, /* executions: code is fetched for the first time in one of so many at most */
 };
-static const double LEAST_SAVING = 0.01, LEAST_FUNCTION = 0.01;
+static const double LEAST_FUNCTION = 0.01;
 
 const struct advice_row advice_table[ADVICE_KINDS] = {
     [ADVICE_BRANCH] = {"branch", "refills behind it",
@@ -49,6 +49,12 @@ const struct advice_row advice_table[ADVICE_KINDS] = {
                        "scalar arithmetic, each round for itself: have it vectorised (-O3, "
                        "restrict)",
                        "sim --by loop", 0},
+    [ADVICE_PADDING] = {"padding", "lines of false sharing",
+                        "threads write beside each other's data: a cache line for each", "sharing",
+                        0},
+    [ADVICE_COPIES] = {"copies", "lines of true sharing",
+                       "threads write the same data: a copy for each, joined at the end", "sharing",
+                       0},
 };
 
 struct candidate {
@@ -173,7 +179,7 @@ static bool look_at_insn(struct looked *looked, uint32_t number, uint32_t at) {
         insn_cells(simulation->cells, simulation->cell_count, number, &count);
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t units = cells[i].units;
-        missed += cells[i].psv & misses ? units : 0;
+        missed += cells[i].psv & misses && !(cells[i].psv & PSV_ST_CO) ? units : 0;
         refill += cells[i].psv & PSV_FL_MB ? units : 0;
         forwarded += cells[i].psv & PSV_ST_FW ? units : 0;
         translated += cells[i].psv & PSV_ST_TLB ? units : 0;
@@ -291,7 +297,7 @@ static int choose(struct search *search, struct advice advices[ADVICE_MOST]) {
     if (search->count)
         qsort(search->candidates, search->count, sizeof *search->candidates, by_saving);
     for (size_t i = 0; i < search->count && count < ADVICE_MOST; i++)
-        if (search->candidates[i].advice.saving >= LEAST_SAVING)
+        if (search->candidates[i].advice.saving >= ADVICE_LEAST)
             name_place(search, &search->candidates[i], &advices[count++]);
     return count;
 }

@@ -16,6 +16,8 @@ enum advice_kind {
     ADVICE_CODE,
     ADVICE_DIVIDE,
     ADVICE_VECTOR,
+    ADVICE_PADDING, /* of threads; these two are simulated with the remedy (thread_what_if.h) */
+    ADVICE_COPIES,
     ADVICE_KINDS
 };
 
@@ -38,6 +40,8 @@ struct advice {
     uint32_t line;               /* 0: not known */
     bool everywhere;             /* in the whole program, most of it here */
     unsigned lanes;              /* of ADVICE_VECTOR: elements of a vector */
+    uint64_t lines;              /* of ADVICE_PADDING and ADVICE_COPIES, which have no place: of
+                                    memory; no image then */
 };
 
 enum { ADVICE_MOST = 5 };
@@ -52,6 +56,8 @@ struct advice_request {
     double bus; /* share of the run's cycles for which the memory's bus is busy: what is left */
 };
 
-/* The largest savings first, of at least 1 % of the run; returns how many, or −1 with an error. */
+#define ADVICE_LEAST 0.01 /* of the run; what saves less is not told */
+
+/* The largest savings first; returns how many, or −1 with an error. */
 int advice_find(const struct advice_request *request, struct advice advices[ADVICE_MOST],
                 struct error *error);

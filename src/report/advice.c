@@ -1,28 +1,67 @@
 #include "report/advice.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/json_values.h"
 #include "report/report.h"
 #include "report/short_name.h"
 #include "report/upgrades.h"
+#include "study/thread_what_if.h"
 #include "util/file_name.h"
 #include "util/text.h"
 
 enum { PLACE = 32 };
 
+/* What is known of each cause: of a sample, or, of threads, of what was simulated without it.
+ * False: nothing is. */
+static bool find_costs(const struct report *report,
+                       struct multisim_cost costs[MULTISIM_CATEGORIES]) {
+    const struct what_if *what_if = &report->what_if;
+    const struct thread_what_ifs *threads = report->threads.what_ifs;
+    memset(costs, 0, MULTISIM_CATEGORIES * sizeof *costs);
+    for (uint32_t i = 0; what_if->breakdown.cycles && i < MULTISIM_CATEGORIES; i++)
+        costs[i] = sampled_multisim_cost(&what_if->sample, &what_if->run, 1u << i);
+    for (size_t i = 0; threads && i < threads->count; i++)
+        if (threads->items[i].kind == WHAT_IF_IDEAL &&
+            threads->items[i].ideal < MULTISIM_CATEGORIES)
+            costs[threads->items[i].ideal].share = fmax(0, threads->items[i].saved);
+    return what_if->breakdown.cycles || threads;
+}
+
+static void insert(struct advice_list *list, const struct advice *advice) {
+    int at = list->count < ADVICE_MOST ? list->count++ : ADVICE_MOST - 1;
+    if (list->items[at].image && list->items[at].saving >= advice->saving && at == ADVICE_MOST - 1)
+        return;
+    for (; at > 0 && list->items[at - 1].saving < advice->saving; at--)
+        list->items[at] = list->items[at - 1];
+    list->items[at] = *advice;
+}
+
+/* What threads do to each other, and was simulated otherwise. */
+static void add_threads(const struct thread_what_ifs *threads, struct advice_list *list) {
+    for (size_t i = 0; threads && i < threads->count; i++) {
+        const struct thread_what_if *what = &threads->items[i];
+        if ((what->kind == WHAT_IF_PADDING || what->kind == WHAT_IF_COPIES) &&
+            what->saved >= ADVICE_LEAST)
+            insert(list, &(struct advice){.kind = what->kind == WHAT_IF_PADDING ? ADVICE_PADDING
+                                                                                : ADVICE_COPIES,
+                                          .saving = what->saved,
+                                          .lines = what->count,
+                                          .everywhere = true});
+    }
+}
+
 bool advice_build(const struct report *report, const struct code *code, struct program *program,
                   struct advice_list *list, struct error *error) {
     struct multisim_cost costs[MULTISIM_CATEGORIES];
-    const struct what_if *what_if = &report->what_if;
-    *list = (struct advice_list){.count = 0};
-    if (!what_if->breakdown.cycles)
-        return true;
-    for (uint32_t i = 0; i < MULTISIM_CATEGORIES; i++)
-        costs[i] = sampled_multisim_cost(&what_if->sample, &what_if->run, 1u << i);
     const double cycles = (double)report->simulation->cycles;
+    *list = (struct advice_list){.count = 0};
+    if (!find_costs(report, costs) || !(cycles > 0))
+        return true;
     const struct advice_request request = {
         .simulation = report->simulation,
         .code = code,
@@ -30,8 +69,10 @@ bool advice_build(const struct report *report, const struct code *code, struct p
         .costs = costs,
         .translation = (double)report->simulation->counted.memory.dtlb_wait_cycles / cycles,
         .bus = memory_bus_cycles(report) / cycles};
-    list->count = advice_find(&request, list->items, error);
-    return list->count >= 0;
+    const int count = advice_find(&request, list->items, error);
+    list->count = count < 0 ? 0 : count;
+    add_threads(report->threads.what_ifs, list);
+    return count >= 0;
 }
 
 /* "longest_match+0x2c, deflate.c:1148" */
@@ -54,12 +95,16 @@ static void put_advice(const struct advice *advice, const struct page *page) {
     FILE *line = open_memstream(&text, &size);
     if (!line)
         return;
-    fprintf(line, "%5s ±%s %-10s %s", text_percent(advice->saving, 1).s,
-            text_percent(advice->half_interval, 1).s, row->name,
-            advice->everywhere ? "most at " : "");
-    put_place(advice, line);
-    fprintf(line, ": %s (%s: %s %%", row->sentence, row->evidence,
-            text_percent(advice->evidence, 1).s);
+    fprintf(line, "%5s ±%s %-10s ", text_percent(advice->saving, 1).s,
+            text_percent(advice->half_interval, 1).s, row->name);
+    if (advice->lines) {
+        fprintf(line, "%s (%s: %" PRIu64, row->sentence, row->evidence, advice->lines);
+    } else {
+        fputs(advice->everywhere ? "most at " : "", line);
+        put_place(advice, line);
+        fprintf(line, ": %s (%s: %s %%", row->sentence, row->evidence,
+                text_percent(advice->evidence, 1).s);
+    }
     if (advice->lanes)
         fprintf(line, ", %u in a vector", advice->lanes);
     fprintf(line, "); culprit %s", row->check);
@@ -84,13 +129,14 @@ json_t *advice_json(const struct advice_list *list) {
         const struct advice_row *row = &advice_table[advice->kind];
         json_array_append_new(
             array,
-            json_pack("{s:s, s:f, s:f, s:f, s:s, s:s, s:s, s:s, s:I, s:o, s:o, s:i, s:b}", "kind",
-                      row->name, "saving_percent", 100 * advice->saving, "half_interval_95",
+            json_pack("{s:s, s:f, s:f, s:f, s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:i, s:b, s:o}",
+                      "kind", row->name, "saving_percent", 100 * advice->saving, "half_interval_95",
                       100 * advice->half_interval, "evidence_percent", 100 * advice->evidence,
                       "evidence", row->evidence, "try", row->sentence, "check", row->check, "image",
-                      advice->image, "offset", (json_int_t)advice->offset, "function",
+                      json_text(advice->image), "offset", (json_int_t)advice->offset, "function",
                       json_text(advice->function), "file", json_text(advice->file), "line",
-                      (int)advice->line, "everywhere", advice->everywhere));
+                      (int)advice->line, "everywhere", advice->everywhere, "lines",
+                      json_known(advice->lines)));
     }
     return array;
 }

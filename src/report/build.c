@@ -68,8 +68,7 @@ bool report_build(const struct report_request *request, const struct simulation 
     if (request->forecast)
         report->forecast = *request->forecast;
     if (request->causes &&
-        !(what_if_build(request->causes, simulation, code, program, &report->what_if, error) &&
-          advice_build(report, code, program, &report->advice, error)))
+        !what_if_build(request->causes, simulation, code, program, &report->what_if, error))
         return false;
     if (!build_stack(simulation, &report->stack))
         return error_set(error, "out of memory for the report");
@@ -92,6 +91,8 @@ bool report_build(const struct report_request *request, const struct simulation 
     if (!threads_report_build(report, request->top, &report->threads, error))
         return false;
     report->threads.what_ifs = request->thread_what_ifs;
+    if (!advice_build(report, code, program, &report->advice, error))
+        return false;
     return report_add_worth(report) || error_set(error, "out of memory for the report");
 }
 

@@ -320,8 +320,8 @@ void report_text(const struct report *report, const struct page *page) {
         if (report->data.rows)
             report_text_data(report, page);
         what_if_text(&report->what_if, page);
-        advice_text(&report->advice, page);
         thread_what_ifs_text(&report->threads, page);
+        advice_text(&report->advice, page);
         upgrades_text(report, page);
         uint64_t units[COMPONENT_COUNT];
         stack_components(&report->stack, units);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/explain.h"
 #include "cmd/interrupt.h"
 #include "cmd/verb.h"
 #include "report/compare_report.h"
@@ -195,8 +196,10 @@ static bool take(void *context, unsigned side, const struct simulated_run *run,
 static bool take_layout(void *context, const struct layout_result *result, struct error *error) {
     struct job *job = context;
     job->report.runs[result->input].limited |= result->limited;
-    if (!result->layout)
+    if (!result->layout) {
         note_exit(job, result->input, &result->exit);
+        note_raced(&job->report.report, result);
+    }
     return compare_report_take_layout(&job->report, result->input, result->layout, result->command,
                                       result->simulation, result->code, result->machine, error);
 }

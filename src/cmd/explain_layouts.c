@@ -42,6 +42,14 @@ void explain_check_layouts(const struct argp_state *state, struct explain *expla
     explain->run.input.fixed = true;
 }
 
+void note_raced(struct report *report, const struct layout_result *result) {
+    if (result->simulation->thread_count > 1)
+        report_note(report,
+                    "%s has threads, whose order may be another in each run: what differs "
+                    "is not of layout alone",
+                    result->command);
+}
+
 static bool take(void *context, const struct layout_result *result, struct error *error) {
     struct explain *explain = context;
     struct layouts_report *report = &explain->layouts_report;
@@ -58,6 +66,7 @@ static bool take(void *context, const struct layout_result *result, struct error
         report_note(&report->report, "%s", note);
     if (result->trace)
         note_trace(&report->report, result->trace);
+    note_raced(&report->report, result);
     return true;
 }
 

@@ -183,6 +183,24 @@ interrupted() {
     [ $? = 124 ] && grep -qE 'interrupted after [0-9]+ of 1000 layouts' "$scratch/text"
 }
 check "an interrupt leaves the layouts until then" interrupted
+cat >"$scratch/threads.c" <<'PROGRAM'
+#include <pthread.h>
+static void *work(void *place) {
+    for (volatile int i = 0; i < 1000; i++)
+        ;
+    return place;
+}
+int main(void) {
+    pthread_t thread;
+    return pthread_create(&thread, NULL, work, NULL) || pthread_join(thread, NULL);
+}
+PROGRAM
+threads_are_told() {
+    gcc -O1 -pthread -o "$scratch/threads" "$scratch/threads.c" &&
+        run compare --layouts 2 "$scratch/threads" "$scratch/near" >"$scratch/text" 2>&1 &&
+        [ "$(tr -s ' \n' ' ' <"$scratch/text" | grep -o 'has threads, whose order may be another' | wc -l)" = 1 ]
+}
+check "that threads run in another order each time is told" threads_are_told
 fits() {
     run explain --layouts 3 -- "$scratch/near" 2>"$scratch/text" && fits_100 "$scratch/text" &&
         run compare --layouts 3 "$scratch/near" "$scratch/far" >"$scratch/text" && fits_100 "$scratch/text"

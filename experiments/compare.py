@@ -49,7 +49,7 @@ CHANGES = [
     ("pipeline COPY", "there a struct passed by value", PLAIN, [], {"add", "read_lines"} | COPYING, {"execute", "stores"}),
     ("pipeline CHECK", "there checks in a loop", PLAIN, [], {"parse"}, {"execute"}),
     ("pipeline LEVEL", "there `-O1` for one of two files", PLAIN, ["-O1"], {"sum_bytes", "mix"}, {"execute"})]
-# Written after compare could last be changed by what it said of the others.
+# Not looked at while compare could be changed by what it said of the others.
 UNSEEN = {"pages", "indirect", "atomic", "alignment", "stack", "pipeline HASH", "pipeline COPY", "pipeline CHECK",
           "pipeline LEVEL"}
 # Program, what else is not the same, how each is built.

@@ -171,8 +171,9 @@ bool baseline_put(const char *path, const char *const *names, char *const *texts
 bool baseline_check_writable(const char *path, struct error *error) {
     struct target target;
     FILE *file = find_target(&target, path, error) ? open_beside(&target, error) : NULL;
+    const bool good = file;
     if (file)
         fclose(file);
     discard(&target);
-    return file;
+    return good;
 }

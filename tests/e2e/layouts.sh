@@ -115,10 +115,12 @@ first_line() {
     run compare "${quiet[@]}" "$@" 2>&1 | head -n 1
 }
 luck_is_no_difference() {
-    first_line "$scratch/near" "$scratch/far"
-    first_line --layouts 12 "$scratch/near" "$scratch/far"
-    [[ $(first_line "$scratch/near" "$scratch/far") =~ ^[+-][1-9][0-9]\. ]] &&
-        [[ $(first_line --layouts 12 "$scratch/near" "$scratch/far") =~ \
+    local once many
+    once=$(first_line "$scratch/near" "$scratch/far")
+    many=$(first_line --layouts 12 "$scratch/near" "$scratch/far")
+    printf '%s\n' "$once" "$many"
+    [[ $once =~ ^[+-][1-9][0-9]\. ]] &&
+        [[ $many =~ \
             ^"no difference: "[+-][0-9.]+" % cycles (-"[0-9.]+" to +"[0-9.]+" %) over 12 layouts"$ ]]
 }
 check "a difference that layout alone makes is none" luck_is_no_difference

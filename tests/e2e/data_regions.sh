@@ -105,7 +105,7 @@ hot(3000)
 PROGRAM
 python=$(python3 -S -c 'import sys; print(sys.executable)')
 lines_alike() {
-    run explain $by_regions --python --tree --callers=hot --folded folded.txt -o python.explained -- "$python" -I -S work.py &&
+    run explain $by_regions --python --callers=hot --folded folded.txt -o python.explained -- "$python" -I -S work.py &&
         run sim --python --top 0 --json -o python.whole -- "$python" -I -S work.py &&
         python3 -S -c '
 import json

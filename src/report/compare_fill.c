@@ -44,10 +44,10 @@ static bool add_libraries(struct compared_run *run, const struct code *code, str
     return good;
 }
 
-/* The fields that instructions access, of functions that have a thousandth of the cycles. */
+/* The fields that instructions access, of functions that have a hundredth of the cycles. */
 static bool find_fields(const struct report_rows *rows, struct field_rows *fields,
                         struct error *error) {
-    enum { LEAST = 1000 };
+    enum { LEAST = 100 };
     struct report_rows functions;
     const struct simulation *simulation = rows->simulation;
     bool good =

@@ -57,6 +57,8 @@ static const struct option_row OPTIONS[] = {
     TEXT("relink", "COMMAND", layouts.relinks[0], RELINK_HELP, .least = 1, .not_again = true),
     RERUN_ROW(rerun),
     NO_REPEATABLE_ROW(run.input.repeatable),
+    NO_FLAG("no-what-if", run.study.forecasts,
+            "Do not simulate again what would be saved without each cause: faster, without advice"),
     TAKE("systematic", NULL, take_systematic,
          "One run, whatever its length, sampled systematically"),
     COUNT("warm", "N", run.study.options.sampling.warm,

@@ -50,7 +50,7 @@ check "the tree's cycles, instructions and events sum to the run's" \
 
 cd "$scratch" || exit 1
 run trace -o c.ctrace -- ./c 20 >/dev/null 2>&1
-check "explain shows the tree" run explain --tree --least 5 -o tree.txt c.ctrace
+check "explain shows the tree" run explain --no-what-if --tree --least 5 -o tree.txt c.ctrace
 check "main is below the C library's start" \
     bash -c "grep -A1 __libc_start_call_main tree.txt | tail -n 1 | grep -qE ' main +c '"
 check "functions called have branches" grep -qE '[├└] fib +c ' tree.txt
@@ -88,8 +88,8 @@ PROGRAM
 by_regions() { # PROGRAM ROUNDS OFF OPTION...
     local program=$1 rounds=$2 off=$3
     shift 3
-    run explain --regions-over 1M --regions 12 "$@" --tree --json -o "$program.part" -- "./$program" "$rounds" >/dev/null &&
-        run explain --exact --tree --json -o "$program.whole" -- "./$program" "$rounds" >/dev/null &&
+    run explain --no-what-if --regions-over 1M --regions 12 "$@" --tree --json -o "$program.part" -- "./$program" "$rounds" >/dev/null &&
+        run explain --no-what-if --exact --tree --json -o "$program.whole" -- "./$program" "$rounds" >/dev/null &&
         python3 -S regions.py "$program.part" "$program.whole" "$off" && python3 -S sums.py "$program.part"
 }
 cc -w -g -O1 -fno-inline -I "$root/tests/guests" -o turns "$root/tests/guests/calls_coroutines.c"
@@ -179,7 +179,7 @@ check "a saved run keeps its tree, with the events" python3 -S same_tree.py sim.
 run epochs export --store profiles.db --format folded saved.folded >/dev/null
 check "other tools get it, too" grep -qE '^c;_start;.*;main;.*;fib;leaf [0-9]+$' saved.folded
 
-run explain --regions-over 1M --regions 12 --tree --json --save --store regions.db -o sim.json -- ./turns 500 >/dev/null
+run explain --no-what-if --regions-over 1M --regions 12 --tree --json --save --store regions.db -o sim.json -- ./turns 500 >/dev/null
 run top --store regions.db --tree --json -o top.json
 check "of a run by regions, too" python3 -S same_tree.py sim.json top.json
 run sim --folded c.folded --json -o plain.json c.ctrace

@@ -59,7 +59,7 @@ check "a trace without them says so" \
     bash -c "'$CULPRIT' sim --data plain.ctrace | grep -q 'nothing tells of memory'"
 
 # What the table looks like.
-run explain --data -o report.txt kept.ctrace
+run explain --no-what-if --data -o report.txt kept.ctrace
 check "explain has the table, behind the instructions" \
     bash -c "grep -n 'cycles of misses by data: .* has an object' report.txt"
 check "and the caller of the allocation" grep -q 'heap  *make_list_node data_objects.c:35' report.txt
@@ -128,7 +128,7 @@ import json
 report = json.load(open("threads.json"))
 assert report["together"] and all(t["begin_cycle"] > 0 for t in report["threads"][1:]), report["threads"]'
 explained() { # OPTION WHAT
-    run explain $1 --data -o explained.txt -- ./threads && tr -s ' \n' ' ' <explained.txt | grep -q "$2"
+    run explain --no-what-if $1 --data -o explained.txt -- ./threads && tr -s ' \n' ' ' <explained.txt | grep -q "$2"
 }
 check "explain simulates them together" explained "" 'simulated together on the cores of one chip'
 check "and with --fields" explained --fields 'simulated together on the cores of one chip'

@@ -32,7 +32,7 @@ by_regions="--regions-over 200k --regions 8 --top 0 --json"
 alike() { # NAME COMMAND...
     local name=$1
     shift
-    run explain $by_regions --data -o "$name.explained" -- "$@" >/dev/null &&
+    run explain --no-what-if $by_regions --data -o "$name.explained" -- "$@" >/dev/null &&
         run sim --data --top 0 --json -o "$name.whole" -- "$@" >/dev/null &&
         python3 -S compare.py "$name.explained" "$name.whole"
 }
@@ -40,19 +40,19 @@ for kernel in list hash grown; do
     check "by regions the misses of $kernel belong to the same objects" alike "$kernel" ./objects "$kernel"
 done
 in_second_run() {
-    run explain $by_regions --keep 0 --data -o second -- ./objects tree >tree.out &&
+    run explain --no-what-if $by_regions --keep 0 --data -o second -- ./objects tree >tree.out &&
         run sim --data --top 0 --json -o tree.whole -- ./objects tree >/dev/null &&
         python3 -S compare.py second tree.whole
 }
 check "and those that a second run is captured for" in_second_run
 with_calls() {
-    run explain $by_regions --data --tree -o with -- ./objects list >/dev/null &&
+    run explain --no-what-if $by_regions --data --tree -o with -- ./objects list >/dev/null &&
         python3 -S compare.py with list.whole &&
         python3 -S -c 'import json; assert "nodes" in json.dumps(json.load(open("with"))["tree"])'
 }
 check "together with who called whom" with_calls
 by_object() {
-    run explain --regions-over 200k --regions 8 --wide --by object -- ./objects list 2>&1 >/dev/null |
+    run explain --no-what-if --regions-over 200k --regions 8 --wide --by object -- ./objects list 2>&1 >/dev/null |
         grep -q 'heap *make_list_node data_objects.c:35 < nodes < main'
 }
 check "as rows" by_object
@@ -105,7 +105,7 @@ hot(3000)
 PROGRAM
 python=$(python3 -S -c 'import sys; print(sys.executable)')
 lines_alike() {
-    run explain $by_regions --python --callers=hot --folded folded.txt -o python.explained -- "$python" -I -S work.py &&
+    run explain --no-what-if $by_regions --python --callers=hot --folded folded.txt -o python.explained -- "$python" -I -S work.py &&
         run sim --python --top 0 --json -o python.whole -- "$python" -I -S work.py &&
         python3 -S -c '
 import json
@@ -146,7 +146,7 @@ int main(void) {
 PROGRAM
 gcc -O1 -g -fno-inline -pthread -o threads threads.c
 threads_alike() {
-    run explain --regions-over 180k --regions 6 --top 0 --json --data --tree -o threads.explained -- ./threads &&
+    run explain --no-what-if --regions-over 180k --regions 6 --top 0 --json --data --tree -o threads.explained -- ./threads &&
         run sim --data --top 0 --json -o threads.whole -- ./threads &&
         python3 -S -c '
 import json

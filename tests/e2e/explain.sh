@@ -36,6 +36,15 @@ for s in every["sets"]:
 END
 }
 check "what if, simulated again, is near icost" what_if
+without_what_if() {
+    run explain --no-what-if --limit 200K --json "$scratch/gzip.ctrace" >"$scratch/plain" &&
+        python3 -S -c 'import json, sys
+plain, full = (json.load(open(name)) for name in sys.argv[1:])
+assert plain["what_if"] is plain["larger_machine"] is None and plain["advice"] == []
+assert plain["cycles"] == full["cycles"] and plain["functions"] == full["functions"]' \
+        "$scratch/plain" "$scratch/beginning"
+}
+check "or is left out, and nothing else is" without_what_if
 
 # A load that waits for a store which cannot forward is named, and what it costs.
 forwarding() {

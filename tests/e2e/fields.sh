@@ -57,7 +57,7 @@ assert len(fields) == report["field_count"]
 PROGRAM
 check "fields have the accesses that the source says, and all rows sum to the run" python3 -S fields.py
 
-run explain --by field --top 20 -o ring.txt -- ./ring 2>why || cat why
+run explain --no-what-if --by field --top 20 -o ring.txt -- ./ring 2>why || cat why
 check "the text has the field with its offset and size" \
     grep -qE ' 12\.4 k +48 +8  struct node\.next' ring.txt
 check "and what has none, by reason" grep -q '(no memory access)' ring.txt

@@ -72,7 +72,7 @@ assert outermost == sorted(outermost, reverse=True)
 PROGRAM
 check "rounds, entries and cycles of loops are exact" python3 -S loops.py
 
-run explain --by loop --top 20 -o nest.txt -- ./nest 2>why || cat why
+run explain --no-what-if --by loop --top 20 -o nest.txt -- ./nest 2>why || cat why
 check "the text has a nest, the inner loop indented" \
     bash -c "grep -A1 -E ' nest\+0x[0-9a-f]+ nest.c:1[0-9] ' nest.txt | grep -qE '   +nest\+0x'"
 check "with rounds, and rounds of each entry" grep -qE ' 1.00 k +25\.0 .* nest\+' nest.txt

@@ -263,7 +263,7 @@ check "pictures of the speedup stack and of bottles" pictures
 
 # Regions of it stand for the run: what costs most is the same, the elapsed cycles are near.
 by_regions() {
-    run explain --regions-over 1M --regions 40 --thread-slice 50k --json -o "$scratch/regions.json" -- \
+    run explain --no-what-if --regions-over 1M --regions 40 --thread-slice 50k --json -o "$scratch/regions.json" -- \
         "$small/barrier" uneven 2 5 >/dev/null &&
         run sim --machine zen4 --json -o "$scratch/whole.json" -- "$small/barrier" uneven 2 5 >/dev/null &&
         report=$scratch/regions.json told_names="

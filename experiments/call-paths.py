@@ -21,7 +21,7 @@ import tempfile
 from lib import page, run
 
 SCRIPT = "experiments/call-paths.py"
-MACHINE, TIMES, LEAST, NEAR, ROUNDS = "zen4", 20, 0.01, 0.01, 5
+MACHINE, TIMES, LEAST, NEAR, ROUNDS = "zen4", 20, 0.01, 0.01, 41
 ENVIRONMENT = dict(run.ENVIRONMENT, PERL_HASH_SEED="0", PERL_PERTURB_KEYS="0", PYTHONHASHSEED="0",
                    LC_ALL="C",
                    GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX2,-AVX,-AVX512F,-AVX512VL,-ERMS,-FSRM")

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/scopes.h"
 #include "program/span.h"
 #include "util/array.h"
 #include "util/order.h"
 
 enum {
-    SCOPES_MAX = 4 << 20, /* per unit, and ranges */
-    DEPTH_MAX = 128,      /* of nested scopes; compilers stay below 100 */
+    SCOPES_MAX = 4 << 20 /* per unit, and ranges */
 };
 static const uint32_t NO_SCOPE = UINT32_MAX;
 static const unsigned AT_GNU_DISCRIMINATOR = 0x2136; /* not in every dwarf.h */
@@ -77,23 +77,12 @@ static uint32_t number_of(Dwarf_Attribute *attribute) {
                : (uint32_t)value;
 }
 
-static const char *symbol_of(Dwarf_Die *die) {
-    static const unsigned names[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        Dwarf_Attribute attribute;
-        const char *name = dwarf_formstring(dwarf_attr_integrate(die, names[i], &attribute));
-        if (name && name[0])
-            return name;
-    }
-    return NULL;
-}
-
 static bool add_scope(struct unit *unit, Dwarf_Die *die, uint32_t parent, bool inlined) {
     Dwarf_Attribute attribute;
     Dwarf_Addr entry = 0, base, start, end;
     const uint32_t number = (uint32_t)unit->scope_count;
     struct scope scope = {
-        .symbol = symbol_of(die),
+        .symbol = scope_symbol(die),
         .parent = inlined ? parent : NO_SCOPE,
         .line = number_of(dwarf_attr_integrate(die, DW_AT_decl_line, &attribute)),
     };
@@ -116,28 +105,10 @@ static bool add_scope(struct unit *unit, Dwarf_Die *die, uint32_t parent, bool i
     return true;
 }
 
-static bool holds_code(int tag) {
-    switch (tag) {
-    case DW_TAG_namespace:
-    case DW_TAG_module:
-    case DW_TAG_structure_type:
-    case DW_TAG_class_type:
-    case DW_TAG_union_type:
-    case DW_TAG_subprogram:
-    case DW_TAG_inlined_subroutine:
-    case DW_TAG_lexical_block:
-    case DW_TAG_try_block:
-    case DW_TAG_catch_block:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* Adds what is below a DIE. False: give up (out of memory, absurd counts). */
 static bool add_scopes(struct unit *unit, Dwarf_Die *above, uint32_t parent, unsigned depth) {
     Dwarf_Die die;
-    if (depth > DEPTH_MAX || dwarf_child(above, &die))
+    if (depth > SCOPE_DEPTH_MAX || dwarf_child(above, &die))
         return true;
     for (;;) {
         const int tag = dwarf_tag(&die);
@@ -150,7 +121,7 @@ static bool add_scopes(struct unit *unit, Dwarf_Die *above, uint32_t parent, uns
             if (!add_scope(unit, &die, parent, inlined))
                 return false;
         }
-        if (holds_code(tag) && !abstract && !add_scopes(unit, &die, scope, depth + 1))
+        if (scope_holds_code(tag) && !abstract && !add_scopes(unit, &die, scope, depth + 1))
             return false;
         const Dwarf_Off offset = dwarf_dieoffset(&die);
         if (dwarf_siblingof(&die, &die) || dwarf_dieoffset(&die) <= offset)

@@ -12,13 +12,13 @@
 #include <string.h>
 
 #include "program/demangle.h"
+#include "program/scopes.h"
 #include "program/span.h"
 #include "util/array.h"
 #include "util/order.h"
 
 enum {
-    RANGES_MAX = 4 << 20, /* per unit, and for the index of units */
-    DEPTH_MAX = 128       /* of nested scopes; compilers stay below 100 */
+    RANGES_MAX = 4 << 20 /* per unit, and for the index of units */
 };
 
 static const uint32_t NO_FILE = UINT32_MAX, NO_SCOPE = UINT32_MAX;
@@ -164,18 +164,6 @@ static void load_rows(struct unit *unit, Dwarf_Die *die) {
     }
 }
 
-/* The symbol of the function a DIE is an instance of. */
-static const char *function_symbol(Dwarf_Die *die) {
-    static const unsigned names[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        Dwarf_Attribute attribute;
-        const char *name = dwarf_formstring(dwarf_attr_integrate(die, names[i], &attribute));
-        if (name && name[0])
-            return name;
-    }
-    return NULL;
-}
-
 static uint32_t attribute_number(Dwarf_Die *die, unsigned name, uint32_t otherwise) {
     Dwarf_Attribute attribute;
     Dwarf_Word value;
@@ -184,36 +172,17 @@ static uint32_t attribute_number(Dwarf_Die *die, unsigned name, uint32_t otherwi
     return (uint32_t)value;
 }
 
-/* Whether code may be described below a DIE of this kind. */
-static bool holds_code(int tag) {
-    switch (tag) {
-    case DW_TAG_namespace:
-    case DW_TAG_module:
-    case DW_TAG_structure_type:
-    case DW_TAG_class_type:
-    case DW_TAG_union_type:
-    case DW_TAG_subprogram:
-    case DW_TAG_inlined_subroutine:
-    case DW_TAG_lexical_block:
-    case DW_TAG_try_block:
-    case DW_TAG_catch_block:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* Adds the inlined functions below a DIE. False: give up (out of memory, absurd counts). */
 static bool load_scopes(struct unit *unit, struct range_list *ranges, Dwarf_Die *above,
                         uint32_t parent, unsigned depth) {
     Dwarf_Die die;
-    if (depth > DEPTH_MAX || dwarf_child(above, &die))
+    if (depth > SCOPE_DEPTH_MAX || dwarf_child(above, &die))
         return true;
     for (;;) {
         int tag = dwarf_tag(&die);
         uint32_t scope = tag == DW_TAG_subprogram ? NO_SCOPE : parent;
         if (tag == DW_TAG_inlined_subroutine) {
-            const char *symbol = function_symbol(&die);
+            const char *symbol = scope_symbol(&die);
             if (unit->scope_count >= RANGES_MAX ||
                 !array_room(unit->scopes, unit->scope_capacity, unit->scope_count + 1))
                 return false;
@@ -226,7 +195,8 @@ static bool load_scopes(struct unit *unit, struct range_list *ranges, Dwarf_Die 
             if (!add_ranges(ranges, &die, scope))
                 return false;
         }
-        if (holds_code(tag) && !(tag == DW_TAG_subprogram && dwarf_hasattr(&die, DW_AT_inline)) &&
+        if (scope_holds_code(tag) &&
+            !(tag == DW_TAG_subprogram && dwarf_hasattr(&die, DW_AT_inline)) &&
             !load_scopes(unit, ranges, &die, scope, depth + 1))
             return false;
         Dwarf_Off offset = dwarf_dieoffset(&die);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "report/compare_report.h"
+#include "report/cycles.h"
 #include "report/table.h"
 
 static double cpi(const struct compared_run *run) {
@@ -11,10 +12,6 @@ static double cpi(const struct compared_run *run) {
 
 static double ratio_percent(double before, double after) {
     return before > 0 ? 100 * (after / before - 1) : 0;
-}
-
-static struct text cycles_of(uint64_t units) {
-    return text_count((units + CYCLE_UNITS / 2) / CYCLE_UNITS);
 }
 
 /* ---- totals ---- */
@@ -78,8 +75,8 @@ static void print_causes(const struct compare_report *report, const struct page 
         if (!old->causes[i] && !new->causes[i])
             continue;
         table_cell(table, component_name(i));
-        table_cell(table, cycles_of(old->causes[i]).s);
-        table_cell(table, cycles_of(new->causes[i]).s);
+        table_cell(table, text_cycles(old->causes[i]).s);
+        table_cell(table, text_cycles(new->causes[i]).s);
         table_figure(table, "%+.2f %%",
                      compare_percent(report, (int64_t) new->causes[i] - (int64_t)old->causes[i]));
     }
@@ -90,7 +87,7 @@ static void print_causes(const struct compare_report *report, const struct page 
 /* ---- functions ---- */
 
 static void add_side(struct table *table, const struct compared_function *function) {
-    table_cell(table, function ? cycles_of(function->cost.units).s : "-");
+    table_cell(table, function ? text_cycles(function->cost.units).s : "-");
 }
 
 static void print_changes(const struct compare_report *report, const struct page *page) {

@@ -4,6 +4,7 @@
 
 #include "report/call_report.h"
 #include "report/comparison.h"
+#include "report/cycles.h"
 #include "report/short_name.h"
 #include "report/table.h"
 #include "util/array.h"
@@ -115,8 +116,8 @@ static void print_event_line(const struct comparison *comparison, unsigned event
     char correlation[32];
     snprintf(correlation, sizeof correlation, "%.2f", row->correlation);
     fprintf(file, "  %-6s %9s %9s %8s %6s\n", psv_name(event), text_count(row->executions).s,
-            text_count((row->units + CYCLE_UNITS / 2) / CYCLE_UNITS).s,
-            text_count(row->instructions).s, isnan(row->correlation) ? "-" : correlation);
+            text_cycles(row->units).s, text_count(row->instructions).s,
+            isnan(row->correlation) ? "-" : correlation);
 }
 
 static void print_commits(const struct comparison *comparison, const struct page *page) {

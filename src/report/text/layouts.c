@@ -1,6 +1,7 @@
 /* A program under several layouts, for people. */
 #include <inttypes.h>
 
+#include "report/cycles.h"
 #include "report/layouts_report.h"
 #include "report/table.h"
 #include "trace/memory_layout.h"
@@ -54,10 +55,6 @@ static void print_layouts(const struct layouts_report *report, const struct page
     table_end(table);
 }
 
-static struct text cycles_of(uint64_t units) {
-    return text_count((units + CYCLE_UNITS / 2) / CYCLE_UNITS);
-}
-
 static void print_functions(const struct layouts_report *report, const struct page *page) {
     struct table *table = table_new(page);
     table_column(table, "of variance", TABLE_FIGURE, .gap = 0);
@@ -73,8 +70,8 @@ static void print_functions(const struct layouts_report *report, const struct pa
             snprintf(place, sizeof place, "%.48s:%u", file_base_name(function->file),
                      function->line);
         table_figure(table, "%.1f %%", 100 * function->share);
-        table_cell(table, cycles_of(function->least).s);
-        table_cell(table, cycles_of(function->most).s);
+        table_cell(table, text_cycles(function->least).s);
+        table_cell(table, text_cycles(function->most).s);
         table_cell(table, function->name);
         table_cell(table, component_name(function->component));
         table_cell(table, place);

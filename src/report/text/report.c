@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/call_report.h"
+#include "report/cycles.h"
 #include "report/interval.h"
 #include "report/levels.h"
 #include "report/python_report.h"
@@ -169,7 +170,7 @@ static void event_line(const struct event_lines *lines, uint32_t line, char *tex
                sizeof share);
     snprintf(text, size, " %s %s  %9s",
              text_fit(fitted, sizeof fitted, name, lines->name, TEXT_LEFT), share,
-             text_count((units + CYCLE_UNITS / 2) / CYCLE_UNITS).s);
+             text_cycles(units).s);
 }
 
 /* One below the other where the page is too narrow for both. */

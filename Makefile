@@ -38,9 +38,10 @@ LIBS := -lZydis -lbpf -ldw -lelf -lz -lzstd -lxxhash -linih -ljansson -llzma -li
 # What Debian packages are needed: to build and run, to test as well, to work on the source.
 BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev zlib1g-dev libzstd-dev \
 	libxxhash-dev libinih-dev libjansson-dev libiberty-dev liblzma-dev libsqlite3-dev libbpf-dev clang \
-	libprotobuf-c-dev protobuf-c-compiler libdebuginfod-dev qemu-user
+	libprotobuf-c-dev protobuf-c-compiler libdebuginfod-dev node-d3 qemu-user
 TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
 	gzip xz-utils bzip2 sqlite3 python3 python3-dev perl mawk grep bc groff-base libc6-dbg linux-perf golang-go debuginfod musl-tools git
+BROWSER_PACKAGES := chromium chromium-driver python3-selenium
 DEVELOP_PACKAGES := lld clang-format clang-tidy cppcheck libclang-rt-dev
 
 # Every room is a folder of src/; cmd/ and main.c are the program, trace/qemu/plugin* the plugin.
@@ -61,7 +62,7 @@ all: $(if $(PROGRAM),$(B)/culprit) plugin workloads
 # of sources change.
 record = $(shell mkdir -p $(dir $(1)); printf '%s\n' '$(2)' | cmp -s - $(1) || \
 	printf '%s\n' '$(2)' > $(1))
-ifneq ($(filter-out clean help deps deps-develop,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out clean help deps deps-browser deps-develop,$(or $(MAKECMDGOALS),all)),)
 $(call record,$(B)/flags,$(CC) $(CPPFLAGS) $(ALL_CFLAGS))
 $(call record,$(B)/sources,$(SOURCES))
 $(shell mkdir -p $(B)/tests $(addprefix $(B)/,$(sort $(dir $(SOURCES) $(PROGRAM)))))
@@ -112,6 +113,19 @@ $(MODEL): $(MODEL_SOURCES)
 	$(call say,MAKE)
 	$(Q)printf '#define MODEL_NUMBER "%08x"\n' $$(cat $^ | cksum | cut -d ' ' -f 1) > $@
 $(B)/src/simulate/model.o: $(MODEL)
+# The page of --html, before its data and behind: D3 and the scripts of src/report/html/ as one, with
+# the hashes by which the page's policy knows its script and style.
+D3 ?= /usr/share/nodejs/d3/dist/d3.min.js
+HTML := src/report/html
+# In the order of the page's tabs; behind what all use, before what begins.
+SCRIPTS := page table summary calls profile code loops time whatif levels counts other main
+PAGE := $(B)/generated/report/page
+$(PAGE)_head.html $(PAGE)_tail.html &: $(HTML)/make-page $(HTML)/style.css $(sort $(wildcard $(HTML)/*.js)) $(D3)
+	@mkdir -p $(@D)
+	$(call say,HTML)
+	$(Q)$(HTML)/make-page $(PAGE) $(D3) $(HTML)/style.css $(SCRIPTS:%=$(HTML)/%.js)
+$(B)/src/report/html/html.o: $(PAGE)_head.html $(PAGE)_tail.html
+$(B)/src/report/html/html.o: ALL_CFLAGS += -Wa,-I$(B)
 GENERATED := $(PROTOCOLS:%=%.h) $(LAYOUT) $(MODEL)
 $(SOURCES:%.c=$(B)/%.o): | $(GENERATED)
 
@@ -206,6 +220,8 @@ build/workloads/riscv64/nab-%: workloads/nab.c workloads/workload.h
 # ---- packages
 deps:
 	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES)
+deps-browser:
+	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(BROWSER_PACKAGES)
 deps-develop:
 	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(DEVELOP_PACKAGES)
 
@@ -228,6 +244,10 @@ test: deps
 test-sanitize: deps
 	@$(MAKE) --no-print-directory SANITIZE=1 all unit-tests
 	@UNIT_TIMEOUT=900 tests/run.sh build/sanitize unit
+# Pictures go to build/pictures.
+test-browser: deps-browser
+	@$(MAKE) --no-print-directory all
+	@tests/run.sh $(B) browser
 # What a test does itself takes no time worth a compiler's: the library is what runs.
 unit-tests: $(UNIT_TESTS)
 $(B)/tests/%: tests/unit/%.c $(B)/libculprit.a $(B)/flags
@@ -322,11 +342,13 @@ help:
 	@echo 'make demo            install what is missing, build, explain gzip -9 on a real file'
 	@echo 'make test            install what is missing, build, run every test (TESTS=unit or e2e: some)'
 	@echo 'make test-sanitize   the unit tests under AddressSanitizer and UBSan'
+	@echo 'make test-browser    pages of --html in a browser, and pictures of their views'
 	@echo 'make soak            the long tests'
 	@echo 'make bench           benchmarks of speed and memory'
 	@echo 'make fuzz            each fuzz target for FUZZ_SECONDS=60 (clang)'
 	@echo 'make install         to prefix=/usr/local, under DESTDIR; make uninstall takes it away'
 	@echo 'make deps            install the Debian packages that building and testing need'
+	@echo 'make deps-browser    also a browser, for test-browser'
 	@echo 'make deps-develop    also those for format, lint and fuzz'
 	@echo 'make format          clang-format; format-check only looks'
 	@echo 'make lint            cppcheck and clang-tidy, of what changed since it last passed; the order'
@@ -335,7 +357,7 @@ help:
 	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, variables for'
 	@echo '                     debuggers; build/debug), V=1 (whole commands)'
 
-.PHONY: all plugin workloads deps deps-develop demo test test-sanitize unit-tests soak bench fuzz \
+.PHONY: all plugin workloads deps deps-browser deps-develop demo test test-sanitize test-browser unit-tests soak bench fuzz \
 	fuzz-targets format format-check lint lint-rooms lint-cppcheck lint-clang-tidy install uninstall clean help
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,8 +1,9 @@
 #!/bin/bash
-# run.sh BUILD [unit|e2e|soak]: runs the tests against what was built in BUILD; without a kind, the
+# run.sh BUILD [unit|e2e|browser|soak]: runs the tests against what was built in BUILD; without a kind, the
 # unit tests and the end-to-end tests.
 #
-# A test file is a cmocka program (BUILD/tests/test_*) or a script (tests/e2e/*.sh, tests/soak/*.sh);
+# A test file is a cmocka program (BUILD/tests/test_*) or a script (tests/e2e/*.sh, tests/browser/*.sh,
+# tests/soak/*.sh);
 # both print TAP: `ok N name`, `not ok N name`, `... # SKIP reason`, and the plan `1..N`. Each file
 # runs with a time limit, JOBS of them at once. A file that dies, ends early, or prints no result
 # counts as a failure of its own. Prints one line per file, with the time and the processor time that
@@ -27,8 +28,9 @@ case $kind in
 unit) files=("$build"/tests/test_*) ;;
 e2e) files=(tests/e2e/*.sh) ;;
 soak) files=(tests/soak/*.sh) jobs=1 ;;
+browser) files=(tests/browser/*.sh) jobs=1 ;;
 '') files=(tests/e2e/*.sh "$build"/tests/test_*) ;;
-*) echo "run.sh: the kind of tests is unit, e2e or soak, not '$kind'" >&2; exit 2 ;;
+*) echo "run.sh: the kind of tests is unit, e2e, browser or soak, not '$kind'" >&2; exit 2 ;;
 esac
 
 # What takes longest begins first, so that no processor waits for it at the end.

@@ -97,6 +97,7 @@ static const struct option_part PARTS[] = {
     {&store_group, offsetof(struct annotate_job, run.store_options)},
     {&sample_group, offsetof(struct annotate_job, run.samples)},
     {&report_group, offsetof(struct annotate_job, run.verb.output)},
+    {&html_group, offsetof(struct annotate_job, run.verb.output)},
     {0}};
 
 static const struct command_line LINE = {

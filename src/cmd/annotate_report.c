@@ -79,6 +79,22 @@ static char *next_of(const struct annotate_job *job, const struct profile_event 
     return text_printer_end(&printer);
 }
 
+/* The same as an object, with notes of its own. */
+static bool write_page(const struct annotate_job *job, struct procedures_report request,
+                       const struct procedure_choices *choices, struct error *error) {
+    struct page page = *request.page;
+    struct report report = {.verb = "annotate"};
+    if (!(page.file = job->run.verb.files.html.data))
+        return true;
+    request.json = true;
+    request.picture = NULL;
+    request.page = &page;
+    request.report = &report;
+    const bool good = procedures_report(&request, choices, error);
+    report_free(&report);
+    return good;
+}
+
 static bool write_report(const struct annotate_job *job, struct annotate_settings *settings,
                          const struct procedure_choices *choices, struct report *report,
                          struct error *error) {
@@ -92,7 +108,7 @@ static bool write_report(const struct annotate_job *job, struct annotate_setting
                                               .report = report,
                                               .page = &page};
     report->next = next_of(job, settings->event, choices);
-    return procedures_report(&request, choices, error);
+    return write_page(job, request, choices, error) && procedures_report(&request, choices, error);
 }
 
 bool annotate_report(void *verb, struct error *error) {
@@ -104,7 +120,8 @@ bool annotate_report(void *verb, struct error *error) {
                                          .machines = {.asked = job->machine},
                                          .view = job->view,
                                          .exact = job->exact,
-                                         .source = job->style.source || job->run.verb.output.json};
+                                         .source = job->style.source || job->run.verb.output.json ||
+                                                   job->run.verb.output.html};
     if (job->simulated.epoch_count)
         settings.simulation.set = &job->simulated;
     struct procedure_choices choices = {0};

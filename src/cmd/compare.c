@@ -276,6 +276,9 @@ static bool write_report(void *verb, struct error *error) {
     if (job->judged)
         job->verb.exit = (struct trace_exit){
             .known = true, .status = compare_is_slower(&job->report, 100 * job->fail_above)};
+    FILE *data = job->verb.files.html.data;
+    if (data && !compare_report_json(&job->report, data, error))
+        return false;
     if (job->verb.output.json)
         return compare_report_json(&job->report, page.file, error);
     if (job->markdown)

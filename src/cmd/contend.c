@@ -55,6 +55,7 @@ static const struct option_row OPTIONS[] = {
     HEADING(6, "How good it is:"),
     FLAG("check", run.check, "Simulate the same, beside each other and alone; of chips; slow"),
     OUTPUT_ROWS(7, verb.output),
+    HTML_ROW(verb.output),
     SVG_ROW(verb.output, "Draw each program's misses, alone and extra"),
     {0}};
 
@@ -198,6 +199,8 @@ static bool write_report(void *verb, struct error *error) {
     const struct page page = output_page(&files->report);
     if (job->verb.output.svg)
         contend_svg(report, files->picture.file);
+    if (files->html.data && !contend_json(report, files->html.data, error))
+        return false;
     if (job->verb.output.json)
         return contend_json(report, files->report.file, error);
     contend_text(report, &page);

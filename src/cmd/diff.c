@@ -73,6 +73,9 @@ static bool write_report(void *verb, struct error *error) {
     good = good && diff_report_build(&report, error);
     if (good)
         report.report.next = next_of(compare, &report);
+    FILE *data = compare->verb.files.html.data;
+    if (good && data)
+        good = diff_report_json(&report, data, error);
     if (good && compare->verb.output.json)
         good = diff_report_json(&report, page.file, error);
     else if (good)

@@ -140,6 +140,9 @@ static bool write_report(void *verb, struct error *error) {
     if (!layouts_report_build(report, error))
         return false;
     propose(explain);
+    FILE *data = explain->run.verb.files.html.data;
+    if (data && !layouts_report_json(report, data, error))
+        return false;
     if (explain->run.verb.output.json)
         return layouts_report_json(report, output->file, error);
     const struct page page = output_page(output);

@@ -22,7 +22,7 @@ static bool start(struct explain *explain, struct error *error) {
                                                 .threads = !run->study.threads.alone,
                                                 .forecasts = run->study.forecasts,
                                                 .extents = extents,
-                                                .top_down = run->levels_asked,
+                                                .top_down = run_wants_levels(run),
                                                 .paths_of_data = run->study.options.paths_of_data,
                                                 .names = run->study.options.names,
                                                 .sampling = run->study.options.sampling,

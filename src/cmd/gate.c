@@ -213,6 +213,9 @@ static bool write_report(void *verb, struct error *error) {
     struct gate_job *job = verb;
     const struct gate_report *report = &job->report;
     const struct page page = output_page(&job->verb.files.report);
+    FILE *data = job->verb.files.html.data;
+    if (data && !gate_report_json(report, data, error))
+        return false;
     if (!job->verb.output.json)
         gate_report_text(report, &page);
     else if (!gate_report_json(report, page.file, error))

@@ -193,6 +193,8 @@ bool icost_report(void *icost, struct error *error) {
     const struct page page = output_page(&files->report);
     if (job->verb.output.svg)
         breakdown_svg(report, files->picture.file);
+    if (files->html.data && !breakdown_json(report, files->html.data, error))
+        return false;
     if (job->verb.output.json)
         return breakdown_json(report, files->report.file, error);
     breakdown_text(report, &page);

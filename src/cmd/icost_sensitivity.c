@@ -69,6 +69,8 @@ static bool write_report(void *verb, struct error *error) {
     const struct page page = output_page(&files->report);
     if (job->verb.output.svg)
         sensitivity_svg(report, files->picture.file);
+    if (files->html.data && !sensitivity_json(report, files->html.data, error))
+        return false;
     if (job->verb.output.json)
         return sensitivity_json(report, files->report.file, error);
     sensitivity_text(report, &page);

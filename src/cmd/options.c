@@ -206,6 +206,10 @@ void options_check_output(struct argp_state *state, void *request) {
     const struct output_options *output = request;
     if (output->output && output->svg && same_file(output->output, output->svg))
         options_fail(state, "--svg %s: the report goes there (--output)", output->svg);
+    if (output->html && output->output && same_file(output->output, output->html))
+        options_fail(state, "--html %s: the report goes there (--output)", output->html);
+    if (output->html && output->svg && same_file(output->svg, output->html))
+        options_fail(state, "--html %s: the picture goes there (--svg)", output->html);
 }
 
 struct printed {
@@ -213,8 +217,10 @@ struct printed {
 };
 #define REQUEST struct printed
 static const struct option_row REPORT_OPTIONS[] = {OUTPUT_ROWS(4, output), {0}};
+static const struct option_row HTML_OPTIONS[] = {HTML_ROW(output), {0}};
 static const struct option_row OUTPUT_OPTIONS[] = {
     OUTPUT_ROWS(3, output),
+    HTML_ROW(output),
     COUNT("top", "N", output.top, "Rows per table (default 10; 0: all)"),
     {0}};
 static const struct option_row LEGEND_OPTIONS[] = {
@@ -229,6 +235,7 @@ static void begin_output(void *request) {
 }
 
 const struct option_group report_group = {.options = REPORT_OPTIONS, .end = options_check_output};
+const struct option_group html_group = {.options = HTML_OPTIONS};
 const struct option_group output_group = {
     .options = OUTPUT_OPTIONS, .begin = begin_output, .end = options_check_output};
 const struct option_group legend_group = {.options = LEGEND_OPTIONS};

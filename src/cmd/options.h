@@ -23,9 +23,11 @@ struct output_options {
     bool legend;
     const char *output; /* NULL: standard output or error */
     const char *svg;    /* NULL: no picture */
+    const char *html;   /* NULL: no page */
 };
 extern const struct option_group output_group; /* --top, --json, --wide, --output */
 extern const struct option_group report_group; /* --json, --wide, --output */
+extern const struct option_group html_group;   /* --html, beside report_group */
 extern const struct option_group legend_group; /* --legend */
 extern const struct option_group grain_group;  /* --by; its struct is an enum report_by */
 
@@ -50,6 +52,11 @@ void options_check_output(struct argp_state *state, void *request);
              .letter = 'o', .not_again = true)
 #define SVG_ROW(output_, help_, ...)                                                               \
     TEXT("svg", "FILE", output_.svg, help_, .not_again = true, ##__VA_ARGS__)
+
+#define HTML_ROW(output_)                                                                          \
+    WRITTEN_FILE("html", "FILE", output_.html,                                                     \
+                 "Also write a page for a browser there: one file, which needs no network",        \
+                 .not_again = true)
 
 #define MACHINE_ROWS(options_, default_)                                                           \
     TEXT("machine", "NAME", options_.machine,                                                      \

@@ -14,11 +14,24 @@ static bool open_report(struct output *output, const struct output_options *opti
     return output_take_standard(output, "--output", error);
 }
 
+/* The first data of a page is the report. */
+static bool open_page(struct report_files *files, const struct output_options *options,
+                      struct error *error) {
+    if (!options->html)
+        return true;
+    if (!output_open(&files->page, "--html", options->html, NULL, error))
+        return false;
+    html_begin(&files->html, files->page.file);
+    return html_data(&files->html, "report", error);
+}
+
 bool report_files_open(struct report_files *files, const struct output_options *options,
                        bool command, struct error *error) {
     if (!open_report(&files->report, options, command, error))
         return false;
     files->report.wide = options->wide;
+    if (!open_page(files, options, error))
+        return false;
     if (!options->svg)
         return true;
     return output_open(&files->picture, "--svg", options->svg, NULL, error) &&
@@ -29,12 +42,16 @@ bool report_files_open(struct report_files *files, const struct output_options *
 
 bool report_files_close(struct report_files *files, struct error *error) {
     return output_close(&files->report, error) &&
-           (!files->picture.file || output_close(&files->picture, error));
+           (!files->picture.file || output_close(&files->picture, error)) &&
+           (!files->html.file ||
+            (html_end(&files->html, error) && output_close(&files->page, error)));
 }
 
 void report_files_discard(struct report_files *files) {
     output_discard(&files->report);
     output_discard(&files->picture);
+    html_discard(&files->html);
+    output_discard(&files->page);
 }
 
 struct page output_page(const struct output *output) {

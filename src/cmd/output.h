@@ -1,6 +1,7 @@
 /* Where the report and the picture of a verb go. */
 #pragma once
 
+#include "report/html.h"
 #include "report/page.h"
 #include "util/output.h"
 
@@ -19,6 +20,8 @@ struct page output_page(const struct output *output);
  * command writes there goes to standard error. */
 struct report_files {
     struct output report, picture; /* picture.file NULL: none was asked for */
+    struct output page;            /* likewise */
+    struct html html;              /* on that page; html.data NULL: none was asked for */
 };
 bool report_files_open(struct report_files *files, const struct output_options *options,
                        bool command, struct error *error);

@@ -147,7 +147,7 @@ bool paths_report(struct paths *paths, const struct output_options *output,
             return error_set(error, "out of memory for the report");
     }
     const bool flat = output->by == BY_PATH, tree = options->tree || options->callers || flat;
-    if (!simulation->paths.count || (!tree && !options->folded))
+    if (!simulation->paths.count || (!tree && !options->folded && !output->html))
         return true;
     if (!path_profile_read(&paths->profile, simulation, code, program, error) ||
         !write_folded(paths, error))
@@ -168,6 +168,10 @@ bool paths_report(struct paths *paths, const struct output_options *output,
     report->calls = &paths->report;
     return call_report_note_paths(report, &simulation->paths) ||
            error_set(error, "out of memory for the report");
+}
+
+const struct call_profile *paths_profile(const struct paths *paths) {
+    return paths->profile.frames.count ? &paths->profile : NULL;
 }
 
 void paths_free(struct paths *paths) {

@@ -55,4 +55,6 @@ const struct path_extents *paths_begin(struct paths *paths, const struct path_op
 bool paths_report(struct paths *paths, const struct output_options *output,
                   const struct simulation *simulation, const struct code *code,
                   struct program *program, struct report *report, struct error *error);
+/* Then: who called whom; NULL: nothing asked for it. */
+const struct call_profile *paths_profile(const struct paths *paths);
 void paths_free(struct paths *paths);

@@ -112,6 +112,7 @@ static const struct option_row OPTIONS[] = {
          "them"),
     REGIONS_WARM_UP_ROW(run.warm_up),
     OUTPUT_ROWS(6, verb.output),
+    HTML_ROW(verb.output),
     SVG_ROW(verb.output, "Draw the figures of a --sweep"),
     {0}};
 
@@ -211,6 +212,8 @@ static bool write_report(void *verb, struct error *error) {
     const struct page page = output_page(&files->report);
     if (job->verb.output.svg)
         predict_svg(report, files->picture.file);
+    if (files->html.data && !predict_json(report, files->html.data, error))
+        return false;
     if (job->verb.output.json)
         return predict_json(report, files->report.file, error);
     predict_text(report, &page);

@@ -183,6 +183,9 @@ static bool write_report(void *verb, struct error *error) {
         report->next = next_with_option(unfollowed ? "--follow" : "--systematic", run->verb.argc,
                                         run->verb.words);
     const struct page page = output_page(&run->verb.files.report);
+    FILE *data = run->verb.files.html.data;
+    if (data && !comparison_json(comparison, data, error))
+        return false;
     if (run->verb.output.json)
         return comparison_json(comparison, page.file, error);
     comparison_text(comparison, &page);

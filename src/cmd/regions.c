@@ -87,6 +87,30 @@ static bool put_svg(struct regions_request *request, FILE *out, struct error *er
     return true;
 }
 
+static json_t *report_object(const struct regions_request *request) {
+    json_t *object = regions_json(&request->report);
+    if (request->predict)
+        json_object_set_new(object, "prediction", prediction_json(&request->prediction));
+    return object;
+}
+
+static bool put_page(json_t *object, FILE *out, struct error *error) {
+    struct html html;
+    html_begin(&html, out);
+    const bool good = html_data(&html, "report", error) && json_write(object, html.data, error) &&
+                      html_end(&html, error);
+    html_discard(&html);
+    return good;
+}
+
+static bool put_choice_page(struct regions_request *request, FILE *out, struct error *error) {
+    return put_page(report_object(request), out, error);
+}
+
+static bool put_sweep_page(struct regions_request *request, FILE *out, struct error *error) {
+    return put_page(sweep_json(&request->swept.sweep), out, error);
+}
+
 static bool write_file(struct regions_request *request, const char *option, const char *path,
                        bool (*put)(struct regions_request *request, FILE *out, struct error *error),
                        struct error *error) {
@@ -128,12 +152,8 @@ static void print_next(const struct regions_request *request) {
 
 static bool print_report(const struct regions_request *request, struct error *error) {
     const bool predicted = request->predict;
-    if (request->verb.output.json) {
-        json_t *object = regions_json(&request->report);
-        if (predicted)
-            json_object_set_new(object, "prediction", prediction_json(&request->prediction));
-        return json_write(object, stdout, error);
-    }
+    if (request->verb.output.json)
+        return json_write(report_object(request), stdout, error);
     regions_text(&request->report, stdout);
     if (predicted)
         prediction_text(&request->prediction, stdout);
@@ -149,6 +169,7 @@ static bool report_choice(void *verb, struct error *error) {
            write_file(request, "--output", request->output, put_list, error) &&
            write_file(request, "--labels", request->labels, put_labels, error) &&
            write_file(request, "--svg", request->svg, put_svg, error) &&
+           write_file(request, "--html", request->verb.output.html, put_choice_page, error) &&
            write_simpoint_files(request, error) && print_report(request, error) &&
            verb_flush("standard output: cannot write", error);
 }
@@ -186,7 +207,8 @@ static bool report_sweep(void *verb, struct error *error) {
                                         .count = request->vector_count,
                                         .settings = request->grids};
     if (!sweep_run_go(&request->swept, error) ||
-        !write_file(request, "--svg", request->svg, put_sweep, error))
+        !write_file(request, "--svg", request->svg, put_sweep, error) ||
+        !write_file(request, "--html", request->verb.output.html, put_sweep_page, error))
         return false;
     if (request->verb.output.json)
         return json_write(sweep_json(sweep), stdout, error);

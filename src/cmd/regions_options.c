@@ -141,6 +141,7 @@ static const struct option_row OPTIONS[] = {
     WRITTEN_FILE("simpoints", "FILE", simpoints, "SimPoint's file of slices"),
     WRITTEN_FILE("weights", "FILE", weights, "SimPoint's file of weights"),
     WRITTEN_FILE("labels", "FILE", labels, "The cluster of each slice, one per line"),
+    HTML_ROW(verb.output),
     WRITTEN_FILE("svg", "FILE", svg, "A picture of the phases over time"),
     FLAG("json", verb.output.json, "One JSON object (docs/json.md) in place of the text"),
     {0}};

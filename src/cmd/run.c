@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cmd/interrupt.h"
+#include "report/html_profile.h"
 #include "report/missing_names.h"
 #include "report/next.h"
 #include "report/trace_notes.h"
@@ -57,11 +58,12 @@ bool run_extents(struct run *run, const struct path_extents **extents, struct er
     const enum report_by by = run->verb.output.by;
     const bool data = path_options_data(&run->path_options, by);
     bool good;
-    *extents = paths_begin(&run->paths, &run->path_options, data || by == BY_LOOP || by == BY_PATH,
-                           &good, error);
+    const bool page = run->verb.output.html;
+    *extents = paths_begin(&run->paths, &run->path_options,
+                           data || by == BY_LOOP || by == BY_PATH || page, &good, error);
     run->study.options.paths_of_data = data && by != BY_LOOP && by != BY_PATH &&
                                        !path_options_any(&run->path_options) &&
-                                       !run->save_options.save;
+                                       !run->save_options.save && !page;
     run->study.options.names = data && good ? &run->paths.names : NULL;
     run->input.objects = data;
     return good;
@@ -72,7 +74,7 @@ bool run_open(struct run *run, struct error *error) {
     run->study.options.ideal = run->machine.ideal;
     run->study.interrupted = interrupt_tell;
     structs_prepare(&run->struct_options, &run->study);
-    run->study.options.top_down = run->levels_asked;
+    run->study.options.top_down = run_wants_levels(run);
     return run_extents(run, &run->study.options.extents, error) &&
            simulated_run_open(&run->study, &run->verb.failed, error) &&
            run_may_have_levels(run, run->study.options.machine, error);
@@ -189,11 +191,24 @@ bool run_report_begin(struct run *run, const char *note, struct error *error) {
     return true;
 }
 
+static bool write_page(struct run *run, struct error *error) {
+    struct html *html = &run->verb.files.html;
+    const struct report *report = &run->report;
+    const struct html_profile profile = {.simulation = report->simulation,
+                                         .code = report->functions.code,
+                                         .program = run->program,
+                                         .calls = paths_profile(&run->paths),
+                                         .width = report->machine->core.dispatch_width};
+    return !html->data ||
+           (report_json(report, html->data, error) && html_data(html, "profile", error) &&
+            html_profile_write(&profile, html->data, error));
+}
+
 bool run_report_write(struct run *run, struct error *error) {
     run->report.next = next_command(&run->report, run->unfollowed, run->verb.command,
                                     run->verb.argc, run->verb.words);
     return output_report(&run->verb.files.report, &run->report, &run->verb.output, error) &&
-           run_draw_roofline(run, error);
+           write_page(run, error) && run_draw_roofline(run, error);
 }
 
 void run_free(void *verb) {

@@ -64,6 +64,10 @@ void run_free(void *verb);
 
 /* Once options are known: that levels, if they are asked for, are of what they can be, which lines
  * of Python are not. */
+/* A page shows them wherever there are any. */
+static inline bool run_wants_levels(const struct run *run) {
+    return run->levels_asked || run->verb.output.html;
+}
 void run_check_levels(struct run *run, const struct argp_state *state);
 /* Likewise once the machine is. */
 bool run_may_have_levels(const struct run *run, const struct machine *machine, struct error *error);

@@ -114,6 +114,8 @@ static bool write_report(void *verb, struct error *error) {
     report->report.fixed = job->input.fixed;
     note_trace(&report->report, run->trace);
     const struct page page = output_page(&files->report);
+    if (files->html.data && !sharing_json(report, files->html.data, error))
+        return false;
     if (job->verb.output.json)
         return sharing_json(report, files->report.file, error);
     sharing_text(report, &page);

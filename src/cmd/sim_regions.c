@@ -18,7 +18,7 @@ static bool prepare(void *verb, struct error *error) {
         !(*machine = machine_choice_of(&run->machines, sim->listed.lists[0].isa, error)) ||
         !run_may_have_levels(run, *machine, error) || !run_open_roofline(run, error))
         return false;
-    sim->regions.top_down = run->levels_asked;
+    sim->regions.top_down = run_wants_levels(run);
     save_describe(&run->save, sim->listed.command, *machine, run->machine.ideal);
     return true;
 }

@@ -50,6 +50,7 @@ static const struct option_row OPTIONS[] = {
     FLAG("check", run.check,
          "Simulate every chip as well, and show how far each model is off; slow"),
     OUTPUT_ROWS(7, verb.output),
+    HTML_ROW(verb.output),
     SVG_ROW(verb.output, "Draw the models core by core, or the chips of a --search"),
     {0}};
 
@@ -133,6 +134,8 @@ static bool write_report(void *verb, struct error *error) {
     const struct page page = output_page(&files->report);
     if (job->verb.output.svg)
         throughput_svg(report, files->picture.file);
+    if (files->html.data && !throughput_json(report, files->html.data, error))
+        return false;
     if (job->verb.output.json)
         return throughput_json(report, files->report.file, error);
     throughput_text(report, &page);

@@ -134,6 +134,9 @@ static bool write_report(void *verb, struct error *error) {
     const struct page page = output_page(&job->run.verb.files.report);
     if (job->run.verb.output.svg)
         over_time_svg(report, job->run.verb.files.picture.file);
+    FILE *data = job->run.verb.files.html.data;
+    if (data && !profile_report_json(report, data, error))
+        return false;
     if (job->run.verb.output.json)
         return profile_report_json(report, page.file, error);
     profile_report_text(report, &page);

@@ -60,6 +60,9 @@ static bool write_report(struct calls *calls, struct error *error) {
     if (!call_report_add_worth(report))
         return error_set(error, "out of memory for the report");
     report->report.next = next_of(calls);
+    FILE *data = calls->run->verb.files.html.data;
+    if (data && !call_report_json(report, data, error))
+        return false;
     if (calls->run->verb.output.json)
         return call_report_json(report, page.file, error);
     call_report_text(report, &page);

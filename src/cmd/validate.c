@@ -119,6 +119,7 @@ static void check(struct argp_state *state, void *given) {
 static const struct option_part PARTS[] = {
     {&machine_group, offsetof(struct validate_job, machine)},
     {&report_group, offsetof(struct validate_job, verb.output)},
+    {&html_group, offsetof(struct validate_job, verb.output)},
     {0}};
 
 static const struct command_line LINE = {
@@ -154,6 +155,9 @@ static bool write_report(void *verb, struct error *error) {
         return error_set(error, "out of memory for the report");
     report->report.next = validate_next(job);
     const struct page page = output_page(&job->verb.files.report);
+    FILE *data = job->verb.files.html.data;
+    if (data && !validation_json(report, data, error))
+        return false;
     if (job->verb.output.json)
         return validation_json(report, page.file, error);
     validation_text(report, &page);

@@ -156,6 +156,9 @@ static bool write_report(void *verb, struct error *error) {
         return error_set(error, "out of memory for the report");
     report->report.next = next_step(job);
     const struct page page = output_page(&job->verb.files.report);
+    FILE *data = job->verb.files.html.data;
+    if (data && !host_report_json(report, data, error))
+        return false;
     if (job->verb.output.json)
         return host_report_json(report, page.file, error);
     host_report_text(report, &page);

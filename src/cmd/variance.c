@@ -54,6 +54,9 @@ static bool write_report(void *verb, struct error *error) {
     bool good = variance_report_build(&report) || error_set(error, "out of memory for the report");
     if (good)
         report.report.next = next_of(compare, &report);
+    FILE *data = compare->verb.files.html.data;
+    if (good && data)
+        good = variance_report_json(&report, data, error);
     if (good && compare->verb.output.json)
         good = variance_report_json(&report, page.file, error);
     else if (good)

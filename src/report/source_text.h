@@ -12,3 +12,5 @@ void source_text_free(struct source_text *text);
  * NULL: the file cannot be read, is larger than 16 MiB, or has no such line. Lives until the next
  * call. */
 const char *source_text_line(struct source_text *text, const char *name, uint32_t line);
+/* The same with its indentation, a tab as spaces up to the next column of eight. */
+const char *source_text_whole_line(struct source_text *text, const char *name, uint32_t line);

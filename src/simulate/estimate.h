@@ -29,11 +29,18 @@
 
 /* A region that was simulated, in the order of the run. */
 struct region_sample {
-    uint32_t cluster;
+    uint32_t cluster, thread;
+    uint64_t first; /* instruction of the thread */
     uint64_t instructions, stands_for;
     uint64_t cycles;
     uint64_t states[STATE_COUNT];     /* cycles */
     uint64_t units[PSV_COMBINATIONS]; /* of 1/840 cycle, by performance signature */
+};
+
+/* A part of the run of a thread whose slices all are of one cluster. */
+struct phase {
+    uint32_t thread, cluster;
+    uint64_t first, instructions; /* of the thread */
 };
 
 /* A figure of a region that adds up over instructions: its cycles, or those of a component. */

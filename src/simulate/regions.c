@@ -582,6 +582,8 @@ static bool take_samples(const struct region_run *run, struct simulation *result
     for (size_t i = 0; order && samples && i < count; i++) {
         const struct task *task = order[i];
         samples[i] = (struct region_sample){.cluster = task->region.cluster,
+                                            .thread = task->region.thread,
+                                            .first = task->region.first,
                                             .instructions = task->record.instructions,
                                             .stands_for = task->region.stands_for,
                                             .cycles = task->record.cycles};

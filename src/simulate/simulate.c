@@ -362,7 +362,7 @@ static bool prepare(struct simulation_state *run, struct error *error) {
         return false;
     if (run->calls && options->names && !(run->data = data_profile_new(options->names)))
         return error_set(error, "out of memory for data objects");
-    if (options->top_down &&
+    if (options->top_down && !top_down_missing(options->machine, options->ideal) &&
         !(run->slots = top_down_keeper_new(options->machine, options->ideal, run->attribution)))
         return error_set(error, "out of memory for levels");
     return !options->graph || (run->graph = graph_breakdown_new(options, trace_isa(run->trace),
@@ -429,6 +429,7 @@ void simulation_free(struct simulation *simulation) {
     free(simulation->threads);
     free(simulation->slices);
     free(simulation->regions.samples);
+    free(simulation->regions.phases);
     free(simulation->stalls);
     free(simulation->stall_events);
     for (uint32_t i = 0; i < simulation->profile_group_count; i++)

@@ -90,7 +90,7 @@ struct simulation_options {
     /* With `extents`: fill `data` below, with names of data as these tell. NULL: not. */
     const struct object_names *names;
 
-    bool top_down; /* fill `slots` below, of a machine that has them (top_down_missing()) */
+    bool top_down; /* fill `slots` below; of a machine without them (top_down_missing()): none */
 
     bool graph; /* fill `breakdown` below from the dependence graphs of all cores */
     /* With these categories; NULL: the standard ones. Their sets of instructions may grow while
@@ -123,6 +123,8 @@ struct simulation_regions {
     uint64_t slices;               /* that they were chosen from; 0: not known */
     struct region_sample *samples; /* `simulated` of them, by thread and place; NULL: some are
                                       missing, so that nothing is known of the error */
+    struct phase *phases;          /* of the whole run, by thread and place; NULL: not known */
+    size_t phase_count;
 };
 
 struct simulation_thread {

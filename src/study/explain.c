@@ -357,6 +357,9 @@ static bool take_regions(struct explanation *run, uint32_t regions, bool again,
                            error))
         return false;
     run->simulation.regions.slices = second->slices;
+    run->simulation.regions.phases = second->phases;
+    run->simulation.regions.phase_count = second->phase_count;
+    second->phases = NULL;
     return true;
 }
 

@@ -57,6 +57,27 @@ struct second_run {
 
 /* ---- the choice ---- */
 
+/* Slices of one cluster that follow one another are one phase. */
+static bool find_phases(struct second_run *run, struct error *error) {
+    const size_t count = run->choice.slice_count;
+    struct phase *phases = malloc((count ? count : 1) * sizeof *phases);
+    if (!phases)
+        return error_set(error, "out of memory for the phases of the run");
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct slice_place *slice = &run->table->slices[i];
+        struct phase *last = &phases[found ? found - 1 : 0];
+        if (found && last->thread == slice->thread && last->cluster == run->clusters[i])
+            last->instructions += slice->instructions;
+        else
+            phases[found++] =
+                (struct phase){slice->thread, run->clusters[i], slice->first, slice->instructions};
+    }
+    run->result->phases = phases;
+    run->result->phase_count = found;
+    return true;
+}
+
 static int by_slice(const void *a, const void *b) {
     const struct region_point *x = a, *y = b;
     return ascending(x->slice, y->slice);
@@ -391,6 +412,8 @@ static bool steps(struct second_run *run, struct error *error) {
         !(result->regions = new_regions(run, error)))
         return false;
     result->slices = run->choice.slice_count;
+    if (!find_phases(run, error))
+        return false;
     watch_begin_within(run->request->watch, "simulating regions", "instructions", work(run));
     bool good = capture_regions(run, error) && region_run_wait(result->regions, error);
     watch_end(run->request->watch);
@@ -427,6 +450,7 @@ bool second_run(const struct second_run_request *request, struct second_run_resu
 
 void second_run_free(struct second_run_result *result) {
     region_run_free(result->regions);
+    free(result->phases);
     forecasting_end(&result->forecasting, NULL);
     simulation_free(&result->sampled);
     trace_close(result->trace);

@@ -40,7 +40,9 @@ struct second_run_request {
  * nothing. */
 struct second_run_result {
     struct region_run *regions;
-    size_t slices;             /* that the regions were chosen from */
+    size_t slices;        /* that the regions were chosen from */
+    struct phase *phases; /* that these are */
+    size_t phase_count;
     uint64_t skew;             /* a region was found that many instructions from where it was */
     struct region_loss loss;   /* regions that were not found: others stand for what they did */
     struct simulation sampled; /* with `trace`, whose code it speaks of; NULL: regions */

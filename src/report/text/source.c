@@ -95,19 +95,44 @@ static struct source_file *file_of(struct source_text *text, const char *name) {
     return file;
 }
 
-const char *source_text_line(struct source_text *text, const char *name, uint32_t line) {
+/* A line without what ends it; NULL: there is none. */
+static const char *find_line(struct source_text *text, const char *name, uint32_t line,
+                             size_t *length) {
     const struct source_file *file = file_of(text, name);
     if (!file || !file->bytes || line == 0 || line > file->count)
         return NULL;
     const char *at = file->bytes + file->starts[line - 1];
-    size_t length = file->starts[line] - file->starts[line - 1] - 1;
+    *length = file->starts[line] - file->starts[line - 1] - 1;
+    while (*length && (at[*length - 1] == '\r' || at[*length - 1] == ' '))
+        --*length;
+    return at;
+}
+
+const char *source_text_line(struct source_text *text, const char *name, uint32_t line) {
+    size_t length;
+    const char *at = find_line(text, name, line, &length);
+    if (!at)
+        return NULL;
     while (length && (*at == ' ' || *at == '\t'))
         at++, length--;
-    while (length && (at[length - 1] == '\r' || at[length - 1] == ' '))
-        length--;
     length = length < LINE_BYTES ? length : LINE_BYTES - 1;
     for (size_t i = 0; i < length; i++)
         text->line[i] = at[i] == '\t' || !at[i] ? ' ' : at[i];
     text->line[length] = 0;
+    return text->line;
+}
+
+const char *source_text_whole_line(struct source_text *text, const char *name, uint32_t line) {
+    enum { TAB = 8 };
+    size_t length, column = 0;
+    const char *at = find_line(text, name, line, &length);
+    if (!at)
+        return NULL;
+    for (size_t i = 0; i < length && column < LINE_BYTES - 1; i++) {
+        const size_t end = at[i] == '\t' ? (column / TAB + 1) * TAB : column + 1;
+        for (; column < end && column < LINE_BYTES - 1; column++)
+            text->line[column] = at[i] == '\t' || !at[i] ? ' ' : at[i];
+    }
+    text->line[column] = 0;
     return text->line;
 }

@@ -1,0 +1,326 @@
+/* Who called whom: a flame graph, or an icicle, on a canvas, with a tree of the same frames that can
+ * be read without it. A frame is as wide as its cycles with what it called. */
+
+/* A tree as columns, from the profile of a simulation or the frames of a live profile. */
+function callTree() {
+    if (profile && profile.tree) {
+        const columns = profile.tree, count = columns.parent.length;
+        const tree = {count, parent: Int32Array.from(columns.parent), procedure: Int32Array.from(columns.procedure),
+            self: Float64Array.from(columns.self), calls: columns.calls, instructions: columns.instructions,
+            names: profile.procedures.map(row => textOf(row[0])), images: profile.procedures.map(row => textOf(row[1])), unit: 'cycles'};
+        tree.cells = {frame: columns.cell_frame, event: columns.cell_event, cycles: columns.cell_cycles};
+        return tree;
+    }
+    const frames = report && Array.isArray(report.tree) ? report.tree : null;
+    if (!frames)
+        return null;
+    const names = [], images = [], numbers = new Map();
+    const procedure = Int32Array.from(frames, frame => {
+        const key = frame.procedure + '\n' + frame.image;
+        if (!numbers.has(key)) {
+            numbers.set(key, names.length);
+            names.push(frame.procedure);
+            images.push(frame.image);
+        }
+        return numbers.get(key);
+    });
+    return {count: frames.length, parent: Int32Array.from(frames, frame => frame.parent ?? -1), procedure,
+        self: Float64Array.from(frames, frame => frame.self), calls: frames.map(frame => frame.calls),
+        instructions: frames.map(frame => frame.self_instructions), names, images,
+        unit: report.event ? report.event.unit || report.event.name || 'value' : 'cycles'};
+}
+
+/* The component that has most of each frame's cycles with what it called. */
+function findComponents(tree) {
+    const keys = COMPONENTS.map(([key]) => key), sums = new Float32Array(tree.count * keys.length);
+    const number = profile.events.map(([, component]) => keys.indexOf(component)), {frame, event, cycles} = tree.cells;
+    for (let i = 0; i < frame.length; i++)
+        sums[frame[i] * keys.length + number[event[i]]] += cycles[i];
+    tree.component = new Uint8Array(tree.count);
+    for (let i = tree.count - 1; i >= 0; i--) {
+        let most = 0;
+        for (let k = 0; k < keys.length; k++) {
+            if (i)
+                sums[tree.parent[i] * keys.length + k] += sums[i * keys.length + k];
+            if (sums[i * keys.length + k] > sums[i * keys.length + most])
+                most = k;
+        }
+        tree.component[i] = most;
+    }
+    tree.componentKeys = keys;
+}
+
+/* Totals, children by total, places and depths. Parents come before children. */
+function layOut(tree) {
+    const n = tree.count, total = Float64Array.from(tree.self), child = new Int32Array(n).fill(-1), next = new Int32Array(n).fill(-1);
+    for (let i = n - 1; i > 0; i--)
+        total[tree.parent[i]] += total[i];
+    const order = Uint32Array.from({length: n}, (_, i) => i).sort((a, b) => total[a] - total[b]);
+    for (const i of order) /* the smallest first: each goes before those that are there */
+        if (i) {
+            next[i] = child[tree.parent[i]];
+            child[tree.parent[i]] = i;
+        }
+    const left = new Float64Array(n), depth = new Uint16Array(n);
+    let deepest = 0;
+    const stack = [0];
+    while (stack.length) {
+        const i = stack.pop();
+        let at = left[i];
+        for (let c = child[i]; c >= 0; c = next[c]) {
+            left[c] = at;
+            at += total[c];
+            depth[c] = depth[i] + 1;
+            deepest = Math.max(deepest, depth[c]);
+            stack.push(c);
+        }
+    }
+    return Object.assign(tree, {total, child, next, left, depth, deepest});
+}
+
+const FRAME_HEIGHT = 18;
+const nameOf = (tree, frame) => frame === 0 ? 'all' : tree.names[tree.procedure[frame]] || '[no name]';
+
+/* A hue of the name, so that a function looks the same everywhere. */
+function hueOf(text) {
+    let hash = 0;
+    for (let i = 0; i < text.length; i++)
+        hash = (hash * 31 + text.charCodeAt(i)) | 0;
+    return Math.abs(hash) % 360;
+}
+
+function flameGraph(tree) {
+    const canvas = el('canvas', {tabindex: '0', role: 'img', 'aria-label': 'flame graph; the tree below has the same frames. Arrow keys move, Enter zooms, Escape goes back'});
+    const tip = el('div', {class: 'tip', hidden: true}), said = el('div', {class: 'crumbs', 'aria-live': 'polite'});
+    const state = {focus: 0, selected: 0, icicle: false, colour: tree.component ? 'event' : 'function', found: null, rows: 0};
+    const context = canvas.getContext('2d');
+    let style = null;
+    const variable = name => style.getPropertyValue('--' + name.replace('_', '-')).trim();
+
+    function colour(frame) {
+        if (state.found && !state.found[frame])
+            return variable('panel');
+        if (frame === 0)
+            return variable('line');
+        if (state.colour === 'event')
+            return variable(tree.componentKeys[tree.component[frame]]);
+        const dark = style.colorScheme === 'dark' ? 38 : 72;
+        if (state.colour === 'image')
+            return `hsl(${hueOf(tree.images[tree.procedure[frame]] || '')} 45% ${dark}%)`;
+        return `hsl(${hueOf(nameOf(tree, frame))} 55% ${dark}%)`;
+    }
+    const topOf = (row, height) => state.icicle ? row * FRAME_HEIGHT : height - (row + 1) * FRAME_HEIGHT;
+    /* Visits the frames that are at least half a pixel wide. */
+    function visit(width, draw) {
+        const scale = width / tree.total[state.focus], from = tree.left[state.focus], base = tree.depth[state.focus];
+        const stack = [state.focus];
+        while (stack.length) {
+            const frame = stack.pop();
+            draw(frame, (tree.left[frame] - from) * scale, tree.total[frame] * scale, tree.depth[frame] - base);
+            for (let c = tree.child[frame]; c >= 0 && tree.total[c] * scale >= 0.5; c = tree.next[c])
+                stack.push(c);
+        }
+    }
+    function draw() {
+        if (!canvas.isConnected)
+            return;
+        style = getComputedStyle(document.documentElement);
+        const width = canvas.clientWidth, ratio = devicePixelRatio || 1;
+        let rows = 0;
+        visit(width, (frame, x, w, row) => { rows = Math.max(rows, row); });
+        const height = (rows + 1) * FRAME_HEIGHT;
+        canvas.width = width * ratio;
+        canvas.height = height * ratio;
+        canvas.style.height = height + 'px';
+        context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        context.font = '12px system-ui, sans-serif';
+        context.textBaseline = 'middle';
+        const text = variable('text'), link = variable('link');
+        visit(width, (frame, x, w, row) => {
+            const y = topOf(row, height);
+            context.fillStyle = colour(frame);
+            context.fillRect(x, y, Math.max(w - 0.5, 0.5), FRAME_HEIGHT - 1);
+            if (frame === state.selected) {
+                context.strokeStyle = link;
+                context.lineWidth = 2;
+                context.strokeRect(x + 1, y + 1, Math.max(w - 2, 1), FRAME_HEIGHT - 3);
+            }
+            if (w < 26)
+                return;
+            const room = Math.floor((w - 8) / 6.4), name = nameOf(tree, frame);
+            context.fillStyle = state.found && !state.found[frame] ? variable('dim') : state.colour === 'event' && frame ? '#10141b' : text;
+            context.fillText(name.length <= room ? name : name.slice(0, Math.max(room - 1, 1)) + '…', x + 4, y + FRAME_HEIGHT / 2, w - 6);
+        });
+    }
+    function frameAt(event) {
+        const box = canvas.getBoundingClientRect(), height = box.height;
+        const x = event.clientX - box.left, y = event.clientY - box.top;
+        const row = Math.floor((state.icicle ? y : height - y) / FRAME_HEIGHT);
+        let found = -1;
+        visit(canvas.clientWidth, (frame, left, w, r) => {
+            if (r === row && x >= left && x < left + w)
+                found = frame;
+        });
+        return found;
+    }
+    const about = frame => `${nameOf(tree, frame)}: ${percent(tree.total[frame] / tree.total[0])} with what it called, ${percent(tree.self[frame] / tree.total[0])} alone` +
+        (tree.calls && tree.calls[frame] ? `, entered ${whole(tree.calls[frame])} times` : '');
+    function crumbs() {
+        const path = [];
+        for (let frame = state.focus; frame >= 0; frame = tree.parent[frame])
+            path.unshift(frame);
+        said.replaceChildren();
+        path.forEach((frame, i) => said.append(i ? ' › ' : '', i === path.length - 1 ? nameOf(tree, frame)
+            : el('button', {type: 'button', onclick: () => zoom(frame)}, nameOf(tree, frame))));
+        if (state.selected !== state.focus)
+            said.append(' — ' + about(state.selected));
+        else
+            said.append(' — ' + about(state.focus).replace(/^[^]*?: /, ''));
+    }
+    function zoom(frame) {
+        state.focus = state.selected = frame;
+        draw();
+        crumbs();
+    }
+    function select(frame) {
+        if (frame < 0)
+            return;
+        state.selected = frame;
+        draw();
+        crumbs();
+    }
+    function search(text) {
+        state.found = null;
+        let sum = 0;
+        if (text) {
+            const wanted = text.toLowerCase(), matches = tree.names.map(name => (name || '').toLowerCase().includes(wanted));
+            state.found = new Uint8Array(tree.count);
+            const within = new Uint8Array(tree.count);
+            for (let i = 1; i < tree.count; i++) {
+                state.found[i] = matches[tree.procedure[i]] ? 1 : 0;
+                within[i] = within[tree.parent[i]] || state.found[i];
+                if (state.found[i] && !within[tree.parent[i]])
+                    sum += tree.total[i];
+            }
+        }
+        matched.textContent = text ? `${percent(sum / tree.total[0])} in frames that match, with what they called` : '';
+        draw();
+    }
+    canvas.addEventListener('mousemove', event => {
+        const frame = frameAt(event);
+        tip.hidden = frame < 0;
+        if (frame < 0)
+            return;
+        tip.replaceChildren(el('strong', null, nameOf(tree, frame)), el('div', {class: 'dim'}, frame ? tree.images[tree.procedure[frame]] : ''),
+            el('div', null, `${quantity(tree.total[frame])} ${tree.unit} with what it called, ${percent(tree.total[frame] / tree.total[0])}`),
+            el('div', null, `${quantity(tree.self[frame])} alone, ${percent(tree.self[frame] / tree.total[0])}`),
+            tree.calls && tree.calls[frame] ? el('div', null, `entered ${whole(tree.calls[frame])} times`) : '',
+            tree.component ? el('div', null, 'mostly: ' + componentNames.get(tree.componentKeys[tree.component[frame]])) : '');
+        tip.style.left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 10) + 'px';
+        tip.style.top = Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 10) + 'px';
+    });
+    canvas.addEventListener('mouseleave', () => { tip.hidden = true; });
+    canvas.addEventListener('click', event => {
+        const frame = frameAt(event);
+        if (frame >= 0)
+            zoom(frame);
+    });
+    canvas.addEventListener('keydown', event => {
+        const up = state.icicle ? 'ArrowDown' : 'ArrowUp', down = state.icicle ? 'ArrowUp' : 'ArrowDown';
+        const now = state.selected;
+        let before = -1;
+        if (tree.parent[now] >= 0)
+            for (let c = tree.child[tree.parent[now]]; c >= 0 && c !== now; c = tree.next[c])
+                before = c;
+        const moves = {[up]: () => select(tree.child[now]), [down]: () => select(now === state.focus ? -1 : tree.parent[now]),
+            ArrowRight: () => select(now === state.focus ? -1 : tree.next[now]), ArrowLeft: () => select(now === state.focus ? -1 : before),
+            Enter: () => zoom(now), Escape: () => zoom(Math.max(tree.parent[state.focus], 0))};
+        if (moves[event.key]) {
+            moves[event.key]();
+            event.preventDefault();
+        }
+    });
+    const matched = el('span', {class: 'count', 'aria-live': 'polite'});
+    const choose = (label, values, start, change) => el('label', null, label + ' ', el('select', {onchange: event => change(event.target.value)},
+        values.map(value => el('option', {value, selected: value === start}, value))));
+    const tools = el('div', {class: 'tools'},
+        el('input', {type: 'search', placeholder: 'search frames', 'aria-label': 'search frames', oninput: event => search(event.target.value.trim())}), matched,
+        choose('as', ['flame graph', 'icicle'], 'flame graph', value => { state.icicle = value === 'icicle'; draw(); }),
+        choose('colour by', tree.component ? ['event', 'function', 'image'] : ['function', 'image'], state.colour, value => { state.colour = value; draw(); }),
+        el('button', {type: 'button', onclick: () => zoom(0)}, 'all'));
+    addEventListener('resize', draw);
+    requestAnimationFrame(() => { draw(); crumbs(); });
+    return el('div', {class: 'flame'}, tools, said, canvas, tip);
+}
+
+/* The same frames as a list that opens where it is asked to. */
+function treeList(tree) {
+    const SHOWN = 200;
+    function item(frame) {
+        const text = el('span', null, `${percent(tree.total[frame] / tree.total[0])} `, el('span', {class: 'dim'}, `(${percent(tree.self[frame] / tree.total[0])} alone) `), nameOf(tree, frame));
+        if (tree.child[frame] < 0)
+            return el('li', null, text);
+        const list = el('ul');
+        const details = el('details', {ontoggle: () => {
+            if (list.firstChild)
+                return;
+            let shown = 0;
+            for (let c = tree.child[frame]; c >= 0 && shown < SHOWN && tree.total[c] > 0; c = tree.next[c], shown++)
+                list.append(item(c));
+        }}, el('summary', null, text), list);
+        details.open = frame === 0;
+        return el('li', null, details);
+    }
+    return el('ul', {class: 'tree'}, item(0));
+}
+
+/* Callers and callees of one function. */
+function neighbours(tree) {
+    const procedures = new Map();
+    for (let i = 1; i < tree.count; i++) {
+        const p = tree.procedure[i];
+        if (!procedures.has(p))
+            procedures.set(p, {procedure: p, self: 0, total: 0, calls: 0});
+        const sums = procedures.get(p);
+        sums.self += tree.self[i];
+        sums.calls += tree.calls ? tree.calls[i] || 0 : 0;
+        let inside = false;
+        for (let up = tree.parent[i]; up > 0 && !inside; up = tree.parent[up])
+            inside = tree.procedure[up] === p;
+        if (!inside)
+            sums.total += tree.total[i];
+    }
+    const rows = [...procedures.values()].sort((a, b) => b.total - a.total);
+    const place = el('div');
+    function related(p) {
+        const callers = new Map(), callees = new Map();
+        for (let i = 1; i < tree.count; i++) {
+            if (tree.procedure[i] === p)
+                callers.set(tree.parent[i] ? tree.procedure[tree.parent[i]] : -1, (callers.get(tree.parent[i] ? tree.procedure[tree.parent[i]] : -1) || 0) + tree.total[i]);
+            if (tree.parent[i] && tree.procedure[tree.parent[i]] === p)
+                callees.set(tree.procedure[i], (callees.get(tree.procedure[i]) || 0) + tree.total[i]);
+        }
+        const list = (title, sums) => el('div', null, el('h3', null, title), table([...sums].sort((a, b) => b[1] - a[1]), [
+            columnText('function', row => row[0] < 0 ? '[outermost]' : tree.names[row[0]]),
+            columnNumber(tree.unit, row => row[1], quantity), columnShare(row => row[1], tree.total[0])],
+        {label: title, pick: row => { if (row[0] >= 0) related(row[0]); }}));
+        place.replaceChildren(el('h3', null, `${tree.names[p]}`), el('div', {class: 'sides'}, list('called by', callers), list('calls', callees)));
+        place.scrollIntoView({block: 'nearest'});
+    }
+    return [section('Functions with what they called', table(rows, [
+        columnText('function', row => tree.names[row.procedure]), columnText('image', row => baseName(tree.images[row.procedure])),
+        columnNumber('with what it called', row => row.total, quantity), columnShare(row => row.total, tree.total[0]),
+        columnNumber('alone', row => row.self, quantity), columnNumber('entered', row => row.calls, quantity)],
+    {label: 'functions with what they called', pick: row => related(row.procedure)}), place)];
+}
+
+const calls = callTree();
+if (calls && calls.count > 1)
+    views.push({id: 'calls', title: 'Calls', draw(place) {
+        if (!calls.total) {
+            layOut(calls);
+            if (calls.cells)
+                findComponents(calls);
+        }
+        place.append(section('Who called whom', flameGraph(calls)), ...neighbours(calls), section('The same as a tree', treeList(calls)));
+    }});

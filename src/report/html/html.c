@@ -1,0 +1,74 @@
+/* The page's own text is two files that the build makes, one for before the data, one for behind
+ * it. Within the data every "<" is written as JSON may have it, \u003c, so that no name in it can
+ * end the element that holds it. */
+#include "report/html.h"
+
+#include <stdint.h>
+#include <string.h>
+
+__asm__(".pushsection .rodata\n"
+        "page_head:\n"
+        ".incbin \"generated/report/page_head.html\"\n"
+        "page_tail:\n"
+        ".incbin \"generated/report/page_tail.html\"\n"
+        "page_end:\n"
+        ".popsection\n");
+
+extern const char page_head[], page_tail[], page_end[];
+
+static void put(FILE *file, const char *begin, const char *end) {
+    fwrite(begin, 1, (uintptr_t)end - (uintptr_t)begin, file);
+}
+
+void html_begin(struct html *html, FILE *file) {
+    *html = (struct html){.file = file};
+    put(file, page_head, page_tail);
+}
+
+static ssize_t escape(void *cookie, const char *bytes, size_t size) {
+    struct html *html = cookie;
+    FILE *file = html->file;
+    html->written |= size > 0;
+    const char *end = bytes + size;
+    for (const char *at = bytes, *next; at < end; at = next) {
+        next = memchr(at, '<', (size_t)(end - at));
+        next = next ? next : end;
+        fwrite(at, 1, (size_t)(next - at), file);
+        if (next < end)
+            fputs("\\u003c", file), next++;
+    }
+    return ferror(file) ? 0 : (ssize_t)size;
+}
+
+static bool close_data(struct html *html) {
+    if (!html->data)
+        return true;
+    const bool good = !ferror(html->data);
+    const bool closed = fclose(html->data) == 0;
+    html->data = NULL;
+    fputs("</script>\n", html->file);
+    return good && closed;
+}
+
+bool html_data(struct html *html, const char *name, struct error *error) {
+    if (!close_data(html))
+        return error_errno(error, "writing the page");
+    fprintf(html->file, "<script type=\"application/json\" id=\"%s\">", name);
+    html->written = false;
+    html->data = fopencookie(html, "w", (cookie_io_functions_t){.write = escape});
+    return html->data || error_set(error, "out of memory for the page");
+}
+
+bool html_end(struct html *html, struct error *error) {
+    const bool good = close_data(html);
+    put(html->file, page_tail, page_end);
+    if (good && !html->written)
+        return error_set(error, "there is no page of this report");
+    return (good && !ferror(html->file)) || error_errno(error, "writing the page");
+}
+
+void html_discard(struct html *html) {
+    if (html->data)
+        fclose(html->data);
+    html->data = NULL;
+}

@@ -1,0 +1,194 @@
+"""Opens pages of --html in a headless Chromium and uses them as a person would.
+
+    pages.py PAGE CHECK...            each CHECK is a function below
+    pages.py --pictures FOLDER NAME=PAGE...
+                                        a picture of every view
+"""
+import sys
+import time
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+
+def begin():
+    options = webdriver.ChromeOptions()
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                     "--hide-scrollbars", "--force-device-scale-factor=1", "--lang=en"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+
+
+def tabs(driver):
+    return driver.execute_script(
+        "return [...document.querySelectorAll('[role=tab]')].map(tab => tab.getAttribute('href').slice(1))")
+
+
+def open_page(driver, page):
+    driver.get("file://" + page)
+    WebDriverWait(driver, 120).until(lambda d: d.find_elements(By.CSS_SELECTOR, "main > *"))
+
+
+def view(driver, name):
+    driver.execute_script(
+        "if (location.hash === '#' + arguments[0]) dispatchEvent(new Event('hashchange'));"
+        "location.hash = arguments[0]", name)
+    WebDriverWait(driver, 120).until(
+        lambda d: d.find_element(By.ID, "view").get_attribute("aria-labelledby") == "tab-" + name.split("/")[0])
+    frame(driver)
+
+
+def frame(driver):
+    """What was asked to be drawn with the next frame has been."""
+    driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+
+
+def text(driver, selector):
+    return driver.find_element(By.CSS_SELECTOR, selector).text
+
+
+def rows(driver, label):
+    return driver.execute_script(
+        "return [...document.querySelectorAll(`table[aria-label='${arguments[0]}'] tbody tr:not(.gap)`)]"
+        ".map(row => [...row.cells].map(cell => cell.textContent))", label)
+
+
+# ---- checks: each is given the driver, and fails by an assertion ----
+
+def views(driver):
+    """Every view draws something, of which nothing is undefined."""
+    for name in tabs(driver):
+        view(driver, name)
+        shown = text(driver, "#view")
+        assert len(shown) > 20, name
+        assert "undefined" not in shown and "NaN" not in shown, (name, shown)
+
+
+def sorts(driver):
+    """A click on a head sorts, a second one the other way."""
+    view(driver, "functions")
+    def names():
+        return [row[0] for row in rows(driver, "functions")]
+    head = driver.find_element(By.XPATH, "//table[@aria-label='functions']//th/button[text()='function']")
+    head.click()
+    ascending = names()
+    assert head.find_element(By.XPATH, "..").get_attribute("aria-sort") == "ascending"
+    head.click()
+    assert len(set(ascending)) > 1 and names() != ascending
+    assert head.find_element(By.XPATH, "..").get_attribute("aria-sort") == "descending"
+
+
+def filters(driver):
+    """What is typed leaves the rows that have it."""
+    view(driver, "functions")
+    all_rows = rows(driver, "functions")
+    name = all_rows[0][0]
+    box = driver.find_element(By.CSS_SELECTOR, "#view input[type=search]")
+    box.send_keys(name)
+    left = rows(driver, "functions")
+    assert 0 < len(left) < len(all_rows) and all(name.lower() in "\n".join(row).lower() for row in left)
+    box.clear()
+    box.send_keys("no function is called this")
+    assert rows(driver, "functions") == []
+
+
+def opens_code(driver):
+    """A row of functions leads to its code, where the shares of instructions are those of the function."""
+    view(driver, "functions")
+    driver.find_element(By.CSS_SELECTOR, "table[aria-label=functions] tbody tr").click()
+    WebDriverWait(driver, 60).until(lambda d: d.find_elements(By.CSS_SELECTOR, ".asm .line"))
+    assert driver.execute_script("return location.hash").startswith("#code/")
+
+
+def zooms(driver):
+    """The flame graph searches and zooms, by mouse and by keys."""
+    view(driver, "calls")
+    canvas = driver.find_element(By.TAG_NAME, "canvas")
+    crumbs = ".flame .crumbs"
+    assert text(driver, crumbs).startswith("all")
+    canvas.send_keys(Keys.ARROW_UP, Keys.ENTER)
+    assert "›" in text(driver, crumbs), text(driver, crumbs)
+    canvas.send_keys(Keys.ESCAPE)
+    assert "›" not in text(driver, crumbs)
+    webdriver.ActionChains(driver).move_to_element_with_offset(canvas, 0, canvas.size["height"] // 2 - 27).click().perform()
+    assert "›" in text(driver, crumbs), text(driver, crumbs)
+    driver.find_element(By.CSS_SELECTOR, ".flame input[type=search]").send_keys("main")
+    assert "in frames that match" in text(driver, ".flame .tools")
+
+
+def inert(driver):
+    """Names that would be markup, or scripts, are text."""
+    for name in tabs(driver):
+        view(driver, name)
+        assert driver.execute_script("return window.hacked") is None, name
+        assert not driver.find_elements(By.CSS_SELECTOR, "#view img, #view script, #view iframe"), name
+    view(driver, "functions")
+    assert any("<img" in row[0] for row in rows(driver, "functions"))
+
+
+def keyboard(driver):
+    """Arrows move between tabs, a slash goes to the filter."""
+    first, second = tabs(driver)[:2]
+    view(driver, first)
+    driver.find_element(By.ID, "tab-" + first).send_keys(Keys.ARROW_RIGHT)
+    assert driver.execute_script("return location.hash") == "#" + second
+    view(driver, "functions")
+    driver.find_element(By.TAG_NAME, "body").send_keys("/")
+    assert driver.switch_to.active_element.get_attribute("type") == "search"
+
+
+def is_wide_enough(driver):
+    """Nothing is wider than the page, narrow or wide, light or dark."""
+    for width in (1280, 2560):
+        driver.set_window_size(width, 900)
+        for name in tabs(driver):
+            view(driver, name)
+            assert driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), (name, width)
+
+
+def seconds(driver):
+    """Says how long the page, and each view, takes to be there; no test depends on it."""
+    driver.refresh()
+    WebDriverWait(driver, 120).until(lambda d: d.find_elements(By.CSS_SELECTOR, "main > *"))
+    print("# opened in %.2f s" % (driver.execute_script("return performance.getEntriesByType('navigation')[0].loadEventEnd") / 1000))
+    for name in tabs(driver):
+        begun = time.monotonic()
+        view(driver, name)
+        print("# %s: %.2f s" % (name, time.monotonic() - begun))
+
+
+def quiet(driver):
+    said = [entry for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+    assert not said, said
+
+
+def pictures(driver, folder, pages):
+    driver.set_window_size(1280, 960)
+    for name, page in (page.split("=", 1) for page in pages):
+        open_page(driver, page)
+        for tab in tabs(driver):
+            view(driver, tab)
+            driver.save_screenshot(f"{folder}/{name}-{tab}.png")
+        quiet(driver)
+
+
+def main():
+    driver = begin()
+    try:
+        if sys.argv[1] == "--pictures":
+            pictures(driver, sys.argv[2], sys.argv[3:])
+            return
+        driver.set_window_size(1280, 900)
+        open_page(driver, sys.argv[1])
+        for check in sys.argv[2:]:
+            globals()[check](driver)
+            quiet(driver)
+    finally:
+        driver.quit()
+
+
+main()

@@ -1,0 +1,150 @@
+# --html: one self-contained page, whose data are those of --json; names in it are never markup.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+browser=$OLDPWD/tests/browser/pages.py
+
+# A function that a page must not take for markup, and a few that are called.
+cat >hostile.c <<'PROGRAM'
+#include <stdlib.h>
+__attribute__((noipa)) int hot(int n) {
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += i % 7 ? i : -i;
+    return sum;
+}
+__attribute__((noipa)) int evil(int n) __asm__("\"</script><img src=x onerror=window.hacked=1>\"");
+int evil(int n) {
+    return hot(n) + hot(n / 2);
+}
+int main(void) {
+    return evil(20000) == 1;
+}
+PROGRAM
+cc -O1 -g -o hostile hostile.c || exit 1
+
+# page_is PAGE JSON: its data are the report, what they stand for is there, and its policy knows its
+# script and style.
+cat >page.py <<'PROGRAM'
+import base64, hashlib, html.parser, json, re, sys
+text = open(sys.argv[1]).read()
+
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.now, self.parts, self.policy = None, [], None
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if attributes.get("http-equiv") == "Content-Security-Policy":
+            self.policy = attributes["content"]
+        assert "src" not in attributes and "href" not in attributes, attributes
+        if tag in ("script", "style"):
+            self.now = [tag, attributes.get("id"), ""]
+            self.parts.append(self.now)
+    def handle_endtag(self, tag):
+        self.now = None
+    def handle_data(self, data):
+        if self.now:
+            self.now[2] += data
+
+page = Page()
+page.feed(text)
+for tag, name, content in page.parts:
+    if not name:
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in page.policy, (tag, page.policy)
+assert "default-src 'none'" in page.policy
+data = {name: json.loads(content) for tag, name, content in page.parts if name}
+report = json.load(open(sys.argv[2]))
+for key in ("seconds", "instructions_per_second"):
+    data["report"].pop(key, None), report.pop(key, None)
+assert data["report"] == report
+PROGRAM
+page_is() {
+    python3 -S page.py "$@"
+}
+
+page_of_simulation() {
+    run sim --json -o report.json --html page.html -- ./hostile && page_is page.html report.json &&
+        cat page.py - >profile.py <<'PROGRAM'
+profile = data["profile"]
+units = sum(row[7] for row in profile["functions"])
+assert units == report["units"], (units, report["units"])
+texts, names = profile["texts"], [row[0] for row in profile["functions"]]
+hot = next(i for i, row in enumerate(profile["functions"]) if row[0] >= 0 and texts[row[0]] == "hot")
+insns = next(code["insns"] for code in profile["code"] if code["function"] == hot)
+flat = [units for insn in insns for units in insn[9][1::2]]
+assert sum(flat) == profile["functions"][hot][7]
+assert profile["functions"][hot][6] == sum(insn[8] for insn in insns)
+tree = profile["tree"]
+assert tree["parent"][0] == -1 and all(0 <= parent < i for i, parent in enumerate(tree["parent"]) if i)
+assert abs(sum(tree["self"]) - report["cycles"]) < 1 and abs(sum(tree["cell_cycles"]) - report["cycles"]) < 1
+calls = {texts[profile["procedures"][p][0]]: n for p, n in zip(tree["procedure"][1:], tree["calls"][1:])}
+assert calls["hot"] == 2, calls
+loop = max(profile["loops"], key=lambda row: row[10])
+assert texts[loop[0]] == "hot" and loop[8] == 30000 and loop[9] == 2, loop  # rounds, entries
+source = next(part for part in profile["sources"] if part["file"].endswith("hostile.c"))
+at = loop[5] - source["first"]
+assert "for (int i" in source["lines"][at] or "sum +=" in source["lines"][at], source
+levels = profile["top_down"]
+assert sum(level["slots"] for level in levels["levels"] if level["depth"] == 1) == levels["slots"]
+assert sum(row[7] for row in profile["functions"]) == sum(units for row in profile["functions"] for units in row[8][1::2])
+PROGRAM
+    python3 -S profile.py page.html report.json
+}
+check "the page of a simulation has the report, all functions, calls, loops, code and levels" page_of_simulation
+
+same_text() {
+    run sim --repeatable -o with.txt --html page.html -- ./hostile && run sim --repeatable -o without.txt -- ./hostile &&
+        same_file with.txt without.txt
+}
+check "a page changes nothing of the text" same_text
+
+time_is_told() {
+    run explain --no-what-if --regions-over 100K --regions 6 --json -o report.json --html regions.html -- ./hostile &&
+        page_is regions.html report.json && cat page.py - >time.py <<'PROGRAM'
+told = data["profile"]["time"]
+assert len(told["regions"]) == report["regions"]["simulated"]
+assert sum(phase[2] for phase in told["phases"]) == report["instructions"]
+at = 0
+for thread, first, instructions, cluster in told["phases"]:
+    assert thread == 0 and first == at
+    at += instructions
+assert {region[3] for region in told["regions"]} == {phase[3] for phase in told["phases"]}
+assert sum(region[5] for region in told["regions"]) == report["instructions"]
+assert all(sum(region[6][1::2]) == 840 * region[4] for region in told["regions"])
+PROGRAM
+    python3 -S time.py regions.html report.json
+}
+check "that of an explanation by regions has the phases, and the regions that stand for them" time_is_told
+
+others() {
+    local verb
+    run icost --json -o report.json --html other.html -- ./hostile && page_is other.html report.json &&
+        run compare --json -o report.json --html other.html ./hostile ./hostile && page_is other.html report.json &&
+        run profilers --json -o report.json --html other.html -- ./hostile && page_is other.html report.json &&
+        run sharing --json -o report.json --html other.html -- ./hostile && page_is other.html report.json &&
+        run trace -o hostile.ctrace -- ./hostile 2>said || { cat said; return 1; }
+    for verb in predict contend throughput; do
+        run "$verb" --json -o report.json --html other.html hostile.ctrace && page_is other.html report.json || { echo "$verb"; return 1; }
+    done
+}
+check "other verbs have pages, too" others
+
+refusals() {
+    fails_with 125 'nowhere' run sim --html /nowhere/page.html -- ./hostile &&
+        fails_with 125 'the report goes there' run sim --html same -o same -- ./hostile &&
+        fails_with 125 'html -' run sim --html - -- ./hostile
+}
+check "a page that cannot be written is told before anything runs" refusals
+
+usable() {
+    python3 "$browser" "$scratch/page.html" views sorts filters opens_code zooms inert keyboard
+}
+if has chromedriver && python3 -c 'import selenium' 2>/dev/null; then
+    run sim -o /dev/null --html page.html -- ./hostile
+    check "in a browser it draws every view, sorts, filters, zooms, and names stay text" usable
+else
+    skip "in a browser it draws every view, sorts, filters, zooms, and names stay text" "no chromedriver and selenium here (make deps-browser)"
+fi
+
+finish

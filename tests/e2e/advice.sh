@@ -6,7 +6,7 @@ cc -O1 -g -fno-tree-vectorize -o "$scratch/advised" experiments/lib/advised.c ||
 cc -O1 -g -fno-tree-vectorize -o "$scratch/levels" experiments/lib/levels.c || exit 1
 
 advise() {
-    run explain --json --top 1 --from "kernel_$1" "${@:3}" -- "$scratch/advised" "$2" before \
+    run explain --json --top 1 --from "kernel_$1" --stop "${@:3}" -- "$scratch/advised" "$2" before \
         >"$scratch/$2.json" 2>/dev/null
     report=$scratch/$2.json
 }
@@ -22,34 +22,34 @@ def proportional(cause, *events):
     return abs(first["saving_percent"] - costs[cause] * first["evidence_percent"] / 100 / share(*events)) < 1e-6
 '
 branch() {
-    advise clamp clamp &&
+    advise clamp clamp --limit 1M &&
         told 'first["kind"] == "branch" and first["function"] == "kernel_clamp"' \
             'first["saving_percent"] > 30 and first["check"] == "sim --ideal bmisp"' 'proportional("bmisp", "FL-MB")'
 }
 check "a branch that chooses between values" branch
 
 forwarding() {
-    advise forward forward --limit 3M --stop &&
+    advise forward forward --limit 500K &&
         told 'first["kind"] == "forwarding" and first["function"] == "kernel_forward"' 'proportional("stfwd", "ST-FW")'
 }
 check "loads of what was stored in pieces" forwarding
 
 locality() {
-    advise search sparse --limit 3M --stop &&
+    advise search sparse --limit 1M &&
         told 'first["kind"] == "locality" and first["function"] == "kernel_search"' \
             'proportional("dmiss", "ST-L1", "ST-TLB", "ST-LLC", "DR-SQ")'
 }
 check "a search whose addresses are not known ahead" locality
 
 vectors() {
-    advise scalar vectors --limit 3M --stop &&
+    advise scalar vectors --limit 1M &&
         told 'first["kind"] == "vectors" and first["function"] == "kernel_scalar"' \
             'abs(first["saving_percent"] - first["evidence_percent"] * 3 / 4) < 1e-6'
 }
 check "scalar arithmetic on four floats in a row" vectors
 
 divisions() {
-    advise divide divide --limit 1M --stop && told 'first["kind"] == "divide" and first["saving_percent"] > 20'
+    advise divide divide --limit 300K && told 'first["kind"] == "divide" and first["saving_percent"] > 20'
 }
 check "divisions by the same number" divisions
 
@@ -64,7 +64,7 @@ skip_without x86_64-workloads "lines that threads share falsely" || check "lines
 nothing() {
     local kernel
     for kernel in independent dependent multiply; do
-        run explain --json --top 1 --from kernel_$kernel --limit 1M --stop -- "$scratch/levels" $kernel \
+        run explain --json --top 1 --from kernel_$kernel --limit 300K --stop -- "$scratch/levels" $kernel \
             >"$scratch/nothing.json" 2>/dev/null &&
             report=$scratch/nothing.json told_names='' told 'all(a["saving_percent"] <= 3 for a in r["advice"])' || return 1
     done
@@ -72,7 +72,7 @@ nothing() {
 check "nothing to speak of where nothing is to remedy" nothing
 
 text() {
-    COLUMNS=80 run explain --top 1 --from kernel_clamp -- "$scratch/advised" clamp before 2>"$scratch/text" >/dev/null
+    COLUMNS=80 run explain --top 1 --from kernel_clamp --limit 500K --stop -- "$scratch/advised" clamp before 2>"$scratch/text" >/dev/null
     sed -n '/^what to try/,/^$/p' "$scratch/text" | tee "$scratch/part"
     grep -qE '^ +[0-9.]+ ±[0-9.]+ branch     kernel_clamp\+0x[0-9a-f]+, advised.c:[0-9]+: ' "$scratch/part" &&
         [ "$(LC_ALL=C.UTF-8 wc -L <"$scratch/part")" -le 80 ]

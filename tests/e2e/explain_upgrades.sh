@@ -7,7 +7,7 @@ capture() {
 }
 if has riscv64-workloads; then
     capture chase chase_many 300K 60000 4
-    capture hashjoin probe 4M 300000
+    capture hashjoin probe 3M 300000
     capture stencil collide 300K 1 60000
     capture stream triad 300K 1 1000000
     capture lbm stream_collide 300K 1 60000
@@ -85,7 +85,7 @@ END
 }
 
 words() {
-    run explain --machine chen-ooo --limit 300K --output "$scratch/text" "$scratch/stream.ctrace" || return 1
+    run explain --machine chen-ooo --limit 150K --output "$scratch/text" "$scratch/stream.ctrace" || return 1
     for word in 'what if the machine were larger' 'reorder buffer 512 (256 now)' 'tagged prefetcher' \
         'the more to trust'; do
         grep -q "$word" "$scratch/text" || { echo "no $word"; return 1; }
@@ -101,7 +101,7 @@ nothing_is_known() {
 not_there() {
     run explain --machine alpha21164 --limit 100K --json --output "$scratch/explained" "$scratch/stream.ctrace" &&
         nothing_is_known && explains stream --limit 100K --ideal dmiss && nothing_is_known &&
-        run explain --machine chen-ooo --output "$scratch/text" -- "$WORKLOADS/riscv64/nbody" 200 >/dev/null &&
+        run explain --machine chen-ooo --output "$scratch/text" --limit 200K --stop -- "$WORKLOADS/riscv64/nbody" 200 >/dev/null &&
         grep -q "what the words mean" "$scratch/text" && ! grep -q "were larger" "$scratch/text"
 }
 

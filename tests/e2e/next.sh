@@ -30,7 +30,7 @@ check "explain: --data --tree" follow "--data --tree" explain --data --tree --li
 check "explain: by regions" follow "--regions-over 200k --regions 4" \
     explain --data --regions-over 200k --regions 4 --limit 800k -- ./objects list
 check "explain: --python, with quotes" follow --python \
-    explain --python --limit 1M -- "$python" -I -S -c 'print(sum(i % 7 for i in range(300)), "a b")'
+    explain --no-what-if --python --limit 1M -- "$python" -I -S -c 'print(sum(i % 7 for i in range(300)), "a b")'
 run bbv --size 200k -o list.bb -- ./objects list >/dev/null 2>&1 &&
     run regions --max-clusters 3 -o list.csv list.bb >/dev/null 2>&1 &&
     run trace --regions list.csv -- ./objects list >/dev/null 2>&1

@@ -255,11 +255,16 @@ static bool warm_trace(struct job *job, struct trace *trace, struct error *error
     return good;
 }
 
+static struct trace *open_trace(const struct region_trace *region, struct error *error) {
+    return region->stream ? region_stream_open(region->stream, error)
+                          : trace_open(region->path, error);
+}
+
 /* One pass over the region's trace. */
 static bool pass(struct job *job, bool (*over)(struct job *job, struct trace *, struct error *),
                  struct error *error) {
     const struct region_trace *region = &job->task->region;
-    struct trace *trace = trace_open(region->path, error);
+    struct trace *trace = open_trace(region, error);
     if (trace && region->only >= 0)
         trace_only(trace, (uint32_t)region->only);
     bool good = trace && check_trace(job->run, trace, error) && over(job, trace, error);
@@ -275,9 +280,27 @@ static bool warm_region(struct region_run *run, struct task *task, struct error 
     return pass(&job, warm_trace, error);
 }
 
+/* What was read of a stream is gone. */
+static void move_back(struct region_trace *region) {
+    const uint64_t gone = region->stream ? region_stream_gone(region->stream) : 0;
+    region->start -= gone;
+    region->end -= gone;
+}
+
+static void leave_stream(struct region_trace *region) {
+    region_stream_leave(region->stream);
+    region->stream = NULL;
+}
+
 static bool simulate_region(struct region_run *run, struct task *task, struct error *error) {
-    struct job job = {.run = run, .task = task, .from = task->region.start, .to = task->region.end};
-    return (task->warm || warm_region(run, task, error)) && pass(&job, simulate_trace, error);
+    struct region_trace *region = &task->region;
+    if (!task->warm && !warm_region(run, task, error))
+        return false;
+    move_back(region);
+    struct job job = {.run = run, .task = task, .from = region->start, .to = region->end};
+    const bool good = pass(&job, simulate_trace, error);
+    leave_stream(region);
+    return good;
 }
 
 /* ---- threads ---- */
@@ -417,6 +440,7 @@ struct region_run *region_run_new(const struct region_run_options *options, stru
 static void free_task(struct task *task) {
     if (!task)
         return;
+    leave_stream(&task->region);
     free((char *)task->region.name);
     free((char *)task->region.path);
     simulation_free(&task->part);
@@ -450,8 +474,10 @@ void region_run_free(struct region_run *run) {
 
 static struct task *new_task(const struct region_trace *region) {
     struct task *task = calloc(1, sizeof *task);
-    if (!task)
+    if (!task) {
+        region_stream_leave(region->stream);
         return NULL;
+    }
     task->region = *region;
     if (region->warm > region->start)
         task->region.warm = region->start;
@@ -463,11 +489,20 @@ static struct task *new_task(const struct region_trace *region) {
     return NULL;
 }
 
+bool region_run_failed(struct region_run *run) {
+    pthread_mutex_lock(&run->lock);
+    const bool failed = run->failed;
+    pthread_mutex_unlock(&run->lock);
+    return failed;
+}
+
 bool region_run_add(struct region_run *run, const struct region_trace *region,
                     struct error *error) {
-    if (region->start >= region->end)
-        return error_set(error, "%s: %s: it has no instructions", region->name, region->path);
     struct task *task = new_task(region);
+    if (region->start >= region->end) {
+        free_task(task);
+        return error_set(error, "%s: %s: it has no instructions", region->name, region->path);
+    }
     pthread_mutex_lock(&run->lock);
     bool good = task && array_reserve((void **)&run->tasks, &run->task_capacity,
                                       run->task_count + 1, sizeof(struct task *));

@@ -13,6 +13,7 @@
 #include "program/code_symbol.h"
 #include "region/regions.h"
 #include "simulate/simulate.h"
+#include "trace/region_stream.h"
 #include "util/watcher.h"
 
 struct region_trace;
@@ -46,8 +47,10 @@ struct region_run_options {
 };
 
 struct region_trace {
-    const char *name; /* in errors: "region 3" */
-    const char *path; /* of the trace */
+    const char *name;             /* in errors: "region 3" */
+    const char *path;             /* of the trace */
+    struct region_stream *stream; /* that it is in place of a file at `path`; taken over. It is
+                                     read once to warm and once to simulate. NULL: a file */
     uint64_t start,
         end;       /* simulated: instructions [start, end) of the trace, of its `only` thread */
     uint64_t warm; /* instructions before it that warm, at most; UINT64_MAX: all there are */
@@ -66,9 +69,11 @@ struct region_run;
 struct region_run *region_run_new(const struct region_run_options *options, struct error *error);
 void region_run_free(struct region_run *run);
 
-/* Returns at once; copies what it is given. Fails when memory is out, or when a region added before
- * has failed, with its error. */
+/* Returns at once; copies what it is given, and takes over its stream, also on failure. Fails when
+ * memory is out, or when a region added before has failed, with its error. */
 bool region_run_add(struct region_run *run, const struct region_trace *region, struct error *error);
+/* Whether one that was added has failed: none is worth adding any more. */
+bool region_run_failed(struct region_run *run);
 
 /* With `reweighted`: the index-th region that was added stands for so many instructions of the run.
  * Observers have seen it with what it stood for when it was simulated. */

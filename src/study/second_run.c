@@ -38,6 +38,7 @@ struct second_run {
     struct region_choice choice;
     uint32_t *clusters;             /* of the slices, before they were split */
     struct region_capture *capture; /* while it runs */
+    struct region_streams *streams; /* NULL: the traces of regions are files */
     size_t failed;                  /* regions, as far as looked at */
     struct capture_image *images;
     struct capture_region *wanted; /* in the order of the run */
@@ -178,8 +179,9 @@ static bool choose(struct second_run *run, struct error *error) {
 
 /* ---- the run ---- */
 
-static void on_complete(void *context, const struct capture_region *region) {
-    struct second_run *run = context;
+/* `stream`: NULL when it is a file. */
+static void add_region(struct second_run *run, const struct capture_region *region,
+                       struct region_stream *stream) {
     uint64_t before = region->thread == run->thread ? run->simulated_to : 0;
     uint64_t gap = region->found_first - before, warm_up = run->request->warm_up;
     int64_t skew = region_skew(region);
@@ -193,6 +195,7 @@ static void on_complete(void *context, const struct capture_region *region) {
     const struct region_trace trace = {
         .name = name,
         .path = region->path,
+        .stream = stream,
         .start = region_trace_start(region),
         .end = region_trace_end(region),
         .warm = gap < warm_up ? gap : warm_up,
@@ -209,6 +212,33 @@ static void on_complete(void *context, const struct capture_region *region) {
     run->order[region->id - 1] = run->added_count++;
     if (run->added)
         run->added = region_run_add(run->result->regions, &trace, &run->add_error);
+    else
+        region_stream_leave(stream);
+}
+
+static void on_complete(void *context, const struct capture_region *region) {
+    struct second_run *run = context;
+    if (!run->streams)
+        add_region(run, region, NULL);
+}
+
+/* In a file each is where it is expected. */
+static void on_streamed(void *context, const struct capture_region *region,
+                        struct region_stream *stream) {
+    struct capture_region known = *region;
+    known.found_first = region->first;
+    known.found_end = region->first + region->instructions;
+    add_region(context, &known, stream);
+}
+
+/* Traces begin before it is known where regions are, by a share of what lies before them
+ * (trace/region_windows.c): this bounds what two of them hold in common. */
+static const uint64_t MOST_STREAMED = 4000000000;
+
+static bool make_streams(struct second_run *run, struct error *error) {
+    if (!run->request->trace || run->request->instructions > MOST_STREAMED)
+        return true;
+    return (run->streams = region_streams_new()) || error_set(error, "out of memory for regions");
 }
 
 /* Of the regions that failed so far. */
@@ -224,9 +254,18 @@ static bool is_too_much(const struct second_run *run, const struct region_loss *
            (double)loss->alone > MOST_LOST_ALONE * all;
 }
 
+/* What is read does not run away from what is simulated. */
+static void wait_for_readers(const struct second_run *run) {
+    while (region_streams_full(run->streams) && !run->request->watch->signal &&
+           !region_run_failed(run->result->regions))
+        region_streams_wait(run->streams);
+}
+
 /* Ends a run of which too much is lost already. */
 static void on_progress(void *context, const struct region_capture_progress *sofar) {
     struct second_run *run = context;
+    if (run->streams)
+        wait_for_readers(run);
     if (sofar->failed == run->failed || run->request->trace)
         return;
     run->failed = sofar->failed;
@@ -316,6 +355,8 @@ static bool capture_regions(struct second_run *run, struct error *error) {
                                                    .warm_up = run->request->warm_up,
                                                    .progress = on_progress,
                                                    .complete = on_complete,
+                                                   .streams = run->streams,
+                                                   .streamed = on_streamed,
                                                    .context = run};
     int exec_status;
     uint32_t count = run->choice.point_count;
@@ -409,7 +450,7 @@ static bool abandon_regions(struct second_run *run, struct error *error) {
 static bool steps(struct second_run *run, struct error *error) {
     struct second_run_result *result = run->result;
     if (!choose(run, error) || (!run->request->trace && !open_ends(run, error)) ||
-        !(result->regions = new_regions(run, error)))
+        !(result->regions = new_regions(run, error)) || !make_streams(run, error))
         return false;
     result->slices = run->choice.slice_count;
     if (!find_phases(run, error))
@@ -432,6 +473,7 @@ bool second_run(const struct second_run_request *request, struct second_run_resu
     struct second_run run = {.request = request, .result = result, .input = -1, .added = true};
     bool good = steps(&run, error);
     close_ends(&run);
+    region_streams_free(run.streams);
     for (uint32_t i = 0; i < run.choice.point_count && run.paths; i++) {
         if (run.paths[i])
             unlink(run.paths[i]);

@@ -143,6 +143,20 @@ static uint64_t most_others(const struct region_capture *capture,
                : most;
 }
 
+static bool open_writer(struct region_capture *capture, size_t number,
+                        const struct kept_process *process, struct error *error) {
+    struct capture_region *region = region_at(capture, number);
+    struct region_stream *stream = NULL;
+    if (capture->options.streams) {
+        if (!(stream = region_stream_new(capture->options.streams, region->first)))
+            return region_capture_out_of_memory(error);
+        capture->options.streamed(capture->options.context, region, stream);
+    }
+    return region_writer_open(&capture->writers[number], region->path, capture->options.compress,
+                              stream, &capture->header, process, most_others(capture, region),
+                              error);
+}
+
 /* Writes a chunk to the trace of one region. */
 static bool write_chunk(struct region_capture *capture, size_t number, bool open,
                         const struct item_data *data, struct error *error) {
@@ -157,9 +171,7 @@ static bool write_chunk(struct region_capture *capture, size_t number, bool open
         region_writer_discard(writer);
         return true;
     }
-    if (open && !writer->file &&
-        !region_writer_open(writer, region->path, capture->options.compress, &capture->header,
-                            process, most_others(capture, region), error))
+    if (open && !region_writer_is_open(writer) && !open_writer(capture, number, process, error))
         return false;
     if (!region_writer_data(writer, data, capture->chunk_events, true, error))
         return false;
@@ -222,7 +234,7 @@ static size_t next_shared(struct region_capture *capture, size_t *place) {
             continue;
         }
         *place = at + 1;
-        if (capture->writers[windows->order[at]].file && !region->ended)
+        if (region_writer_is_open(&capture->writers[windows->order[at]]) && !region->ended)
             return windows->order[at];
     }
     return SIZE_MAX;
@@ -346,12 +358,10 @@ static bool start_region(struct region_capture *capture, size_t number, uint64_t
     const struct kept_process *process = process_of(capture, region);
     region_windows_started(&capture->windows, number, position);
     bool early = capture->options.other_threads && region->state == REGION_AWAITED && process &&
-                 !writer->file && capture->windows.open < REGION_CAPTURE_MAX_OPEN;
-    if (early &&
-        !region_writer_open(writer, region->path, capture->options.compress, &capture->header,
-                            process, most_others(capture, region), error))
+                 !region_writer_is_open(writer) && capture->windows.open < REGION_CAPTURE_MAX_OPEN;
+    if (early && !open_writer(capture, number, process, error))
         return false;
-    if (writer->file)
+    if (region_writer_is_open(writer))
         region_writer_start(writer);
     return true;
 }

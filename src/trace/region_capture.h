@@ -19,6 +19,7 @@
 #pragma once
 
 #include "program/code_symbol.h"
+#include "trace/region_stream.h"
 #include "trace/trace.h"
 
 enum {
@@ -95,6 +96,11 @@ struct region_capture_options {
     void (*progress)(void *context, const struct region_capture_progress *sofar);
     /* The region's trace is closed and may be read, while the command runs on; may be NULL. */
     void (*complete)(void *context, const struct capture_region *region);
+    /* Not NULL: no files are written. Each region's trace is a stream of these, of which
+     * `streamed`, when it begins, becomes the reader. */
+    struct region_streams *streams;
+    void (*streamed)(void *context, const struct capture_region *region,
+                     struct region_stream *stream);
     void *context;
 };
 

@@ -88,6 +88,11 @@ static bool out_of_memory(const struct region_writer *writer, struct error *erro
     return error_set(error, "out of memory writing trace %s", writer->path);
 }
 
+static bool put(struct region_writer *writer, const struct item *item, struct error *error) {
+    return writer->stream ? region_stream_put(writer->stream, item, error)
+                          : file_writer_put(writer->file, item, error);
+}
+
 /* The number here of a captured image; tells of the mapping that an address lies in, once. */
 static bool define_image(struct region_writer *writer, uint32_t captured, uint64_t address,
                          uint32_t *number, struct error *error) {
@@ -113,7 +118,7 @@ static bool define_image(struct region_writer *writer, uint32_t captured, uint64
     struct item item = {.kind = ITEM_IMAGE, .image = process->mappings[mapping]};
     item.image.process = 0;
     item.image.image = *number;
-    return file_writer_put(writer->file, &item, error);
+    return put(writer, &item, error);
 }
 
 static bool define_block(struct region_writer *writer, uint32_t captured, struct error *error) {
@@ -131,16 +136,18 @@ static bool define_block(struct region_writer *writer, uint32_t captured, struct
         !define_image(writer, image, item.code.address, &item.code.image, error))
         return false;
     writer->blocks[captured] = ++writer->block_count;
-    return file_writer_put(writer->file, &item, error);
+    return put(writer, &item, error);
 }
 
 /* ---- the trace ---- */
 
 bool region_writer_open(struct region_writer *writer, const char *path, bool compress,
-                        const struct item_header *header, const struct kept_process *process,
-                        uint64_t most_others, struct error *error) {
-    *writer = (struct region_writer){.path = path, .process = process, .most_others = most_others};
-    writer->file = file_writer_open(path, compress, error);
+                        struct region_stream *stream, const struct item_header *header,
+                        const struct kept_process *process, uint64_t most_others,
+                        struct error *error) {
+    *writer = (struct region_writer){
+        .stream = stream, .path = path, .process = process, .most_others = most_others};
+    writer->file = stream ? NULL : file_writer_open(path, compress, error);
     struct item first = {.kind = ITEM_HEADER, .header = *header};
     struct item second = {.kind = ITEM_PROCESS, .process = process->process};
     second.process.process = 0;
@@ -148,8 +155,8 @@ bool region_writer_open(struct region_writer *writer, const char *path, bool com
     if (!array_room(writer->threads, writer->thread_capacity, 1))
         return out_of_memory(writer, error);
     writer->threads[writer->thread_count++] = (struct region_writer_thread){0};
-    return writer->file && file_writer_put(writer->file, &first, error) &&
-           file_writer_put(writer->file, &second, error);
+    return region_writer_is_open(writer) && put(writer, &first, error) &&
+           put(writer, &second, error);
 }
 
 /* The thread's number here, or that which it will get; false: out of memory. */
@@ -213,7 +220,7 @@ static bool put_events(struct region_writer *writer, struct chunk_events events,
         item.event.position += moved;
         if (!number_created(writer, item.event.other, &item.event.other))
             return out_of_memory(writer, error);
-        if (!file_writer_put(writer->file, &item, error))
+        if (!put(writer, &item, error))
             return false;
     }
     return true;
@@ -258,7 +265,7 @@ static bool put_python(struct region_writer *writer, struct error *error) {
     for (; writer->python < process->python_count; writer->python++) {
         struct item item = {.kind = ITEM_PYTHON, .python = process->python[writer->python]};
         item.python.process = 0;
-        if (!file_writer_put(writer->file, &item, error))
+        if (!put(writer, &item, error))
             return false;
     }
     return true;
@@ -313,7 +320,7 @@ bool region_writer_data(struct region_writer *writer, const struct item_data *da
     item.data.first_insn = first;
     item.data.event_count = count;
     item.data.events = writer->events;
-    return file_writer_put(writer->file, &item, error);
+    return put(writer, &item, error);
 }
 
 uint32_t region_writer_thread_count(const struct region_writer *writer) {
@@ -330,7 +337,7 @@ void region_writer_start(struct region_writer *writer) {
 static bool put_thread_end(struct region_writer *writer, uint32_t number, struct error *error) {
     struct item item = {.kind = ITEM_THREAD_END, .thread_ended = number};
     writer->threads[number].ended = true;
-    return file_writer_put(writer->file, &item, error);
+    return put(writer, &item, error);
 }
 
 bool region_writer_thread_ended(struct region_writer *writer, uint32_t thread,
@@ -374,13 +381,13 @@ static bool put_notes(struct region_writer *writer, const char *note, struct err
     struct item first = {.kind = ITEM_NOTE, .note = note};
     bool good = describe_others(writer, &others) || out_of_memory(writer, error);
     struct item second = {.kind = ITEM_NOTE, .note = others};
-    good = good && file_writer_put(writer->file, &first, error) &&
-           (!others || file_writer_put(writer->file, &second, error));
+    good = good && put(writer, &first, error) && (!others || put(writer, &second, error));
     free(others);
     return good;
 }
 
 static void release(struct region_writer *writer) {
+    region_stream_end(writer->stream);
     free(writer->blocks);
     free(writer->mapped);
     free(writer->images);
@@ -395,11 +402,12 @@ bool region_writer_close(struct region_writer *writer, const char *note, bool th
     struct item end = {.kind = ITEM_END, .end = {.known = false}};
     struct error ignored;
     bool good = put_notes(writer, note, error) &&
-                (!thread_ended || put_thread_end(writer, 0, error)) &&
-                file_writer_put(writer->file, &end, error);
-    good = file_writer_close(writer->file, bytes, good ? error : &ignored) && good;
-    if (!good)
-        file_remove_regular(writer->path);
+                (!thread_ended || put_thread_end(writer, 0, error)) && put(writer, &end, error);
+    if (writer->file) {
+        good = file_writer_close(writer->file, bytes, good ? error : &ignored) && good;
+        if (!good)
+            file_remove_regular(writer->path);
+    }
     release(writer);
     return good;
 }

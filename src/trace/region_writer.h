@@ -3,6 +3,7 @@
 #pragma once
 
 #include "trace/kept_code.h"
+#include "trace/region_stream.h"
 
 /* ---- kept definitions ---- */
 
@@ -35,8 +36,9 @@ struct region_writer_thread {
 };
 
 struct region_writer {
-    struct file_writer *file; /* NULL: closed */
-    const char *path;         /* the caller's */
+    struct file_writer *file;     /* NULL: closed, or not to a file */
+    struct region_stream *stream; /* in its place; NULL: closed, or to a file */
+    const char *path;             /* the caller's */
     const struct kept_process *process;
     uint32_t *blocks; /* by the process's number: 0 not yet entered, else 1 + its number here */
     size_t block_capacity;
@@ -58,10 +60,15 @@ struct region_writer {
     size_t python; /* functions of the process that are told of */
 };
 
-/* `process` must outlive the writer, but may grow. */
+/* To `stream`, whose writer it is from now on, or into a file at `path`. `process` must outlive the
+ * writer, but may grow. */
 bool region_writer_open(struct region_writer *writer, const char *path, bool compress,
-                        const struct item_header *header, const struct kept_process *process,
-                        uint64_t most_others, struct error *error);
+                        struct region_stream *stream, const struct item_header *header,
+                        const struct kept_process *process, uint64_t most_others,
+                        struct error *error);
+static inline bool region_writer_is_open(const struct region_writer *writer) {
+    return writer->file || writer->stream;
+}
 /* Events of a chunk's thread that belong to it. */
 struct chunk_events {
     const struct thread_event *items;

@@ -201,6 +201,11 @@ static bool write_report(void *verb, struct error *error) {
         contend_svg(report, files->picture.file);
     if (files->html.data && !contend_json(report, files->html.data, error))
         return false;
+    if (files->html.data) {
+        if (!html_text(&files->html, "picture", error))
+            return false;
+        contend_svg(report, files->html.data);
+    }
     if (job->verb.output.json)
         return contend_json(report, files->report.file, error);
     contend_text(report, &page);

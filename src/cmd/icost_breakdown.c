@@ -195,6 +195,11 @@ bool icost_report(void *icost, struct error *error) {
         breakdown_svg(report, files->picture.file);
     if (files->html.data && !breakdown_json(report, files->html.data, error))
         return false;
+    if (files->html.data) {
+        if (!html_text(&files->html, "picture", error))
+            return false;
+        breakdown_svg(report, files->html.data);
+    }
     if (job->verb.output.json)
         return breakdown_json(report, files->report.file, error);
     breakdown_text(report, &page);

@@ -71,6 +71,11 @@ static bool write_report(void *verb, struct error *error) {
         sensitivity_svg(report, files->picture.file);
     if (files->html.data && !sensitivity_json(report, files->html.data, error))
         return false;
+    if (files->html.data) {
+        if (!html_text(&files->html, "picture", error))
+            return false;
+        sensitivity_svg(report, files->html.data);
+    }
     if (job->verb.output.json)
         return sensitivity_json(report, files->report.file, error);
     sensitivity_text(report, &page);

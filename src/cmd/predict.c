@@ -214,6 +214,11 @@ static bool write_report(void *verb, struct error *error) {
         predict_svg(report, files->picture.file);
     if (files->html.data && !predict_json(report, files->html.data, error))
         return false;
+    if (files->html.data && job->sweep.axes > 0) {
+        if (!html_text(&files->html, "picture", error))
+            return false;
+        predict_svg(report, files->html.data);
+    }
     if (job->verb.output.json)
         return predict_json(report, files->report.file, error);
     predict_text(report, &page);

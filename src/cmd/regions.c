@@ -94,21 +94,21 @@ static json_t *report_object(const struct regions_request *request) {
     return object;
 }
 
-static bool put_page(json_t *object, FILE *out, struct error *error) {
+/* Of the choice or the sweep, with its picture. */
+static bool put_page(struct regions_request *request, FILE *out, struct error *error) {
+    const bool swept = request->swept.count;
+    json_t *object = swept ? sweep_json(&request->swept.sweep) : report_object(request);
     struct html html;
     html_begin(&html, out);
-    const bool good = html_data(&html, "report", error) && json_write(object, html.data, error) &&
-                      html_end(&html, error);
+    bool good = html_data(&html, "report", error) && json_write(object, html.data, error) &&
+                html_text(&html, "picture", error);
+    if (good && swept)
+        sweep_svg(&request->swept.sweep, request->vector_count, html.data);
+    else if (good)
+        phases_svg(&request->report, request->run, html.data);
+    good = good && html_end(&html, error);
     html_discard(&html);
     return good;
-}
-
-static bool put_choice_page(struct regions_request *request, FILE *out, struct error *error) {
-    return put_page(report_object(request), out, error);
-}
-
-static bool put_sweep_page(struct regions_request *request, FILE *out, struct error *error) {
-    return put_page(sweep_json(&request->swept.sweep), out, error);
 }
 
 static bool write_file(struct regions_request *request, const char *option, const char *path,
@@ -169,7 +169,7 @@ static bool report_choice(void *verb, struct error *error) {
            write_file(request, "--output", request->output, put_list, error) &&
            write_file(request, "--labels", request->labels, put_labels, error) &&
            write_file(request, "--svg", request->svg, put_svg, error) &&
-           write_file(request, "--html", request->verb.output.html, put_choice_page, error) &&
+           write_file(request, "--html", request->verb.output.html, put_page, error) &&
            write_simpoint_files(request, error) && print_report(request, error) &&
            verb_flush("standard output: cannot write", error);
 }
@@ -208,7 +208,7 @@ static bool report_sweep(void *verb, struct error *error) {
                                         .settings = request->grids};
     if (!sweep_run_go(&request->swept, error) ||
         !write_file(request, "--svg", request->svg, put_sweep, error) ||
-        !write_file(request, "--html", request->verb.output.html, put_sweep_page, error))
+        !write_file(request, "--html", request->verb.output.html, put_page, error))
         return false;
     if (request->verb.output.json)
         return json_write(sweep_json(sweep), stdout, error);

@@ -136,6 +136,11 @@ static bool write_report(void *verb, struct error *error) {
         throughput_svg(report, files->picture.file);
     if (files->html.data && !throughput_json(report, files->html.data, error))
         return false;
+    if (files->html.data) {
+        if (!html_text(&files->html, "picture", error))
+            return false;
+        throughput_svg(report, files->html.data);
+    }
     if (job->verb.output.json)
         return throughput_json(report, files->report.file, error);
     throughput_text(report, &page);

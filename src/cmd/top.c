@@ -137,6 +137,12 @@ static bool write_report(void *verb, struct error *error) {
     FILE *data = job->run.verb.files.html.data;
     if (data && !profile_report_json(report, data, error))
         return false;
+    if (data && job->over_time) {
+        struct html *html = &job->run.verb.files.html;
+        if (!html_text(html, "picture", error))
+            return false;
+        over_time_svg(report, html->data);
+    }
     if (job->run.verb.output.json)
         return profile_report_json(report, page.file, error);
     profile_report_text(report, &page);

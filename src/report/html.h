@@ -16,12 +16,15 @@ struct html {
     FILE *file;
     FILE *data;   /* what is written there becomes the data that was begun last; NULL: none was */
     bool written; /* something was */
+    bool text;    /* it becomes a text in JSON */
 };
 
 /* `file` stays the caller's. */
 void html_begin(struct html *html, FILE *file);
 /* Begins data of that name, after what was begun before. False: out of memory. */
 bool html_data(struct html *html, const char *name, struct error *error);
+/* Likewise of data that is one text, such as a picture: what is written to `data` is in it. */
+bool html_text(struct html *html, const char *name, struct error *error);
 /* False: the page cannot be written, or has no data. */
 bool html_end(struct html *html, struct error *error);
 /* Without the rest of the page; may follow html_end(). */

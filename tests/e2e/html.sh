@@ -55,7 +55,7 @@ for tag, name, content in page.parts:
 assert "default-src 'none'" in page.policy
 data = {name: json.loads(content) for tag, name, content in page.parts if name}
 report = json.load(open(sys.argv[2]))
-for key in ("seconds", "instructions_per_second"):
+for key in ("seconds", "model_seconds", "simulation_seconds", "instructions_per_second"):
     data["report"].pop(key, None), report.pop(key, None)
 assert data["report"] == report
 PROGRAM
@@ -124,6 +124,10 @@ others() {
         run profilers --json -o report.json --html other.html -- ./hostile && page_is other.html report.json &&
         run sharing --json -o report.json --html other.html -- ./hostile && page_is other.html report.json &&
         run trace -o hostile.ctrace -- ./hostile 2>said || { cat said; return 1; }
+    run predict --sweep rob=64,256 --json -o report.json --html other.html --svg picture.svg hostile.ctrace &&
+        cat page.py - >picture.py <<'PROGRAM' && python3 -S picture.py other.html report.json || return 1
+assert data["picture"] == open("picture.svg").read()
+PROGRAM
     for verb in predict contend throughput; do
         run "$verb" --json -o report.json --html other.html hostile.ctrace && page_is other.html report.json || { echo "$verb"; return 1; }
     done

@@ -25,17 +25,22 @@ void html_begin(struct html *html, FILE *file) {
     put(file, page_head, page_tail);
 }
 
+/* Of JSON, whose strings alone have a "<", or of what is to be in one. */
+static bool is_special(const struct html *html, char c) {
+    return c == '<' || (html->text && (c == '"' || c == '\\' || (unsigned char)c < ' '));
+}
+
 static ssize_t escape(void *cookie, const char *bytes, size_t size) {
     struct html *html = cookie;
     FILE *file = html->file;
     html->written |= size > 0;
     const char *end = bytes + size;
     for (const char *at = bytes, *next; at < end; at = next) {
-        next = memchr(at, '<', (size_t)(end - at));
-        next = next ? next : end;
+        for (next = at; next < end && !is_special(html, *next); next++)
+            ;
         fwrite(at, 1, (size_t)(next - at), file);
         if (next < end)
-            fputs("\\u003c", file), next++;
+            fprintf(file, "\\u%04x", (unsigned char)*next++);
     }
     return ferror(file) ? 0 : (ssize_t)size;
 }
@@ -46,7 +51,8 @@ static bool close_data(struct html *html) {
     const bool good = !ferror(html->data);
     const bool closed = fclose(html->data) == 0;
     html->data = NULL;
-    fputs("</script>\n", html->file);
+    fputs(html->text ? "\"</script>\n" : "</script>\n", html->file);
+    html->text = false;
     return good && closed;
 }
 
@@ -57,6 +63,13 @@ bool html_data(struct html *html, const char *name, struct error *error) {
     html->written = false;
     html->data = fopencookie(html, "w", (cookie_io_functions_t){.write = escape});
     return html->data || error_set(error, "out of memory for the page");
+}
+
+bool html_text(struct html *html, const char *name, struct error *error) {
+    if (!html_data(html, name, error))
+        return false;
+    fputc('"', html->file);
+    return html->text = true;
 }
 
 bool html_end(struct html *html, struct error *error) {

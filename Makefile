@@ -40,7 +40,7 @@ BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev zlib1
 	libxxhash-dev libinih-dev libjansson-dev libiberty-dev liblzma-dev libsqlite3-dev libbpf-dev clang \
 	libprotobuf-c-dev protobuf-c-compiler libdebuginfod-dev node-d3 qemu-user
 TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-	gzip xz-utils bzip2 sqlite3 python3 python3-dev perl mawk grep bc groff-base libc6-dbg linux-perf golang-go debuginfod musl-tools git
+	gzip xz-utils bzip2 sqlite3 python3 python3-dev perl mawk grep bc groff-base libc6-dbg linux-perf golang-go valgrind debuginfod musl-tools git
 BROWSER_PACKAGES := chromium chromium-driver python3-selenium
 DEVELOP_PACKAGES := lld clang-format clang-tidy cppcheck libclang-rt-dev
 

@@ -46,7 +46,7 @@ static const struct {
 static void take_format(struct argp_state *state, void *request, char *value) {
     enum exchange_format format;
     if (strcmp(value, "store") != 0 && !exchange_format_find(value, &format))
-        options_fail(state, "--format %s: one of store, pprof, perf-script, folded", value);
+        options_fail(state, "--format %s: one of store, " EXCHANGE_FORMAT_NAMES, value);
     ((struct epochs_request *)request)->format = value;
 }
 
@@ -58,7 +58,7 @@ static const struct option_row OPTIONS[] = {
           "Prune the oldest until the store takes at most this (1G, 200M)", .least = 1,
           .must = "at least one byte (remove all removes every epoch)"),
     TAKE("format", "NAME", take_format,
-         "Export or import as store (default), pprof, perf-script, folded (import: told from the "
+         "Export or import as store (default), " EXCHANGE_FORMAT_NAMES " (import: told from the "
          "file)"),
     TEXT("event", "NAME", event, "Export only this event, in formats other than store"),
     FLAG("json", verb.output.json, "List as JSON (docs/json.md)"),
@@ -104,9 +104,11 @@ static void check_request(struct argp_state *state, void *given) {
         options_fail(state, "--format: only of export and import");
     if (request->event &&
         (action != EPOCHS_EXPORT || !request->format || !strcmp(request->format, "store")))
-        options_fail(state, "--event: only of export --format pprof, perf-script or folded");
-    if (action == EPOCHS_IMPORT && request->format && !strcmp(request->format, "folded"))
-        options_fail(state, "--format folded: only of export");
+        options_fail(state, "--event: only of export, with a --format other than store");
+    enum exchange_format format;
+    if (action == EPOCHS_IMPORT && request->format &&
+        exchange_format_find(request->format, &format) && !exchange_format_is_read(format))
+        options_fail(state, "--format %s: only of export", request->format);
     if (action != EPOCHS_LIST && action != EPOCHS_EXPORT && request->store.epoch_count)
         options_fail(state, "--epoch: only of list and export");
     if (request->store.store_count > 1)

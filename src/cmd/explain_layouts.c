@@ -18,6 +18,7 @@ static const char *other_report(const struct explain *explain) {
            : run->levels_asked                    ? "--levels"
            : run->roofline_path                   ? "--roofline"
            : run->save_options.save               ? "--save"
+           : run->save_options.export             ? "--export"
            : run->struct_options.given            ? "--fields"
            : run->path_options.data               ? "--data"
            : run->path_options.python             ? "--python"

@@ -10,28 +10,28 @@ static bool start(struct explain *explain, struct error *error) {
         return false;
     struct capture_options capture = input_capture(&run->input);
     watch_limit(&verb_watch, &capture, run->input.stop);
-    const struct explanation_request request = {.watch = &verb_watch,
-                                                .capture = &capture,
-                                                .interrupted = interrupt_tell,
-                                                .trace = run->input.trace,
-                                                .machines = &run->machines,
-                                                .ideal = run->machine.ideal,
-                                                .over = explain->over,
-                                                .kept = explain->kept,
-                                                .rerun = explain->rerun,
-                                                .threads = !run->study.threads.alone,
-                                                .forecasts = run->study.forecasts,
-                                                .extents = extents,
-                                                .top_down = run_wants_levels(run),
-                                                .paths_of_data = run->study.options.paths_of_data,
-                                                .names = run->study.options.names,
-                                                .sampling = run->study.options.sampling,
-                                                .warm_up = explain->warm_up,
-                                                .simulate_warm_up = explain->simulate_warm_up,
-                                                .regions = explain->regions,
-                                                .enough = explain->enough,
-                                                .saving = run->save_options.save ? &run->save.saving
-                                                                                 : NULL};
+    const struct explanation_request request = {
+        .watch = &verb_watch,
+        .capture = &capture,
+        .interrupted = interrupt_tell,
+        .trace = run->input.trace,
+        .machines = &run->machines,
+        .ideal = run->machine.ideal,
+        .over = explain->over,
+        .kept = explain->kept,
+        .rerun = explain->rerun,
+        .threads = !run->study.threads.alone,
+        .forecasts = run->study.forecasts,
+        .extents = extents,
+        .top_down = run_wants_levels(run),
+        .paths_of_data = run->study.options.paths_of_data,
+        .names = run->study.options.names,
+        .sampling = run->study.options.sampling,
+        .warm_up = explain->warm_up,
+        .simulate_warm_up = explain->simulate_warm_up,
+        .regions = explain->regions,
+        .enough = explain->enough,
+        .saving = save_is_wanted(&run->save_options) ? &run->save.saving : NULL};
     explain->explanation = explanation_start(&request, &run->verb.failed, error);
     if (!explain->explanation)
         return false;
@@ -94,7 +94,7 @@ bool explain_build(struct explain *explain, struct error *error) {
     for (unsigned i = 0; (text = explanation_note(explain->explanation, i)); i++)
         report_note(&run->report, "%s", text);
     run_note_trace(run, explain->code, trace);
-    if (run->save_options.save)
+    if (save_is_wanted(&run->save_options))
         saving_set_calls(&run->save.saving, &explain->simulation.paths, explain->code);
     run_save_finish(run, &run->report);
     return true;

@@ -58,12 +58,12 @@ bool run_extents(struct run *run, const struct path_extents **extents, struct er
     const enum report_by by = run->verb.output.by;
     const bool data = path_options_data(&run->path_options, by);
     bool good;
-    const bool page = run->verb.output.html;
+    const bool page = run->verb.output.html || run->save_options.export;
     *extents = paths_begin(&run->paths, &run->path_options,
                            data || by == BY_LOOP || by == BY_PATH || page, &good, error);
     run->study.options.paths_of_data = data && by != BY_LOOP && by != BY_PATH &&
                                        !path_options_any(&run->path_options) &&
-                                       !run->save_options.save && !page;
+                                       !save_is_wanted(&run->save_options) && !page;
     run->study.options.names = data && good ? &run->paths.names : NULL;
     run->input.objects = data;
     return good;
@@ -221,5 +221,5 @@ void run_free(void *verb) {
     if (run->program)
         program_free(run->program);
     simulated_run_free(&run->study);
-    save_close(&run->save);
+    save_discard(&run->save);
 }

@@ -2,19 +2,32 @@
 #pragma once
 
 #include "cmd/option.h"
+#include "exchange/exchange.h"
 #include "report/report.h"
 #include "simulate/saving.h"
+#include "util/output.h"
 
 struct save_options {
     bool save;
-    const char *store; /* NULL: the default one */
+    const char *store;           /* NULL: the default one */
+    const char *export;          /* file for the profile in another tool's format; NULL: none */
+    enum exchange_format format; /* of that */
+    bool format_given;
 };
-extern const struct option_group save_group; /* --save, --store FILE */
+extern const struct option_group save_group; /* --save, --store FILE, --export FILE, --format */
+
+/* Whether the profile goes anywhere. */
+static inline bool save_is_wanted(const struct save_options *options) {
+    return options->save || options->export;
+}
 
 /* A saving, with its stores and the texts that it refers to. */
 struct save {
     bool wanted;
+    bool kept; /* in the user's store; else in one that is only exported */
     struct saving saving;
+    struct output exported; /* file NULL: no export */
+    enum exchange_format format;
     char *folder; /* of the parts */
     char machine[256];
 };
@@ -29,4 +42,7 @@ void save_describe(struct save *save, const char *command, const struct machine 
 struct saving *save_to(struct save *save);
 /* Adds where the profile is now to the notes. False, with an error, when it could not be saved. */
 bool save_note(struct save *save, struct report *report, struct error *error);
+/* The stores; save_open() may follow. */
 void save_close(struct save *save);
+/* And the file of an export. */
+void save_discard(struct save *save);

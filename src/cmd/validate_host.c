@@ -36,7 +36,7 @@ static void ask(struct validate_job *job) {
     memcpy(run->input.variables, job->request.variables, sizeof run->input.variables);
     run->input.variable_count = job->request.variable_count;
     run->study.forecasts = false;
-    run->save_options = (struct save_options){true, job->host.store};
+    run->save_options = (struct save_options){.save = true, .store = job->host.store};
     explain->rerun = job->request.rerun;
 }
 

@@ -3,6 +3,10 @@
  *     pprof         profile.proto, gzip-compressed: go tool pprof, and most services   both ways
  *     perf-script   the text that perf script prints                                   both ways
  *     folded        a line for each stack: flame graphs, speedscope                    out only
+ *     callgrind     calls and costs by line: kcachegrind, callgrind_annotate           out only
+ *     cachegrind    costs by line: cg_annotate                                         out only
+ *     firefox       a processed profile: profiler.firefox.com, speedscope              out only
+ *     csv           a line for each place and event                                    out only
  *
  * Exports are written as the store is read; memory grows with distinct places only. */
 #pragma once
@@ -12,15 +16,28 @@
 
 #include "store/store.h"
 
-enum exchange_format { EXCHANGE_PPROF, EXCHANGE_PERF_SCRIPT, EXCHANGE_FOLDED, EXCHANGE_FORMATS };
+enum exchange_format {
+    EXCHANGE_PPROF,
+    EXCHANGE_PERF_SCRIPT,
+    EXCHANGE_FOLDED,
+    EXCHANGE_CALLGRIND,
+    EXCHANGE_CACHEGRIND,
+    EXCHANGE_FIREFOX,
+    EXCHANGE_CSV,
+    EXCHANGE_FORMATS
+};
 const char *exchange_format_name(enum exchange_format format);
 /* A command that shows such a file, which it takes last: "flamegraph.pl". */
 const char *exchange_format_viewer(enum exchange_format format);
+/* Whether such files can be imported. */
+bool exchange_format_is_read(enum exchange_format format);
+/* "pprof, perf-script, folded ..." */
+#define EXCHANGE_FORMAT_NAMES "pprof, perf-script, folded, callgrind, cachegrind, firefox, csv"
 /* False: no format of this name. */
 bool exchange_format_find(const char *name, enum exchange_format *format);
 
 /* Writes what `filter` chooses to `file`, of which a descriptor is used (fileno). EXCHANGE_FOLDED
- * has one value a line: more than one event is an error that names them. */
+ * and EXCHANGE_FIREFOX have one value a line: more than one event is an error that names them. */
 bool exchange_export(struct store *store, const struct store_filter *filter,
                      enum exchange_format format, FILE *file, struct error *error);
 

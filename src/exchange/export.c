@@ -96,6 +96,14 @@ const char *export_cut_name(uint64_t cut) {
     return cut == STORE_FAILED ? "[callers not found]" : "[deeper callers]";
 }
 
+bool export_one_event(const struct export *export, const char *what) {
+    for (size_t i = 1; i < export->event_count; i++)
+        if (strcmp(export->events[i].name, export->events[0].name) != 0)
+            return error_set(export->error, "%s, and there are %s and %s: choose with --event NAME",
+                             what, export->events[0].name, export->events[i].name);
+    return true;
+}
+
 /* ---- the whole ---- */
 
 static bool write_profiles(struct export *export, enum exchange_format format) {

@@ -55,6 +55,11 @@ struct export_stack {
 typedef bool export_visitor(void *context, const struct export_stack *stack);
 bool export_each_stack(struct export *export, export_visitor *visit, void *context);
 
+/* Likewise, but the places of all profiles, without callers; and the stacks of those with callers
+ * alone. A stack of a simulation ends in a function, not in an instruction of it. */
+bool export_each_place(struct export *export, export_visitor *visit, void *context);
+bool export_each_called(struct export *export, export_visitor *visit, void *context);
+
 /* Inside: NULL: the event is none of `export`'s. */
 struct export_event *export_event_of(const struct export *export, const struct store_event *event);
 
@@ -69,6 +74,14 @@ const char *export_cut_name(uint64_t cut);
 void export_procedure(const struct store_image *image, const struct location *location, char *text,
                       size_t size);
 
+/* For formats with one number a line or stack: one event is chosen, or there is only one. `what`
+ * they have: "folded stacks have one number a line". */
+bool export_one_event(const struct export *export, const char *what);
+
+bool export_callgrind(struct export *export);
+bool export_cachegrind(struct export *export);
+bool export_firefox(struct export *export);
+bool export_csv(struct export *export);
 bool export_pprof(struct export *export);
 bool export_perf_script(struct export *export);
 bool export_folded(struct export *export);

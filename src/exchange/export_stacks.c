@@ -118,14 +118,36 @@ static bool visit_profile(void *context, const struct store_profile *profile) {
     return true;
 }
 
+static bool walk_trees(struct walk *walk) {
+    const struct export *export = walk->export;
+    return store_each_call_tree(export->store, export->filter, visit_tree, walk, export->error) &&
+           !export->failed;
+}
+
+/* Those of which no tree was walked. */
+static bool walk_profiles(struct walk *walk) {
+    const struct export *export = walk->export;
+    return store_each_profile(export->store, export->filter, visit_profile, walk, export->error) &&
+           !export->failed;
+}
+
+static bool end_walk(struct walk *walk, bool good) {
+    free(walk->called);
+    free(walk->frames);
+    return good;
+}
+
 bool export_each_stack(struct export *export, export_visitor *visit, void *context) {
     struct walk walk = {.export = export, .visit = visit, .context = context};
-    bool good =
-        store_each_call_tree(export->store, export->filter, visit_tree, &walk, export->error) &&
-        !export->failed &&
-        store_each_profile(export->store, export->filter, visit_profile, &walk, export->error) &&
-        !export->failed;
-    free(walk.called);
-    free(walk.frames);
-    return good;
+    return end_walk(&walk, walk_trees(&walk) && walk_profiles(&walk));
+}
+
+bool export_each_place(struct export *export, export_visitor *visit, void *context) {
+    struct walk walk = {.export = export, .visit = visit, .context = context};
+    return end_walk(&walk, walk_profiles(&walk));
+}
+
+bool export_each_called(struct export *export, export_visitor *visit, void *context) {
+    struct walk walk = {.export = export, .visit = visit, .context = context};
+    return end_walk(&walk, walk_trees(&walk));
 }

@@ -75,20 +75,11 @@ static bool visit_stack(void *context, const struct export_stack *stack) {
            error_set(folding->export->error, "out of memory for stacks");
 }
 
-static bool one_event(const struct export *export) {
-    for (size_t i = 1; i < export->event_count; i++)
-        if (strcmp(export->events[i].name, export->events[0].name) != 0)
-            return error_set(export->error,
-                             "folded stacks have one number a line, and there are %s and %s: "
-                             "choose with --event NAME",
-                             export->events[0].name, export->events[i].name);
-    return true;
-}
-
 bool export_folded(struct export *export) {
     struct folding folding = {.export = export, .text = malloc(STACK_BYTES)};
     bool good = (folding.text || error_set(export->error, "out of memory for stacks")) &&
-                one_event(export) && export_each_stack(export, visit_stack, &folding);
+                export_one_event(export, "folded stacks have one number a line") &&
+                export_each_stack(export, visit_stack, &folding);
     for (size_t i = 0; good && i < folding.stacks.count; i++)
         fprintf(export->file, "%s %" PRIu64 "\n", intern_text(&folding.stacks, (uint32_t)i),
                 folding.sums[i]);

@@ -8,6 +8,11 @@ const struct exchange_row exchange_formats[EXCHANGE_FORMATS] = {
     [EXCHANGE_PERF_SCRIPT] = {"perf-script", "stackcollapse-perf.pl", export_perf_script,
                               import_perf_script},
     [EXCHANGE_FOLDED] = {"folded", "flamegraph.pl", export_folded, NULL},
+    [EXCHANGE_CALLGRIND] = {"callgrind", "callgrind_annotate --inclusive=yes", export_callgrind,
+                            NULL},
+    [EXCHANGE_CACHEGRIND] = {"cachegrind", "cg_annotate", export_cachegrind, NULL},
+    [EXCHANGE_FIREFOX] = {"firefox", "samply load", export_firefox, NULL},
+    [EXCHANGE_CSV] = {"csv", "column -t -s,", export_csv, NULL},
 };
 
 const char *exchange_format_name(enum exchange_format format) {
@@ -16,6 +21,10 @@ const char *exchange_format_name(enum exchange_format format) {
 
 const char *exchange_format_viewer(enum exchange_format format) {
     return exchange_formats[format].viewer;
+}
+
+bool exchange_format_is_read(enum exchange_format format) {
+    return exchange_formats[format].read;
 }
 
 bool exchange_format_find(const char *name, enum exchange_format *format) {

@@ -262,6 +262,12 @@ void stack_fill(struct stack *stack, const uint64_t units[PSV_COMBINATIONS]) {
     qsort(stack->parts, stack->count, sizeof *stack->parts, by_units);
 }
 
+void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]) {
+    memset(units, 0, COMPONENT_COUNT * sizeof *units);
+    for (uint32_t i = 0; i < stack->count; i++)
+        units[component_of(stack->parts[i].psv)] += stack->parts[i].units;
+}
+
 /* The stack, and the costliest instruction. */
 static void sum_up(const struct report_rows *rows, const struct group *group,
                    struct report_row *row) {

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attribute/component.h"
 #include "program/program.h"
 #include "simulate/simulate.h"
 #include "trace/dynamic.h"
@@ -33,6 +34,9 @@ struct stack {
 
 /* Of cycles by signature; `parts` has room for PSV_COMBINATIONS. */
 void stack_fill(struct stack *stack, const uint64_t units[PSV_COMBINATIONS]);
+
+/* Cycles of a stack, by component (units). */
+void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]);
 
 enum { ROW_TEXT_BYTES = 96 };
 

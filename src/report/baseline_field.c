@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/component.h"
+#include "attribute/attribute.h"
+#include "attribute/component.h"
 
 /* ---- texts ---- */
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/component.h"
 #include "query/compared_summary.h"
 #include "report/baseline.h"
 #include "report/baseline_field.h"
-#include "report/component.h"
 #include "util/file_name.h"
 #include "util/text.h"
 

@@ -2,7 +2,7 @@
  * functions are why. */
 #pragma once
 
-#include "report/component.h"
+#include "attribute/component.h"
 #include "report/layout_spread.h"
 #include "report/report.h"
 #include "util/arena.h"

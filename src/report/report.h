@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "attribute/component.h"
 #include "machine/machine.h"
 #include "model/forecast.h"
 #include "program/program.h"
@@ -20,7 +21,6 @@
 #include "query/loop_rows.h"
 #include "query/rows.h"
 #include "report/advice.h"
-#include "report/component.h"
 #include "report/page.h"
 #include "report/threads_report.h"
 #include "report/what_if.h"

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "report/component.h"
+#include "attribute/component.h"
 #include "util/text.h"
 
 enum { NAME = 64 };

@@ -145,6 +145,103 @@ simulated() {
 }
 has x86_64-workloads && check "exports simulated cycles with their causes" simulated
 
+# A program of which every cost is known by its calls: what each format says of it.
+cat >"$scratch/calls.c" <<'PROGRAM'
+static volatile int sink;
+__attribute__((noipa)) void leaf(int n) {
+    for (int i = 0; i < n; i++)
+        sink += i;
+}
+__attribute__((noipa)) void left(void) { leaf(3000); }
+__attribute__((noipa)) void right(void) { leaf(1000); left(); }
+int main(void) {
+    left();
+    right();
+    return 0;
+}
+PROGRAM
+cc -O1 -g -o "$scratch/calls" "$scratch/calls.c" || exit 1
+export_as() { # FORMAT
+    run sim --machine zen4 --tree --json -o "$scratch/calls.json" --export "$scratch/calls.$1" --format "$1" -- "$scratch/calls"
+}
+# Inclusive cycles by its own annotator are those of the tree.
+callgrind_agrees() {
+    export_as callgrind && callgrind_annotate --inclusive=yes --threshold=100 --show=cycles "$scratch/calls.callgrind" >"$scratch/annotated" &&
+        python3 -S - "$scratch/calls.json" "$scratch/annotated" <<'PYTHON'
+import json, re, sys
+report = json.load(open(sys.argv[1]))
+totals = {}
+for frame in report["tree"][1:]:
+    totals[frame["procedure"]] = totals.get(frame["procedure"], 0) + frame["total"]
+said = {}
+for line in open(sys.argv[2]):
+    found = re.match(r" *([\d,]+) \([ \d.]+%\)  \S*:(\w+) \[", line)
+    if found:
+        said[found[2]] = int(found[1].replace(",", ""))
+assert {"main", "left", "right", "leaf"} <= set(said), said
+for name in ("main", "left", "right", "leaf"):
+    assert abs(said[name] - totals[name]) <= 3 + 1e-4 * totals[name], (name, said[name], totals[name])
+PYTHON
+}
+skip_without callgrind_annotate "callgrind_annotate has the inclusive cycles of the tree" ||
+    check "callgrind_annotate has the inclusive cycles of the tree" callgrind_agrees
+cachegrind_reads() {
+    export_as cachegrind && cg_annotate "$scratch/calls.cachegrind" | grep -q 'calls.c:leaf'
+}
+skip_without cg_annotate "cg_annotate reads cachegrind's format" || check "cg_annotate reads cachegrind's format" cachegrind_reads
+# Tables of a processed profile refer to what is there, and weigh what the run took.
+firefox_holds() {
+    export_as firefox && python3 -S - "$scratch/calls.json" "$scratch/calls.firefox" <<'PYTHON'
+import json, sys
+report, profile = (json.load(open(name)) for name in sys.argv[1:])
+assert profile["meta"]["preprocessedProfileVersion"] == 48 and profile["libs"] == []
+(thread,) = profile["threads"]
+for table in ("samples", "stackTable", "frameTable", "funcTable", "resourceTable", "nativeSymbols", "markers"):
+    for key, column in thread[table].items():
+        if isinstance(column, list):
+            assert len(column) == thread[table]["length"], (table, key)
+stacks, frames, functions, texts = thread["stackTable"], thread["frameTable"], thread["funcTable"], thread["stringArray"]
+assert all(prefix is None or prefix < i for i, prefix in enumerate(stacks["prefix"]))
+assert abs(sum(thread["samples"]["weight"]) - report["cycles"]) <= 1
+def names(stack):
+    while stack is not None:
+        yield texts[functions["name"][frames["func"][stacks["frame"][stack]]]]
+        stack = stacks["prefix"][stack]
+weights = {}
+for stack, weight in zip(thread["samples"]["stack"], thread["samples"]["weight"]):
+    for name in set(names(stack)):
+        weights[name] = weights.get(name, 0) + weight
+totals = {frame["procedure"]: 0 for frame in report["tree"][1:]}
+for frame in report["tree"][1:]:
+    totals[frame["procedure"]] += frame["total"]
+for name in ("main", "left", "right", "leaf"):
+    assert abs(weights[name] - totals[name]) <= 3 + 1e-4 * totals[name], name
+categories = [category["name"] for category in profile["meta"]["categories"]]
+assert {categories[category] for category in stacks["category"]} > {"Other", "execute"}
+PYTHON
+}
+check "a profile of Firefox has the tables of its format, and the run's cycles" firefox_holds
+csv_sums() {
+    export_as csv && python3 -S - "$scratch/calls.json" "$scratch/calls.csv" <<'PYTHON'
+import csv, json, sys
+report, rows = json.load(open(sys.argv[1])), list(csv.DictReader(open(sys.argv[2], newline="")))
+assert abs(sum(int(row["cycles"]) for row in rows) - report["cycles"]) <= 1
+parts = [key for key in rows[0] if key in report["components"]]
+assert len(parts) == len(report["components"])
+assert all(sum(int(row[key]) for key in parts) == int(row["cycles"]) for row in rows)
+assert any(row["function"] == "leaf" and row["file"].endswith("calls.c") and row["line"] == "4" for row in rows)
+PYTHON
+}
+check "comma-separated values sum to the run's cycles" csv_sums
+same_as_epochs() {
+    run sim --machine zen4 --tree --save --store "$scratch/calls.db" -o /dev/null -- "$scratch/calls" &&
+        run epochs export --store "$scratch/calls.db" --format csv "$scratch/epoch.csv" && same_file "$scratch/epoch.csv" "$scratch/calls.csv"
+}
+check "an epoch's export is the same" same_as_epochs
+check "an export that cannot be written is told before anything runs" \
+    fails_with 125 'nowhere' run sim --export /nowhere/x -- "$scratch/calls"
+check "a format without a file is refused" fails_with 125 'format' run sim --format csv -- "$scratch/calls"
+
 # The same samples by procedure as perf report has: by count, not by rank alone.
 as_perf_report() {
     perf script -i "$scratch/perf.data" --show-mmap-events --show-task-events >"$scratch/script" 2>/dev/null &&
@@ -243,7 +340,7 @@ check "refuses perf's own format" fails_with 1 "perf's own format is not read" \
 gzip -c "$scratch/fixture.txt" | head -c 100 >"$scratch/cut.gz"
 check "refuses a file that was cut" fails_with 1 'cut.gz: offset [0-9]+: the compressed file ends too early' \
     run epochs import "$scratch/cut.gz"
-check "names a format that it does not know" fails_with 2 'one of store, pprof, perf-script, folded' \
+check "names a format that it does not know" fails_with 2 'one of store, pprof, perf-script, folded, callgrind' \
     run epochs export --format html "$scratch/out"
 check "does not read folded stacks" fails_with 2 'only of export' \
     run epochs import --format folded "$scratch/folded"

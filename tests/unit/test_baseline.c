@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "attribute/component.h"
 #include "query/compared_summary.h"
 #include "report/baseline.h"
-#include "report/component.h"
 #include "temporary.h"
 
 static struct error error;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/component.h"
 #include "query/function_walk.h"
 #include "query/loop_rows.h"
 #include "query/rows.h"
-#include "report/component.h"
 #include "report/html/sources.h"
 #include "report/json_values.h"
 #include "report/levels.h"

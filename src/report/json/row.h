@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "attribute/component.h"
 #include "query/rows.h"
-#include "report/component.h"
 
 /* Writes a row as json_dump() would its object, two steps of two spaces deep. `total_units`: those
  * of the run, of which it tells its share. False: out of memory. */

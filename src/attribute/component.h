@@ -6,8 +6,6 @@
 
 #include <stdint.h>
 
-#include "query/rows.h"
-
 enum component {
     COMPONENT_LLC_MISS,   /* ST-LLC */
     COMPONENT_MISPREDICT, /* FL-MB */
@@ -27,6 +25,3 @@ const char *component_name(enum component component);        /* heading of a col
 const char *component_key(enum component component);         /* in files: "llc_miss" */
 const char *component_description(enum component component); /* for a legend, one line */
 const char *component_events(enum component component);      /* "FL-EX, FL-MO" */
-
-/* Cycles of a stack, by component (units). */
-void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]);

@@ -1,7 +1,5 @@
 /* One table, tried from the top: the first component that has an event in common decides. */
-#include "report/component.h"
-
-#include <string.h>
+#include "attribute/component.h"
 
 #include "tap/tap.h"
 
@@ -50,12 +48,6 @@ const char *component_description(enum component component) {
 
 const char *component_events(enum component component) {
     return COMPONENTS[component].event_names;
-}
-
-void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]) {
-    memset(units, 0, COMPONENT_COUNT * sizeof *units);
-    for (uint32_t i = 0; i < stack->count; i++)
-        units[component_of(stack->parts[i].psv)] += stack->parts[i].units;
 }
 
 static const char *const KEYS[COMPONENT_COUNT] = {

@@ -89,6 +89,14 @@ bool chunk_profile_reached(const struct chunk_profile *profile, uint32_t thread,
             (thread == profile->thread && position <= profile->instructions - profile->before));
 }
 
+uint32_t chunk_profile_process(const struct chunk_profile *profile) {
+    return profile->process;
+}
+
+bool chunk_profile_has_exec(const struct chunk_profile *profile) {
+    return profile->blocks_before > 0;
+}
+
 /* ---- blocks ---- */
 
 static bool contain(struct chunk_profile *profile, uint32_t insn, uint32_t block) {
@@ -128,9 +136,10 @@ static bool learn_blocks(struct chunk_profile *profile) {
     return true;
 }
 
-/* How often the instruction was executed. */
-static uint64_t executions_of(const struct chunk_profile *profile, uint32_t insn) {
+uint64_t chunk_profile_executions(const struct chunk_profile *profile, uint32_t insn) {
     uint64_t count = 0;
+    if (insn >= profile->container_count)
+        return 0;
     for (uint32_t i = profile->containers[insn]; i != NONE; i = profile->containing[i].next) {
         uint32_t block = profile->containing[i].block;
         count += profile->totals[block] + profile->executions[block];
@@ -157,7 +166,7 @@ static struct region_marker marker_at(const struct chunk_profile *profile,
     marker.offset = first->offset;
     if (code->images[first->image].kind == CODE_IMAGE_FILE)
         marker.image = first->image;
-    marker.count = executions_of(profile, insn) + 1;
+    marker.count = chunk_profile_executions(profile, insn) + 1;
     return marker;
 }
 

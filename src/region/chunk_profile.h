@@ -45,6 +45,14 @@ bool chunk_profile_has_children(const struct chunk_profile *profile);
 /* The thread's first `position` instructions are in the chunks so far. */
 bool chunk_profile_reached(const struct chunk_profile *profile, uint32_t thread, uint64_t position);
 
+/* The process of the first thread: the last program that exec put in its place, whose blocks alone
+ * are known. */
+uint32_t chunk_profile_process(const struct chunk_profile *profile);
+/* Whether exec did that. */
+bool chunk_profile_has_exec(const struct chunk_profile *profile);
+/* How often that thread executed a static instruction of the trace, in the chunks so far. */
+uint64_t chunk_profile_executions(const struct chunk_profile *profile, uint32_t insn);
+
 /* Completes the last slice. What is handed out is the profile's, and final: the same every time. */
 bool chunk_profile_finish(struct chunk_profile *profile, const struct projection **slices,
                           const struct slice_table **table, struct error *error);

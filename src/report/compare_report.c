@@ -195,6 +195,9 @@ static enum compare_verdict verdict_of(const struct compare_report *report) {
 }
 
 static double interval_of(const struct compare_report *report) {
+    const struct compare_pairs *pairs = &report->pairs;
+    if (pairs->count)
+        return pairs->half < 0 ? -1 : 100 * pairs->half;
     const double before = report->runs[0].half_interval, after = report->runs[1].half_interval;
     return before < 0 || after < 0
                ? -1
@@ -227,6 +230,17 @@ static bool note_libraries(struct compare_report *report) {
     return good;
 }
 
+static bool note_pairs(struct compare_report *report) {
+    const struct compare_pairs *pairs = &report->pairs;
+    char lost[96] = "";
+    if (pairs->lost)
+        snprintf(lost, sizeof lost, "; %" PRIu32 " more were not found in both", pairs->lost);
+    return report_note(&report->report,
+                       "estimated from %" PRIu32 " regions of the same work in both%s (--full "
+                       "simulates every instruction)",
+                       pairs->count, lost);
+}
+
 static bool add_notes(struct compare_report *report) {
     const struct compared_run *runs = report->runs;
     bool good = true;
@@ -244,6 +258,8 @@ static bool add_notes(struct compare_report *report) {
     good &= note_libraries(report);
     if (report->difference.count)
         good &= note_interval(report);
+    if (report->pairs.count)
+        good &= note_pairs(report);
     if (report->interval < 0)
         good &= report_note(&report->report, "how far an estimate may be off is not known");
     return good;

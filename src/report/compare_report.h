@@ -11,6 +11,13 @@ enum compare_verdict { COMPARE_SAME, COMPARE_SLOWER, COMPARE_FASTER };
 
 enum { COMPARE_TOLD = 3 };
 
+/* Regions of the same work in both runs, of which the difference is estimated. */
+struct compare_pairs {
+    uint32_t count; /* 0: there are none */
+    uint32_t lost;  /* more that were chosen, and are not the same work */
+    double half;    /* of the 95 % interval, share of the cycles before; −1: not known */
+};
+
 struct compare_report {
     struct report report; /* verb, notes and next; the rest is not used */
     struct compared_run runs[2];
@@ -19,6 +26,7 @@ struct compare_report {
     /* Of several layouts; the runs are then the mean of those. */
     struct layout_cycles *layouts[2]; /* by number; NULL: there is one */
     uint32_t layout_count;
+    struct compare_pairs pairs;
     bool relinked; /* the runs are then those of layout 0: code lies elsewhere under the others */
 
     /* compare_report_build() */

@@ -62,16 +62,18 @@ static struct spread spread_of(const struct estimate *estimate, uint32_t cluster
     return spread;
 }
 
-double estimate_interval(const struct region_sample *samples, size_t count, region_figure *figure,
-                         const void *context) {
-    const struct estimate estimate = {samples, count, figure, context};
-    double variance = 0, of_variance = 0, pooled = 0, degrees = 0, lone = 0;
-    double cycles = 0, leverage = 0;
+/* *cycles: of all, 0 where each region stands for itself alone. */
+static double find_spread(const struct estimate *all, double *cycles) {
+    const struct estimate estimate = *all;
+    const struct region_sample *samples = estimate.samples;
+    const size_t count = estimate.count;
+    double variance = 0, of_variance = 0, pooled = 0, degrees = 0, lone = 0, leverage = 0;
+    *cycles = 0;
     for (size_t i = 0; i < count; i++) {
         if (!is_first(&estimate, i))
             continue;
         struct spread spread = spread_of(&estimate, samples[i].cluster);
-        cycles += spread.cycles;
+        *cycles += spread.cycles;
         leverage += spread.leverage;
         if (spread.regions == 1) {
             lone += spread.leverage * spread.cpi * spread.cpi;
@@ -91,9 +93,26 @@ double estimate_interval(const struct region_sample *samples, size_t count, regi
         variance += part;
         of_variance += part * part / degrees;
     }
-    double half =
-        variance > 0 ? student_t95(variance * variance / of_variance) * sqrt(variance) : 0;
-    return leverage > 0 ? half + SHARED * cycles : 0;
+    if (leverage <= 0)
+        *cycles = 0;
+    return leverage > 0 && variance > 0
+               ? student_t95(variance * variance / of_variance) * sqrt(variance)
+               : 0;
+}
+
+double estimate_spread(const struct region_sample *samples, size_t count, region_figure *figure,
+                       const void *context) {
+    const struct estimate estimate = {samples, count, figure, context};
+    double cycles;
+    return find_spread(&estimate, &cycles);
+}
+
+double estimate_interval(const struct region_sample *samples, size_t count, region_figure *figure,
+                         const void *context) {
+    const struct estimate estimate = {samples, count, figure, context};
+    double cycles;
+    const double half = find_spread(&estimate, &cycles);
+    return half < 0 ? half : half + SHARED * cycles;
 }
 
 /* The two parts of a run are independent of each other. */

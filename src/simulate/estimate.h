@@ -51,3 +51,6 @@ double region_cycles(const struct region_sample *sample, const void *nothing);
  * itself alone. −1: not known, no cluster has two regions. */
 double estimate_interval(const struct region_sample *samples, size_t count, region_figure *figure,
                          const void *context);
+/* The same without what all regions have in common. */
+double estimate_spread(const struct region_sample *samples, size_t count, region_figure *figure,
+                       const void *context);

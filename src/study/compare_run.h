@@ -1,7 +1,11 @@
 /* Two commands or traces, simulated one after the other so that nothing but themselves differs:
- * both read the same standard input, and what they write to standard output goes nowhere. */
+ * both read the same standard input, and what they write to standard output goes nowhere.
+ *
+ * Every instruction of both; or, where both are longer than `over`, stretches of the same work in
+ * both (study/matched_runs.h), if there are such. */
 #pragma once
 
+#include "study/matched_runs.h"
 #include "study/simulated_run.h"
 
 struct compare_run {
@@ -11,16 +15,22 @@ struct compare_run {
     struct input_options inputs[2]; /* without command and trace: there is nothing to run */
     struct together_request threads;
     uint32_t ideal;
-    bool again; /* the second command is the first once more: what it says is not told twice */
-    /* Before a run is simulated: false ends all. May be NULL. */
+    bool again;    /* the second command is the first once more: what it says is not told twice */
+    uint64_t over; /* instructions; 0: every one is simulated, however many there are */
+    uint32_t regions; /* of longer ones */
+    /* Before a run is simulated: false ends all. May be NULL; not with `over`. */
     bool (*begin)(void *context, unsigned side, const struct simulated_run *run,
                   struct error *error);
     /* Takes what came of a run before it is freed. */
     bool (*take)(void *context, unsigned side, const struct simulated_run *run,
                  struct error *error);
+    /* In place of that, of both runs; with `over`. */
+    bool (*take_matched)(void *context, const struct matched_runs *matched, struct error *error);
     void *context;
 
-    int failed; /* why a command could not be run, as an exit status; 0: it could */
+    int failed;           /* why a command could not be run, as an exit status; 0: it could */
+    const char *obstacle; /* why runs that are longer were simulated in full; NULL: they were not */
+    char obstacle_text[320];
 };
 
 /* An interrupt ends it with an error: there is no half of a comparison. */

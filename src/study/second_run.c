@@ -9,23 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "region/apart.h"
 #include "region/captured.h"
-#include "region/split.h"
+#include "study/chosen_regions.h"
 #include "study/muted_output.h"
 #include "study/temporary.h"
 #include "trace/region_file.h"
 #include "util/order.h"
-
-/* Clusters are as many as the vectors tell apart, for the less slices of one differ the nearer is
- * the estimate; but few enough that each can have two regions, and heavy ones more. */
-static uint32_t most_clusters(uint32_t regions) {
-    const uint32_t clusters = regions > 8 ? regions * 3 / 8 : regions / 2;
-    return clusters < 1 ? 1 : clusters < 80 ? clusters : 80;
-}
-
-/* Of the regions, those that are the beginning of the run: one in so many. */
-enum { BEGINNING = 10 };
 
 /* Of what may be lost of a run that goes another way, in instructions (REGIONS_MOST_LOST), code
  * that no other region has: it may take half or twice as long as the nearest. */
@@ -35,7 +24,7 @@ struct second_run {
     const struct second_run_request *request;
     const struct projection *slices;
     const struct slice_table *table;
-    struct region_choice choice;
+    struct region_choice choice;    /* of those that are given: a slice for each */
     uint32_t *clusters;             /* of the slices, before they were split */
     struct region_capture *capture; /* while it runs */
     struct region_streams *streams; /* NULL: the traces of regions are files */
@@ -79,11 +68,6 @@ static bool find_phases(struct second_run *run, struct error *error) {
     return true;
 }
 
-static int by_slice(const void *a, const void *b) {
-    const struct region_point *x = a, *y = b;
-    return ascending(x->slice, y->slice);
-}
-
 static struct capture_marker marker_of(const struct slice_place *place) {
     const struct region_marker *start = &place->start;
     return (struct capture_marker){.image =
@@ -101,14 +85,19 @@ static void sum_clusters(struct second_run *run) {
                 run->stand_for[i] += run->table->slices[k].instructions;
 }
 
+static bool name_trace(struct second_run *run, uint32_t i, struct error *error) {
+    if (asprintf(&run->paths[i], "%s/r%" PRIu32 ".ctrace", run->request->folder, i + 1) >= 0)
+        return true;
+    run->paths[i] = NULL;
+    return error_set(error, "out of memory for the regions");
+}
+
 static bool want_region(struct second_run *run, uint32_t i, struct error *error) {
     const struct slice_table *table = run->table;
     uint32_t slice = run->choice.points[i].slice;
     const struct slice_place *place = &table->slices[slice];
-    if (asprintf(&run->paths[i], "%s/r%" PRIu32 ".ctrace", run->request->folder, i + 1) < 0) {
-        run->paths[i] = NULL;
-        return error_set(error, "out of memory for the regions");
-    }
+    if (!name_trace(run, i, error))
+        return false;
     run->wanted[i] = (struct capture_region){.id = i + 1,
                                              .process = place->process,
                                              .thread = place->thread,
@@ -132,29 +121,53 @@ static void warm_once(struct second_run *run) {
     }
 }
 
-static bool choose_points(struct second_run *run, struct error *error) {
-    struct region_settings settings = REGION_DEFAULTS;
-    settings.max_clusters = most_clusters(run->request->regions);
-    settings.threshold = 1;
-    if (!chunk_profile_finish(run->request->profile, &run->slices, &run->table, error) ||
-        !region_choose(run->slices, &settings, &run->choice, error))
+/* Those that are given, in the order of the run. */
+static bool want_given(struct second_run *run, uint32_t i, struct error *error) {
+    const struct slice_place *place = &run->table->slices[0];
+    const struct given_region *given = &run->request->given->regions[i];
+    if (!name_trace(run, i, error))
         return false;
-    const uint32_t beginning = run->request->regions / BEGINNING;
-    if (beginning < run->choice.slice_count &&
-        !region_set_apart(run->slices, beginning, &run->choice, error))
-        return false;
-    size_t size = run->choice.slice_count * sizeof *run->clusters;
-    if (!(run->clusters = malloc(size)))
+    const bool ends = given->first + given->instructions < run->request->instructions;
+    run->stand_for[i] = given->stands_for;
+    run->wanted[i] = (struct capture_region){.id = i + 1,
+                                             .process = place->process,
+                                             .thread = place->thread,
+                                             .first = given->first,
+                                             .instructions = given->instructions,
+                                             .start = {.image = UINT32_MAX, .count = 1},
+                                             .end = {.image = UINT32_MAX, .count = ends},
+                                             .path = run->paths[i]};
+    return true;
+}
+
+static bool take_given(struct second_run *run, struct error *error) {
+    const struct given_regions *given = run->request->given;
+    struct region_choice *choice = &run->choice;
+    choice->slice_count = given->slice_count;
+    choice->points = calloc(given->count + 1, sizeof *choice->points);
+    run->clusters = calloc(given->count + 1, sizeof *run->clusters);
+    if (!choice->points || !run->clusters)
         return error_set(error, "out of memory for the regions");
-    memcpy(run->clusters, run->choice.labels, size);
-    return region_split(run->slices, run->request->regions, settings.seed, &run->choice, error);
+    choice->point_count = given->count;
+    for (uint32_t i = 0; i < given->count; i++) {
+        choice->points[i] = (struct region_point){.slice = i, .cluster = i};
+        run->clusters[i] = given->regions[i].cluster;
+    }
+    return true;
+}
+
+static bool choose_points(struct second_run *run, struct error *error) {
+    if (!chunk_profile_finish(run->request->profile, &run->slices, &run->table, error))
+        return false;
+    return run->request->given ? take_given(run, error)
+                               : chosen_regions_find(run->slices, run->request->regions,
+                                                     &run->choice, &run->clusters, error);
 }
 
 static bool choose(struct second_run *run, struct error *error) {
     if (!choose_points(run, error))
         return false;
     uint32_t count = run->choice.point_count;
-    qsort(run->choice.points, count, sizeof *run->choice.points, by_slice);
     run->wanted = calloc(count, sizeof *run->wanted);
     run->paths = calloc(count, sizeof *run->paths);
     run->stand_for = calloc(count, sizeof *run->stand_for);
@@ -169,9 +182,10 @@ static bool choose(struct second_run *run, struct error *error) {
             (struct capture_image){.path = image->path, .build_id_size = image->build_id_size};
         memcpy(run->images[i].build_id, image->build_id, sizeof image->build_id);
     }
-    sum_clusters(run);
+    if (!run->request->given)
+        sum_clusters(run);
     for (uint32_t i = 0; i < count; i++)
-        if (!want_region(run, i, error))
+        if (!(run->request->given ? want_given(run, i, error) : want_region(run, i, error)))
             return false;
     warm_once(run);
     return true;
@@ -453,7 +467,7 @@ static bool steps(struct second_run *run, struct error *error) {
         !(result->regions = new_regions(run, error)) || !make_streams(run, error))
         return false;
     result->slices = run->choice.slice_count;
-    if (!find_phases(run, error))
+    if (!run->request->given && !find_phases(run, error))
         return false;
     watch_begin_within(run->request->watch, "simulating regions", "instructions", work(run));
     bool good = capture_regions(run, error) && region_run_wait(result->regions, error);

@@ -10,6 +10,17 @@
 #include "study/kept_input.h"
 #include "study/study.h"
 
+/* Regions that were chosen elsewhere, of a trace file, in the order of the run. */
+struct given_regions {
+    struct given_region {
+        uint64_t first, instructions; /* [first, first + instructions) of the first thread */
+        uint64_t stands_for;          /* instructions of the run */
+        uint32_t cluster;
+    } * regions;
+    uint32_t count;
+    size_t slice_count; /* that they were chosen from */
+};
+
 struct second_run_request {
     struct watch *watch;
     const struct capture_options *capture; /* the first run's */
@@ -25,6 +36,7 @@ struct second_run_request {
     uint64_t warm_up;                   /* before each region */
     bool stamped;                       /* by time stamps, as struct region_trace */
     uint32_t regions;                   /* as many, or all slices there are */
+    const struct given_regions *given;  /* these; with `trace`. NULL: they are chosen here */
     const struct path_extents *extents; /* tell of call paths; NULL: not */
     bool top_down;                      /* as in struct simulation_options */
     bool paths_of_data;                 /* of these alone that data objects have */

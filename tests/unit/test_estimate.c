@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "simulate/estimate.h"
+#include "simulate/paired.h"
 #include "util/student.h"
 
 static struct region_sample sample(uint32_t cluster, uint64_t stands_for, uint64_t cycles) {
@@ -54,6 +55,46 @@ static void lone_region(void **state) {
                                             sample(1, 500, 300)};
     const double degrees = 1.3e6 * 1.3e6 / (9e5 * 9e5 + 4e5 * 4e5);
     assert_near(interval(samples, 3), student_t95(degrees) * sqrt(1.3e6) + 0.003 * 4500);
+}
+
+/* Regions of 100 instructions that stand for 1000, of one cluster, CPI 1, 2 and 4. The second build
+ * takes 10, 10 and 40 cycles more and 0, 0 and 20 instructions more: its CPI is (110 + 210 + 440) /
+ * 320 = 2.375, and it takes 7600 / 7000 of the cycles. What is left of the pairs: 110 - 237.5 -
+ * 108.571 = -236.071, 210 - 237.5 - 217.143 = -244.643, and 440 - 285 - 434.286 = -279.286, so per
+ * instruction they differ by 0.0857143 and 0.3464286: s² = (0.0857143² + 0.3464286²) / 4; Var = s²
+ * · 3 · 1000 · 900; 1.6 degrees of freedom. Nothing is added of what regions have in common. It has
+ * 3200 instructions for the first build's 3000. */
+static void pairs(void **state) {
+    (void)state;
+    struct region_sample before[] = {sample(0, 1000, 100), sample(0, 1000, 200),
+                                     sample(0, 1000, 400)};
+    struct region_sample after[] = {sample(0, 1000, 110), sample(0, 1000, 210),
+                                    sample(0, 1200, 440)};
+    after[2].instructions = 120;
+    const struct simulation old = {.cycles = 7000,
+                                   .regions = {.count = 3, .simulated = 3, .samples = before}};
+    struct simulation new = {.cycles = 7600,
+                             .regions = {.count = 3, .simulated = 3, .samples = after}};
+    struct paired_difference difference;
+    assert_true(paired_difference_of(&old, &new, &difference));
+    assert_near(difference.share, 600.0 / 7000);
+    const double squares = (0.6 / 7 * 0.6 / 7 + 2.425 / 7 * 2.425 / 7) / 4;
+    assert_near(difference.half, student_t95(1.6) * sqrt(squares * 2.7e6) / 7000);
+    assert_near(difference.instructions, 3200);
+    new.regions.simulated = 2;
+    assert_false(paired_difference_of(&old, &new, &difference));
+}
+
+/* All of them are the same work: nothing is left open. */
+static void equal_pairs(void **state) {
+    (void)state;
+    struct region_sample samples[] = {sample(0, 1000, 100), sample(0, 1000, 100),
+                                      sample(1, 900, 300), sample(1, 900, 300)};
+    const struct simulation run = {.cycles = 7400,
+                                   .regions = {.count = 4, .simulated = 4, .samples = samples}};
+    struct paired_difference difference;
+    assert_true(paired_difference_of(&run, &run, &difference));
+    assert_true(difference.share == 0 && difference.half == 0);
 }
 
 static void nothing_to_tell(void **state) {
@@ -138,7 +179,8 @@ static void students_t(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_cluster),     cmocka_unit_test(two_clusters),
-        cmocka_unit_test(lone_region),     cmocka_unit_test(nothing_to_tell),
+        cmocka_unit_test(lone_region),     cmocka_unit_test(pairs),
+        cmocka_unit_test(equal_pairs),     cmocka_unit_test(nothing_to_tell),
         cmocka_unit_test(other_figures),   cmocka_unit_test(small_figure),
         cmocka_unit_test(holds_the_truth), cmocka_unit_test(students_t),
     };

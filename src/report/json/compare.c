@@ -103,18 +103,27 @@ static json_t *layouts_json(const struct compare_report *report) {
         difference->estimate < 0 ? json_null() : json_number(difference->estimate));
 }
 
+/* null: there are none. */
+static json_t *pairs_json(const struct compare_report *report) {
+    const struct compare_pairs *pairs = &report->pairs;
+    return pairs->count ? json_pack("{s:i, s:i}", "regions", (int)pairs->count, "not_found",
+                                    (int)pairs->lost)
+                        : json_null();
+}
+
 json_t *compare_report_object(const struct compare_report *report) {
     static const char *const VERDICTS[] = {
         [COMPARE_SAME] = "same", [COMPARE_SLOWER] = "slower", [COMPARE_FASTER] = "faster"};
     json_t *changes = json_array();
     for (size_t i = 0; i < report->count; i++)
         json_array_append_new(changes, change_json(report, &report->compared.changes[i]));
-    return json_pack("{s:o, s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o}", "before",
+    return json_pack("{s:o, s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "before",
                      run_json(&report->runs[0]), "after", run_json(&report->runs[1]), "verdict",
                      VERDICTS[report->verdict], "percent", report->percent, "half_interval_95",
                      report->interval < 0 ? json_null() : json_number(report->interval), "sentence",
-                     json_text(report->sentence), "layouts", layouts_json(report), "changes",
-                     changes, "change_count", json_count(report->total));
+                     json_text(report->sentence), "pairs", pairs_json(report), "layouts",
+                     layouts_json(report), "changes", changes, "change_count",
+                     json_count(report->total));
 }
 
 bool compare_report_json(const struct compare_report *report, FILE *file, struct error *error) {

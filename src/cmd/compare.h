@@ -1,0 +1,40 @@
+/* Inside of this room: what culprit compare is asked (compare_options.c), and its runs. */
+#pragma once
+
+#include "cmd/cmd.h"
+#include "cmd/verb.h"
+#include "report/compare_report.h"
+#include "study/compare_run.h"
+#include "study/layouts.h"
+
+struct compare_side {
+    const char *word;   /* as typed */
+    const char *report; /* a JSON file; NULL: it is run */
+    char *copy, **command;
+};
+
+struct compare_job {
+    struct verb_run verb;
+    struct input_options input; /* of commands and traces alike */
+    struct machine_options machine;
+    struct machine_choice machines;
+    bool markdown;
+    bool over_given, regions_given;
+    bool full;   /* every instruction of long runs, too */
+    bool judged; /* the exit status tells whether it is slower, by more than a share */
+    double fail_above;
+    unsigned word_count;
+    struct compare_side sides[2];
+    char **arguments;       /* of both commands; NULL: none */
+    const char *relinks[2]; /* of each side */
+    uint32_t relink_count;
+    uint32_t layout_count; /* 1: the plain one */
+    struct compare_run run;
+    struct layouts_run layouts;
+    struct compare_report report;
+};
+
+extern const struct command_line compare_line;
+
+/* Whether a word ends in ".json". */
+bool compare_word_ends(const char *word, const char *ending);

@@ -45,9 +45,7 @@ static bool take_steps(const struct verb *verb, struct verb_run *run, struct err
 static int exit_status(const struct verb_run *run, bool good) {
     const int signal = run->ended_by ? run->ended_by : verb_watch.signal;
     if (!good)
-        return verb_watch.signal && !run->measured ? 128 + verb_watch.signal
-               : run->failed                       ? run->failed
-                                                   : STATUS_BROKEN;
+        return signal && !run->measured ? 128 + signal : run->failed ? run->failed : STATUS_BROKEN;
     if (run->exit.known)
         return run->exit.signaled ? 128 + run->exit.status : run->exit.status;
     if (signal)

@@ -93,7 +93,7 @@ static bool run_relinked(struct worker *worker, struct input_options *input,
     if (good && (!words || !joined ||
                  asprintf(&program, "%s/%s", folder, file_base_name(input->command[0])) < 0))
         good = error_set(error, "out of memory for a program");
-    good = good && relinked(command, program, result->layout, error);
+    good = good && relinked(command, program, result->layout, &worker->watch, error);
     if (good) {
         memcpy(words, input->command, count * sizeof *words);
         words[0] = program;

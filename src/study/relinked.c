@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "util/random.h"
@@ -86,32 +88,66 @@ void relinking_free_words(char **words) {
 
 /* ---- the command ---- */
 
-/* 0, or errno. */
-static int run(char **words, int *status) {
+enum { LOOK_AGAIN_NANOSECONDS = 5000000, TURNS_TO_END = 200 };
+
+/* 0, or errno. This thread takes no signals; the command does, in a process group of its own. */
+static int start(char **words, pid_t *child) {
     posix_spawn_file_actions_t actions;
-    pid_t child;
+    posix_spawnattr_t attributes;
+    sigset_t none, defaults;
+    sigemptyset(&none);
+    sigfillset(&defaults);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                              POSIX_SPAWN_SETPGROUP);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    const int reason = posix_spawnp(&child, words[0], &actions, NULL, words, environ);
+    const int reason = posix_spawnp(child, words[0], &actions, &attributes, words, environ);
     posix_spawn_file_actions_destroy(&actions);
-    while (!reason && waitpid(child, status, 0) < 0)
-        if (errno != EINTR)
-            return errno;
+    posix_spawnattr_destroy(&attributes);
     return reason;
 }
 
-bool relinked(const char *command, const char *file, uint32_t layout, struct error *error) {
+/* 0, or errno. After an interrupt it is asked to end, and a second later it and all that it started
+ * are killed. */
+static int await(pid_t child, const struct watch *watch, int *status) {
+    unsigned turns = 0; /* since the interrupt */
+    for (;;) {
+        const pid_t ended = waitpid(child, status, WNOHANG);
+        if (ended == child)
+            return 0;
+        if (ended < 0 && errno != EINTR)
+            return errno;
+        if (watch->signal && turns++ % TURNS_TO_END == 0)
+            kill(-child, turns == 1 ? SIGTERM : SIGKILL);
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_AGAIN_NANOSECONDS}, NULL);
+    }
+}
+
+static int run(char **words, const struct watch *watch, int *status) {
+    pid_t child;
+    const int reason = start(words, &child);
+    return reason ? reason : await(child, watch, status);
+}
+
+bool relinked(const char *command, const char *file, uint32_t layout, const struct watch *watch,
+              struct error *error) {
     char **words = relinking_words(command, file, layout);
     int status = 0;
     if (!words || !words[0]) {
         relinking_free_words(words);
         return error_set(error, "--relink '%s': no command", command);
     }
-    errno = run(words, &status);
+    errno = run(words, watch, &status);
     relinking_free_words(words);
     if (errno)
         return error_errno(error, "--relink: cannot run '%s'", command);
+    if (watch->signal)
+        return error_set(error, "--relink: '%s' was interrupted", command);
     if (status)
         return error_set(error, "--relink: '%s' failed under layout %u: its message is above",
                          command, layout);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "util/error.h"
+#include "study/study.h"
 
 /* `command` links, and is split at spaces. In it "{}" is the file to write and "{n}" the number of
  * the layout, as a seed for a linker that reorders by itself; its words that end in ".o" are given
@@ -16,5 +16,6 @@
 char **relinking_words(const char *command, const char *file, uint32_t layout);
 void relinking_free_words(char **words);
 
-/* Runs it; its standard output goes nowhere. */
-bool relinked(const char *command, const char *file, uint32_t layout, struct error *error);
+/* Runs it, until the watch is interrupted; its standard output goes nowhere. */
+bool relinked(const char *command, const char *file, uint32_t layout, const struct watch *watch,
+              struct error *error);

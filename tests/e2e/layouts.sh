@@ -213,6 +213,20 @@ status_of_command() {
     [ $? = 3 ]
 }
 check "the status is the command's" status_of_command
+ends_by_signal() {
+    run explain --layouts 2 -- sh -c 'kill $$'
+    [ $? = 143 ]
+}
+check "a command takes signals under layouts, too" ends_by_signal
+check "and hears of its children" timeout 60 "$CULPRIT" explain --layouts 2 -- sh -c 'true & wait'
+nothing_yet() {
+    "$CULPRIT" compare --layouts 2 --fail-above 1% "$scratch/near" "$scratch/near" 1000000 &
+    until_used $! 0.2
+    kill $!
+    wait $!
+    [ $? = 143 ]
+}
+check "an interrupt before the first layout has the signal's status" nothing_yet
 check "a command that is not there is told" fails_with 127 'cannot run' run compare --layouts 2 "$scratch/near" "$scratch/nowhere"
 check "a trace has one layout" fails_with 2 'layouts are of commands' run compare --layouts 2 "$scratch/a.ctrace" "$scratch/b.ctrace"
 check "so has a run that is not the same everywhere" fails_with 2 'not with --no-repeatable' \

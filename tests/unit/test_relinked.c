@@ -1,9 +1,14 @@
 /* The command that links a program under a layout: what it writes, and the order of its objects. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -46,19 +51,49 @@ static void objects_in_every_order(void **state) {
 static void what_goes_wrong_is_told(void **state) {
     (void)state;
     struct error error;
-    assert_false(relinked("/nowhere/cc -o {}", "/tmp/p", 1, &error));
+    struct watch watch = {0};
+    assert_false(relinked("/nowhere/cc -o {}", "/tmp/p", 1, &watch, &error));
     assert_non_null(strstr(error.message, "cannot run"));
-    assert_false(relinked("false {}", "/tmp/p", 3, &error));
+    assert_false(relinked("false {}", "/tmp/p", 3, &watch, &error));
     assert_non_null(strstr(error.message, "under layout 3"));
-    assert_false(relinked("true {}", "/nowhere/p", 3, &error));
+    assert_false(relinked("true {}", "/nowhere/p", 3, &watch, &error));
     assert_non_null(strstr(error.message, "has not written"));
-    assert_false(relinked("   ", "/tmp/p", 1, &error));
+    assert_false(relinked("   ", "/tmp/p", 1, &watch, &error));
     assert_non_null(strstr(error.message, "no command"));
 }
 
+/* A shell waits for what it has started, for which it needs SIGCHLD; interrupted, both end. */
+static void takes_signals(void **state) {
+    (void)state;
+    char folder[] = "/tmp/relinked-XXXXXX", script[64], program[64], command[128];
+    assert_non_null(mkdtemp(folder));
+    snprintf(script, sizeof script, "%s/link", folder);
+    snprintf(program, sizeof program, "%s/program", folder);
+    FILE *file = fopen(script, "w");
+    assert_non_null(file);
+    fputs("#!/bin/sh\nsleep $2 & wait\ncp $0 $1\n", file);
+    fchmod(fileno(file), 0700);
+    fclose(file);
+    struct error error;
+    struct watch watch = {0};
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    snprintf(command, sizeof command, "%s {} 0.05", script);
+    assert_true(relinked(command, program, 0, &watch, &error));
+    snprintf(command, sizeof command, "%s {} 1000", script);
+    watch.signal = SIGINT;
+    assert_false(relinked(command, program, 0, &watch, &error));
+    assert_non_null(strstr(error.message, "was interrupted"));
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    unlink(program);
+    unlink(script);
+    rmdir(folder);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_typed_under_layout_0),
-                                       cmocka_unit_test(objects_in_every_order),
-                                       cmocka_unit_test(what_goes_wrong_is_told)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_typed_under_layout_0), cmocka_unit_test(objects_in_every_order),
+        cmocka_unit_test(what_goes_wrong_is_told), cmocka_unit_test(takes_signals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

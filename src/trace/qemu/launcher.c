@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +175,13 @@ failed:
     return false;
 }
 
+/* Its own: threads that simulate layouts take none, and a shell that waits needs SIGCHLD. */
+static void unblock_signals(void) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 bool launch_start(const struct capture_options *options, const struct launch *launch,
                   const struct ring_control *control, pid_t *pid, struct error *error) {
     struct emulator_command command = {0};
@@ -197,6 +205,8 @@ bool launch_start(const struct capture_options *options, const struct launch *la
                 _exit(CANNOT_CAPTURE);
         if (options->harmless)
             descriptors_mute_inherited();
+        if (options->fixed)
+            unblock_signals();
         /* Load addresses must repeat as well. */
         if (control->repeatable)
             personality(ADDR_NO_RANDOMIZE);

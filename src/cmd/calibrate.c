@@ -40,7 +40,7 @@ static const struct option_row OPTIONS[] = {
          "Write a machine file there: what was measured, and the published figures of the nearest "
          "machine for the rest; each line says which. Instruction forms go to a file beside it, "
          "which ends in .forms",
-         .letter = 'o', .not_again = true),
+         .letter = 'o', .written = true, .not_again = true),
     TAKE("only", "PART", take_part, "Measure only this part; may be repeated"),
     FLAG("quick", run.quick, "Fewer repetitions"),
     TEXT("simulated", "MACHINE", simulated,

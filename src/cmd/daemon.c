@@ -54,7 +54,7 @@ static const struct option_row OPTIONS[] = {
           "Have it write and end, and wait until it has; status 1 when samples are lost"),
     FLAG("json", verb.output.json, "JSON in place of text (--status)"),
     TEXT("output", "FILE", verb.output.output, "Write to FILE, not to standard output (--status)",
-         .letter = 'o'),
+         .letter = 'o', .written = true),
     {0}};
 
 static bool refuse_argument(struct argp_state *state, void *request, char *value) {

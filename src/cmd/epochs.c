@@ -64,7 +64,7 @@ static const struct option_row OPTIONS[] = {
     FLAG("json", verb.output.json, "List as JSON (docs/json.md)"),
     FLAG("wide", verb.output.wide, "List with no name cut"),
     TEXT("output", "FILE", verb.output.output, "Write the list to FILE, not to standard output",
-         .letter = 'o'),
+         .letter = 'o', .written = true),
     {0}};
 
 static bool take_argument(struct argp_state *state, void *given, char *value) {

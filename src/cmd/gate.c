@@ -29,7 +29,7 @@ static bool take_command(struct argp_state *state, void *verb, char *word) {
 static const struct option_row OPTIONS[] = {
     HEADING(1, "Against what, and what part of each run:"),
     TEXT("baseline", "FILE", path, "What the commands took before (docs/baseline-format.md)",
-         .letter = 'b', .least = 1),
+         .letter = 'b', .written = true),
     TEXT("name", "NAME", name,
          "The entry of the command in that file (default: the command, without the folder of its "
          "program); without a command: the one entry to run",

@@ -84,8 +84,7 @@ static void leave_out(char **words, const struct argp_state *state, const char *
     words[last] = NULL;
 }
 
-static bool set_option(const struct parsing *parsing, struct argp_state *state, int key,
-                       char *value) {
+static bool set_option(struct parsing *parsing, struct argp_state *state, int key, char *value) {
     for (int i = 0; i < parsing->count; i++) {
         const struct option_row *option = parsing->rows[i].option;
         if (option->kind == OPTION_HEADING || key_of(option, i) != key)
@@ -93,6 +92,7 @@ static bool set_option(const struct parsing *parsing, struct argp_state *state, 
         if (option->not_again)
             leave_out(parsing->words, state, value);
         option_set(state, option, parsing->rows[i].request, value);
+        option_note_file(parsing, option, value);
         return true;
     }
     return false;
@@ -109,7 +109,7 @@ bool options_quoted(const struct argp_state *state) {
 }
 
 static error_t parse(int key, char *value, struct argp_state *state) {
-    const struct parsing *parsing = state->input;
+    struct parsing *parsing = state->input;
     switch (key) {
     case KEY_HELP:
         argp_help(state->root_argp, stdout, ARGP_HELP_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC,
@@ -119,9 +119,12 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         begin(parsing);
         return 0;
     case ARGP_KEY_ARG:
+        if (!parsing->first)
+            parsing->first = state->next - 1;
         return take_argument(parsing, state, value) ? 0 : ARGP_ERR_UNKNOWN;
     case ARGP_KEY_END:
         end(parsing, state);
+        option_check_files(state, parsing);
         return 0;
     case ARGP_KEY_ERROR:
         option_explain_mistake(state, parsing);

@@ -43,14 +43,15 @@ struct option_row {
     const char *value; /* what --help calls it; NULL: the option takes none */
     const char *help;
     enum option_kind kind;
-    char letter;          /* -o; 0: none */
-    const char *alias;    /* another long name; NULL: none */
-    int group;            /* of --help, sorted by it; 0: that of the row before */
-    bool optional;        /* its value may be left out: a member then stays as it is */
-    bool not_again;       /* the next useful command does not repeat it */
-    size_t member;        /* offset in the request */
-    size_t counter;       /* offset of the uint32_t or size_t that counts a list */
-    size_t given;         /* 1 + offset of a bool that becomes true; 0: none */
+    char letter;       /* -o; 0: none */
+    const char *alias; /* another long name; NULL: none */
+    int group;         /* of --help, sorted by it; 0: that of the row before */
+    bool optional;     /* its value may be left out: a member then stays as it is */
+    bool written;      /* a file that is written: not one that the command line names elsewhere */
+    bool not_again;    /* the next useful command does not repeat it */
+    size_t member;     /* offset in the request */
+    size_t counter;    /* offset of the uint32_t or size_t that counts a list */
+    size_t given;      /* 1 + offset of a bool that becomes true; 0: none */
     uint64_t least, most; /* of a count or fraction; of names, their number; most 0: no limit */
     const char *must;     /* said of another value; NULL: "from LEAST to MOST" and the like. Of a
                              list, what follows "more than MOST" */
@@ -89,7 +90,7 @@ struct option_row {
                ##__VA_ARGS__)
 #define WRITTEN_FILE(name_, value_, member_, help_, ...)                                           \
     OPTION_ROW(name_, value_, help_, OPTION_FILE, OPTION_MEMBER(const char *, member_),            \
-               ##__VA_ARGS__)
+               .written = true, ##__VA_ARGS__)
 #define COUNT(name_, value_, member_, help_, ...)                                                  \
     OPTION_ROW(name_, value_, help_,                                                               \
                _Generic(((REQUEST *)NULL)->member_, uint64_t                                       \

@@ -3,6 +3,8 @@
 
 #include "cmd/option.h"
 
+enum { FILES_MOST = 16 };
+
 struct parsing {
     const struct command_line *line;
     void *request;
@@ -13,6 +15,12 @@ struct parsing {
     } rows[OPTIONS_MOST];
     struct argp_option table[OPTIONS_MOST + 2];
     int count;
+    int first; /* place in argv of the first argument that is no option; 0: none yet */
+    struct {
+        const struct option_row *option;
+        const char *path;
+    } written[FILES_MOST];
+    unsigned written_count;
 };
 
 /* Sets the member of a request that the row is about. Exits on a mistake. */
@@ -20,3 +28,9 @@ void option_set(struct argp_state *state, const struct option_row *option, void 
                 char *value);
 /* Says what is wrong with the option at which argp stopped, and exits. */
 void option_explain_mistake(const struct argp_state *state, const struct parsing *parsing);
+
+/* A file that the option says is written. */
+void option_note_file(struct parsing *parsing, const struct option_row *option, const char *path);
+/* When all is parsed: a file that is written must be neither one that exists and is an argument,
+ * as a trace or the program that runs, nor that of another option. Exits if it is. */
+void option_check_files(const struct argp_state *state, const struct parsing *parsing);

@@ -144,6 +144,8 @@ void option_set(struct argp_state *state, const struct option_row *option, void 
     char *const member = (char *)request + option->member;
     char name[64];
     snprintf(name, sizeof name, "--%s", option->name);
+    if ((option->written || (option->kind == OPTION_TEXT && option->least)) && !*value)
+        options_fail(state, "%s: the name is empty", name);
     switch (option->kind) {
     case OPTION_END:
     case OPTION_HEADING:
@@ -156,8 +158,6 @@ void option_set(struct argp_state *state, const struct option_row *option, void 
         *(uint32_t *)member = (uint32_t)option->most;
         break;
     case OPTION_TEXT:
-        if (option->least && !*value)
-            options_fail(state, "%s: the name is empty", name);
         *(const char **)member = value;
         break;
     case OPTION_FILE:

@@ -49,9 +49,9 @@ void options_check_output(struct argp_state *state, void *request);
              "Write the report there; -: to standard output, and what the command writes there "   \
              "to standard error (default: standard error when a command runs, else standard "      \
              "output)",                                                                            \
-             .letter = 'o', .not_again = true)
+             .letter = 'o', .written = true, .not_again = true)
 #define SVG_ROW(output_, help_, ...)                                                               \
-    TEXT("svg", "FILE", output_.svg, help_, .not_again = true, ##__VA_ARGS__)
+    TEXT("svg", "FILE", output_.svg, help_, .written = true, .not_again = true, ##__VA_ARGS__)
 
 #define HTML_ROW(output_)                                                                          \
     WRITTEN_FILE("html", "FILE", output_.html,                                                     \

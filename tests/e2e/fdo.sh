@@ -128,6 +128,9 @@ refuses() {
         fails_with 1 "missing.ctrace" run fdo -o "$scratch/kept" "$scratch/missing.ctrace" &&
         fails_with 127 "no-such-program" run fdo -o "$scratch/kept" -- no-such-program &&
         fails_with 2 "only while a command runs" run fdo --skip 5 -o "$scratch/kept" "$scratch/kinds.ctrace" &&
+        cp "$scratch/kinds" "$scratch/itself" && fails_with 2 "would be written over" \
+            run fdo -o "$scratch/itself" "$scratch/itself" && cmp "$scratch/kinds" "$scratch/itself" &&
+        fails_with 2 "would be written over" run fdo "$scratch/kinds.ctrace" -o "$scratch/./kinds.ctrace" &&
         [ "$(cat "$scratch/kept")" = old ]
 }
 check "what cannot be profiled is refused, and no file is touched" refuses

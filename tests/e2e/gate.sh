@@ -166,6 +166,12 @@ one_fails() {
 }
 check "of an update of several, of which one fails, nothing is written" one_fails
 check "a machine that is not there" unsaid 'no machine nosuch' --machine nosuch -- ./prog
+over_it() {
+    unsaid 'junit \./perf.baseline: is the file of --baseline' --junit ./$file -- ./prog &&
+        unsaid 'output perf.baseline: is the file of --baseline' -o $file -- ./prog &&
+        unsaid 'markdown: the name is empty' --markdown '' -- ./prog
+}
+check "a report that would be written over it" over_it
 version() {
     sed "s/$1/$2/" kept.baseline >$file
     fails_with 125 "$3" gate -- ./prog

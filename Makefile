@@ -103,15 +103,16 @@ $(LAYOUT): src/trace/qemu/ring.h src/trace/event.h src/trace/counts.h src/trace/
 	@mkdir -p $(@D)
 	$(call say,MAKE)
 	$(Q)printf '#define RING_LAYOUT %su\n' $$(cat $^ | cksum | cut -d ' ' -f 1) > $@
-# The rooms by which a program becomes cycles, with all that is in them, have a number as well.
+# The rooms by which a program becomes cycles have a number as well, which changes with their code,
+# not with its comments.
 MODEL := $(B)/generated/simulate/model_number.h
 MODEL_ROOMS := isa machine trace branch memory tap core attribute simulate
 MODEL_SOURCES := $(sort $(wildcard $(foreach room,$(MODEL_ROOMS),$(addprefix src/$(room)/,\
 	*.[ch] *.def */*.[ch] */*/*.[ch]))))
-$(MODEL): $(MODEL_SOURCES)
+$(MODEL): scripts/without-comments $(MODEL_SOURCES)
 	@mkdir -p $(@D)
 	$(call say,MAKE)
-	$(Q)printf '#define MODEL_NUMBER "%08x"\n' $$(cat $^ | cksum | cut -d ' ' -f 1) > $@
+	$(Q)printf '#define MODEL_NUMBER "%08x"\n' $$(awk -f $< $(MODEL_SOURCES) | cksum | cut -d ' ' -f 1) > $@
 $(B)/src/simulate/model.o: $(MODEL)
 # The page of --html, before its data and behind: D3 and the scripts of src/report/html/ as one, with
 # the hashes by which the page's policy knows its script and style.

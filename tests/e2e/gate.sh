@@ -5,6 +5,7 @@
 if skip_without gcc "builds are held against their baselines"; then
     finish
 fi
+strip=$PWD/scripts/without-comments
 mkdir "$scratch/work" && cd "$scratch/work" || exit 1
 case $CULPRIT in /*) ;; *) CULPRIT=$OLDPWD/$CULPRIT ;; esac
 
@@ -172,6 +173,39 @@ over_it() {
         unsaid 'markdown: the name is empty' --markdown '' -- ./prog
 }
 check "a report that would be written over it" over_it
+# The number of what simulates is that of its code: comments and lines do not change it.
+code_alone() {
+    cat >one.c <<'C'
+/* one */
+#define F(x) /* a
+ b */ (x)  // http
+#define U "http://x /* no */"   \
+	+ 1
+int f(int a, int b) { // c
+    return a /* "x */ + b; }
+char *s = "a  // b", c = '"', d = '\'';
+C
+    cat >two.c <<'C'
+#define F(x) (x)
+#define U "http://x /* no */" \
+    + 1
+
+int f(
+    int a,
+    int b)
+{
+    return a + b;
+}
+char *s = "a  // b", // s
+    c = '"', d = '\''; /* the
+   end */
+C
+    awk -f "$strip" one.c >one && awk -f "$strip" two.c >two && cmp one two && cat one || return 1
+    for change in 's/a + b/a - b/' 's/a  \/\//a \/\//' 's/(x) (x)/(x)(x)/' 's/+ 1/+ 2/' "s/'\"'/'x'/"; do
+        sed "$change" two.c >three.c && ! cmp -s two.c three.c && ! cmp -s <(awk -f "$strip" three.c) two || return 1
+    done
+}
+check "what simulates is told by its code alone" code_alone
 version() {
     sed "s/$1/$2/" kept.baseline >$file
     fails_with 125 "$3" gate -- ./prog

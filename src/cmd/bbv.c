@@ -8,7 +8,6 @@
 #include "cmd/verb.h"
 #include "region/bbv_profile.h"
 #include "report/bbv_report.h"
-#include "util/file_name.h"
 
 static const uint64_t DEFAULT_SIZE = 10000000;
 
@@ -88,18 +87,9 @@ static const struct command_line LINE = {
             "  culprit regions gzip.bb\n\n"
             "The command keeps standard output and its exit status; 125 when culprit failed."};
 
-/* "dir/gzip" or "dir/gzip.ctrace" -> "gzip.bb" */
-static bool default_output(const struct input_options *input, char path[NAME_MAX + 1],
-                           struct error *error) {
-    const char *from = input->trace ? input->trace : input->command[0];
-    bool named = !input->trace || strcmp(from, "-") != 0;
-    return (named && file_name_from(from, input->trace ? ".ctrace" : NULL, ".bb", path)) ||
-           error_set(error, "%s: makes no file name for the vectors (give one with -o)", from);
-}
-
 static bool prepare(void *verb, struct error *error) {
     struct job *job = verb;
-    if (!job->path && !default_output(&job->input, job->name, error))
+    if (!job->path && !input_default_path(&job->input, ".bb", "the vectors", job->name, error))
         return false;
     job->path = job->path ? job->path : job->name;
     return true;

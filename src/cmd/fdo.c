@@ -6,7 +6,6 @@
 #include "cmd/interrupt.h"
 #include "cmd/verb.h"
 #include "report/fdo_report.h"
-#include "util/file_name.h"
 
 struct job {
     struct verb_run verb;
@@ -68,21 +67,13 @@ static const struct command_line LINE = {
             "  llvm-bolt sort -o sort.bolt -data=sort.fdata -reorder-blocks=ext-tsp\n\n"
             "The command keeps standard output and its exit status; 125 when culprit failed."};
 
-/* "dir/gzip" or "dir/gzip.ctrace" -> "gzip.afdo" */
-static bool default_path(struct job *job, struct error *error) {
-    const struct input_options *input = &job->input;
-    const char *from = input->trace ? input->trace : input->command[0];
-    const bool named = !input->trace || strcmp(from, "-") != 0;
-    job->path = job->name;
-    return (named && file_name_from(from, input->trace ? ".ctrace" : NULL,
-                                    compiler_format_ending(job->run.format), job->name)) ||
-           error_set(error, "%s: makes no file name for the profile (give one with -o)", from);
-}
-
 static bool prepare(void *verb, struct error *error) {
     struct job *job = verb;
-    return (job->path || default_path(job, error)) &&
-           output_open(&job->profile, "--output", job->path, NULL, error);
+    if (!job->path && !input_default_path(&job->input, compiler_format_ending(job->run.format),
+                                          "the profile", job->name, error))
+        return false;
+    job->path = job->path ? job->path : job->name;
+    return output_open(&job->profile, "--output", job->path, NULL, error);
 }
 
 /* False. */

@@ -11,10 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "region/run_items.h"
 #include "trace/event.h"
-#include "trace/item.h"
 #include "util/array.h"
-#include "util/clock.h"
 #include "util/file_name.h"
 #include "util/text.h"
 
@@ -232,7 +231,8 @@ static void note_death(struct profile *profile) {
                               "may be missing");
 }
 
-static bool take_item(struct profile *profile, const struct item *item) {
+static bool take_item(void *context, const struct item *item) {
+    struct profile *profile = context;
     bool good;
     switch (item->kind) {
     case ITEM_HEADER:
@@ -286,38 +286,6 @@ static bool check_writable(const char *path, struct error *error) {
     if (!exists)
         unlink(path);
     return true;
-}
-
-static bool open_source(const struct bbv_profile_options *options, struct item_source *source,
-                        int *exec_status, struct error *error) {
-    if (!options->capture)
-        return file_source_open(options->trace, source, error);
-    struct capture_options capture = *options->capture;
-    capture.addresses = false;
-    capture.stop = options->watcher.stop;
-    capture.slice_size = options->counts_path ? 0 : options->size;
-    return capture_start(&capture, source, exec_status, error);
-}
-
-static bool take_all(struct profile *profile, struct item_source *source) {
-    const struct bbv_profile_options *options = profile->options;
-    double start = clock_monotonic();
-    for (;;) {
-        struct item item;
-        int status = source->next(source->context, &item, profile->error);
-        if (status <= 0)
-            return status == 0;
-        if (!take_item(profile, &item)) {
-            if (source->interrupt)
-                source->interrupt(source->context);
-            return false;
-        }
-        profile->result->seconds = clock_monotonic() - start;
-        if (!options->capture && watcher_stops(&options->watcher))
-            return true; /* of a trace, as far as it was read */
-        if (item.kind == ITEM_DATA)
-            watcher_tell(&options->watcher, profile->result->instructions);
-    }
 }
 
 /* Of a trace, which does not say so, a thread's place in its process is by number. */
@@ -383,11 +351,21 @@ bool bbv_profile(const struct bbv_profile_options *options, struct bbv_profile_r
                     check_writable(profile.table_path, error) &&
                     (!options->counts_path || check_writable(options->counts_path, error));
     *exec_status = writable ? 0 : 125;
-    if (!writable || !open_source(options, &source, exec_status, error)) {
+    const struct run_items items = {
+        .capture = options->capture,
+        .trace = options->trace,
+        .slice_size = options->counts_path ? 0 : options->size,
+        .watcher = &options->watcher,
+        .take = take_item,
+        .context = &profile,
+        .instructions = &result->instructions,
+        .seconds = &result->seconds,
+    };
+    if (!writable || !run_items_open(&items, &source, exec_status, error)) {
         free(profile.table_path);
         return false;
     }
-    bool good = take_all(&profile, &source);
+    bool good = run_items_take(&items, &source, error);
     source.close(source.context);
     for (size_t i = 0; i < profile.thread_count; i++) {
         profile.error = good ? error : &ignored;

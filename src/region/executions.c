@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "region/run_items.h"
 #include "trace/event.h"
-#include "trace/item.h"
 #include "util/array.h"
-#include "util/clock.h"
 
 enum { MAX_THREADS = 1 << 20 };
 
@@ -122,7 +121,8 @@ static bool take_process(struct counting *counting, const struct item_process *i
     return out_of_memory(counting);
 }
 
-static bool take_item(struct counting *counting, const struct item *item) {
+static bool take_item(void *context, const struct item *item) {
+    struct counting *counting = context;
     struct executions *result = counting->result;
     switch (item->kind) {
     case ITEM_HEADER:
@@ -151,47 +151,25 @@ static bool take_item(struct counting *counting, const struct item *item) {
     }
 }
 
-static bool take_all(struct counting *counting, const struct executions_options *options,
-                     struct item_source *source) {
-    const double start = clock_monotonic();
-    struct executions *result = counting->result;
-    for (;;) {
-        struct item item;
-        const int status = source->next(source->context, &item, counting->error);
-        if (status <= 0)
-            return status == 0;
-        if (!take_item(counting, &item)) {
-            if (source->interrupt)
-                source->interrupt(source->context);
-            return false;
-        }
-        result->seconds = clock_monotonic() - start;
-        if (!options->capture && watcher_stops(&options->watcher))
-            return true; /* of a trace, as far as it was read */
-        if (item.kind == ITEM_DATA)
-            watcher_tell(&options->watcher, result->instructions);
-    }
-}
-
-static bool open_source(const struct executions_options *options, struct item_source *source,
-                        int *exec_status, struct error *error) {
-    if (!options->capture)
-        return file_source_open(options->trace, source, error);
-    struct capture_options capture = *options->capture;
-    capture.addresses = false;
-    capture.stop = options->watcher.stop;
-    return capture_start(&capture, source, exec_status, error);
-}
-
 bool executions_count(const struct executions_options *options, struct executions *executions,
                       int *exec_status, struct error *error) {
     struct item_source source = {0};
     struct counting counting = {.result = executions, .error = error};
     *executions = (struct executions){.instructions = 0};
     *exec_status = 0;
-    if (!open_source(options, &source, exec_status, error))
+    const struct run_items items = {
+        .capture = options->capture,
+        .trace = options->trace,
+        .slice_size = options->capture ? options->capture->slice_size : 0,
+        .watcher = &options->watcher,
+        .take = take_item,
+        .context = &counting,
+        .instructions = &executions->instructions,
+        .seconds = &executions->seconds,
+    };
+    if (!run_items_open(&items, &source, exec_status, error))
         return false;
-    bool good = take_all(&counting, options, &source);
+    bool good = run_items_take(&items, &source, error);
     source.close(source.context);
     for (size_t i = 0; i < counting.thread_count; i++)
         if (!execution_leave(&executions->counts, &counting.threads[i].place) && good)

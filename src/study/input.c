@@ -1,6 +1,9 @@
 #include "study/input.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+#include "util/file_name.h"
 
 struct capture_options input_capture(const struct input_options *input) {
     return (struct capture_options){
@@ -47,4 +50,12 @@ bool input_nothing(const struct watch *watch, const struct input_options *input,
                      trace && trace_note_count(trace) ? trace_note(trace, 0)
                      : input->command                 ? "the command executed none"
                                                       : "the trace holds none");
+}
+
+bool input_default_path(const struct input_options *input, const char *ending, const char *what,
+                        char path[NAME_MAX + 1], struct error *error) {
+    const char *from = input->trace ? input->trace : input->command[0];
+    const bool named = !input->trace || strcmp(from, "-") != 0;
+    return (named && file_name_from(from, input->trace ? ".ctrace" : NULL, ending, path)) ||
+           error_set(error, "%s: makes no file name for %s (give one with -o)", from, what);
 }

@@ -1,6 +1,7 @@
 /* What a study runs or reads. */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,3 +43,9 @@ struct selection input_selection(const struct input_options *input);
  * `trace` NULL: its notes are not known. */
 bool input_nothing(const struct watch *watch, const struct input_options *input,
                    const struct trace *trace, const char *done, struct error *error);
+
+/* What is written of it in the current folder when no file is named: of "dir/gzip" and of
+ * "dir/gzip.ctrace" "gzip" and the ending. The error, which is of a name that makes none, calls it
+ * `what`: "the vectors". */
+bool input_default_path(const struct input_options *input, const char *ending, const char *what,
+                        char path[NAME_MAX + 1], struct error *error);

@@ -38,39 +38,49 @@ static void warm_fetch(struct memory *memory, uint32_t line_shift, const struct 
     *line = last >> line_shift;
 }
 
+/* Warms the lines of the instruction, and of what it accesses. */
+static inline void warm_lines(struct memory *memory, uint32_t line_shift,
+                              const struct static_insn *what, const struct dynamic_insn *insn,
+                              const struct memory_access *accesses, uint64_t *line) {
+    warm_fetch(memory, line_shift, what, line);
+    for (uint32_t k = 0; k < insn->memory_count; k++)
+        if (what->flags & INSN_PREFETCH)
+            memory_warm_prefetch(memory, accesses[k].address, insn->insn);
+        else
+            memory_warm_load(memory, accesses[k].address, accesses[k].size_bytes, insn->insn,
+                             accesses[k].is_store);
+}
+
+static inline const struct memory_access *accesses_of(const struct core_input *input,
+                                                      const struct dynamic_insn *insn) {
+    return insn->memory_count ? input->accesses + (insn->memory - input->first_access) : NULL;
+}
+
 void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift,
                       const struct core_input *input, uint32_t number, uint64_t *line) {
     const struct dynamic_insn *insn = &input->insns[number];
-    const struct static_insn *what = &input->code->insns[insn->insn];
-    warm_fetch(memory, fetch_line_shift, what, line);
-    for (uint32_t k = 0; k < insn->memory_count; k++) {
-        const struct memory_access *access =
-            &input->accesses[insn->memory - input->first_access + k];
-        if (what->flags & INSN_PREFETCH)
-            memory_warm_prefetch(memory, access->address, insn->insn);
-        else
-            memory_warm_load(memory, access->address, access->size_bytes, insn->insn,
-                             access->is_store);
-    }
+    warm_lines(memory, fetch_line_shift, &input->code->insns[insn->insn], insn,
+               accesses_of(input, insn), line);
 }
 
 bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift,
                        const struct core_input *input, struct branch_statistics *warmed,
                        struct error *error) {
     const struct code *code = input->code;
-    const struct dynamic_insn *insns = input->insns;
-    for (uint32_t i = 0; i < input->insn_count; i++)
-        if (!core_input_is_there(code, &insns[i], input->access_count, input->first_access))
-            return core_input_error(error);
+    const struct dynamic_insn *insn = input->insns, *const end = insn + input->insn_count;
     struct branch_statistics before, after;
-    branch_statistics(learned->predictor, &before);
-    if (input->insn_count)
-        branch_follow(learned->predictor, code->insns[insns[0].insn].address);
     uint64_t line = UINT64_MAX;
-    for (uint32_t i = 0; i < input->insn_count; i++) {
-        core_warm_memory(learned->memory, fetch_line_shift, input, i, &line);
-        if (code->insns[insns[i].insn].branch != BRANCH_NONE)
-            warm_branch(learned->predictor, code, &insns[i], i + 1 < input->insn_count);
+    branch_statistics(learned->predictor, &before);
+    for (; insn < end; insn++) {
+        if (!core_input_is_there(code, insn, input->access_count, input->first_access))
+            return core_input_error(error);
+        const struct static_insn *what = &code->insns[insn->insn];
+        if (insn == input->insns)
+            branch_follow(learned->predictor, what->address);
+        warm_lines(learned->memory, fetch_line_shift, what, insn, accesses_of(input, insn), &line);
+        if (what->branch != BRANCH_NONE)
+            warm_branch(learned->predictor, code, insn,
+                        insn + 1 < end && insn[1].insn < code->insn_count);
     }
     branch_statistics(learned->predictor, &after);
     core_subtract_branches(&after, &before);

@@ -555,15 +555,16 @@ void memory_warm_prefetch(struct memory *memory, uint64_t address, uint32_t insn
 
 void memory_warm_fetch(struct memory *memory, uint64_t address) {
     struct cache *l1i = &memory->l1i;
+    if (memory->ideal & MEMORY_IDEAL_FETCH ||
+        settled_hit(l1i, &memory->itlb, memory->now, address, 1) != CACHE_NONE)
+        return;
     const struct request access = {.cycle = memory->now,
                                    .address = address,
                                    .sequence = UINT64_MAX,
                                    .insn = NO_INSN,
                                    .functional = true};
     struct memory_result result;
-    if (!(memory->ideal & MEMORY_IDEAL_FETCH) &&
-        settled_hit(l1i, &memory->itlb, memory->now, address, 1) == CACHE_NONE)
-        read_line(memory, l1i, &memory->itlb, &access, &result);
+    read_line(memory, l1i, &memory->itlb, &access, &result);
 }
 
 void memory_statistics(const struct memory *memory, struct memory_statistics *statistics) {

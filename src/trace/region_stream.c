@@ -141,7 +141,7 @@ static bool copy_text(struct region_stream *stream, const char **text) {
     return !*text || (*text = arena_copy(&stream->arena, *text, strlen(*text)));
 }
 
-/* Has its own copy of all that the item points to. */
+/* Has its own copy of all that the item points to, but for events. */
 static bool own(struct region_stream *stream, struct item *item) {
     switch (item->kind) {
     case ITEM_HEADER:
@@ -160,14 +160,6 @@ static bool own(struct region_stream *stream, struct item *item) {
         item->code.bytes = (const uint8_t *)arena_copy(
             &stream->arena, (const char *)item->code.bytes, item->code.size);
         return item->code.bytes;
-    case ITEM_DATA: {
-        const uint64_t bytes = bytes_of(item);
-        uint64_t *events = malloc(bytes + sizeof *events);
-        if (events)
-            memcpy(events, item->data.events, bytes);
-        item->data.events = events;
-        return events;
-    }
     default:
         return true;
     }
@@ -182,8 +174,10 @@ static bool make_room(struct region_stream *stream) {
 
 bool region_stream_put(struct region_stream *stream, const struct item *item, struct error *error) {
     struct item copy = *item;
-    if (!make_room(stream) || !own(stream, &copy))
+    if (!make_room(stream) || !own(stream, &copy)) {
+        free_events(&copy);
         return error_set(error, "out of memory for a region");
+    }
     pthread_mutex_lock(&stream->all->lock);
     stream->items[stream->count++] = copy;
     if (!stream->read) {

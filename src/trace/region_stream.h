@@ -26,7 +26,7 @@ struct region_stream;
  * and is gone when both have left it. NULL: out of memory. */
 struct region_stream *region_stream_new(struct region_streams *streams, uint64_t first);
 
-/* The writer's. Items are copied. */
+/* The writer's. Items are copied; but the events of DATA, from malloc(), are taken over. */
 bool region_stream_put(struct region_stream *stream, const struct item *item, struct error *error);
 /* Nothing follows; the writer has left it. May be NULL. */
 void region_stream_end(struct region_stream *stream);

@@ -226,9 +226,8 @@ static bool put_events(struct region_writer *writer, struct chunk_events events,
     return true;
 }
 
-static bool is_left_out(uint64_t event) {
-    const unsigned mark = event_mark_kind(event);
-    return event_kind(event) == EVENT_MARK && (mark == MARK_WRITER || mark == MARK_WRITTEN);
+static bool is_left_out(uint64_t mark) {
+    return event_mark_kind(mark) == MARK_WRITER || event_mark_kind(mark) == MARK_WRITTEN;
 }
 
 static bool is_mapping_of_file(uint64_t event) {
@@ -271,6 +270,51 @@ static bool put_python(struct region_writer *writer, struct error *error) {
     return true;
 }
 
+/* The events from one on as this trace has them. */
+static bool renumber(struct region_writer *writer, const struct item_data *data, uint32_t from,
+                     uint64_t *events, uint32_t *count, struct error *error) {
+    const uint32_t *blocks = writer->blocks;
+    size_t known = writer->block_capacity;
+    for (uint32_t i = from; i < data->event_count; i++) {
+        uint64_t event = data->events[i];
+        if (event_kind(event) == EVENT_BLOCK) {
+            const uint32_t captured = event_block_number(event);
+            if (__builtin_expect(captured >= known || !blocks[captured], 0)) {
+                if (!define_block(writer, captured, error))
+                    return false;
+                blocks = writer->blocks;
+                known = writer->block_capacity;
+            }
+            event = event_block(blocks[captured] - 1);
+        } else if (event_kind(event) == EVENT_MARK) {
+            if (is_left_out(event))
+                continue; /* threads have other numbers here, and begin elsewhere */
+            if (i > from && is_mapping_of_file(data->events[i - 1]) &&
+                !define_mapping(writer, &event, error))
+                return false;
+        }
+        events[(*count)++] = event;
+    }
+    return true;
+}
+
+/* Where a chunk's events go: a stream takes them over. */
+static uint64_t *room_for(struct region_writer *writer, size_t count) {
+    if (writer->stream) {
+        free(writer->events);
+        return writer->events = malloc(count * sizeof *writer->events);
+    }
+    return array_room(writer->events, writer->event_capacity, count) ? writer->events : NULL;
+}
+
+static bool put_data(struct region_writer *writer, const struct item_data *data,
+                     struct error *error) {
+    const struct item item = {.kind = ITEM_DATA, .data = *data};
+    if (writer->stream)
+        writer->events = NULL;
+    return put(writer, &item, error);
+}
+
 bool region_writer_data(struct region_writer *writer, const struct item_data *data,
                         struct chunk_events events, bool own, struct error *error) {
     uint32_t number, count = 0;
@@ -282,45 +326,30 @@ bool region_writer_data(struct region_writer *writer, const struct item_data *da
             writer->threads[number].gap = true;
         return true;
     }
-    if (!number_thread(writer, data, number) ||
-        !array_room(writer->events, writer->event_capacity, (size_t)data->event_count + 1))
+    if (!number_thread(writer, data, number) || !room_for(writer, (size_t)data->event_count + 1))
         return out_of_memory(writer, error);
     struct region_writer_thread *thread = &writer->threads[number];
     const uint64_t first = thread->first + thread->insns;
     if (thread->gap)
         writer->events[count++] = event_mark(MARK_GAP, 0);
     /* What is left of a block whose beginning is missing belongs to it. */
-    uint32_t from = thread->gap || !thread->insns ? first_block(data) : 0;
+    const uint32_t from = thread->gap || !thread->insns ? first_block(data) : 0;
     thread->gap = false;
-    for (uint32_t i = from; i < data->event_count; i++) {
-        uint64_t event = data->events[i];
-        if (is_left_out(event))
-            continue; /* threads have other numbers here, and begin elsewhere */
-        if (i > from && is_mapping_of_file(data->events[i - 1]) &&
-            !define_mapping(writer, &event, error))
-            return false;
-        if (event_kind(event) == EVENT_BLOCK) {
-            uint32_t captured = event_block_number(event);
-            if ((captured >= writer->block_capacity || !writer->blocks[captured]) &&
-                !define_block(writer, captured, error))
-                return false;
-            event = event_block(writer->blocks[captured] - 1);
-        }
-        writer->events[count++] = event;
-    }
+    if (!renumber(writer, data, from, writer->events, &count, error))
+        return false;
     if (!count)
         return true;
     thread->insns += data->insn_count;
     if (!put_events(writer, events, number, first - data->first_insn, error) ||
         !put_python(writer, error))
         return false;
-    struct item item = {.kind = ITEM_DATA, .data = *data};
-    item.data.process = 0;
-    item.data.thread = number;
-    item.data.first_insn = first;
-    item.data.event_count = count;
-    item.data.events = writer->events;
-    return put(writer, &item, error);
+    struct item_data here = *data;
+    here.process = 0;
+    here.thread = number;
+    here.first_insn = first;
+    here.event_count = count;
+    here.events = writer->events;
+    return put_data(writer, &here, error);
 }
 
 uint32_t region_writer_thread_count(const struct region_writer *writer) {

@@ -29,10 +29,20 @@ static void begin(void) {
     script_add(&script, ITEM_END)->end = (struct trace_exit){.known = false};
 }
 
-static void put(struct region_stream *stream, size_t from, size_t to) {
+static void put_item(struct region_stream *stream, struct item item) {
     struct error error;
+    if (item.kind == ITEM_DATA) {
+        const size_t bytes = item.data.event_count * sizeof *item.data.events;
+        uint64_t *copy = malloc(bytes);
+        assert_non_null(copy);
+        item.data.events = memcpy(copy, item.data.events, bytes);
+    }
+    assert_true(region_stream_put(stream, &item, &error));
+}
+
+static void put(struct region_stream *stream, size_t from, size_t to) {
     for (size_t i = from; i < to; i++)
-        assert_true(region_stream_put(stream, &script.items[i], &error));
+        put_item(stream, script.items[i]);
 }
 
 struct found {
@@ -127,7 +137,7 @@ static void full(void **state) {
     put(stream, 0, 2);
     assert_false(region_streams_full(streams));
     for (int i = 0; i < TIMES; i++)
-        assert_true(region_stream_put(stream, &item, &error));
+        put_item(stream, item);
     assert_true(region_streams_full(streams));
     region_streams_wait(streams); /* nobody reads: it comes back all the same */
     struct trace *trace = region_stream_open(stream, &error);

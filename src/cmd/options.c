@@ -224,6 +224,7 @@ static const struct option_row OUTPUT_OPTIONS[] = {
     COUNT("top", "N", output.top, "Rows per table (default 10; 0: all)"),
     {0}};
 static const struct option_row LEGEND_OPTIONS[] = {
+    FLAG("brief", output.brief, "The answer in at most 25 lines", .group = 3, .not_again = true),
     FLAG("legend", output.legend,
          "Explain the words of the report, as the first on a terminal does; without a command, all",
          .group = 3, .not_again = true),
@@ -238,7 +239,13 @@ const struct option_group report_group = {.options = REPORT_OPTIONS, .end = opti
 const struct option_group html_group = {.options = HTML_OPTIONS};
 const struct option_group output_group = {
     .options = OUTPUT_OPTIONS, .begin = begin_output, .end = options_check_output};
-const struct option_group legend_group = {.options = LEGEND_OPTIONS};
+static void check_brief(struct argp_state *state, void *request) {
+    const struct output_options *output = request;
+    if (output->brief && output->json)
+        options_fail(state, "--brief and --json: one or the other");
+}
+
+const struct option_group legend_group = {.options = LEGEND_OPTIONS, .end = check_brief};
 
 static const char *const GRAINS[] = {
     [BY_FUNCTION] = "function", [BY_LINE] = "line",    [BY_INSTRUCTION] = "instruction",

@@ -21,6 +21,7 @@ struct output_options {
     bool json;
     bool wide;
     bool legend;
+    bool brief;
     const char *output; /* NULL: standard output or error */
     const char *svg;    /* NULL: no picture */
     const char *html;   /* NULL: no page */

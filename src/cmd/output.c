@@ -63,6 +63,10 @@ bool output_report(struct output *output, struct report *report,
     if (options->json)
         return report_json(report, output->file, error);
     const struct page page = output_page(output);
+    if (options->brief) {
+        report_brief(report, &page);
+        return true;
+    }
     report->legend = options->legend || legend_is_new(output->file);
     report_text(report, &page);
     if (report->legend)

@@ -104,6 +104,9 @@ bool report_note(struct report *report, const char *format, ...)
 bool report_note_command(struct report *report, const char *intro, const char *command);
 
 void report_text(const struct report *report, const struct page *page);
+/* The answer in at most so many lines (text/brief.c). */
+enum { BRIEF_LINES = 25 };
+void report_brief(const struct report *report, const struct page *page);
 /* One object, with a newline. */
 bool report_json(const struct report *report, FILE *file, struct error *error);
 

@@ -160,6 +160,20 @@ void what_if_text(const struct what_if *what_if, const struct page *page) {
               NULL, " ", " ");
 }
 
+void what_if_brief(const struct what_if *what_if, const struct page *page) {
+    enum { MOST = 3 };
+    const struct breakdown *breakdown = &what_if->breakdown;
+    uint32_t order[BREAKDOWN_CATEGORIES];
+    uint32_t count = breakdown->cycles ? by_cost(breakdown, order) : 0;
+    for (uint32_t i = 0; i < count && i < MOST; i++) {
+        const struct multisim_cost cost =
+            sampled_multisim_cost(&what_if->sample, &what_if->run, 1u << order[i]);
+        fprintf(page->file, "%s%s %s %%", i ? ", " : "gone without: ", breakdown->names[order[i]],
+                text_percent(cost.share, 1).s);
+    }
+    fputs(count ? "\n" : "", page->file);
+}
+
 /* ---- JSON ---- */
 
 static json_t *amount(const struct breakdown *breakdown, double cycles, double interval) {

@@ -44,5 +44,7 @@ bool what_if_find_places(struct what_if *what_if, const struct simulation *simul
 
 /* Nothing when nothing was measured, or nothing costs 1 % of the time. */
 void what_if_text(const struct what_if *what_if, const struct page *page);
+/* The three that cost most, on one line. */
+void what_if_brief(const struct what_if *what_if, const struct page *page);
 /* A new value, null when nothing was measured (docs/json.md); NULL: out of memory. */
 json_t *what_if_json(const struct what_if *what_if);

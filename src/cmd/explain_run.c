@@ -5,8 +5,7 @@
 
 static bool start(struct explain *explain, struct error *error) {
     struct run *run = &explain->run;
-    const struct path_extents *extents;
-    if (!run_extents(run, &extents, error))
+    if (!run_details(run, error))
         return false;
     struct capture_options capture = input_capture(&run->input);
     watch_limit(&verb_watch, &capture, run->input.stop);
@@ -22,10 +21,7 @@ static bool start(struct explain *explain, struct error *error) {
         .rerun = explain->rerun,
         .threads = !run->study.threads.alone,
         .forecasts = run->study.forecasts,
-        .extents = extents,
-        .top_down = run_wants_levels(run),
-        .paths_of_data = run->study.options.paths_of_data,
-        .names = run->study.options.names,
+        .details = run->study.options.details,
         .sampling = run->study.options.sampling,
         .warm_up = explain->warm_up,
         .simulate_warm_up = explain->simulate_warm_up,

@@ -54,17 +54,19 @@ bool run_prepare(void *verb, struct error *error) {
            save_open(&run->save, &run->save_options, error);
 }
 
-bool run_extents(struct run *run, const struct path_extents **extents, struct error *error) {
+bool run_details(struct run *run, struct error *error) {
+    struct simulation_details *details = &run->study.options.details;
     const enum report_by by = run->verb.output.by;
     const bool data = path_options_data(&run->path_options, by);
     bool good;
     const bool page = run->verb.output.html || run->save_options.export;
-    *extents = paths_begin(&run->paths, &run->path_options,
-                           data || by == BY_LOOP || by == BY_PATH || page, &good, error);
-    run->study.options.paths_of_data = data && by != BY_LOOP && by != BY_PATH &&
-                                       !path_options_any(&run->path_options) &&
-                                       !save_is_wanted(&run->save_options) && !page;
-    run->study.options.names = data && good ? &run->paths.names : NULL;
+    details->extents = paths_begin(&run->paths, &run->path_options,
+                                   data || by == BY_LOOP || by == BY_PATH || page, &good, error);
+    details->paths_of_data = data && by != BY_LOOP && by != BY_PATH &&
+                             !path_options_any(&run->path_options) &&
+                             !save_is_wanted(&run->save_options) && !page;
+    details->top_down = run_wants_levels(run);
+    details->names = data && good ? &run->paths.names : NULL;
     run->input.objects = data;
     return good;
 }
@@ -74,9 +76,7 @@ bool run_open(struct run *run, struct error *error) {
     run->study.options.ideal = run->machine.ideal;
     run->study.interrupted = interrupt_tell;
     structs_prepare(&run->struct_options, &run->study);
-    run->study.options.top_down = run_wants_levels(run);
-    return run_extents(run, &run->study.options.extents, error) &&
-           simulated_run_open(&run->study, &run->verb.failed, error) &&
+    return run_details(run, error) && simulated_run_open(&run->study, &run->verb.failed, error) &&
            run_may_have_levels(run, run->study.options.machine, error);
 }
 

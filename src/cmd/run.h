@@ -79,9 +79,9 @@ bool run_build_roofline(struct run *run, const struct simulation *simulation,
 bool run_draw_roofline(struct run *run, struct error *error);
 void run_free_roofline(struct run *run);
 
-/* Where functions are, if the options ask for something that calls tell of; else NULL. What is
- * simulated, and captured, is told of data where they ask for it. */
-bool run_extents(struct run *run, const struct path_extents **extents, struct error *error);
+/* What is told beside the cycles of instructions, where the options ask for it:
+ * study.options.details. What is captured is then told of data. */
+bool run_details(struct run *run, struct error *error);
 
 /* Pieces of run_go(): until the machine is known; what came of the simulation, which was `good`. */
 bool run_open(struct run *run, struct error *error);

@@ -18,7 +18,7 @@ static bool prepare(void *verb, struct error *error) {
         !(*machine = machine_choice_of(&run->machines, sim->listed.lists[0].isa, error)) ||
         !run_may_have_levels(run, *machine, error) || !run_open_roofline(run, error))
         return false;
-    sim->regions.top_down = run_wants_levels(run);
+    sim->regions.details.top_down = run_wants_levels(run);
     save_describe(&run->save, sim->listed.command, *machine, run->machine.ideal);
     return true;
 }
@@ -26,10 +26,10 @@ static bool prepare(void *verb, struct error *error) {
 static bool simulate(void *verb, struct error *error) {
     struct sim *sim = verb;
     struct run *run = &sim->run;
-    if (sim->regions.trace && !run_extents(run, &sim->regions.extents, error))
+    if (sim->regions.trace && !run_details(run, error))
         return false;
-    sim->regions.paths_of_data = run->study.options.paths_of_data;
-    sim->regions.names = run->study.options.names;
+    if (sim->regions.trace)
+        sim->regions.details = run->study.options.details;
     return listed_regions_simulate(&sim->listed, &verb_watch, run->study.options.machine,
                                    run->machine.ideal, save_to(&run->save), error);
 }

@@ -195,10 +195,7 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
                                          .sampling = sampling_region(region->start, region->end, 0),
                                          .selection = {.thread = -1},
                                          .graph = run->options.graph,
-                                         .top_down = run->options.top_down,
-                                         .extents = run->options.extents,
-                                         .paths_of_data = run->options.paths_of_data,
-                                         .names = run->options.names,
+                                         .details = run->options.details,
                                          .start = {run->options.starts, region->begins, 0},
                                          .instructions = observers,
                                          .instruction_observer_count =

@@ -27,10 +27,8 @@ struct region_run_options {
                        left: regions are of one thread, added in its order. One job, and a thread
                        that warms the next region meanwhile */
     bool reweighted; /* what regions stand for may change until the end: all are kept in memory */
-    bool graph, top_down;               /* as in struct simulation_options */
-    const struct path_extents *extents; /* likewise, and `paths_of_data`, `names` */
-    bool paths_of_data;
-    const struct object_names *names;
+    bool graph;      /* as in struct simulation_options */
+    struct simulation_details details;
     const struct stack_starts *starts; /* of the run that regions begin in; NULL: not known */
     /* See each region with the weight of what it stands for; also those that are then left out
      * because they were stopped. */

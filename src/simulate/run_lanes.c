@@ -79,7 +79,7 @@ static bool attach_calls(const struct simulation_state *run, struct lane *lane,
         return false;
     struct tap_worker worker = call_lane_worker(lane->calls);
     worker.executor = run->attribution;
-    if (run->options->paths_of_data)
+    if (run->options->details.paths_of_data)
         call_lane_unwatch(lane->calls);
     else if (!tap_add_worker(lane->tap, &worker, error))
         return false;

@@ -24,7 +24,7 @@
 static bool check_paths(const struct simulation_state *run) {
     const struct simulation *simulation = run->simulation;
     uint64_t units = 0, instructions = 0;
-    const bool measured = run->calls && !run->options->paths_of_data;
+    const bool measured = run->calls && !run->options->details.paths_of_data;
     if (measured)
         call_paths_total(run->calls, &units, &instructions);
     return !measured ||
@@ -355,14 +355,16 @@ static bool prepare(struct simulation_state *run, struct error *error) {
     if (!start_threads(run, error) ||
         !(run->workers = workers_new(options, run->attribution, error)))
         return false;
-    if (options->extents && !(run->calls = call_paths_new(options->extents, options->start.starts)))
+    if (options->details.extents &&
+        !(run->calls = call_paths_new(options->details.extents, options->start.starts)))
         return error_set(error, "out of memory for call paths");
     if (run->calls && options->profile_paths &&
         !(run->path_workers = workers_new_of_paths(options, run->attribution, error)))
         return false;
-    if (run->calls && options->names && !(run->data = data_profile_new(options->names)))
+    if (run->calls && options->details.names &&
+        !(run->data = data_profile_new(options->details.names)))
         return error_set(error, "out of memory for data objects");
-    if (options->top_down && !top_down_missing(options->machine, options->ideal) &&
+    if (options->details.top_down && !top_down_missing(options->machine, options->ideal) &&
         !(run->slots = top_down_keeper_new(options->machine, options->ideal, run->attribution)))
         return error_set(error, "out of memory for levels");
     return !options->graph || (run->graph = graph_breakdown_new(options, trace_isa(run->trace),

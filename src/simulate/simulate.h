@@ -22,6 +22,7 @@
 #include "graph/breakdown.h"
 #include "graph/category.h"
 #include "machine/machine.h"
+#include "simulate/details.h"
 #include "simulate/estimate.h"
 #include "simulate/instruction_observer.h"
 #include "simulate/sampling.h"
@@ -72,25 +73,20 @@ struct simulation_options {
     uint32_t profile_count, profile_threads;
     bool observe_commits; /* fill `commits` below; likewise */
 
-    /* With `extents`: what each profile says of the nodes that led to its samples, in
+    /* With details.extents: what each profile says of the nodes that led to its samples, in
      * `path_profiles` below. */
     bool profile_paths;
 
-    /* Fill `paths` below, with functions as these tell. NULL: not. */
-    const struct path_extents *extents;
-    bool paths_of_data; /* of `paths` those alone that data objects have; no cycles in them */
-    /* With `extents`: the calls that this thread begins with, where the first instruction that is
-     * simulated comes; what is skipped before it is not looked at. `starts` NULL: none are known.
+    struct simulation_details details;
+    /* With details.extents: the calls that this thread begins with, where the first instruction
+     * that is simulated comes; what is skipped before it is not looked at. `starts` NULL: none are
+     * known.
      */
     struct simulation_start {
         const struct stack_starts *starts;
         const struct stack_start *start; /* NULL: not known */
         uint32_t thread;
     } start;
-    /* With `extents`: fill `data` below, with names of data as these tell. NULL: not. */
-    const struct object_names *names;
-
-    bool top_down; /* fill `slots` below; of a machine without them (top_down_missing()): none */
 
     bool graph; /* fill `breakdown` below from the dependence graphs of all cores */
     /* With these categories; NULL: the standard ones. Their sets of instructions may grow while

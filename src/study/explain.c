@@ -119,9 +119,10 @@ struct explanation *explanation_start(const struct explanation_request *request,
         return NULL;
     }
     run->profile = chunk_profile_new(run->trace, &settings);
-    if (run->profile && request->extents)
-        run->calls = first_calls_new(run->profile, request->extents, request->names);
-    if (!run->profile || !run->calls != !request->extents) {
+    if (run->profile && request->details.extents)
+        run->calls =
+            first_calls_new(run->profile, request->details.extents, request->details.names);
+    if (!run->profile || !run->calls != !request->details.extents) {
         error_set(error, "out of memory");
         explanation_free(run);
         return NULL;
@@ -255,10 +256,7 @@ static bool sample_rest(struct explanation *run, struct error *error) {
     const struct simulation_options options = {
         .machine = run->machine,
         .ideal = run->request.ideal,
-        .extents = run->request.extents,
-        .top_down = run->request.top_down,
-        .paths_of_data = run->request.paths_of_data,
-        .names = run->request.names,
+        .details = run->request.details,
         .start = {last ? starts : NULL, last, last ? stack_start_thread(last) : 0},
         .instructions = forecasting.observers,
         .instruction_observer_count = forecasting.observer_count,
@@ -318,10 +316,7 @@ static bool take_regions(struct explanation *run, uint32_t regions, bool again,
         .instructions = run->profiled,
         .warm_up = run->request.warm_up,
         .stamped = !run->request.simulate_warm_up,
-        .extents = run->request.extents,
-        .top_down = run->request.top_down,
-        .paths_of_data = run->request.paths_of_data,
-        .names = run->request.names,
+        .details = run->request.details,
         .starts = first_calls_starts(run->calls),
         .regions = regions,
         .forecast_is_known = again || !run->request.forecasts,

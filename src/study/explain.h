@@ -42,15 +42,12 @@ struct explanation_request {
     bool threads;   /* those of a program may be simulated together, by who takes
                        explanation_file() */
     bool forecasts; /* tell, too, what would be saved */
-    const struct path_extents *extents; /* tell of call paths (simulate/simulate.h); NULL: not */
-    bool top_down;                      /* likewise of slots */
-    bool paths_of_data;                 /* likewise, with */
-    const struct object_names *names;   /* data objects; NULL: not */
-    struct sampling sampling;           /* of what is sampled systematically */
-    uint64_t warm_up;                   /* instructions before each region */
-    bool simulate_warm_up;              /* all of them, rather than take time stamps */
-    uint32_t regions;                   /* as many, or all slices there are */
-    bool enough;                        /* no more than these, however wide the interval */
+    struct simulation_details details;
+    struct sampling sampling; /* of what is sampled systematically */
+    uint64_t warm_up;         /* instructions before each region */
+    bool simulate_warm_up;    /* all of them, rather than take time stamps */
+    uint32_t regions;         /* as many, or all slices there are */
+    bool enough;              /* no more than these, however wide the interval */
     /* A signal ended the run after so many instructions, which are simulated now. May be NULL. */
     void (*interrupted)(uint64_t instructions);
     struct saving *saving; /* where EXPLANATION_DONE is saved, described before explanation_go();

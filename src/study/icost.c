@@ -143,7 +143,7 @@ static bool simulate_program(struct icost_study *icost, struct icost_program *pr
         .sampling = sampling_everything(),
         .selection = program->input.selection,
         .graph = true,
-        .extents = request->extents,
+        .details.extents = request->extents,
         .observers = observers,
         .observer_count = observer_count,
         .watcher = {show_progress, icost, &icost->request->watch->signal}};

@@ -84,16 +84,13 @@ bool listed_regions_simulate(struct listed_regions *regions, struct watch *watch
                                           .list = &regions->lists[0],
                                           .list_path = request->lists[0]};
     if (request->trace &&
-        !whole_trace_read(&regions->whole, request->extents, request->names, error))
+        !whole_trace_read(&regions->whole, request->details.extents, request->details.names, error))
         return false;
     const struct region_run_options options = {.machine = machine,
                                                .ideal = ideal,
                                                .isa = regions->lists[0].isa,
                                                .jobs = request->jobs,
-                                               .top_down = request->top_down,
-                                               .extents = request->extents,
-                                               .paths_of_data = request->paths_of_data,
-                                               .names = request->names,
+                                               .details = request->details,
                                                .starts = regions->whole.starts,
                                                .watcher = watcher_of(watch),
                                                .keep = saving ? saving_keep_region : NULL,

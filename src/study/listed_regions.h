@@ -15,13 +15,9 @@ struct regions_request {
     uint32_t list_count;                   /* 0: none */
     uint32_t jobs;                         /* 0: as many as processors */
     uint64_t warm_up;                      /* instructions before each, at most */
-    bool top_down;                         /* as in struct simulation_options */
-    const char *trace; /* of the whole run, which the regions of the one list are
-                          cut out of; NULL: they were captured */
-    /* With `trace`, as in struct region_run_options. */
-    const struct path_extents *extents;
-    bool paths_of_data;
-    const struct object_names *names;
+    const char *trace;                 /* of the whole run, which the regions of the one list are
+                                          cut out of; NULL: they were captured */
+    struct simulation_details details; /* without `trace`: of slots alone */
 };
 
 struct listed_regions {

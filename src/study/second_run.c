@@ -324,10 +324,7 @@ static struct region_run *new_regions(struct second_run *run, struct error *erro
         .instruction_observer_count = forecasting->observer_count,
         .isa = run->request->isa,
         .chained = true,
-        .top_down = run->request->top_down,
-        .extents = run->request->extents,
-        .paths_of_data = run->request->paths_of_data,
-        .names = run->request->names,
+        .details = run->request->details,
         .starts = run->request->starts,
         .reweighted = true,
         .watcher = watcher_of(run->request->watch),
@@ -421,10 +418,7 @@ static bool sample_again(struct second_run *run, struct error *error) {
         return false;
     const struct simulation_options options = {.machine = run->request->machine,
                                                .ideal = run->request->ideal,
-                                               .extents = run->request->extents,
-                                               .top_down = run->request->top_down,
-                                               .paths_of_data = run->request->paths_of_data,
-                                               .names = run->request->names,
+                                               .details = run->request->details,
                                                .instructions = forecasting.observers,
                                                .instruction_observer_count =
                                                    forecasting.observer_count,

@@ -28,23 +28,20 @@ struct second_run_request {
     const struct machine *machine;
     uint32_t ideal;
     enum isa isa;
-    bool harmless;                      /* end it before it changes the world */
-    const struct kept_input *input;     /* the first run has ended */
-    const char *folder;                 /* for traces, which are removed again */
-    struct chunk_profile *profile;      /* complete */
-    uint64_t instructions;              /* in it */
-    uint64_t warm_up;                   /* before each region */
-    bool stamped;                       /* by time stamps, as struct region_trace */
-    uint32_t regions;                   /* as many, or all slices there are */
-    const struct given_regions *given;  /* these; with `trace`. NULL: they are chosen here */
-    const struct path_extents *extents; /* tell of call paths; NULL: not */
-    bool top_down;                      /* as in struct simulation_options */
-    bool paths_of_data;                 /* of these alone that data objects have */
-    const struct object_names *names;   /* tell of data; NULL: not */
-    const struct stack_starts *starts;  /* of the first run; NULL: not known */
-    bool forecast_is_known;             /* regions are only simulated: `forecast` stays empty */
-    struct sampling sampling;           /* of a third run, when the second goes another way */
-    struct saving *saving;              /* keeps the regions; NULL: nothing does */
+    bool harmless;                     /* end it before it changes the world */
+    const struct kept_input *input;    /* the first run has ended */
+    const char *folder;                /* for traces, which are removed again */
+    struct chunk_profile *profile;     /* complete */
+    uint64_t instructions;             /* in it */
+    uint64_t warm_up;                  /* before each region */
+    bool stamped;                      /* by time stamps, as struct region_trace */
+    uint32_t regions;                  /* as many, or all slices there are */
+    const struct given_regions *given; /* these; with `trace`. NULL: they are chosen here */
+    struct simulation_details details;
+    const struct stack_starts *starts; /* of the first run; NULL: not known */
+    bool forecast_is_known;            /* regions are only simulated: `forecast` stays empty */
+    struct sampling sampling;          /* of a third run, when the second goes another way */
+    struct saving *saving;             /* keeps the regions; NULL: nothing does */
 };
 
 /* The second run went as the first, or nearly so, and its regions, complete but not yet combined,

@@ -23,7 +23,7 @@ static bool simulate(struct struct_run *run, const struct element_layout *layout
     options.layout = layout;
     options.observer_count = options.instruction_observer_count = 0;
     options.profile_count = 0;
-    options.extents = NULL;
+    options.details.extents = NULL;
     watch_trace(run->watch, trace);
     watch_begin(run->watch, label, "instructions", run->simulation->executed);
     const bool good = simulation_run(trace, &options, &simulation, error);

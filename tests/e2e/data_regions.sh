@@ -105,10 +105,10 @@ hot(3000)
 PROGRAM
 python=$(python3 -S -c 'import sys; print(sys.executable)')
 # What the interpreter does before it has a program is most of such a run, and no line's.
-run trace --from Py_RunMain -o python.ctrace -- "$python" -I -S work.py >/dev/null 2>&1
+run trace --repeatable --from Py_RunMain -o python.ctrace -- "$python" -I -S work.py >/dev/null 2>&1
 lines_alike() {
-    run explain --no-what-if $by_regions --python --callers=hot --folded folded.txt -o python.explained python.ctrace &&
-        run sim --python --top 0 --json -o python.whole python.ctrace &&
+    run explain --no-what-if $by_regions --regions 16 --python --callers=hot --folded folded.txt -o python.explained python.ctrace &&
+        run sim --python --top 300 --json -o python.whole python.ctrace &&
         python3 -S -c '
 import json
 explained, whole = [json.load(open("python." + name)) for name in ("explained", "whole")]

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "attribute/attribute.h"
 #include "attribute/component.h"
 #include "query/compared_summary.h"
 #include "report/baseline.h"

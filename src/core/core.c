@@ -72,6 +72,10 @@ bool core_push_predecoded(struct core *core, const struct core *from, struct err
     return ooo_push_predecoded(core->ooo, from->ooo, error);
 }
 
+uint32_t core_needless(const struct core *core) {
+    return ooo_needless(core->ooo);
+}
+
 bool core_warm(struct core *core, const struct core_input *input, struct error *error) {
     return core->ooo ? ooo_warm(core->ooo, input, error)
                      : inorder_warm(core->inorder, input, error);

@@ -107,6 +107,10 @@ bool core_predecode_again(struct core *core, const struct branch_predictor *pred
 /* A new core is given what another, which lives as long, has predecoded: a million µops of it at
  * most. It needs no predictor. core_finish() comes next. */
 bool core_push_predecoded(struct core *core, const struct core *from, struct error *error);
+/* After core_finish() of such a core: idealisations (enum ideal) with which each of its cycles
+ * would have been the same, for what they take away did not come up: a fetch that missed, a branch
+ * that was mispredicted, a store that did not forward. Of others it is not known. */
+uint32_t core_needless(const struct core *core);
 
 /* ---- one core of several ---- */
 

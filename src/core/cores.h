@@ -32,6 +32,7 @@ void ooo_wait_until(struct ooo *core, uint64_t cycle);
 bool ooo_predecode_again(struct ooo *core, const struct branch_predictor *predictor,
                          struct error *error);
 bool ooo_push_predecoded(struct ooo *core, const struct ooo *from, struct error *error);
+uint32_t ooo_needless(const struct ooo *core);
 
 /* ---- what they share (shared.c) ---- */
 

@@ -21,6 +21,9 @@
 #include "util/array.h"
 
 enum { PAIRS_IN_TURN = 2, PARTS = 2, ROOMS = 8 };
+enum {
+    NEEDLESS = IDEAL_IMISS | IDEAL_BMISP | IDEAL_STFWD
+}; /* at times, as core_needless() tells */
 static_assert(MULTISIM_PAIRS % PAIRS_IN_TURN == 0, "all pairs have as many turns");
 
 /* Instructions as they came. */
@@ -187,9 +190,16 @@ static bool renew(struct room *room, const struct sampled_multisim *multisim,
         &room->known, &multisim->machine, ideal, lane->start.memory, NULL, error);
 }
 
-/* Cycles of the cell with a set of categories idealised. */
+/* What a simulation of the cell took, and the categories that could have been idealised as well
+ * without a change. */
+struct timed {
+    double cycles;
+    uint32_t needless;
+};
+
+/* With a set of categories idealised. */
 static bool time_with(const struct sampled_multisim *multisim, const struct lane *lane,
-                      uint32_t set, struct tap *tap, struct room *room, double *cycles,
+                      uint32_t set, struct tap *tap, struct room *room, struct timed *timed,
                       struct error *error) {
     struct core_statistics statistics;
     const struct core_options options = {
@@ -199,11 +209,12 @@ static bool time_with(const struct sampled_multisim *multisim, const struct lane
     struct core *core = core_new(&multisim->machine, &options, error);
     bool good =
         core && core_push_predecoded(core, lane->predecoded, error) && core_finish(core, error);
-    if (core)
+    *timed = (struct timed){0};
+    if (good) {
         core_statistics(core, &statistics);
-    *cycles = good ? (double)statistics.cycles : 0;
-    if (good)
+        *timed = (struct timed){(double)statistics.cycles, core_needless(core)};
         core_give(core, &room->known);
+    }
     core_free(core);
     return good;
 }
@@ -211,18 +222,17 @@ static bool time_with(const struct sampled_multisim *multisim, const struct lane
 /* As it is, with the events that its cycles have. */
 static bool time_as_it_is(const struct sampled_multisim *multisim, const struct lane *lane,
                           struct room *room, struct multisim_run_cycles *cycles,
-                          struct error *error) {
+                          struct timed *timed, struct error *error) {
     struct tap_bus *bus = tap_bus_new();
     struct golden *golden = golden_new();
     struct tap *tap = bus ? tap_new(bus) : NULL;
     struct pics_cell *cells = NULL;
     uint64_t count;
-    double all;
     bool good = golden && tap;
     if (good) {
         struct tap_worker worker = golden_worker(golden);
         good = tap_add_worker(tap, &worker, error) &&
-               time_with(multisim, lane, 0, tap, room, &all, error) &&
+               time_with(multisim, lane, 0, tap, room, timed, error) &&
                ((cells = pics_cells(golden_profile(golden), &count)) ||
                 error_set(error, "out of memory for what is simulated again"));
     } else {
@@ -239,15 +249,18 @@ static bool time_as_it_is(const struct sampled_multisim *multisim, const struct 
 }
 
 /* The simulations of a cell, which threads take one after the other: as it is, with each category,
- * and with the pairs whose turn it is. */
+ * and with the pairs whose turn it is. Those that others may make needless come last. */
 enum { AS_IT_IS, FIRST_CATEGORY, FIRST_PAIR = FIRST_CATEGORY + MULTISIM_CATEGORIES, THREADS = 4 };
+enum { RUNS = FIRST_PAIR + MULTISIM_PAIRS };
 struct cell_runs {
     struct sampled_multisim *multisim;
     const struct lane *lane;
     atomic_uint taken;
     struct multisim_run_cycles as_it_is;
-    double with[FIRST_PAIR + MULTISIM_PAIRS]; /* cycles */
-    pthread_mutex_t lock;
+    struct timed with[RUNS];
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    bool done[RUNS];
     bool failed;
     struct error error;
 };
@@ -256,30 +269,79 @@ static uint32_t pair_of(const struct lane *lane, uint32_t number) {
     return MULTISIM_CATEGORIES + (lane->first_pair + number) % MULTISIM_PAIRS;
 }
 
+/* The run that is taken so-manieth. */
+static uint32_t run_at(uint32_t place) {
+    static const uint8_t ORDER[FIRST_PAIR] = {
+        AS_IT_IS,           FIRST_CATEGORY + 1, /* dmiss */
+        FIRST_CATEGORY + 2, FIRST_CATEGORY + 3, FIRST_CATEGORY + 4,
+        FIRST_CATEGORY + 5, FIRST_CATEGORY + 7, /* win */
+        FIRST_CATEGORY + 0, /* imiss, bmisp and stfwd: core_needless() tells of them */
+        FIRST_CATEGORY + 6, FIRST_CATEGORY + 8};
+    return place < FIRST_PAIR ? ORDER[place] : place;
+}
+
+static uint32_t set_of(const struct cell_runs *runs, uint32_t run) {
+    const uint32_t *sets = runs->multisim->sets;
+    return run == AS_IT_IS    ? 0
+           : run < FIRST_PAIR ? sets[run - FIRST_CATEGORY]
+                              : sets[pair_of(runs->lane, run - FIRST_PAIR)];
+}
+
+/* Another run, which was taken before. False: it, or another one, has failed. */
+static bool await(struct cell_runs *runs, uint32_t run) {
+    pthread_mutex_lock(&runs->lock);
+    while (!runs->done[run] && !runs->failed)
+        pthread_cond_wait(&runs->changed, &runs->lock);
+    const bool good = runs->done[run];
+    pthread_mutex_unlock(&runs->lock);
+    return good;
+}
+
+/* The run with one category less, to which the category that is left out makes no difference, is
+ * this run. False: there is none. */
+static bool take_from_another(struct cell_runs *runs, uint32_t run) {
+    const uint32_t set = set_of(runs, run);
+    for (uint32_t left = set; left; left &= left - 1) {
+        const uint32_t one = left & -left, rest = set & ~one;
+        const uint32_t other =
+            rest ? FIRST_CATEGORY + (uint32_t)__builtin_ctz(rest) : (uint32_t)AS_IT_IS;
+        if (one & NEEDLESS && await(runs, other) && runs->with[other].needless & one) {
+            runs->with[run] = runs->with[other];
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool simulate(struct cell_runs *runs, uint32_t run, struct room *room, struct error *error) {
+    if (run == AS_IT_IS)
+        return time_as_it_is(runs->multisim, runs->lane, room, &runs->as_it_is, &runs->with[run],
+                             error);
+    return take_from_another(runs, run) || time_with(runs->multisim, runs->lane, set_of(runs, run),
+                                                     NULL, room, &runs->with[run], error);
+}
+
+static void finish(struct cell_runs *runs, uint32_t run, bool good, const struct error *error) {
+    pthread_mutex_lock(&runs->lock);
+    runs->done[run] = good;
+    if (!good && !runs->failed)
+        runs->error = *error;
+    runs->failed |= !good;
+    pthread_cond_broadcast(&runs->changed);
+    pthread_mutex_unlock(&runs->lock);
+}
+
 static void *run_simulations(void *context) {
     struct cell_runs *runs = context;
-    const struct lane *lane = runs->lane;
-    const uint32_t *sets = runs->multisim->sets;
     struct room room = {.known = take_room(runs->multisim)};
-    uint32_t run;
+    uint32_t place;
     struct error error;
     bool good = true;
-    while (good && (run = atomic_fetch_add(&runs->taken, 1)) < FIRST_PAIR + lane->pairs) {
-        if (run == AS_IT_IS)
-            good = time_as_it_is(runs->multisim, lane, &room, &runs->as_it_is, &error);
-        else
-            good = time_with(runs->multisim, lane,
-                             run < FIRST_PAIR ? sets[run - FIRST_CATEGORY]
-                                              : sets[pair_of(lane, run - FIRST_PAIR)],
-                             NULL, &room, &runs->with[run], &error);
+    while (good && (place = atomic_fetch_add(&runs->taken, 1)) < FIRST_PAIR + runs->lane->pairs) {
+        good = simulate(runs, run_at(place), &room, &error);
+        finish(runs, run_at(place), good, &error);
     }
     give_room(runs->multisim, &room.known);
-    pthread_mutex_lock(&runs->lock);
-    if (!good) {
-        runs->failed = true;
-        runs->error = error;
-    }
-    pthread_mutex_unlock(&runs->lock);
     return NULL;
 }
 
@@ -287,6 +349,7 @@ static bool run_all(struct cell_runs *runs, struct error *error) {
     pthread_t threads[THREADS - 1];
     uint32_t count = 0;
     pthread_mutex_init(&runs->lock, NULL);
+    pthread_cond_init(&runs->changed, NULL);
     while (count + 1 < runs->multisim->threads &&
            pthread_create(&threads[count], NULL, run_simulations, runs) == 0)
         count++;
@@ -294,6 +357,7 @@ static bool run_all(struct cell_runs *runs, struct error *error) {
     while (count > 0)
         pthread_join(threads[--count], NULL);
     pthread_mutex_destroy(&runs->lock);
+    pthread_cond_destroy(&runs->changed);
     if (runs->failed)
         *error = runs->error;
     return !runs->failed;
@@ -304,17 +368,19 @@ static bool simulate_cell(struct sampled_multisim *multisim, struct lane *lane,
     struct cell_runs runs = {.multisim = multisim, .lane = lane};
     if (!predecode(multisim, lane, error) || !run_all(&runs, error))
         return false;
-    const double all = runs.as_it_is.all, *with = runs.with + FIRST_CATEGORY;
+    const double all = runs.as_it_is.all;
+    const struct timed *with = runs.with + FIRST_CATEGORY;
     *cell = (struct simulated_cell){.part = lane->part,
                                     .share = lane->share,
                                     .pair_share = (double)lane->pairs / MULTISIM_PAIRS,
                                     .cycles = runs.as_it_is};
     for (uint32_t i = 0; i < MULTISIM_COSTS; i++)
-        cell->saved[i] = i < MULTISIM_CATEGORIES ? all - with[i] : NAN;
+        cell->saved[i] = i < MULTISIM_CATEGORIES ? all - with[i].cycles : NAN;
     for (uint32_t k = 0; k < lane->pairs; k++) {
         const uint32_t cost = pair_of(lane, k), set = multisim->sets[cost];
-        const double times[] = {all, with[__builtin_ctz(set)], with[31 - __builtin_clz(set)],
-                                runs.with[FIRST_PAIR + k]};
+        const double times[] = {all, with[__builtin_ctz(set)].cycles,
+                                with[31 - __builtin_clz(set)].cycles,
+                                runs.with[FIRST_PAIR + k].cycles};
         cell->saved[cost] = icost(times, ICOST_PAIR);
     }
     return true;

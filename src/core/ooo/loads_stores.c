@@ -126,6 +126,7 @@ uint64_t wait_for_store(struct ooo *core, const struct store_met *met, uint64_t 
         const uint64_t early = complete > address_latency ? complete - address_latency : 0;
         return later(ready, later(early, store->known));
     }
+    core->failed_forward = true;
     const uint64_t release = release_of(core, met->number);
     if (release <= ready)
         return ready;
@@ -239,6 +240,7 @@ void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop
             return;
         }
         if (meets && !passes) { /* until the cache has it */
+            core->failed_forward = true;
             uop->issue =
                 take_unit(core, unit, release_of(core, met->number) + core->machine.failed_forward);
             uop->psv |= PSV_ST_FW;

@@ -485,6 +485,10 @@ struct ooo {
 
     struct core_statistics statistics;
     struct branch_statistics warmed_branch; /* what warming added: not to be reported */
+
+    struct memory_statistics memory_before; /* what was predecoded was pushed (ooo_needless()) */
+    uint32_t pushed_flags;                  /* of all its µops */
+    bool failed_forward;                    /* a store that covers only a part of a load was met */
 };
 
 /* Puts instructions number *at to `end` of the batch into the stream, in order, until the chunk is

@@ -96,11 +96,13 @@ bool ooo_push_predecoded(struct ooo *core, const struct ooo *from, struct error 
     if (!core->isa_known && !set_registers(core, from->code->isa, error))
         return false;
     core->code = from->code;
+    memory_statistics(core->memory, &core->memory_before);
     make_rows(core, from);
     for (size_t chunk = 0; chunk < kept->chunk_count; chunk++) {
         for (; core->produced < kept->chunks[chunk].uops; core->produced++) {
             struct stream_uop *uop = &core->stream[core->produced & core->stream_mask];
             *uop = kept->uops[core->produced];
+            core->pushed_flags |= uop->flags;
             uop->flags &= left;
             if (without_bubbles && uop->flags & U_BRANCH)
                 uop->bubble = 0;
@@ -111,4 +113,16 @@ bool ooo_push_predecoded(struct ooo *core, const struct ooo *from, struct error 
             return false;
     }
     return true;
+}
+
+uint32_t ooo_needless(const struct ooo *core) {
+    const struct memory_statistics *before = &core->memory_before;
+    struct memory_statistics now;
+    memory_statistics(core->memory, &now);
+    const bool fetches_hit =
+        now.l1i.misses == before->l1i.misses && now.l1i.pending_hits == before->l1i.pending_hits &&
+        now.l1i.prefetches == before->l1i.prefetches && now.itlb_misses == before->itlb_misses;
+    return (fetches_hit ? (uint32_t)IDEAL_IMISS : 0u) |
+           (core->pushed_flags & (U_MISPREDICTED | U_LATE) ? 0u : (uint32_t)IDEAL_BMISP) |
+           (core->failed_forward ? 0u : (uint32_t)IDEAL_STFWD);
 }

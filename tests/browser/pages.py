@@ -99,7 +99,7 @@ def filters(driver):
 def opens_code(driver):
     """A row of functions leads to its code, where the shares of instructions are those of the function."""
     view(driver, "functions")
-    driver.find_element(By.CSS_SELECTOR, "table[aria-label=functions] tbody tr").click()
+    driver.find_element(By.CSS_SELECTOR, "table[aria-label=functions] tbody tr.pick").click()
     WebDriverWait(driver, 60).until(lambda d: d.find_elements(By.CSS_SELECTOR, ".asm .line"))
     assert driver.execute_script("return location.hash").startswith("#code/")
 

@@ -219,5 +219,5 @@ if (profile && profile.code.length)
         if (codeOf.has(index))
             codeView(place, index, rest.slice(1));
         else
-            place.append(note('The page holds the instructions of the functions that have 99.9 % of the cycles; this one is not among them. culprit explain --by instruction --top 0 lists all.'));
+            place.append(note('The page holds the instructions of the functions that have 99 % of the cycles; this one is not among them. culprit explain --by instruction --top 0 lists all.'));
     }});

@@ -19,10 +19,10 @@
 
 enum {
     MOST_FUNCTIONS = 400, /* whose instructions are shown */
-    MOST_INSNS = 40000,   /* of them all */
+    MOST_INSNS = 20000,   /* of them all */
     MOST_LEVEL_ROWS = 50  /* functions with levels */
 };
-static const double ENOUGH = 0.999; /* of all cycles, in those functions */
+static const double ENOUGH = 0.99; /* of all cycles, in those functions */
 
 struct writer {
     const struct html_profile *profile;

@@ -317,20 +317,27 @@ plugindir ?= $(prefix)/lib/culprit
 machinedir ?= $(prefix)/share/culprit/machines
 mandir ?= $(prefix)/share/man
 unitdir ?= $(prefix)/lib/systemd/system
+bashdir ?= $(prefix)/share/bash-completion/completions
+zshdir ?= $(prefix)/share/zsh/site-functions
+fishdir ?= $(prefix)/share/fish/vendor_completions.d
 MACHINES := $(wildcard machines/*.ini machines/*.forms)
 PAGES := $(wildcard docs/man/*.1)
 install: all
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(DESTDIR)$(mandir)/man1 \
-		$(DESTDIR)$(unitdir)
+		$(DESTDIR)$(unitdir) $(DESTDIR)$(bashdir) $(DESTDIR)$(zshdir) $(DESTDIR)$(fishdir)
 	install -m 755 $(B)/culprit $(DESTDIR)$(bindir)
 	install -m 755 $(wildcard $(B)/libculprit-*.so) $(DESTDIR)$(plugindir)
 	install -m 644 $(MACHINES) $(DESTDIR)$(machinedir)
 	install -m 644 $(PAGES) $(DESTDIR)$(mandir)/man1
+	$(B)/culprit completion bash > $(DESTDIR)$(bashdir)/culprit
+	$(B)/culprit completion zsh > $(DESTDIR)$(zshdir)/_culprit
+	$(B)/culprit completion fish > $(DESTDIR)$(fishdir)/culprit.fish
 	sed 's,@bindir@,$(bindir),' systemd/culprit.service > $(DESTDIR)$(unitdir)/culprit.service
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/culprit $(DESTDIR)$(plugindir)/libculprit-trace.so \
 		$(DESTDIR)$(plugindir)/libculprit-allocations.so \
-		$(DESTDIR)$(unitdir)/culprit.service
+		$(DESTDIR)$(unitdir)/culprit.service $(DESTDIR)$(bashdir)/culprit $(DESTDIR)$(zshdir)/_culprit \
+		$(DESTDIR)$(fishdir)/culprit.fish
 	rm -f $(addprefix $(DESTDIR)$(machinedir)/,$(notdir $(MACHINES)))
 	rm -f $(addprefix $(DESTDIR)$(mandir)/man1/,$(notdir $(PAGES)))
 	-rmdir $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(dir $(DESTDIR)$(machinedir))

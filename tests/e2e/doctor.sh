@@ -1,0 +1,55 @@
+# What works on this machine, and how it is mended; scripts by which shells complete.
+. tests/e2e/lib.sh
+
+tells() {
+    CULPRIT_STORE=$scratch/store.db run doctor --json -o "$scratch/doctor.json"
+    local status=$?
+    python3 -S - "$scratch/doctor.json" "$status" <<'PYTHON'
+import json, sys
+findings = json.load(open(sys.argv[1]))["findings"]
+assert len({finding["what"] for finding in findings}) == len(findings) >= 8
+assert all(finding["state"] in ("works", "limited", "missing") and finding["found"] for finding in findings)
+assert (int(sys.argv[2]) == 1) == any(finding["state"] == "missing" for finding in findings)
+states = {finding["what"]: finding["state"] for finding in findings}
+assert states["programs of this machine, simulated"] == "works", findings
+PYTHON
+}
+check "doctor tells what works" tells
+# Nothing but 'true' and a shell in PATH, and a store that cannot be.
+missing() {
+    mkdir -p "$scratch/bin" && ln -sf "$(type -P true)" "$scratch/bin/true" && touch "$scratch/file"
+    PATH=$scratch/bin CULPRIT_STORE=$scratch/file/store.db run doctor >"$scratch/said"
+    [ $? = 1 ] && cat "$scratch/said" && grep -q '^missing  programs for riscv64' "$scratch/said" && fits_100 "$scratch/said" &&
+        grep -q '^missing  programs of this machine' "$scratch/said" && grep -q '^missing  the store' "$scratch/said" &&
+        [ "$(grep -c 'mend it: sudo apt install qemu-user' "$scratch/said")" = 2 ]
+}
+check "and how what is missing is mended" missing
+
+run completion bash >"$scratch/bash" || exit 1
+# completes WORDS...: what bash proposes for the last of these words.
+completes() {
+    bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }; _culprit; printf "%s\n" "${COMPREPLY[@]}"' - "$scratch/bash" "$@"
+}
+in_bash() {
+    PATH=$(dirname "$CULPRIT"):$PATH
+    [ "$(completes culprit expl)" = explain ] && completes culprit explain --no- | grep -qx -- --no-what-if &&
+        [ "$(completes culprit sim --by fi)" = field ] && [ "$(completes culprit sim --by = fi)" = field ] &&
+        completes culprit icost --machine icel | grep -qx icelake-server && completes culprit predict --swe | grep -qx -- --sweep= &&
+        completes culprit sim -o tests/e2e/do | grep -qx tests/e2e/doctor.sh
+}
+check "bash completes verbs, options, choices, machines and files" in_bash
+every_option() {
+    local verb
+    for verb in explain icost top daemon gate; do
+        run "$verb" --help | grep -oE '^ +(-[a-zA-Z], +)?--[a-z-]+' | grep -oE -- '--[a-z-]+' | grep -vxE -- '--(usage|version)' | sort -u >"$scratch/help"
+        completes culprit "$verb" -- | tr -d = | sort -u | diff "$scratch/help" - || return 1
+    done
+}
+check "all options of a verb are proposed" every_option
+for shell in zsh fish; do
+    run completion "$shell" >"$scratch/$shell" || exit 1
+    skip_without "$shell" "$shell takes its script" || check "$shell takes its script" "$shell" -n "$scratch/$shell"
+done
+check "another shell is refused" fails_with 2 'one of bash, zsh, fish' run completion tcsh
+
+finish

@@ -86,4 +86,42 @@ check "told to end, it ends the command and tells of it" told_to_end
 check "no such command" fails_with 127 'no_such_program: cannot run' run stat -- no_such_program
 check "no command" fails_with 2 'which command' run stat
 check "no runs" fails_with 125 'repeat 0' run stat -r 0 -- true
+# The counts of a simulation are those of explain: every level has its parts, and the first has all slots.
+simulated() {
+    local counted
+    run explain --json --no-what-if -o "$report" -- "$WORKLOADS/x86_64/chase" 4000 2 >/dev/null || return 1
+    counted=$(python3 -S -c 'import json, sys; r = json.load(open(sys.argv[1])); print(r["cycles"], r["instructions"])' "$report")
+    run stat --simulated --json -o "$report" -- "$WORKLOADS/x86_64/chase" 4000 2 >/dev/null &&
+        told "r['simulated'] and r['cycles_half_interval_95'] == 0" \
+            "(r['counts']['cycles'], r['counts']['instructions']) == (${counted/ /, })" \
+            "r['counts']['slots'] == r['counts']['cycles'] * r['top_down']['dispatch_width']" \
+            "sum(l['slots'] for l in r['top_down']['levels'] if l['depth'] == 1) == r['counts']['slots']" \
+            "r['counts']['branch_misses'] < r['counts']['branches'] and r['counts']['l1d_misses'] > 4000"
+}
+has x86_64-workloads && check "the counts of a simulation are those that explain has" simulated
+cat >"$scratch/rounds.c" <<'C'
+#include <stdio.h>
+int main(void) {
+    volatile unsigned sum = 0;
+    for (unsigned i = 0; i < 17000000; i++)
+        sum += i;
+    puts("done");
+    return 3;
+}
+C
+simulated_text() {
+    gcc -O1 -o "$scratch/rounds" "$scratch/rounds.c" || return 1
+    run stat --simulated --regions 10 -- "$scratch/rounds" >"$scratch/out" 2>"$scratch/text"
+    [ $? = 3 ] && [ "$(cat "$scratch/out")" = done ] && fits_100 "$scratch/text" &&
+        grep -qE '^ +[0-9,]+  cycles +#   5.000  GHz +\( ± [0-9.]+ % \)$' "$scratch/text" &&
+        grep -qE '^ +[0-9,]+  branch-misses +# +[0-9.]+ % of all branches$' "$scratch/text" &&
+        grep -qE '^ +[0-9,]+    Memory Bound +# +[0-9.]+ % of all slots$' "$scratch/text" &&
+        grep -qx "next: culprit explain --levels -- $scratch/rounds" "$scratch/text" || { cat "$scratch/text"; return 1; }
+}
+check "a long run's counts are estimated, with the interval of its cycles" simulated_text
+check "a simulation is not repeated" fails_with 125 'same counts' run stat --simulated -r 2 -- true
+check "a machine is of a simulation" fails_with 125 'add --simulated' run stat --machine zen4 -- true
+check "regions are, too" fails_with 125 'add --simulated' run stat --regions 10 -- true
+check "a simulated command that is not there" fails_with 127 'cannot run' run stat --simulated -- "$scratch/nothing"
+
 finish

@@ -1,0 +1,133 @@
+/* Hand-made threads on one chip, simulated by regions of their run. */
+#include "together_script.h"
+
+#include "simulate/together_plan.h"
+
+static uint8_t no_flags[INSNS + 8];
+
+/* By regions, as run(). */
+static void run_regions(const struct together_plan *plan) {
+    struct error error = {""};
+    write_trace();
+    struct trace *trace = trace_open(path, &error);
+    assert_non_null(trace);
+    together = (struct together){.path = path, .cores = 2, .plan = plan};
+    const struct simulation_options options = {.machine = &machine,
+                                               .sampling = sampling_everything(),
+                                               .selection = {.thread = -1},
+                                               .together = &together};
+    if (!simulation_run(trace, &options, &simulation, &error))
+        fail_msg("%s", error.message);
+    trace_close(trace);
+}
+
+/* One that lasts as long as the run is the run, and if it stands for three such, three times it. */
+static void a_region_of_all_is_the_run(void **state) {
+    (void)state;
+    make_and_join(1000);
+    run(2, 0, false);
+    const struct simulation whole = simulation;
+    simulation = (struct simulation){0};
+    const uint64_t waited = whole.together.threads[0].cycles[THREAD_WAITING];
+    assert_true(waited > 0);
+    for (uint64_t weight = 1; weight <= 3; weight += 2) {
+        struct planned_region region = {.work = whole.executed,
+                                        .stands_for = weight * whole.executed};
+        const struct together_plan plan = {.flags = no_flags,
+                                           .regions = &region,
+                                           .count = 1,
+                                           .instructions = whole.executed,
+                                           .work = whole.executed,
+                                           .slices = 1};
+        run_regions(&plan);
+        const struct together_result *result = &simulation.together;
+        assert_int_equal(result->regions, 1);
+        assert_int_equal(result->cycles, weight * whole.together.cycles);
+        assert_int_equal(simulation.cycles, weight * whole.cycles);
+        assert_int_equal(simulation.instructions, weight * whole.executed);
+        assert_int_equal(result->threads[0].cycles[THREAD_WAITING], weight * waited);
+        assert_int_equal(result->wait_count, 1);
+        assert_int_equal(result->waits[0].count, weight);
+        assert_int_equal(result->course.active, weight * whole.together.course.active);
+        assert_int_equal(result->courses[1].active, weight * whole.together.courses[1].active);
+        simulation_free(&simulation);
+    }
+    simulation = whole;
+    simulation_free(&simulation);
+}
+
+/* The first thread waits for the other's end when the region begins, and still when it ends: all of
+ * its cycles are waited, by nobody woken. */
+static void a_region_begins_with_who_waits(void **state) {
+    (void)state;
+    enum { WORDS = 8000, BEFORE = (200 + 100) * INSNS + 2 + 4000, LONG = 8000 };
+    make_and_join(WORDS / 2);
+    struct planned_region region = {
+        .before = BEFORE, .work_before = BEFORE, .work = LONG, .stands_for = LONG};
+    const struct together_plan plan = {.flags = no_flags,
+                                       .regions = &region,
+                                       .count = 1,
+                                       .warm_up = 1000,
+                                       .instructions = WORDS * INSNS,
+                                       .work = WORDS * INSNS,
+                                       .slices = 1};
+    run_regions(&plan);
+    const struct together_result *result = &simulation.together;
+    const struct together_thread *first = &result->threads[0], *second = first + 1;
+    assert_int_equal(first->cycles[THREAD_WAITING], result->cycles);
+    assert_int_equal(second->cycles[THREAD_RUNNING], result->cycles);
+    assert_int_equal(first->cycles[THREAD_RUNNING], 0);
+    assert_int_equal(result->waits[0].cycles, result->cycles);
+    assert_int_equal(result->waits[0].count, 0);
+    /* It ends between two pieces that are handed to a core. */
+    assert_in_range(simulation.simulated, LONG, LONG + CORE_PUSH);
+    assert_int_equal(simulation.instructions, simulation.simulated);
+    assert_in_range(simulation.warmed, 1000, 1000 + 2 * CORE_PUSH);
+    assert_int_equal(result->course.unknown, 0);
+    simulation_free(&simulation);
+}
+
+/* A sleep in which no thread works lies in no region, or in one that stands for several such: it is
+ * told once, either way. */
+static void a_long_sleep_counts_once(void **state) {
+    (void)state;
+    enum { SLEEP_NS = 1000000, WORDS = 2000, ALL = 2 * (WORDS * INSNS + 1) };
+    for (unsigned inside = 0; inside < 2; inside++) {
+        begin();
+        struct thread_event *sleep = add_event(0, THREAD_EVENT_BLOCK, WORDS);
+        sleep->cause = THREAD_CAUSE_TIME;
+        sleep->asked_ns = SLEEP_NS;
+        add_work(0, WORDS);
+        add_work(0, WORDS);
+        script_thread_end(&script, 0);
+        struct planned_region region = {.before = inside ? WORDS * INSNS - 500 : 1000,
+                                        .work_before = inside ? WORDS * INSNS - 500 : 1000,
+                                        .work = 1000,
+                                        .stands_for = 5000};
+        const struct together_plan plan = {.flags = no_flags,
+                                           .regions = &region,
+                                           .count = 1,
+                                           .warm_up = 1000,
+                                           .instructions = ALL,
+                                           .work = ALL,
+                                           .slices = 1};
+        run_regions(&plan);
+        const struct together_thread *thread = &simulation.together.threads[0];
+        const double cycles = SLEEP_NS * machine.clock_ghz;
+        assert_in_range(thread->cycles[THREAD_SLEEPING], (uint64_t)cycles - 1,
+                        (uint64_t)cycles + 1);
+        assert_int_equal(simulation.together.cycles,
+                         thread->cycles[THREAD_SLEEPING] + thread->cycles[THREAD_RUNNING]);
+        assert_int_equal(simulation.instructions, 5 * simulation.simulated);
+        simulation_free(&simulation);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_region_of_all_is_the_run),
+        cmocka_unit_test(a_region_begins_with_who_waits),
+        cmocka_unit_test(a_long_sleep_counts_once),
+    };
+    return cmocka_run_group_tests(tests, load_machine, remove_trace);
+}

@@ -1,0 +1,216 @@
+/* Hand-made threads on one chip that come to a barrier, or take locks, in routines of the C
+ * library. */
+#include "together_script.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "program/program.h"
+
+static Dl_info library; /* the C library */
+static uint64_t routine_offset;
+
+static bool find_routine(void *context, const struct program_function *function) {
+    if (function->name && !strcmp(function->name, context))
+        routine_offset = function->file_offset;
+    return !routine_offset;
+}
+
+/* Makes it known where in its file a routine of the C library is. False: it has none of that name,
+ * or none can be read. */
+static bool find(const char *name) {
+    char wanted[32];
+    struct program *program = program_new_local();
+    assert_non_null(program);
+    routine_offset = 0;
+    snprintf(wanted, sizeof wanted, "%s", name);
+    if (dladdr((void *)(uintptr_t)pthread_create, &library) && library.dli_fname)
+        program_each_function(program, program_add_image(program, library.dli_fname, NULL, 0),
+                              find_routine, wanted);
+    program_free(program);
+    return routine_offset;
+}
+
+static void add_library(void) {
+    struct item_image *image = &script_add(&script, ITEM_IMAGE)->image;
+    *image = (struct item_image){.image = 1, .path = library.dli_fname, .kind = CODE_IMAGE_FILE};
+    image->start = 0x100000;
+    image->end = 0x900000;
+    image->file_offset = routine_offset;
+}
+
+/* 0x2000: call 0x100000, where pthread_barrier_wait() is: lock xadd [rdi], eax; ret, or with
+ * syscall before the ret; 0x2005: nop. False: this C library has no such routine. */
+enum { BLOCK_TO = 2, BLOCK_MEET, BLOCK_ENTER, BLOCK_RETURN, BLOCK_BACK };
+enum { BARRIER = 0x9000 };
+
+/* Code of the routine that was found, so far behind its beginning. */
+static void add_routine(uint64_t address, uint64_t behind, uint32_t insns, const char *bytes,
+                        uint32_t size) {
+    script_block(&script, 0, address + behind, insns, bytes, size);
+    script.items[script.count - 1].code.image = 1;
+    script.items[script.count - 1].code.offset = routine_offset + behind;
+}
+
+static bool add_barrier_code(void) {
+    if (!find("pthread_barrier_wait"))
+        return false;
+    add_library();
+    script_block(&script, 0, 0x2000, 1, "\xe8\xfb\xdf\x0f\x00", 5);
+    add_routine(0x100000, 0, 2, "\xf0\x0f\xc1\x07\xc3", 5);
+    add_routine(0x100000, 0, 2, "\xf0\x0f\xc1\x07\x0f\x05", 6);
+    add_routine(0x100000, 6, 1, "\xc3", 1);
+    script_block(&script, 0, 0x2005, 1, "\x90", 1);
+    return true;
+}
+
+/* The thread comes to the barrier; `kind`: what it asks of the kernel there, with this result, or
+ * THREAD_EVENT_KINDS, nothing. */
+static void add_meeting(uint32_t thread, enum thread_event_kind kind, int64_t result) {
+    uint64_t *next = events[chunks++];
+    const bool calls = kind != THREAD_EVENT_KINDS;
+    uint32_t count = 0;
+    if (calls) {
+        struct thread_event *event = script_event(&script, thread, kind, 3);
+        event->address = BARRIER + 4;
+        event->result = result;
+        event->operation = kind == THREAD_EVENT_WAKE ? FUTEX_OP_WAKE : FUTEX_OP_WAIT;
+        event->value = kind == THREAD_EVENT_WAKE ? INT32_MAX : 0;
+    }
+    next[count++] = event_block(BLOCK_TO);
+    next[count++] = event_block(calls ? BLOCK_ENTER : BLOCK_MEET);
+    next[count++] = event_access(0, 2, 0, BARRIER);
+    next[count++] = event_access(1, 2, 0, BARRIER);
+    if (calls) {
+        next[count++] = event_mark(MARK_SYSCALL, 0);
+        next[count++] = event_block(BLOCK_RETURN);
+    }
+    next[count++] = event_block(BLOCK_BACK);
+    script_data(&script, thread, next, count);
+}
+
+/* In both rounds thread 0, which has the most to do, came last, and called the kernel to wake
+ * others. Of two threads, the other did not sleep then: it was stopped between its arrival and its
+ * call. Of three, one did, so that two called. All wait for thread 0, two rounds long. */
+static void who_did_not_sleep_at_a_barrier_is_counted(void **state) {
+    (void)state;
+    for (uint32_t threads = 2; threads <= 3; threads++) {
+        begin();
+        if (!add_barrier_code())
+            skip();
+        for (unsigned round = 0; round < 2; round++)
+            for (uint32_t i = 0; i < threads; i++) {
+                const bool sleeps = i == 1 && threads == 3;
+                add_work(i, i ? 100 : 2000);
+                add_meeting(i,
+                            !i       ? THREAD_EVENT_WAKE
+                            : sleeps ? THREAD_EVENT_WAIT
+                                     : THREAD_EVENT_KINDS,
+                            !i && threads == 3 ? 1 : 0);
+            }
+        for (uint32_t i = 0; i < threads; i++) {
+            add_work(i, 10);
+            script_thread_end(&script, i);
+        }
+        run(4, 0, false);
+        const struct together_thread *of = simulation.together.threads;
+        assert_int_equal(of[0].cycles[THREAD_WAITING], 0);
+        for (uint32_t i = 1; i < threads; i++) {
+            assert_int_equal(of[i].waits, 2);
+            assert_true(of[i].cycles[THREAD_WAITING] > of[0].cycles[THREAD_RUNNING] / 2);
+        }
+        assert_int_equal(simulation.together.waits[0].reason, WAIT_AT_BARRIER);
+        assert_int_equal(simulation.together.diverged, 0);
+        simulation_free(&simulation);
+    }
+}
+
+/* 0x3000: call 0x110000, pthread_mutex_lock(); 0x3005: nop; 0x3010: call 0x120000, ..._unlock();
+ * 0x3015: nop; 0x4000: mov [rdi], eax; 0x4002: mov eax, [rdi]. */
+enum { BLOCK_LOCK = 2, BLOCK_LOCKS, BLOCK_LOCKED, BLOCK_UNLOCK, BLOCK_UNLOCKS, BLOCK_UNLOCKED };
+enum {
+    BLOCK_STORE = BLOCK_UNLOCKED + 1,
+    BLOCK_LOAD,
+    OUTER = 0x9000,
+    INNER = 0xa000,
+    MESSAGE = 0xb000
+};
+
+static bool add_lock_code(void) {
+    static const char *const NAMES[] = {"pthread_mutex_lock", "pthread_mutex_unlock"};
+    static const char *const CALLS[] = {"\xe8\xfb\xcf\x10\x00", "\xe8\xeb\xcf\x11\x00"};
+    for (unsigned i = 0; i < 2; i++) {
+        if (!find(NAMES[i]))
+            return false;
+        if (!i)
+            add_library();
+        script_block(&script, 0, 0x3000 + 0x10 * i, 1, CALLS[i], 5);
+        add_routine(0x110000 + 0x10000 * i, 0, 2, "\xf0\x0f\xc1\x07\xc3", 5);
+        script_block(&script, 0, 0x3005 + 0x10 * i, 1, "\x90", 1);
+    }
+    script_block(&script, 0, 0x4000, 1, "\x89\x07", 2);
+    script_block(&script, 0, 0x4002, 1, "\x8b\x07", 2);
+    return true;
+}
+
+/* Calls a routine: its call, itself, and what comes behind are three blocks. */
+static void add_call(uint32_t thread, uint32_t first, uint64_t lock) {
+    uint64_t *next = events[chunks++];
+    next[0] = event_block(first);
+    next[1] = event_block(first + 1);
+    next[2] = event_access(0, 2, 0, lock);
+    next[3] = event_access(1, 2, 0, lock);
+    next[4] = event_block(first + 2);
+    script_data(&script, thread, next, 5);
+}
+
+static void add_message(uint32_t thread, bool store) {
+    uint64_t *next = events[chunks++];
+    next[0] = event_block(store ? BLOCK_STORE : BLOCK_LOAD);
+    next[1] = event_access(store, 2, 0, MESSAGE);
+    script_data(&script, thread, next, 2);
+}
+
+/* Thread 0 takes a lock that it keeps, makes thread 1, which leaves a word under another lock, and
+ * reads that word under it: it must not wait for the word where it takes the first lock, before
+ * thread 1 is there. With no first lock it waits where it takes the other. */
+static void no_wait_for_what_comes_of_it(void **state) {
+    (void)state;
+    for (unsigned outer = 0; outer < 2; outer++) {
+        begin();
+        if (!add_lock_code())
+            skip();
+        if (outer)
+            add_call(0, BLOCK_LOCK, OUTER);
+        add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+        add_work(0, 20);
+        struct thread_event *wait = add_event(0, THREAD_EVENT_WAIT, 20);
+        wait->address = WORD;
+        add_call(1, BLOCK_LOCK, INNER);
+        add_message(1, true);
+        add_call(1, BLOCK_UNLOCK, INNER);
+        add_event(1, THREAD_EVENT_EXIT, 400)->address = WORD;
+        add_work(1, 400);
+        script_thread_end(&script, 1);
+        wait->exit = 2 * script.count + 1;
+        add_work(0, 20);
+        add_call(0, BLOCK_LOCK, INNER);
+        add_message(0, false);
+        add_call(0, BLOCK_UNLOCK, INNER);
+        add_work(0, 20);
+        script_thread_end(&script, 0);
+        run(2, 0, false);
+        expect_sums();
+        assert_int_equal(simulation.together.diverged, 0);
+        assert_int_equal(simulation.together.handed, outer ? 0 : 1);
+        simulation_free(&simulation);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_did_not_sleep_at_a_barrier_is_counted),
+        cmocka_unit_test(no_wait_for_what_comes_of_it),
+    };
+    return cmocka_run_group_tests(tests, load_machine, remove_trace);
+}

@@ -1,83 +1,13 @@
 /* In this order: the stack that the thread is on, by the frames of its shadow stack; what was found
- * last for the same 16 bytes; heap blocks; variables and sections of images; mappings.
- *
- * A stack is the mapping or block that the last call's return address lies in, and of a mapping
- * that is not for a stack alone, as where Go has its stacks, what lies beside the calls; where no
- * mapping is known, what lies STACK_BYTES around. */
-#include "attribute/memory_objects.h"
+ * last for the same 16 bytes; heap blocks; variables and sections of images; mappings. */
+#include "attribute/memory_objects_parts.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribute/heap_blocks.h"
 #include "util/array.h"
-#include "util/hash_index.h"
 
-enum {
-    GRAIN_BITS = 4,
-    RECENT = 1 << 12,        /* places remembered, by address */
-    FORGET_ALL = RECENT / 2, /* of which so many are forgotten one by one */
-    STACK_BYTES = 8 << 20,   /* below a call */
-    BESIDE_CALLS = 1 << 12,
-    STACK_ABOVE = 1 << 20, /* of it, above the first call seen: arguments, environment */
-    FRAMES_SEARCHED = 1 << 12,
-    MOST_RANGES = 1 << 16,
-    MOST_PROCESSES = 1 << 16
-};
-
-/* A mapping. */
-struct range {
-    uint64_t start, end;
-    uint32_t object;
-    bool heap; /* that brk() makes */
-};
-
-/* What lies at an address. */
-struct memory_place {
-    uint32_t object;     /* number; OBJECT_NONE: not known */
-    uint64_t base, size; /* bytes of this variable, block or mapping in the process */
-};
-
-/* Of 16 bytes, those from `first` to before `end` are the object's. */
-struct recent {
-    uint64_t key; /* of the bytes and the generation; 0: none */
-    uint32_t object;
-    uint8_t first, end;
-};
-static_assert(sizeof(struct recent) == 16, "all of them should fit a cache");
-
-/* A file whose sections are known. */
-struct image_place {
-    uint32_t image;
-    uint64_t bias;      /* address less that as linked */
-    uint64_t low, high; /* addresses of its sections */
-};
-
-struct process_memory {
-    struct heap_blocks heap;
-    struct range *ranges; /* by start, without overlap */
-    size_t range_count, range_capacity;
-    struct image_place *images;
-    size_t image_count, image_capacity;
-    uint16_t generation; /* what was remembered in others does not count */
-    struct recent recent[RECENT];
-};
-
-struct memory_objects {
-    struct object_names names;
-    struct memory_object *items; /* by number */
-    size_t count, capacity;
-    struct hash_index index;
-    struct process_memory **processes; /* by number; NULL: none yet */
-    size_t process_capacity;
-    const struct code *base; /* of the run that began it; NULL: none did */
-    uint32_t mappings_known; /* of the code */
-    uint32_t allocator;      /* the one object of its kind */
-    uint32_t *frames;        /* objects, by node of the path tree; OBJECT_NONE: not asked yet */
-    uint32_t *asked;         /* likewise, as in struct memory_view */
-    size_t frame_capacity, asked_capacity;
-};
+enum { GRAIN_BITS = 4, FORGET_ALL = RECENT / 2 /* of which so many are forgotten one by one */ };
 
 /* ---- objects ---- */
 
@@ -100,11 +30,6 @@ uint32_t memory_objects_number(struct memory_objects *objects, const struct memo
         return UINT32_MAX;
     hash_index_add(&objects->index, hash, (uint32_t)objects->count - 1);
     return (uint32_t)objects->count - 1;
-}
-
-static struct memory_object object_of(enum object_kind kind) {
-    return (struct memory_object){
-        .kind = (uint8_t)kind, .image = UINT32_MAX, .path = PATH_NONE, .function = FUNCTION_NONE};
 }
 
 uint32_t memory_objects_count(const struct memory_objects *objects) {
@@ -141,7 +66,7 @@ void memory_objects_free(struct memory_objects *objects) {
     for (size_t i = 0; i < objects->process_capacity; i++)
         if (objects->processes[i]) {
             heap_blocks_free(&objects->processes[i]->heap);
-            free(objects->processes[i]->ranges);
+            free(objects->processes[i]->ranges.items);
             free(objects->processes[i]->images);
             free(objects->processes[i]);
         }
@@ -153,8 +78,7 @@ void memory_objects_free(struct memory_objects *objects) {
     free(objects);
 }
 
-/* NULL: out of memory. */
-static struct process_memory *make_memory(struct memory_objects *objects, uint32_t process) {
+struct process_memory *memory_objects_make(struct memory_objects *objects, uint32_t process) {
     if (!array_zeroed_room(objects->processes, objects->process_capacity, (size_t)process + 1))
         return NULL;
     struct process_memory *memory = objects->processes[process] = calloc(1, sizeof *memory);
@@ -163,14 +87,6 @@ static struct process_memory *make_memory(struct memory_objects *objects, uint32
         memory->generation = 1;
     }
     return memory;
-}
-
-/* Likewise. Beyond MOST_PROCESSES one is as another. */
-static inline struct process_memory *memory_of(struct memory_objects *objects, uint32_t process) {
-    const uint32_t number = process < MOST_PROCESSES ? process : MOST_PROCESSES - 1;
-    return number < objects->process_capacity && objects->processes[number]
-               ? objects->processes[number]
-               : make_memory(objects, number);
 }
 
 bool memory_objects_fork(struct memory_objects *objects, uint32_t process, uint32_t parent) {
@@ -182,15 +98,12 @@ bool memory_objects_fork(struct memory_objects *objects, uint32_t process, uint3
     const struct process_memory *from = objects->processes[parent];
     if (!from || from == child)
         return true;
-    if (!array_room(child->ranges, child->range_capacity, from->range_count) ||
+    if (!memory_ranges_copy(&child->ranges, &from->ranges) ||
         !array_room(child->images, child->image_capacity, from->image_count))
         return false;
     if (from->image_count)
         memcpy(child->images, from->images, from->image_count * sizeof *from->images);
     child->image_count = from->image_count;
-    if (from->range_count)
-        memcpy(child->ranges, from->ranges, from->range_count * sizeof *from->ranges);
-    child->range_count = from->range_count;
     return heap_blocks_copy(&child->heap, &from->heap);
 }
 
@@ -238,76 +151,6 @@ static void forget(struct process_memory *memory, uint64_t start, uint64_t size)
             recent_of(memory, (first + i) << GRAIN_BITS)->key = 0;
 }
 
-/* ---- mappings ---- */
-
-/* How many begin at the address or before. */
-static size_t ranges_before(const struct process_memory *memory, uint64_t address) {
-    size_t low = 0, high = memory->range_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (memory->ranges[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static const struct range *range_at(const struct process_memory *memory, uint64_t address) {
-    const size_t at = ranges_before(memory, address);
-    const struct range *range = at ? &memory->ranges[at - 1] : NULL;
-    return range && address < range->end ? range : NULL;
-}
-
-static bool insert_range(struct process_memory *memory, size_t at, struct range range) {
-    if (memory->range_count >= MOST_RANGES)
-        return true; /* known as nothing */
-    if (!array_room(memory->ranges, memory->range_capacity, memory->range_count + 1))
-        return false;
-    memmove(memory->ranges + at + 1, memory->ranges + at,
-            (memory->range_count - at) * sizeof *memory->ranges);
-    memory->ranges[at] = range;
-    memory->range_count++;
-    return true;
-}
-
-static void drop_range(struct process_memory *memory, size_t at) {
-    memory->range_count--;
-    memmove(memory->ranges + at, memory->ranges + at + 1,
-            (memory->range_count - at) * sizeof *memory->ranges);
-}
-
-/* Nothing is mapped in [start, end) any more. */
-static bool clear_range(struct process_memory *memory, uint64_t start, uint64_t end) {
-    size_t at = ranges_before(memory, start);
-    assert(!at || memory->ranges);
-    if (at && memory->ranges[at - 1].end > start) {
-        struct range *before = &memory->ranges[at - 1];
-        const struct range rest = {end, before->end, before->object, before->heap};
-        before->end = start;
-        if (rest.end > end && !insert_range(memory, at, rest))
-            return false;
-        if (memory->ranges[at - 1].start == start)
-            drop_range(memory, --at);
-    }
-    while (at < memory->range_count && memory->ranges[at].end <= end)
-        drop_range(memory, at);
-    if (at < memory->range_count && memory->ranges[at].start < end)
-        memory->ranges[at].start = end;
-    return true;
-}
-
-static bool map_range(struct process_memory *memory, struct range range) {
-    return clear_range(memory, range.start, range.end) &&
-           insert_range(memory, ranges_before(memory, range.start), range);
-}
-
-static void drop_heap_range(struct process_memory *memory) {
-    for (size_t i = memory->range_count; i-- > 0;)
-        if (memory->ranges[i].heap)
-            drop_range(memory, i);
-}
-
 /* ---- events ---- */
 
 static uint32_t object_of_event(struct memory_objects *objects, uint32_t node,
@@ -336,11 +179,12 @@ static bool note_range(struct process_memory *memory, const struct trace_memory 
                                 event->kind == MEMORY_BREAK};
     forget_all(memory);
     if (range.heap)
-        drop_heap_range(memory);
+        memory_ranges_drop_heap(&memory->ranges);
     if (range.end <= range.start)
         return true; /* an empty heap; or no addresses of a program */
-    return event->kind == MEMORY_UNMAPPED ? clear_range(memory, range.start, range.end)
-                                          : map_range(memory, range);
+    return event->kind == MEMORY_UNMAPPED
+               ? memory_ranges_clear(&memory->ranges, range.start, range.end)
+               : memory_ranges_map(&memory->ranges, range);
 }
 
 static bool note_event(struct memory_objects *objects, uint32_t process, uint32_t node,
@@ -447,124 +291,6 @@ static bool find_in_images(struct memory_objects *objects, const struct process_
     return true;
 }
 
-/* ---- stacks ---- */
-
-static uint64_t last_slot(const struct shadow_stack *stack) {
-    const struct shadow_frames *frames = &stack->frames;
-    return frames->count ? frames->items[frames->count - 1].slot : 0;
-}
-
-/* [low, high), as far as the stack's calls reach into it, with what may lie a little beside them.
- */
-static void narrow(struct memory_view *view, uint64_t slot) {
-    const struct shadow_frames *frames = &view->stack->frames;
-    uint64_t outermost = slot;
-    for (size_t i = 0; i < frames->count && outermost == slot; i++)
-        if (frames->items[i].slot > slot)
-            outermost = frames->items[i].slot;
-    if (slot - view->low > BESIDE_CALLS)
-        view->low = slot - BESIDE_CALLS;
-    if (view->high > outermost && view->high - outermost > BESIDE_CALLS)
-        view->high = outermost + BESIDE_CALLS;
-}
-
-static void find_stack(const struct memory_objects *objects, const struct process_memory *memory,
-                       struct memory_view *view, uint64_t slot) {
-    const struct heap_block *block = heap_blocks_at(&memory->heap, slot);
-    const struct range *range = range_at(memory, slot);
-    view->shared = false;
-    if (block) {
-        view->low = block->base;
-        view->high = block->base + block->size;
-    } else if (range) {
-        view->low = range->start;
-        view->high = range->end;
-        view->shared = objects->items[range->object].kind != OBJECT_STACK;
-    } else {
-        const size_t at = ranges_before(memory, slot);
-        assert(!at || memory->ranges);
-        const uint64_t below = at ? memory->ranges[at - 1].end : 0;
-        const uint64_t above = at < memory->range_count ? memory->ranges[at].start : UINT64_MAX;
-        view->low = slot - below > STACK_BYTES ? slot - STACK_BYTES : below;
-        view->high = above - slot > STACK_ABOVE ? slot + STACK_ABOVE : above;
-    }
-    if (view->shared)
-        narrow(view, slot);
-}
-
-/* UINT32_MAX: out of memory. */
-static uint32_t frame_object(struct memory_objects *objects, const struct path_tree *tree,
-                             uint32_t node) {
-    if (!array_zeroed_room(objects->frames, objects->frame_capacity, tree->node_count))
-        return UINT32_MAX;
-    if (objects->frames[node] == OBJECT_NONE) {
-        struct memory_object object = object_of(OBJECT_STACK);
-        uint32_t around = node;
-        while (tree->nodes[around].kind == PATH_INLINE)
-            around = tree->nodes[around].parent;
-        object.function = tree->nodes[around].function;
-        const uint32_t number = memory_objects_number(objects, &object);
-        if (number == UINT32_MAX)
-            return UINT32_MAX;
-        objects->frames[node] = number;
-    }
-    return objects->frames[node];
-}
-
-/* What heap is that is accessed at a node and not allocated: the outermost routine that allocates
- * takes it for its caller. UINT32_MAX: out of memory. */
-static uint32_t asked_object(struct memory_objects *objects, const struct shadow_stack *stack) {
-    const struct path_node *nodes = stack->tree->nodes;
-    const uint32_t node = stack->node;
-    struct memory_object object = object_of(OBJECT_HEAP);
-    if (!array_zeroed_room(objects->asked, objects->asked_capacity, stack->tree->node_count))
-        return UINT32_MAX;
-    if (objects->asked[node] != OBJECT_NONE)
-        return objects->asked[node];
-    uint32_t at = node;
-    for (; at != PATH_NONE && objects->asked[at] == OBJECT_NONE; at = nodes[at].parent)
-        if (nodes[at].function != FUNCTION_NONE &&
-            stack->functions->items[nodes[at].function].allocates)
-            object.path = at;
-    uint32_t asked = at == PATH_NONE ? objects->allocator : objects->asked[at];
-    if (asked == objects->allocator && object.path != PATH_NONE)
-        asked = memory_objects_number(objects, &object);
-    if (asked != UINT32_MAX)
-        objects->asked[node] = asked;
-    return asked;
-}
-
-/* Frames further out lie at higher addresses. */
-static uint32_t find_frame(struct memory_objects *objects, const struct memory_view *view,
-                           uint64_t address) {
-    const struct shadow_stack *stack = view->stack;
-    const struct shadow_frames *frames = &stack->frames;
-    const size_t least = frames->count > FRAMES_SEARCHED ? frames->count - FRAMES_SEARCHED : 0;
-    uint32_t node = stack->node;
-    uint64_t slot = 0;
-    for (size_t i = frames->count; i-- > least && slot + 8 <= address; node = frames->items[i].node)
-        if ((slot = frames->items[i].slot) && address < slot + 8)
-            break;
-    return frame_object(objects, stack->tree, node);
-}
-
-bool memory_objects_stand(struct memory_objects *objects, struct memory_view *view) {
-    const uint64_t slot = last_slot(view->stack);
-    struct process_memory *memory = memory_of(objects, view->process);
-    if (!memory)
-        return false;
-    view->memory = memory;
-    if (slot && slot != view->slot) {
-        if (view->shared || slot - view->low >= view->high - view->low)
-            find_stack(objects, memory, view, slot);
-        view->slot = slot;
-    }
-    view->top = slot ? slot + 8 : 0;
-    view->frame = frame_object(objects, view->stack->tree, view->stack->node);
-    view->asked = asked_object(objects, view->stack);
-    return view->frame != UINT32_MAX && view->asked != UINT32_MAX;
-}
-
 /* ---- addresses ---- */
 
 /* Where a section has no symbol, one may begin within 16 bytes: both ends are looked at. */
@@ -590,7 +316,7 @@ static bool look_up(struct memory_objects *objects, struct process_memory *memor
         *place = (struct memory_place){block->object, block->base, block->size};
         return true;
     }
-    const struct range *range = range_at(memory, address);
+    const struct range *range = memory_ranges_at(&memory->ranges, address);
     bool found = false;
     if (!(range && range->heap) && !find_in_images(objects, memory, code, address, place, &found))
         return false;
@@ -617,7 +343,7 @@ static uint32_t find_object(struct memory_objects *objects, struct process_memor
 uint32_t memory_objects_at(struct memory_objects *objects, const struct memory_view *view,
                            const struct code *code, uint64_t address) {
     if (address - view->low < view->high - view->low)
-        return address < view->top ? view->frame : find_frame(objects, view, address);
+        return address < view->top ? view->frame : memory_objects_frame(objects, view, address);
     const struct recent *recent = recent_of(view->memory, address);
     const uint32_t object = remembers(view->memory, recent, address)
                                 ? recent->object

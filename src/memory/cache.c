@@ -105,6 +105,8 @@ void cache_restart(struct cache *cache) {
         if (cache->blocks[i] & BLOCK_CHANGED)
             clear_block(cache->notes, block_of(cache, i));
     memset(cache->flights, 0, cache->flight_slots * sizeof *cache->flights);
+    cache->flight_slots = CACHE_FIRST_FLIGHTS;
+    cache->flight_cursor = 0;
     holds_clear(&cache->mshr_holds);
     for (uint32_t i = 0; i < cache->prefetcher_count; i++) {
         struct prefetcher *prefetcher = &cache->prefetchers[i];

@@ -89,6 +89,7 @@ void dram_restart(struct dram *dram) {
         open_row(&dram->banks[bank], row_of(&dram->banks[bank]));
     holds_clear(&dram->slots);
     dram->transfer_count = 0;
+    dram->now = 0;
 }
 
 void dram_copy(struct dram *dram, const struct dram *from) {

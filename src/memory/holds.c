@@ -15,8 +15,8 @@ void holds_free(struct holds *holds) {
 }
 
 void holds_clear(struct holds *holds) {
-    holds->count = 0;
-    holds->full_from = holds->full_until = 0;
+    holds->count = holds->full_count = 0;
+    holds->full_from = holds->full_until = holds->length = 0;
 }
 
 /* Whoever asks from the full cycles on goes behind them; who comes before does not reach farther.

@@ -64,10 +64,65 @@ static void what_was_held_is_forgotten(void **state) {
     memory_free(memory);
 }
 
+/* MSHRs, a queue of DRAM and slots of fills in flight, all of them few. */
+static struct machine crowded_machine(void) {
+    struct machine machine = larger_machine(REPLACE_LRU);
+    machine.l1d.mshrs = 48;
+    machine.l2.mshrs = 64;
+    machine.dram = (struct machine_dram){.banked = true,
+                                         .base_latency = 60,
+                                         .ranks = 1,
+                                         .banks = 8,
+                                         .row = 8192,
+                                         .tcl = 20,
+                                         .trcd = 20,
+                                         .trp = 20,
+                                         .clock_ghz = 1.0,
+                                         .bandwidth = 8,
+                                         .queue = 24};
+    return machine;
+}
+
+/* Loads in program order, up to `ahead` cycles from the earliest: when each is ready, or is to ask
+ * again. */
+static void crowd(struct memory *memory, uint64_t seed, uint64_t ahead, uint64_t *ready) {
+    memory_in_program_order(memory);
+    for (uint64_t i = 0; i < AFTER; i++) {
+        const uint64_t earliest = 7 * i, cycle = earliest + random_next(&seed) % ahead;
+        memory_advance(memory, earliest);
+        const struct memory_result result =
+            load(memory, cycle, 0x100000 + 64 * (random_next(&seed) % LINES));
+        if (ready)
+            ready[i] = result.retry ? result.retry : result.ready;
+    }
+}
+
+/* What a memory was used for before, in whatever disorder, changes no cycle of what comes after it
+ * has begun anew. */
+static void what_was_in_flight_is_forgotten(void **state) {
+    (void)state;
+    const struct machine machine = crowded_machine();
+    static uint64_t expected[AFTER], ready[AFTER];
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct memory *empty = new_memory(&machine, 0), *fresh = new_memory(&machine, 0),
+                      *used = new_memory(&machine, 0);
+        crowd(used, 100 + seed, 20000, NULL);
+        memory_restart(used);
+        memory_copy(used, empty);
+        crowd(fresh, seed, 3000, expected);
+        crowd(used, seed, 3000, ready);
+        assert_memory_equal(ready, expected, sizeof expected);
+        memory_free(empty);
+        memory_free(fresh);
+        memory_free(used);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copied_again_is_as_copied_first),
         cmocka_unit_test(what_was_held_is_forgotten),
+        cmocka_unit_test(what_was_in_flight_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

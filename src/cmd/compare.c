@@ -43,6 +43,7 @@ static bool prepare_side(struct compare_job *job, unsigned number, struct error 
 }
 
 static void note_exit(struct compare_job *job, unsigned side, const struct trace_exit *exit) {
+    job->sides[side].exit = *exit;
     if (exit->known && exit->status && !exit->stopped)
         report_note(&job->report.report, "%s: it ended with %s %d", job->sides[side].word,
                     exit->signaled ? "signal" : "status", exit->status);
@@ -169,14 +170,39 @@ static bool run(void *verb, struct error *error) {
     return good;
 }
 
+/* Whether the commands have done what they are for: one that a signal ended has not, nor has one
+ * that ended otherwise than the other. */
+static bool can_be_judged(const struct compare_job *job, struct error *error) {
+    const struct compare_side *sides = job->sides;
+    for (unsigned i = 0; i < 2; i++)
+        if (sides[i].exit.known && sides[i].exit.signaled)
+            return error_set(error, "%s: it ended with signal %d: --fail-above has no answer",
+                             sides[i].word, sides[i].exit.status);
+    if (sides[0].exit.known && sides[1].exit.known && sides[0].exit.status != sides[1].exit.status)
+        return error_set(error,
+                         "%s ended with status %d, and %s with %d: --fail-above has no answer",
+                         sides[0].word, sides[0].exit.status, sides[1].word, sides[1].exit.status);
+    const struct compared_run *runs = job->report.runs;
+    return !strcmp(runs[0].machine, runs[1].machine) ||
+           error_set(error, "%s before, %s after: --fail-above is of one machine", runs[0].machine,
+                     runs[1].machine);
+}
+
+static void judge(struct compare_job *job) {
+    struct error error = {0};
+    job->verb.exit = (struct trace_exit){
+        .known = true, .status = compare_is_slower(&job->report, 100 * job->fail_above)};
+    if (!can_be_judged(job, &error))
+        verb_report_late(&job->verb, &error);
+}
+
 static bool write_report(void *verb, struct error *error) {
     struct compare_job *job = verb;
     const struct page page = output_page(&job->verb.files.report);
     if (!compare_report_build(&job->report, error))
         return false;
     if (job->judged)
-        job->verb.exit = (struct trace_exit){
-            .known = true, .status = compare_is_slower(&job->report, 100 * job->fail_above)};
+        judge(job);
     FILE *data = job->verb.files.html.data;
     if (data && !compare_report_json(&job->report, data, error))
         return false;

@@ -11,6 +11,7 @@ struct compare_side {
     const char *word;   /* as typed */
     const char *report; /* a JSON file; NULL: it is run */
     char *copy, **command;
+    struct trace_exit exit; /* of the command; not known of what is no command */
 };
 
 struct compare_job {

@@ -51,7 +51,10 @@ check "a program does not differ from itself" no_difference
 by_status() {
     run compare --fail-above 1 "$scratch/old" "$scratch/new" >/dev/null
     [ $? = 1 ] && run compare --fail-above 90% "$scratch/old" "$scratch/new" && run compare --fail-above 0 "$scratch/new" "$scratch/old" &&
-        fails_with 125 'cannot run' run compare --fail-above 1 "$scratch/old" "$scratch/nothing"
+        fails_with 125 'cannot run' run compare --fail-above 1 "$scratch/old" "$scratch/nothing" &&
+        printf 'exit $1\n' >"$scratch/ends" && printf 'kill $$\n' >"$scratch/killed" &&
+        fails_with 125 'ended with status 0, and .* with 3' run compare --fail-above 1 -o /dev/null "sh $scratch/ends 0" "sh $scratch/ends 3" &&
+        fails_with 125 'ended with signal 15' run compare --fail-above 1 -o /dev/null "sh $scratch/killed" "sh $scratch/killed"
 }
 check "the status tells whether it is slower, where that is asked for" by_status
 

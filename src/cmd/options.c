@@ -29,7 +29,7 @@ static const struct option_row INPUT_OPTIONS[] = {
     COUNT("thread", "N", thread, "Only the N-th thread, the first is 0"),
     FLAG("follow", follow, "Include the processes that the command starts"),
     FLAG("no-follow", no_follow,
-         "Leave them out (only 'culprit explain' includes them by default)"),
+         "Leave out the processes that it starts: the default, but of 'culprit explain'"),
     REPEATABLE_ROWS(fixed, variables, variable_count, seed),
     LAYOUT_ROW(layout),
     {0}};

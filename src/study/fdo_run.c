@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "util/array.h"
 #include "util/order.h"
@@ -33,9 +34,13 @@ static bool is_program(const struct fdo_run *run, const char *path) {
                      !strcmp(run->executions.executables[i], path));
 }
 
+/* Files have other paths by links, as /bin/gzip and /usr/bin/gzip. */
 static bool is_called(const char *path, const char *name) {
     const char *slash = strrchr(path, '/');
-    return !strcmp(path, name) || (slash && !strcmp(slash + 1, name));
+    struct stat image, named;
+    return !strcmp(path, name) || (slash && !strcmp(slash + 1, name)) ||
+           (!stat(name, &named) && !stat(path, &image) && image.st_dev == named.st_dev &&
+            image.st_ino == named.st_ino);
 }
 
 static bool choose(struct fdo_run *run, struct error *error) {

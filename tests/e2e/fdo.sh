@@ -135,6 +135,12 @@ refuses() {
 }
 check "what cannot be profiled is refused, and no file is touched" refuses
 
+by_another_path() {
+    ln -sf "$scratch/kinds" "$scratch/link" &&
+        run fdo --format ranges --image "$scratch/link" -o "$scratch/ranges" "$scratch/kinds.ctrace" | grep -q 'kinds '
+}
+check "a file is meant by any of its paths" by_another_path
+
 # A command that is killed is profiled up to there.
 partial() {
     run fdo --for 0.2s --format ranges -o "$scratch/partial" -- sh -c 'while :; do :; done' 2>"$scratch/said"

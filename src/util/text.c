@@ -162,7 +162,8 @@ static struct character replaced(void) {
 }
 
 /* The first character of a string that is not empty. Control characters (C0, DEL, C1), directional
- * overrides and malformed bytes are replaced, one byte or character by one '?'. */
+ * overrides, what is no character and malformed bytes are replaced, one byte or character by one
+ * '?'. */
 static struct character next_character(const char *text) {
     const unsigned char *byte = (const unsigned char *)text;
     if (byte[0] < 0x80) {
@@ -188,7 +189,9 @@ static struct character next_character(const char *text) {
     }
     if (code < least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
         return replaced();
-    bool steers = code < 0xa0 || code == 0x200e || code == 0x200f ||
+    /* No characters (Unicode 23.7), which XML refuses. */
+    const bool nothing = (code & 0xfffe) == 0xfffe;
+    bool steers = nothing || code < 0xa0 || code == 0x200e || code == 0x200f ||
                   (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
     if (steers)
         return (struct character){"?", 1, size, 1};

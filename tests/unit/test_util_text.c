@@ -102,6 +102,7 @@ static void hostile_names(void **state) {
     assert_string_equal(text_clean(buffer, sizeof buffer, "a\r\nb\x7f"), "a??b?");
     assert_string_equal(text_clean(buffer, sizeof buffer, "\xc0\x80"), "??");      /* overlong */
     assert_string_equal(text_clean(buffer, sizeof buffer, "\xed\xa0\x80"), "???"); /* surrogate */
+    assert_string_equal(text_clean(buffer, sizeof buffer, "x\xef\xbf\xbe"), "x?"); /* U+FFFE */
     assert_string_equal(text_clean(buffer, sizeof buffer, "x\xe2\x82"), "x??");    /* cut short */
     assert_string_equal(text_clean(buffer, sizeof buffer,
                                    "\xe2\x80\xae"

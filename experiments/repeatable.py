@@ -3,13 +3,15 @@
 python3 -B experiments/repeatable.py [--runs N] [PROGRAM...]
 
 Each program is simulated N times (20), each time in another environment: variables of another size,
-another working directory, host name, priority, processor, and a load beside it in every other run.
+another locale, working directory, host name, priority, processor, limit of the stack, user, with or
+without a terminal, and a load beside it in every other run.
 Five runs without `--repeatable` are the comparison."""
 import argparse
 import hashlib
 import json
 import os
 import random
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -77,8 +79,11 @@ def surroundings(number, chance):
     """Environment, and what goes before the command."""
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"),
                    "VARIED": "x" * chance.randrange(4000), f"V{number}": "1",
-                   "TZ": chance.choice(["UTC", "Asia/Tokyo", "America/Lima"])}
-    before = ["nice", "-n", str(number % 5), "taskset", "-c", str(number % os.cpu_count())]
+                   "TZ": chance.choice(["UTC", "Asia/Tokyo", "America/Lima"]),
+                   "LC_ALL": chance.choice(["C", "C.UTF-8", "tr_TR.UTF-8", "de_DE"])}
+    before = ["prlimit", f"--stack={(4 + number % 7) << 20}:", "nice", "-n", str(number % 5), "taskset", "-c", str(number % os.cpu_count())]
+    if os.geteuid() == 0 and number % 3 == 2:
+        before = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"] + before
     if os.geteuid() == 0:
         before = ["unshare", "-u", "sh", "-c", f"hostname host{'x' * (number % 9)}.example; exec \"$@\"", "-"] + before
     return environment, before
@@ -87,14 +92,17 @@ def surroundings(number, chance):
 def simulate(folder, command, options, number, chance):
     """The bytes of the report, without what says how it was made; and its cycles."""
     environment, before = surroundings(number, chance)
-    with tempfile.NamedTemporaryFile() as report:
-        done = subprocess.run(
-            [*before, run.CULPRIT, "sim", *options, "--json", "-o", report.name, "--", *command],
-            cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True, check=False)
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o777)
+        report = os.path.join(place, "report.json")
+        words = [*before, run.CULPRIT, "sim", *options, "--json", "-o", report, "--", *command]
+        if number % 4 == 1:  # its standard input and error are a terminal
+            words = ["script", "-qec", shlex.join(words) + " > /dev/null", "/dev/null"]
+        done = subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"{command}: {done.stderr}")
-        with open(report.name, "rb") as written:  # another file by now
+        with open(report, "rb") as written:
             text = written.read()
     return hashlib.sha256(text).hexdigest(), json.loads(text)["cycles"]
 
@@ -128,6 +136,7 @@ def main():
         folders = [os.path.join(base, name) for name in ("a", "another/and/longer/one")]
         for folder in folders:
             os.makedirs(folder)
+            os.chmod(base, 0o755)
             prepare(folder)
         for name in given.programs or COMMANDS:
             if not shutil.which(os.path.join(folders[0], COMMANDS[name][0])) and not shutil.which(COMMANDS[name][0]):

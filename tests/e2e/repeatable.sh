@@ -88,25 +88,48 @@ check "so does explain" same explain --limit 400000
 check "and icost" same icost --limit 60000
 check "under other layouts, too" same explain --layouts 3
 
-elsewhere() {
-    report one sim && taskset -c 0 nice "$BASH" -c \
+# PREFIX...: sim here, and again by these words in front, gives the same bytes.
+by() {
+    report one sim && "$@" "$BASH" -c \
         "$(declare -f report); CULPRIT='$CULPRIT' scratch='$scratch' report two sim" &&
-        cmp "$scratch/one.json" "$scratch/two.json"
+        cmp "$scratch/one.json" "$scratch/two.json" && cmp "$scratch/one.out" "$scratch/two.out"
 }
-check "on one processor, at another priority" elsewhere
+check "on one processor, at another priority" by taskset -c 0 nice
+check "in another locale" by env LC_ALL=tr_TR.UTF-8 LANG=de_DE LANGUAGE=fr TZ=Asia/Tokyo
 under_a_limit() {
-    report one sim && (ulimit -s 4000 && report two sim) && cmp "$scratch/one.json" "$scratch/two.json"
+    (ulimit -s 4000 && by env)
 }
 check "under another limit of the stack" under_a_limit
+beside_a_load() {
+    local busy status
+    sh -c 'while :; do :; done' &
+    busy=$!
+    by nice
+    status=$?
+    kill $busy
+    return $status
+}
+check "beside a load" beside_a_load
+on_terminal() {
+    printf '%s\n' "$(declare -f report)" "CULPRIT='$CULPRIT' scratch='$scratch' report two sim" >two.sh
+    report one sim && script -qec "$BASH two.sh" /dev/null </dev/null >"$scratch/terminal" &&
+        cmp "$scratch/one.json" "$scratch/two.json" && cmp "$scratch/one.out" "$scratch/two.out"
+}
+skip_without script "on a terminal" || check "on a terminal" on_terminal
 if unshare -u true 2>/dev/null; then
-    on_another_host() {
-        report one sim && unshare -u "$BASH" -c \
-            "hostname elsewhere.example; $(declare -f report); CULPRIT='$CULPRIT' scratch='$scratch' report two sim" &&
-            cmp "$scratch/one.json" "$scratch/two.json"
-    }
-    check "under another host name" on_another_host
+    # shellcheck disable=SC2016
+    check "under another host name" by unshare -u sh -c 'hostname elsewhere.example; exec "$@"' -
 else
     skip "under another host name" "needs the right to have another host name (unshare -u)"
+fi
+other_user() {
+    chmod 755 "$scratch" && chmod 777 . && rm -f two.json two.out &&
+        by setpriv --reuid 65534 --regid 65534 --clear-groups
+}
+if setpriv --reuid 65534 --clear-groups test -x "$CULPRIT" 2>/dev/null; then
+    check "as another user" other_user
+else
+    skip "as another user" "needs the right to be one who may read culprit (setpriv)"
 fi
 
 starts() { # another process, which is not followed: its number and its time are not told

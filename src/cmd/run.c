@@ -207,8 +207,11 @@ static bool write_page(struct run *run, struct error *error) {
 bool run_report_write(struct run *run, struct error *error) {
     run->report.next = next_command(&run->report, run->unfollowed, run->verb.command,
                                     run->verb.argc, run->verb.words);
-    return output_report(&run->verb.files.report, &run->report, &run->verb.output, error) &&
-           write_page(run, error) && run_draw_roofline(run, error);
+    if (!output_report(&run->verb.files.report, &run->report, &run->verb.output, error))
+        return false;
+    /* The report is there, whatever becomes of what was to be written beside it. */
+    return (write_page(run, error) && run_draw_roofline(run, error)) ||
+           verb_report_late(&run->verb, error);
 }
 
 void run_free(void *verb) {

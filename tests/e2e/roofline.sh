@@ -50,6 +50,11 @@ table_fits() {
 check "the table is on a page of 80 columns" table_fits
 check "a picture that cannot be written is told before anything runs" \
     fails_with 125 'roofline' run sim --roofline /nowhere/picture.svg -- ./dot
+report_stays() {
+    run sim --roofline /dev/full -o text -- ./dot
+    [ $? = 125 ] && grep -q '^roofline' text
+}
+check "one that cannot be written then leaves the report" report_stays
 check "beside levels, too" run sim --machine zen4 --levels --roofline picture.svg -o text -- ./dot
 
 finish

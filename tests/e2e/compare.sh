@@ -73,6 +73,7 @@ check "the changes of functions sum to the change of cycles" exact_changes
 same_from_files() {
     local with # a report does not tell of types
     run sim --repeatable --json --top 0 -o "$scratch/old.json" -- "$scratch/old" &&
+        run compare --machine zen5 "$scratch/old.json" "$scratch/old" | grep -qx 'machines zen4 before, zen5 after' &&
         run trace --repeatable -o "$scratch/new.ctrace" -- "$scratch/new" >/dev/null 2>&1 || return 1
     with=$(first_line "$scratch/old" "$scratch/new.ctrace")
     [ "$with" = "$(first_line "$scratch/old" "$scratch/new")" ] &&

@@ -138,7 +138,11 @@ void compare_report_text(const struct compare_report *report, const struct page 
         page_clip(page, report->runs[side].title, page->columns - 8);
         fputc('\n', page->file);
     }
-    fprintf(page->file, "machine %s\n\n", report->runs[0].machine);
+    const char *const machines[] = {report->runs[0].machine, report->runs[1].machine};
+    if (!strcmp(machines[0], machines[1]))
+        fprintf(page->file, "machine %s\n\n", machines[0]);
+    else
+        fprintf(page->file, "machines %s before, %s after\n\n", machines[0], machines[1]);
     compare_report_tables(report, page);
 }
 

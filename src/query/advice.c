@@ -8,6 +8,7 @@
 
 #include "analyze/loop_body.h"
 #include "core/core.h"
+#include "query/advice_division.h"
 #include "query/function_code.h"
 #include "query/function_walk.h"
 #include "tap/tap.h"
@@ -44,7 +45,7 @@ const struct advice_row advice_table[ADVICE_KINDS] = {
                      "fdo", IDEAL_IMISS},
     [ADVICE_DIVIDE] = {"divide", "its divisions",
                        "the divisor is the same in all rounds: multiply by its reciprocal",
-                       "icost --category int_div,fp_div", IDEAL_LGALU},
+                       "icost --category int_div,fp_div", 0},
     [ADVICE_VECTOR] = {"vectors", "cycles without events",
                        "scalar arithmetic, each round for itself: have it vectorised (-O3, "
                        "restrict)",
@@ -60,6 +61,7 @@ const struct advice_row advice_table[ADVICE_KINDS] = {
 struct candidate {
     struct advice advice;
     uint64_t units;
+    double saved;   /* units, of a kind without a cause */
     uint32_t image; /* index into the code's images */
 };
 
@@ -70,7 +72,6 @@ struct search {
     size_t count, capacity;
     double all;                         /* units of the run */
     double events[MULTISIM_CATEGORIES]; /* units that have a category's events */
-    double long_units;                  /* units of long operations */
     struct candidate pages, code;       /* of the whole program */
     uint64_t pages_most, code_most;     /* of an instruction */
 };
@@ -87,21 +88,6 @@ struct looked {
 
 /* ---- sums over the run ---- */
 
-static bool is_long(const struct static_insn *insn) {
-    switch (insn->operation) {
-    case OP_NOP:
-    case OP_INT_ALU:
-    case OP_BRANCH:
-    case OP_LOAD:
-    case OP_STORE:
-    case OP_SYSTEM:
-    case OP_CLOCK:
-        return false;
-    default:
-        return true;
-    }
-}
-
 /* Cycles in which nothing but the operation itself is waited for. */
 static bool is_plain(uint32_t psv) {
     return !(psv & (multisim_events((unsigned)__builtin_ctz(IDEAL_DMISS)) | PSV_FL_MB | PSV_FL_EX |
@@ -116,25 +102,22 @@ static void sum_run(struct search *search) {
         for (uint32_t k = 0; k < MULTISIM_CATEGORIES; k++)
             if (cell->psv & multisim_events(k))
                 search->events[k] += (double)cell->units;
-        if (is_plain(cell->psv) && is_long(&search->request->code->insns[cell->insn]))
-            search->long_units += (double)cell->units;
     }
 }
 
 /* ---- one function ---- */
 
 static bool add(struct looked *looked, enum advice_kind kind, uint32_t at, uint64_t units,
-                unsigned lanes) {
+                double saved) {
     struct search *search = looked->search;
     const uint64_t offset = looked->group->offset + looked->cfg->insns[at].offset;
     if (!units)
         return true;
-    const struct candidate candidate = {.advice = {.kind = kind,
-                                                   .offset = offset,
-                                                   .function_offset = looked->group->offset,
-                                                   .lanes = lanes},
-                                        .units = units,
-                                        .image = looked->group->image};
+    const struct candidate candidate = {
+        .advice = {.kind = kind, .offset = offset, .function_offset = looked->group->offset},
+        .units = units,
+        .saved = saved,
+        .image = looked->group->image};
     return array_push(search->candidates, search->capacity, search->count, candidate);
 }
 
@@ -167,6 +150,16 @@ static const struct loop_body *loop_around(struct looked *looked, uint32_t at) {
 
 static uint32_t first_of(const struct cfg *cfg, uint32_t block) {
     return cfg->blocks[block].first_insn;
+}
+
+static double saved_of_divisions(const struct looked *looked, uint32_t number, uint64_t units) {
+    const struct advice_request *request = looked->search->request;
+    const struct simulation *simulation = request->simulation;
+    const double divisions =
+        number < simulation->execution_count ? (double)simulation->executions[number] : 0;
+    return CYCLE_UNITS * advice_division_saving(request->machine,
+                                                request->code->insns[number].operation,
+                                                (double)units / CYCLE_UNITS, divisions);
 }
 
 static bool look_at_insn(struct looked *looked, uint32_t number, uint32_t at) {
@@ -204,9 +197,14 @@ static bool look_at_insn(struct looked *looked, uint32_t number, uint32_t at) {
     if (refill && branch_selects(cfg, at))
         good = good && add(looked, ADVICE_BRANCH, at, refill, 0);
     if (plain && loop_divides_by_invariant(body, at))
-        good = good && add(looked, ADVICE_DIVIDE, at, plain, 0);
-    const unsigned size = plain ? loop_scalar_stream(body) : 0;
-    return good && (!size || add(looked, ADVICE_VECTOR, head, plain, VECTOR_BYTES / size));
+        good = good &&
+               add(looked, ADVICE_DIVIDE, at, plain, saved_of_divisions(looked, number, plain));
+    /* Of the arithmetic one part of as many as a vector has elements is left. */
+    const unsigned size = good && plain ? loop_scalar_stream(body) : 0;
+    if (size && (good = add(looked, ADVICE_VECTOR, head, plain,
+                            (double)plain * (1 - size / (double)VECTOR_BYTES))))
+        search->candidates[search->count - 1].advice.lanes = VECTOR_BYTES / size;
+    return good;
 }
 
 static bool look_at(struct search *search, uint32_t number) {
@@ -240,13 +238,13 @@ static void set_saving(const struct search *search, struct candidate *candidate)
     const double units = (double)candidate->units;
     const unsigned ideal = advice_table[advice->kind].ideal;
     advice->evidence = units / search->all;
-    if (!ideal) { /* of the arithmetic one part of as many as a vector has elements is left */
-        advice->saving = advice->evidence * (1 - 1 / (double)advice->lanes);
+    if (!ideal) {
+        advice->saving = candidate->saved / search->all;
         return;
     }
     const uint32_t category = (uint32_t)__builtin_ctz(ideal);
     const struct multisim_cost *cost = &search->request->costs[category];
-    const double of = ideal == IDEAL_LGALU ? search->long_units : search->events[category];
+    const double of = search->events[category];
     const double part = of > 0 ? units / of : 0;
     advice->saving = part * cost->share;
     advice->half_interval = part * cost->half_interval;
@@ -282,10 +280,12 @@ static void settle(struct search *search) {
     if (search->count)
         qsort(search->candidates, search->count, sizeof *search->candidates, by_place);
     for (size_t i = 0; i < search->count; i++)
-        if (kept && !by_place(&search->candidates[kept - 1], &search->candidates[i]))
+        if (kept && !by_place(&search->candidates[kept - 1], &search->candidates[i])) {
             search->candidates[kept - 1].units += search->candidates[i].units;
-        else
+            search->candidates[kept - 1].saved += search->candidates[i].saved;
+        } else {
             search->candidates[kept++] = search->candidates[i];
+        }
     search->count = kept;
 }
 

@@ -26,7 +26,7 @@ struct advice_row {
     const char *evidence; /* whose share of the run's cycles the evidence is */
     const char *sentence; /* what to try */
     const char *check;    /* a verb and options that tell more */
-    unsigned ideal;       /* the cause, one of enum ideal; 0: cycles without events */
+    unsigned ideal;       /* the cause, one of enum ideal; 0: none, what is left is computed */
 };
 extern const struct advice_row advice_table[ADVICE_KINDS];
 
@@ -50,6 +50,7 @@ struct advice_request {
     const struct simulation *simulation;
     const struct code *code;
     struct program *program;
+    const struct machine *machine;
     const struct multisim_cost *costs; /* by category */
     double translation;                /* share of the run's cycles for which accesses waited for
                                           translations, each by itself: at most that is saved */

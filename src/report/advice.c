@@ -66,6 +66,7 @@ bool advice_build(const struct report *report, const struct code *code, struct p
         .simulation = report->simulation,
         .code = code,
         .program = program,
+        .machine = report->machine,
         .costs = costs,
         .translation = (double)report->simulation->counted.memory.dtlb_wait_cycles / cycles,
         .bus = memory_bus_cycles(report) / cycles};

@@ -49,7 +49,8 @@ vectors() {
 check "scalar arithmetic on four floats in a row" vectors
 
 divisions() {
-    advise divide divide --limit 300K && told 'first["kind"] == "divide" and first["saving_percent"] > 20'
+    advise divide divide --limit 300K && told 'first["kind"] == "divide"' \
+        'abs(first["saving_percent"] / first["evidence_percent"] - (14 - 2 * 3 - 2) / 14) < 0.01'
 }
 check "divisions by the same number" divisions
 

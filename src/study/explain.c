@@ -405,7 +405,8 @@ static bool explain_by_regions(struct explanation *run, struct error *error) {
 
 /* Whoever asked to end the run waits for the report of it, when there is something to tell. */
 static void take_interrupt(struct explanation *run) {
-    if (!run->request.watch->signal || run->profiled + run->rest.executed == 0)
+    if (!run->request.watch->signal || run->request.whole ||
+        run->profiled + run->rest.executed == 0)
         return;
     run->signal = watch_take(run->request.watch);
     if (run->request.interrupted)
@@ -432,6 +433,8 @@ void explanation_drop_file(struct explanation *run) {
 
 bool explanation_go(struct explanation *run, enum explanation_kind *kind, struct error *error) {
     bool good = profile(run, error);
+    if (good && run->request.whole && run->request.watch->signal)
+        return error_set(error, "interrupted");
     if (good)
         take_interrupt(run);
     if (good && (run->profiled <= run->request.over || run->whole_kept)) {

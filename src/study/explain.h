@@ -38,6 +38,7 @@ struct explanation_request {
     uint32_t ideal;
     uint64_t over;  /* instructions; longer runs are explained by regions */
     uint64_t kept;  /* likewise; longer ones are run twice for that */
+    bool whole;     /* a part of the run is of no use: an interrupt ends the explanation, too */
     bool rerun;     /* run it twice even though it changes the world */
     bool threads;   /* those of a program may be simulated together, by who takes
                        explanation_file() */

@@ -167,6 +167,7 @@ static bool explain(struct pool *pool, unsigned number, enum explanation_kind *k
                                                 .ideal = run->ideal,
                                                 .over = run->over,
                                                 .kept = run->kept,
+                                                .whole = true,
                                                 .rerun = true,
                                                 .threads = !run->threads.alone,
                                                 .sampling = sampling_default(),
@@ -193,10 +194,11 @@ static bool choose_road(struct pool *pool, unsigned number, struct error *error)
     if (pool->run->over == UINT64_MAX || pool->run->relinks[number])
         return true;
     road->told = true;
-    if (!explain(pool, number, &kind, error))
-        return false;
-    if (pool->run->watch->signal || explanation_signal(road->explanation))
+    const bool good = explain(pool, number, &kind, error);
+    if (pool->run->watch->signal)
         return error_set(error, "interrupted before the first layout was simulated");
+    if (!good)
+        return false;
     if (kind == EXPLANATION_DONE && explanation_repeats(road->explanation))
         return true;
     road->sampled = kind != EXPLANATION_SHORT;

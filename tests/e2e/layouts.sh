@@ -234,6 +234,14 @@ nothing_yet() {
     [ $? = 143 ]
 }
 check "an interrupt before the first layout has the signal's status" nothing_yet
+not_explained() { # what ran until then: nobody has asked for that
+    "$CULPRIT" explain --layouts 2 -- "$scratch/near" 100000000 2>"$scratch/said" &
+    until_used $! 0.5
+    kill $!
+    wait $!
+    [ $? = 143 ] && grep -q 'interrupted before the first layout' "$scratch/said" && ! grep -q 'regions' "$scratch/said"
+}
+check "nor is a long run explained up to there" not_explained
 check "a command that is not there is told" fails_with 127 'cannot run' run compare --layouts 2 "$scratch/near" "$scratch/nowhere"
 check "a trace has one layout" fails_with 2 'layouts are of commands' run compare --layouts 2 "$scratch/a.ctrace" "$scratch/b.ctrace"
 check "so has a run that is not the same everywhere" fails_with 2 'not with --no-repeatable' \

@@ -50,32 +50,35 @@ function findComponents(tree) {
     tree.componentKeys = keys;
 }
 
-/* Totals, children by total, places and depths. Parents come before children. */
+/* Totals, and the children of each frame side by side. Parents come before children. */
 function layOut(tree) {
-    const n = tree.count, total = Float64Array.from(tree.self), child = new Int32Array(n).fill(-1), next = new Int32Array(n).fill(-1);
-    for (let i = n - 1; i > 0; i--)
+    const n = tree.count, total = Float64Array.from(tree.self), first = new Uint32Array(n + 2), children = new Uint32Array(n);
+    for (let i = n - 1; i > 0; i--) {
         total[tree.parent[i]] += total[i];
-    const order = Uint32Array.from({length: n}, (_, i) => i).sort((a, b) => total[a] - total[b]);
-    for (const i of order) /* the smallest first: each goes before those that are there */
-        if (i) {
-            next[i] = child[tree.parent[i]];
-            child[tree.parent[i]] = i;
-        }
-    const left = new Float64Array(n), depth = new Uint16Array(n);
-    let deepest = 0;
-    const stack = [0];
-    while (stack.length) {
-        const i = stack.pop();
-        let at = left[i];
-        for (let c = child[i]; c >= 0; c = next[c]) {
-            left[c] = at;
-            at += total[c];
-            depth[c] = depth[i] + 1;
-            deepest = Math.max(deepest, depth[c]);
-            stack.push(c);
-        }
+        first[tree.parent[i] + 2]++;
     }
-    return Object.assign(tree, {total, child, next, left, depth, deepest});
+    for (let i = 2; i < n + 2; i++)
+        first[i] += first[i - 1];
+    for (let i = 1; i < n; i++)
+        children[first[tree.parent[i] + 1]++] = i;
+    return Object.assign(tree, {total, first, children, placed: new Uint8Array(n), left: new Float64Array(n), depth: new Uint16Array(n)});
+}
+
+/* The children of a frame, the largest first; they have their places then. Most frames of a large
+ * tree are never asked for theirs. */
+function childrenOf(tree, frame) {
+    const children = tree.children.subarray(tree.first[frame], tree.first[frame + 1]);
+    if (tree.placed[frame])
+        return children;
+    tree.placed[frame] = 1;
+    children.sort((a, b) => tree.total[b] - tree.total[a]);
+    let at = tree.left[frame];
+    for (const child of children) {
+        tree.left[child] = at;
+        tree.depth[child] = tree.depth[frame] + 1;
+        at += tree.total[child];
+    }
+    return children;
 }
 
 const FRAME_HEIGHT = 18;
@@ -117,8 +120,11 @@ function flameGraph(tree) {
         while (stack.length) {
             const frame = stack.pop();
             draw(frame, (tree.left[frame] - from) * scale, tree.total[frame] * scale, tree.depth[frame] - base);
-            for (let c = tree.child[frame]; c >= 0 && tree.total[c] * scale >= 0.5; c = tree.next[c])
-                stack.push(c);
+            for (const child of childrenOf(tree, frame)) {
+                if (tree.total[child] * scale < 0.5)
+                    break;
+                stack.push(child);
+            }
         }
     }
     function draw() {
@@ -228,12 +234,12 @@ function flameGraph(tree) {
     canvas.addEventListener('keydown', event => {
         const up = state.icicle ? 'ArrowDown' : 'ArrowUp', down = state.icicle ? 'ArrowUp' : 'ArrowDown';
         const now = state.selected;
-        let before = -1;
-        if (tree.parent[now] >= 0)
-            for (let c = tree.child[tree.parent[now]]; c >= 0 && c !== now; c = tree.next[c])
-                before = c;
-        const moves = {[up]: () => select(tree.child[now]), [down]: () => select(now === state.focus ? -1 : tree.parent[now]),
-            ArrowRight: () => select(now === state.focus ? -1 : tree.next[now]), ArrowLeft: () => select(now === state.focus ? -1 : before),
+        const beside = step => {
+            const row = now === state.focus ? [] : [...childrenOf(tree, tree.parent[now])];
+            select(row[row.indexOf(now) + step] ?? -1);
+        };
+        const moves = {[up]: () => select(childrenOf(tree, now)[0] ?? -1), [down]: () => select(now === state.focus ? -1 : tree.parent[now]),
+            ArrowRight: () => beside(1), ArrowLeft: () => beside(-1),
             Enter: () => zoom(now), Escape: () => zoom(Math.max(tree.parent[state.focus], 0))};
         if (moves[event.key]) {
             moves[event.key]();
@@ -258,15 +264,15 @@ function treeList(tree) {
     const SHOWN = 200;
     function item(frame) {
         const text = el('span', null, `${percent(tree.total[frame] / tree.total[0])} `, el('span', {class: 'dim'}, `(${percent(tree.self[frame] / tree.total[0])} alone) `), nameOf(tree, frame));
-        if (tree.child[frame] < 0)
+        if (tree.first[frame] === tree.first[frame + 1])
             return el('li', null, text);
         const list = el('ul');
         const details = el('details', {ontoggle: () => {
             if (list.firstChild)
                 return;
-            let shown = 0;
-            for (let c = tree.child[frame]; c >= 0 && shown < SHOWN && tree.total[c] > 0; c = tree.next[c], shown++)
-                list.append(item(c));
+            for (const child of childrenOf(tree, frame).subarray(0, SHOWN))
+                if (tree.total[child] > 0)
+                    list.append(item(child));
         }}, el('summary', null, text), list);
         details.open = frame === 0;
         return el('li', null, details);
@@ -274,23 +280,33 @@ function treeList(tree) {
     return el('ul', {class: 'tree'}, item(0));
 }
 
+/* Sums by function: of its frames alone, and with what they called, where a function that calls itself
+ * again further in counts once. */
+function byFunction(tree) {
+    const sums = tree.names.map((name, procedure) => ({procedure, self: 0, total: 0, calls: 0, frames: 0}));
+    const open = new Uint32Array(sums.length), stack = [...childrenOf(tree, 0)];
+    while (stack.length) {
+        const frame = stack.pop();
+        if (frame < 0) {
+            open[tree.procedure[-frame]]--;
+            continue;
+        }
+        const sum = sums[tree.procedure[frame]];
+        sum.frames++;
+        sum.self += tree.self[frame];
+        sum.calls += tree.calls ? tree.calls[frame] || 0 : 0;
+        if (!open[sum.procedure]++)
+            sum.total += tree.total[frame];
+        stack.push(-frame);
+        for (let i = tree.first[frame]; i < tree.first[frame + 1]; i++)
+            stack.push(tree.children[i]);
+    }
+    return sums.filter(sum => sum.frames);
+}
+
 /* Callers and callees of one function. */
 function neighbours(tree) {
-    const procedures = new Map();
-    for (let i = 1; i < tree.count; i++) {
-        const p = tree.procedure[i];
-        if (!procedures.has(p))
-            procedures.set(p, {procedure: p, self: 0, total: 0, calls: 0});
-        const sums = procedures.get(p);
-        sums.self += tree.self[i];
-        sums.calls += tree.calls ? tree.calls[i] || 0 : 0;
-        let inside = false;
-        for (let up = tree.parent[i]; up > 0 && !inside; up = tree.parent[up])
-            inside = tree.procedure[up] === p;
-        if (!inside)
-            sums.total += tree.total[i];
-    }
-    const rows = [...procedures.values()].sort((a, b) => b.total - a.total);
+    const rows = byFunction(tree).sort((a, b) => b.total - a.total);
     const place = el('div');
     function related(p) {
         const callers = new Map(), callees = new Map();

@@ -90,3 +90,9 @@ struct row *table_plain_row(struct profile_table *table, const struct store_prof
 double *table_values(struct profile_table *table);
 /* Adds the rows of an image, whose values were read. */
 bool table_resolve_group(struct profile_table *table, uint32_t group, struct error *error);
+
+/* Adds the sums of images, or the values of those that are wanted, that an addition tells of. */
+bool table_read_addition(struct profile_table *table, const struct addition *addition, bool values,
+                         struct error *error);
+/* Programs that only one column each has are one group. */
+void table_join_builds(struct profile_table *table);

@@ -30,13 +30,13 @@ function listTable(label, rows) {
 }
 
 function parts(object, place, prefix, left) {
-    const plain = [];
+    const plain = [], here = place.appendChild(el('div'));
     for (const [key, value] of Object.entries(object)) {
         if (left && left.has(key))
             continue;
         const title = prefix + words(key);
         if (isPlain(value))
-            plain.push([title, value]);
+            plain.push([words(key), value]);
         else if (Array.isArray(value)) {
             if (value.length)
                 place.append(section(title, listTable(title, value)));
@@ -44,7 +44,7 @@ function parts(object, place, prefix, left) {
             parts(value, place, title + ' ', null);
     }
     if (plain.length)
-        place.append(section(prefix.trim() || 'Figures', el('dl', {class: 'figures'}, plain.map(([key, value]) => el('div', null, el('dt', null, key),
+        here.append(section(prefix.trim() || 'Figures', el('dl', {class: 'figures'}, plain.map(([key, value]) => el('div', null, el('dt', null, key),
             el('dd', null, value === null ? 'none' : typeof value === 'number' ? numberText(key, value) : String(value)))))));
 }
 

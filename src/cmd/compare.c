@@ -74,8 +74,8 @@ static bool take_matched(void *context, const struct matched_runs *matched, stru
                                  matched->machine, error))
             return false;
     }
-    job->report.pairs = (struct compare_pairs){
-        .count = matched->count, .lost = matched->lost, .half = matched->difference.half};
+    job->report.pairs =
+        (struct compare_pairs){.count = matched->count, .half = matched->difference.half};
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/file_name.h"
 
 /* What of a component there is more or less of. */
@@ -17,6 +18,10 @@ static const char *const NOUNS[COMPONENT_COUNT] = {
 
 double compare_percent(const struct compare_report *report, int64_t units) {
     return 100.0 * (double)units / CYCLE_UNITS / (double)report->runs[0].elapsed;
+}
+
+double compare_shown(double figure, int digits) {
+    return fabs(figure) < 0.5 * pow(10, -digits) ? 0 : figure;
 }
 
 const char *compare_function(const struct compared_change *change) {
@@ -92,14 +97,17 @@ void compare_put_change(const struct compare_report *report, const struct compar
     compare_reason(change, reason, sizeof reason);
     compare_place(change, place, sizeof place);
     fprintf(file, "%s %+.*f %% (%s%s%s%s%s", compare_function(change), digits_of(report),
-            compare_percent(report, change->units), only, *only ? "; " : "", reason,
-            *place ? " at " : "", place);
+            compare_shown(compare_percent(report, change->units), digits_of(report)), only,
+            *only ? "; " : "", reason, *place ? " at " : "", place);
     if (change->types[0])
         fprintf(file, ": %s %s from %" PRIu64 " to %" PRIu64 " bytes", change->types[1]->type,
                 change->types[1]->type_size > change->types[0]->type_size ? "grew" : "shrank",
                 change->types[0]->type_size, change->types[1]->type_size);
     fputc(')', file);
 }
+
+/* Functions that are told of and make so many times the change are not all there is to it. */
+static const double MUCH_MORE = 1.25;
 
 /* The functions that make most of the change; those that change the other way are not told. */
 static void choose_told(struct compare_report *report) {
@@ -116,12 +124,20 @@ static void choose_told(struct compare_report *report) {
         report->told[report->told_count++] = change;
         sum += fabs(percent);
     }
+    const size_t against = index_where(
+        i, report->total, (report->compared.changes[i].units < 0) != (report->percent < 0));
+    if (sum > MUCH_MORE * fabs(report->percent) && against < report->total)
+        report->against = &report->compared.changes[against];
 }
 
 static void put_changes(const struct compare_report *report, FILE *file) {
     for (unsigned i = 0; i < report->told_count; i++) {
         fputs(i ? ", " : ": ", file);
         compare_put_change(report, report->told[i], file);
+    }
+    if (report->against) {
+        fputs(", against ", file);
+        compare_put_change(report, report->against, file);
     }
 }
 
@@ -136,8 +152,9 @@ static void put_layouts(const struct compare_report *report, FILE *file) {
         return;
     }
     fprintf(file, "%s%+.*f %% cycles (%+.*f to %+.*f %%) over %" PRIu32 " layout%s",
-            report->verdict == COMPARE_SAME ? "no difference: " : "", digits, report->percent,
-            digits, low, digits, high, difference->count, text_plural(difference->count));
+            report->verdict == COMPARE_SAME ? "no difference: " : "", digits,
+            compare_shown(report->percent, digits), digits, compare_shown(low, digits), digits,
+            compare_shown(high, digits), difference->count, text_plural(difference->count));
     if (report->verdict != COMPARE_SAME)
         put_changes(report, file);
 }
@@ -156,14 +173,14 @@ static bool make_sentence(struct compare_report *report) {
                 (int64_t)(report->runs[1].elapsed - report->runs[0].elapsed),
                 text_grouped(report->runs[0].elapsed).s);
     } else if (report->verdict != COMPARE_SAME) {
-        fprintf(file, "%+.*f", digits, report->percent);
+        fprintf(file, "%+.*f", digits, compare_shown(report->percent, digits));
         if (report->interval > 0)
             fprintf(file, " ± %.*f", digits, report->interval);
         fputs(" % cycles", file);
         put_changes(report, file);
     } else if (report->interval > 0)
-        fprintf(file, "no difference: %+.*f ± %.*f %% cycles", digits, report->percent, digits,
-                report->interval);
+        fprintf(file, "no difference: %+.*f ± %.*f %% cycles", digits,
+                compare_shown(report->percent, digits), digits, report->interval);
     else
         fputs("no difference: the same cycles", file);
     report->sentence = text_printer_end(&printer);
@@ -232,13 +249,10 @@ static bool note_libraries(struct compare_report *report) {
 
 static bool note_pairs(struct compare_report *report) {
     const struct compare_pairs *pairs = &report->pairs;
-    char lost[96] = "";
-    if (pairs->lost)
-        snprintf(lost, sizeof lost, "; %" PRIu32 " more were not found in both", pairs->lost);
     return report_note(&report->report,
-                       "estimated from %" PRIu32 " regions of the same work in both%s (--full "
+                       "estimated from %" PRIu32 " regions of the same work in both (--full "
                        "simulates every instruction)",
-                       pairs->count, lost);
+                       pairs->count);
 }
 
 static bool add_notes(struct compare_report *report) {

@@ -14,7 +14,6 @@ enum { COMPARE_TOLD = 3 };
 /* Regions of the same work in both runs, of which the difference is estimated. */
 struct compare_pairs {
     uint32_t count; /* 0: there are none */
-    uint32_t lost;  /* more that were chosen, and are not the same work */
     double half;    /* of the 95 % interval, share of the cycles before; −1: not known */
 };
 
@@ -40,6 +39,9 @@ struct compare_report {
     /* Those that make most of the change, in its direction. */
     const struct compared_change *told[COMPARE_TOLD];
     unsigned told_count;
+    /* The largest of those in the other direction, where they are told together and exceed the
+     * change by a quarter; NULL: they do not. */
+    const struct compared_change *against;
     char *sentence; /* what changed, where, why */
 };
 
@@ -98,5 +100,7 @@ void compare_put_change(const struct compare_report *report, const struct compar
 /* Copies a Markdown cell: without what would end it or begin something. */
 void compare_put_cell(const char *text, FILE *file);
 const char *compare_function(const struct compared_change *change);
+/* A figure as it is printed with so many digits: what would be "-0.00" is 0. */
+double compare_shown(double figure, int digits);
 /* Of the elapsed cycles before, in percent. */
 double compare_percent(const struct compare_report *report, int64_t units);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "program/program.h"
-#include "region/leave_out.h"
 #include "region/work_bounds.h"
 #include "study/chosen_regions.h"
 #include "study/opened_trace.h"
@@ -19,8 +18,8 @@ enum { WARM_UP = 15000000 };
 /* A bound lies at most so much of a slice behind where the slice begins. */
 enum { PATIENCE_SHARE = 4 };
 
-/* Of what is chosen, in instructions, so much may be lost. */
-static const double MOST_LOST = 0.2;
+/* Of the first run so much may be simulated: else all of it may as well be, which is exact. */
+static const double MOST_SIMULATED = 0.6;
 
 /* By how much of the second run's instructions the regions may miss them, beyond what their own
  * spread leaves open: else it has work that the first run has not. */
@@ -30,13 +29,12 @@ struct matching {
     struct matched_runs *matched;
     struct work_markers markers;
     struct work_bounds bounds;
-    const struct projection *slices;
+    const struct projection *profiled; /* slices of the first run */
+    struct projection slices;          /* between bounds that are in both runs */
     const struct slice_table *table;
     struct region_choice *choice;
     uint32_t *clusters;
-    bool *lost;
     struct given_regions given[2];
-    double *lengths[2]; /* by slice: instructions of each run */
 };
 
 static __attribute__((format(printf, 2, 3))) bool cannot(struct matching *matching,
@@ -123,88 +121,89 @@ static bool walk(struct matching *matching, unsigned side, struct error *error) 
 
 /* ---- regions ---- */
 
-/* What the slices are in both runs, in instructions: where bounds between slices are not found,
- * what lies between those that are is theirs together. */
-static bool measure_slices(struct matching *matching, struct error *error) {
+/* Instructions of a run between a bound and the next. */
+static uint64_t length_of(const struct matching *matching, size_t slice, int side) {
     const struct work_bound *bounds = matching->bounds.items;
-    const struct slice_table *table = matching->table;
-    for (int side = 0; side < 2; side++)
-        if (!(matching->lengths[side] = calloc(table->slice_count, sizeof(double))))
-            return error_set(error, "out of memory for slices");
-    for (size_t from = 0, to; from < table->slice_count; from = to) {
-        to = from + 1 + index_where(i, table->slice_count - from - 1, bounds[from + 1 + i].found);
+    return bounds[slice + 1].positions[side] - bounds[slice].positions[side];
+}
+
+/* Bounds that are found, and between each and the next what the slices there are together. A
+ * stretch that is longer in one run than in the other does not change as others do that execute the
+ * same code in the first: one dimension more tells them apart. */
+static bool join_slices(struct matching *matching, struct error *error) {
+    const struct projection *profiled = matching->profiled;
+    struct projection *slices = &matching->slices;
+    struct work_bound *bounds = matching->bounds.items;
+    const uint32_t stride = profiled->stride;
+    projection_init(slices, profiled->dimensions, profiled->seed);
+    slices->coordinates = calloc(profiled->count + 1, stride * sizeof *slices->coordinates);
+    slices->instructions = calloc(profiled->count + 1, sizeof *slices->instructions);
+    if (!slices->coordinates || !slices->instructions)
+        return error_set(error, "out of memory for slices");
+    for (size_t from = 0, to; from < profiled->count; from = to) {
+        float *point = slices->coordinates + slices->count * stride;
+        to = from + 1 + index_where(i, profiled->count - from - 1, bounds[from + 1 + i].found);
         const double all = (double)(bounds[to].wanted - bounds[from].wanted);
-        for (int side = 0; side < 2; side++)
-            for (size_t i = from; i < to; i++)
-                matching->lengths[side][i] =
-                    (double)(bounds[to].positions[side] - bounds[from].positions[side]) *
-                    (double)table->slices[i].instructions / all;
+        for (size_t i = from; i < to; i++)
+            for (uint32_t d = 0; d < stride; d++)
+                point[d] += profiled->coordinates[i * stride + d] *
+                            (float)((double)profiled->instructions[i] / all);
+        bounds[slices->count] = bounds[from];
+        bounds[slices->count + 1] = bounds[to];
+        const uint64_t before = length_of(matching, slices->count, 0);
+        if (profiled->dimensions < stride)
+            point[profiled->dimensions] =
+                (float)log((double)length_of(matching, slices->count, 1) / (double)before);
+        slices->instructions[slices->count++] = before;
     }
+    slices->dimensions += profiled->dimensions < stride;
+    matching->bounds.count = slices->count + 1;
     return true;
 }
 
-/* Those of which a bound is not found. */
-static void find_lost(struct matching *matching) {
-    const struct work_bound *bounds = matching->bounds.items;
-    for (uint32_t i = 0; i < matching->choice->point_count; i++) {
-        const uint32_t slice = matching->choice->points[i].slice;
-        matching->lost[i] = !bounds[slice].found || !bounds[slice + 1].found;
-    }
-}
-
-/* What a point that is left stands for, in instructions of a run. */
+/* What a point stands for, in instructions of a run. */
 static uint64_t stands_for(const struct matching *matching, uint32_t point, int side) {
-    double sum = 0;
+    uint64_t sum = 0;
     for (size_t i = 0; i < matching->choice->slice_count; i++)
         if (matching->choice->labels[i] == matching->choice->points[point].cluster)
-            sum += matching->lengths[side][i];
-    return (uint64_t)llround(sum);
+            sum += length_of(matching, i, side);
+    return sum;
 }
 
 static void give(struct matching *matching, uint32_t point) {
     const uint32_t slice = matching->choice->points[point].slice;
-    const struct work_bound *start = &matching->bounds.items[slice], *end = start + 1;
     for (int side = 0; side < 2; side++)
         matching->given[side].regions[matching->given[side].count++] =
-            (struct given_region){.first = start->positions[side],
-                                  .instructions = end->positions[side] - start->positions[side],
+            (struct given_region){.first = matching->bounds.items[slice].positions[side],
+                                  .instructions = length_of(matching, slice, side),
                                   .stands_for = stands_for(matching, point, side),
                                   .cluster = matching->clusters[slice]};
-}
-
-static bool make_room(struct matching *matching, struct error *error) {
-    const size_t count = (size_t)matching->choice->point_count + 1;
-    matching->lost = calloc(count, sizeof *matching->lost);
-    for (int side = 0; side < 2; side++)
-        if (!(matching->given[side].regions = calloc(count, sizeof(struct given_region))))
-            return error_set(error, "out of memory for regions");
-    return matching->lost || error_set(error, "out of memory for regions");
 }
 
 static bool make_regions(struct matching *matching, struct error *error) {
     struct region_choice *choice = matching->choice;
     struct matched_runs *matched = matching->matched;
-    matching->given[0].slice_count = matching->given[1].slice_count = choice->slice_count;
-    if (!make_room(matching, error))
+    if (!chosen_regions_find(&matching->slices, matched->regions, choice, &matching->clusters,
+                             error))
         return false;
-    if (!measure_slices(matching, error))
-        return false;
-    find_lost(matching);
-    const struct region_loss loss =
-        region_loss_of(matching->slices, choice, matching->clusters, matching->lost);
-    matched->lost = loss.points;
-    if (loss.points == choice->point_count ||
-        (double)loss.instructions > MOST_LOST * (double)matched->runs[0]->instructions)
+    const uint64_t simulated =
+        sum_over(uint64_t, i, choice->point_count, length_of(matching, choice->points[i].slice, 0));
+    const double share = (double)simulated / (double)matched->runs[0]->instructions;
+    if (share > MOST_SIMULATED)
         return cannot(matching,
-                      "%" PRIu32 " of %" PRIu32 " regions do not begin and end with the same work "
-                      "in both",
-                      loss.points, choice->point_count);
-    if (loss.points)
-        region_leave_out(matching->slices, matching->clusters, matching->lost, choice);
+                      "%.0f %% of the run would be simulated for %" PRIu32
+                      " stretches of the same work",
+                      100 * share, choice->point_count);
+    for (int side = 0; side < 2; side++) {
+        matching->given[side].slice_count = choice->slice_count;
+        matching->given[side].regions =
+            calloc(choice->point_count + 1, sizeof(struct given_region));
+        if (!matching->given[side].regions)
+            return error_set(error, "out of memory for regions");
+    }
     for (uint32_t i = 0; i < choice->point_count; i++)
-        if (!matching->lost[i])
-            give(matching, i);
-    matched->count = matching->given[0].count;
+        give(matching, i);
+    matched->count = choice->point_count;
     return true;
 }
 
@@ -257,15 +256,15 @@ static bool steps(struct matching *matching, struct error *error) {
         return cannot(matching, "they are of two architectures");
     if (!find_markers(matching, error) || is_over(matching))
         return is_over(matching);
-    if (!chunk_profile_finish(matched->runs[0]->profile, &matching->slices, &matching->table,
+    if (!chunk_profile_finish(matched->runs[0]->profile, &matching->profiled, &matching->table,
                               error) ||
-        !chosen_regions_find(matching->slices, matched->regions, matching->choice,
-                             &matching->clusters, error) ||
         !want_bounds(matching, error) || !walk(matching, 0, error) || !walk(matching, 1, error))
         return false;
     if (matched->watch->signal)
         return error_set(error, "interrupted before both runs were simulated");
     work_bounds_settle(&matching->bounds);
+    if (!join_slices(matching, error))
+        return false;
     if (!make_regions(matching, error) || is_over(matching))
         return is_over(matching);
     return simulate(matching, 0, error) && simulate(matching, 1, error) &&
@@ -279,10 +278,8 @@ bool matched_runs_go(struct matched_runs *matched, struct error *error) {
     work_markers_free(&matching.markers);
     work_bounds_free(&matching.bounds);
     region_choice_free(&choice);
+    projection_free(&matching.slices);
     free(matching.clusters);
-    free(matching.lost);
-    free(matching.lengths[0]);
-    free(matching.lengths[1]);
     free(matching.given[0].regions);
     free(matching.given[1].regions);
     return good;

@@ -1,12 +1,12 @@
 /* Two profiled runs, measured on the same stretches of work.
  *
  *     profiles of both ──► markers that survive (region/work_markers.h)
- *     slices of the first ──► regions ──► bounds, found in both (region/work_bounds.h)
- *     both simulated by these regions, each with the weight that it has in the first run
+ *     slices of the first ──► bounds, found in both (region/work_bounds.h) ──► regions
+ *     both simulated by these regions, each standing for the same stretches of both
  *         ──► the difference, from pairs (simulate/paired.h)
  *
- * Regions whose bounds are not found in both, or are not in their order there, are left out: those
- * most like them stand for what they did. */
+ * Where a bound is not found in both, or not in its order, the slices on both sides of it are one.
+ */
 #pragma once
 
 #include "simulate/paired.h"
@@ -21,9 +21,9 @@ struct matched_runs {
     uint32_t ideal;
     uint32_t regions; /* as many, or all slices there are */
 
-    char why_not[256];    /* the runs cannot be matched, for this reason; empty: they were */
-    size_t markers;       /* that survive */
-    uint32_t count, lost; /* regions that were simulated, and chosen but not found */
+    char why_not[256]; /* the runs cannot be matched, for this reason; empty: they were */
+    size_t markers;    /* that survive */
+    uint32_t count;    /* regions that were simulated */
     struct second_run_result seconds[2];
     struct simulation simulations[2];
     const struct code *codes[2]; /* live as long as this */

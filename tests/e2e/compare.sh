@@ -58,6 +58,33 @@ by_status() {
 }
 check "the status tells whether it is slower, where that is asked for" by_status
 
+# One function does more, the other one less: neither is what made the little that is left.
+cat >"$scratch/against.c" <<'PROGRAM'
+__attribute__((noinline)) unsigned up(unsigned count) {
+    unsigned all = 1;
+    for (unsigned i = 0; i < count; i++)
+        all = all * 33 + i;
+    return all;
+}
+__attribute__((noinline)) unsigned down(unsigned count) {
+    unsigned all = 1;
+    for (unsigned i = 0; i < count; i++)
+        all = all * 35 + i;
+    return all;
+}
+int main(void) {
+    return up(UP) + down(DOWN) == 7;
+}
+PROGRAM
+both_directions() {
+    gcc -g -O1 -DUP=50000 -DDOWN=58000 -o "$scratch/before" "$scratch/against.c" &&
+        gcc -g -O1 -DUP=61000 -DDOWN=50000 -o "$scratch/after" "$scratch/against.c" || return 1
+    compare "$scratch/before" "$scratch/after" >"$scratch/text"
+    tr '\n' ' ' <"$scratch/text" | tr -s ' ' | grep -qE '^\+0\.[0-9]+ % cycles: up \+[0-9.]+ % \(more instructions at against.c:[0-9]\), against down -[0-9.]+ % \(fewer instructions at against.c:1[0-9]\) before' &&
+        ! grep -qE -- '-0\.0+ %' "$scratch/text" || { cat "$scratch/text"; return 1; }
+}
+check "what changed the other way is told, where that is nearly all; nothing is -0.00 %" both_directions
+
 report=$scratch/compared.json
 exact_changes() {
     run compare --json --top 0 -o "$report" "$scratch/old" "$scratch/new" &&

@@ -76,7 +76,7 @@ in_full() { # REASON OPTION... OLD NEW
         grep -q "every instruction was simulated, not regions: $1" || { cat "$scratch/text"; return 1; }
 }
 check "of runs that do other work every instruction is simulated, and why is told" \
-    in_full '.* not .* work' "$scratch/old" "$scratch/unlike"
+    in_full '.*of the same work' "$scratch/old" "$scratch/unlike"
 check "of a program in another's place likewise" in_full 'it runs another program in its place' \
     "sh $scratch/exec" "$scratch/old"
 short() {

@@ -106,9 +106,7 @@ static json_t *layouts_json(const struct compare_report *report) {
 /* null: there are none. */
 static json_t *pairs_json(const struct compare_report *report) {
     const struct compare_pairs *pairs = &report->pairs;
-    return pairs->count ? json_pack("{s:i, s:i}", "regions", (int)pairs->count, "not_found",
-                                    (int)pairs->lost)
-                        : json_null();
+    return pairs->count ? json_pack("{s:i}", "regions", (int)pairs->count) : json_null();
 }
 
 json_t *compare_report_object(const struct compare_report *report) {

@@ -20,7 +20,7 @@ static void add_total(struct table *table, const char *what, double before, doub
     table_cell(table, what);
     table_cell(table, text_quantity(before).s);
     table_cell(table, text_quantity(after).s);
-    table_figure(table, "%+.2f %%", ratio_percent(before, after));
+    table_figure(table, "%+.2f %%", compare_shown(ratio_percent(before, after), 2));
 }
 
 static void print_totals(const struct compare_report *report, const struct page *page) {
@@ -55,9 +55,9 @@ static void print_layouts(const struct compare_report *report, const struct page
     add_spread(table, "before", &report->spreads[0]);
     add_spread(table, "after", &report->spreads[1]);
     table_cell(table, "change under each");
-    table_figure(table, "%+.2f %%", difference->least);
-    table_figure(table, "%+.2f %%", difference->percent.median);
-    table_figure(table, "%+.2f %%", difference->most);
+    table_figure(table, "%+.2f %%", compare_shown(difference->least, 2));
+    table_figure(table, "%+.2f %%", compare_shown(difference->percent.median, 2));
+    table_figure(table, "%+.2f %%", compare_shown(difference->most, 2));
     table_cell(table, "");
     fputc('\n', page->file);
     table_end(table);
@@ -77,8 +77,8 @@ static void print_causes(const struct compare_report *report, const struct page 
         table_cell(table, component_name(i));
         table_cell(table, text_cycles(old->causes[i]).s);
         table_cell(table, text_cycles(new->causes[i]).s);
-        table_figure(table, "%+.2f %%",
-                     compare_percent(report, (int64_t) new->causes[i] - (int64_t)old->causes[i]));
+        const int64_t more = (int64_t) new->causes[i] - (int64_t)old->causes[i];
+        table_figure(table, "%+.2f %%", compare_shown(compare_percent(report, more), 2));
     }
     fputc('\n', page->file);
     table_end(table);
@@ -105,7 +105,7 @@ static void print_changes(const struct compare_report *report, const struct page
         char reason[CHANGE_REASON_BYTES], place[CHANGE_PLACE_BYTES];
         compare_reason(change, reason, sizeof reason);
         compare_place(change, place, sizeof place);
-        table_figure(table, "%+.2f %%", compare_percent(report, change->units));
+        table_figure(table, "%+.2f %%", compare_shown(compare_percent(report, change->units), 2));
         add_side(table, change->sides[0]);
         add_side(table, change->sides[1]);
         table_cell(table, compare_function(change));
@@ -173,10 +173,12 @@ void compare_report_markdown_tables(const struct compare_report *report, FILE *f
     const struct compared_run *old = &report->runs[0], *new = &report->runs[1];
     fputs("| | before | after | change |\n|---|---:|---:|---:|\n", file);
     fprintf(file, "| cycles | %s ", text_count(old->elapsed).s);
-    fprintf(file, "| %s | %+.2f %% |\n", text_count(new->elapsed).s, report->percent);
+    fprintf(file, "| %s | %+.2f %% |\n", text_count(new->elapsed).s,
+            compare_shown(report->percent, 2));
     fprintf(file, "| instructions | %s ", text_count(old->all.executions).s);
-    fprintf(file, "| %s | %+.2f %% |\n\n", text_count(new->all.executions).s,
-            ratio_percent((double)old->all.executions, (double)new->all.executions));
+    fprintf(
+        file, "| %s | %+.2f %% |\n\n", text_count(new->all.executions).s,
+        compare_shown(ratio_percent((double)old->all.executions, (double)new->all.executions), 2));
     if (!report->count)
         return;
     fputs("| change | function | most of it | at |\n|---:|---|---|---|\n", file);
@@ -185,7 +187,7 @@ void compare_report_markdown_tables(const struct compare_report *report, FILE *f
         char reason[CHANGE_REASON_BYTES], place[CHANGE_PLACE_BYTES];
         compare_reason(change, reason, sizeof reason);
         compare_place(change, place, sizeof place);
-        fprintf(file, "| %+.2f %% ", compare_percent(report, change->units));
+        fprintf(file, "| %+.2f %% ", compare_shown(compare_percent(report, change->units), 2));
         compare_put_cell(compare_function(change), file);
         fprintf(file, "| %s ", reason);
         compare_put_cell(place, file);

@@ -43,7 +43,7 @@ const struct advice_row advice_table[ADVICE_KINDS] = {
                         "sim --ideal stfwd", IDEAL_STFWD},
     [ADVICE_CODE] = {"layout", "misses of code", "fetch waits for code: lay it out by a profile",
                      "fdo", IDEAL_IMISS},
-    [ADVICE_DIVIDE] = {"divide", "its divisions",
+    [ADVICE_DIVIDE] = {"divide", "waits for its divisions",
                        "the divisor is the same in all rounds: multiply by its reciprocal",
                        "icost --category int_div,fp_div", 0},
     [ADVICE_VECTOR] = {"vectors", "cycles without events",
@@ -84,6 +84,8 @@ struct looked {
     uint32_t head; /* of the loop that `body` is of */
     struct loop_body body;
     bool known;
+    uint32_t division;   /* one of those that the loop waits for; CFG_NONE: it does not */
+    double divided_left; /* share of the loop's cycles that is left without them */
 };
 
 /* ---- sums over the run ---- */
@@ -135,6 +137,54 @@ static void add_everywhere(struct looked *looked, struct candidate *candidate, u
                         .everywhere = true};
 }
 
+static uint32_t place_of(const struct looked *looked, uint32_t number) {
+    const struct static_insn *insn = &looked->search->request->code->insns[number];
+    return cfg_insn_at(looked->cfg, (uint32_t)(insn->offset - looked->group->offset));
+}
+
+static double executions_of(const struct looked *looked, uint32_t number) {
+    const struct simulation *simulation = looked->search->request->simulation;
+    return number < simulation->execution_count ? (double)simulation->executions[number] : 0;
+}
+
+/* Adds an instruction to the loop of `body`. True: it is a division by what does not change. */
+static bool add_to_loop(const struct looked *looked, uint32_t number, uint32_t at,
+                        struct divided_loop *loop) {
+    const struct advice_request *request = looked->search->request;
+    const struct simulation *simulation = request->simulation;
+    uint64_t count;
+    const struct pics_cell *cells =
+        insn_cells(simulation->cells, simulation->cell_count, number, &count);
+    const double executions = executions_of(looked, number);
+    for (uint64_t i = 0; i < count; i++)
+        loop->cycles += (double)cells[i].units / CYCLE_UNITS;
+    loop->instructions += executions;
+    if (!loop_divides_by_invariant(&looked->body, at))
+        return false;
+    if (request->code->insns[number].operation == OP_INT_DIV)
+        loop->integer += executions;
+    else
+        loop->floating += executions;
+    return true;
+}
+
+/* Whether the loop of `body`, without those within it, waits for a divider. */
+static void look_at_divider(struct looked *looked) {
+    struct divided_loop loop = {0};
+    uint32_t division = CFG_NONE;
+    for (uint32_t i = 0; i < looked->group->insn_count; i++) {
+        const uint32_t number = looked->search->functions.members[looked->group->first + i];
+        const uint32_t at = place_of(looked, number);
+        if (at != CFG_NONE &&
+            looked->cfg->blocks[looked->cfg->insns[at].block].loop == looked->head &&
+            add_to_loop(looked, number, at, &loop))
+            division = at;
+    }
+    const struct machine *machine = looked->search->request->machine;
+    looked->division =
+        advice_divider_bound(machine, &loop, &looked->divided_left) ? division : CFG_NONE;
+}
+
 /* The loop around an instruction; NULL: none, or nothing is known of it. */
 static const struct loop_body *loop_around(struct looked *looked, uint32_t at) {
     const uint32_t head = looked->cfg->blocks[looked->cfg->insns[at].block].loop;
@@ -144,6 +194,9 @@ static const struct loop_body *loop_around(struct looked *looked, uint32_t at) {
         loop_body_free(&looked->body);
         looked->known = loop_body_build(&looked->body, looked->cfg, head);
         looked->head = head;
+        looked->division = CFG_NONE;
+        if (looked->known)
+            look_at_divider(looked);
     }
     return looked->known ? &looked->body : NULL;
 }
@@ -152,14 +205,20 @@ static uint32_t first_of(const struct cfg *cfg, uint32_t block) {
     return cfg->blocks[block].first_insn;
 }
 
-static double saved_of_divisions(const struct looked *looked, uint32_t number, uint64_t units) {
+/* Cycles without events of an instruction: of a division, or of any in a loop that waits for the
+ * divider. */
+static bool look_at_division(struct looked *looked, uint32_t number, uint32_t at, uint64_t units) {
     const struct advice_request *request = looked->search->request;
-    const struct simulation *simulation = request->simulation;
-    const double divisions =
-        number < simulation->execution_count ? (double)simulation->executions[number] : 0;
-    return CYCLE_UNITS * advice_division_saving(request->machine,
-                                                request->code->insns[number].operation,
-                                                (double)units / CYCLE_UNITS, divisions);
+    if (looked->division != CFG_NONE)
+        return add(looked, ADVICE_DIVIDE, looked->division, units,
+                   (double)units * (1 - looked->divided_left));
+    if (!loop_divides_by_invariant(&looked->body, at))
+        return true;
+    const double cycles = (double)units / CYCLE_UNITS;
+    return add(looked, ADVICE_DIVIDE, at, units,
+               CYCLE_UNITS * advice_division_saving(request->machine,
+                                                    request->code->insns[number].operation, cycles,
+                                                    executions_of(looked, number)));
 }
 
 static bool look_at_insn(struct looked *looked, uint32_t number, uint32_t at) {
@@ -196,9 +255,8 @@ static bool look_at_insn(struct looked *looked, uint32_t number, uint32_t at) {
     }
     if (refill && branch_selects(cfg, at))
         good = good && add(looked, ADVICE_BRANCH, at, refill, 0);
-    if (plain && loop_divides_by_invariant(body, at))
-        good = good &&
-               add(looked, ADVICE_DIVIDE, at, plain, saved_of_divisions(looked, number, plain));
+    if (plain)
+        good = good && look_at_division(looked, number, at, plain);
     /* Of the arithmetic one part of as many as a vector has elements is left. */
     const unsigned size = good && plain ? loop_scalar_stream(body) : 0;
     if (size && (good = add(looked, ADVICE_VECTOR, head, plain,
@@ -219,8 +277,7 @@ static bool look_at(struct search *search, uint32_t number) {
         looked.cfg = &cfg;
         for (uint32_t i = 0; good && i < looked.group->insn_count; i++) {
             const uint32_t insn = search->functions.members[looked.group->first + i];
-            const uint32_t at = cfg_insn_at(
-                &cfg, (uint32_t)(search->request->code->insns[insn].offset - looked.group->offset));
+            const uint32_t at = place_of(&looked, insn);
             if (at != CFG_NONE)
                 good = look_at_insn(&looked, insn, at);
         }

@@ -11,3 +11,15 @@
  * OP_INT_DIV or OP_FP_DIV, whose latency and interval are those of its class. */
 double advice_division_saving(const struct machine *machine, enum operation operation,
                               double cycles, double divisions);
+
+/* A loop, over all of its rounds. */
+struct divided_loop {
+    double cycles, instructions;
+    double integer, floating; /* divisions by what does not change */
+};
+
+/* Whether the loop takes as long as its divisions keep the divider busy, so that all of its cycles
+ * wait for that, whichever instruction they are attributed to: then `left` is the share of them
+ * that is left when multipliers do the work, or instructions are dispatched. */
+bool advice_divider_bound(const struct machine *machine, const struct divided_loop *loop,
+                          double *left);

@@ -53,6 +53,12 @@ divisions() {
         'abs(first["saving_percent"] / first["evidence_percent"] - (14 - 2 * 3 - 2) / 14) < 0.01'
 }
 check "divisions by the same number" divisions
+# Each round has one division, which keeps the divider for 5 cycles, and 7 instructions, which take 7/6.
+divider() {
+    advise scale scale --limit 300K && told 'first["kind"] == "divide"' \
+        'abs(first["saving_percent"] / first["evidence_percent"] - (1 - 7 / 6 / 5)) < 0.01'
+}
+check "a loop that waits for the divider, whichever instruction has its cycles" divider
 
 padding() {
     run explain --json --top 1 -- "$WORKLOADS/x86_64/counters" together 2 20000 >"$scratch/padding.json" 2>/dev/null &&

@@ -13,6 +13,7 @@
  * floating point 13 and 5, 3 and 1, of one. */
 static struct machine machine = {
     .pools = {{.units = 1}, {.units = 2}, {.units = 4}},
+    .core = {.dispatch_width = 4},
     .classes = {[OP_INT_DIV] = {.pool = 0, .latency = 14, .interval = 8},
                 [OP_INT_MUL] = {.pool = 1, .latency = 3, .interval = 1},
                 [OP_INT_ALU] = {.pool = 2, .latency = 1, .interval = 1},
@@ -49,8 +50,24 @@ static void nothing_to_save(void **state) {
     assert_true(advice_division_saving(&fast, OP_INT_DIV, 100, 100) == 0);
 }
 
+/* Ten instructions a round with one division of 5 cycles: 5.2 cycles, all of the divider's, of
+ * which 10 / 4 = 2.5 to dispatch them are left. With 6 cycles it waits for something else. */
+static void bound_by_the_divider(void **state) {
+    (void)state;
+    double left = 0;
+    struct divided_loop loop = {.cycles = 520, .instructions = 1000, .floating = 100};
+    assert_true(advice_divider_bound(&machine, &loop, &left) && fabs(left - 250 / 520.) < 1e-9);
+    loop.cycles = 600;
+    assert_false(advice_divider_bound(&machine, &loop, &left));
+    loop = (struct divided_loop){.cycles = 800, .instructions = 300, .integer = 100};
+    assert_true(advice_divider_bound(&machine, &loop, &left) && fabs(left - 100 / 800.) < 1e-9);
+    loop.integer = 0;
+    assert_false(advice_divider_bound(&machine, &loop, &left));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(latency), cmocka_unit_test(throughput),
-                                       cmocka_unit_test(nothing_to_save)};
+                                       cmocka_unit_test(nothing_to_save),
+                                       cmocka_unit_test(bound_by_the_divider)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,8 +17,6 @@ struct spread {
     double cycles; /* all, of what they stand for */
 };
 
-static const double SHARED = 0.003; /* see estimate.h */
-
 struct estimate {
     const struct region_sample *samples;
     size_t count;
@@ -112,7 +110,7 @@ double estimate_interval(const struct region_sample *samples, size_t count, regi
     const struct estimate estimate = {samples, count, figure, context};
     double cycles;
     const double half = find_spread(&estimate, &cycles);
-    return half < 0 ? half : half + SHARED * cycles;
+    return half < 0 ? half : half + ESTIMATE_SHARED * cycles;
 }
 
 /* The two parts of a run are independent of each other. */

@@ -27,6 +27,8 @@
 #include "attribute/attribute.h"
 #include "tap/tap.h"
 
+#define ESTIMATE_SHARED 0.003
+
 /* A region that was simulated, in the order of the run. */
 struct region_sample {
     uint32_t cluster, thread;

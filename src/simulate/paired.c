@@ -1,5 +1,7 @@
 #include "simulate/paired.h"
 
+#include <math.h>
+
 struct pairs {
     const struct region_sample *before, *after;
     uint32_t count;
@@ -45,11 +47,12 @@ bool paired_difference_of(const struct simulation *before, const struct simulati
     for (uint32_t i = 0; i < first->simulated; i++)
         instructions += times(&pairs.before[i]) * (double)pairs.after[i].instructions;
     const double half = estimate_spread(pairs.before, first->simulated, residual, &pairs);
-    *difference =
-        (struct paired_difference){.share = pairs.ratio - 1,
-                                   .half = half < 0 ? half : half / (double)before->cycles,
-                                   .instructions = instructions,
-                                   .instructions_half = estimate_spread(
-                                       pairs.before, first->simulated, later_instructions, &pairs)};
+    *difference = (struct paired_difference){
+        .share = pairs.ratio - 1,
+        .half = half < 0 ? half
+                         : half / (double)before->cycles + ESTIMATE_SHARED * fabs(pairs.ratio - 1),
+        .instructions = instructions,
+        .instructions_half =
+            estimate_spread(pairs.before, first->simulated, later_instructions, &pairs)};
     return true;
 }

@@ -6,7 +6,10 @@
  * how many cycles an instruction takes, a ratio estimate (Cochran 1977 §6.3): of a pair counts only
  * by how much its later cycles differ from its later instructions at the cycles per instruction of
  * its cluster. What is told is a ratio, too, to the first run's cycles: what the pairs' cycles are
- * in that ratio leaves nothing open. */
+ * in that ratio leaves nothing open.
+ *
+ * What all regions have in common (simulate/estimate.h) is in both runs alike: of it the same share
+ * of the difference is left open. */
 #pragma once
 
 #include "simulate/simulate.h"

@@ -134,7 +134,7 @@ in_text() {
 }
 # An epoch that was saved, with more options of what is shown.
 saved() {
-    run explain --save --machine zen4 --output "$scratch/out" -- "$chase" 30000 1 8192 >/dev/null &&
+    run explain --no-what-if --save --machine zen4 --output "$scratch/out" -- "$chase" 30000 1 8192 >/dev/null &&
         import "$(this_processor)" || return 1
     run annotate --epoch "$epoch" --simulated $((epoch - 1)) --source --cfg "$scratch/graph.svg" chase_one >"$scratch/text" &&
         grep -qE 'executed 30.0 k times' "$scratch/text" && grep -q 'at->next' "$scratch/text" &&

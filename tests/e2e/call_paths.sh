@@ -55,7 +55,7 @@ check "main is below the C library's start" \
     bash -c "grep -A1 __libc_start_call_main tree.txt | tail -n 1 | grep -qE ' main +c '"
 check "functions called have branches" grep -qE '[├└] fib +c ' tree.txt
 check "each line has its CPI and cycle stack" grep -qE ' main +c +[0-9.]+ +Base [0-9.]+ ' tree.txt
-check "on a narrow page there is less" env COLUMNS=60 "$CULPRIT" explain --tree -o narrow.txt c.ctrace
+check "on a narrow page there is less" env COLUMNS=60 "$CULPRIT" explain --no-what-if --tree -o narrow.txt c.ctrace
 check "and it fits" test "$(grep -E '%' narrow.txt | wc -L)" -le 200
 
 run sim --callers=compare -o callers.txt c.ctrace

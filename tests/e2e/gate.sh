@@ -156,7 +156,7 @@ check "an entry that is not there" unsaid "has no entry 'prog -l'" -- ./prog -l
 check "a program that is not there" unsaid 'cannot run' --name prog -- ./nothing
 check "a program that fails" unsaid 'ended with status 1' --update -- false
 check "a program that a signal ends" unsaid 'ended with signal 15' --update -- sh -c 'kill $$'
-counter='n=$(cat count); echo $((n + 1500)) > count; while [ $n -gt 0 ]; do n=$((n - 1)); done'
+counter='n=$(cat count); echo $((n + 300)) > count; while [ $n -gt 0 ]; do n=$((n - 1)); done'
 echo 0 >count
 check "a program that does another thing each time" unsaid 'not do the same each time' --update --follow -- sh -c "$counter"
 one_fails() {

@@ -72,7 +72,7 @@ check "levels by image sum to the slots" images_sum
 estimates_sum() {
     kind=$1
     shift
-    run explain --levels --top 0 --machine zen4 --json -o est.json "$@" >out 2>why &&
+    run explain --no-what-if --levels --top 0 --machine zen4 --json -o est.json "$@" >out 2>why &&
         python3 -S levels.py est.json "$kind" || { cat why; return 1; }
 }
 by_regions() {

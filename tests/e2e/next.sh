@@ -28,7 +28,7 @@ check "sim: --fields" follow "--fields=node" sim --fields=node --limit 1M -- ./o
 check "sim: --levels" follow --levels sim --levels kept.ctrace
 check "explain: --data --tree" follow "--data --tree" explain --data --tree --limit 300k -- ./objects hash
 check "explain: by regions" follow "--regions-over 200k --regions 4" \
-    explain --data --regions-over 200k --regions 4 --limit 800k -- ./objects list
+    explain --no-what-if --data --regions-over 200k --regions 4 --limit 800k -- ./objects list
 check "explain: --python, with quotes" follow --python \
     explain --no-what-if --python --limit 1M -- "$python" -I -S -c 'print(sum(i % 7 for i in range(300)), "a b")'
 run bbv --size 200k -o list.bb -- ./objects list >/dev/null 2>&1 &&

@@ -41,7 +41,7 @@ PROGRAM
     python3 -c 'import sys, xml.dom.minidom as xml; xml.parse("picture.svg")' && grep -q '>dot dot.c:' picture.svg
 }
 check "sim tells operations and bytes of a loop, and draws them" dot_is_told sim
-check "so does explain" dot_is_told explain
+check "so does explain" dot_is_told explain --no-what-if
 
 table_fits() {
     COLUMNS=80 run sim --machine zen4 --roofline picture.svg -o text -- ./dot &&

@@ -16,7 +16,7 @@ static void print_help(FILE *file) {
     fputs("usage: culprit VERB [OPTION...] [--] COMMAND...\n\n"
           "Finds what every processor cycle of a program was spent on, and why.\n",
           file);
-    for (int i = 0; i < verb_count; i++) {
+    for (size_t i = 0; i < verb_count; i++) {
         if (verb_entries[i].question)
             fprintf(file, "\n%s\n", verb_entries[i].question);
         fprintf(file, "  %-10s %s\n", verb_entries[i].name, verb_entries[i].summary);
@@ -27,15 +27,15 @@ static void print_help(FILE *file) {
 }
 
 static const struct verb_entry *find_verb(const char *name) {
-    const size_t i = index_where(k, (size_t)verb_count, !strcmp(name, verb_entries[k].name));
-    return i < (size_t)verb_count ? &verb_entries[i] : NULL;
+    const size_t i = index_where(k, verb_count, !strcmp(name, verb_entries[k].name));
+    return i < verb_count ? &verb_entries[i] : NULL;
 }
 
 static int unknown_verb(const char *name) {
-    const char *names[verb_count];
-    for (int i = 0; i < verb_count; i++)
+    const char *names[verb_count + 1];
+    for (size_t i = 0; i < verb_count; i++)
         names[i] = verb_entries[i].name;
-    const char *nearest = nearest_word(name, names, (size_t)verb_count);
+    const char *nearest = nearest_word(name, names, verb_count);
     if (nearest)
         fprintf(stderr, "culprit: %s: no such verb (did you mean '%s'?)\n", name, nearest);
     else

@@ -72,7 +72,7 @@ static void put_help(const char *help, const char *escaped) {
 }
 
 static void put_verbs(void) {
-    for (int i = 0; i < verb_count; i++)
+    for (size_t i = 0; i < verb_count; i++)
         printf("%s%s", i ? " " : "", verb_entries[i].name);
 }
 
@@ -130,7 +130,7 @@ static void put_bash(void) {
         "    done\n"
         "    case $verb:$before in\n",
         stdout);
-    for (int i = 0; i < verb_count; i++)
+    for (size_t i = 0; i < verb_count; i++)
         each_option(&verb_entries[i], bash_value);
     fputs("    esac\n"
           "    if [ -n \"$words\" ]; then\n"
@@ -140,7 +140,7 @@ static void put_bash(void) {
           "    if [ -z \"$files\" ] && [[ $word = -* ]]; then\n"
           "        case $verb in\n",
           stdout);
-    for (int i = 0; i < verb_count; i++) {
+    for (size_t i = 0; i < verb_count; i++) {
         printf("        %s) words='--help", verb_entries[i].name);
         each_option(&verb_entries[i], bash_name);
         fputs("' ;;\n", stdout);
@@ -194,7 +194,7 @@ static void put_zsh(void) {
           "        local -a verbs\n"
           "        verbs=(\n",
           stdout);
-    for (int i = 0; i < verb_count; i++) {
+    for (size_t i = 0; i < verb_count; i++) {
         printf("            '%s:", verb_entries[i].name);
         put_help(verb_entries[i].summary, "\\");
         fputs("'\n", stdout);
@@ -208,7 +208,7 @@ static void put_zsh(void) {
           "    ((CURRENT--))\n"
           "    case $verb in\n",
           stdout);
-    for (int i = 0; i < verb_count; i++) {
+    for (size_t i = 0; i < verb_count; i++) {
         printf("    %s) _arguments -S \\\n", verb_entries[i].name);
         each_option(&verb_entries[i], zsh_option);
         fputs("        '*::: := _normal' ;;\n", stdout);
@@ -243,12 +243,12 @@ static void fish_option(const struct verb_entry *entry, const struct option_row 
 
 static void put_fish(void) {
     fputs("# Completes culprit's command line in fish: culprit completion fish | source\n", stdout);
-    for (int i = 0; i < verb_count; i++) {
+    for (size_t i = 0; i < verb_count; i++) {
         printf("complete -c culprit -n __fish_use_subcommand -f -a %s -d '", verb_entries[i].name);
         put_help(verb_entries[i].summary, "\\");
         fputs("'\n", stdout);
     }
-    for (int i = 0; i < verb_count; i++)
+    for (size_t i = 0; i < verb_count; i++)
         each_option(&verb_entries[i], fish_option);
 }
 

@@ -60,4 +60,4 @@ const struct verb_entry verb_entries[] = {
     {NULL, "completion", "print a script that completes options in bash, zsh or fish",
      &verb_completion},
 };
-const int verb_count = sizeof verb_entries / sizeof *verb_entries;
+const size_t verb_count = sizeof verb_entries / sizeof *verb_entries;

@@ -1,6 +1,8 @@
 /* The table of verbs. */
 #pragma once
 
+#include <stddef.h>
+
 /* In the order of --help. */
 struct verb_entry {
     const char *question; /* heading of a new group, or NULL */
@@ -8,4 +10,4 @@ struct verb_entry {
     const struct verb *verb;
 };
 extern const struct verb_entry verb_entries[];
-extern const int verb_count;
+extern const size_t verb_count;

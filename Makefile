@@ -55,7 +55,8 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_
 OWN_FILES := $(wildcard src/*.c src/*/*.[ch] src/*/*/*.[ch] tests/*.h tests/*/*.[ch] \
 	workloads/*.[ch] bench/*.[ch])
 
-all: $(if $(PROGRAM),$(B)/culprit) plugin workloads
+all: program workloads
+program: $(if $(PROGRAM),$(B)/culprit) plugin
 .DEFAULT_GOAL := all
 
 # A file that changes when its text does: what depends on it is made again when flags or the list
@@ -148,7 +149,7 @@ $(B)/%.bpf.o: %.bpf.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,BPF)
 	$(Q)$(BPF_CLANG) -target bpf -D__TARGET_ARCH_$(BPF_ARCHITECTURE) \
-		-idirafter /usr/include/$(shell uname -m)-linux-gnu -O2 -g $(CFLAGS) -MMD -MP -c -o $@ $<
+		-idirafter /usr/include/$(shell uname -m)-linux-gnu -O2 -g $(CFLAGS) -fno-stack-protector -MMD -MP -c -o $@ $<
 $(B)/src/live/collector_object.o: $(B)/src/live/bpf/collector.bpf.o
 $(B)/src/live/sample_probe.o: $(B)/src/live/bpf/sample.bpf.o
 $(B)/src/live/collector_object.o $(B)/src/live/sample_probe.o: ALL_CFLAGS += -Wa,-I$(B)
@@ -322,7 +323,7 @@ zshdir ?= $(prefix)/share/zsh/site-functions
 fishdir ?= $(prefix)/share/fish/vendor_completions.d
 MACHINES := $(wildcard machines/*.ini machines/*.forms)
 PAGES := $(wildcard docs/man/*.1)
-install: all
+install: program
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(DESTDIR)$(mandir)/man1 \
 		$(DESTDIR)$(unitdir) $(DESTDIR)$(bashdir) $(DESTDIR)$(zshdir) $(DESTDIR)$(fishdir)
 	install -m 755 $(B)/culprit $(DESTDIR)$(bindir)
@@ -342,6 +343,20 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(mandir)/man1/,$(notdir $(PAGES)))
 	-rmdir $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(dir $(DESTDIR)$(machinedir))
 
+# ---- Debian packages, into build/deb: of what is here, without a build of its own.
+PACKAGE_PACKAGES := debhelper dpkg-dev lintian fakeroot
+VERSION := $(shell sed -n 's/.*CULPRIT_VERSION "\(.*\)".*/\1/p' src/cmd/cmd.h)
+DEB := build/deb/culprit-$(VERSION)
+deb:
+	@scripts/install-packages $(BUILD_PACKAGES) $(PACKAGE_PACKAGES)
+	@rm -rf build/deb
+	@mkdir -p $(DEB)
+	@tar -cf - --exclude=./build --exclude=./.git . | tar -xf - -C $(DEB)
+	@mv $(DEB)/packaging/debian $(DEB)/debian
+	cd $(DEB) && MAKELEVEL=0 dpkg-buildpackage --build=binary --no-sign
+	lintian --fail-on error build/deb/*.changes
+	@ls build/deb/*.deb
+
 clean:
 	rm -rf build
 
@@ -355,6 +370,7 @@ help:
 	@echo 'make bench           benchmarks of speed and memory'
 	@echo 'make fuzz            each fuzz target for FUZZ_SECONDS=60 (clang)'
 	@echo 'make install         to prefix=/usr/local, under DESTDIR; make uninstall takes it away'
+	@echo 'make deb             Debian packages, in build/deb'
 	@echo 'make deps            install the Debian packages that building and testing need'
 	@echo 'make deps-browser    also a browser, for test-browser'
 	@echo 'make deps-develop    also those for format, lint and fuzz'
@@ -365,7 +381,7 @@ help:
 	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, variables for'
 	@echo '                     debuggers; build/debug), V=1 (whole commands)'
 
-.PHONY: all plugin workloads deps deps-browser deps-develop demo test test-sanitize test-browser unit-tests soak bench fuzz \
+.PHONY: all program deb plugin workloads deps deps-browser deps-develop demo test test-sanitize test-browser unit-tests soak bench fuzz \
 	fuzz-targets format format-check lint lint-rooms lint-cppcheck lint-clang-tidy install uninstall clean help
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -path '*/deb' -prune -o -name '*.d' -type f -print 2>/dev/null)

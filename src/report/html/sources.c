@@ -38,10 +38,7 @@ bool html_sources_use(struct html_sources *sources, const char *file, uint32_t l
     const struct used *last = sources->count ? &sources->items[sources->count - 1] : NULL;
     if (last && last->line == line && last->file == file)
         return true;
-    if (!array_room(sources->items, sources->capacity, sources->count + 1))
-        return false;
-    sources->items[sources->count++] = (struct used){file, line};
-    return true;
+    return array_push(sources->items, sources->capacity, sources->count, (struct used){file, line});
 }
 
 ORDER(by_line, struct used, strcmp(a->file, b->file) ?: ascending(a->line, b->line))

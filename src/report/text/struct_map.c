@@ -54,7 +54,10 @@ static void print_fields(const struct struct_run *run, const struct page *page) 
         const struct map_field *field = &run->map.fields[i];
         const uint64_t line = (field->offset + begins_at(run)) / LINE;
         char text[NAME_BYTES];
-        table_figure(table, line == last ? "" : "%" PRIu64, line);
+        if (line == last)
+            table_cell(table, "");
+        else
+            table_figure(table, "%" PRIu64, line);
         last = line;
         table_figure(table, "%" PRIu64, field->offset);
         table_figure(table, "%" PRIu64, field->size);

@@ -119,11 +119,8 @@ static bool may_have_regions(const struct compare_job *job) {
     return !input->skip && !input->from && !input->follow;
 }
 
-static bool prepare(void *verb, struct error *error) {
-    struct compare_job *job = verb;
+bool compare_prepare_pair(struct compare_job *job, struct error *error) {
     job->report.report.verb = "compare";
-    if (job->judged)
-        job->verb.failed = STATUS_BROKEN;
     job->report.top = job->verb.output.top;
     job->run.watch = &verb_watch;
     job->run.machines = &job->machines;
@@ -138,8 +135,14 @@ static bool prepare(void *verb, struct error *error) {
     if (job->full || !may_have_regions(job))
         job->run.over = 0;
     return machine_choice_load(&job->machines, &job->machine, error) &&
-           (job->layout_count < 2 || prepare_layouts(job, error)) &&
-           verb_open_report(&job->verb, error);
+           (job->layout_count < 2 || prepare_layouts(job, error));
+}
+
+static bool prepare(void *verb, struct error *error) {
+    struct compare_job *job = verb;
+    if (job->judged)
+        job->verb.failed = STATUS_BROKEN;
+    return compare_prepare_pair(job, error) && verb_open_report(&job->verb, error);
 }
 
 /* After an interrupt, of fewer layouts. */
@@ -156,8 +159,7 @@ static bool run_layouts(struct compare_job *job, struct error *error) {
     return good;
 }
 
-static bool run(void *verb, struct error *error) {
-    struct compare_job *job = verb;
+bool compare_run_pair(struct compare_job *job, struct error *error) {
     if (job->layout_count > 1)
         return run_layouts(job, error);
     const bool good = compare_run_go(&job->run, error);
@@ -170,9 +172,13 @@ static bool run(void *verb, struct error *error) {
     return good;
 }
 
+static bool run(void *verb, struct error *error) {
+    return compare_run_pair(verb, error);
+}
+
 /* Whether the commands have done what they are for: one that a signal ended has not, nor has one
  * that ended otherwise than the other. */
-static bool can_be_judged(const struct compare_job *job, struct error *error) {
+bool compare_can_be_judged(const struct compare_job *job, struct error *error) {
     const struct compare_side *sides = job->sides;
     for (unsigned i = 0; i < 2; i++)
         if (sides[i].exit.known && sides[i].exit.signaled)
@@ -192,7 +198,7 @@ static void judge(struct compare_job *job) {
     struct error error = {0};
     job->verb.exit = (struct trace_exit){
         .known = true, .status = compare_is_slower(&job->report, 100 * job->fail_above)};
-    if (!can_be_judged(job, &error))
+    if (!compare_can_be_judged(job, &error))
         verb_report_late(&job->verb, &error);
 }
 
@@ -215,8 +221,7 @@ static bool write_report(void *verb, struct error *error) {
     return true;
 }
 
-static void clean_up(void *verb) {
-    struct compare_job *job = verb;
+void compare_clean_up_pair(struct compare_job *job) {
     compare_report_free(&job->report);
     for (unsigned i = 0; i < 2; i++) {
         free(job->sides[i].command);
@@ -224,8 +229,17 @@ static void clean_up(void *verb) {
     }
 }
 
+static void clean_up(void *verb) {
+    compare_clean_up_pair(verb);
+}
+
+static const struct verb *choose(void *verb) {
+    return ((struct compare_job *)verb)->suite ? &compare_suite : &verb_compare;
+}
+
 const struct verb verb_compare = {.line = &compare_line,
                                   .size = sizeof(struct compare_job),
+                                  .choose = choose,
                                   .prepare = prepare,
                                   .run = run,
                                   .report = write_report,

@@ -16,6 +16,8 @@ struct compare_side {
 
 struct compare_job {
     struct verb_run verb;
+    const char *suite;          /* file of pairs, in place of words; NULL: none */
+    struct suite *several;      /* those (compare_suite.c) */
     struct input_options input; /* of commands and traces alike */
     struct machine_options machine;
     struct machine_choice machines;
@@ -36,6 +38,16 @@ struct compare_job {
 };
 
 extern const struct command_line compare_line;
+
+/* Several pairs (compare_suite.c). */
+extern const struct verb compare_suite;
+
+/* The steps of one pair, but for what is opened and written. */
+bool compare_prepare_pair(struct compare_job *job, struct error *error);
+bool compare_run_pair(struct compare_job *job, struct error *error);
+/* Once its report is built. False, with an error: --fail-above has no answer. */
+bool compare_can_be_judged(const struct compare_job *job, struct error *error);
+void compare_clean_up_pair(struct compare_job *job);
 
 /* Whether a word ends in ".json". */
 bool compare_word_ends(const char *word, const char *ending);

@@ -65,12 +65,40 @@ static const struct option_row OPTIONS[] = {
         "Exit status 1 if NEW is slower by more than that, and by more than estimates and layouts "
         "leave open; 125 if that cannot be said",
         GIVEN(judged)),
+    TEXT("suite", "FILE", suite,
+         "Compare the pairs of FILE, in place of OLD and NEW: a section [NAME] each, with old = "
+         "OLD, "
+         "new = NEW and arguments = ARGUMENT...",
+         .least = 1),
     FLAG("markdown", markdown, "The sentence and the tables as Markdown", .group = 3),
     {0}};
 
+/* Of one pair. */
+static void check_sides(struct argp_state *state, struct compare_job *job) {
+    bool commands = false;
+    for (unsigned i = 0; i < 2; i++) {
+        struct compare_side *side = &job->sides[i];
+        if (compare_word_ends(side->word, ".json"))
+            side->report = side->word;
+        const bool command = !side->report && !compare_word_ends(side->word, ".ctrace");
+        if (!command && job->layout_count > 1)
+            options_fail(state, "--layouts: %s is one run that was; layouts are of commands",
+                         side->word);
+        commands |= command;
+    }
+    if (job->arguments && job->arguments[0] && !commands)
+        options_fail(state, "%s: arguments are for commands, and neither is one",
+                     job->arguments[0]);
+}
+
 static void check(struct argp_state *state, void *verb) {
     struct compare_job *job = verb;
-    if (job->word_count < 2)
+    if (job->suite && job->word_count)
+        options_fail(state, "--suite %s: the pairs are there, and %s is one more word", job->suite,
+                     job->sides[0].word);
+    if (job->suite && job->relink_count)
+        options_fail(state, "--relink: of one pair, not of --suite");
+    if (!job->suite && job->word_count < 2)
         options_fail(state, "compare what with what? (culprit compare OLD NEW [ARGUMENT...], each "
                             "a program, a trace or a report of culprit sim --json --top 0)");
     if (job->markdown && job->verb.output.json)
@@ -94,20 +122,8 @@ static void check(struct argp_state *state, void *verb) {
         options_fail(state, "--relink: of OLD, and once more of NEW");
     if (job->layouts.jobs && job->layout_count < 2)
         options_fail(state, "--jobs: it is about layouts (add --layouts N)");
-    bool commands = false;
-    for (unsigned i = 0; i < 2; i++) {
-        struct compare_side *side = &job->sides[i];
-        if (compare_word_ends(side->word, ".json"))
-            side->report = side->word;
-        const bool command = !side->report && !compare_word_ends(side->word, ".ctrace");
-        if (!command && job->layout_count > 1)
-            options_fail(state, "--layouts: %s is one run that was; layouts are of commands",
-                         side->word);
-        commands |= command;
-    }
-    if (job->arguments && job->arguments[0] && !commands)
-        options_fail(state, "%s: arguments are for commands, and neither is one",
-                     job->arguments[0]);
+    if (!job->suite)
+        check_sides(state, job);
 }
 
 static const struct option_part PARTS[] = {
@@ -118,7 +134,7 @@ static const struct option_part PARTS[] = {
 const struct command_line compare_line = {
     .own = {.options = OPTIONS, .begin = begin, .argument = take_word, .end = check},
     .parts = PARTS,
-    .arguments = "OLD NEW [ARGUMENT...]",
+    .arguments = "OLD NEW [ARGUMENT...]\n--suite FILE",
     .help = "Compares two builds of a program, or two runs: which function takes more or fewer "
             "cycles, by which event, in which line. OLD and NEW are each a program or a command in "
             "one word, a trace (.ctrace), or a report of sim or explain (.json, written with "
@@ -127,4 +143,5 @@ const struct command_line compare_line = {
             "Examples:\n  culprit compare ./parse.old ./parse rows.csv\n"
             "  culprit compare --layouts 10 ./parse.old ./parse rows.csv\n"
             "  culprit compare 'gzip -1' 'gzip -9' -c /bin/bash\n"
+            "  culprit compare --suite pairs.ini --fail-above 1\n"
             "  culprit sim --repeatable --json --top 0 -o old.json -- ./parse rows.csv"};

@@ -92,7 +92,7 @@ static bool set_option(struct parsing *parsing, struct argp_state *state, int ke
         if (option->not_again)
             leave_out(parsing->words, state, value);
         option_set(state, option, parsing->rows[i].request, value);
-        option_note_file(parsing, option, value);
+        option_note_file(parsing, option, parsing->rows[i].request, value);
         return true;
     }
     return false;

@@ -48,6 +48,8 @@ struct option_row {
     int group;         /* of --help, sorted by it; 0: that of the row before */
     bool optional;     /* its value may be left out: a member then stays as it is */
     bool written;      /* a file that is written: not one that the command line names elsewhere */
+    size_t beginning;  /* 1 + offset of a text that, when it is given, makes of that file what names
+                          begin with; 0: none */
     bool not_again;    /* the next useful command does not repeat it */
     size_t member;     /* offset in the request */
     size_t counter;    /* offset of the uint32_t or size_t that counts a list */

@@ -5,9 +5,11 @@
 
 #include "cmd/option_parsing.h"
 
-void option_note_file(struct parsing *parsing, const struct option_row *option, const char *path) {
+void option_note_file(struct parsing *parsing, const struct option_row *option, const void *request,
+                      const char *path) {
     if (option->written && parsing->written_count < FILES_MOST) {
         parsing->written[parsing->written_count].option = option;
+        parsing->written[parsing->written_count].request = request;
         parsing->written[parsing->written_count++].path = path;
     }
 }
@@ -51,12 +53,21 @@ static void check_options(const struct argp_state *state, const struct parsing *
                          parsing->written[i].option->name);
 }
 
+static bool is_beginning(const struct parsing *parsing, unsigned number) {
+    const struct option_row *option = parsing->written[number].option;
+    const char *text = NULL;
+    if (option->beginning)
+        memcpy(&text, (const char *)parsing->written[number].request + option->beginning - 1,
+               sizeof text);
+    return text;
+}
+
 void option_check_files(const struct argp_state *state, const struct parsing *parsing) {
     for (unsigned i = 0; i < parsing->written_count; i++) {
         const char *path = parsing->written[i].path;
         struct stat file;
         const bool exists = stat(path, &file) == 0;
-        if (!strcmp(path, "-") || (exists && !S_ISREG(file.st_mode)))
+        if (!strcmp(path, "-") || is_beginning(parsing, i) || (exists && !S_ISREG(file.st_mode)))
             continue;
         if (exists)
             check_arguments(state, parsing, i, &file);

@@ -18,6 +18,7 @@ struct parsing {
     int first; /* place in argv of the first argument that is no option; 0: none yet */
     struct {
         const struct option_row *option;
+        const void *request; /* of the row */
         const char *path;
     } written[FILES_MOST];
     unsigned written_count;
@@ -30,7 +31,8 @@ void option_set(struct argp_state *state, const struct option_row *option, void 
 void option_explain_mistake(const struct argp_state *state, const struct parsing *parsing);
 
 /* A file that the option says is written. */
-void option_note_file(struct parsing *parsing, const struct option_row *option, const char *path);
+void option_note_file(struct parsing *parsing, const struct option_row *option, const void *request,
+                      const char *path);
 /* When all is parsed: a file that is written must be neither one that exists and is an argument,
  * as a trace or the program that runs, nor that of another option. Exits if it is. */
 void option_check_files(const struct argp_state *state, const struct parsing *parsing);

@@ -24,7 +24,7 @@ static const struct option_row OPTIONS[] = {
     HEADING(4, "How to capture:"),
     TEXT("output", "FILE", output,
          "The trace (default: PROGRAM.ctrace); with --regions what all names begin with",
-         .letter = 'o', .written = true),
+         .letter = 'o', .written = true, .beginning = 1 + OPTION_MEMBER(const char *, regions)),
     FLAG("compress", compress, "Make the file about four times smaller, more slowly"),
     FLAG("no-addresses", no_addresses,
          "Leave out memory addresses: faster, smaller, but not for simulation"),

@@ -1,5 +1,6 @@
 #include "study/suite_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <ini.h>
 #include <stdio.h>
@@ -23,10 +24,11 @@ static int fail(struct reading *reading) {
 
 static struct suite_entry *entry_of(struct reading *reading, const char *name) {
     struct suite_file *suite = reading->suite;
+    assert(suite->entries || !suite->count);
     struct suite_entry *last = suite->count ? &suite->entries[suite->count - 1] : NULL;
     if (last && !strcmp(last->name, name))
         return last;
-    for (size_t i = 0; suite->entries && i < suite->count; i++)
+    for (size_t i = 0; i < suite->count; i++)
         if (!strcmp(suite->entries[i].name, name)) {
             error_set(reading->error, "[%.100s] is there twice", name);
             return NULL;

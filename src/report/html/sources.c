@@ -1,5 +1,6 @@
 #include "report/html/sources.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ void html_sources_free(struct html_sources *sources) {
 }
 
 bool html_sources_use(struct html_sources *sources, const char *file, uint32_t line) {
+    assert(sources->items || !sources->count);
     const struct used *last = sources->count ? &sources->items[sources->count - 1] : NULL;
     if (last && last->line == line && last->file == file)
         return true;

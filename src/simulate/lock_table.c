@@ -111,6 +111,8 @@ size_t lock_release(struct lock *lock, uint32_t thread) {
 }
 
 void lock_forget(struct lock *lock, size_t count) {
+    if (!count)
+        return;
     lock->waiter_count -= count;
     memmove(lock->waiters, lock->waiters + count, lock->waiter_count * sizeof *lock->waiters);
 }

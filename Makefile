@@ -233,11 +233,12 @@ demo:
 	@scripts/install-packages $(BUILD_PACKAGES) gzip libc6-dbg
 	@scripts/install-debug-symbols gzip 2>/dev/null || \
 		echo 'no debug symbols of gzip could be had: its functions are shown by address'
-	@$(MAKE) --no-print-directory --silent all
+	@$(MAKE) --no-print-directory --silent program
 	@mkdir -p $(dir $(DEMO_FILE))
 	@tar --sort=name -C /usr -cf - include 2>/dev/null | head -c 10000000 > $(DEMO_FILE)
-	@echo '$$ culprit explain -- gzip -9 -c $(DEMO_FILE) > /dev/null'
-	@$(B)/culprit explain -- gzip -9 -c $(DEMO_FILE) > /dev/null
+	@echo '$$ culprit explain --html build/demo/gzip.html -- gzip -9 -c $(DEMO_FILE) > /dev/null'
+	@$(B)/culprit explain --html build/demo/gzip.html -- gzip -9 -c $(DEMO_FILE) > /dev/null
+	@echo 'the same in a browser: build/demo/gzip.html'
 
 # ---- tests
 test: deps

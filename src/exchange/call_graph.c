@@ -102,28 +102,27 @@ static bool find_line(struct builder *builder, const struct export_frame *frame,
            no_memory(builder);
 }
 
-/* The costs of an item that is new, or known, among `known` before. NULL: out of memory. */
-static uint64_t *costs_of(const struct call_graph *graph, uint64_t **costs, size_t *capacity,
-                          size_t known, uint32_t number) {
-    const size_t columns = graph->column_count;
+/* The number of an item, whose costs are 0 when it is new; INTERN_NONE: out of memory. */
+static uint32_t cost_number(const struct call_graph *graph, struct intern *items, const void *key,
+                            size_t size, uint64_t **costs, size_t *capacity) {
+    const size_t columns = graph->column_count, known = items->count;
+    const uint32_t number = intern_add(items, key, size);
     if (number == INTERN_NONE ||
         !array_reserve((void **)costs, capacity, (number + 1) * columns, sizeof **costs))
-        return NULL;
-    uint64_t *mine = *costs + number * columns;
+        return INTERN_NONE;
     if (number == known)
-        memset(mine, 0, columns * sizeof *mine);
-    return mine;
+        memset(*costs + number * columns, 0, columns * sizeof **costs);
+    return number;
 }
 
 static bool add_line(struct builder *builder, const struct graph_line *line,
                      const struct export_stack *stack) {
     struct call_graph *graph = builder->graph;
-    const size_t known = graph->lines.count;
-    const uint32_t number = intern_add(&graph->lines, line, sizeof *line);
-    uint64_t *costs = costs_of(graph, &graph->line_costs, &graph->line_capacity, known, number);
-    if (!costs)
+    const uint32_t number = cost_number(graph, &graph->lines, line, sizeof *line,
+                                        &graph->line_costs, &graph->line_capacity);
+    if (number == INTERN_NONE)
         return no_memory(builder);
-    add_cost(builder, costs, stack);
+    add_cost(builder, graph->line_costs + number * (size_t)graph->column_count, stack);
     add_cost(builder, graph->totals, stack);
     return true;
 }
@@ -132,16 +131,15 @@ static bool add_line(struct builder *builder, const struct graph_line *line,
 static bool add_edge(struct builder *builder, const struct graph_edge *edge,
                      const struct export_stack *stack) {
     struct call_graph *graph = builder->graph;
-    const size_t known = graph->edges.count;
-    const uint32_t number = intern_add(&graph->edges, edge, sizeof *edge);
-    uint64_t *costs = costs_of(graph, &graph->edge_costs, &graph->edge_capacity, known, number);
-    if (!costs)
+    const uint32_t number = cost_number(graph, &graph->edges, edge, sizeof *edge,
+                                        &graph->edge_costs, &graph->edge_capacity);
+    if (number == INTERN_NONE)
         return no_memory(builder);
     if (any_where(i, builder->seen_count, builder->seen[i] == number))
         return true;
     if (!array_push(builder->seen, builder->seen_capacity, builder->seen_count, number))
         return no_memory(builder);
-    add_cost(builder, costs, stack);
+    add_cost(builder, graph->edge_costs + number * (size_t)graph->column_count, stack);
     return true;
 }
 

@@ -421,6 +421,15 @@ bool loop_rows_build(const struct report_rows *functions, uint32_t top, struct l
     return good || error_set(error, "out of memory for the loops");
 }
 
+bool loop_rows_build_costly(const struct report_rows *functions, uint32_t top,
+                            struct loop_rows *loops, struct error *error) {
+    enum { LEAST = 1000 };
+    const uint64_t least = functions->simulation->cycles / LEAST * CYCLE_UNITS;
+    struct report_rows costly = *functions; /* which come first */
+    costly.count = (uint32_t)first_where(i, costly.count, costly.groups[i].units < least);
+    return loop_rows_build(&costly, top, loops, error);
+}
+
 void loop_rows_free(struct loop_rows *loops) {
     for (uint32_t i = 0; i < loops->total && loops->rows; i++)
         free(loops->rows[i].stack.parts);

@@ -43,4 +43,7 @@ struct loop_rows {
  * in a file, and those whose size is not known, have none. loop_rows_free() either way. */
 bool loop_rows_build(const struct report_rows *functions, uint32_t top, struct loop_rows *loops,
                      struct error *error);
+/* The same of those functions that have a thousandth of the cycles. */
+bool loop_rows_build_costly(const struct report_rows *functions, uint32_t top,
+                            struct loop_rows *loops, struct error *error);
 void loop_rows_free(struct loop_rows *loops);

@@ -297,7 +297,7 @@ static void sum_up(const struct report_rows *rows, const struct group *group,
     qsort(stack->parts, stack->count, sizeof *stack->parts, by_units);
 }
 
-static uint64_t address_of(const struct report_rows *rows, uint32_t image, uint64_t offset) {
+uint64_t rows_address(const struct report_rows *rows, uint32_t image, uint64_t offset) {
     uint64_t address = offset;
     if (code_image_is_file(rows->code, image))
         program_offset_to_address(rows->program, rows->images[image], offset, &address);
@@ -310,7 +310,7 @@ void rows_get(const struct report_rows *rows, uint32_t index, struct report_row 
     uint32_t image = group->image;
     memset(row, 0, offsetof(struct report_row, parts));
     row->offset = group->offset;
-    row->address = address_of(rows, image, group->offset);
+    row->address = rows_address(rows, image, group->offset);
     row->file = group->file;
     row->line = group->line;
     row->units = group->units;
@@ -330,7 +330,7 @@ void rows_get(const struct report_rows *rows, uint32_t index, struct report_row 
     }
     sum_up(rows, group, row);
     const struct static_insn *insn = &code->insns[row->hottest];
-    insn_text(code->isa, insn->bytes, insn->length, address_of(rows, insn->image, insn->offset),
+    insn_text(code->isa, insn->bytes, insn->length, rows_address(rows, insn->image, insn->offset),
               row->text, sizeof row->text);
 }
 

@@ -97,4 +97,7 @@ bool rows_build(enum report_by by, uint32_t top, const struct simulation *simula
                 struct error *error);
 /* Row `index` < count, with its names, text and stack. */
 void rows_get(const struct report_rows *rows, uint32_t index, struct report_row *row);
+/* Of an offset in the file of one of the code's images, as an address of the ELF file; without a
+ * file the offset. */
+uint64_t rows_address(const struct report_rows *rows, uint32_t image, uint64_t offset);
 void rows_free(struct report_rows *rows);

@@ -17,17 +17,12 @@ static bool build_stack(const struct simulation *simulation, struct stack *stack
     return true;
 }
 
-/* Of functions that have a thousandth of the cycles. */
 static bool build_loops(const struct report_request *request, const struct simulation *simulation,
                         const struct code *code, struct program *program, struct report *report,
                         struct error *error) {
-    enum { LEAST = 1000 };
     struct report_rows functions;
-    bool good = rows_build(BY_FUNCTION, 0, simulation, code, program, &functions, error);
-    const uint64_t least = simulation->cycles / LEAST * CYCLE_UNITS;
-    while (good && functions.count && functions.groups[functions.count - 1].units < least)
-        functions.count--;
-    good = good && loop_rows_build(&functions, request->top, &report->loops, error);
+    const bool good = rows_build(BY_FUNCTION, 0, simulation, code, program, &functions, error) &&
+                      loop_rows_build_costly(&functions, request->top, &report->loops, error);
     rows_free(&functions);
     return good;
 }

@@ -66,6 +66,7 @@ page_is() {
 page_of_simulation() {
     run sim --json -o report.json --html page.html -- ./hostile && page_is page.html report.json &&
         cat page.py - >profile.py <<'PROGRAM'
+assert {row[0] for row in data["components"]} == set(report["components"]) and data["components"][-1][3] == "Base"
 profile = data["profile"]
 units = sum(row[7] for row in profile["functions"])
 assert units == report["units"], (units, report["units"])

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "attribute/component.h"
+
 __asm__(".pushsection .rodata\n"
         "page_head:\n"
         ".incbin \"generated/report/page_head.html\"\n"
@@ -20,9 +22,19 @@ static void put(FILE *file, const char *begin, const char *end) {
     fwrite(begin, 1, (uintptr_t)end - (uintptr_t)begin, file);
 }
 
+/* What events count as, the dominant first: key, name, what it is, and its events. */
+static void put_components(FILE *file) {
+    fputs("<script type=\"application/json\" id=\"components\">[", file);
+    for (int i = 0; i < COMPONENT_COUNT; i++)
+        fprintf(file, "%s[\"%s\",\"%s\",\"%s\",\"%s\"]", i ? "," : "", component_key(i),
+                component_name(i), component_description(i), component_events(i));
+    fputs("]</script>\n", file);
+}
+
 void html_begin(struct html *html, FILE *file) {
     *html = (struct html){.file = file};
     put(file, page_head, page_tail);
+    put_components(file);
 }
 
 /* Of JSON, whose strings alone have a "<", or of what is to be in one. */

@@ -47,28 +47,12 @@ const hex = address => '0x' + address.toString(16);
 
 /* ---- events and what belongs to them ---- */
 
-const COMPONENTS = [
-    ['execute', 'execute', 'no event: committed, or waited for operations'],
-    ['mispredict', 'mispredict', 'behind mispredicted branches'],
-    ['flush', 'flush', 'exceptions, system calls, memory ordering'],
-    ['l1_miss', 'L1 miss', 'data cache misses that outer levels had'],
-    ['llc_miss', 'LLC miss', 'misses of the last-level cache'],
-    ['tlb_miss', 'TLB miss', 'data TLB misses'],
-    ['forwarding', 'forwarding', 'loads that waited for stores that could not forward'],
-    ['coherence', 'coherence', 'lines that another core had'],
-    ['stores', 'stores', 'store queue full'],
-    ['front_end', 'front end', 'instruction cache and TLB misses']
-];
+/* Key, name, what it is, and its events; the dominant first, as culprit itself has them. */
+const BY_DOMINANCE = data('components').map(([key, name, about, events]) => [key, name, about, events.split(', ')]);
+const COMPONENTS = BY_DOMINANCE.slice().reverse();
 const componentNames = new Map(COMPONENTS.map(([key, name]) => [key, name]));
-/* The first of these that a combination of events has is its component, as in culprit itself. */
-const DOMINANT = [['ST-LLC', 'llc_miss'], ['FL-MB', 'mispredict'], ['FL-EX', 'flush'], ['FL-MO', 'flush'],
-    ['ST-TLB', 'tlb_miss'], ['ST-FW', 'forwarding'], ['ST-CO', 'coherence'], ['ST-L1', 'l1_miss'],
-    ['DR-SQ', 'stores'], ['DR-L1', 'front_end'], ['DR-TLB', 'front_end']];
-const componentOfEvents = events => {
-    const parts = events.split('+');
-    const found = DOMINANT.find(([event]) => parts.includes(event));
-    return found ? found[1] : 'execute';
-};
+/* The first that a combination of events has one of; "Base" is none. */
+const componentOfEvents = text => BY_DOMINANCE.find(([, , , events]) => text.split('+').some(event => events.includes(event)))[0];
 const colourOf = component => 'var(--' + component.replace('_', '-') + ')';
 
 /* Cycles by component, from an object of combinations, largest first. */

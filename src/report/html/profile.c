@@ -15,7 +15,6 @@
 #include "report/json_values.h"
 #include "report/levels.h"
 #include "util/intern.h"
-#include "util/order.h"
 
 enum {
     MOST_FUNCTIONS = 400, /* whose instructions are shown */
@@ -86,20 +85,12 @@ static void put_functions(struct writer *writer, const struct report_rows *funct
 
 /* ---- instructions ---- */
 
-static uint64_t address_of(const struct html_profile *profile, uint32_t image, uint32_t known,
-                           uint64_t offset) {
-    uint64_t address = offset;
-    if (code_image_is_file(profile->code, image))
-        program_offset_to_address(profile->program, known, offset, &address);
-    return address;
-}
-
 static void put_insn(struct writer *writer, const struct report_rows *rows, uint32_t number) {
     const struct html_profile *profile = writer->profile;
     const struct simulation *simulation = profile->simulation;
     const struct static_insn *insn = &profile->code->insns[number];
     const uint32_t known = rows->images[insn->image];
-    const uint64_t address = address_of(profile, insn->image, known, insn->offset);
+    const uint64_t address = rows_address(rows, insn->image, insn->offset);
     const bool direct = insn->branch == BRANCH_CONDITIONAL || insn->branch == BRANCH_JUMP;
     char text[ROW_TEXT_BYTES];
     insn_text(profile->code->isa, insn->bytes, insn->length, address, text, sizeof text);
@@ -149,15 +140,10 @@ static void put_code(struct writer *writer, const struct report_rows *functions)
 
 /* ---- loops ---- */
 
-/* Functions are costliest first: those with a thousandth of the cycles. */
 static bool put_loops(struct writer *writer, const struct report_rows *functions,
                       struct error *error) {
-    enum { LEAST = 1000 };
-    const uint64_t least = writer->profile->simulation->cycles / LEAST * CYCLE_UNITS;
-    struct report_rows hot = *functions;
     struct loop_rows loops;
-    hot.count = (uint32_t)first_where(i, hot.count, hot.groups[i].units < least);
-    const bool good = loop_rows_build(&hot, 0, &loops, error);
+    const bool good = loop_rows_build_costly(functions, 0, &loops, error);
     fputs("\"loops\":[", writer->file);
     for (uint32_t i = 0; good && i < loops.count; i++) {
         const struct loop_row *loop = &loops.rows[i];
@@ -304,10 +290,7 @@ static void put_events(struct writer *writer) {
         fprintf(writer->file, "%s[\"%s\",\"%s\"]", i ? "," : "", name,
                 component_key(component_of(writer->event_psv[i])));
     }
-    fputs("],\n\"components\":[", writer->file);
-    for (int i = COMPONENT_COUNT - 1; i >= 0; i--)
-        fprintf(writer->file, "[\"%s\",\"%s\",\"%s\",\"%s\"]%s", component_key(i),
-                component_name(i), component_description(i), component_events(i), i ? "," : "]");
+    fputs("]", writer->file);
 }
 
 static void put_string(struct writer *writer, const char *text) {

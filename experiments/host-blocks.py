@@ -25,6 +25,7 @@ from lib import host, page, programs, run, svg
 
 PER_PROGRAM, LIMIT = 45, "40M"  # blocks; instructions from a program's beginning on
 LONGEST = 15  # bytes of an instruction
+ROUNDS = 6  # of measuring all blocks
 COPIES = (100, 200)  # as many blocks in a row as are run
 CPUS = {"zen3": "znver3", "zen4": "znver4", "zen4-server": "znver4", "zen5": "znver5", "icelake-server": "icelake-server",
         "sapphire-rapids": "sapphirerapids"}
@@ -94,16 +95,34 @@ def collect():
     return found
 
 
-def measure(found, machine):
-    """The blocks as bench/blocks.c sees them, those that are run as the same code once."""
-    text = "".join(line + "\n" for _, line in found.values())
-    done = subprocess.run([BLOCKS, machine], input=text, capture_output=True, text=True,
+def as_measured(lines, *machines):
+    """An object of bench/blocks.c for each line."""
+    text = "".join(line + "\n" for line in lines)
+    done = subprocess.run([BLOCKS, *machines], input=text, capture_output=True, text=True,
                           env=run.ENVIRONMENT, cwd=run.ROOT, check=False)
     if done.returncode:
         sys.exit(done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def is_faster(result, other):
+    return result["state"] == "measured" and (other["state"] == "unstable" or
+                                              result["cycles"] < (other["cycles"] or 0))
+
+
+def measure(found, machine):
+    """The blocks as bench/blocks.c sees them, those that are run as the same code once. What another
+    thread of the same core does, a neighbour on a host of several, slows down for seconds all that
+    is run: of ROUNDS the fastest holds."""
+    lines = [line for _, line in found.values()]
+    objects = as_measured(lines, machine)
+    for _ in range(1, ROUNDS):
+        for block, again in zip(objects, as_measured(lines)):
+            if not block["failure"] and is_faster(again["native"], block["native"]):
+                block["native"] = again["native"]
     blocks, seen = [], set()
-    for (place, (program, _)), line in zip(found.items(), done.stdout.splitlines()):
-        block = json.loads(line) | {"program": program, "place": place}
+    for (place, (program, _)), block in zip(found.items(), objects):
+        block |= {"program": program, "place": place}
         if block["failure"] or block["run"] not in seen:
             blocks.append(block)
         seen.add(block["run"])

@@ -154,7 +154,7 @@ static bool run(struct calibration *calibration, struct error *error) {
     if (good && run.probes.out_of_memory)
         good = error_set(error, "out of memory for instruction forms");
     say_refused(&run);
-    good = good && calibration_measure(calibration, &run.kernels, error);
+    good = good && calibration_measure_fastest(calibration, &run.kernels, error);
     if (good) {
         take_all(&run);
         tell(calibration, &run);

@@ -204,6 +204,7 @@ struct machine_core {
                                     stored is another name for it; 0: none */
     uint32_t predicted_forwards; /* loads for which that is predicted where registers differ */
     bool renaming_moves;         /* but not one that is an operand of its instruction */
+    bool renaming_stack;         /* only by the stack pointer, without an index */
     bool stack_sync; /* an operation on the stack pointer behind push, pop, call or return: a µop
                         more, which brings it up to date */
     bool vdso; /* what the kernel's vDSO serves (OP_CLOCK) is an operation of its class; else a

@@ -120,6 +120,39 @@ static void operands_may_be_left_out(void **state) {
     program_fixture_free(program);
 }
 
+static void with_index(uint32_t insn) {
+    struct uop *uop = &program->uops[program->insns[insn].first_uop];
+    uop->source[uop->source_count++] = OTHER;
+}
+
+/* Only by the stack pointer, as Zen 3 has it, and by nothing else beside it. */
+static void only_the_stack_may_be_renamed(void **state) {
+    (void)state;
+    begin();
+    machine.core.renaming_stack = true;
+    store_product(RSP);
+    load_and_use(RSP, FAR, 8);
+    expect_use(8);
+    begin();
+    machine.core.renaming_stack = true;
+    store_product(BASE);
+    load_and_use(BASE, FAR, 8);
+    expect_use(9);
+    for (int index = 0; index < 2; index++) {
+        begin();
+        machine.core.renaming_stack = index;
+        execute(program, operation(program, OP_INT_MUL, PRODUCT, 0));
+        const uint32_t put = store(program, PRODUCT, RSP);
+        with_index(put);
+        execute_at(program, put, FAR, 8);
+        const uint32_t get = load_of(VALUE, RSP);
+        with_index(get);
+        execute_at(program, get, FAR, 8);
+        execute(program, alu(program, USE, VALUE, 0));
+        expect_use(index ? 9 : 8);
+    }
+}
+
 static void names_must_be_the_same(void **state) {
     (void)state;
     begin(); /* another register that holds the same address */
@@ -295,6 +328,7 @@ int main(void) {
         cmocka_unit_test(narrower_loads_at_the_same_address),
         cmocka_unit_test(operands_may_be_left_out),
         cmocka_unit_test(a_forward_is_predicted_by_the_last_time),
+        cmocka_unit_test(only_the_stack_may_be_renamed),
         cmocka_unit_test(names_must_be_the_same),
         cmocka_unit_test(the_stack_pointer_may_have_stepped),
         cmocka_unit_test(so_many_stores_are_remembered),

@@ -11,6 +11,21 @@ static bool is_operand(const struct ooo *core, const struct static_insn *insn) {
     return last->operation != OP_LOAD && last->operation != OP_STORE;
 }
 
+/* Whether the address has the stack pointer of x86-64 and no other register. */
+static bool is_on_stack(const struct uop *uop) {
+    enum { RSP = 4 };
+    return uop->source_count == 1 && uop->source[0] == RSP;
+}
+
+/* Whether memory renaming may take the load or store, as this machine has it. */
+static bool takes_part(const struct ooo *core, const struct static_insn *insn,
+                       const struct uop *uop) {
+    const struct machine_core *machine = &core->machine;
+    return machine->memory_renaming && may_rename(insn, uop) &&
+           !(machine->renaming_moves && uop->operation == OP_LOAD && is_operand(core, insn)) &&
+           !(machine->renaming_stack && !is_on_stack(uop));
+}
+
 static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *insn,
                               const struct uop *uop, uint32_t unit, bool first) {
     bool last = uop->flags & UOP_LAST;
@@ -40,8 +55,7 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
         flags |= U_PREFETCH;
     if (uop->source_count > 2 || uop->destination_count > 2)
         flags |= U_MANY;
-    if (core->machine.memory_renaming && may_rename(insn, uop) &&
-        !(core->machine.renaming_moves && uop->operation == OP_LOAD && is_operand(core, insn)))
+    if (takes_part(core, insn, uop))
         flags |= U_RENAMES;
     if (core->units[unit].interval > 1)
         flags |= U_LONG;

@@ -86,6 +86,18 @@ static bool attach_calls(const struct simulation_state *run, struct lane *lane,
     return !run->data || attach_data(run, lane, error);
 }
 
+static bool attach_series(const struct simulation_state *run, const struct lane *lane,
+                          struct error *error) {
+    struct time_series *series = run->simulation->series;
+    struct series_thread *thread =
+        series ? series_thread(series, lane->source.process, lane->source.thread) : NULL;
+    if (!thread)
+        return true;
+    struct tap_worker worker = series_worker(thread);
+    worker.executor = run->attribution;
+    return tap_add_worker(lane->tap, &worker, error);
+}
+
 static struct lane *lane_new(struct simulation_state *run, struct tap_source source,
                              struct error *error) {
     struct lane *lane =
@@ -118,7 +130,8 @@ static struct lane *lane_new(struct simulation_state *run, struct tap_source sou
         lane->graph = graph_lane_new(run->graph, lane->tap, &good, error);
     if (good && run->slots)
         good = (lane->slots = top_down_keeper_attach(run->slots, lane->tap, error));
-    if (!good || !attach_calls(run, lane, error) || !attach_observers(run, lane, error) ||
+    if (!good || !attach_calls(run, lane, error) || !attach_series(run, lane, error) ||
+        !attach_observers(run, lane, error) ||
         !(lane->core = core_new(run->options->machine, &options, error))) {
         lane_free(run, lane);
         return NULL;

@@ -367,8 +367,22 @@ static bool prepare(struct simulation_state *run, struct error *error) {
     if (options->details.top_down && !top_down_missing(options->machine, options->ideal) &&
         !(run->slots = top_down_keeper_new(options->machine, options->ideal, run->attribution)))
         return error_set(error, "out of memory for levels");
+    if (options->series && !(run->simulation->series = time_series_new(options->together != NULL)))
+        return error_set(error, "out of memory for the run in time");
     return !options->graph || (run->graph = graph_breakdown_new(options, trace_isa(run->trace),
                                                                 run->attribution, error));
+}
+
+/* It is of runs that were simulated in full. */
+static bool keep_series(struct simulation *simulation, struct error *error) {
+    if (!simulation->series)
+        return true;
+    const bool whole = time_series_is_whole(simulation->series);
+    if (!whole || simulation->simulated < simulation->executed) {
+        time_series_free(simulation->series);
+        simulation->series = NULL;
+    }
+    return whole || error_set(error, "out of memory for the run in time");
 }
 
 /* What they saw becomes part of the simulation; also after a failure, as far as it was seen. */
@@ -394,6 +408,7 @@ static bool finish(struct simulation_state *run, struct error *error) {
     if (run->causes && !keep_causes(run->causes, simulation) && good)
         good = error_set(error, "out of memory for the causes of stalls");
     free_cores(run);
+    good = keep_series(simulation, good ? error : &late) && good;
     if (run->total && !(simulation->cells = pics_cells(run->total, &simulation->cell_count)) &&
         good)
         good = error_set(error, "out of memory for the profile");
@@ -444,5 +459,6 @@ void simulation_free(struct simulation *simulation) {
     data_result_free(&simulation->data);
     breakdown_free(&simulation->breakdown);
     together_result_free(&simulation->together);
+    time_series_free(simulation->series);
     memset(simulation, 0, sizeof *simulation);
 }

@@ -17,6 +17,7 @@
 #include "attribute/commit_summary.h"
 #include "attribute/data_profile.h"
 #include "attribute/profiler.h"
+#include "attribute/time_series.h"
 #include "core/core.h"
 #include "core/stall_causes.h"
 #include "graph/breakdown.h"
@@ -88,7 +89,8 @@ struct simulation_options {
         uint32_t thread;
     } start;
 
-    bool graph; /* fill `breakdown` below from the dependence graphs of all cores */
+    bool series; /* fill `series` below */
+    bool graph;  /* fill `breakdown` below from the dependence graphs of all cores */
     /* With these categories; NULL: the standard ones. Their sets of instructions may grow while
      * code becomes known. */
     const struct categories *categories;
@@ -183,6 +185,8 @@ struct simulation {
     uint32_t thread_count;
 
     struct together_result together;
+    /* The run in time, where every instruction was simulated; else, and if not asked for, NULL. */
+    struct time_series *series;
     struct simulation_regions regions;
     uint32_t levels; /* of sampling that the run reached; 0: everything was simulated */
     struct sampling_spread spread;

@@ -15,6 +15,7 @@
 
 #include "util/array.h"
 #include "util/order.h"
+#include "util/time_buckets.h"
 
 struct change {
     uint64_t cycle, number;
@@ -38,6 +39,8 @@ struct course_life {
     double height;
     uint64_t active;
     uint64_t ran_from;
+    struct time_buckets *doing; /* by activity; NULL: not watched */
+    uint64_t doing_from;
 };
 
 struct thread_course {
@@ -93,6 +96,10 @@ void course_free(struct thread_course *course) {
 
 void course_from(struct thread_course *course, uint64_t cycle) {
     course->now = cycle;
+}
+
+void course_watch(struct thread_course *course, uint32_t thread, struct time_buckets *doing) {
+    course->lives[thread].doing = doing;
 }
 
 /* ---- what is told ---- */
@@ -187,6 +194,9 @@ static void count_until(struct thread_course *course, uint64_t cycle) {
 static void take_change(struct thread_course *course, const struct change *change) {
     struct course_life *life = &course->lives[change->thread];
     count_until(course, change->cycle > course->now ? change->cycle : course->now);
+    if (life->doing && change->from != COURSE_ABSENT)
+        time_buckets_spread(life->doing, life->doing_from, course->now, change->from);
+    life->doing_from = course->now;
     if (change->from == COURSE_RUNNING) {
         life->height += course->clock - life->clock;
         life->active += course->now - life->ran_from;

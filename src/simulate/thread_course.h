@@ -79,6 +79,10 @@ void course_free(struct thread_course *course);
 /* Before anything is told: what comes before this cycle counts for nothing. */
 void course_from(struct thread_course *course, uint64_t cycle);
 
+/* What the thread does from here on is also added there, by enum course_activity. */
+struct time_buckets;
+void course_watch(struct thread_course *course, uint32_t thread, struct time_buckets *doing);
+
 /* A thread does something else from a cycle on, which is not before that of its last change. It
  * begins ABSENT. */
 void course_change(struct thread_course *course, uint32_t thread, enum course_activity activity,

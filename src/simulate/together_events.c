@@ -65,6 +65,15 @@ void guest_get_ready(struct chip_run *chip, struct guest *guest, uint64_t cycle)
     chip->news = true;
 }
 
+/* What it does when, where the run in time is asked for. */
+static void watch_thread(const struct chip_run *chip, uint32_t thread) {
+    static_assert((int)SERIES_DOING == (int)COURSE_ABSENT, "a column for each activity");
+    struct time_series *series = chip->sampling ? NULL : chip->run->simulation->series;
+    struct series_thread *kept = series ? series_thread(series, chip->process, thread) : NULL;
+    if (kept)
+        course_watch(chip->course, thread, &kept->doing);
+}
+
 void guest_be_born(struct chip_run *chip, uint32_t thread, uint32_t creator, uint64_t cycle) {
     struct guest *guest = &chip->guests[thread];
     if (thread >= chip->thread_count || guest->life != GUEST_UNBORN ||
@@ -81,6 +90,7 @@ void guest_be_born(struct chip_run *chip, uint32_t thread, uint32_t creator, uin
     guest->state = THREAD_READY;
     guest->since = guest->ready = cycle;
     chip->news = true;
+    watch_thread(chip, thread);
     course_begin(chip->course, thread, creator, cycle);
 }
 

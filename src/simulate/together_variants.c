@@ -86,6 +86,7 @@ static bool simulate(struct worker *worker, struct together_variant *variant, st
     const struct lock_remedies *locks = &variant->locks;
     options.together = &together;
     options.observer_count = options.instruction_observer_count = 0;
+    options.series = false;
     options.one_thread = worker->all->several;
     options.ideal |= variant->ideal;
     options.watcher.progress = note_progress;

@@ -22,6 +22,7 @@ static bool simulate(struct struct_run *run, const struct element_layout *layout
         return false;
     options.layout = layout;
     options.observer_count = options.instruction_observer_count = 0;
+    options.series = false;
     options.profile_count = 0;
     options.details.extents = NULL;
     watch_trace(run->watch, trace);

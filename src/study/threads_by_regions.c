@@ -29,6 +29,7 @@ static bool pass_through(const struct simulation_options *whole, struct work_pro
     together.watch = (struct together_watch){.see = NULL};
     options.together = &together;
     options.observer_count = options.instruction_observer_count = 0;
+    options.series = false;
     options.details.extents = NULL;
     options.one_thread = true;
     const bool good = simulation_run(trace, &options, &simulation, error);

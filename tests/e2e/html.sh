@@ -86,6 +86,13 @@ assert texts[loop[0]] == "hot" and loop[8] == 30000 and loop[9] == 2, loop  # ro
 source = next(part for part in profile["sources"] if part["file"].endswith("hostile.c"))
 at = loop[5] - source["first"]
 assert "for (int i" in source["lines"][at] or "sum +=" in source["lines"][at], source
+series = profile["series"]
+assert series["clock"] == "instructions" and len(series["threads"]) == 1 and not profile["time"]
+thread = series["threads"][0]
+assert sum(thread["instructions"]) == report["instructions"] and thread["doing"] == {}
+for name, cycles in report["components"].items(): # each stretch is rounded
+    column = thread["cycles"].get(name, [])
+    assert abs(sum(column) - cycles) <= 0.5 * len(column) + 0.01, (name, sum(column), cycles)
 levels = profile["top_down"]
 assert sum(level["slots"] for level in levels["levels"] if level["depth"] == 1) == levels["slots"]
 assert sum(row[7] for row in profile["functions"]) == sum(units for row in profile["functions"] for units in row[8][1::2])
@@ -113,10 +120,30 @@ for thread, first, instructions, cluster in told["phases"]:
 assert {region[3] for region in told["regions"]} == {phase[3] for phase in told["phases"]}
 assert sum(region[5] for region in told["regions"]) == report["instructions"]
 assert all(sum(region[6][1::2]) == 840 * region[4] for region in told["regions"])
+assert data["profile"]["series"] is None
 PROGRAM
     python3 -S time.py regions.html report.json
 }
 check "that of an explanation by regions has the phases, and the regions that stand for them" time_is_told
+
+threads_in_time() {
+    run sim --json -o report.json --html threads.html -- "$WORKLOADS/x86_64/barrier" uneven 2 2 &&
+        page_is threads.html report.json && cat page.py - >threads.py <<'PROGRAM'
+series = data["profile"]["series"]
+assert series["clock"] == "cycles" and len(series["threads"]) == len(report["threads"]) == 2
+for thread, told in zip(series["threads"], report["threads"]):
+    doing = {name: sum(column) for name, column in thread["doing"].items()}
+    assert thread["thread"] == told["thread"] and sum(thread["instructions"]) == told["instructions"]
+    assert sum(doing.values()) == told["end_cycle"] - told["begin_cycle"], (doing, told)
+    assert doing["running"] == told["running_cycles"]
+    assert sum(doing.get(name, 0) for name in ("barrier", "event", "join")) == told["waiting_cycles"]
+    for column in thread["doing"].values():
+        assert (len(column) - 1) * thread["doing_width"] < told["end_cycle"]
+assert "barrier" in series["threads"][0]["doing"]
+PROGRAM
+    python3 -S threads.py threads.html report.json
+}
+check "that of threads has what they did over the cycles of the program" threads_in_time
 
 others() {
     local verb

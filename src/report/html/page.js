@@ -53,7 +53,7 @@ const COMPONENTS = BY_DOMINANCE.slice().reverse();
 const componentNames = new Map(COMPONENTS.map(([key, name]) => [key, name]));
 /* The first that a combination of events has one of; "Base" is none. */
 const componentOfEvents = text => BY_DOMINANCE.find(([, , , events]) => text.split('+').some(event => events.includes(event)))[0];
-const colourOf = component => 'var(--' + component.replace('_', '-') + ')';
+const colourOf = component => `var(--${componentNames.has(component) ? '' : 'wait-'}${component.replace('_', '-')})`;
 
 /* Cycles by component, from an object of combinations, largest first. */
 function componentsOf(stack) {

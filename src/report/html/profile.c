@@ -14,6 +14,7 @@
 #include "report/html/sources.h"
 #include "report/json_values.h"
 #include "report/levels.h"
+#include "util/array.h"
 #include "util/intern.h"
 
 enum {
@@ -260,6 +261,67 @@ static void put_time(struct writer *writer) {
     fputs("]}", writer->file);
 }
 
+/* ---- the run in time, simulated in full ---- */
+
+static const char *const DOING[] = {"running", "ready",    "lock", "barrier",
+                                    "event",   "sleeping", "join"};
+static_assert(sizeof DOING / sizeof *DOING == SERIES_DOING, "a name for each activity");
+
+/* A column; its numbers are divided by `by` and rounded. */
+static void put_buckets(FILE *file, const char *name, const struct time_buckets *buckets,
+                        uint32_t column, uint64_t by) {
+    fprintf(file, "\"%s\":[", name);
+    for (uint32_t i = 0; i < buckets->count; i++)
+        fprintf(file, i ? ",%" PRIu64 : "%" PRIu64,
+                (buckets->sums[(size_t)i * buckets->columns + column] + by / 2) / by);
+    fputc(']', file);
+}
+
+static bool has_any(const struct time_buckets *buckets, uint32_t column) {
+    return any_where(i, buckets->count, buckets->sums[(size_t)i * buckets->columns + column]);
+}
+
+static void put_series_thread(FILE *file, struct series_thread *thread, uint32_t narrower) {
+    struct time_buckets *cycles = &thread->cycles, *doing = &thread->doing;
+    time_buckets_widen(cycles, narrower);
+    time_buckets_widen(doing, narrower);
+    fprintf(file, "{\"process\":%" PRIu32 ",\"thread\":%" PRIu32 ",\"width\":%" PRIu64 ",",
+            thread->process, thread->thread, cycles->width);
+    put_buckets(file, "instructions", cycles, SERIES_INSTRUCTIONS, 1);
+    fputs(",\n\"cycles\":{", file);
+    for (unsigned i = 0, put = 0; i < COMPONENT_COUNT; i++)
+        if (has_any(cycles, i)) {
+            fputs(put++ ? "," : "", file);
+            put_buckets(file, component_key((enum component)i), cycles, i, CYCLE_UNITS);
+        }
+    fprintf(file, "},\n\"doing_width\":%" PRIu64 ",\"doing\":{", doing->width);
+    for (unsigned i = 0, put = 0; i < SERIES_DOING; i++)
+        if (has_any(doing, i)) {
+            fputs(put++ ? "," : "", file);
+            put_buckets(file, DOING[i], doing, i, 1);
+        }
+    fputs("}}", file);
+}
+
+/* Of many threads each has fewer stretches, as the page has no room for more. */
+static void put_series(struct writer *writer) {
+    enum { MOST_STRETCHES = 8192 };
+    struct time_series *series = writer->profile->simulation->series;
+    if (!series || !series->thread_count) {
+        fputs("\"series\":null", writer->file);
+        return;
+    }
+    const uint32_t all = series->thread_count * SERIES_BUCKETS;
+    const uint32_t narrower = (all + MOST_STRETCHES - 1) / MOST_STRETCHES;
+    fprintf(writer->file, "\"series\":{\"clock\":\"%s\",\"left_out\":%s,\"threads\":[",
+            series->by_cycle ? "cycles" : "instructions", series->left_out ? "true" : "false");
+    for (uint32_t i = 0; i < series->thread_count && !ferror(writer->file); i++) {
+        fputs(i ? ",\n" : "\n", writer->file);
+        put_series_thread(writer->file, series->threads[i], narrower);
+    }
+    fputs("]}", writer->file);
+}
+
 /* ---- levels ---- */
 
 static bool put_levels(struct writer *writer, struct error *error) {
@@ -326,6 +388,8 @@ bool html_profile_write(const struct html_profile *profile, FILE *file, struct e
         put_tree(&writer);
         fputs(",\n", file);
         put_time(&writer);
+        fputs(",\n", file);
+        put_series(&writer);
         fputs(",\n", file);
         good = put_loops(&writer, &functions, error);
         fputs(",\n", file);

@@ -120,7 +120,7 @@ $(B)/src/simulate/model.o: $(MODEL)
 D3 ?= /usr/share/nodejs/d3/dist/d3.min.js
 HTML := src/report/html
 # In the order of the page's tabs; behind what all use, before what begins.
-SCRIPTS := page table summary calls profile code loops time whatif compare icost profilers picture levels counts other main
+SCRIPTS := page table summary compare calls profile code loops time whatif icost profilers picture levels counts other search main
 PAGE := $(B)/generated/report/page
 $(PAGE)_head.html $(PAGE)_tail.html &: $(HTML)/make-page $(HTML)/style.css $(sort $(wildcard $(HTML)/*.js)) $(D3)
 	@mkdir -p $(@D)

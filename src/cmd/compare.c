@@ -6,6 +6,8 @@
 #include "cmd/compare.h"
 #include "cmd/explain.h"
 #include "cmd/interrupt.h"
+#include "query/path_profile.h"
+#include "report/html_calls.h"
 
 /* The words of a command, and the arguments of both. */
 static bool make_command(struct compare_side *side, char **arguments) {
@@ -49,6 +51,35 @@ static void note_exit(struct compare_job *job, unsigned side, const struct trace
                     exit->signaled ? "signal" : "status", exit->status);
 }
 
+/* A page shows who called whom. */
+static bool follow_calls(void *context, unsigned side, struct simulated_run *run,
+                         struct error *error) {
+    struct compare_job *job = context;
+    if (!job->verb.output.html)
+        return true;
+    if (!(job->functions[side] = program_extents_new()))
+        return error_set(error, "out of memory for call paths");
+    job->extents[side] = program_extents_of(job->functions[side], false);
+    run->options.details.extents = &job->extents[side];
+    return true;
+}
+
+static bool take_calls(struct compare_job *job, unsigned side, const struct simulated_run *run,
+                       struct error *error) {
+    if (!run->simulation.paths.count)
+        return true;
+    struct call_profile calls = {0};
+    struct program *program = program_new();
+    const bool good =
+        (program || error_set(error, "out of memory for the report")) &&
+        path_profile_read(&calls, &run->simulation, trace_code(run->trace), program, error) &&
+        call_difference_add(&job->calls, side, &calls, error);
+    call_profile_free(&calls);
+    if (program)
+        program_free(program);
+    return good;
+}
+
 static bool take(void *context, unsigned side, const struct simulated_run *run,
                  struct error *error) {
     struct compare_job *job = context;
@@ -57,7 +88,8 @@ static bool take(void *context, unsigned side, const struct simulated_run *run,
     job->report.runs[side].limited = job->input.limit || trace_is_cut(trace);
     if (run->input->command)
         note_exit(job, side, &exit);
-    return compare_report_take(&job->report, side, trace_command(trace), &run->simulation,
+    return take_calls(job, side, run, error) &&
+           compare_report_take(&job->report, side, trace_command(trace), &run->simulation,
                                trace_code(trace), run->options.machine, error);
 }
 
@@ -126,6 +158,7 @@ bool compare_prepare_pair(struct compare_job *job, struct error *error) {
     job->run.machines = &job->machines;
     job->run.threads = (struct together_request){TOGETHER_REGIONS};
     job->run.ideal = job->machine.ideal;
+    job->run.prepare = follow_calls;
     job->run.take = take;
     job->run.take_matched = take_matched;
     job->run.context = job;
@@ -209,8 +242,11 @@ static bool write_report(void *verb, struct error *error) {
         return false;
     if (job->judged)
         judge(job);
-    FILE *data = job->verb.files.html.data;
-    if (data && !compare_report_json(&job->report, data, error))
+    struct html *html = &job->verb.files.html;
+    if (html->data && !compare_report_json(&job->report, html->data, error))
+        return false;
+    if (html->data && job->calls.has[0] && job->calls.has[1] &&
+        (!html_data(html, "calls", error) || !html_calls_write(&job->calls, html->data, error)))
         return false;
     if (job->verb.output.json)
         return compare_report_json(&job->report, page.file, error);
@@ -223,7 +259,9 @@ static bool write_report(void *verb, struct error *error) {
 
 void compare_clean_up_pair(struct compare_job *job) {
     compare_report_free(&job->report);
+    call_difference_free(&job->calls);
     for (unsigned i = 0; i < 2; i++) {
+        program_extents_free(job->functions[i]);
         free(job->sides[i].command);
         free(job->sides[i].copy);
     }

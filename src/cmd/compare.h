@@ -1,8 +1,10 @@
 /* Inside of this room: what culprit compare is asked (compare_options.c), and its runs. */
 #pragma once
 
+#include "attribute/program_extents.h"
 #include "cmd/cmd.h"
 #include "cmd/verb.h"
+#include "query/call_difference.h"
 #include "report/compare_report.h"
 #include "study/compare_run.h"
 #include "study/layouts.h"
@@ -35,6 +37,10 @@ struct compare_job {
     struct compare_run run;
     struct layouts_run layouts;
     struct compare_report report;
+    /* For a page: who called whom. */
+    struct program_extents *functions[2];
+    struct path_extents extents[2];
+    struct call_difference calls;
 };
 
 extern const struct command_line compare_line;

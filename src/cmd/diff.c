@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/profile_options.h"
 #include "report/diff_report.h"
+#include "report/html_calls.h"
 #include "report/profile_report.h"
 #include "util/text.h"
 
@@ -54,9 +55,36 @@ static char *next_of(const struct compare *compare, const struct diff_report *re
     return text_printer_end(&printer);
 }
 
+/* For a page: who called whom, where both have stacks. */
+static bool write_calls(const struct compare *compare, const struct diff_report *report,
+                        struct html *html, struct error *error) {
+    const struct profile_event *event = &compare->sets.events[0];
+    char unit[64];
+    struct call_difference calls = {.unit = unit};
+    bool good = true;
+    snprintf(unit, sizeof unit, "%s%s", report->diff.measure == DIFF_SHARE ? "% of all " : "",
+             event->unit);
+    if (report->diff.measure == DIFF_RATE)
+        snprintf(unit, sizeof unit, "%s a second", event->unit);
+    for (unsigned side = 0; good && side < 2; side++) {
+        struct call_profile profile = {0};
+        struct error none; /* there are no stacks */
+        const struct call_query query = {.process = compare->samples.process,
+                                         .event = &compare->sets.events[side]};
+        if (call_profile_read(&profile, &compare->sets.sets[side], &query, compare->program, &none))
+            good = call_difference_add(&calls, side, &profile, error);
+        call_profile_free(&profile);
+        calls.scales[side] = report->diff.scales[side];
+    }
+    if (good && calls.has[0] && calls.has[1])
+        good = html_data(html, "calls", error) && html_calls_write(&calls, html->data, error);
+    call_difference_free(&calls);
+    return good;
+}
+
 static bool write_report(void *verb, struct error *error) {
-    const struct job *job = verb;
-    const struct compare *compare = &job->compared;
+    struct job *job = verb;
+    struct compare *compare = &job->compared;
     struct diff_report report = {.report = {.verb = "diff"},
                                  .diff = {.sets = compare->sets.sets,
                                           .events = compare->sets.events,
@@ -73,9 +101,10 @@ static bool write_report(void *verb, struct error *error) {
     good = good && diff_report_build(&report, error);
     if (good)
         report.report.next = next_of(compare, &report);
-    FILE *data = compare->verb.files.html.data;
-    if (good && data)
-        good = diff_report_json(&report, data, error);
+    struct html *html = &compare->verb.files.html;
+    if (good && html->data)
+        good = diff_report_json(&report, html->data, error) &&
+               write_calls(compare, &report, html, error);
     if (good && compare->verb.output.json)
         good = diff_report_json(&report, page.file, error);
     else if (good)

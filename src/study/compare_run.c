@@ -22,6 +22,7 @@ static bool simulate(struct compare_run *run, unsigned side, const char *file,
     study.options.sampling = sampling_everything();
     study.options.ideal = run->ideal;
     const bool good =
+        (!run->prepare || run->prepare(run->context, side, &study, error)) &&
         (!file || (study.trace = trace_open(file, error))) &&
         simulated_run_open(&study, &run->failed, error) &&
         (!run->begin || run->begin(run->context, side, &study, error)) &&

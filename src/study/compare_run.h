@@ -18,6 +18,9 @@ struct compare_run {
     bool again;    /* the second command is the first once more: what it says is not told twice */
     uint64_t over; /* instructions; 0: every one is simulated, however many there are */
     uint32_t regions; /* of longer ones */
+    /* Before the trace of a run is opened: it may ask for more details. May be NULL; for regions it
+     * is not called. */
+    bool (*prepare)(void *context, unsigned side, struct simulated_run *run, struct error *error);
     /* Before a run is simulated: false ends all. May be NULL; not with `over`. */
     bool (*begin)(void *context, unsigned side, const struct simulated_run *run,
                   struct error *error);

@@ -120,6 +120,41 @@ def zooms(driver):
     assert "in frames that match" in text(driver, ".flame .tools")
 
 
+def finds(driver):
+    """The search over all views, by keys alone: a function's name leads to its code."""
+    view(driver, "functions")
+    name = rows(driver, "functions")[0][0]
+    view(driver, tabs(driver)[0])
+    driver.find_element(By.TAG_NAME, "body").send_keys("f")
+    box = driver.switch_to.active_element
+    assert box.get_attribute("id") == "search"
+    box.send_keys(name)
+    found = [item.text for item in driver.find_elements(By.CSS_SELECTOR, "#found li")]
+    assert found and found[0].startswith("function") and name in found[0], found
+    box.send_keys(Keys.ENTER)
+    WebDriverWait(driver, 60).until(lambda d: d.find_elements(By.CSS_SELECTOR, ".asm .line"))
+    assert driver.execute_script("return location.hash").startswith("#code/")
+    box = driver.find_element(By.ID, "search")
+    box.clear()
+    box.send_keys("no view has this")
+    assert "nothing" in text(driver, "#found")
+    box.send_keys(Keys.ESCAPE)
+    assert not driver.find_element(By.ID, "found").is_displayed()
+
+
+def differs(driver):
+    """Who called whom in two runs: frames of both are one, as wide as in either, and functions by change."""
+    view(driver, "calls")
+    changed = rows(driver, "functions with what they called")
+    changes = [abs(float(row[2].replace("\u2212", "-"))) for row in changed]
+    assert changes[0] > 0 and changes == sorted(changes, reverse=True), changed[:3]
+    for side in ("before", "after"):
+        driver.find_element(By.XPATH, f"//label[contains(., 'as wide as')]/select/option[text()='{side}']").click()
+        canvas = driver.find_element(By.TAG_NAME, "canvas")
+        canvas.send_keys(Keys.ARROW_UP, Keys.ENTER)
+        assert "% with what it called" in text(driver, ".flame .crumbs"), text(driver, ".flame .crumbs")
+
+
 def inert(driver):
     """Names that would be markup, or scripts, are text."""
     for name in tabs(driver):

@@ -162,6 +162,29 @@ PROGRAM
 }
 check "other verbs have pages, too" others
 
+# The second build does its work twice, and calls something else besides.
+two_trees() {
+    sed 's/return hot(n) + hot(n \/ 2);/return hot(n) + hot(2 * n);/' hostile.c >other.c && cc -O1 -g -o other other.c &&
+        run compare --json -o report.json --html both.html ./hostile ./other && page_is both.html report.json &&
+        cat page.py - >calls.py <<'PROGRAM' && python3 -S calls.py both.html report.json || return
+calls = data["calls"]
+assert calls["unit"] == "cycles" and all(parent < i for i, parent in enumerate(calls["parent"]))
+assert abs(sum(calls["before"]) - report["before"]["elapsed_cycles"]) < 1
+assert abs(sum(calls["after"]) - report["after"]["elapsed_cycles"]) < 1
+hot = next(i for i, row in enumerate(calls["procedures"]) if row[0] == "hot")
+frames = [i for i, procedure in enumerate(calls["procedure"]) if procedure == hot]
+assert len(frames) == 1 and calls["calls_before"][frames[0]] == calls["calls_after"][frames[0]] == 2
+assert calls["after"][frames[0]] > 1.5 * calls["before"][frames[0]]
+PROGRAM
+    CULPRIT_STORE=$scratch/trees.db run sim --save --tree -o /dev/null -- ./hostile && CULPRIT_STORE=$scratch/trees.db run sim --save --tree -o /dev/null -- ./other &&
+        CULPRIT_STORE=$scratch/trees.db run diff --epoch 1 --epoch 2 --json -o report.json --html shares.html &&
+        page_is shares.html report.json && cat page.py - >shares.py <<'PROGRAM' && python3 -S shares.py shares.html report.json
+calls = data["calls"]
+assert calls["unit"] == "% of all cycles" and abs(sum(calls["before"]) - 100) < 1e-3 and abs(sum(calls["after"]) - 100) < 1e-3
+PROGRAM
+}
+check "those of two runs have who called whom in both" two_trees
+
 refusals() {
     fails_with 125 'nowhere' run sim --html /nowhere/page.html -- ./hostile &&
         fails_with 125 'the report goes there' run sim --html same -o same -- ./hostile &&
@@ -170,12 +193,14 @@ refusals() {
 check "a page that cannot be written is told before anything runs" refusals
 
 usable() {
-    python3 "$browser" "$scratch/page.html" views sorts filters opens_code zooms inert keyboard
+    python3 "$browser" "$scratch/page.html" views sorts filters opens_code zooms finds inert keyboard
 }
 if has chromedriver && python3 -c 'import selenium' 2>/dev/null; then
+    check "in a browser a differential flame graph is as wide as in either run" python3 "$browser" "$scratch/both.html" differs
     run sim -o /dev/null --html page.html -- ./hostile
     check "in a browser it draws every view, sorts, filters, zooms, and names stay text" usable
 else
+    skip "in a browser a differential flame graph is as wide as in either run" "no chromedriver and selenium here (make deps-browser)"
     skip "in a browser it draws every view, sorts, filters, zooms, and names stay text" "no chromedriver and selenium here (make deps-browser)"
 fi
 

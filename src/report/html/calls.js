@@ -1,8 +1,15 @@
 /* Who called whom: a flame graph, or an icicle, on a canvas, with a tree of the same frames that can
- * be read without it. A frame is as wide as its cycles with what it called. */
+ * be read without it. A frame is as wide as its cycles with what it called. Of two runs it is a
+ * differential flame graph (Gregg 2014): as wide as in one of them, coloured by what changed. */
 
-/* A tree as columns, from the profile of a simulation or the frames of a live profile. */
+/* A tree as columns, of two runs, of a simulation, or the frames of a live profile. */
 function callTree() {
+    const both = data('calls');
+    if (both)
+        return {count: both.parent.length, parent: Int32Array.from(both.parent), procedure: Int32Array.from(both.procedure),
+            sides: {before: Float64Array.from(both.before), after: Float64Array.from(both.after)},
+            entered: {before: both.calls_before, after: both.calls_after},
+            names: both.procedures.map(row => row[0]), images: both.procedures.map(row => row[1]), unit: both.unit};
     if (profile && profile.tree) {
         const columns = profile.tree, count = columns.parent.length;
         const tree = {count, parent: Int32Array.from(columns.parent), procedure: Int32Array.from(columns.procedure),
@@ -64,6 +71,29 @@ function layOut(tree) {
     return Object.assign(tree, {total, first, children, placed: new Uint8Array(n), left: new Float64Array(n), depth: new Uint16Array(n)});
 }
 
+/* With what they called, of both runs; then as wide as in one of them. */
+function findChanges(tree) {
+    tree.totals = {};
+    for (const [side, self] of Object.entries(tree.sides)) {
+        const total = tree.totals[side] = Float64Array.from(self);
+        for (let i = tree.count - 1; i > 0; i--)
+            total[tree.parent[i]] += total[i];
+    }
+    tree.most = {};
+    for (const [way, of] of [['change', tree.totals], ['change alone', tree.sides]]) {
+        let most = 0;
+        for (let i = 1; i < tree.count; i++)
+            most = Math.max(most, Math.abs(of.after[i] - of.before[i]));
+        tree.most[way] = most || 1;
+    }
+    useSide(tree, 'after');
+}
+function useSide(tree, side) {
+    tree.self = tree.sides[side];
+    tree.calls = tree.entered[side];
+    layOut(tree);
+}
+
 /* The children of a frame, the largest first; they have their places then. Most frames of a large
  * tree are never asked for theirs. */
 function childrenOf(tree, frame) {
@@ -82,6 +112,8 @@ function childrenOf(tree, frame) {
 }
 
 const FRAME_HEIGHT = 18;
+/* What changed in a frame, in percent of all before. */
+const changeOf = (tree, of, frame) => signed(100 * (of.after[frame] - of.before[frame]) / (tree.totals.before[0] || 1)) + ' %';
 const nameOf = (tree, frame) => frame === 0 ? 'all' : tree.names[tree.procedure[frame]] || '[no name]';
 
 /* A hue of the name, so that a function looks the same everywhere. */
@@ -95,7 +127,8 @@ function hueOf(text) {
 function flameGraph(tree) {
     const canvas = el('canvas', {tabindex: '0', role: 'img', 'aria-label': 'flame graph; the tree below has the same frames. Arrow keys move, Enter zooms, Escape goes back'});
     const tip = el('div', {class: 'tip', hidden: true}), said = el('div', {class: 'crumbs', 'aria-live': 'polite'});
-    const state = {focus: 0, selected: 0, icicle: false, colour: tree.component ? 'event' : 'function', found: null, rows: 0};
+    const ways = tree.sides ? ['change', 'change alone', 'function', 'image'] : tree.component ? ['event', 'function', 'image'] : ['function', 'image'];
+    const state = {focus: 0, selected: 0, icicle: false, colour: ways[0], found: null, rows: 0};
     const context = canvas.getContext('2d');
     let style = null;
     const variable = name => style.getPropertyValue('--' + name.replace('_', '-')).trim();
@@ -105,6 +138,10 @@ function flameGraph(tree) {
             return variable('panel');
         if (frame === 0)
             return variable('line');
+        if (tree.most && tree.most[state.colour]) {
+            const of = state.colour === 'change' ? tree.totals : tree.sides, change = of.after[frame] - of.before[frame];
+            return d3.interpolateRgb(variable('line'), variable(change > 0 ? 'worse' : 'better'))(Math.sqrt(Math.abs(change) / tree.most[state.colour]));
+        }
         if (state.colour === 'event')
             return variable(tree.componentKeys[tree.component[frame]]);
         const dark = style.colorScheme === 'dark' ? 38 : 72;
@@ -169,7 +206,8 @@ function flameGraph(tree) {
         });
         return found;
     }
-    const about = frame => `${nameOf(tree, frame)}: ${percent(tree.total[frame] / tree.total[0])} with what it called, ${percent(tree.self[frame] / tree.total[0])} alone` +
+    const about = frame => tree.sides ? `${nameOf(tree, frame)}: ${changeOf(tree, tree.totals, frame)} with what it called, ${changeOf(tree, tree.sides, frame)} alone`
+        : `${nameOf(tree, frame)}: ${percent(tree.total[frame] / tree.total[0])} with what it called, ${percent(tree.self[frame] / tree.total[0])} alone` +
         (tree.calls && tree.calls[frame] ? `, entered ${whole(tree.calls[frame])} times` : '');
     function crumbs() {
         const path = [];
@@ -218,6 +256,8 @@ function flameGraph(tree) {
         if (frame < 0)
             return;
         tip.replaceChildren(el('strong', null, nameOf(tree, frame)), el('div', {class: 'dim'}, frame ? tree.images[tree.procedure[frame]] : ''),
+            tree.sides ? el('table', null, [['with what it called', tree.totals], ['alone', tree.sides]].map(([title, of]) => el('tr', null, el('td', null, title),
+                el('td', {class: 'number'}, quantity(of.before[frame])), el('td', null, '→'), el('td', {class: 'number'}, quantity(of.after[frame])), el('td', {class: 'number'}, changeOf(tree, of, frame))))) : '',
             el('div', null, `${quantity(tree.total[frame])} ${tree.unit} with what it called, ${percent(tree.total[frame] / tree.total[0])}`),
             el('div', null, `${quantity(tree.self[frame])} alone, ${percent(tree.self[frame] / tree.total[0])}`),
             tree.calls && tree.calls[frame] ? el('div', null, `entered ${whole(tree.calls[frame])} times`) : '',
@@ -252,7 +292,8 @@ function flameGraph(tree) {
     const tools = el('div', {class: 'tools'},
         el('input', {type: 'search', placeholder: 'search frames', 'aria-label': 'search frames', oninput: event => search(event.target.value.trim())}), matched,
         choose('as', ['flame graph', 'icicle'], 'flame graph', value => { state.icicle = value === 'icicle'; draw(); }),
-        choose('colour by', tree.component ? ['event', 'function', 'image'] : ['function', 'image'], state.colour, value => { state.colour = value; draw(); }),
+        choose('colour by', ways, state.colour, value => { state.colour = value; draw(); }),
+        tree.sides ? choose('as wide as', ['after', 'before'], 'after', value => { useSide(tree, value); zoom(0); }) : null,
         el('button', {type: 'button', onclick: () => zoom(0)}, 'all'));
     addEventListener('resize', draw);
     requestAnimationFrame(() => { draw(); crumbs(); });
@@ -263,7 +304,7 @@ function flameGraph(tree) {
 function treeList(tree) {
     const SHOWN = 200;
     function item(frame) {
-        const text = el('span', null, `${percent(tree.total[frame] / tree.total[0])} `, el('span', {class: 'dim'}, `(${percent(tree.self[frame] / tree.total[0])} alone) `), nameOf(tree, frame));
+        const text = tree.sides ? el('span', null, `${changeOf(tree, tree.totals, frame)} `, el('span', {class: 'dim'}, `(${changeOf(tree, tree.sides, frame)} alone) `), nameOf(tree, frame)) : el('span', null, `${percent(tree.total[frame] / tree.total[0])} `, el('span', {class: 'dim'}, `(${percent(tree.self[frame] / tree.total[0])} alone) `), nameOf(tree, frame));
         if (tree.first[frame] === tree.first[frame + 1])
             return el('li', null, text);
         const list = el('ul');
@@ -271,7 +312,7 @@ function treeList(tree) {
             if (list.firstChild)
                 return;
             for (const child of childrenOf(tree, frame).subarray(0, SHOWN))
-                if (tree.total[child] > 0)
+                if (tree.total[child] > 0 || (tree.sides && tree.totals.before[child] > 0))
                     list.append(item(child));
         }}, el('summary', null, text), list);
         details.open = frame === 0;
@@ -304,6 +345,26 @@ function byFunction(tree) {
     return sums.filter(sum => sum.frames);
 }
 
+/* Of two runs: functions by what changed in them. */
+function changedFunctions(tree) {
+    const sums = {};
+    for (const side of ['before', 'after']) {
+        useSide(tree, side);
+        sums[side] = new Map(byFunction(tree).map(sum => [sum.procedure, sum]));
+    }
+    const value = (row, side, key) => (sums[side].get(row) || {[key]: 0})[key], all = tree.totals.before[0] || 1;
+    const rows = tree.names.map((name, procedure) => procedure);
+    rows.sort((a, b) => Math.abs(value(b, 'after', 'self') - value(b, 'before', 'self')) - Math.abs(value(a, 'after', 'self') - value(a, 'before', 'self')));
+    const change = key => row => 100 * (value(row, 'after', key) - value(row, 'before', key)) / all;
+    return section('Functions with what they called', table(rows, [
+        columnText('function', row => tree.names[row]), columnText('image', row => tree.images[row]),
+        columnNumber('change alone, %', change('self'), signed), columnNumber('with callees, %', change('total'), signed),
+        columnNumber('alone: before', row => value(row, 'before', 'self'), quantity), columnNumber('after', row => value(row, 'after', 'self'), quantity),
+        columnNumber('with callees: before', row => value(row, 'before', 'total'), quantity), columnNumber('after', row => value(row, 'after', 'total'), quantity),
+        columnNumber('entered: before', row => value(row, 'before', 'calls'), quantity), columnNumber('after', row => value(row, 'after', 'calls'), quantity)],
+    {label: 'functions with what they called'}));
+}
+
 /* Callers and callees of one function. */
 function neighbours(tree) {
     const rows = byFunction(tree).sort((a, b) => b.total - a.total);
@@ -333,6 +394,13 @@ function neighbours(tree) {
 const calls = callTree();
 if (calls && calls.count > 1)
     views.push({id: 'calls', title: 'Calls', draw(place) {
+        if (calls.sides) {
+            findChanges(calls);
+            place.append(section('Who called whom, and what changed', note('Red frames take more cycles afterwards, green ones fewer, grey ones as many; a frame of one run is that of the other where the names of its callers are the same.'), flameGraph(calls)),
+                changedFunctions(calls), section('The same as a tree', treeList(calls)));
+            useSide(calls, 'after');
+            return;
+        }
         if (!calls.total) {
             layOut(calls);
             if (calls.cells)

@@ -44,11 +44,11 @@ function moveTab(event) {
     event.preventDefault();
 }
 
-/* "/" goes to the first filter or search of the view. */
+/* "/" goes to the first filter or search of the view, "f" to the search over all views. */
 function focusSearch(event) {
-    if (event.key !== '/' || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName))
+    if (!/^[/f]$/.test(event.key) || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName))
         return;
-    const box = document.querySelector('#view input[type=search]');
+    const box = document.querySelector(event.key === 'f' ? '#search' : '#view input[type=search]');
     if (box) {
         box.focus();
         event.preventDefault();
@@ -60,7 +60,7 @@ function begin() {
     document.title = `culprit ${report.verb || ''} ${program}`;
     document.getElementById('page').append(
         el('header', null, el('h1', null, el('span', {class: 'verb'}, 'culprit ' + (report.verb || '')), ' ', el('code', null, program)),
-            report.partial ? el('strong', {class: 'partial'}, 'partial: the run was cut short') : null, themeButton()),
+            report.partial ? el('strong', {class: 'partial'}, 'partial: the run was cut short') : null, searchBox(), themeButton()),
         el('nav', {id: 'tabs', role: 'tablist', 'aria-label': 'views', onkeydown: moveTab}), el('main', {id: 'view'}));
     addEventListener('hashchange', show);
     addEventListener('keydown', focusSearch);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether `--repeatable` gives the same bytes, into docs/results/repeatable.md.
+"""Whether `--repeatable` gives the same bytes, into docs/results/repeatable.md: a part for each kind of host.
 python3 -B experiments/repeatable.py [--runs N] [PROGRAM...]
 
 Each program is simulated N times (20), each time in another environment: variables of another size,
@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import tempfile
 
-from lib import page, run
+from lib import host, page, run
 
 FREE = 5  # runs without it
 LINES = "\n".join(f"{n * 7919 % 10007} word{n % 97} {n}" for n in range(800)) + "\n"
@@ -122,7 +122,7 @@ def measure(name, folders, runs):
         rows[label] = found
     fixed, free = rows["fixed"], rows["free"]
     spread = [max(c for _, c in found) / min(c for _, c in found) - 1 for found in (fixed, free)]
-    return [name, f"{fixed[0][1] / 1e6:.2f}", len({digest for digest, _ in fixed}),
+    return [name, fixed[0][1], fixed[0][0][:12], len({digest for digest, _ in fixed}),
             f"{100 * spread[0]:.4f}", len({cycles for _, cycles in free}), f"{100 * spread[1]:.2f}"]
 
 
@@ -143,8 +143,8 @@ def main():
                 continue
             rows.append(measure(name, folders, given.runs))
             print(rows[-1], flush=True)
-    page.write("repeatable", "experiments/repeatable.py", f"Of {given.runs} runs with it, {FREE} without.\n\n" + page.table(
-        ["program", "M cycles", "different reports, --repeatable", "cycles: most above least, %",
+    page.write_part("repeatable", "experiments/repeatable.py", host.default_machine(), f"{host.processor()}. Of {given.runs} runs with it, {FREE} without.\n\n" + page.table(
+        ["program", "cycles", "report", "different reports, --repeatable", "cycles: most above least, %",
          "different cycles without it", "most above least, %"], rows))
 
 

@@ -235,26 +235,21 @@ static void judge(struct compare_job *job) {
         verb_report_late(&job->verb, &error);
 }
 
+#define PUT_MARKDOWN(report_, page_) compare_report_markdown(report_, (page_)->file)
+REPORT_FORMS(COMPARED, compare_report_json, compare_report_text, NULL);
+REPORT_FORMS(MARKDOWN, compare_report_json, PUT_MARKDOWN, NULL);
+
 static bool write_report(void *verb, struct error *error) {
     struct compare_job *job = verb;
-    const struct page page = output_page(&job->verb.files.report);
     if (!compare_report_build(&job->report, error))
         return false;
     if (job->judged)
         judge(job);
     struct html *html = &job->verb.files.html;
-    if (html->data && !compare_report_json(&job->report, html->data, error))
-        return false;
-    if (html->data && job->calls.has[0] && job->calls.has[1] &&
-        (!html_data(html, "calls", error) || !html_calls_write(&job->calls, html->data, error)))
-        return false;
-    if (job->verb.output.json)
-        return compare_report_json(&job->report, page.file, error);
-    if (job->markdown)
-        compare_report_markdown(&job->report, page.file);
-    else
-        compare_report_text(&job->report, &page);
-    return true;
+    return verb_write_report(&job->verb, job->markdown ? &MARKDOWN : &COMPARED, &job->report,
+                             error) &&
+           (!html->data || !job->calls.has[0] || !job->calls.has[1] ||
+            (html_data(html, "calls", error) && html_calls_write(&job->calls, html->data, error)));
 }
 
 void compare_clean_up_pair(struct compare_job *job) {

@@ -102,20 +102,9 @@ static int status_of(const struct compare_job *job) {
     return 0;
 }
 
-static bool write_suite(const struct compare_job *job, const struct suite_report *report,
-                        struct error *error) {
-    const struct page page = output_page(&job->verb.files.report);
-    FILE *data = job->verb.files.html.data;
-    if (data && !suite_report_json(report, data, error))
-        return false;
-    if (job->verb.output.json)
-        return suite_report_json(report, page.file, error);
-    if (job->markdown)
-        suite_report_markdown(report, page.file);
-    else
-        suite_report_text(report, &page);
-    return true;
-}
+#define PUT_MARKDOWN(report_, page_) suite_report_markdown(report_, (page_)->file)
+REPORT_FORMS(SUITE, suite_report_json, suite_report_text, NULL);
+REPORT_FORMS(MARKDOWN, suite_report_json, PUT_MARKDOWN, NULL);
 
 static bool write_report(void *verb, struct error *error) {
     struct compare_job *job = verb;
@@ -137,7 +126,8 @@ static bool write_report(void *verb, struct error *error) {
     if (!job->verb.ended_by)
         job->verb.exit = (struct trace_exit){.known = true, .status = status_of(job)};
     const bool good =
-        rows ? write_suite(job, &report, error) : error_set(error, "out of memory for the suite");
+        rows ? verb_write_report(&job->verb, job->markdown ? &MARKDOWN : &SUITE, &report, error)
+             : error_set(error, "out of memory for the suite");
     report_free(&report.report);
     free(rows);
     return good;

@@ -172,12 +172,14 @@ static bool run(void *verb, struct error *error) {
     return contend_run_go(&((struct contend *)verb)->run, error);
 }
 
+REPORT_PICTURE(draw, contend_svg)
+REPORT_FORMS(CONTENTION, contend_json, contend_text, draw);
+
 static bool write_report(void *verb, struct error *error) {
     struct contend *job = verb;
     const struct contend_run *run = &job->run;
     const struct contend_check *checked = &run->checked;
     struct contend_report *report = &job->report;
-    struct report_files *files = &job->verb.files;
     struct error none;
     *report = (struct contend_report){.report = {.verb = "contend",
                                                  .program = run->inputs.title,
@@ -196,20 +198,7 @@ static bool write_report(void *verb, struct error *error) {
     if (!run->check && job->frames && machine_is_chip(run->options.machine) &&
         locality_inputs_simulable(&run->inputs, &none))
         report->report.next = next_with_option("--check", job->verb.argc, job->verb.words);
-    const struct page page = output_page(&files->report);
-    if (job->verb.output.svg)
-        contend_svg(report, files->picture.file);
-    if (files->html.data && !contend_json(report, files->html.data, error))
-        return false;
-    if (files->html.data) {
-        if (!html_text(&files->html, "picture", error))
-            return false;
-        contend_svg(report, files->html.data);
-    }
-    if (job->verb.output.json)
-        return contend_json(report, files->report.file, error);
-    contend_text(report, &page);
-    return true;
+    return verb_write_report(&job->verb, &CONTENTION, report, error);
 }
 
 static void clean_up(void *verb) {

@@ -82,6 +82,8 @@ static bool write_calls(const struct compare *compare, const struct diff_report 
     return good;
 }
 
+REPORT_FORMS(DIFFERENCE, diff_report_json, diff_report_text, NULL);
+
 static bool write_report(void *verb, struct error *error) {
     struct job *job = verb;
     struct compare *compare = &job->compared;
@@ -92,7 +94,6 @@ static bool write_report(void *verb, struct error *error) {
                                           .table = compare->table},
                                  .by = compare->rows.by,
                                  .top = compare->verb.output.top};
-    const struct page page = output_page(&compare->verb.files.report);
     bool good = compare->sets.count == 2 ||
                 error_set(error,
                           "two sets are compared, not %zu (--epoch 3 --epoch 4; 'culprit variance' "
@@ -102,13 +103,8 @@ static bool write_report(void *verb, struct error *error) {
     if (good)
         report.report.next = next_of(compare, &report);
     struct html *html = &compare->verb.files.html;
-    if (good && html->data)
-        good = diff_report_json(&report, html->data, error) &&
-               write_calls(compare, &report, html, error);
-    if (good && compare->verb.output.json)
-        good = diff_report_json(&report, page.file, error);
-    else if (good)
-        diff_report_text(&report, &page);
+    good = good && verb_write_report(&compare->verb, &DIFFERENCE, &report, error) &&
+           (!html->data || write_calls(compare, &report, html, error));
     diff_report_free(&report);
     return good;
 }

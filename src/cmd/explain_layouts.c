@@ -134,21 +134,15 @@ static void propose(struct explain *explain) {
     report->report.next = next_with_option(option, verb->argc, verb->words);
 }
 
+REPORT_FORMS(LAYOUTS, layouts_report_json, layouts_report_text, NULL);
+
 static bool write_report(void *verb, struct error *error) {
     struct explain *explain = verb;
     struct layouts_report *report = &explain->layouts_report;
-    struct output *output = &explain->run.verb.files.report;
     if (!layouts_report_build(report, error))
         return false;
     propose(explain);
-    FILE *data = explain->run.verb.files.html.data;
-    if (data && !layouts_report_json(report, data, error))
-        return false;
-    if (explain->run.verb.output.json)
-        return layouts_report_json(report, output->file, error);
-    const struct page page = output_page(output);
-    layouts_report_text(report, &page);
-    return true;
+    return verb_write_report(&explain->run.verb, &LAYOUTS, report, error);
 }
 
 static void clean_up(void *verb) {

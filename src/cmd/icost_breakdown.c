@@ -155,12 +155,14 @@ static uint32_t changed(const struct categories *own) {
     return set;
 }
 
+REPORT_PICTURE(draw, breakdown_svg)
+REPORT_FORMS(BREAKDOWN, breakdown_json, breakdown_text, draw);
+
 bool icost_report(void *icost, struct error *error) {
     struct icost *job = icost;
     const struct icost_study *study = &job->study;
     const uint32_t measured = icost_measured(study);
     struct breakdown_report *report = &job->report;
-    struct report_files *files = &job->verb.files;
     bool partial = verb_watch.signal;
     for (uint32_t i = 0; i < study->count; i++)
         partial |= study->programs[i].input.trace && trace_is_cut(study->programs[i].input.trace);
@@ -190,20 +192,7 @@ bool icost_report(void *icost, struct error *error) {
         return error_set(error, "out of memory for the report");
     if (job->request.extents && !add_calls(job, error))
         return false;
-    const struct page page = output_page(&files->report);
-    if (job->verb.output.svg)
-        breakdown_svg(report, files->picture.file);
-    if (files->html.data && !breakdown_json(report, files->html.data, error))
-        return false;
-    if (files->html.data) {
-        if (!html_text(&files->html, "picture", error))
-            return false;
-        breakdown_svg(report, files->html.data);
-    }
-    if (job->verb.output.json)
-        return breakdown_json(report, files->report.file, error);
-    breakdown_text(report, &page);
-    return true;
+    return verb_write_report(&job->verb, &BREAKDOWN, report, error);
 }
 
 void icost_clean_up(void *icost) {

@@ -52,10 +52,12 @@ static bool run(void *verb, struct error *error) {
     return good;
 }
 
+REPORT_PICTURE(draw, sensitivity_svg)
+REPORT_FORMS(SENSITIVITY, sensitivity_json, sensitivity_text, draw);
+
 static bool write_report(void *verb, struct error *error) {
     struct icost *job = verb;
     struct sensitivity_report *report = &job->sensitivity_report;
-    struct report_files *files = &job->verb.files;
     report->study = &job->sensitivity;
     report->report.verb = "icost";
     report->report.program = trace_command(job->trace.trace);
@@ -66,20 +68,7 @@ static bool write_report(void *verb, struct error *error) {
                 "and predictors",
                 job->sensitivity.run_count);
     report_add_limits(&report->report);
-    const struct page page = output_page(&files->report);
-    if (job->verb.output.svg)
-        sensitivity_svg(report, files->picture.file);
-    if (files->html.data && !sensitivity_json(report, files->html.data, error))
-        return false;
-    if (files->html.data) {
-        if (!html_text(&files->html, "picture", error))
-            return false;
-        sensitivity_svg(report, files->html.data);
-    }
-    if (job->verb.output.json)
-        return sensitivity_json(report, files->report.file, error);
-    sensitivity_text(report, &page);
-    return true;
+    return verb_write_report(&job->verb, &SENSITIVITY, report, error);
 }
 
 static void clean_up(void *verb) {

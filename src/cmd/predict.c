@@ -183,10 +183,13 @@ static bool run(void *verb, struct error *error) {
     return good;
 }
 
+REPORT_PICTURE(draw, predict_svg)
+REPORT_FORMS(PREDICTION, predict_json, predict_text, NULL);
+REPORT_FORMS(SWEPT, predict_json, predict_text, draw);
+
 static bool write_report(void *verb, struct error *error) {
     struct job *job = verb;
     struct predict_report *report = &job->report;
-    struct report_files *files = &job->verb.files;
     const struct predict_run *run = &job->run;
     const struct trace *trace = run->trace.trace;
     *report = (struct predict_report){
@@ -209,20 +212,7 @@ static bool write_report(void *verb, struct error *error) {
     predict_note(report, run->regions.instructions);
     if (!job->check)
         report->report.next = next_with_option("--check", job->verb.argc, job->verb.words);
-    const struct page page = output_page(&files->report);
-    if (job->verb.output.svg)
-        predict_svg(report, files->picture.file);
-    if (files->html.data && !predict_json(report, files->html.data, error))
-        return false;
-    if (files->html.data && job->sweep.axes > 0) {
-        if (!html_text(&files->html, "picture", error))
-            return false;
-        predict_svg(report, files->html.data);
-    }
-    if (job->verb.output.json)
-        return predict_json(report, files->report.file, error);
-    predict_text(report, &page);
-    return true;
+    return verb_write_report(&job->verb, job->sweep.axes ? &SWEPT : &PREDICTION, report, error);
 }
 
 static void clean_up(void *verb) {

@@ -150,6 +150,8 @@ static bool add_calls(struct profilers *job, struct error *error) {
     return true;
 }
 
+REPORT_FORMS(COMPARISON, comparison_json, comparison_text, NULL);
+
 static bool write_report(void *verb, struct error *error) {
     struct profilers *job = verb;
     struct run *run = &job->run;
@@ -182,14 +184,7 @@ static bool write_report(void *verb, struct error *error) {
     if (unfollowed || !job->systematic)
         report->next = next_with_option(unfollowed ? "--follow" : "--systematic", run->verb.argc,
                                         run->verb.words);
-    const struct page page = output_page(&run->verb.files.report);
-    FILE *data = run->verb.files.html.data;
-    if (data && !comparison_json(comparison, data, error))
-        return false;
-    if (run->verb.output.json)
-        return comparison_json(comparison, page.file, error);
-    comparison_text(comparison, &page);
-    return true;
+    return verb_write_report(&run->verb, &COMPARISON, comparison, error);
 }
 
 static void clean_up(void *verb) {

@@ -95,10 +95,11 @@ static bool run(void *verb, struct error *error) {
     return good || (job->verb.measured && verb_report_late(&job->verb, error));
 }
 
+REPORT_FORMS(SHARING, sharing_json, sharing_text, NULL);
+
 static bool write_report(void *verb, struct error *error) {
     struct job *job = verb;
     struct sharing_report *report = &job->report;
-    struct report_files *files = &job->verb.files;
     const struct sharing_run *run = &job->run;
     report->report =
         (struct report){.verb = "sharing",
@@ -113,13 +114,7 @@ static bool write_report(void *verb, struct error *error) {
         return false;
     report->report.fixed = job->input.fixed;
     note_trace(&report->report, run->trace);
-    const struct page page = output_page(&files->report);
-    if (files->html.data && !sharing_json(report, files->html.data, error))
-        return false;
-    if (job->verb.output.json)
-        return sharing_json(report, files->report.file, error);
-    sharing_text(report, &page);
-    return true;
+    return verb_write_report(&job->verb, &SHARING, report, error);
 }
 
 static void clean_up(void *verb) {

@@ -41,20 +41,18 @@ static char *next_of(const struct stat_job *job) {
     return text_printer_end(&printer);
 }
 
+REPORT_FORMS(COUNTS, simulated_counts_json, simulated_counts_text, NULL);
+
 static bool report(void *verb, struct error *error) {
     struct stat_job *job = verb;
     struct run *run = &job->explain.run;
     struct simulated_counts counts;
-    const struct page page = output_page(&run->verb.files.report);
     if (!explain_build(&job->explain, error))
         return false;
     if (!(run->report.next = next_of(job)))
         return error_set(error, "out of memory for the report");
     simulated_counts_fill(&run->report, &run->levels, &counts);
-    if (run->verb.output.json)
-        return simulated_counts_json(&counts, page.file, error);
-    simulated_counts_text(&counts, &page);
-    return true;
+    return verb_write_report(&run->verb, &COUNTS, &counts, error);
 }
 
 const struct verb stat_simulated = {

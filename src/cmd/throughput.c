@@ -102,12 +102,14 @@ static bool run(void *verb, struct error *error) {
     return throughput_run_go(&((struct job *)verb)->run, error);
 }
 
+REPORT_PICTURE(draw, throughput_svg)
+REPORT_FORMS(THROUGHPUT, throughput_json, throughput_text, draw);
+
 static bool write_report(void *verb, struct error *error) {
     struct job *job = verb;
     const struct throughput_run *run = &job->run;
     const struct throughput_simulated *simulated = &run->simulated;
     struct throughput_report *report = &job->report;
-    struct report_files *files = &job->verb.files;
     const bool searched = run->space.searched;
     struct error none;
     *report = (struct throughput_report){
@@ -131,20 +133,7 @@ static bool write_report(void *verb, struct error *error) {
     throughput_note(report, run->interrupted, simulated->by_thread, run->inputs.instructions);
     if (!run->check && locality_inputs_simulable(&run->inputs, &none))
         report->report.next = next_with_option("--check", job->verb.argc, job->verb.words);
-    const struct page page = output_page(&files->report);
-    if (job->verb.output.svg)
-        throughput_svg(report, files->picture.file);
-    if (files->html.data && !throughput_json(report, files->html.data, error))
-        return false;
-    if (files->html.data) {
-        if (!html_text(&files->html, "picture", error))
-            return false;
-        throughput_svg(report, files->html.data);
-    }
-    if (job->verb.output.json)
-        return throughput_json(report, files->report.file, error);
-    throughput_text(report, &page);
-    return true;
+    return verb_write_report(&job->verb, &THROUGHPUT, report, error);
 }
 
 static void clean_up(void *verb) {

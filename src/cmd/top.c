@@ -99,6 +99,10 @@ static size_t report_steps(const struct profile_report *report) {
     return report->timeline ? report->timeline->count : 0;
 }
 
+REPORT_PICTURE(draw, over_time_svg)
+REPORT_FORMS(PROFILE, profile_report_json, profile_report_text, NULL);
+REPORT_FORMS(OVER_TIME, profile_report_json, profile_report_text, draw);
+
 static bool write_report(void *verb, struct error *error) {
     struct job *job = verb;
     struct profile_report *report = &job->report;
@@ -131,22 +135,7 @@ static bool write_report(void *verb, struct error *error) {
     if (!profile_report_add_worth(report))
         return error_set(error, "out of memory for the report");
     report->report.next = next_of(job);
-    const struct page page = output_page(&job->run.verb.files.report);
-    if (job->run.verb.output.svg)
-        over_time_svg(report, job->run.verb.files.picture.file);
-    FILE *data = job->run.verb.files.html.data;
-    if (data && !profile_report_json(report, data, error))
-        return false;
-    if (data && job->over_time) {
-        struct html *html = &job->run.verb.files.html;
-        if (!html_text(html, "picture", error))
-            return false;
-        over_time_svg(report, html->data);
-    }
-    if (job->run.verb.output.json)
-        return profile_report_json(report, page.file, error);
-    profile_report_text(report, &page);
-    return true;
+    return verb_write_report(&job->run.verb, job->over_time ? &OVER_TIME : &PROFILE, report, error);
 }
 
 static void clean_up(void *verb) {

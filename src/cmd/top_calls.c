@@ -29,7 +29,7 @@ static void check(struct argp_state *state, void *request) {
 const struct option_group calls_group = {.options = OPTIONS, .begin = begin, .end = check};
 
 struct calls {
-    const struct profile_run *run;
+    struct profile_run *run;
     const struct call_options *options;
     struct call_profile profile;
     struct call_report report;
@@ -50,9 +50,10 @@ static char *next_of(const struct calls *calls) {
     return text_printer_end(&printer);
 }
 
+REPORT_FORMS(CALLS, call_report_json, call_report_text, NULL);
+
 static bool write_report(struct calls *calls, struct error *error) {
     struct call_report *report = &calls->report;
-    const struct page page = output_page(&calls->run->verb.files.report);
     const struct output_options *output = &calls->run->verb.output;
     if (calls->options->callers && !call_report_find_callers(report, calls->options->procedure,
                                                              output->top, !output->json, error))
@@ -60,16 +61,10 @@ static bool write_report(struct calls *calls, struct error *error) {
     if (!call_report_add_worth(report))
         return error_set(error, "out of memory for the report");
     report->report.next = next_of(calls);
-    FILE *data = calls->run->verb.files.html.data;
-    if (data && !call_report_json(report, data, error))
-        return false;
-    if (calls->run->verb.output.json)
-        return call_report_json(report, page.file, error);
-    call_report_text(report, &page);
-    return true;
+    return verb_write_report(&calls->run->verb, &CALLS, report, error);
 }
 
-bool top_calls_report(const struct profile_run *run, const struct call_options *options,
+bool top_calls_report(struct profile_run *run, const struct call_options *options,
                       const struct row_options *rows, struct error *error) {
     const struct profile_event *event =
         profile_set_event(&run->set, rows->event_count ? rows->events[0] : NULL, error);

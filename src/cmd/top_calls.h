@@ -11,5 +11,5 @@ struct call_options {
 extern const struct option_group calls_group; /* --tree, --callers, --least */
 
 /* The report of a set that was read. */
-bool top_calls_report(const struct profile_run *run, const struct call_options *options,
+bool top_calls_report(struct profile_run *run, const struct call_options *options,
                       const struct row_options *rows, struct error *error);

@@ -139,6 +139,8 @@ static const struct command_line LINE = {
 
 /* ---- the steps ---- */
 
+REPORT_FORMS(VALIDATION, validation_json, validation_text, NULL);
+
 static bool write_report(void *verb, struct error *error) {
     struct validate_job *job = verb;
     struct validation_report *report = &job->report;
@@ -154,14 +156,7 @@ static bool write_report(void *verb, struct error *error) {
     if (!validation_add_worth(report))
         return error_set(error, "out of memory for the report");
     report->report.next = validate_next(job);
-    const struct page page = output_page(&job->verb.files.report);
-    FILE *data = job->verb.files.html.data;
-    if (data && !validation_json(report, data, error))
-        return false;
-    if (job->verb.output.json)
-        return validation_json(report, page.file, error);
-    validation_text(report, &page);
-    return true;
+    return verb_write_report(&job->verb, &VALIDATION, report, error);
 }
 
 static bool prepare(void *verb, struct error *error) {

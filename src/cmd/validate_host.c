@@ -139,6 +139,8 @@ static char *next_step(const struct validate_job *job) {
     return text_printer_end(&printer);
 }
 
+REPORT_FORMS(HOST, host_report_json, host_report_text, NULL);
+
 static bool write_report(void *verb, struct error *error) {
     struct validate_job *job = verb;
     struct validate_host *host = &job->host;
@@ -155,14 +157,7 @@ static bool write_report(void *verb, struct error *error) {
     if (!host_report_add_worth(report))
         return error_set(error, "out of memory for the report");
     report->report.next = next_step(job);
-    const struct page page = output_page(&job->verb.files.report);
-    FILE *data = job->verb.files.html.data;
-    if (data && !host_report_json(report, data, error))
-        return false;
-    if (job->verb.output.json)
-        return host_report_json(report, page.file, error);
-    host_report_text(report, &page);
-    return true;
+    return verb_write_report(&job->verb, &HOST, report, error);
 }
 
 static void clean_up(void *verb) {

@@ -41,8 +41,10 @@ static char *next_of(const struct compare *compare, const struct variance_report
     return text_printer_end(&printer);
 }
 
+REPORT_FORMS(VARIANCE, variance_report_json, variance_report_text, NULL);
+
 static bool write_report(void *verb, struct error *error) {
-    const struct compare *compare = verb;
+    struct compare *compare = verb;
     struct variance_report report = {
         .report = {.verb = "variance"},
         .sets = compare->sets.sets,
@@ -50,17 +52,10 @@ static bool write_report(void *verb, struct error *error) {
         .variances = {.table = compare->table, .set_count = compare->sets.count},
         .by = compare->rows.by,
         .top = compare->verb.output.top};
-    const struct page page = output_page(&compare->verb.files.report);
     bool good = variance_report_build(&report) || error_set(error, "out of memory for the report");
     if (good)
         report.report.next = next_of(compare, &report);
-    FILE *data = compare->verb.files.html.data;
-    if (good && data)
-        good = variance_report_json(&report, data, error);
-    if (good && compare->verb.output.json)
-        good = variance_report_json(&report, page.file, error);
-    else if (good)
-        variance_report_text(&report, &page);
+    good = good && verb_write_report(&compare->verb, &VARIANCE, &report, error);
     variance_report_free(&report);
     return good;
 }

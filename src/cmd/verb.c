@@ -23,6 +23,35 @@ bool verb_report_late(struct verb_run *run, const struct error *error) {
     return true;
 }
 
+/* The report as data, and its picture. */
+static bool write_html(struct html *html, const struct report_forms *forms, const void *report,
+                       struct error *error) {
+    if (!html->data)
+        return true;
+    if (!forms->json(report, html->data, error))
+        return false;
+    if (!forms->svg)
+        return true;
+    if (!html_text(html, "picture", error))
+        return false;
+    forms->svg(report, html->data);
+    return true;
+}
+
+bool verb_write_report(struct verb_run *run, const struct report_forms *forms, const void *report,
+                       struct error *error) {
+    struct report_files *files = &run->files;
+    const struct page page = output_page(&files->report);
+    if (files->picture.file)
+        forms->svg(report, files->picture.file);
+    if (!write_html(&files->html, forms, report, error))
+        return false;
+    if (run->output.json)
+        return forms->json(report, files->report.file, error);
+    forms->text(report, &page);
+    return true;
+}
+
 bool verb_flush(const char *what, struct error *error) {
     return (fflush(stdout) == 0 && !ferror(stdout)) || error_errno(error, "%s", what);
 }

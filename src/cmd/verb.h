@@ -55,5 +55,29 @@ void verb_command_ended(struct verb_run *run, const struct trace *trace);
 /* For `run` and `report`: has failed, but there is something to report. True. */
 bool verb_report_late(struct verb_run *run, const struct error *error);
 
+/* The forms that a report has. */
+struct report_forms {
+    bool (*json)(const void *report, FILE *file, struct error *error);
+    void (*text)(const void *report, const struct page *page);
+    void (*svg)(const void *report, FILE *file); /* NULL: it has no picture */
+};
+/* `name_`, a constant, of functions that take a report of their own type. */
+#define REPORT_FORMS(name_, json_, text_, svg_)                                                    \
+    static bool name_##_json(const void *report, FILE *file, struct error *error) {                \
+        return json_(report, file, error);                                                         \
+    }                                                                                              \
+    static void name_##_text(const void *report, const struct page *page) {                        \
+        text_(report, page);                                                                       \
+    }                                                                                              \
+    static const struct report_forms name_ = {name_##_json, name_##_text, svg_}
+/* For svg_. */
+#define REPORT_PICTURE(name_, draw_)                                                               \
+    static void name_(const void *report, FILE *file) {                                            \
+        draw_(report, file);                                                                       \
+    }
+/* For `report`: writes it in the forms that were asked for, each into its file. */
+bool verb_write_report(struct verb_run *run, const struct report_forms *forms, const void *report,
+                       struct error *error);
+
 /* For `report` that prints on standard output: whether all of it went there; `what` failed. */
 bool verb_flush(const char *what, struct error *error);

@@ -1,7 +1,7 @@
 /* The counts of a command from its simulation, as explain runs it: in full, or by regions. */
 #include "cmd/stat.h"
+#include "report/next.h"
 #include "report/simulated_counts.h"
-#include "util/text.h"
 
 void stat_simulated_begin(struct stat_job *job) {
     struct run *run = &job->explain.run;
@@ -17,30 +17,6 @@ void stat_simulated_begin(struct stat_job *job) {
         run->study.threads.regions = job->explain.regions;
 }
 
-/* The whole tree of levels, of the same machine; NULL: out of memory. */
-static char *next_of(const struct stat_job *job) {
-    const struct machine_options *machine = &job->explain.run.machine;
-    struct text_printer printer;
-    FILE *file = text_printer_begin(&printer);
-    if (!file)
-        return NULL;
-    fputs("culprit explain --levels", file);
-    if (machine->machine) {
-        fputs(" --machine ", file);
-        text_put_word(file, machine->machine);
-    }
-    for (uint32_t i = 0; i < machine->setting_count; i++) {
-        fputs(" --set ", file);
-        text_put_word(file, machine->settings[i]);
-    }
-    fputs(" --", file);
-    for (char *const *word = job->command; *word; word++) {
-        fputc(' ', file);
-        text_put_word(file, *word);
-    }
-    return text_printer_end(&printer);
-}
-
 REPORT_FORMS(COUNTS, simulated_counts_json, simulated_counts_text, NULL);
 
 static bool report(void *verb, struct error *error) {
@@ -49,7 +25,9 @@ static bool report(void *verb, struct error *error) {
     struct simulated_counts counts;
     if (!explain_build(&job->explain, error))
         return false;
-    if (!(run->report.next = next_of(job)))
+    /* The whole tree of levels, of the same machine. */
+    if (!(run->report.next =
+              next_on_machine("culprit explain --levels", &run->machine, job->command)))
         return error_set(error, "out of memory for the report");
     simulated_counts_fill(&run->report, &run->levels, &counts);
     return verb_write_report(&run->verb, &COUNTS, &counts, error);

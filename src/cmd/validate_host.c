@@ -8,7 +8,6 @@
 
 #include "cmd/interrupt.h"
 #include "report/next.h"
-#include "util/text.h"
 
 void validate_host_begin(struct validate_host *host) {
     host->runs = 5;
@@ -121,24 +120,6 @@ static bool run(void *verb, struct error *error) {
 
 /* ---- report ---- */
 
-/* The command explained, with the options that it was compared with. */
-static char *next_step(const struct validate_job *job) {
-    struct text_printer printer;
-    FILE *file = text_printer_begin(&printer);
-    if (!file)
-        return NULL;
-    fputs("culprit explain", file);
-    text_put_option(file, "machine", job->machine.machine);
-    for (uint32_t i = 0; i < job->machine.setting_count; i++)
-        text_put_option(file, "set", job->machine.settings[i]);
-    fputs(" --", file);
-    for (char *const *word = job->request.command; *word; word++) {
-        putc(' ', file);
-        text_put_word(file, *word);
-    }
-    return text_printer_end(&printer);
-}
-
 REPORT_FORMS(HOST, host_report_json, host_report_text, NULL);
 
 static bool write_report(void *verb, struct error *error) {
@@ -156,7 +137,7 @@ static bool write_report(void *verb, struct error *error) {
     report->top = host->top;
     if (!host_report_add_worth(report))
         return error_set(error, "out of memory for the report");
-    report->report.next = next_step(job);
+    report->report.next = next_on_machine("culprit explain", &job->machine, job->request.command);
     return verb_write_report(&job->verb, &HOST, report, error);
 }
 

@@ -93,3 +93,18 @@ char *next_command(const struct report *report, bool unfollowed, char *const *co
         return NULL;
     return next_in_place(option, command, argc, argv);
 }
+
+char *next_on_machine(const char *verb, const struct machine_options *machine,
+                      char *const *command) {
+    struct text_printer printer;
+    FILE *file = text_printer_begin(&printer);
+    if (!file)
+        return NULL;
+    fputs(verb, file);
+    text_put_option(file, "machine", machine->machine);
+    for (uint32_t i = 0; i < machine->setting_count; i++)
+        text_put_option(file, "set", machine->settings[i]);
+    fputs(" --", file);
+    text_put_words(file, command);
+    return text_printer_end(&printer);
+}

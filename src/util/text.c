@@ -363,6 +363,13 @@ void text_put_word(FILE *file, const char *word) {
     fputc('\'', file);
 }
 
+void text_put_words(FILE *file, char *const *words) {
+    for (; *words; words++) {
+        fputc(' ', file);
+        text_put_word(file, *words);
+    }
+}
+
 void text_put_option(FILE *file, const char *name, const char *value) {
     if (!value)
         return;

@@ -83,6 +83,8 @@ char *text_printer_end(struct text_printer *printer);
 
 /* A word, quoted for a shell where it must be; with control characters as $'…'. */
 void text_put_word(FILE *file, const char *word);
+/* Several, each after a space. */
+void text_put_words(FILE *file, char *const *words);
 /* " --name value", the value as a word; NULL: nothing. */
 void text_put_option(FILE *file, const char *name, const char *value);
 

@@ -89,8 +89,8 @@ static bool take(void *context, unsigned side, const struct simulated_run *run,
     if (run->input->command)
         note_exit(job, side, &exit);
     return take_calls(job, side, run, error) &&
-           compare_report_take(&job->report, side, trace_command(trace), &run->simulation,
-                               trace_code(trace), run->options.machine, error);
+           compared_run_take(&job->report.runs[side], trace_command(trace), &run->simulation,
+                             trace_code(trace), run->options.machine, error);
 }
 
 static bool take_matched(void *context, const struct matched_runs *matched, struct error *error) {
@@ -101,9 +101,9 @@ static bool take_matched(void *context, const struct matched_runs *matched, stru
         job->report.runs[side].limited = job->input.limit || trace_is_cut(trace);
         if (matched->runs[side]->input->command)
             note_exit(job, side, &exit);
-        if (!compare_report_take(&job->report, side, trace_command(trace),
-                                 &matched->simulations[side], matched->codes[side],
-                                 matched->machine, error))
+        if (!compared_run_take(&job->report.runs[side], trace_command(trace),
+                               &matched->simulations[side], matched->codes[side], matched->machine,
+                               error))
             return false;
     }
     job->report.pairs =

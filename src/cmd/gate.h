@@ -3,8 +3,7 @@
 
 #include "cmd/verb.h"
 #include "report/gate_report.h"
-#include "study/compare_run.h"
-#include "study/layouts.h"
+#include "study/gated_run.h"
 
 struct gate_job {
     struct verb_run verb;
@@ -24,32 +23,6 @@ struct gate_job {
     char **texts;   /* by entry, of --update */
     struct output files[3];
 };
-
-/* What part of a run is meant, as an entry of a baseline has it: "--limit 5000000"
- * (gate_options.c). */
-struct gate_options {
-    struct input_options input;
-    uint32_t ideal;
-    const char *texts[INPUT_MOST_VARIABLES + 8]; /* and NULL */
-    struct arena names;
-};
-/* The texts of what `input` and `ideal` say; and the other way round. gate_options_free() either
- * way. */
-bool gate_options_print(struct gate_options *options, struct error *error);
-bool gate_options_parse(struct gate_options *options, const char *const *texts,
-                        struct error *error);
-void gate_options_free(struct gate_options *options);
-
-struct gate_layouts {
-    uint32_t count;
-    uint64_t full; /* cycles of the whole run under layout 0 */
-    struct layout_cycles cycles[LAYOUTS_MOST];
-    bool exact; /* every instruction was simulated under each; else what they are besides layout 0
-                   is estimated */
-};
-/* The command under so many layouts (gate_layouts.c). */
-bool gate_layouts_run(const struct gate_job *job, const struct gate_options *options,
-                      char **command, struct gate_layouts *layouts, struct error *error);
 
 /* Simulates the command of an entry (`old` NULL: it has none yet), and compares it with what the
  * entry has or makes a new one of it. False: interrupted; whatever else is wrong is the entry's. */

@@ -313,3 +313,24 @@ void compare_report_free(struct compare_report *report) {
     free(report->layouts[1]);
     free(report->sentence);
 }
+
+/* ---- under several layouts ---- */
+
+bool compare_report_lay_out(struct compare_report *report, uint32_t count, struct error *error) {
+    report->layout_count = count;
+    for (int side = 0; side < 2; side++)
+        if (!(report->layouts[side] = calloc(count, sizeof *report->layouts[side])))
+            return error_set(error, "out of memory for what is compared");
+    return true;
+}
+
+bool compare_report_take_layout(struct compare_report *report, unsigned side, uint32_t layout,
+                                const char *command, const struct simulation *simulation,
+                                const struct code *code, const struct machine *machine,
+                                struct error *error) {
+    if ((!report->relinked || !layout) &&
+        !compared_run_take(&report->runs[side], command, simulation, code, machine, error))
+        return false;
+    report->layouts[side][layout] = layout_cycles_of(simulation);
+    return true;
+}

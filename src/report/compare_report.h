@@ -3,8 +3,8 @@
 
 #include <jansson.h>
 
-#include "query/compared_run.h"
-#include "report/layout_spread.h"
+#include "query/compared_fill.h"
+#include "query/layout_spread.h"
 #include "report/report.h"
 
 enum compare_verdict { COMPARE_SAME, COMPARE_SLOWER, COMPARE_FASTER };
@@ -45,11 +45,8 @@ struct compare_report {
     char *sentence; /* what changed, where, why */
 };
 
-/* The runs, each by one of these; the command is copied, cycles are by component. */
-bool compare_report_take(struct compare_report *report, unsigned side, const char *command,
-                         const struct simulation *simulation, const struct code *code,
-                         const struct machine *machine, struct error *error);
-/* The same of a run under a layout, after compare_report_lay_out(): in any order. */
+/* The runs, each by compared_run_take() or one of these. */
+/* Of a run under a layout, after compare_report_lay_out(): in any order. */
 bool compare_report_take_layout(struct compare_report *report, unsigned side, uint32_t layout,
                                 const char *command, const struct simulation *simulation,
                                 const struct code *code, const struct machine *machine,
@@ -78,12 +75,6 @@ void compare_report_markdown_tables(const struct compare_report *report, FILE *f
 json_t *compare_report_object(const struct compare_report *report);
 
 /* ---- pieces ---- */
-
-/* Copies what a run is called. False: out of memory. */
-bool compare_run_title(struct compared_run *run, const char *title, const char *machine);
-/* What a function is called that has no name: by where it begins, if that is known. */
-const char *compare_name_function(char *text, size_t size, const char *image, bool known,
-                                  uint64_t offset);
 
 enum { CHANGE_REASON_BYTES = 160, CHANGE_PLACE_BYTES = 512 };
 

@@ -42,7 +42,7 @@ static struct layout_function *function_of(struct layouts_report *report,
         .image = row->image,
         .offset = offset,
         .name = row->function ? row->function
-                              : compare_name_function(text, sizeof text, row->image,
+                              : compared_name_function(text, sizeof text, row->image,
                                                       !row->is_outside, row->offset),
         .least = UINT64_MAX,
         .line = row->line};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "attribute/component.h"
-#include "report/layout_spread.h"
+#include "query/layout_spread.h"
 #include "report/report.h"
 #include "util/arena.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "query/compared_run.h"
-#include "report/layout_spread.h"
+#include "query/layout_spread.h"
 
 static struct layout_cycles exactly(uint64_t cycles) {
     return (struct layout_cycles){.known = true, .cycles = cycles};

@@ -46,7 +46,7 @@ static bool read_row(struct compared_run *run, const json_t *row, const json_t *
         .cost = {.units = count_of(row, "units"), .executions = count_of(row, "instructions")}};
     if (!function) {
         const json_t *known = function_at(functions, image, place.offset);
-        place.function = compare_name_function(name, sizeof name, image, known,
+        place.function = compared_name_function(name, sizeof name, image, known,
                                                known ? count_of(known, "offset") : 0);
     }
     const json_t *components = json_object_get(row, "components");
@@ -79,7 +79,7 @@ static bool read_object(struct compared_run *run, const json_t *object, struct e
         return error_set(error, "it has %zu instructions of %llu: write it with --json --top 0",
                          json_array_size(rows),
                          (unsigned long long)count_of(object, "instruction_count"));
-    if (!compare_run_title(run, program, machine))
+    if (!compared_run_title(run, program, machine))
         return error_set(error, "out of memory for what is compared");
     const json_t *together = json_object_get(object, "together");
     run->elapsed = count_of(json_is_object(together) ? together : object,

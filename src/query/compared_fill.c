@@ -1,9 +1,11 @@
-/* A run that is compared, from its simulation; from a report of it: json/compare_read.c. */
+/* A run that is compared, from its simulation; from a report of it: report/json/compare_read.c. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/compare_report.h"
+#include "query/compared_fill.h"
+#include "query/field_rows.h"
+#include "query/rows.h"
 #include "util/file_name.h"
 #include "util/little_endian.h"
 
@@ -13,14 +15,14 @@ static bool no_memory(struct error *error) {
     return error_set(error, "out of memory for what is compared");
 }
 
-bool compare_run_title(struct compared_run *run, const char *text, const char *machine) {
+bool compared_run_title(struct compared_run *run, const char *text, const char *machine) {
     run->title = arena_copy(&run->names, text, strlen(text));
     run->machine = arena_copy(&run->names, machine, strlen(machine));
     return run->title && run->machine;
 }
 
-const char *compare_name_function(char *text, size_t size, const char *image, bool known,
-                                  uint64_t offset) {
+const char *compared_name_function(char *text, size_t size, const char *image, bool known,
+                                   uint64_t offset) {
     if (known)
         snprintf(text, size, "%s+0x%llx", image, (unsigned long long)offset);
     else
@@ -72,8 +74,8 @@ static bool add_row(struct compared_run *run, const struct report_rows *rows, ui
         .image = row->image,
         .function = row->function
                         ? row->function
-                        : compare_name_function(name, sizeof name, row->image,
-                                                location.function_size, location.function_offset),
+                        : compared_name_function(name, sizeof name, row->image,
+                                                 location.function_size, location.function_offset),
         .file = row->file,
         .line = row->line,
         .text = row->text,
@@ -87,17 +89,16 @@ static bool add_row(struct compared_run *run, const struct report_rows *rows, ui
     return compared_run_join(run, &place, error);
 }
 
-bool compare_report_take(struct compare_report *report, unsigned side, const char *command,
-                         const struct simulation *simulation, const struct code *code,
-                         const struct machine *machine, struct error *error) {
-    struct compared_run *run = &report->runs[side];
+bool compared_run_take(struct compared_run *run, const char *command,
+                       const struct simulation *simulation, const struct code *code,
+                       const struct machine *machine, struct error *error) {
     const double half = simulation_interval(simulation);
     struct program *program = program_new();
     struct report_row *row = malloc(sizeof *row);
     struct report_rows rows = {0};
     struct field_rows fields = {0};
     bool good =
-        ((program && row && (run->title || compare_run_title(run, command, machine->name))) ||
+        ((program && row && (run->title || compared_run_title(run, command, machine->name))) ||
          no_memory(error)) &&
         rows_build(BY_INSTRUCTION, 0, simulation, code, program, &rows, error) &&
         find_fields(&rows, &fields, error) && add_libraries(run, code, error);
@@ -113,25 +114,4 @@ bool compare_report_take(struct compare_report *report, unsigned side, const cha
     if (program)
         program_free(program);
     return good;
-}
-
-/* ---- under several layouts ---- */
-
-bool compare_report_lay_out(struct compare_report *report, uint32_t count, struct error *error) {
-    report->layout_count = count;
-    for (int side = 0; side < 2; side++)
-        if (!(report->layouts[side] = calloc(count, sizeof *report->layouts[side])))
-            return no_memory(error);
-    return true;
-}
-
-bool compare_report_take_layout(struct compare_report *report, unsigned side, uint32_t layout,
-                                const char *command, const struct simulation *simulation,
-                                const struct code *code, const struct machine *machine,
-                                struct error *error) {
-    if ((!report->relinked || !layout) &&
-        !compare_report_take(report, side, command, simulation, code, machine, error))
-        return false;
-    report->layouts[side][layout] = layout_cycles_of(simulation);
-    return true;
 }

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/gate.h"
 #include "core/core.h"
+#include "study/gated_run.h"
 
 /* Adds a text, which is printed into the arena. */
 static bool add(struct gate_options *options, size_t *count, const char *format, const char *value,

@@ -1,4 +1,4 @@
-#include "report/layout_spread.h"
+#include "query/layout_spread.h"
 
 #include <math.h>
 #include <stdlib.h>

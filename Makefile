@@ -75,9 +75,8 @@ Q := $(if $(V),,@)
 say = $(if $(V),,$(info $(1)	$@))
 
 $(B)/libculprit.a: $(SOURCES:%.c=$(B)/%.o) $(B)/sources
-	@rm -f $@
 	$(call say,AR)
-	$(Q)ar rcs $@ $(filter %.o,$^)
+	$(Q)rm -f $@.$$PPID && ar rcs $@.$$PPID $(filter %.o,$^) && mv $@.$$PPID $@
 
 $(B)/culprit: $(PROGRAM:%.c=$(B)/%.o) $(B)/libculprit.a
 	$(call say,CC)

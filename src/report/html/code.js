@@ -33,7 +33,7 @@ function branches(rows) {
         else if (!next || next.gap !== undefined)
             taken = row.executed; /* what follows was never executed */
         else if (!targets.has(next.address))
-            taken = row.executed - next.executed;
+            taken = Math.max(row.executed - next.executed, 0); /* counts of regions are estimates */
         found.push({from: i, to: at.get(row.target), taken, executed: row.executed});
     });
     return found;

@@ -142,7 +142,7 @@ static bool add_calls(struct icost *job, struct error *error) {
     const struct icost_program *program = &job->study.programs[0];
     if (!(job->names = program_new()))
         return error_set(error, "out of memory for the calls");
-    return paths_report(&job->paths, &job->verb.output, &program->simulation,
+    return paths_report(&job->paths, &job->verb, &program->simulation,
                         trace_code(program->input.trace), job->names, &job->report.report, error);
 }
 

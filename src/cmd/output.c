@@ -1,5 +1,6 @@
 #include "cmd/output.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "cmd/legend.h"
@@ -45,6 +46,13 @@ bool report_files_close(struct report_files *files, struct error *error) {
            (!files->picture.file || output_close(&files->picture, error)) &&
            (!files->html.file ||
             (html_end(&files->html, error) && output_close(&files->page, error)));
+}
+
+void report_files_name_failure(const struct report_files *files, struct error *error) {
+    if (!files->html.failed)
+        return;
+    errno = files->html.failed;
+    error_errno(error, "%s %s: cannot write", files->page.option, files->page.path);
 }
 
 void report_files_discard(struct report_files *files) {

@@ -26,4 +26,6 @@ struct report_files {
 bool report_files_open(struct report_files *files, const struct output_options *options,
                        bool command, struct error *error);
 bool report_files_close(struct report_files *files, struct error *error);
+/* What could not be written: of a page the error of its data does not tell. */
+void report_files_name_failure(const struct report_files *files, struct error *error);
 void report_files_discard(struct report_files *files);

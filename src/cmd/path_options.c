@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/verb.h"
 #include "program/python_layout.h"
 #include "report/call_report.h"
 #include "util/command_path.h"
@@ -131,10 +132,12 @@ static bool note_missing(const struct paths *paths, struct report *report, bool 
     return !*missing || report_note(report, "--callers %s", why.message);
 }
 
-bool paths_report(struct paths *paths, const struct output_options *output,
-                  const struct simulation *simulation, const struct code *code,
-                  struct program *program, struct report *report, struct error *error) {
+bool paths_report(struct paths *paths, struct verb_run *verb, const struct simulation *simulation,
+                  const struct code *code, struct program *program, struct report *report,
+                  struct error *error) {
     const struct path_options *options = paths->options;
+    const struct output_options *output = &verb->output;
+    struct error late;
     if (!options) /* of regions, which have none */
         return true;
     if (options->python && simulation->paths.count) {
@@ -149,9 +152,10 @@ bool paths_report(struct paths *paths, const struct output_options *output,
     const bool flat = output->by == BY_PATH, tree = options->tree || options->callers || flat;
     if (!simulation->paths.count || (!tree && !options->folded && !output->html))
         return true;
-    if (!path_profile_read(&paths->profile, simulation, code, program, error) ||
-        !write_folded(paths, error))
+    if (!path_profile_read(&paths->profile, simulation, code, program, error))
         return false;
+    if (!write_folded(paths, &late))
+        verb_report_late(verb, &late);
     bool missing;
     if (!note_missing(paths, report, &missing))
         return error_set(error, "out of memory for the report");

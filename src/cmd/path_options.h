@@ -51,10 +51,12 @@ bool paths_prepare(struct paths *paths, const struct path_options *options, stru
  * *good: whether that could be told. */
 const struct path_extents *paths_begin(struct paths *paths, const struct path_options *options,
                                        bool wanted, bool *good, struct error *error);
-/* Reads the paths of a simulation, and adds the trees that were asked for to the report. */
-bool paths_report(struct paths *paths, const struct output_options *output,
-                  const struct simulation *simulation, const struct code *code,
-                  struct program *program, struct report *report, struct error *error);
+struct verb_run;
+/* Reads the paths of a simulation, and adds the trees that were asked for to the report. What
+ * becomes of the file for folded stacks is reported late. */
+bool paths_report(struct paths *paths, struct verb_run *verb, const struct simulation *simulation,
+                  const struct code *code, struct program *program, struct report *report,
+                  struct error *error);
 /* Then: who called whom; NULL: nothing asked for it. */
 const struct call_profile *paths_profile(const struct paths *paths);
 void paths_free(struct paths *paths);

@@ -140,7 +140,7 @@ static bool add_calls(struct profilers *job, struct error *error) {
     const struct code *code = trace_code(run->study.trace);
     if (!run->study.options.profile_paths || !simulation->paths.count)
         return true;
-    if (!paths_report(&run->paths, &run->verb.output, simulation, code, run->program,
+    if (!paths_report(&run->paths, &run->verb, simulation, code, run->program,
                       &job->comparison.report, error) ||
         !path_errors_build(&job->path_errors, &run->paths.profile, simulation, code, run->program,
                            (const char *const *)job->labels, job->count, run->verb.output.top,

@@ -148,8 +148,8 @@ bool run_report_build(struct run *run, const struct simulation *simulation, cons
     if ((run->levels_asked && !build_levels(run, simulation, code, error)) ||
         !run_build_roofline(run, simulation, code, error))
         return false;
-    return paths_report(&run->paths, &run->verb.output, simulation, code, run->program,
-                        &run->report, error);
+    return paths_report(&run->paths, &run->verb, simulation, code, run->program, &run->report,
+                        error);
 }
 
 void run_note_trace(struct run *run, const struct code *code, const struct trace *trace) {

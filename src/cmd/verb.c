@@ -44,8 +44,9 @@ bool verb_write_report(struct verb_run *run, const struct report_forms *forms, c
     const struct page page = output_page(&files->report);
     if (files->picture.file)
         forms->svg(report, files->picture.file);
-    if (!write_html(&files->html, forms, report, error))
-        return false;
+    struct error late;
+    if (!write_html(&files->html, forms, report, &late))
+        verb_report_late(run, &late);
     if (run->output.json)
         return forms->json(report, files->report.file, error);
     forms->text(report, &page);
@@ -68,6 +69,7 @@ static bool take_steps(const struct verb *verb, struct verb_run *run, struct err
                          (!run->files.report.file || report_files_close(&run->files, error));
     if (run->late.message[0])
         *error = run->late;
+    report_files_name_failure(&run->files, error);
     return written && !run->late.message[0];
 }
 

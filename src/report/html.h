@@ -17,6 +17,7 @@ struct html {
     FILE *data;   /* what is written there becomes the data that was begun last; NULL: none was */
     bool written; /* something was */
     bool text;    /* it becomes a text in JSON */
+    int failed;   /* why the file could not be written, as errno; 0: it could */
 };
 
 /* `file` stays the caller's. */

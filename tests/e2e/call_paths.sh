@@ -187,6 +187,12 @@ check "their whole cycles sum to the run's" test "$(awk '{ sum += $NF } END { pr
     "$(python3 -S -c 'import json; print(json.load(open("plain.json"))["cycles"])')"
 run sim --folded c.folded -o plain.txt c.ctrace
 check "folded stacks by event" grep -qE '(^|;)main;.*;fib;leaf;\[Base\] [0-9]+$' c.folded
+full_disk() {
+    fails_with 1 "^culprit: --$1 /dev/full: cannot write: No space left on device$" run sim "--$1" /dev/full -o kept.txt c.ctrace &&
+        grep -q 'what this rests on' kept.txt && rm kept.txt
+}
+check "folded stacks that cannot be written are told, and the report is there" full_disk folded
+check "so is a page" full_disk html
 check "beside the tables" grep -q ' function ' plain.txt
 
 run sim --callers=nosuch -o nosuch.txt c.ctrace

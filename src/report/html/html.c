@@ -3,6 +3,8 @@
  * end the element that holds it. */
 #include "report/html.h"
 
+#include <errno.h>
+
 #include <stdint.h>
 #include <string.h>
 
@@ -31,9 +33,16 @@ static void put_components(FILE *file) {
     fputs("]</script>\n", file);
 }
 
+/* The first one. */
+static void note_failure(struct html *html) {
+    if (ferror(html->file) && !html->failed)
+        html->failed = errno ? errno : EIO;
+}
+
 void html_begin(struct html *html, FILE *file) {
     *html = (struct html){.file = file};
     put(file, page_head, page_tail);
+    note_failure(html);
     put_components(file);
 }
 
@@ -54,7 +63,8 @@ static ssize_t escape(void *cookie, const char *bytes, size_t size) {
         if (next < end)
             fprintf(file, "\\u%04x", (unsigned char)*next++);
     }
-    return ferror(file) ? 0 : (ssize_t)size;
+    note_failure(html);
+    return html->failed ? 0 : (ssize_t)size;
 }
 
 static bool close_data(struct html *html) {
@@ -87,6 +97,7 @@ bool html_text(struct html *html, const char *name, struct error *error) {
 bool html_end(struct html *html, struct error *error) {
     const bool good = close_data(html);
     put(html->file, page_tail, page_end);
+    note_failure(html);
     if (good && !html->written)
         return error_set(error, "there is no page of this report");
     return (good && !ferror(html->file)) || error_errno(error, "writing the page");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/heap.h"
 #include "util/power_of_two.h"
 
 static void add_prefetcher(struct cache *cache, enum prefetcher_kind kind, uint32_t degree) {
@@ -15,6 +16,18 @@ static void add_prefetcher(struct cache *cache, enum prefetcher_kind kind, uint3
     struct prefetcher *prefetcher = &cache->prefetchers[cache->prefetcher_count++];
     prefetcher_init(prefetcher, kind, degree);
     cache->trains_on_hits |= prefetcher->by_instruction;
+}
+
+/* Of a large cache a short run uses few lines. */
+enum { LARGE = 128 << 10 };
+static uint64_t *words_new(size_t count) {
+    return count < LARGE ? calloc(count, sizeof(uint64_t)) : sparse_new(count, sizeof(uint64_t));
+}
+static void words_free(uint64_t *words, size_t count) {
+    if (count < LARGE)
+        free(words);
+    else
+        sparse_free(words, count, sizeof *words);
 }
 
 bool cache_new(struct cache *cache, const struct machine_cache *machine, const char *name,
@@ -56,10 +69,10 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     add_prefetcher(cache, machine->prefetcher, machine->prefetch_degree);
     add_prefetcher(cache, machine->second_prefetcher, machine->second_degree);
 
-    cache->tags = calloc(sets * machine->ways, sizeof *cache->tags);
-    cache->notes = calloc(sets * machine->ways, sizeof *cache->notes);
-    cache->used = calloc(sets * machine->ways, sizeof *cache->used);
-    cache->flights = calloc(CACHE_MAX_FLIGHTS, sizeof *cache->flights);
+    cache->tags = words_new(sets * machine->ways);
+    cache->notes = words_new(sets * machine->ways);
+    cache->used = words_new(sets * machine->ways);
+    cache->flights = sparse_new(CACHE_MAX_FLIGHTS, sizeof *cache->flights);
     cache->trees = calloc(machine->replacement == REPLACE_PLRU ? sets : 1, sizeof *cache->trees);
     cache->blocks = calloc(cache_blocks(cache), sizeof *cache->blocks);
     if (!cache->tags || !cache->notes || !cache->used || !cache->flights || !cache->trees ||
@@ -70,11 +83,12 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
 }
 
 void cache_free(struct cache *cache) {
-    free(cache->tags);
-    free(cache->notes);
-    free(cache->used);
+    const size_t lines = (cache->set_mask + 1) * cache->ways;
+    words_free(cache->tags, lines);
+    words_free(cache->notes, lines);
+    words_free(cache->used, lines);
     free(cache->blocks);
-    free(cache->flights);
+    sparse_free(cache->flights, CACHE_MAX_FLIGHTS, sizeof *cache->flights);
     holds_free(&cache->mshr_holds);
     free(cache->trees);
 }

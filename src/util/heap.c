@@ -24,3 +24,16 @@ void heap_in_large_pages(void) {
     }
     free(first);
 }
+
+void *sparse_new(size_t count, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return NULL;
+    void *array = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return array == MAP_FAILED ? NULL : array;
+}
+
+void sparse_free(void *array, size_t count, size_t size) {
+    if (array)
+        munmap(array, count * size);
+}

@@ -3,8 +3,15 @@
  * time or more. */
 #pragma once
 
+#include <stddef.h>
+
 /* How malloc keeps memory, to be called once, before there are threads: the heap grows into address
  * space that is asked for in large pages (where the kernel has none, nothing changes), and what is
- * given back is used again. Arrays of 2 MiB and more lie apart: they grow in place (mremap) and go
- * back to the system at once. Takes no memory until it is used. */
+ * given back is used again. Arrays of 2 MiB and more that no longer fit there lie apart: they grow
+ * in place (mremap) and go back to the system at once. Takes no memory until it is used. */
 void heap_in_large_pages(void);
+
+/* A large array of zeros of which little may ever be written: each of its small pages takes memory
+ * when it is first written, where calloc() would write all of the heap's. NULL: out of memory. */
+void *sparse_new(size_t count, size_t size);
+void sparse_free(void *array, size_t count, size_t size);

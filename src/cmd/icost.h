@@ -8,13 +8,6 @@
 #include "simulate/sensitivity.h"
 #include "study/icost.h"
 
-/* What the pieces of a program's graph tell. */
-struct icost_inspection {
-    struct program *names;
-    struct inspection_report report;
-    struct thread_path_report path;
-};
-
 struct icost {
     struct verb_run verb;
     struct input_options input;
@@ -29,8 +22,6 @@ struct icost {
 
     /* The breakdown. */
     struct icost_study study;
-    struct breakdown_program *rows; /* of the report */
-    struct icost_inspection *inspections;
     struct breakdown_report report;
     struct paths paths;
     struct program *names; /* of them */

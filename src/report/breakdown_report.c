@@ -143,6 +143,7 @@ bool breakdown_report_choose(struct breakdown_report *report) {
 void breakdown_report_free(struct breakdown_report *report) {
     free(report->rows);
     report->rows = NULL;
+    breakdown_free_programs(report);
     report_free(&report->report);
 }
 

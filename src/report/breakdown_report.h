@@ -13,6 +13,7 @@
 #include "report/thread_path_report.h"
 #include "shotgun/shotgun.h"
 #include "simulate/category_places.h"
+#include "study/icost.h"
 
 const char *breakdown_way_name(enum breakdown_way way); /* "multisim", "graph", "profiler" */
 
@@ -65,11 +66,21 @@ struct breakdown_report {
      * sets over the threshold. */
     uint32_t *rows;
     uint32_t singles, pairs, others;
+
+    /* breakdown_report_build(): the programs, which it makes and frees; NULL: they are another's.
+     */
+    struct breakdown_program *own_programs;
+    struct inspected_program *inspected;
 };
 static inline uint32_t breakdown_row_count(const struct breakdown_report *report) {
     return report->singles + report->pairs + report->others;
 }
 
+/* All of the report but the next command, of a study in which something was measured, and which
+ * outlives it; `top` as above. *unfollowed: processes were left out. breakdown_report_free() either
+ * way. */
+bool breakdown_report_build(struct breakdown_report *report, const struct icost_study *study,
+                            uint32_t top, bool *unfollowed, struct error *error);
 /* False: out of memory. breakdown_report_free() either way. */
 bool breakdown_report_choose(struct breakdown_report *report);
 void breakdown_report_free(struct breakdown_report *report);
@@ -106,6 +117,9 @@ uint32_t breakdown_report_farthest(const struct breakdown_report *report,
  * (breakdown_reading.c). False: out of memory. */
 bool breakdown_read(const struct breakdown_report *report, const struct breakdown_program *program,
                     struct report *to);
+
+/* Inside of the report. */
+void breakdown_free_programs(struct breakdown_report *report);
 
 /* Adds to the notes what the breakdown, whose rows are chosen, rests on (breakdown_notes.c).
  * `regions` NULL: a whole run. False: out of memory. */

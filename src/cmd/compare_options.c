@@ -4,17 +4,15 @@
 
 #include "cmd/compare.h"
 
-/* Longer runs are compared by regions, as many as explain takes. */
-enum { OVER = 80000000, REGIONS = 160 };
-
 static void begin(void *verb) {
     struct compare_job *job = verb;
     job->input.fixed = true;
     job->input.seed = 1;
     job->input.thread = -1;
     job->layout_count = 1;
-    job->run.over = OVER;
-    job->run.regions = REGIONS;
+    /* Longer runs are compared by regions, as many as explain takes. */
+    job->run.over = EXPLAIN_OVER;
+    job->run.regions = EXPLAIN_REGIONS;
 }
 
 bool compare_word_ends(const char *word, const char *ending) {

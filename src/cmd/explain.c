@@ -6,20 +6,16 @@
 #include "cmd/legend.h"
 #include "cmd/together_options.h"
 
-/* Many short regions tell more than few long ones that take as long to simulate: what follows on an
- * instruction is much like it. */
-enum { REGIONS = 160 };
-
 void explain_begin(void *verb) {
     struct explain *explain = verb;
     run_begin(&explain->run);
     explain->run.study.options.sampling = sampling_default();
     explain->run.study.forecasts = true;
     explain->run.input.repeatable = true;
-    explain->over = 80000000;
-    explain->kept = 1000000000; /* some 300 MB */
-    explain->regions = REGIONS;
-    explain->warm_up = 15000000;
+    explain->over = EXPLAIN_OVER;
+    explain->kept = EXPLAIN_KEPT;
+    explain->regions = EXPLAIN_REGIONS;
+    explain->warm_up = EXPLAIN_WARM_UP;
 }
 
 static void take_exact(struct argp_state *state, void *request, char *value) {
@@ -128,8 +124,8 @@ static const struct command_line LINE = {
 static bool may_be_run_twice(const struct explain *explain) {
     const struct input_options *input = &explain->run.input;
     struct stat status;
-    if (explain->over == UINT64_MAX || explain->run.struct_options.given || input->skip ||
-        input->from || input->thread >= 0 || input->seconds || input->on_signal)
+    if (explain->over == UINT64_MAX || explain->run.struct_options.given || input_is_part(input) ||
+        input->seconds || input->on_signal)
         return false;
     return input->command ||
            (!input->limit && stat(input->trace, &status) == 0 && S_ISREG(status.st_mode));

@@ -71,11 +71,6 @@ static bool take(void *context, const struct layout_result *result, struct error
     return true;
 }
 
-/* Of which no regions are chosen. */
-static bool is_part(const struct input_options *input) {
-    return input->skip || input->from || input->thread >= 0;
-}
-
 static bool prepare(void *verb, struct error *error) {
     struct explain *explain = verb;
     struct layouts_run *layouts = &explain->layouts;
@@ -93,7 +88,7 @@ static bool prepare(void *verb, struct error *error) {
     layouts->count = explain->layout_count;
     layouts->threads = explain->run.study.threads;
     layouts->ideal = explain->run.machine.ideal;
-    layouts->over = is_part(&explain->run.input) ? UINT64_MAX : explain->over;
+    layouts->over = input_is_part(&explain->run.input) ? UINT64_MAX : explain->over;
     layouts->kept = explain->kept;
     layouts->warm_up = explain->warm_up;
     layouts->simulate_warm_up = explain->simulate_warm_up;

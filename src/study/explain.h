@@ -30,6 +30,15 @@
 #include "study/second_run.h"
 #include "study/study.h"
 
+/* What is asked for unless the user says otherwise. Many short regions tell more than few long ones
+ * that take as long to simulate: what follows on an instruction is much like it. */
+enum {
+    EXPLAIN_OVER = 80000000,
+    EXPLAIN_KEPT = 1000000000, /* some 300 MB */
+    EXPLAIN_WARM_UP = 15000000,
+    EXPLAIN_REGIONS = 160
+};
+
 struct explanation_request {
     struct watch *watch;
     const struct capture_options *capture; /* command, limit, qemu; the first run's */

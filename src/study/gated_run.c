@@ -7,7 +7,6 @@
 
 #include "util/text.h"
 
-enum { OVER = 80000000, KEPT = 1000000000, WARM_UP = 15000000, REGIONS = 160 };
 #define SAME_PART 4 /* of the limit: two runs that differ by less are taken for the same */
 
 static bool check_exit(const struct gated_run *run, const struct trace_exit *exit,
@@ -66,10 +65,6 @@ static bool take_layout(void *context, const struct layout_result *result, struc
     return true;
 }
 
-static bool is_part(const struct input_options *input) {
-    return input->skip || input->from || input->thread >= 0;
-}
-
 static void relate(struct gated_run *run) {
     const double scale = (double)run->seen[0].cycles / (double)run->layouts[0].cycles;
     for (uint32_t i = 0; i < run->layout_count; i++) {
@@ -87,10 +82,11 @@ static bool lay_out(struct gated_run *run, struct error *error) {
                                   .jobs = run->jobs,
                                   .threads = (struct together_request){TOGETHER_REGIONS},
                                   .ideal = run->options->ideal,
-                                  .over = is_part(&run->options->input) ? UINT64_MAX : OVER,
-                                  .kept = KEPT,
-                                  .warm_up = WARM_UP,
-                                  .regions = REGIONS,
+                                  .over = input_is_part(&run->options->input) ? UINT64_MAX
+                                                                              : EXPLAIN_OVER,
+                                  .kept = EXPLAIN_KEPT,
+                                  .warm_up = EXPLAIN_WARM_UP,
+                                  .regions = EXPLAIN_REGIONS,
                                   .enough = true,
                                   .take = take_layout,
                                   .context = run};

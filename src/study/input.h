@@ -35,6 +35,10 @@ struct input_options {
     int descriptors[3]; /* of the command, as of capture_options */
 };
 
+/* Whether it is a part of a run, of which no regions are chosen. */
+static inline bool input_is_part(const struct input_options *input) {
+    return input->skip || input->from || input->thread >= 0;
+}
 /* How its command is captured, with addresses; and what of its trace file is meant. */
 struct capture_options input_capture(const struct input_options *input);
 struct selection input_selection(const struct input_options *input);

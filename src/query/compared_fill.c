@@ -33,20 +33,23 @@ const char *compared_name_function(char *text, size_t size, const char *image, b
 /* ---- from a simulation ---- */
 
 /* Libraries of the system, by where these lie. */
+static bool is_system(const struct code_image *image) {
+    return !strncmp(image->path, "/lib", 4) || !strncmp(image->path, "/usr/lib", 8);
+}
+
 static bool add_libraries(struct compared_run *run, const struct code *code, struct error *error) {
     bool good = true;
     for (uint32_t i = 0; good && i < code->image_count; i++) {
         const struct code_image *image = &code->images[i];
-        const bool system =
-            !strncmp(image->path, "/lib", 4) || !strncmp(image->path, "/usr/lib", 8);
-        if (image->kind == CODE_IMAGE_FILE && system && image->build_id_size >= 8)
+        if (image->kind == CODE_IMAGE_FILE && is_system(image) && image->build_id_size >= 8)
             good = compared_run_add_library(run, file_base_name(image->path),
                                             __builtin_bswap64(get_u64(image->build_id)), error);
     }
     return good;
 }
 
-/* The fields that instructions access, of functions that have a hundredth of the cycles. */
+/* The fields that instructions access, of functions that have a hundredth of the cycles. Both runs
+ * have the same libraries of the system: no type of these grows. */
 static bool find_fields(const struct report_rows *rows, struct field_rows *fields,
                         struct error *error) {
     enum { LEAST = 100 };
@@ -55,8 +58,11 @@ static bool find_fields(const struct report_rows *rows, struct field_rows *field
     bool good =
         rows_build(BY_FUNCTION, 0, simulation, rows->code, rows->program, &functions, error);
     const uint64_t least = simulation->cycles / LEAST * CYCLE_UNITS;
-    while (good && functions.count && functions.groups[functions.count - 1].units < least)
-        functions.count--;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; good && i < functions.count && functions.groups[i].units >= least; i++)
+        if (!is_system(&rows->code->images[functions.groups[i].image]))
+            functions.groups[kept++] = functions.groups[i];
+    functions.count = kept;
     good = good && field_rows_build(&functions, 0, fields, error);
     rows_free(&functions);
     return good;

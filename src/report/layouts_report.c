@@ -43,7 +43,7 @@ static struct layout_function *function_of(struct layouts_report *report,
         .offset = offset,
         .name = row->function ? row->function
                               : compared_name_function(text, sizeof text, row->image,
-                                                      !row->is_outside, row->offset),
+                                                       !row->is_outside, row->offset),
         .least = UINT64_MAX,
         .line = row->line};
     struct layout_function *found =

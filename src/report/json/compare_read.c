@@ -47,7 +47,7 @@ static bool read_row(struct compared_run *run, const json_t *row, const json_t *
     if (!function) {
         const json_t *known = function_at(functions, image, place.offset);
         place.function = compared_name_function(name, sizeof name, image, known,
-                                               known ? count_of(known, "offset") : 0);
+                                                known ? count_of(known, "offset") : 0);
     }
     const json_t *components = json_object_get(row, "components");
     for (unsigned i = 0; i < COMPONENT_COUNT; i++) {

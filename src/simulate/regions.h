@@ -13,6 +13,7 @@
 #include "program/code_symbol.h"
 #include "region/regions.h"
 #include "simulate/simulate.h"
+#include "trace/region_capture.h"
 #include "trace/region_stream.h"
 #include "util/watcher.h"
 
@@ -61,6 +62,13 @@ struct region_trace {
     uint64_t stands_for;              /* instructions of the whole run */
     const struct stack_start *begins; /* with `starts`: the calls that it begins with, or NULL */
 };
+
+/* Of a region that was captured, one of whose program alone it is: its place in the trace and in
+ * the run, and its name, which `name` has the room for. How it is warmed and what it stands for is
+ * to be added. `starts` as in the options. */
+enum { REGION_NAME = 32 };
+struct region_trace region_trace_of(const struct capture_region *region,
+                                    const struct stack_starts *starts, char name[REGION_NAME]);
 
 struct region_run;
 /* NULL with an error. What the options point to must outlive the run. */

@@ -202,25 +202,13 @@ static void add_region(struct second_run *run, const struct capture_region *regi
     uint64_t distance = skew < 0 ? -(uint64_t)skew : (uint64_t)skew;
     if (distance > run->result->skew)
         run->result->skew = distance;
-    uint32_t cluster = run->clusters[run->choice.points[region->id - 1].slice];
-    const struct stack_starts *starts = run->request->starts;
-    char name[32];
-    snprintf(name, sizeof name, "region %" PRIu32, region->id);
-    const struct region_trace trace = {
-        .name = name,
-        .path = region->path,
-        .stream = stream,
-        .start = region_trace_start(region),
-        .end = region_trace_end(region),
-        .warm = gap < warm_up ? gap : warm_up,
-        .stamped = run->request->stamped,
-        .only = -1,
-        .process = region->process,
-        .thread = region->thread,
-        .first = region->first,
-        .cluster = cluster,
-        .stands_for = run->stand_for[region->id - 1],
-        .begins = starts ? stack_starts_find(starts, region->thread, region->first) : NULL};
+    char name[REGION_NAME];
+    struct region_trace trace = region_trace_of(region, run->request->starts, name);
+    trace.stream = stream;
+    trace.warm = gap < warm_up ? gap : warm_up;
+    trace.stamped = run->request->stamped;
+    trace.cluster = run->clusters[run->choice.points[region->id - 1].slice];
+    trace.stands_for = run->stand_for[region->id - 1];
     run->thread = region->thread;
     run->simulated_to = region->found_end;
     run->order[region->id - 1] = run->added_count++;

@@ -101,23 +101,13 @@ struct cutting {
 static void on_complete(void *context, const struct capture_region *region) {
     struct cutting *cutting = context;
     const size_t number = (size_t)(region - cutting->wanted);
-    const struct stack_starts *starts = cutting->whole->starts;
-    char name[32];
-    snprintf(name, sizeof name, "region %" PRIu32, region->id);
-    const struct region_trace trace = {
-        .name = name,
-        .path = region->path,
-        .start = region_trace_start(region),
-        .end = region_trace_end(region),
-        .warm = cutting->warm_up,
-        .stamped = cutting->warm_up == UINT64_MAX,
-        .only = 0,
-        .process = region->process,
-        .thread = region->thread,
-        .first = region->first,
-        .cluster = cutting->whole->list->regions[number].cluster,
-        .stands_for = cutting->shares[number],
-        .begins = starts ? stack_starts_find(starts, region->thread, region->first) : NULL};
+    char name[REGION_NAME];
+    struct region_trace trace = region_trace_of(region, cutting->whole->starts, name);
+    trace.warm = cutting->warm_up;
+    trace.stamped = cutting->warm_up == UINT64_MAX;
+    trace.only = 0;
+    trace.cluster = cutting->whole->list->regions[number].cluster;
+    trace.stands_for = cutting->shares[number];
     if (cutting->added)
         cutting->added = region_run_add(cutting->run, &trace, &cutting->error);
 }

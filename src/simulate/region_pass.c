@@ -1,0 +1,241 @@
+/* One region of a queue: two passes over its trace, of which the first warms and the second
+ * simulates. What is learned takes many pages of memory, which the next region uses again. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulate/combination.h"
+#include "simulate/data_sum.h"
+#include "simulate/path_sum.h"
+#include "simulate/region_run.h"
+#include "simulate/warming.h"
+#include "trace/code_union.h"
+
+/* A pass over instructions [from, to) of a region's trace. */
+struct job {
+    struct region_run *run;
+    struct task *task;
+    uint64_t from, to;
+    uint64_t told; /* instructions that the run's sum has */
+};
+
+static void tell_progress(void *context, uint64_t instructions) {
+    struct job *job = context;
+    struct region_run *run = job->run;
+    uint64_t reached = instructions < job->to ? instructions : job->to;
+    uint64_t now = reached > job->from ? reached - job->from : 0;
+    if (now == job->told || (now - job->told < 1000000 && reached < job->to))
+        return;
+    pthread_mutex_lock(&run->lock);
+    run->instructions += now - job->told;
+    job->told = now;
+    watcher_tell(&run->options.watcher, run->instructions);
+    pthread_mutex_unlock(&run->lock);
+}
+
+static bool check_trace(const struct region_run *run, const struct trace *trace,
+                        struct error *error) {
+    if (trace_isa(trace) != run->options.isa)
+        return error_set(error, "its program is of another architecture than the list of regions");
+    return trace_has_addresses(trace) ||
+           error_set(error, "no memory addresses are in it, so it cannot be simulated");
+}
+
+static bool record_region(struct task *task, const struct simulation *simulation) {
+    struct slice_record *record = &task->record;
+    if (!(task->units = calloc(PSV_COMBINATIONS, sizeof *task->units)))
+        return false;
+    for (uint64_t i = 0; i < simulation->cell_count; i++)
+        task->units[simulation->cells[i].psv] += simulation->cells[i].units;
+    *record = (struct slice_record){.process = task->region.process,
+                                    .thread = task->region.thread,
+                                    .first = task->region.start,
+                                    .instructions = simulation->instructions,
+                                    .cycles = simulation->cycles,
+                                    .counted = simulation->counted};
+    memcpy(record->states, simulation->states, sizeof record->states);
+    parts_of(task->units, record->parts);
+    task->warmed = simulation->warmed;
+    return task->done = true;
+}
+
+/* Calls are those of the whole run, once all is known of it. */
+static void keep_region(const struct region_run *run, const struct region_trace *region,
+                        struct simulation *simulation, const struct code *code) {
+    const struct call_path_result paths = simulation->paths;
+    if (!run->options.keep)
+        return;
+    simulation->paths = (struct call_path_result){0};
+    run->options.keep(run->options.keep_context, region, simulation, code);
+    simulation->paths = paths;
+}
+
+bool region_number_paths(struct region_run *run, struct simulation *simulation,
+                         const struct code *code, const uint32_t *numbers, uint32_t thread,
+                         struct error *error) {
+    const struct stack_starts *starts = run->options.starts;
+    const struct code *base = starts ? stack_starts_code(starts) : NULL;
+    return (!simulation->paths.function_count ||
+            path_result_renumber(&simulation->paths, run->code, code, numbers, base, thread,
+                                 error)) &&
+           data_result_renumber(&simulation->data, run->code, code, base, error);
+}
+
+/* Under the lock. */
+static bool add_region(struct region_run *run, struct task *task, const struct code *code,
+                       struct simulation *simulation, struct error *error) {
+    const struct region_trace *region = &task->region;
+    uint32_t *numbers = malloc((code->insn_count ? code->insn_count : 1) * sizeof *numbers);
+    if (!numbers || !record_region(task, simulation)) {
+        free(numbers);
+        return error_set(error, "out of memory for the profile");
+    }
+    keep_region(run, region, simulation, code);
+    bool good = code_union_add(run->code, code, numbers, error) &&
+                region_number_paths(run, simulation, code, numbers, region->thread, error);
+    if (good && run->options.reweighted) {
+        task->part = *simulation;
+        task->numbers = numbers;
+        *simulation = (struct simulation){0};
+        return true;
+    }
+    good =
+        good && combination_add(run->combination, simulation, numbers, code_union_code(run->code),
+                                region->process, region->thread, region->stands_for, error);
+    free(numbers);
+    return good;
+}
+
+/* Memory of caches takes many pages, which are used again. */
+static void give_room(struct region_run *run, struct core_learned *room) {
+    if (!room->memory)
+        return;
+    pthread_mutex_lock(&run->lock);
+    const struct core_learned other = run->room;
+    run->room = *room;
+    pthread_mutex_unlock(&run->lock);
+    *room = other;
+    core_learned_free(room);
+}
+
+static struct core_learned take_room(struct region_run *run) {
+    pthread_mutex_lock(&run->lock);
+    const struct core_learned room = run->room;
+    run->room = (struct core_learned){NULL, NULL};
+    pthread_mutex_unlock(&run->lock);
+    return room;
+}
+
+static bool simulate_trace(struct job *job, struct trace *trace, struct error *error) {
+    struct region_run *run = job->run;
+    const struct region_trace *region = &job->task->region;
+    struct instruction_observer observers[INSTRUCTION_OBSERVERS];
+    for (uint32_t i = 0; i < run->options.instruction_observer_count; i++) {
+        observers[i] = run->options.instructions[i];
+        observers[i].weight *= (double)region->stands_for / (double)(region->end - region->start);
+    }
+    struct simulation_options options = {.machine = run->options.machine,
+                                         .ideal = run->options.ideal,
+                                         .sampling = sampling_region(region->start, region->end, 0),
+                                         .selection = {.thread = -1},
+                                         .graph = run->options.graph,
+                                         .details = run->options.details,
+                                         .start = {run->options.starts, region->begins, 0},
+                                         .instructions = observers,
+                                         .instruction_observer_count =
+                                             run->options.instruction_observer_count,
+                                         .watcher = {tell_progress, job, run->options.watcher.stop},
+                                         .learned = &job->task->start,
+                                         .one_thread = run->crowded};
+    struct simulation simulation;
+    bool good = simulation_run(trace, &options, &simulation, error);
+    give_room(run, &job->task->start); /* what is left of it */
+    simulation.warmed = region->warm;
+    if (good && !simulation.interrupted) {
+        uint64_t length = region->end - region->start;
+        if (simulation.simulated != length)
+            good = error_set(error,
+                             "it ends %" PRIu64 " instructions early (%" PRIu64
+                             " from instruction %" PRIu64 " on were to be simulated)",
+                             length - simulation.simulated, length, region->start);
+        trace_settle(trace);
+        pthread_mutex_lock(&run->lock);
+        good = good && add_region(run, job->task, trace_code(trace), &simulation, error);
+        pthread_mutex_unlock(&run->lock);
+    }
+    simulation_free(&simulation);
+    return good;
+}
+
+static bool warm_trace(struct job *job, struct trace *trace, struct error *error) {
+    struct region_run *run = job->run;
+    const struct region_trace *region = &job->task->region;
+    struct core_learned room = take_room(run);
+    const struct warming warming = {.machine = run->options.machine,
+                                    .ideal = run->options.ideal,
+                                    .start = region->start,
+                                    .end = region->end,
+                                    .warm = region->warm,
+                                    .trained = !region->stamped       ? UINT64_MAX
+                                               : run->options.chained ? WARMING_TRAINED_ON
+                                                                      : WARMING_TRAINED,
+                                    .only = region->only,
+                                    .go_on = run->options.chained,
+                                    .room = &room,
+                                    .watcher = {tell_progress, job, run->options.watcher.stop}};
+    struct core_learned nothing = {NULL, NULL};
+    /* Other code and data at the same addresses. */
+    if (run->options.chained && run->learned_process != region->process)
+        core_learned_free(&run->learned);
+    if (run->options.chained)
+        run->learned_process = region->process;
+    bool good = warming_run(trace, &warming, run->options.chained ? &run->learned : &nothing,
+                            &job->task->start, error);
+    core_learned_free(&nothing);
+    give_room(run, &room);
+    return good;
+}
+
+static struct trace *open_trace(const struct region_trace *region, struct error *error) {
+    return region->stream ? region_stream_open(region->stream, error)
+                          : trace_open(region->path, error);
+}
+
+/* One pass over the region's trace. */
+static bool pass(struct job *job, bool (*over)(struct job *job, struct trace *, struct error *),
+                 struct error *error) {
+    const struct region_trace *region = &job->task->region;
+    struct trace *trace = open_trace(region, error);
+    if (trace && region->only >= 0)
+        trace_only(trace, (uint32_t)region->only);
+    bool good = trace && check_trace(job->run, trace, error) && over(job, trace, error);
+    if (trace)
+        trace_close(trace);
+    return good || error_prefix(error, "%s: %s", region->name, region->path);
+}
+
+bool region_warm(struct region_run *run, struct task *task, struct error *error) {
+    const struct region_trace *region = &task->region;
+    struct job job = {
+        .run = run, .task = task, .from = region->start - region->warm, .to = region->start};
+    return pass(&job, warm_trace, error);
+}
+
+/* What was read of a stream is gone. */
+static void move_back(struct region_trace *region) {
+    const uint64_t gone = region->stream ? region_stream_gone(region->stream) : 0;
+    region->start -= gone;
+    region->end -= gone;
+}
+
+bool region_simulate(struct region_run *run, struct task *task, struct error *error) {
+    struct region_trace *region = &task->region;
+    if (!task->warm && !region_warm(run, task, error))
+        return false;
+    move_back(region);
+    struct job job = {.run = run, .task = task, .from = region->start, .to = region->end};
+    const bool good = pass(&job, simulate_trace, error);
+    region_stream_leave(region->stream);
+    region->stream = NULL;
+    return good;
+}

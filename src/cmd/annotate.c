@@ -3,6 +3,7 @@
 
 #include "cmd/annotate.h"
 #include "cmd/cmd.h"
+#include "trace/trace_name.h"
 
 static const char *const VIEWS[] = {[ANNOTATE_HEAD] = "head", [ANNOTATE_TIP] = "tip"};
 
@@ -43,9 +44,8 @@ static const struct option_row OPTIONS[] = {
 static bool take_procedure(struct argp_state *state, void *request, char *value) {
     struct annotate_job *job = request;
     struct input_options *input = &job->explain.run.input;
-    const size_t length = strlen(value);
     const bool quoted = options_quoted(state);
-    if (job->simulate && !quoted && length > 7 && !strcmp(value + length - 7, ".ctrace"))
+    if (job->simulate && !quoted && trace_is_named(value))
         input->trace = value;
     else if (job->simulate && (quoted || job->query.text))
         input->command = options_take_command(state);

@@ -8,6 +8,7 @@
 #include "cmd/interrupt.h"
 #include "query/path_profile.h"
 #include "report/html_calls.h"
+#include "trace/trace_name.h"
 
 /* The words of a command, and the arguments of both. */
 static bool make_command(struct compare_side *side, char **arguments) {
@@ -33,7 +34,7 @@ static bool prepare_side(struct compare_job *job, unsigned number, struct error 
     if (side->report)
         return compare_report_read(&job->report, number, side->report, error);
     *input = job->input;
-    if (compare_word_ends(side->word, ".ctrace")) {
+    if (trace_is_named(side->word)) {
         input->trace = side->word;
         input->fixed = false;
         return true;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/compare.h"
+#include "trace/trace_name.h"
 
 static void begin(void *verb) {
     struct compare_job *job = verb;
@@ -78,7 +79,7 @@ static void check_sides(struct argp_state *state, struct compare_job *job) {
         struct compare_side *side = &job->sides[i];
         if (compare_word_ends(side->word, ".json"))
             side->report = side->word;
-        const bool command = !side->report && !compare_word_ends(side->word, ".ctrace");
+        const bool command = !side->report && !trace_is_named(side->word);
         if (!command && job->layout_count > 1)
             options_fail(state, "--layouts: %s is one run that was; layouts are of commands",
                          side->word);

@@ -7,6 +7,7 @@
 #include "cmd/contend.h"
 #include "cmd/interrupt.h"
 #include "report/next.h"
+#include "trace/trace_name.h"
 #include "util/text.h"
 
 static void begin(void *contend) {
@@ -60,8 +61,7 @@ static const struct option_row OPTIONS[] = {
     {0}};
 
 static bool is_trace(const char *word) {
-    const size_t length = strlen(word);
-    return !strcmp(word, "-") || (length > 7 && !strcmp(word + length - 7, ".ctrace"));
+    return !strcmp(word, "-") || trace_is_named(word);
 }
 
 /* What --profile measures: a command is all that follows. */

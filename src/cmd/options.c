@@ -8,6 +8,7 @@
 #include "cmd/interrupt.h"
 #include "core/core.h"
 #include "study/temporary.h"
+#include "trace/trace_name.h"
 
 void print_error(const struct error *error) {
     struct error told = *error;
@@ -36,11 +37,9 @@ static const struct option_row INPUT_OPTIONS[] = {
 
 /* Besides files by their ending: standard input, and pipes, also of the shell's <(...). */
 static bool is_trace(const char *argument) {
-    size_t length = strlen(argument);
     struct stat file;
     return !strcmp(argument, "-") || !strcmp(argument, "/dev/stdin") ||
-           !strncmp(argument, "/dev/fd/", 8) ||
-           (length > 7 && !strcmp(argument + length - 7, ".ctrace")) ||
+           !strncmp(argument, "/dev/fd/", 8) || trace_is_named(argument) ||
            (strchr(argument, '/') && stat(argument, &file) == 0 && S_ISFIFO(file.st_mode));
 }
 

@@ -19,12 +19,19 @@ static void begin(void *verb) {
     job->other_threads = REGION_DEFAULT_OTHERS;
 }
 
+enum { BY_ENDING, CTRACE, CHAMPSIM };
+static const char *const FORMATS[] = {"auto", "ctrace", "champsim"};
+
 #define REQUEST struct trace_job
 static const struct option_row OPTIONS[] = {
     HEADING(4, "How to capture:"),
     TEXT("output", "FILE", output,
          "The trace (default: PROGRAM.ctrace); with --regions what all names begin with",
          .letter = 'o', .written = true, .beginning = 1 + OPTION_MEMBER(const char *, regions)),
+    CHOICE("format", "FORMAT", format,
+           "ctrace, or champsim for that simulator, packed as the file's ending says (.xz, .gz); "
+           "auto: the ending says which (default)",
+           FORMATS),
     FLAG("compress", compress, "Make the file about four times smaller, more slowly"),
     FLAG("no-addresses", no_addresses,
          "Leave out memory addresses: faster, smaller, but not for simulation"),
@@ -41,6 +48,8 @@ static const struct option_row OPTIONS[] = {
           "0: only its own thread)",
           GIVEN(with_others)),
     HEADING(5, "Other:"),
+    TEXT("import", "FILE", import,
+         "A trace that another tool recorded, or one made before, in place of a command"),
     TEXT("info", "FILE.ctrace", info, "Tell what a trace holds; no command"),
     FLAG("json", verb.output.json, "JSON in place of text"),
     {0}};
@@ -67,12 +76,32 @@ static void check_regions(const struct trace_job *job, const struct argp_state *
                             "allocated: leave out --data");
 }
 
+/* Whether a file of this name is ChampSim's. */
+static bool named_champsim(const char *path) {
+    return path && strstr(file_base_name(path), ".champsim") != NULL;
+}
+
+static void check_format(const struct trace_job *job, struct argp_state *state) {
+    const bool champsim = job->format == CHAMPSIM;
+    if (job->import && job->regions)
+        options_fail(state, "--regions: it captures a command, not --import");
+    const struct input_options *input = &job->input;
+    if (job->import && (input->skip || input->limit || input->from || input->seconds ||
+                        input->on_signal || input->objects || job->no_addresses))
+        options_fail(state,
+                     "--import: it takes all of the file: leave out --skip, --limit, --from, "
+                     "--for, --on-signal, --data and --no-addresses");
+    if (champsim && (job->regions || job->input.objects || job->no_addresses))
+        options_fail(state, "--format champsim: leave out --regions, --data and --no-addresses");
+}
+
 static void check_request(struct argp_state *state, void *given) {
     const struct trace_job *job = given;
-    if (!job->info == !job->input.command)
+    if (!job->info + !job->import + !job->input.command != 2)
         options_fail(state, "what to capture? (culprit trace [OPTION...] -- COMMAND..., or "
                             "culprit trace --info FILE.ctrace)");
     check_regions(job, state);
+    check_format(job, state);
 }
 
 static const struct option_part PARTS[] = {{&input_group, offsetof(struct trace_job, input)},
@@ -82,11 +111,24 @@ static const struct option_part PARTS[] = {{&input_group, offsetof(struct trace_
 static const struct command_line LINE = {
     .own = {.options = OPTIONS, .begin = begin, .end = check_request},
     .parts = PARTS,
-    .arguments = "[--] COMMAND...\n--info FILE.ctrace",
+    .arguments = "[--] COMMAND...\n--import FILE\n--info FILE.ctrace",
     .help = "Captures what a command executes, instruction by instruction, into a file that sim "
             "and explain read."
             "\vExample:\n  culprit trace -o ls.ctrace -- ls / && culprit sim ls.ctrace\n\n"
             "The command keeps standard output and its exit status; 125 when culprit failed.\n"};
+
+static void print_lost(const struct trace_job *job) {
+    const struct champsim_lost *lost = &job->lost;
+    if (job->champsim && lost->records != job->result.instructions)
+        fprintf(stderr, "%s records: elements of repeated string instructions are one each\n",
+                text_count(lost->records).s);
+    if (lost->accesses)
+        fprintf(stderr, "left out: %s access%s beyond 4 loads and 2 stores of an instruction\n",
+                text_count(lost->accesses).s, lost->accesses == 1 ? "" : "es");
+    if (lost->others)
+        fprintf(stderr, "left out: %s instruction%s of other threads (--thread N takes another)\n",
+                text_count(lost->others).s, text_plural(lost->others));
+}
 
 static bool print_result(void *verb, struct error *error) {
     const struct trace_job *job = verb;
@@ -110,6 +152,7 @@ static bool print_result(void *verb, struct error *error) {
             result->threads == 1 ? "" : "s", result->processes, result->processes == 1 ? "" : "es",
             text_duration(result->seconds).s, verb_watch.signal ? " (partial)" : "");
     fprintf(stderr, "%s, %.3f bytes per instruction\n", text_bytes(result->bytes).s, bytes_each);
+    print_lost(job);
     if (good && strcmp(path, "-") != 0)
         fprintf(stderr, "next: culprit %s %s\n", job->no_addresses ? "trace --info" : "sim", path);
     return true;
@@ -129,23 +172,53 @@ static bool check(const struct trace_job *job, struct error *error) {
 
 static bool prepare(void *verb, struct error *error) {
     struct trace_job *job = verb;
-    const char *program = job->input.command[0];
+    const char *program = job->import ? job->import : job->input.command[0];
     job->path = job->output ? job->output : job->name;
-    return job->output || file_name_from(program, NULL, ".ctrace", job->name) ||
+    job->champsim =
+        job->format == CHAMPSIM || (job->format == BY_ENDING && named_champsim(job->output));
+    return job->output ||
+           file_name_from(program, NULL, job->champsim ? ".champsimtrace.xz" : ".ctrace",
+                          job->name) ||
            error_set(error, "%s: makes no file name for the trace (give one with -o)", program);
+}
+
+/* From a command, or from a file, into ChampSim's format. */
+static bool write_champsim(struct trace_job *job, const struct capture_options *options,
+                           struct error *error) {
+    const uint32_t thread = job->import && job->input.thread > 0 ? (uint32_t)job->input.thread : 0;
+    struct trace *trace = job->import ? trace_open(job->import, error)
+                                      : trace_capture(options, &job->verb.failed, error);
+    const bool good =
+        trace && trace_write_champsim(trace, thread, job->path, &verb_watch.signal, watch_capture,
+                                      &verb_watch, &job->result, &job->lost, error);
+    trace_close(trace);
+    return good;
+}
+
+static bool capture(struct trace_job *job, struct error *error) {
+    struct capture_options options = {0};
+    if (!job->import) {
+        options = input_capture(&job->input);
+        options.addresses = !job->no_addresses;
+        options.begin = interrupt_await(&job->input);
+        options.stop = &verb_watch.signal;
+        watch_limit(&verb_watch, &options, job->input.stop);
+    }
+    if (job->champsim)
+        return write_champsim(job, &options, error);
+    if (job->import)
+        return trace_import(job->import, job->path, job->compress, &verb_watch.signal,
+                            watch_capture, &verb_watch, &job->result, error);
+    return trace_record(&options, job->path, job->compress, watch_capture, &verb_watch,
+                        &job->result, &job->verb.failed, error);
 }
 
 static bool record(void *verb, struct error *error) {
     struct trace_job *job = verb;
     struct capture_result *result = &job->result;
-    struct capture_options options = input_capture(&job->input);
-    options.addresses = !job->no_addresses;
-    options.begin = interrupt_await(&job->input);
-    options.stop = &verb_watch.signal;
-    watch_limit(&verb_watch, &options, job->input.stop);
-    watch_begin_within(&verb_watch, "capturing", "instructions", job->input.limit);
-    bool good = trace_record(&options, job->path, job->compress, watch_capture, &verb_watch, result,
-                             &job->verb.failed, error);
+    watch_begin_within(&verb_watch, job->import ? "reading" : "capturing", "instructions",
+                       job->input.limit);
+    bool good = capture(job, error);
     watch_end(&verb_watch);
     if (good && !result->instructions)
         good =

@@ -3,13 +3,16 @@
 
 #include "cmd/verb.h"
 #include "region/region_traces.h"
+#include "trace/convert.h"
 
 struct trace_job {
     struct verb_run verb;
     struct input_options input;
     const char
         *output; /* the trace; of regions what all names begin with; NULL: a name by default */
-    const char *info, *regions;
+    const char *info, *regions, *import;
+    bool champsim; /* --format */
+    unsigned format;
     bool compress, no_addresses, no_check, warms_up, with_others;
     uint64_t warm_up;       /* instructions */
     uint64_t other_threads; /* times the region's own */
@@ -17,6 +20,7 @@ struct trace_job {
     char name[NAME_MAX + 1]; /* room for the default path */
     const char *path;
     struct capture_result result;
+    struct champsim_lost lost;
 
     /* --regions */
     char *prefix, *list_path;

@@ -330,8 +330,8 @@ void rows_get(const struct report_rows *rows, uint32_t index, struct report_row 
     }
     sum_up(rows, group, row);
     const struct static_insn *insn = &code->insns[row->hottest];
-    insn_text(code->isa, insn->bytes, insn->length, rows_address(rows, insn->image, insn->offset),
-              row->text, sizeof row->text);
+    static_insn_text(code->isa, insn, rows_address(rows, insn->image, insn->offset), row->text,
+                     sizeof row->text);
 }
 
 /* ---- the door ---- */

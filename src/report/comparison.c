@@ -212,7 +212,7 @@ static bool describe(struct builder *builder, uint32_t number, struct compared_i
         .function = map->walk.functions[map->function_of[number]].name,
         .offset = insn->offset,
         .shares = calloc(comparison->count ? comparison->count : 1, sizeof *row->shares)};
-    insn_text(code->isa, insn->bytes, insn->length, address, row->text, sizeof row->text);
+    static_insn_text(code->isa, insn, address, row->text, sizeof row->text);
     for (uint32_t i = 0; row->shares && i < comparison->count; i++) {
         const struct compared *compared = &comparison->rows[i];
         uint64_t total = pics_total(compared->result.pics);

@@ -86,7 +86,7 @@ void inspection_place(const struct inspection_report *report, uint32_t number,
                                  .function = location.function,
                                  .file = location.file,
                                  .line = location.line};
-    insn_text(code->isa, insn->bytes, insn->length, address, place->text, sizeof place->text);
+    static_insn_text(code->isa, insn, address, place->text, sizeof place->text);
 }
 
 void inspection_place_columns(struct table *table) {

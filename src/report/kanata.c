@@ -134,7 +134,7 @@ static void write_labels(const struct life *life, uint32_t row, const struct cod
     if (life->insn < code->insn_count) {
         const struct static_insn *insn = &code->insns[life->insn];
         address = insn->address;
-        insn_text(code->isa, insn->bytes, insn->length, insn->address, text, sizeof text);
+        static_insn_text(code->isa, insn, insn->address, text, sizeof text);
     }
     fprintf(file, "I\t%" PRIu32 "\t%" PRIu64 "\t0\n", row, life->insn_number);
     fprintf(file, "L\t%" PRIu32 "\t0\t%" PRIx64 ": %s", row, address, text);

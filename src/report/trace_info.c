@@ -120,7 +120,9 @@ static bool count_item(struct counted *counted, const struct item *item, struct 
 }
 
 static void describe_end(const struct counted *counted, char *text, size_t size) {
-    if (!counted->ended || !counted->exit.known)
+    if (counted->ended && counted->exit.stopped)
+        snprintf(text, size, "not recorded");
+    else if (!counted->ended || !counted->exit.known)
         snprintf(text, size, "not known (the capture was cut)");
     else
         snprintf(text, size, counted->exit.signaled ? "killed by signal %d" : "exit status %d",

@@ -58,7 +58,8 @@ static void decode(struct code *code, struct static_insn *insn) {
     struct uop *uops = &code->uops[code->uop_count];
     struct insn decoded;
     insn->first_uop = code->uop_count;
-    if (insn_decode(code->isa, insn->bytes, insn->length, &decoded) &&
+    if ((insn->described ? insn_decode_described(insn->bytes, &decoded)
+                         : insn_decode(code->isa, insn->bytes, insn->length, &decoded)) &&
         decoded.length == insn->length) {
         insn->uop_count = (uint8_t)insn_crack(&decoded, uops);
         insn->branch = decoded.branch;
@@ -89,14 +90,15 @@ static bool take_code(struct reader *reader, struct error *error) {
     for (const uint8_t *at = reader->records.payload; count > 0;
          count--, at += SHOTGUN_INSN_BYTES) {
         struct static_insn *insn = &code->insns[code->insn_count++];
-        uint32_t length = get_u32(at + 12);
+        const uint32_t length = get_u32(at + 12) & ~(uint32_t)SHOTGUN_DESCRIBED;
         if (length == 0 || length > sizeof insn->bytes)
             return damaged(reader, error, "an instruction of impossible length");
         *insn = (struct static_insn){.address = get_u64(at),
                                      .offset = get_u64(at),
                                      .image = get_u32(at + 8),
                                      .target = CODE_UNKNOWN,
-                                     .length = (uint8_t)length};
+                                     .length = (uint8_t)length,
+                                     .described = length != get_u32(at + 12)};
         memcpy(insn->bytes, at + 16, sizeof insn->bytes);
         decode(code, insn);
     }

@@ -94,7 +94,7 @@ static bool put_code(struct writer *writer, const struct code *code, struct erro
             return false;
         put_u64(at, insn->offset);
         put_u32(at + 8, insn->image);
-        put_u32(at + 12, insn->length);
+        put_u32(at + 12, insn->length | (insn->described ? SHOTGUN_DESCRIBED : 0));
         memcpy(at + 16, insn->bytes, sizeof insn->bytes);
     }
     return finish(writer, SHOTGUN_CODE, error);

@@ -17,7 +17,8 @@ enum {
     SHOTGUN_TEXT_MAX = 65535,
     SHOTGUN_HEADER_BYTES = 64, /* then the texts */
     SHOTGUN_INSN_BYTES = 32,
-    SHOTGUN_SAMPLE_BYTES = 28, /* then its µops */
+    SHOTGUN_DESCRIBED = 1 << 8, /* beside the length: a description (isa/described.h) */
+    SHOTGUN_SAMPLE_BYTES = 28,  /* then its µops */
     SHOTGUN_UOP_BYTES = 40,
     SHOTGUN_END_BYTES = 24
 };

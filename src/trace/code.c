@@ -264,6 +264,13 @@ static void note_undecodable(struct code_table *table, struct notes *notes, uint
               text);
 }
 
+static bool decode(const struct code_table *table, const struct item_code *item, uint32_t number,
+                   uint32_t at, struct insn *insn) {
+    return item->described ? insn_decode_described(item->bytes + DESCRIBED_BYTES * number, insn)
+                           : insn_memo_decode(table->memo, table->code.isa, item->bytes + at,
+                                              item->size - at, insn);
+}
+
 /* Appends templates for the block's instructions. */
 static bool add_templates(struct code_table *table, const struct item_code *item, uint32_t image,
                           struct notes *notes) {
@@ -273,21 +280,23 @@ static bool add_templates(struct code_table *table, const struct item_code *item
     for (uint32_t i = 0; i < item->insn_count; i++) {
         uint32_t left = item->size - at, after = item->insn_count - 1 - i;
         struct insn insn;
-        bool decoded =
-            insn_memo_decode(table->memo, table->code.isa, item->bytes + at, left, &insn) &&
-            insn.length <= left - after;
-        uint32_t length =
-            decoded ? insn.length : guess_length(table->code.isa, item->bytes + at, left, !after);
+        const uint8_t *bytes = item->bytes + (item->described ? DESCRIBED_BYTES * i : at);
+        bool decoded = decode(table, item, i, at, &insn) && insn.length <= left - after;
+        uint32_t length = decoded           ? insn.length
+                          : item->described ? 1
+                                            : guess_length(table->code.isa, bytes, left, !after);
         if (length > left - after)
             length = left - after;
         struct insn_key key = {
             .offset = item->offset + at, .image = image, .owner = owner, .length = (uint8_t)length};
-        memcpy(key.bytes, item->bytes + at, length);
+        memcpy(key.bytes, bytes, item->described ? DESCRIBED_BYTES : length);
         uint32_t number = find_insn(table, &key);
         if (number == CODE_NONE) {
             if (!decoded)
-                note_undecodable(table, notes, item->address + at, item->bytes + at, length);
+                note_undecodable(table, notes, item->address + at, bytes, length);
             number = add_insn(table, &key, item->address + at, decoded ? &insn : NULL);
+            if (number != CODE_NONE)
+                table->code.insns[number].described = item->described;
             /* Numbers are the same whatever is decoded, and when. */
             if (number != CODE_NONE && table->code.insns[number].flags & INSN_SYSCALL &&
                 code_table_clock_call(table, number) == CODE_NONE)

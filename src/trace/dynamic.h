@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "isa/described.h"
 #include "isa/insn.h"
 
 /* One static instruction, numbered densely from 0 over the whole trace in order of appearance.
@@ -28,11 +29,19 @@ struct static_insn {
     uint8_t operation;           /* enum operation */
     uint8_t reached : 1;         /* once a taken branch or a signal was seen to lead here */
     uint8_t stack_use : 4;       /* enum stack_use */
+    uint8_t described : 1;       /* `bytes` is a description (isa/described.h) */
     int32_t target_displacement; /* direct branch: target − address (fits 32 bits on both ISAs) */
     uint8_t bytes[16];           /* machine code */
     uint64_t form;               /* insn_form (isa/form.h) */
 };
 static_assert(sizeof(struct static_insn) == 64, "static instructions are read once per execution");
+
+/* Its text, like insn_text(). */
+static inline size_t static_insn_text(enum isa isa, const struct static_insn *insn,
+                                      uint64_t address, char *text, size_t size) {
+    return insn->described ? insn_described_text(insn->bytes, address, text, size)
+                           : insn_text(isa, insn->bytes, insn->length, address, text, size);
+}
 
 enum code_image_kind { CODE_IMAGE_FILE, CODE_IMAGE_VDSO, CODE_IMAGE_ANONYMOUS /* JIT, stack */ };
 

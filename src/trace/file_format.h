@@ -37,6 +37,7 @@ enum record_type {
     RECORD_SYMBOLS,
     RECORD_THREAD_EVENTS,
     RECORD_PYTHON,
+    RECORD_DESCRIBED, /* CODE, described */
     RECORD_TYPE_COUNT
 };
 

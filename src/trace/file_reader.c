@@ -10,6 +10,7 @@
 
 #include "trace/event_code.h"
 #include "trace/file_format.h"
+#include "trace/foreign/foreign.h"
 #include "trace/item.h"
 #include "trace/prediction_sets.h"
 #include "trace/record_input.h"
@@ -23,7 +24,7 @@ struct origin {
 };
 
 struct file_reader {
-    bool in_code;
+    bool in_code, code_described;
     uint32_t code_process, code_left;
     bool in_events;
     uint64_t event_ticket; /* of the event before */
@@ -132,7 +133,8 @@ static int count_process(struct file_reader *reader, struct item_process *proces
     return 1;
 }
 
-static int begin_code(struct file_reader *reader, struct error *error) {
+static int begin_code(struct file_reader *reader, bool described, struct error *error) {
+    reader->code_described = described;
     reader->code_process = payload_u32(&reader->input.payload);
     uint32_t first = payload_u32(&reader->input.payload);
     reader->code_left = payload_u32(&reader->input.payload);
@@ -156,7 +158,8 @@ static int next_block(struct file_reader *reader, struct item *item, struct erro
     code->image = payload_u32(payload);
     code->insn_count = payload_u32(payload);
     code->size = payload_u32(payload);
-    code->bytes = payload_bytes(payload, code->size);
+    code->described = reader->code_described;
+    code->bytes = payload_bytes(payload, item_code_bytes(code));
     if (payload->bad)
         return record_input_bad(&reader->input, error, "a block is cut short");
     reader->block_counts[reader->code_process]++;
@@ -368,6 +371,7 @@ static int parse_record(struct file_reader *reader, uint32_t type, struct item *
         take_exit(payload, &item->end);
         break;
     case RECORD_CODE:
+    case RECORD_DESCRIBED:
     case RECORD_THREAD_EVENTS:
     case RECORD_INDEX:
     case RECORD_TYPE_COUNT:
@@ -414,8 +418,8 @@ static int next(void *context, struct item *item, struct error *error) {
             return -1;
         if (status == 0)
             return finish(reader, item, error);
-        if (type == RECORD_CODE && reader->begun) {
-            if (begin_code(reader, error) < 0)
+        if ((type == RECORD_CODE || type == RECORD_DESCRIBED) && reader->begun) {
+            if (begin_code(reader, type == RECORD_DESCRIBED, error) < 0)
                 return -1;
         } else if (type == RECORD_THREAD_EVENTS && reader->begun) {
             if (begin_events(reader, error) < 0)
@@ -456,22 +460,33 @@ static void close_reader(void *context) {
     free(reader);
 }
 
-static bool check_prologue(struct file_reader *reader, struct error *error) {
-    uint8_t prologue[FILE_PROLOGUE_BYTES];
-    ssize_t n = record_input_bytes(&reader->input, prologue, sizeof prologue, error);
-    if (n < 0)
-        return false;
-    if (n == 0)
-        return error_set(error, "trace %s is empty", reader->input.path);
-    if (memcmp(prologue, FILE_MAGIC, n < 8 ? (size_t)n : 8) != 0)
-        return error_set(error, "%s is not a trace made by culprit trace", reader->input.path);
-    if (n < (ssize_t)sizeof prologue)
+static bool is_own(const uint8_t *prologue, size_t size) {
+    return memcmp(prologue, FILE_MAGIC, size < 8 ? size : 8) == 0;
+}
+
+static bool check_prologue(struct file_reader *reader, const uint8_t *prologue, size_t n,
+                           struct error *error) {
+    if (n < FILE_PROLOGUE_BYTES)
         return error_set(error, "%s is cut short before its first record", reader->input.path);
     if (get_u32(prologue + 8) != FILE_VERSION || get_u32(prologue + 12) != 0)
         return error_set(error,
                          "trace %s has format version %" PRIu32 "; this culprit reads version %d",
                          reader->input.path, get_u32(prologue + 8), FILE_VERSION);
     return true;
+}
+
+/* What is no file of ours may be of another tool. Takes the input from the reader. */
+static bool open_foreign(struct file_reader *reader, const uint8_t *prologue, size_t size,
+                         struct item_source *source, struct error *error) {
+    struct record_input *input = malloc(sizeof *input);
+    if (!input)
+        return error_set(error, "out of memory reading trace %s", reader->input.path);
+    *input = reader->input;
+    reader->input.fd = -1;
+    reader->input.path = NULL;
+    reader->input.bytes = NULL;
+    struct unpack *unpack = unpack_open(input, prologue, size, error);
+    return unpack && foreign_source_open(unpack, source, error);
 }
 
 static bool open_reader(const char *path, bool outline, struct item_source *source,
@@ -482,9 +497,20 @@ static bool open_reader(const char *path, bool outline, struct item_source *sour
     memset(reader, 0, offsetof(struct file_reader, input));
     prediction_sets_init(&reader->sets);
     reader->outline = outline;
-    if (!record_input_open(&reader->input, path, error) || !check_prologue(reader, error)) {
+    uint8_t prologue[FILE_PROLOGUE_BYTES];
+    ssize_t n = -1;
+    bool good = record_input_open(&reader->input, path, error) &&
+                (n = record_input_bytes(&reader->input, prologue, sizeof prologue, error)) >= 0;
+    if (good && n == 0)
+        good = error_set(error, "trace %s is empty", reader->input.path);
+    const bool foreign = good && !is_own(prologue, (size_t)n);
+    if (foreign)
+        good = open_foreign(reader, prologue, (size_t)n, source, error);
+    else
+        good = good && check_prologue(reader, prologue, (size_t)n, error);
+    if (!good || foreign) {
         close_reader(reader);
-        return false;
+        return good;
     }
     *source = (struct item_source){.next = next,
                                    .where = where,

@@ -35,7 +35,8 @@ struct index_entry {
 struct file_writer {
     struct record_output out;
 
-    bool in_code; /* a CODE record is open */
+    bool in_code;        /* a CODE record is open, */
+    bool code_described; /* or a DESCRIBED one */
     uint32_t code_process, code_count;
     bool in_events;        /* a THREAD_EVENTS record is open */
     uint64_t event_ticket; /* of the last event in it */
@@ -116,12 +117,13 @@ static bool close_code(struct file_writer *writer, struct error *error) {
 }
 
 static void open_code(struct file_writer *writer, const struct item_code *code) {
-    record_begin(&writer->out, RECORD_CODE);
+    record_begin(&writer->out, code->described ? RECORD_DESCRIBED : RECORD_CODE);
     record_add_u32(&writer->out, code->process);
     record_add_u32(&writer->out, code->block);
     record_add_u32(&writer->out, 0); /* blocks, when it is closed */
     writer->in_code = true;
     writer->code_process = code->process;
+    writer->code_described = code->described;
     writer->code_count = 0;
 }
 
@@ -132,6 +134,7 @@ static bool write_code(struct file_writer *writer, const struct item_code *code,
         return error_set(error, "block %" PRIu32 " of process %" PRIu32 " is out of order",
                          code->block, code->process);
     bool join = writer->in_code && writer->code_process == code->process &&
+                writer->code_described == code->described &&
                 writer->out.used - writer->out.record < CODE_BYTES;
     if (!join) {
         if (!close_code(writer, error))
@@ -144,7 +147,7 @@ static bool write_code(struct file_writer *writer, const struct item_code *code,
     record_add_u32(&writer->out, code->image);
     record_add_u32(&writer->out, code->insn_count);
     record_add_u32(&writer->out, code->size);
-    record_add_bytes(&writer->out, code->bytes, code->size);
+    record_add_bytes(&writer->out, code->bytes, item_code_bytes(code));
     if (writer->out.full) { /* the record has the blocks before this one, if any */
         writer->out.full = false;
         writer->in_code = writer->code_count > 0;

@@ -76,9 +76,14 @@ struct item_code { /* one block */
     uint32_t image;           /* UINT32_MAX: anonymous */
     uint64_t address, offset; /* of its first byte: virtual; in the file (address if anonymous) */
     uint32_t insn_count;      /* 1..EVENT_MAX_BLOCK_INSNS */
-    uint32_t size;            /* bytes */
-    const uint8_t *bytes;
+    uint32_t size;            /* bytes that it takes in memory */
+    const uint8_t *bytes;     /* item_code_bytes() of them */
+    bool described;           /* `bytes` are DESCRIBED_BYTES for each instruction, in place of
+                                 machine code */
 };
+static inline size_t item_code_bytes(const struct item_code *code) {
+    return code->described ? (size_t)DESCRIBED_BYTES * code->insn_count : code->size;
+}
 
 struct item_data { /* a chunk of events of one thread; begins with a block or a mark */
     uint32_t process;

@@ -11,6 +11,7 @@ struct kept_block {
     uint64_t address, offset;
     size_t at; /* where its bytes begin in `bytes` */
     uint32_t image, insn_count, size;
+    bool described;
     uint64_t time; /* of a live capture: of its translation, if it is anonymous */
 };
 
@@ -24,13 +25,15 @@ struct kept_code {
 /* The next block; `block.at` is filled in. False: out of memory. */
 static inline bool kept_code_add(struct kept_code *code, struct kept_block block,
                                  const uint8_t *bytes) {
+    const size_t size = item_code_bytes(&(struct item_code){
+        .insn_count = block.insn_count, .size = block.size, .described = block.described});
     if (!array_room(code->blocks, code->capacity, code->count + 1) ||
-        !array_room(code->bytes, code->byte_capacity, code->byte_count + block.size))
+        !array_room(code->bytes, code->byte_capacity, code->byte_count + size))
         return false;
-    memcpy(code->bytes + code->byte_count, bytes, block.size);
+    memcpy(code->bytes + code->byte_count, bytes, size);
     block.at = code->byte_count;
     code->blocks[code->count++] = block;
-    code->byte_count += block.size;
+    code->byte_count += size;
     return true;
 }
 
@@ -45,6 +48,7 @@ static inline struct item_code kept_code_item(const struct kept_code *code, size
                               .offset = block->offset,
                               .insn_count = block->insn_count,
                               .size = block->size,
+                              .described = block->described,
                               .bytes = code->bytes + block->at};
 }
 

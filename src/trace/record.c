@@ -1,7 +1,9 @@
-/* Capture into a file: items go from the running command straight to the writer, undecoded. */
+/* Into a file: items go from the running command, or from a trace of another tool, straight to the
+ * writer, undecoded. */
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/convert.h"
 #include "trace/item.h"
 #include "trace/trace.h"
 #include "util/clock.h"
@@ -31,27 +33,19 @@ static void count_item(struct capture_result *result, const struct item *item) {
     }
 }
 
-bool trace_record(const struct capture_options *options, const char *path, bool compress,
+/* All items of the source, which it closes, into the writer, which it closes. */
+static bool drain(struct item_source source, struct file_writer *writer, const char *path,
+                  const volatile sig_atomic_t *stop,
                   void (*progress)(void *context, const struct capture_result *sofar),
-                  void *context, struct capture_result *result, int *exec_status,
-                  struct error *error) {
-    *result = (struct capture_result){0};
-    struct file_writer *writer = file_writer_open(path, compress, error);
-    if (!writer)
-        return false;
-    struct item_source source = {0};
+                  void *context, struct capture_result *result, struct error *error) {
     struct error ignored;
-    if (!capture_start(options, &source, exec_status, error)) {
-        file_writer_close(writer, NULL, &ignored);
-        return false;
-    }
     double start = clock_monotonic(), reported = start;
     struct item item;
-    int status;
+    int status = 0;
     bool written = true;
-    while ((status = source.next(source.context, &item, error)) > 0) {
+    while (!(stop && *stop) && (status = source.next(source.context, &item, error)) > 0) {
         count_item(result, &item);
-        written = item.kind == ITEM_EFFECT || item.kind == ITEM_CHILD ||
+        written = item.kind == ITEM_EFFECT || item.kind == ITEM_CHILD || item.kind == ITEM_CUT ||
                   file_writer_put(writer, &item, error);
         if (!written)
             break;
@@ -66,12 +60,45 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
     if (status > 0 && source.interrupt)
         source.interrupt(source.context);
     source.close(source.context);
-    bool good = status == 0 && written;
+    bool good = (status == 0 || (stop && *stop)) && written;
     bool closed = file_writer_close(writer, &result->bytes, good ? error : &ignored);
     if (!result->instructions && result->bytes && strcmp(path, "-") != 0)
         file_remove_regular(path); /* of no use */
     result->seconds = clock_monotonic() - start;
     return good && closed;
+}
+
+bool trace_record(const struct capture_options *options, const char *path, bool compress,
+                  void (*progress)(void *context, const struct capture_result *sofar),
+                  void *context, struct capture_result *result, int *exec_status,
+                  struct error *error) {
+    *result = (struct capture_result){0};
+    struct file_writer *writer = file_writer_open(path, compress, error);
+    if (!writer)
+        return false;
+    struct item_source source = {0};
+    struct error ignored;
+    if (!capture_start(options, &source, exec_status, error)) {
+        file_writer_close(writer, NULL, &ignored);
+        return false;
+    }
+    return drain(source, writer, path, NULL, progress, context, result, error);
+}
+
+bool trace_import(const char *from, const char *path, bool compress,
+                  const volatile sig_atomic_t *stop,
+                  void (*progress)(void *context, const struct capture_result *sofar),
+                  void *context, struct capture_result *result, struct error *error) {
+    *result = (struct capture_result){0};
+    struct item_source source = {0};
+    if (!file_source_open(from, &source, error))
+        return false;
+    struct file_writer *writer = file_writer_open(path, compress, error);
+    if (!writer) {
+        source.close(source.context);
+        return false;
+    }
+    return drain(source, writer, path, stop, progress, context, result, error);
 }
 
 bool trace_check(const char *path, void (*progress)(void *context, uint64_t instructions),

@@ -158,7 +158,7 @@ static bool own(struct region_stream *stream, struct item *item) {
         return copy_text(stream, &item->note);
     case ITEM_CODE:
         item->code.bytes = (const uint8_t *)arena_copy(
-            &stream->arena, (const char *)item->code.bytes, item->code.size);
+            &stream->arena, (const char *)item->code.bytes, item_code_bytes(&item->code));
         return item->code.bytes;
     default:
         return true;

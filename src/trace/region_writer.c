@@ -34,7 +34,8 @@ bool kept_process_code(struct kept_process *process, const struct item_code *cod
                                      .offset = code->offset,
                                      .image = code->image,
                                      .insn_count = code->insn_count,
-                                     .size = code->size};
+                                     .size = code->size,
+                                     .described = code->described};
     return code->block == process->code.count && kept_code_add(&process->code, block, code->bytes);
 }
 

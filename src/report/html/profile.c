@@ -94,7 +94,7 @@ static void put_insn(struct writer *writer, const struct report_rows *rows, uint
     const uint64_t address = rows_address(rows, insn->image, insn->offset);
     const bool direct = insn->branch == BRANCH_CONDITIONAL || insn->branch == BRANCH_JUMP;
     char text[ROW_TEXT_BYTES];
-    insn_text(profile->code->isa, insn->bytes, insn->length, address, text, sizeof text);
+    static_insn_text(profile->code->isa, insn, address, text, sizeof text);
     struct location location = {0};
     if (code_image_is_file(profile->code, insn->image))
         program_locate(profile->program, known, insn->offset, &location);

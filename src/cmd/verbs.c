@@ -24,6 +24,8 @@ const struct verb_entry verb_entries[] = {
      "simulate a command or a trace on any machine, with --ideal and "
      "--set",
      &verb_sim},
+    {NULL, "pipeline", "a Kanata log of sim --kanata or another simulator, cycle by cycle",
+     &verb_pipeline},
     {NULL, "compare", "two builds or runs: which function, which line, which event changed",
      &verb_compare},
     {NULL, "gate", "whether a build is slower than its baseline, and why; for automatic tests",

@@ -45,7 +45,7 @@ static uint64_t last_cycle(const struct life *life) {
     const uint64_t cycles[] = {life->dispatch, life->ready, life->issue, life->complete,
                                life->commit};
     for (size_t i = 0; i < sizeof cycles / sizeof *cycles; i++)
-        if (cycles[i] > last)
+        if (cycles[i] > last && cycles[i] != UINT64_MAX) /* it did not come so far */
             last = cycles[i];
     return last;
 }

@@ -101,7 +101,7 @@ static void squashed_and_fetched_again(void **state) {
     struct kanata *kanata = kanata_new(0, 100);
     struct life first = life_of(3, 0), again = life_of(3, 0);
     first.fetch = 1, first.dispatch = 2, first.ready = first.issue = 3;
-    first.flags |= LIFE_FLUSHED;
+    first.flags |= LIFE_FLUSHED, first.complete = UINT64_MAX; /* never */
     again.fetch = 5, again.dispatch = again.ready = again.issue = 6, again.complete = 7;
     again.commit = 8;
     show(kanata, &first);

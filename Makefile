@@ -127,7 +127,15 @@ $(PAGE)_head.html $(PAGE)_tail.html &: $(HTML)/make-page $(HTML)/style.css $(sor
 	$(Q)$(HTML)/make-page $(PAGE) $(D3) $(HTML)/style.css $(SCRIPTS:%=$(HTML)/%.js)
 $(B)/src/report/html/html.o: $(PAGE)_head.html $(PAGE)_tail.html
 $(B)/src/report/html/html.o: ALL_CFLAGS += -Wa,-I$(B)
-GENERATED := $(PROTOCOLS:%=%.h) $(LAYOUT) $(MODEL)
+# The texts of `culprit help TOPIC`: sections of the documents.
+TOPICS := $(B)/generated/cmd/topics.inc
+TOPIC_SOURCES := src/cmd/topics.list $(sort $(shell sed -n 's/^[^\#|]*|\([^|]*\)|.*/\1/p' src/cmd/topics.list))
+$(TOPICS): scripts/make-topics $(TOPIC_SOURCES)
+	@mkdir -p $(@D)
+	$(call say,MAKE)
+	$(Q)awk -f $< src/cmd/topics.list > $@.new && mv $@.new $@
+$(B)/src/cmd/topics.o: $(TOPICS)
+GENERATED := $(TOPICS) $(PROTOCOLS:%=%.h) $(LAYOUT) $(MODEL)
 $(SOURCES:%.c=$(B)/%.o): | $(GENERATED)
 
 # Evaluation in vectors is one long function each: a compiler takes minutes for it with sanitizers,

@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/topics.h"
 #include "cmd/verb.h"
 #include "cmd/verbs.h"
 #include "util/array.h"
@@ -21,7 +22,9 @@ static void print_help(FILE *file) {
             fprintf(file, "\n%s\n", verb_entries[i].question);
         fprintf(file, "  %-10s %s\n", verb_entries[i].name, verb_entries[i].summary);
     }
-    fputs("\n'culprit help VERB' tells more, with an example. To begin with:\n"
+    fputs("\n'culprit help VERB' tells more, with an example, 'culprit help topics' what else is "
+          "told. "
+          "To begin with:\n"
           "  culprit explain -- gzip -9 -c /bin/bash > /dev/null\n",
           file);
 }
@@ -31,16 +34,29 @@ static const struct verb_entry *find_verb(const char *name) {
     return i < verb_count ? &verb_entries[i] : NULL;
 }
 
+static int unknown(const char *name, const char *what, const char *const *names, size_t count) {
+    const char *nearest = nearest_word(name, names, count);
+    if (nearest)
+        fprintf(stderr, "culprit: %s: no such %s (did you mean '%s'?)\n", name, what, nearest);
+    else
+        fprintf(stderr, "culprit: %s: no such %s (see 'culprit --help')\n", name, what);
+    return STATUS_USAGE;
+}
+
 static int unknown_verb(const char *name) {
     const char *names[verb_count + 1];
     for (size_t i = 0; i < verb_count; i++)
         names[i] = verb_entries[i].name;
-    const char *nearest = nearest_word(name, names, verb_count);
-    if (nearest)
-        fprintf(stderr, "culprit: %s: no such verb (did you mean '%s'?)\n", name, nearest);
-    else
-        fprintf(stderr, "culprit: %s: no such verb (see 'culprit --help')\n", name);
-    return STATUS_USAGE;
+    return unknown(name, "verb", names, verb_count);
+}
+
+static int unknown_topic(const char *name) {
+    const char *names[verb_count + topic_count + 1];
+    for (size_t i = 0; i < verb_count; i++)
+        names[i] = verb_entries[i].name;
+    for (size_t i = 0; i < topic_count; i++)
+        names[verb_count + i] = topics[i].name;
+    return unknown(name, "verb or topic", names, verb_count + topic_count);
 }
 
 /* argv[0] is the verb. */
@@ -51,15 +67,31 @@ static int run_verb(const struct verb_entry *entry, int argc, char **argv) {
     return verb_main(entry->verb, argc, argv);
 }
 
-/* help, help VERB */
+static int finish_output(void) {
+    if (fflush(stdout) == 0)
+        return 0;
+    perror("culprit: cannot write");
+    return STATUS_FAILED;
+}
+
+/* help, help VERB, help topics, help TOPIC */
 static int help(int argc, char **argv) {
     char option[] = "--help";
     if (argc < 3) {
         print_help(stdout);
-        return 0;
+        return finish_output();
     }
     const struct verb_entry *entry = find_verb(argv[2]);
-    return entry ? run_verb(entry, 2, (char *[]){argv[2], option}) : unknown_verb(argv[2]);
+    const struct topic *topic = topic_find(argv[2]);
+    if (entry)
+        return run_verb(entry, 2, (char *[]){argv[2], option});
+    if (!topic && strcmp(argv[2], "topics") != 0)
+        return unknown_topic(argv[2]);
+    if (topic)
+        topic_print(topic, stdout);
+    else
+        topics_list(stdout);
+    return finish_output();
 }
 
 int main(int argc, char **argv) {

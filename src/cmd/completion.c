@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/topics.h"
 #include "cmd/verb.h"
 #include "cmd/verbs.h"
 
@@ -104,6 +105,14 @@ static void bash_value(const struct verb_entry *entry, const struct option_row *
     fputs(" ;;\n", stdout);
 }
 
+/* What 'culprit help' tells of. */
+static void put_help_words(void) {
+    put_verbs();
+    fputs(" topics", stdout);
+    for (size_t i = 0; i < topic_count; i++)
+        printf(" %s", topics[i].name);
+}
+
 static void put_bash(void) {
     fputs("# Completes culprit's command line in bash: source <(culprit completion bash)\n"
           "_culprit() {\n"
@@ -132,7 +141,10 @@ static void put_bash(void) {
         stdout);
     for (size_t i = 0; i < verb_count; i++)
         each_option(&verb_entries[i], bash_value);
-    fputs("    esac\n"
+    fputs("    help:help) words='", stdout);
+    put_help_words();
+    fputs("' ;;\n"
+          "    esac\n"
           "    if [ -n \"$words\" ]; then\n"
           "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
           "        return\n"
@@ -213,7 +225,10 @@ static void put_zsh(void) {
         each_option(&verb_entries[i], zsh_option);
         fputs("        '*::: := _normal' ;;\n", stdout);
     }
-    fputs("    esac\n"
+    fputs("    help) compadd -- ", stdout);
+    put_help_words();
+    fputs(" ;;\n"
+          "    esac\n"
           "}\n"
           "_culprit \"$@\"\n",
           stdout);
@@ -250,6 +265,9 @@ static void put_fish(void) {
     }
     for (size_t i = 0; i < verb_count; i++)
         each_option(&verb_entries[i], fish_option);
+    fputs("complete -c culprit -n '__fish_seen_subcommand_from help' -f -a '", stdout);
+    put_help_words();
+    fputs("'\n", stdout);
 }
 
 /* ---- the verb ---- */

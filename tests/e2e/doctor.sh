@@ -38,6 +38,19 @@ in_bash() {
         completes culprit sim -o tests/e2e/do | grep -qx tests/e2e/doctor.sh
 }
 check "bash completes verbs, options, choices, machines and files" in_bash
+topics() {
+    run help topics >"$scratch/topics" || return 1
+    local topic
+    for topic in $(awk '{ print $1 }' "$scratch/topics"); do
+        COLUMNS=80 run help "$topic" >"$scratch/topic" || return 1
+        [ "$(wc -l <"$scratch/topic")" -gt 4 ] && grep -q '^more: docs/.*md$' "$scratch/topic" || return 1
+        completes culprit help "$topic" | grep -qx "$topic" || return 1
+    done
+    [ "$(wc -l <"$scratch/topics")" -ge 20 ] && run help events | grep -q -- '- `DR-SQ`: is a store'
+}
+check "every topic of help has a text, and is completed" topics
+check "a topic that is not known suggests the nearest" fails_with 2 "did you mean 'foreign-traces'" run help foreign-trace
+check "help on a full disk fails" fails_with 1 'No space left' sh -c '"$1" help events >/dev/full' - "$CULPRIT"
 every_option() {
     local verb
     for verb in explain icost top daemon gate; do

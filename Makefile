@@ -40,7 +40,7 @@ BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev zlib1
 	libxxhash-dev libinih-dev libjansson-dev libiberty-dev liblzma-dev libsqlite3-dev libbpf-dev clang \
 	libprotobuf-c-dev protobuf-c-compiler libdebuginfod-dev node-d3 qemu-user
 TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-	gzip xz-utils bzip2 sqlite3 python3 python3-dev perl mawk grep bc groff-base libc6-dbg linux-perf golang-go valgrind debuginfod musl-tools git
+	gzip xz-utils bzip2 sqlite3 python3 python3-dev python3-jsonschema perl mawk grep bc groff-base libc6-dbg linux-perf golang-go valgrind debuginfod musl-tools git
 BROWSER_PACKAGES := chromium chromium-driver python3-selenium
 DEVELOP_PACKAGES := lld clang-format clang-tidy cppcheck libclang-rt-dev
 
@@ -324,19 +324,22 @@ prefix ?= /usr/local
 bindir ?= $(prefix)/bin
 plugindir ?= $(prefix)/lib/culprit
 machinedir ?= $(prefix)/share/culprit/machines
+schemadir ?= $(prefix)/share/culprit/schema
 mandir ?= $(prefix)/share/man
 unitdir ?= $(prefix)/lib/systemd/system
 bashdir ?= $(prefix)/share/bash-completion/completions
 zshdir ?= $(prefix)/share/zsh/site-functions
 fishdir ?= $(prefix)/share/fish/vendor_completions.d
 MACHINES := $(wildcard machines/*.ini machines/*.forms)
+SCHEMAS := $(wildcard docs/schema/*.json)
 PAGES := $(wildcard docs/man/*.1)
 install: program
 	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(DESTDIR)$(mandir)/man1 \
-		$(DESTDIR)$(unitdir) $(DESTDIR)$(bashdir) $(DESTDIR)$(zshdir) $(DESTDIR)$(fishdir)
+		$(DESTDIR)$(unitdir) $(DESTDIR)$(bashdir) $(DESTDIR)$(zshdir) $(DESTDIR)$(fishdir) $(DESTDIR)$(schemadir)
 	install -m 755 $(B)/culprit $(DESTDIR)$(bindir)
 	install -m 755 $(wildcard $(B)/libculprit-*.so) $(DESTDIR)$(plugindir)
 	install -m 644 $(MACHINES) $(DESTDIR)$(machinedir)
+	install -m 644 $(SCHEMAS) $(DESTDIR)$(schemadir)
 	install -m 644 $(PAGES) $(DESTDIR)$(mandir)/man1
 	$(B)/culprit completion bash > $(DESTDIR)$(bashdir)/culprit
 	$(B)/culprit completion zsh > $(DESTDIR)$(zshdir)/_culprit
@@ -348,8 +351,9 @@ uninstall:
 		$(DESTDIR)$(unitdir)/culprit.service $(DESTDIR)$(bashdir)/culprit $(DESTDIR)$(zshdir)/_culprit \
 		$(DESTDIR)$(fishdir)/culprit.fish
 	rm -f $(addprefix $(DESTDIR)$(machinedir)/,$(notdir $(MACHINES)))
+	rm -f $(addprefix $(DESTDIR)$(schemadir)/,$(notdir $(SCHEMAS)))
 	rm -f $(addprefix $(DESTDIR)$(mandir)/man1/,$(notdir $(PAGES)))
-	-rmdir $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(dir $(DESTDIR)$(machinedir))
+	-rmdir $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(DESTDIR)$(schemadir) $(dir $(DESTDIR)$(machinedir))
 
 # ---- Debian packages, into build/deb: of what is here, without a build of its own.
 PACKAGE_PACKAGES := debhelper dpkg-dev lintian fakeroot

@@ -27,12 +27,46 @@ if ((${#scratch} > 60)); then # the name of a socket in it has at most 107 bytes
     scratch=$(mktemp -d -p /tmp)
 fi
 trap 'rm -rf "$scratch"' EXIT
+objects=$scratch/.objects
+mkdir "$objects"
 tests_run=0
 tests_failed=0
 
-# run ARGUMENTS...: culprit.
+# run ARGUMENTS...: culprit. An object that it prints with --json is kept, for finish to look at.
 run() {
+    local argument before= json= output= status
+    for argument in "$@"; do
+        case $argument in
+        --) break ;;
+        --json) json=1 ;;
+        --output=*) output=${argument#*=} ;;
+        *) case $before in -o | --output) output=$argument ;; esac ;;
+        esac
+        before=$argument
+    done
+    if [ -z "$json" ]; then
+        "$CULPRIT" "$@"
+        return
+    fi
+    local kept
+    kept=$(mktemp "$objects/$1.XXXXXX")
+    if [ -z "$output" ] && [ -p /dev/stdout ]; then
+        "$CULPRIT" "$@" >"$kept"
+        status=$?
+        cat "$kept"
+        return $status
+    fi
     "$CULPRIT" "$@"
+    status=$?
+    if [ -n "$output" ]; then
+        [ ! -f "$output" ] || cat "$output" >"$kept"
+    elif [ -f /dev/stdout ]; then
+        cat /proc/self/fd/3 3>&1 >"$kept"
+    fi
+    if [ "$1" = trace ] && [ -f /dev/stderr ]; then # where a capture's object goes
+        cat /proc/self/fd/2 >>"$kept"
+    fi
+    return $status
 }
 
 # check NAME COMMAND...: one test, passed when the command succeeds.
@@ -191,7 +225,16 @@ region_list() {
     } >"$file"
 }
 
+# What the script printed with --json agrees with docs/schema/.
+has_schemas=$([ ! -d /usr/lib/python3/dist-packages/jsonschema ] || echo yes)
 finish() {
+    if [ -n "$(ls "$objects")" ]; then
+        if [ "$has_schemas" ]; then
+            check "every JSON object agrees with its schema" python3 -S tests/e2e/check_schemas.py "$objects"
+        else
+            skip "every JSON object agrees with its schema" "no python3-jsonschema here"
+        fi
+    fi
     echo "1..$tests_run"
     [ "$tests_failed" = 0 ]
     exit

@@ -138,13 +138,13 @@ static bool print_result(void *verb, struct error *error) {
     double bytes_each =
         result->instructions ? (double)result->bytes / (double)result->instructions : 0;
     if (job->verb.output.json) {
-        return json_write(json_pack("{s:s, s:I, s:I, s:f, s:i, s:i, s:f, s:b}", "trace", path,
-                                    "instructions", (json_int_t)result->instructions, "bytes",
-                                    (json_int_t)result->bytes, "bytes_per_instruction", bytes_each,
-                                    "threads", (int)result->threads, "processes",
-                                    (int)result->processes, "seconds", result->seconds, "partial",
-                                    verb_watch.signal != 0),
-                          stderr, error);
+        return json_write(
+            json_pack("{s:o, s:I, s:I, s:f, s:i, s:i, s:f, s:b}", "trace", json_text(path),
+                      "instructions", (json_int_t)result->instructions, "bytes",
+                      (json_int_t)result->bytes, "bytes_per_instruction", bytes_each, "threads",
+                      (int)result->threads, "processes", (int)result->processes, "seconds",
+                      result->seconds, "partial", verb_watch.signal != 0),
+            stderr, error);
     }
     fprintf(stderr,
             "%s: %s instruction%s, %" PRIu32 " thread%s of %" PRIu32 " process%s, in %s%s\n", path,

@@ -10,12 +10,12 @@ bool bbv_report_json(const struct bbv_report *report, FILE *file, struct error *
     const struct bbv_profile_result *result = report->result;
     char *table = bbv_slices_path(report->path);
     json_t *object = json_pack(
-        "{s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:i, s:i, s:f, s:b, s:o}", "vectors", report->path,
-        "slices", table ? table : report->path, "counts", report->counts, "slice_size",
-        (json_int_t)report->slice_size, "slice_count", (json_int_t)result->slices, "instructions",
-        (json_int_t)result->instructions, "blocks", (json_int_t)result->blocks, "threads",
-        (int)result->threads, "processes", (int)result->processes, "seconds", result->seconds,
-        "partial", !result->complete, "notes",
+        "{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:i, s:i, s:f, s:b, s:o}", "vectors",
+        json_text(report->path), "slices", json_text(table ? table : report->path), "counts",
+        json_text(report->counts), "slice_size", (json_int_t)report->slice_size, "slice_count",
+        (json_int_t)result->slices, "instructions", (json_int_t)result->instructions, "blocks",
+        (json_int_t)result->blocks, "threads", (int)result->threads, "processes",
+        (int)result->processes, "seconds", result->seconds, "partial", !result->complete, "notes",
         json_texts((const char *const *)result->notes, result->note_count));
     free(table);
     return json_write(object, file, error);

@@ -32,20 +32,21 @@ bool region_traces_json(const struct region_traces *traces, const char *list, bo
         if (complete)
             json_object_update_new(
                 object,
-                json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:n}", "trace",
-                          region->path, "start", (json_int_t)region->found_first, "instructions",
-                          (json_int_t)region_size(region), "skew", (json_int_t)region_skew(region),
-                          "trace_start", (json_int_t)region_trace_start(region), "trace_end",
+                json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:n}", "trace",
+                          json_text(region->path), "start", (json_int_t)region->found_first,
+                          "instructions", (json_int_t)region_size(region), "skew",
+                          (json_int_t)region_skew(region), "trace_start",
+                          (json_int_t)region_trace_start(region), "trace_end",
                           (json_int_t)region_trace_end(region), "trace_threads",
                           (json_int_t)region->trace_threads, "others_cut", region->others_cut,
                           "bytes", (json_int_t)region->bytes, "failure"));
         else
-            json_object_update_new(object,
-                                   json_pack("{s:n, s:s}", "trace", "failure", region->failure));
+            json_object_update_new(
+                object, json_pack("{s:n, s:o}", "trace", "failure", json_text(region->failure)));
         json_array_append_new(regions, object);
     }
     json_t *object =
-        json_pack("{s:s, s:I, s:b, s:o}", "list", list, "warm_up",
+        json_pack("{s:o, s:I, s:b, s:o}", "list", json_text(list), "warm_up",
                   (json_int_t)traces->options.warm_up, "partial", partial, "regions", regions);
     return json_write(object, file, error);
 }

@@ -156,13 +156,29 @@ def differs(driver):
 
 
 def inert(driver):
-    """Names that would be markup, or scripts, are text."""
-    for name in tabs(driver):
+    """Names that would be markup, scripts, or members of all objects, are text, and none is lost."""
+    def look(name):
         view(driver, name)
         assert driver.execute_script("return window.hacked") is None, name
-        assert not driver.find_elements(By.CSS_SELECTOR, "#view img, #view script, #view iframe"), name
+        foreign = driver.execute_script("""return [...document.querySelectorAll('body *')].filter(node =>
+            /^(img|iframe|object|embed|form|base|link|style|foreignobject)$/i.test(node.tagName) && !node.closest('.paper') ||
+            node.tagName.toLowerCase() === 'script' && node.closest('#page') || node.hasAttribute('src') && !node.closest('.paper') ||
+            node.hasAttribute('href') && !node.getAttribute('href').startsWith('#') ||
+            [...node.attributes].some(one => one.name.startsWith('on'))).map(node => node.outerHTML)""")
+        assert not foreign, (name, foreign)
+    for name in tabs(driver):
+        look(name)
+    if "functions" not in tabs(driver):
+        return
     view(driver, "functions")
-    assert any("<img" in row[0] for row in rows(driver, "functions"))
+    shown = [row[0] for row in rows(driver, "functions")]
+    profile = driver.execute_script("return JSON.parse(document.getElementById('profile').textContent)")
+    names = [profile["texts"][row[0]] for row in profile["functions"] if row[0] >= 0]
+    assert len(shown) > 380 or sorted(name for name in shown if name in names) == sorted(names)
+    assert any("</script>" in name for name in names) and "__proto__" in names
+    held = [code["function"] for code in profile["code"]]
+    for index in [i for i in held if any(c in (shown[i] if i < len(shown) else "") for c in "<&'\"\\{%:")][:8]:
+        look(f"code/{index}")
 
 
 def keyboard(driver):

@@ -27,6 +27,21 @@ others() {
 }
 check "icost, profilers and sharing" others
 
+# Pages of every kind of a program in whose names is what a page could take for something else.
+hostile() {
+    local page=$scratch/hostile.html program arguments=('"</script><script>window.hacked=1</script>' __proto__)
+    mkdir "$scratch/names" && python3 -S tests/e2e/hostile_names.py "$scratch/names" || return 1
+    program=$(echo "$scratch"/names/\<img*\>)
+    cp "$program" "$scratch/names/<b>old"
+    run explain --html "$page" -o /dev/null -- "$program" "${arguments[@]}" && use "$page" inert views zooms &&
+        run sim --by loop --data --html "$page" -o /dev/null -- "$program" && use "$page" inert &&
+        run icost --critical --html "$page" -o /dev/null -- "$program" && use "$page" inert &&
+        run profilers --tree --html "$page" -o /dev/null -- "$program" && use "$page" inert &&
+        run sharing --html "$page" -o /dev/null -- "$program" && use "$page" inert &&
+        run compare --html "$page" -o /dev/null "$scratch/names/<b>old" "$scratch/names/plain" && use "$page" inert
+}
+check "hostile names are text in every kind of page" hostile
+
 # A tree of a million frames, and a hundred thousand functions, written as culprit writes them.
 large() {
     python3 -S - "$scratch/gzip.html" "$scratch/large.html" <<'PYTHON'

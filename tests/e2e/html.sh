@@ -21,6 +21,7 @@ int main(void) {
 }
 PROGRAM
 cc -O1 -g -o hostile hostile.c || exit 1
+mkdir names && python3 -S "$OLDPWD/tests/e2e/hostile_names.py" names || exit 1
 
 # page_is PAGE JSON: its data are the report, what they stand for is there, and its policy knows its
 # script and style.
@@ -100,6 +101,37 @@ PROGRAM
     python3 -S profile.py page.html report.json
 }
 check "the page of a simulation has the report, all functions, calls, loops, code and levels" page_of_simulation
+
+# What functions, files, the machine and the command are called; every name is there, as the report has it.
+hostile_names() {
+    cp "$OLDPWD/machines/zen4.ini" 'names/<script>window.hacked=1<!--.ini' &&
+        run sim --machine 'names/<script>window.hacked=1<!--.ini' --tree --top 0 --json -o report.json --html names.html -- \
+            names/\<img* '"</script><script>window.hacked=1</script>' $'\xff' __proto__ && page_is names.html report.json &&
+        cat page.py - >names.py <<'PROGRAM'
+import html.parser
+class Tags(html.parser.HTMLParser):
+    tags = []
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        assert not any(name.startswith("on") for name, value in attributes)
+tags = Tags()
+tags.feed(text)
+assert {*tags.tags} == {"html", "head", "meta", "title", "style", "body", "noscript", "div", "script"}, tags.tags
+assert len([tag for tag in tags.tags if tag == "script"]) == 4, tags.tags
+shown = {data["profile"]["texts"][row[0]] for row in data["profile"]["functions"] if row[0] >= 0}
+told = {row["function"] for row in report["functions"] if row["function"]}
+assert shown == told
+def said(name): # as everywhere: what steers, and what is no character, is a question mark
+    steers = lambda c: ord(c) < 32 or 127 <= ord(c) < 160 or ord(c) in (0x200e, 0x200f) or 0x2028 <= ord(c) <= 0x202e or 0x2066 <= ord(c) <= 0x2069
+    text = "".join("?" if steers(c) or 0xd800 <= ord(c) < 0xe000 else c for c in name)
+    return text.encode()[:4095].decode("utf-8", "ignore")
+names = json.load(open("names/names.json"))
+lost = [what for what, name in names if said(name) not in shown]
+assert len(names) >= 20 and not lost, (lost, sorted(shown))
+PROGRAM
+    python3 -S names.py names.html report.json
+}
+check "25 hostile names are in the page, each as the report has it, and none is markup" hostile_names
 
 same_text() {
     run sim --repeatable -o with.txt --html page.html -- ./hostile && run sim --repeatable -o without.txt -- ./hostile &&
@@ -193,11 +225,10 @@ refusals() {
 check "a page that cannot be written is told before anything runs" refusals
 
 usable() {
-    python3 "$browser" "$scratch/page.html" views sorts filters opens_code zooms finds inert keyboard
+    python3 "$browser" "$scratch/names.html" views sorts filters opens_code zooms finds inert keyboard
 }
 if has chromedriver && python3 -c 'import selenium' 2>/dev/null; then
     check "in a browser a differential flame graph is as wide as in either run" python3 "$browser" "$scratch/both.html" differs
-    run sim -o /dev/null --html page.html -- ./hostile
     check "in a browser it draws every view, sorts, filters, zooms, and names stay text" usable
 else
     skip "in a browser a differential flame graph is as wide as in either run" "no chromedriver and selenium here (make deps-browser)"

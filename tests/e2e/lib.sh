@@ -27,7 +27,7 @@ if ((${#scratch} > 60)); then # the name of a socket in it has at most 107 bytes
     scratch=$(mktemp -d -p /tmp)
 fi
 trap 'rm -rf "$scratch"' EXIT
-objects=$scratch/.objects
+objects=$scratch/.objects check_schemas=$PWD/tests/e2e/check_schemas.py
 mkdir "$objects"
 tests_run=0
 tests_failed=0
@@ -230,7 +230,7 @@ has_schemas=$([ ! -d /usr/lib/python3/dist-packages/jsonschema ] || echo yes)
 finish() {
     if [ -n "$(ls "$objects")" ]; then
         if [ "$has_schemas" ]; then
-            check "every JSON object agrees with its schema" python3 -S tests/e2e/check_schemas.py "$objects"
+            check "every JSON object agrees with its schema" python3 -S "$check_schemas" "$objects"
         else
             skip "every JSON object agrees with its schema" "no python3-jsonschema here"
         fi

@@ -5,7 +5,7 @@ const SHOWN = new Set(['functions', 'hot_instructions', 'stack', 'components', '
 
 const isPlain = value => value === null || typeof value !== 'object';
 /* The members of an object that a cell can show, those of objects within it too. */
-function flat(row, prefix = '', into = {}) {
+function flat(row, prefix = '', into = Object.create(null)) { /* without members that no name in the data made */
     for (const [key, value] of Object.entries(row))
         if (isPlain(value))
             into[prefix + words(key)] = value;

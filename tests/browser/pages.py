@@ -4,6 +4,7 @@
     pages.py --pictures FOLDER NAME=PAGE...
                                         a picture of every view
 """
+import re
 import sys
 import time
 
@@ -190,6 +191,80 @@ def keyboard(driver):
     view(driver, "functions")
     driver.find_element(By.TAG_NAME, "body").send_keys("/")
     assert driver.switch_to.active_element.get_attribute("type") == "search"
+
+
+class Stranger:
+    """Opens the page, and clicks at most three times to an answer."""
+
+    def __init__(self, driver):
+        self.driver, self.clicks = driver, 0
+        driver.get(driver.current_url.split("#")[0])
+        driver.refresh()
+        WebDriverWait(driver, 120).until(lambda d: d.find_elements(By.CSS_SELECTOR, "main > *"))
+
+    def click(self, path):
+        self.clicks += 1
+        assert self.clicks <= 3
+        self.driver.find_element(By.XPATH, path).click()
+        frame(self.driver)
+        frame(self.driver)
+
+    def tab(self, title):
+        self.click(f"//*[@role='tab'][text()='{title}']")
+
+    def answer(self, title):
+        """What the page says to a question."""
+        return text_of(self.driver, f"//dl[@class='short']//dt[starts-with(text(), '{title}')]/following-sibling::dd")
+
+
+def text_of(driver, path):
+    return driver.find_element(By.XPATH, path).text
+
+
+def answers(driver):
+    """Of slow.c: its hottest line and why, who calls it, what mending it gives, which phase is slow."""
+    stranger = Stranger(driver)
+    short = stranger.answer("The line that costs most")
+    assert "slow.c:" in short and "in walk" in short and "TLB miss" in short, short
+    assert stranger.answer("Who calls walk").startswith("main ("), stranger.answer("Who calls walk")
+    assert stranger.answer("What mending it would give").startswith("without data misses")
+    phase = re.match(r"phase (\d+): CPI ([\d.]+) where the run has ([\d.]+)", stranger.answer("The slowest phase"))
+    assert phase and float(phase[2]) > 2 * float(phase[3]), phase
+
+    stranger.tab("Lines")
+    first = rows(driver, "source lines")[0]
+    assert first[0] in short and first[1] == "sum += node->key;" and first[-1] == "TLB miss", first
+    stranger.click("//table[@aria-label='source lines']//tr[contains(@class, 'pick')]")
+    chosen = [line.text for line in driver.find_elements(By.CSS_SELECTOR, ".source .line.chosen")]
+    assert len(chosen) == 1 and "sum += node->key;" in chosen[0], chosen
+
+    stranger = Stranger(driver)
+    stranger.click("//dl[@class='short']//a[starts-with(text(), 'slow.c:')]")
+    assert stranger.answer("called by").startswith("main "), stranger.answer("called by")
+    assert stranger.answer("mostly").startswith("TLB miss")
+    assert "%" in stranger.answer("to try") and "without data misses" in stranger.answer("what if")
+    stranger.click("//dl[@class='short']//a[text()='main']")
+    assert text_of(driver, "//option[@selected]").endswith(" main")
+
+    stranger = Stranger(driver)
+    stranger.tab("What if")
+    first = rows(driver, "causes")[0]
+    assert first[0] == "data misses" and float(first[1]) > 30 and first[-1].startswith("walk slow.c:"), first
+
+    stranger = Stranger(driver)
+    stranger.tab("Time line")
+    stranger.click("//table[@aria-label='phases']//th/button[text()='CPI']")
+    first = rows(driver, "phases")[0]
+    assert first[0] == phase[1], (first, phase)
+
+
+def answers_of_two(driver):
+    """What changed from slow.c to the other build of it: there when the page opens; a click tells the function."""
+    Stranger(driver)
+    sentence = text_of(driver, "//h2[text()='What changed']/following-sibling::p")
+    assert "walk" in sentence and "TLB misses at slow.c:" in sentence, sentence
+    first = rows(driver, "changes")[0]
+    assert first[0] == "walk" and first[2].startswith("−") and "TLB" in first[4] and first[5].startswith("slow.c:"), first
 
 
 def is_wide_enough(driver):

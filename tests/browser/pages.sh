@@ -27,6 +27,17 @@ others() {
 }
 check "icost, profilers and sharing" others
 
+# A stranger's five questions, each answered in at most three clicks from the opened page: the hottest line and
+# its cause; who calls it; what mending it would give; what changed between two builds; which phase is slow.
+strangers() {
+    local page=$scratch/slow.html
+    cc -O1 -g -o "$scratch/slow" tests/browser/slow.c && cc -O1 -g -DSTEP=1 -o "$scratch/quick" tests/browser/slow.c &&
+        run explain --regions-over 200K --regions 12 --html "$page" -o /dev/null -- "$scratch/slow" >/dev/null &&
+        use "$page" answers is_wide_enough || return 1
+    run compare --html "$page" -o /dev/null "$scratch/slow" "$scratch/quick" && use "$page" answers_of_two is_wide_enough
+}
+check "five questions are answered in three clicks" strangers
+
 # Pages of every kind of a program in whose names is what a page could take for something else.
 hostile() {
     local page=$scratch/hostile.html program arguments=('"</script><script>window.hacked=1</script>' __proto__)

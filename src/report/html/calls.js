@@ -392,6 +392,13 @@ function neighbours(tree) {
 }
 
 const calls = callTree();
+function prepareCalls() {
+    if (calls.total)
+        return;
+    layOut(calls);
+    if (calls.cells)
+        findComponents(calls);
+}
 if (calls && calls.count > 1)
     views.push({id: 'calls', title: 'Calls', draw(place) {
         if (calls.sides) {
@@ -401,10 +408,6 @@ if (calls && calls.count > 1)
             useSide(calls, 'after');
             return;
         }
-        if (!calls.total) {
-            layOut(calls);
-            if (calls.cells)
-                findComponents(calls);
-        }
+        prepareCalls();
         place.append(section('Who called whom', flameGraph(calls)), ...neighbours(calls), section('The same as a tree', treeList(calls)));
     }});

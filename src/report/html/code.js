@@ -185,7 +185,7 @@ function codeView(place, index, wanted) {
     if (!left)
         place.append(note(files.length ? `No source: ${files[0].key} cannot be read on the machine that wrote this page.` : 'No source: there is no debug information for this function.'));
     if (arrows.length)
-        place.append(el('details', null, el('summary', null, `${arrows.length} branches within the function`), table(arrows.map(arrow => ({...arrow,
+        place.append(el('details', null, el('summary', null, `${arrows.length} branch${arrows.length === 1 ? '' : 'es'} within the function`), table(arrows.map(arrow => ({...arrow,
             at: rows[arrow.from].address, target: rows[arrow.to].address})), [
             columnText('from', row => hex(row.at)), columnText('to', row => hex(row.target)), columnNumber('executed', row => row.executed, whole),
             columnNumber('taken', row => row.taken, value => value === null ? 'not known' : whole(value))], {label: 'branches'})));
@@ -207,6 +207,25 @@ function codeView(place, index, wanted) {
     });
 }
 
+/* What its cycles were, who calls it, and what mending it would give. */
+function aboutFunction(one) {
+    const callers = callersOf(one.index), list = [];
+    const answer = (title, ...text) => list.push(el('div', null, el('dt', null, title), el('dd', null, ...text)));
+    if (one.cycles > 0)
+        answer('mostly', mostly(partsOf(one.flat)));
+    if (callers.length)
+        answer('called by', callers.slice(0, 6).map((caller, i) => [i ? ', ' : '', codeOf.has(caller.index) ? el('a', {href: '#code/' + caller.index}, caller.name) : caller.name,
+            ` ${percent(caller.cycles / totalCycles)}`]), callers.length > 6 ? `, and ${callers.length - 6} more` : '');
+    for (const advice of report.advice || [])
+        if (advice.function === one.name && baseName(advice.image) === baseName(one.image))
+            answer('to try', el('strong', null, `${fixed(advice.saving_percent, 1)} %`), ` at most: ${advice.try}`);
+    for (const cost of report.what_if ? report.what_if.costs : [])
+        for (const at of cost.places || [])
+            if (at.function === one.name && baseName(at.image) === baseName(one.image) && cost.cost.percent >= 1)
+                answer('what if', `without ${causeName(cost.category)} ${fixed(cost.cost.percent, 1)} % of the time would go at most, ${percent(at.share)} of that here`);
+    return el('dl', {class: 'short'}, list);
+}
+
 if (profile && profile.code.length)
     views.push({id: 'code', title: 'Code', draw(place, rest) {
         const index = rest.length && functions[+rest[0]] ? +rest[0] : profile.code[0].function, one = functions[index];
@@ -215,7 +234,7 @@ if (profile && profile.code.length)
                 `${percent(functions[code.function].cycles / totalCycles)}  ${functions[code.function].name}`)));
         place.append(el('div', {class: 'tools'}, select, el('span', {class: 'dim'},
             `${one.image}; ${quantity(one.cycles)} cycles, ${percent(one.cycles / totalCycles)}; ${quantity(one.instructions)} instructions, CPI ${fixed(one.cycles / one.instructions, 2)}`)),
-        stackBar(partsOf(one.flat), one.cycles), el('p'));
+        stackBar(partsOf(one.flat), one.cycles), aboutFunction(one));
         if (codeOf.has(index))
             codeView(place, index, rest.slice(1));
         else

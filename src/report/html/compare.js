@@ -12,13 +12,16 @@ function twoWay(value, most) {
 }
 
 function sideTable(before, after) {
-    const rows = [['program', side => side.program, null], ['cycles', side => side.elapsed_cycles, quantity], ['instructions', side => side.instructions, quantity], ['CPI', side => side.cpi, value => fixed(value, 3)],
-        ...COMPONENTS.map(([key, name]) => [name, side => side.components[key], quantity])];
+    const rows = [['cycles', side => side.elapsed_cycles, quantity], ['instructions', side => side.instructions, quantity], ['CPI', side => side.cpi, value => fixed(value, 3)],
+        ...COMPONENTS.map(([key, name]) => [name, side => side.components[key], quantity, key])];
     return el('table', {class: 'legend'}, el('thead', null, el('tr', null, ['', 'before', 'after', 'change'].map((title, i) => el('th', {scope: 'col', class: i ? 'number' : null}, title)))),
-        el('tbody', null, rows.filter(([, value]) => value(before) || value(after)).map(([name, value, show]) => {
+        el('tbody', null, rows.filter(([, value]) => value(before) || value(after)).map(([name, value, show, colour]) => {
             const one = value(before), other = value(after);
-            return el('tr', null, el('th', {scope: 'row'}, name), el('td', {class: 'number'}, show ? show(one) : one), el('td', {class: 'number'}, show ? show(other) : other),
-                el('td', {class: 'number'}, show && one ? signed(100 * (other - one) / one) + ' %' : ''));
+            const key = colour && el('span', {class: 'key'});
+            if (key)
+                key.style.background = colourOf(colour);
+            return el('tr', null, el('th', {scope: 'row'}, key, name), el('td', {class: 'number'}, show(one)), el('td', {class: 'number'}, show(other)),
+                el('td', {class: 'number'}, one ? signed(100 * (other - one) / one) + ' %' : ''));
         })));
 }
 
@@ -39,5 +42,5 @@ if (report && report.before && report.after && report.changes)
 function stackPair() {
     const parts = side => COMPONENTS.map(([key]) => [key, side.components[key] || 0]);
     const most = Math.max(report.before.elapsed_cycles, report.after.elapsed_cycles);
-    return [el('div', {class: 'dim'}, 'before'), stackBar(parts(report.before), most), el('div', {class: 'dim'}, 'after'), stackBar(parts(report.after), most)];
+    return [el('div', {class: 'dim'}, 'before: ', report.before.program), stackBar(parts(report.before), most), el('div', {class: 'dim'}, 'after: ', report.after.program), stackBar(parts(report.after), most)];
 }

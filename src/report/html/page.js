@@ -38,11 +38,11 @@ function svg(name, attributes, ...children) {
 /* ---- numbers ---- */
 
 const quantity = value => value === null || value === undefined ? '' :
-    Math.abs(value) < 1000 ? String(+value.toPrecision(3)) :
+    Math.abs(value) < 1e-6 ? '0' : Math.abs(value) < 1000 ? String(+value.toPrecision(3)) :
         d3.format('.3s')(value).replace('G', ' G').replace('M', ' M').replace('k', ' k').replace('T', ' T');
 const whole = d3.format(',.0f');
 const percent = share => !isFinite(share) ? '' : (100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1) + ' %';
-const fixed = (value, digits) => value === null || value === undefined || !isFinite(value) ? '' : value.toFixed(digits);
+const fixed = (value, digits) => value === null || value === undefined || !isFinite(value) ? '' : value.toFixed(digits).replace(/^-(0\.?0*)$/, '$1');
 const hex = address => '0x' + address.toString(16);
 
 /* ---- events and what belongs to them ---- */
@@ -63,6 +63,12 @@ function componentsOf(stack) {
         sums.set(component, (sums.get(component) || 0) + cycles);
     }
     return [...sums].sort((a, b) => b[1] - a[1]);
+}
+
+/* In words: the component that has most of some parts, and how much of them. */
+function mostly(parts) {
+    const whole = d3.sum(parts, part => part[1]);
+    return whole > 0 ? `${componentNames.get(parts[0][0])} ${percent(parts[0][1] / whole)}` : '';
 }
 
 /* A bar of parts, each [component, cycles]; `whole`: cycles of its full width. */

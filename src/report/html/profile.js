@@ -61,13 +61,35 @@ function sourceLine(file, line) {
 function lineColumns() {
     return [
         columnText('line', row => `${baseName(row.file)}:${row.line}`),
-        columnText('source', row => (sourceLine(row.file, row.line) || '').trim(), {show: row => el('code', null, (sourceLine(row.file, row.line) || '').trim())}),
+        columnText('source', row => (sourceLine(row.file, row.line) || '').trim(), {wide: true, show: row => el('code', null, (sourceLine(row.file, row.line) || '').trim())}),
         columnText('function', row => functions[row.function].name),
         columnNumber('cycles', row => row.cycles, quantity),
         columnShare(row => row.cycles, totalCycles),
         columnNumber('instructions', row => row.instructions, quantity),
         columnStack(stackOf, row => row.cycles)
     ];
+}
+
+/* The functions that call one, and the cycles that it has with what it calls from each; a call of
+ * itself further in is counted with the first. */
+let functionNumbers = null;
+function callersOf(index) {
+    if (!calls || !profile.tree)
+        return [];
+    prepareCalls();
+    const key = (name, image) => name + '\n' + baseName(image);
+    functionNumbers ||= new Map(functions.map(one => [key(one.name, one.image), one.index]).reverse());
+    const wanted = key(functions[index].name, functions[index].image), within = new Uint8Array(calls.count), sums = new Map();
+    const own = calls.names.map((name, i) => key(name, calls.images[i]) === wanted);
+    for (let i = 1; i < calls.count; i++) {
+        const parent = calls.parent[i], first = own[calls.procedure[i]] && !within[parent];
+        within[i] = within[parent] || first;
+        if (first)
+            sums.set(calls.procedure[parent], (sums.get(calls.procedure[parent]) || 0) + calls.total[i]);
+    }
+    return [...sums].sort((a, b) => b[1] - a[1]).map(([caller, cycles]) => ({
+        name: caller < 0 ? 'nothing that is known' : calls.names[caller] || '[no name]', cycles,
+        index: caller < 0 ? -1 : functionNumbers.get(key(calls.names[caller], calls.images[caller])) ?? -1}));
 }
 
 const coverage = () => {

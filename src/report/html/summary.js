@@ -40,25 +40,62 @@ function notesList() {
     return report.notes && report.notes.length ? section('What the figures rest on', el('ul', null, report.notes.map(text => el('li', null, text)))) : null;
 }
 
+/* What most people ask first, each with where to read on. */
+function inShort() {
+    const answers = [], hot = profile && lines()[0], costly = hot ? functions[hot.function] : functions[0];
+    const link = (text, ...parts) => el('a', {href: '#' + parts.map(encodeURIComponent).join('/')}, text);
+    const answer = (question, ...text) => answers.push(el('div', null, el('dt', null, question), el('dd', null, ...text)));
+    if (hot)
+        answer('The line that costs most', link(`${baseName(hot.file)}:${hot.line}`, 'code', hot.function, 'line', hot.line), ` in ${costly.name}: ${percent(hot.cycles / totalCycles)} of the cycles, mostly ${mostly(stackOf(hot))}.`);
+    else if (costly && codeOf.has(costly.index))
+        answer('The function that costs most', link(costly.name, 'code', costly.index), `: ${percent(costly.cycles / totalCycles)} of the cycles, mostly ${mostly(stackOf(costly))}.`);
+    const callers = costly ? callersOf(costly.index) : [];
+    if (callers.length)
+        answer(`Who calls ${costly.name}`, callers.slice(0, 3).map((caller, i) => [i ? ', ' : '', caller.index >= 0 && codeOf.has(caller.index) ? link(caller.name, 'code', caller.index) : caller.name,
+            ` (${percent(caller.cycles / totalCycles)} of the cycles)`]), callers.length > 3 ? `, and ${callers.length - 3} more.` : '.');
+    const costs = report.what_if && report.what_if.costs.slice().sort((a, b) => b.cost.percent - a.cost.percent)[0];
+    if (costs)
+        answer('What mending it would give', link(`without ${causeName(costs.category)}`, 'what-if'), ` ${fixed(costs.cost.percent, 1)} % of the time would go, at most`,
+            costs.places && costs.places.length ? `; ${percent(costs.places[0].share)} of that is in ${costs.places[0].function || functionName(null, costs.places[0].image, costs.places[0].offset)}.` : '.');
+    const phase = slowestPhase();
+    if (phase)
+        answer('The slowest phase', link(`phase ${phase.cluster}`, 'time'), `: CPI ${fixed(phase.cycles / phase.instructions, 2)} where the run has ${fixed(report.cpi, 2)}; ${percent(phase.instructions / report.instructions)} of the instructions, about ${percent(phase.cycles / totalCycles)} of the cycles.`);
+    return answers.length ? section('In short', el('dl', {class: 'short'}, answers)) : null;
+}
+
+/* That with most cycles an instruction, of those that have a twentieth of the cycles. */
+function slowestPhase() {
+    const sums = new Map();
+    for (const [, , instructions, cluster, cycles, standsFor] of profile && profile.time && profile.time.regions || []) {
+        const sum = sums.get(cluster) || {cluster, instructions: 0, cycles: 0};
+        sum.instructions += standsFor;
+        sum.cycles += standsFor * cycles / instructions;
+        sums.set(cluster, sum);
+    }
+    const phases = [...sums.values()].filter(one => one.instructions > 0 && one.cycles >= 0.05 * totalCycles);
+    return phases.length > 1 ? phases.reduce((a, b) => b.cycles * a.instructions > a.cycles * b.instructions ? b : a) : null;
+}
+
 function hotFunctions() {
     const hot = functions.slice(0, 10).filter(row => row.cycles > 0);
-    return section('Functions that cost most', table(hot, functionColumns(), {pick: row => go('code', row.index), label: 'costliest functions', all: true}),
+    return section('Functions that cost most', table(hot, functionColumns(), {pick: row => go('code', row.index), label: 'costliest functions', few: true}),
         el('p', null, el('a', {href: '#functions'}, `all ${whole(profile.functions_total)} functions`)));
 }
 
 function hotLines() {
     const hot = lines().slice(0, 10);
-    return hot.length ? section('Lines that cost most', table(hot, lineColumns(), {pick: row => go('code', row.function, 'line', row.line), label: 'costliest lines', all: true}),
+    return hot.length ? section('Lines that cost most', table(hot, lineColumns(), {pick: row => go('code', row.function, 'line', row.line), label: 'costliest lines', few: true}),
         el('p', null, el('a', {href: '#lines'}, 'all lines'))) : null;
 }
 
 if (report && report.stack)
     views.push({id: 'summary', title: 'Summary', draw(place) {
         const parts = componentsOf(report.stack);
-        place.append(figures(), section('Where the cycles went', stackBar(parts, totalCycles), stackTable(parts, totalCycles)));
+        place.append(figures(), inShort() || '', section('Where the cycles went', stackBar(parts, totalCycles), stackTable(parts, totalCycles)));
+        place.append(adviceList() || '');
         if (profile)
-            place.append(hotFunctions(), hotLines() || '');
-        place.append(adviceList() || '', notesList() || '');
+            place.append(hotLines() || '', hotFunctions());
+        place.append(notesList() || '');
         if (report.next)
             place.append(section('Next', el('pre', null, report.next)));
     }});

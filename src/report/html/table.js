@@ -1,10 +1,10 @@
 /* Tables that sort and filter, and stay quick with a hundred thousand rows: of those only what can
  * be seen has elements.
  *
- *     table(rows, [{title, value(row), show(row), number, bar}], {pick(row), label})
+ *     table(rows, [{title, value(row), show(row), number, bar, wide}], {pick(row), label, all, few})
  *
  * `value` is sorted and filtered by; `show`, text or an element, is what is seen (default: the
- * value). */
+ * value). `all`: every row has an element; `few`: there is no filter either. */
 
 const ROW_HEIGHT = 24, SHOWN_AT_ONCE = 400;
 
@@ -22,7 +22,7 @@ function table(rows, columns, options = {}) {
 
     const cell = (row, column) => {
         const content = column.show ? column.show(row) : column.value(row);
-        return el('td', {class: column.number ? 'number' : column.bar ? 'bars' : null,
+        return el('td', {class: column.number ? 'number' : column.bar ? 'bars' : column.wide ? 'wide' : null,
             title: column.number || content instanceof Node ? null : content}, content);
     };
     const line = row => el('tr', options.pick ? {class: 'pick', tabindex: '0',
@@ -86,14 +86,17 @@ function table(rows, columns, options = {}) {
             body.replaceChildren(...shown.slice(0, SHOWN_AT_ONCE).map(line));
     });
     window.addEventListener('afterprint', () => { if (frame.isConnected) render(true); });
-    const box = rows.length > 8 && el('input', {type: 'search', placeholder: 'filter', 'aria-label': 'filter ' + (options.label || 'rows'),
+    const box = rows.length > 8 && !options.few && el('input', {type: 'search', placeholder: 'filter', 'aria-label': 'filter ' + (options.label || 'rows'),
         oninput: event => filter(event.target.value)});
     tell();
-    return el('div', {class: 'table'}, el('div', {class: 'tools'}, box, count), frame);
+    return el('div', {class: 'table'}, options.few ? null : el('div', {class: 'tools'}, box, count), frame);
 }
 
 /* Columns that most tables have. */
 const columnText = (title, value, more) => ({title, value, ...more});
 const columnNumber = (title, value, show, more) => ({title, value, number: true, show: row => show(value(row)), ...more});
 const columnShare = (value, of) => columnNumber('share', value, cycles => percent(cycles / of));
-const columnStack = (parts, of) => ({title: 'cycle stack', bar: true, value: row => of(row), show: row => stackBar(parts(row), of(row))});
+const columnStack = (parts, of) => ({title: 'cycle stack', bar: true, value: row => of(row), show: row => {
+    const all = parts(row);
+    return el('span', {class: 'stacked'}, stackBar(all, of(row)), el('span', {class: 'dim'}, all.length && of(row) > 0 ? componentNames.get(all[0][0]) : ''));
+}});

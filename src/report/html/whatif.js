@@ -4,7 +4,7 @@
 const CAUSES = {imiss: 'instruction misses', dmiss: 'data misses', dl1: 'L1 data latency', shalu: 'one-cycle operations', lgalu: 'longer operations',
     bw: 'bandwidth', bmisp: 'branch mispredictions', win: 'window', stfwd: 'store forwarding', dlong: 'last-level misses'};
 const causeName = key => Object.hasOwn(CAUSES, key) ? CAUSES[key] : key;
-const signed = value => (value >= 0 ? '+' : '−') + fixed(Math.abs(value), 1);
+const signed = value => Math.abs(value) < 0.05 ? '0.0' : (value >= 0 ? '+' : '−') + fixed(Math.abs(value), 1);
 
 function pairSentence(a, b, pair, costs) {
     const one = costs.get(a), other = costs.get(b), icost = pair.icost.percent;

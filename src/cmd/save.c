@@ -85,8 +85,11 @@ struct saving *save_to(struct save *save) {
 
 static bool export(struct save *save, struct report *report, struct error *error) {
     int64_t session = save->saving.session;
+    /* What profilers say are columns, too, of formats that have columns. */
     const struct store_filter filter = {
-        .sessions = &session, .session_count = 1, .event = "cycles"};
+        .sessions = &session,
+        .session_count = 1,
+        .event = exchange_format_has_columns(save->format) ? NULL : "cycles"};
     if (!save->exported.file)
         return true;
     return exchange_export(save->saving.store, &filter, save->format, save->exported.file, error) &&

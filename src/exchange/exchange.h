@@ -29,6 +29,9 @@ enum exchange_format {
 const char *exchange_format_name(enum exchange_format format);
 /* A command that shows such a file, which it takes last: "flamegraph.pl". */
 const char *exchange_format_viewer(enum exchange_format format);
+/* Whether a file of a simulation has several values for each stack: cycles, their components,
+ * instructions. */
+bool exchange_format_has_columns(enum exchange_format format);
 /* Whether such files can be imported. */
 bool exchange_format_is_read(enum exchange_format format);
 /* "pprof, perf-script, folded ..." */

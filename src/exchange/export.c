@@ -50,6 +50,18 @@ static bool add_event(struct export *export, const struct store_event *event) {
     return new.name &&new.unit &&new.period_unit;
 }
 
+bool export_is_instructions(const char *name, const char *unit) {
+    return !strcmp(name, "executions") && !strcmp(unit, name);
+}
+
+/* What a simulation's cycles split up into is exported when it is asked for. */
+static bool is_wanted(const struct export *export, const struct store_session *session,
+                      const struct store_event *cycles, const struct store_event *event) {
+    return session->kind != SESSION_SIMULATED || export->filter->event ||
+           !strcmp(event->unit, cycles->unit) ||
+           (export->columns && export_is_instructions(event->name, event->unit));
+}
+
 static bool visit_session(void *context, const struct store_session *session,
                           const struct store_event *events, size_t event_count) {
     struct export *export = context;
@@ -61,11 +73,8 @@ static bool visit_session(void *context, const struct store_session *session,
     if (!export->session_count || end > export->end)
         export->end = end;
     export->session_count++;
-    /* What a simulation's cycles split up into is exported when it is asked for. */
-    bool cycles_only = session->kind == SESSION_SIMULATED && !export->filter->event;
     for (size_t i = 0; i < event_count; i++)
-        if (!(cycles_only && strcmp(events[i].unit, events[0].unit) != 0) &&
-            !add_event(export, &events[i])) {
+        if (is_wanted(export, session, &events[0], &events[i]) && !add_event(export, &events[i])) {
             export->failed = true;
             return error_set(export->error, "out of memory for events");
         }
@@ -129,7 +138,11 @@ static void free_export(struct export *export) {
 
 bool exchange_export(struct store *store, const struct store_filter *filter,
                      enum exchange_format format, FILE *file, struct error *error) {
-    struct export export = {.store = store, .filter = filter, .file = file, .error = error};
+    struct export export = {.store = store,
+                            .filter = filter,
+                            .file = file,
+                            .columns = exchange_formats[format].columns,
+                            .error = error};
     export.program = program_new();
     bool good = export.program || error_set(error, "out of memory for names");
     good = good && (export.names = image_names_new(store, export.program, error)) != NULL;

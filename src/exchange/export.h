@@ -28,6 +28,7 @@ struct export {
     size_t event_count, event_capacity;
     int64_t start, end; /* ns since 1970 UTC, of all sessions */
     size_t session_count;
+    bool columns; /* the format has instructions of a simulation beside its cycles */
     struct error *error;
     bool failed;
 };
@@ -59,6 +60,13 @@ bool export_each_stack(struct export *export, export_visitor *visit, void *conte
  * alone. A stack of a simulation ends in a function, not in an instruction of it. */
 bool export_each_place(struct export *export, export_visitor *visit, void *context);
 bool export_each_called(struct export *export, export_visitor *visit, void *context);
+
+/* An event of a simulation that counts how often instructions were executed. */
+bool export_is_instructions(const char *name, const char *unit);
+
+/* Components that cycles of the event are of, as far as sessions have them: a bit for each. */
+bool export_components(const struct export *export, const struct export_event *event,
+                       uint32_t *components);
 
 /* Inside: NULL: the event is none of `export`'s. */
 struct export_event *export_event_of(const struct export *export, const struct store_event *event);

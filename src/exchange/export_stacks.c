@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "attribute/attribute.h"
+#include "attribute/component.h"
 #include "exchange/export.h"
 #include "util/array.h"
 
@@ -51,6 +52,31 @@ static void show_value(struct export_stack *stack, const struct store_event *eve
                                   shown * (long double)event->period)
                           : 0;
     stack->value = carry(&stack->event->value, &stack->event->value_written, shown);
+}
+
+/* ---- components ---- */
+
+struct finding {
+    const struct export *export;
+    const struct export_event *event;
+    uint32_t components;
+};
+
+static bool visit_signatures(void *context, const struct store_profile *profile) {
+    struct finding *finding = context;
+    if (export_event_of(finding->export, profile->event) == finding->event)
+        for (size_t i = 0; i < profile->count; i++)
+            finding->components |= UINT32_C(1) << component_of(profile->values[i].signature);
+    return true;
+}
+
+bool export_components(const struct export *export, const struct export_event *event,
+                       uint32_t *components) {
+    struct finding finding = {export, event, 0};
+    const bool good = store_each_profile(export->store, export->filter, visit_signatures, &finding,
+                                         export->error);
+    *components = finding.components;
+    return good;
 }
 
 /* ---- walks ---- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 const struct exchange_row exchange_formats[EXCHANGE_FORMATS] = {
-    [EXCHANGE_PPROF] = {"pprof", "go tool pprof -top", export_pprof, import_pprof},
+    [EXCHANGE_PPROF] = {"pprof", "go tool pprof -top", export_pprof, import_pprof, .columns = true},
     [EXCHANGE_PERF_SCRIPT] = {"perf-script", "stackcollapse-perf.pl", export_perf_script,
                               import_perf_script},
     [EXCHANGE_FOLDED] = {"folded", "flamegraph.pl", export_folded, NULL},
@@ -21,6 +21,10 @@ const char *exchange_format_name(enum exchange_format format) {
 
 const char *exchange_format_viewer(enum exchange_format format) {
     return exchange_formats[format].viewer;
+}
+
+bool exchange_format_has_columns(enum exchange_format format) {
+    return exchange_formats[format].columns;
 }
 
 bool exchange_format_is_read(enum exchange_format format) {

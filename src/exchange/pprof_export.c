@@ -1,10 +1,13 @@
 /* Samples are written as the profiles are walked over, and with them whatever they are the first to
  * refer to; mappings come last, when it is known how far each reaches. A live event gives two
- * columns, samples and what they stand for; a simulated one its cycles. */
+ * columns, samples and what they stand for; a simulated one its cycles, and a column for each of
+ * their components that there is. Instructions of a simulation are samples of their own, at the
+ * same stacks: readers sum what is at one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/component.h"
 #include "exchange/export.h"
 #include "exchange/pprof.pb-c.h"
 #include "exchange/pprof_wire.h"
@@ -13,7 +16,13 @@
 #include "util/array.h"
 #include "util/intern.h"
 
-enum { PAGE_BYTES = 4096, NAME_BYTES = 4096, COLUMNS_MAX = 128, LABELS = 4 };
+enum {
+    PAGE_BYTES = 4096,
+    NAME_BYTES = 4096,
+    COLUMNS_MAX = 128,
+    EVENTS_MAX = COLUMNS_MAX / 2,
+    LABELS = 4
+};
 
 struct mapping {
     int64_t image; /* its number in the store */
@@ -34,8 +43,15 @@ struct function_key {
     int64_t name, file; /* strings */
 };
 
+/* Where an event's values are in those of a sample. */
+struct event_columns {
+    size_t first;
+    size_t of_component[COMPONENT_COUNT]; /* 0: it has none */
+};
+
 struct profile {
     struct export *export;
+    struct event_columns events[EVENTS_MAX];
     struct pprof_writer writer;
     struct intern strings, locations, functions; /* ids of the latter two are numbers + 1 */
     struct mapping *mappings;
@@ -208,14 +224,6 @@ static bool add_label(struct profile *profile, struct labels *labels, const char
     return label->key >= 0 && label->str >= 0;
 }
 
-/* The columns of an event: its first, and whether a second one has what its samples stand for. */
-static size_t first_column(const struct export *export, const struct export_event *event) {
-    size_t column = 0;
-    for (const struct export_event *before = export->events; before < event; before++)
-        column += before->periodic ? 2 : 1;
-    return column;
-}
-
 /* A frame that is none lies in no file. */
 static uint64_t put_cut(struct profile *profile, uint64_t cut) {
     struct location_key key = {SIZE_MAX, cut};
@@ -262,11 +270,14 @@ static bool write_sample(struct profile *profile, const struct export_stack *sta
                          struct labels *labels) {
     int64_t values[COLUMNS_MAX] = {0};
     Pprof__Sample sample = PPROF__SAMPLE__INIT;
-    const size_t column = first_column(profile->export, stack->event);
+    const struct event_columns *columns = &profile->events[stack->event - profile->export->events];
+    const size_t component = columns->of_component[component_of(stack->signature)];
     char signature[NAME_BYTES];
-    values[column] = (int64_t)stack->value;
-    if (stack->event->periodic)
-        values[column + 1] = (int64_t)stack->distance;
+    values[columns->first] = (int64_t)stack->value;
+    if (stack->event->periodic && !stack->event->cycles)
+        values[columns->first + 1] = (int64_t)stack->distance;
+    if (component)
+        values[component] = (int64_t)stack->value;
     psv_format(stack->signature, signature, sizeof signature);
     if (!put_locations(profile, stack) ||
         (stack->event->cycles && !add_label(profile, labels, "signature", signature)))
@@ -312,11 +323,32 @@ static bool write_distance_type(struct profile *profile, enum pprof_field_number
                       time ? "nanoseconds" : "count");
 }
 
-static bool write_event_types(struct profile *profile, const struct export_event *event) {
+/* Cycles, then those of each component: "cycles_llc_miss". What a profiler sampled has no parts. */
+static bool write_cycles_types(struct profile *profile, const struct export_event *event,
+                               struct event_columns *columns) {
+    uint32_t components = 0;
+    bool good = write_type(profile, PPROF_SAMPLE_TYPE, event->name, "", "cycles") &&
+                (event->periodic || export_components(profile->export, event, &components));
+    for (int i = 0; good && i < COMPONENT_COUNT; i++) {
+        char ending[NAME_BYTES];
+        if (!(components & UINT32_C(1) << i))
+            continue;
+        columns->of_component[i] = profile->columns;
+        snprintf(ending, sizeof ending, "_%s", component_key(i));
+        good = write_type(profile, PPROF_SAMPLE_TYPE, event->name, ending, "cycles");
+    }
+    return good;
+}
+
+static bool write_event_types(struct profile *profile, const struct export_event *event,
+                              struct event_columns *columns) {
     bool alone = profile->export->event_count == 1;
     bool counted = !strcmp(event->unit, "samples");
+    columns->first = profile->columns;
     if (event->cycles)
-        return write_type(profile, PPROF_SAMPLE_TYPE, event->name, "", "cycles");
+        return write_cycles_types(profile, event, columns);
+    if (export_is_instructions(event->name, event->unit))
+        return write_type(profile, PPROF_SAMPLE_TYPE, "instructions", "", "count");
     if (!counted && !event->periodic)
         return write_type(profile, PPROF_SAMPLE_TYPE, event->name, "",
                           !strcmp(event->unit, "ns") ? "nanoseconds" : event->unit);
@@ -326,18 +358,27 @@ static bool write_event_types(struct profile *profile, const struct export_event
     return !event->periodic || write_distance_type(profile, PPROF_SAMPLE_TYPE, event);
 }
 
+/* Readers show the last unless they are told: of a simulation, cycles. */
+static bool write_default_type(struct profile *profile) {
+    const struct export_event *event = &profile->export->events[0];
+    return !event->cycles ||
+           pprof_write_number(&profile->writer, PPROF_DEFAULT_SAMPLE_TYPE,
+                              put_string(profile, event->name), profile->export->error);
+}
+
 static bool write_head(struct profile *profile) {
     struct export *export = profile->export;
     struct error *error = export->error;
-    if (2 * export->event_count > COLUMNS_MAX)
-        return error_set(error, "%zu events, where pprof gets %d at most: choose with --event NAME",
-                         export->event_count, COLUMNS_MAX / 2);
     if (put_string(profile, "") != 0)
         return false;
     for (size_t i = 0; i < export->event_count; i++)
-        if (!write_event_types(profile, &export->events[i]))
+        if (i == EVENTS_MAX || profile->columns + COMPONENT_COUNT + 2 > COLUMNS_MAX)
+            return error_set(error, "%zu events are too many for pprof: choose with --event NAME",
+                             export->event_count);
+        else if (!write_event_types(profile, &export->events[i], &profile->events[i]))
             return false;
-    return pprof_write_number(&profile->writer, PPROF_TIME_NANOS, export->start, error) &&
+    return write_default_type(profile) &&
+           pprof_write_number(&profile->writer, PPROF_TIME_NANOS, export->start, error) &&
            pprof_write_number(&profile->writer, PPROF_DURATION_NANOS,
                               export->end > export->start ? export->end - export->start : 0, error);
 }

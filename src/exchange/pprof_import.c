@@ -1,11 +1,12 @@
 /* Reads the tables, then the samples, of each of which the innermost place counts. Sample types
  * that come as a pair of samples and of what they stand for (cpu in nanoseconds) are one event;
- * each other one is an event of its own. */
+ * each other one is an event of its own, but for components of cycles, which signatures tell. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/component.h"
 #include "exchange/import.h"
 #include "exchange/pprof.pb-c.h"
 #include "exchange/pprof_tables.h"
@@ -17,6 +18,7 @@ struct column {
     const char *event, *unit, *period_unit;
     int distance;   /* the column with the sum of periods; −1: none */
     bool distances; /* that is what this column holds: no event of its own */
+    bool part;      /* of the cycles of another column, by component: likewise */
     uint64_t scale;
 };
 
@@ -55,11 +57,23 @@ static const char *period_unit(const char *type, const char *unit) {
     return strstr(type, "cycles") ? "cycles" : "events";
 }
 
+/* "cycles_llc_miss", behind "cycles". */
+static bool is_part(const char *whole, const char *type) {
+    const size_t length = strlen(whole);
+    if (!length || strncmp(type, whole, length) != 0 || type[length] != '_')
+        return false;
+    for (int i = 0; i < COMPONENT_COUNT; i++)
+        if (!strcmp(type + length + 1, component_key(i)))
+            return true;
+    return false;
+}
+
 static bool choose_columns(struct reading *reading) {
     const struct pprof_tables *tables = &reading->tables;
     reading->columns = calloc(tables->type_count, sizeof *reading->columns);
     if (!reading->columns)
         return out_of_memory(reading);
+    const char *whole = ""; /* the last with cycles */
     for (size_t i = 0; i < tables->type_count; i++) {
         struct column *column = &reading->columns[i];
         const char *type = pprof_string(tables, tables->types[i].type);
@@ -73,7 +87,10 @@ static bool choose_columns(struct reading *reading) {
                                                                          : unit,
                                   .period_unit = "",
                                   .distance = -1,
+                                  .part = cycles && is_part(whole, type),
                                   .scale = cycles ? 840 : 1};
+        if (cycles && !column->part)
+            whole = type;
         if (!counts_samples(type, unit))
             continue;
         column->unit = "samples";
@@ -208,7 +225,7 @@ static bool add_values(struct reading *reading, const Pprof__Sample *sample,
         if (sample->value[i] < 0)
             return input_fail_offset(reading->input, reading->error,
                                      "a negative value: a difference of profiles is no profile");
-        if (column->distances || !sample->value[i])
+        if (column->distances || column->part || !sample->value[i])
             continue;
         if (__builtin_mul_overflow((uint64_t)sample->value[i], column->scale, &value))
             value = INT64_MAX;

@@ -10,7 +10,7 @@
 #include "util/clock.h"
 #include "util/order.h"
 
-static const char CYCLES[] = "cycles";
+static const char CYCLES[] = "cycles", EXECUTIONS[] = "executions";
 
 /* ---- values ---- */
 
@@ -120,7 +120,7 @@ static bool add_cycles(struct session *session, const struct saved_event *saved,
 static bool add_executions(struct session *session, const struct simulation *simulation,
                            struct cell *cells, struct error *error) {
     const struct store_event event = {
-        .name = "executions", .unit = "executions", .period_unit = "", .precise = true};
+        .name = EXECUTIONS, .unit = "executions", .period_unit = "", .precise = true};
     size_t count = 0;
     for (uint32_t i = 0; i < simulation->execution_count; i++)
         if (simulation->executions[i])
@@ -183,14 +183,18 @@ static bool number_images(struct session *session, const struct call_path_result
     return true;
 }
 
-/* The calls that led to the cycles, which were added last. */
+/* Of paths, what is added to a tree: saved_calls_add() or its like. */
+typedef bool calls_adder(struct call_tree *tree, const struct call_path_result *result,
+                         const struct code *code, const int64_t *images);
+
+/* The calls that led to what the event counts, which was added last. */
 static bool add_calls(struct session *session, const struct call_path_result *paths,
-                      struct error *error) {
+                      calls_adder *add, struct error *error) {
     struct call_tree tree = {.most = STORE_CALLS_MAX};
     if (!paths->count || !session->event)
         return true;
     bool good = number_images(session, paths, error);
-    if (good && !saved_calls_add(&tree, paths, session->code, session->images))
+    if (good && !add(&tree, paths, session->code, session->images))
         good = error_set(error, "out of memory for the calls");
     good = good && store_add_calls(session->store, session->id, session->process, session->event,
                                    tree.calls, tree.count, error);
@@ -203,11 +207,12 @@ static bool add_events(struct session *session, const struct simulation *simulat
                        const struct saved_event *more, size_t more_count, struct cell *cells,
                        struct error *error) {
     const struct saved_event cycles = {CYCLES, 1, simulation->cells, simulation->cell_count};
-    bool good =
-        add_cycles(session, &cycles, cells, error) && add_calls(session, &simulation->paths, error);
+    bool good = add_cycles(session, &cycles, cells, error) &&
+                add_calls(session, &simulation->paths, saved_calls_add, error);
     for (size_t i = 0; good && i < more_count; i++)
         good = add_cycles(session, &more[i], cells, error);
     return good && add_executions(session, simulation, cells, error) &&
+           add_calls(session, &simulation->paths, saved_calls_add_instructions, error) &&
            add_stalls(session, simulation, cells, error) &&
            add_counts(session, simulation, cells, error);
 }
@@ -310,13 +315,27 @@ void saving_set_calls(struct saving *saving, const struct call_path_result *path
     saving->code = code;
 }
 
-static bool find_cycles(void *context, const struct store_session *stored,
-                        const struct store_event *events, size_t count) {
-    struct session *session = context;
-    for (size_t i = 0; i < count && stored->id == session->id; i++)
-        if (!strcmp(events[i].name, CYCLES))
-            session->event = events[i].id;
-    return stored->id != session->id;
+struct found_event {
+    struct session *session;
+    const char *name;
+};
+
+static bool find_event(void *context, const struct store_session *stored,
+                       const struct store_event *events, size_t count) {
+    const struct found_event *found = context;
+    for (size_t i = 0; i < count && stored->id == found->session->id; i++)
+        if (!strcmp(events[i].name, found->name))
+            found->session->event = events[i].id;
+    return stored->id != found->session->id;
+}
+
+static bool add_calls_of(struct session *session, const char *event,
+                         const struct call_path_result *paths, calls_adder *add,
+                         struct error *error) {
+    session->event = 0;
+    return store_each_session(session->store, find_event, &(struct found_event){session, event},
+                              error) &&
+           add_calls(session, paths, add, error);
 }
 
 /* To the sum of the parts. */
@@ -324,9 +343,10 @@ static bool save_calls(struct saving *saving, struct error *error) {
     struct session session = {.store = saving->store, .code = saving->code, .id = saving->session};
     if (!(session.images = calloc(saving->code->image_count + 1u, sizeof *session.images)))
         return error_set(error, "out of memory for the calls");
-    const bool good = store_each_session(saving->store, find_cycles, &session, error) &&
-                      add_process(&session, saving->command, error) &&
-                      add_calls(&session, saving->paths, error);
+    const bool good =
+        add_process(&session, saving->command, error) &&
+        add_calls_of(&session, CYCLES, saving->paths, saved_calls_add, error) &&
+        add_calls_of(&session, EXECUTIONS, saving->paths, saved_calls_add_instructions, error);
     free(session.images);
     return good;
 }

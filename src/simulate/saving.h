@@ -1,5 +1,6 @@
 /* Simulated runs as profiles in the store: cycles of every instruction by performance signature, as
- * an event "cycles" in 1/840 cycles; how often it was executed ("executions"); of cores in order
+ * an event "cycles" in 1/840 cycles; how often it was executed ("executions"); both with who called
+ * whom, where that is known; of cores in order
  * the cycles that it stood at the head of the issue queue ("head"), those of each true cause
  * ("stall:dmiss", stall_cause_key()) and what happened to it (stall_event_name()).
  *

@@ -9,6 +9,7 @@ struct adding {
     const int64_t *images;
     uint32_t *callers; /* by path: the node that is its function's caller */
     uint64_t cell;     /* the next path's first */
+    bool instructions; /* are what counts, not units */
 };
 
 /* Inlined functions and lines of Python have no place of their own in an image. */
@@ -71,19 +72,27 @@ static bool add_path(struct adding *adding, uint32_t path) {
         adding->cell++;
     if (!add_caller(adding, path))
         return false;
-    if (!result->paths[path].units || result->paths[path].function == PATH_NONE)
+    const uint64_t own =
+        adding->instructions ? result->paths[path].instructions : result->paths[path].units;
+    if (!own || result->paths[path].function == PATH_NONE)
         return true;
     if (!add_function(adding, adding->callers[path], around(adding, path), &node))
         return false;
+    if (adding->instructions) {
+        if (node != STORE_CALL_TOP)
+            adding->tree->calls[node].value += own;
+        return true;
+    }
     for (uint64_t i = first; node != STORE_CALL_TOP && i < adding->cell; i++)
         if (!add_cell(adding, node, &cells[i]))
             return false;
     return true;
 }
 
-bool saved_calls_add(struct call_tree *tree, const struct call_path_result *result,
-                     const struct code *code, const int64_t *images) {
+static bool add_paths(struct call_tree *tree, const struct call_path_result *result,
+                      const struct code *code, const int64_t *images, bool instructions) {
     struct adding adding = {.tree = tree,
+                            .instructions = instructions,
                             .result = result,
                             .code = code,
                             .images = images,
@@ -93,4 +102,14 @@ bool saved_calls_add(struct call_tree *tree, const struct call_path_result *resu
         good = add_path(&adding, i);
     free(adding.callers);
     return good;
+}
+
+bool saved_calls_add(struct call_tree *tree, const struct call_path_result *result,
+                     const struct code *code, const int64_t *images) {
+    return add_paths(tree, result, code, images, false);
+}
+
+bool saved_calls_add_instructions(struct call_tree *tree, const struct call_path_result *result,
+                                  const struct code *code, const int64_t *images) {
+    return add_paths(tree, result, code, images, true);
 }

@@ -9,3 +9,6 @@
  * False: out of memory. */
 bool saved_calls_add(struct call_tree *tree, const struct call_path_result *result,
                      const struct code *code, const int64_t *images);
+/* Likewise its instructions. */
+bool saved_calls_add_instructions(struct call_tree *tree, const struct call_path_result *result,
+                                  const struct code *code, const int64_t *images);

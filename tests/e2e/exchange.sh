@@ -134,7 +134,8 @@ simulated() {
     cat "$scratch/said"
     run epochs export --format pprof "$scratch/sim.pb.gz" && run epochs export --format folded "$scratch/sim.folded" &&
         grep -qE '^branchy;.*;main [0-9]+$' "$scratch/sim.folded" && zcat "$scratch/sim.pb.gz" | grep -qa 'FL-MB' &&
-        run epochs import "$scratch/sim.pb.gz" && run epochs export --format folded "$scratch/sim2.folded" --epoch 6 &&
+        run epochs import "$scratch/sim.pb.gz" &&
+        run epochs export --format folded "$scratch/sim2.folded" --event cycles --epoch 6 &&
         awk '{ sum[FILENAME] += $NF }
             END { for (file in sum) {
                       print file, sum[file]
@@ -221,6 +222,45 @@ assert {categories[category] for category in stacks["category"]} > {"Other", "ex
 PYTHON
 }
 check "a profile of Firefox has the tables of its format, and the run's cycles" firefox_holds
+# Each sample type by go's own reader: sums by function, with all that was called.
+pprof_columns_agree() {
+    local type
+    export_as pprof || return 1
+    HOME=$scratch go tool pprof -raw "$scratch/calls.pprof" 2>/dev/null | sed -n '/^Samples:/{n;p;q}' >"$scratch/types"
+    cat "$scratch/types"
+    for type in cycles instructions $(tr ' ' '\n' <"$scratch/types" | sed -n 's|^\(cycles_.*\)/cycles.*|\1|p'); do
+        echo "= $type"
+        HOME=$scratch go tool pprof -top -cum -nodecount=1000 -nodefraction=0 -sample_index="$type" "$scratch/calls.pprof" 2>/dev/null || return 1
+    done >"$scratch/tops"
+    python3 -S - "$scratch/calls.json" "$scratch/types" "$scratch/tops" <<'PYTHON'
+import json, re, sys
+report, types = json.load(open(sys.argv[1])), open(sys.argv[2]).read().split()
+parts = {key: cycles for key, cycles in report["components"].items() if cycles > 0}
+assert types[0] == "cycles/cycles[dflt]" and types[-1] == "instructions/count", types
+assert types[1:-1] == [f"cycles_{key}/cycles" for key in reversed(list(parts))], (types, parts)
+sums, rows = {}, {}
+for line in open(sys.argv[3]):
+    words = line.split()
+    if line.startswith("= "):
+        type = words[1]
+    elif found := re.search(r"of (\d+)(?:cycles)? total", line):
+        sums[type] = int(found[1])
+    elif len(words) > 5 and words[0][0].isdigit():
+        rows[type, words[5]] = int(words[3].removesuffix("cycles"))
+print(sums)
+assert abs(sums["cycles"] - report["cycles"]) <= 1 and sums["instructions"] == report["instructions"]
+assert sum(sums[f"cycles_{key}"] for key in parts) == sums["cycles"]
+for key, cycles in parts.items():
+    assert abs(sums[f"cycles_{key}"] - cycles) <= 50 + 1e-3 * cycles, key
+for name in ("main", "left", "right", "leaf"):
+    frames = [frame for frame in report["tree"][1:] if frame["procedure"] == name]
+    total, instructions = (sum(frame[key] for frame in frames) for key in ("total", "instructions"))
+    assert abs(rows["cycles", name] - total) <= 3 + 1e-4 * total, name
+    assert abs(rows["instructions", name] - instructions) <= 3, (name, rows["instructions", name], instructions)
+PYTHON
+}
+skip_without go "go tool pprof has cycles, their components and instructions, with callers" ||
+    check "go tool pprof has cycles, their components and instructions, with callers" pprof_columns_agree
 csv_sums() {
     export_as csv && python3 -S - "$scratch/calls.json" "$scratch/calls.csv" <<'PYTHON'
 import csv, json, sys

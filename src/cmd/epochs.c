@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "exchange/exchange.h"
 #include "report/epoch_list.h"
+#include "report/run_format.h"
 
 static bool list(struct epochs_request *request, struct error *error) {
     struct epoch_list list = {.name_store = request->store.store_count,
@@ -45,6 +46,11 @@ static const struct {
 
 static void take_format(struct argp_state *state, void *request, char *value) {
     enum exchange_format format;
+    if (run_format_find(value))
+        options_fail(state,
+                     "--format %s: of a run, not of an epoch ('culprit sim --export FILE --format "
+                     "%s' writes it)",
+                     value, value);
     if (strcmp(value, "store") != 0 && !exchange_format_find(value, &format))
         options_fail(state, "--format %s: one of store, " EXCHANGE_FORMAT_NAMES, value);
     ((struct epochs_request *)request)->format = value;

@@ -59,7 +59,8 @@ bool run_details(struct run *run, struct error *error) {
     const enum report_by by = run->verb.output.by;
     const bool data = path_options_data(&run->path_options, by);
     bool good;
-    const bool page = run->verb.output.html || run->save_options.export;
+    const bool page =
+        run->verb.output.html || (run->save_options.export && !run->save_options.run_format);
     details->extents = paths_begin(&run->paths, &run->path_options,
                                    data || by == BY_LOOP || by == BY_PATH || page, &good, error);
     details->paths_of_data = data && by != BY_LOOP && by != BY_PATH &&
@@ -170,8 +171,10 @@ void run_save(struct run *run, const struct saved_event *events, size_t event_co
               struct report *report) {
     struct saving *saving = save_to(&run->save);
     const struct trace *trace = run->study.trace;
-    if (!saving)
+    if (!saving) {
+        run_save_finish(run, report);
         return;
+    }
     save_describe(&run->save, trace_command(trace), run->study.options.machine, run->machine.ideal);
     saving_add(saving, NULL, 1, &run->study.simulation, trace_code(trace), events, event_count);
     run_save_finish(run, report);

@@ -10,8 +10,10 @@
 
 static void take_format(struct argp_state *state, void *request, char *value) {
     struct save_options *options = request;
-    if (!exchange_format_find(value, &options->format))
-        options_fail(state, "--format %s: one of " EXCHANGE_FORMAT_NAMES, value);
+    options->run_format = run_format_find(value);
+    if (!options->run_format && !exchange_format_find(value, &options->format))
+        options_fail(state, "--format %s: one of " EXCHANGE_FORMAT_NAMES ", " RUN_FORMAT_NAMES,
+                     value);
     options->format_given = true;
 }
 
@@ -25,19 +27,31 @@ static const struct option_row OPTIONS[] = {
                  "Write the profile there, with who called whom, in the --format of another tool",
                  .not_again = true),
     TAKE("format", "NAME", take_format,
-         "Of --export: " EXCHANGE_FORMAT_NAMES " (default callgrind)", .not_again = true),
+         "Of --export: " EXCHANGE_FORMAT_NAMES ", " RUN_FORMAT_NAMES " (default: what the file's "
+         "name ends in, else callgrind)",
+         .not_again = true),
     {0}};
 
 static void begin(void *request) {
     ((struct save_options *)request)->format = EXCHANGE_CALLGRIND;
 }
 
+/* The format that the file's name ends in. */
+static void guess_format(struct save_options *options) {
+    enum exchange_format format;
+    options->run_format = run_format_of_file(options->export);
+    if (!options->run_format && exchange_format_of_file(options->export, &format))
+        options->format = format;
+}
+
 static void check(struct argp_state *state, void *request) {
-    const struct save_options *options = request;
+    struct save_options *options = request;
     if (options->store && !options->save)
         options_fail(state, "--store: it says where to save, not that (add --save)");
     if (options->format_given && !options->export)
         options_fail(state, "--format: of the file of --export, which is missing");
+    if (options->export && !options->format_given)
+        guess_format(options);
 }
 
 const struct option_group save_group = {.options = OPTIONS, .begin = begin, .end = check};
@@ -53,19 +67,25 @@ static bool open_parts(struct save *save, struct error *error) {
     return save->kept || (save->saving.store = store_open(path, STORE_WRITE, error));
 }
 
+static bool open_export(struct save *save, const struct save_options *options,
+                        struct error *error) {
+    return !options->export || save->exported.file ||
+           output_open(&save->exported, "--export", options->export, NULL, error);
+}
+
 bool save_open(struct save *save, const struct save_options *options, struct error *error) {
     save->wanted = save_is_wanted(options);
     save->kept = options->save;
     save->format = options->format;
+    save->run_format = options->run_format;
     if (!save->wanted)
-        return true;
+        return open_export(save, options, error);
     if (save->kept &&
         !(save->saving.store = store_open_default(options->store, STORE_WRITE, error)))
         return error_prefix(error, "--save");
     if (!open_parts(save, error))
         return error_prefix(error, save->kept ? "--save" : "--export");
-    return !options->export || save->exported.file ||
-           output_open(&save->exported, "--export", options->export, NULL, error);
+    return open_export(save, options, error);
 }
 
 void save_describe(struct save *save, const char *command, const struct machine *machine,
@@ -83,26 +103,47 @@ struct saving *save_to(struct save *save) {
     return save->wanted ? &save->saving : NULL;
 }
 
-static bool export(struct save *save, struct report *report, struct error *error) {
+static bool export_profile(struct save *save, struct error *error) {
     int64_t session = save->saving.session;
     /* What profilers say are columns, too, of formats that have columns. */
     const struct store_filter filter = {
         .sessions = &session,
         .session_count = 1,
         .event = exchange_format_has_columns(save->format) ? NULL : "cycles"};
-    if (!save->exported.file)
+    return exchange_export(save->saving.store, &filter, save->format, save->exported.file, error);
+}
+
+static bool export(struct save *save, struct report *report, struct error *error) {
+    FILE *file = save->exported.file;
+    const char *path = save->exported.path;
+    if (!file)
         return true;
-    return exchange_export(save->saving.store, &filter, save->format, save->exported.file, error) &&
-           output_close(&save->exported, error) &&
-           (report_note(report, "the profile is in %s (%s %s)", save->exported.path,
-                        exchange_format_viewer(save->format), save->exported.path) ||
-            error_set(error, "out of memory for the report"));
+    if (!(save->run_format ? save->run_format->write(report, file, error)
+                           : export_profile(save, error)) ||
+        !output_close(&save->exported, error))
+        return false;
+    return report_note(
+               report, "the %s in %s (%s %s)", save->run_format ? "run is" : "profile is", path,
+               save->run_format ? save->run_format->viewer : exchange_format_viewer(save->format),
+               path) ||
+           error_set(error, "out of memory for the report");
+}
+
+/* In the user's store. */
+static bool note_epoch(const struct save *save, struct report *report, struct error *error) {
+    const int64_t session = save->saving.session;
+    const char *path = store_path(save->saving.store);
+    return report_note(report,
+                       "saved as epoch %" PRId64 " of %s (culprit top --store %s --epoch %" PRId64
+                       ")",
+                       session, path, path, session) ||
+           error_set(error, "out of memory for the report");
 }
 
 bool save_note(struct save *save, struct report *report, struct error *error) {
     struct saving *saving = &save->saving;
     if (!save->wanted)
-        return true;
+        return export(save, report, error);
     saving_finish(saving);
     if (saving->failed) {
         *error = saving->error;
@@ -110,16 +151,7 @@ bool save_note(struct save *save, struct report *report, struct error *error) {
     }
     if (!saving->session)
         return true;
-    if (!export(save, report, error))
-        return false;
-    if (!save->kept)
-        return true;
-    return report_note(report,
-                       "saved as epoch %" PRId64 " of %s (culprit top --store %s --epoch %" PRId64
-                       ")",
-                       saving->session, store_path(saving->store), store_path(saving->store),
-                       saving->session) ||
-           error_set(error, "out of memory for the report");
+    return export(save, report, error) && (!save->kept || note_epoch(save, report, error));
 }
 
 void save_close(struct save *save) {

@@ -4,6 +4,7 @@
 #include "cmd/option.h"
 #include "exchange/exchange.h"
 #include "report/report.h"
+#include "report/run_format.h"
 #include "simulate/saving.h"
 #include "util/output.h"
 
@@ -12,13 +13,14 @@ struct save_options {
     const char *store;           /* NULL: the default one */
     const char *export;          /* file for the profile in another tool's format; NULL: none */
     enum exchange_format format; /* of that */
+    const struct run_format *run_format; /* likewise, in its place; NULL: none */
     bool format_given;
 };
 extern const struct option_group save_group; /* --save, --store FILE, --export FILE, --format */
 
 /* Whether the profile goes anywhere. */
 static inline bool save_is_wanted(const struct save_options *options) {
-    return options->save || options->export;
+    return options->save || (options->export && !options->run_format);
 }
 
 /* A saving, with its stores and the texts that it refers to. */
@@ -28,7 +30,8 @@ struct save {
     struct saving saving;
     struct output exported; /* file NULL: no export */
     enum exchange_format format;
-    char *folder; /* of the parts */
+    const struct run_format *run_format; /* in its place; NULL: none */
+    char *folder;                        /* of the parts */
     char machine[256];
 };
 

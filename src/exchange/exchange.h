@@ -36,8 +36,9 @@ bool exchange_format_has_columns(enum exchange_format format);
 bool exchange_format_is_read(enum exchange_format format);
 /* "pprof, perf-script, folded ..." */
 #define EXCHANGE_FORMAT_NAMES "pprof, perf-script, folded, callgrind, cachegrind, firefox, csv"
-/* False: no format of this name. */
+/* False: no format of this name; none that files of this name are of. */
 bool exchange_format_find(const char *name, enum exchange_format *format);
+bool exchange_format_of_file(const char *path, enum exchange_format *format);
 
 /* Writes what `filter` chooses to `file`, of which a descriptor is used (fileno). EXCHANGE_FOLDED
  * and EXCHANGE_FIREFOX have one value a line: more than one event is an error that names them. */

@@ -13,6 +13,7 @@
 #include "tap/tap.h"
 #include "util/array.h"
 #include "util/file_name.h"
+#include "util/text.h"
 
 struct column {
     const char *event, *unit, *period_unit;
@@ -39,14 +40,10 @@ static bool out_of_memory(const struct reading *reading) {
 
 /* ---- sample types ---- */
 
-static bool ends_with(const char *text, const char *ending) {
-    size_t length = strlen(text), part = strlen(ending);
-    return length >= part && !strcmp(text + length - part, ending);
-}
-
 static bool counts_samples(const char *type, const char *unit) {
-    return !strcmp(unit, "count") && (!strcmp(type, "samples") || !strcmp(type, "sample") ||
-                                      ends_with(type, "_samples") || ends_with(type, "_sample"));
+    return !strcmp(unit, "count") &&
+           (!strcmp(type, "samples") || !strcmp(type, "sample") ||
+            text_ends_with(type, "_samples") || text_ends_with(type, "_sample"));
 }
 
 static const char *period_unit(const char *type, const char *unit) {

@@ -62,6 +62,11 @@ struct text text_quantity(double quantity) {
     return text;
 }
 
+bool text_ends_with(const char *text, const char *ending) {
+    const size_t length = strlen(text), part = strlen(ending);
+    return length >= part && !strcmp(text + length - part, ending);
+}
+
 struct text text_grouped(uint64_t count) {
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%" PRIu64, count);

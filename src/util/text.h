@@ -30,6 +30,9 @@ struct text text_quantity(double quantity);
 /* Every digit, in groups of three: "8,190,211,003". */
 struct text text_grouped(uint64_t count);
 
+/* Whether these are the last bytes of a text. */
+bool text_ends_with(const char *text, const char *ending);
+
 /* The ending of a noun after its count: "s", or nothing after 1. */
 static inline const char *text_plural(uint64_t count) {
     return count == 1 ? "" : "s";

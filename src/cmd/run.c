@@ -77,6 +77,8 @@ bool run_open(struct run *run, struct error *error) {
     run->study.begin = run->study.trace ? NULL : interrupt_await(&run->input);
     run->study.options.ideal = run->machine.ideal;
     run->study.interrupted = interrupt_tell;
+    run->study.threads.tell_spans =
+        run->save_options.run_format && run->save_options.run_format->spans;
     structs_prepare(&run->struct_options, &run->study);
     return run_details(run, error) && simulated_run_open(&run->study, &run->verb.failed, error) &&
            run_may_have_levels(run, run->study.options.machine, error);

@@ -118,7 +118,8 @@ static bool export(struct save *save, struct report *report, struct error *error
     const char *path = save->exported.path;
     if (!file)
         return true;
-    if (!(save->run_format ? save->run_format->write(report, file, error)
+    const struct run_record run = {report, save->pipeline};
+    if (!(save->run_format ? save->run_format->write(&run, file, error)
                            : export_profile(save, error)) ||
         !output_close(&save->exported, error))
         return false;

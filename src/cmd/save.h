@@ -31,6 +31,7 @@ struct save {
     struct output exported; /* file NULL: no export */
     enum exchange_format format;
     const struct run_format *run_format; /* in its place; NULL: none */
+    struct kanata *pipeline;             /* for that; NULL: none */
     char *folder;                        /* of the parts */
     char machine[256];
 };

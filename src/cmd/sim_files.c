@@ -18,7 +18,7 @@ bool sim_prepare(void *verb, struct error *error) {
         return false;
     if (!sim->kanata_path)
         return true;
-    sim->kanata = kanata_new(sim->kanata_from, sim->kanata_cycles);
+    sim->run.save.pipeline = sim->kanata = kanata_new(sim->kanata_from, sim->kanata_cycles);
     return sim->kanata ? output_open(&sim->kanata_file, "--kanata", sim->kanata_path, NULL, error)
                        : error_set(error, "out of memory");
 }

@@ -243,7 +243,8 @@ static void put_threads(FILE *file, const struct simulation *simulation) {
             put_thread(file, i, &simulation->threads[i]);
 }
 
-bool gem5_stats_write(const struct report *report, FILE *file, struct error *error) {
+bool gem5_stats_write(const struct run_record *run, FILE *file, struct error *error) {
+    const struct report *report = run->report;
     fputs("\n---------- Begin Simulation Statistics ----------\n", file);
     put_run(file, report);
     put_cycles(file, report);

@@ -3,6 +3,7 @@
  * appearance), cut into events, and the events sorted by cycle. */
 #include "report/kanata.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -83,6 +84,7 @@ uint64_t kanata_count(const struct kanata *kanata) {
 /* ---- events ---- */
 
 enum step { STEP_FETCH, STEP_DISPATCH, STEP_READY, STEP_ISSUE, STEP_COMPLETE, STEP_END };
+static_assert((int)STEP_END == (int)KANATA_STAGES, "a stage for each step");
 
 static const char *const STAGES[STEP_END] = {"F", "Ds", "Rd", "Ex", "Cm"};
 
@@ -118,6 +120,21 @@ static size_t events_of(const struct life *life, uint32_t row, struct event even
         now = begins[step];
     }
     return count;
+}
+
+void kanata_each(struct kanata *kanata, kanata_visitor *visit, void *context) {
+    struct event events[STEP_END + 1];
+    struct kanata_stage stages[KANATA_STAGES];
+    if (kanata->count)
+        qsort(kanata->lives, kanata->count, sizeof *kanata->lives, by_fetch);
+    for (size_t i = 0; i < kanata->count; i++) {
+        const size_t steps = events_of(&kanata->lives[i], 0, events);
+        for (size_t k = 0; k + 1 < steps; k++)
+            stages[k] =
+                (struct kanata_stage){STAGES[events[k].step], events[k].cycle, events[k + 1].cycle};
+        if (!visit(context, &kanata->lives[i], stages, steps - 1))
+            return;
+    }
 }
 
 /* ---- writing ---- */

@@ -35,3 +35,14 @@ uint64_t kanata_count(const struct kanata *kanata);
 
 /* False when memory ran out while collecting, or on a write error. */
 bool kanata_write(struct kanata *kanata, const struct code *code, FILE *file, struct error *error);
+
+/* A stage of a µop, in which it was in the cycles [begin, end). */
+struct kanata_stage {
+    const char *name;
+    uint64_t begin, end;
+};
+enum { KANATA_STAGES = 5 };
+typedef bool kanata_visitor(void *context, const struct life *life,
+                            const struct kanata_stage *stages, size_t count);
+/* The µops in the order of their fetch, squashed ones too. The visitor's false ends the walk. */
+void kanata_each(struct kanata *kanata, kanata_visitor *visit, void *context);

@@ -6,7 +6,8 @@
 #include "util/text.h"
 
 static const struct run_format FORMATS[] = {
-    {"gem5-stats", "less", "stats.txt", gem5_stats_write},
+    {"gem5-stats", "less", "stats.txt", false, gem5_stats_write},
+    {"chrome-trace", "open in ui.perfetto.dev:", ".trace.json", true, trace_events_write},
 };
 enum { FORMATS_COUNT = sizeof FORMATS / sizeof *FORMATS };
 

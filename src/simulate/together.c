@@ -427,5 +427,6 @@ void together_result_free(struct together_result *result) {
     free(result->counts);
     free(result->waits);
     free(result->segments);
+    free(result->spans);
     *result = (struct together_result){.done = false};
 }

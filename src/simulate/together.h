@@ -45,6 +45,14 @@ struct path_segment {
     uint64_t begin, end;
 };
 
+/* A thread in a state, of a run that is simulated in full. */
+enum { THREAD_SPANS_MOST = 1 << 20 };
+struct thread_span {
+    uint32_t thread;
+    uint8_t state;       /* enum thread_state */
+    uint64_t begin, end; /* cycles, of processes one after the other */
+};
+
 struct line_remedies;
 struct lock_remedies;
 struct together_plan;
@@ -59,6 +67,7 @@ struct together {
     const struct line_remedies *remedies;     /* lines laid out anew (line_remedy.h); NULL: none */
     const struct lock_remedies *locks;        /* that cost less (lock_remedy.h); NULL: none */
     bool tell_path;                           /* the result has the segments of the critical path */
+    bool tell_spans; /* and the first THREAD_SPANS_MOST of what threads did when */
     /* Nothing is simulated: threads go through their instructions at one pace, and this is shown
      * them. NULL: they are simulated. */
     struct work_profile *profile;
@@ -136,7 +145,10 @@ struct together_result {
     struct course_sum course;
     struct path_segment *segments; /* of the critical path, in no order, if they are wanted */
     size_t segment_count, segment_capacity;
-    bool segments_failed;                  /* memory ran out */
+    bool segments_failed;      /* memory ran out */
+    struct thread_span *spans; /* in the order of their ends, if wanted */
+    size_t span_count, span_capacity;
+    uint64_t spans_dropped;                /* that found no room */
     struct coherence_statistics coherence; /* of all cores */
     struct together_wait *waits;           /* most cycles first */
     size_t wait_count, wait_capacity;

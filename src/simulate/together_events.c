@@ -45,10 +45,23 @@ void guest_spend(struct chip_run *chip, struct guest *guest, uint64_t until) {
         guest->run_cycles += cycles;
 }
 
+static void tell_span(struct chip_run *chip, const struct guest *guest, uint64_t until) {
+    struct together_result *result = chip->result;
+    const struct thread_span span = {guest->thread, (uint8_t)guest->state,
+                                     result->cycles + guest->since, result->cycles + until};
+    if (span.begin == span.end)
+        return;
+    if (result->span_count == THREAD_SPANS_MOST ||
+        !array_push(result->spans, result->span_capacity, result->span_count, span))
+        result->spans_dropped++;
+}
+
 void guest_enter(struct chip_run *chip, struct guest *guest, enum thread_state state,
                  uint64_t cycle) {
     assert(cycle >= guest->since);
     guest_spend(chip, guest, cycle);
+    if (chip->options->tell_spans && !chip->sampling)
+        tell_span(chip, guest, cycle);
     guest->state = state;
     guest->since = cycle;
     course_change(chip->course, guest->thread, guest_activity(chip, guest), cycle);

@@ -72,6 +72,7 @@ bool together_choose(const struct together_request *request, const char *path,
         .path = path,
         .cores = request->core_count ? request->cores[request->core_count - 1] : 0,
         .slack = request->slack,
+        .tell_spans = request->tell_spans,
         .affinity = is_placed(&request->affinity) ? &request->affinity : NULL};
     options->together = together;
     return check_affinity(request, options->machine, error);

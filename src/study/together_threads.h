@@ -10,6 +10,7 @@ struct together_request {
     uint32_t core_count;                 /* 0: those of the machine */
     uint32_t slack;                      /* cycles; 0: as simulate/together.h has it */
     struct together_affinity affinity;   /* without groups or turn: any core */
+    bool tell_spans;                     /* as of struct together */
     /* Longer runs than so many instructions are simulated by regions; 0: none is. */
     uint64_t over;
     bool in_place_of_sampling; /* threads are simulated together where windows of a single one would

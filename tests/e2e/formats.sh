@@ -79,4 +79,91 @@ check "statistics are not of an epoch" fails_with 2 'of a run, not of an epoch' 
 check "statistics that cannot be written are told" fails_with 125 'writing the statistics: No space' \
     run sim --machine zen4 -o /dev/null --export /dev/full --format gem5-stats -- "$scratch/calls"
 
+# A trace by the published Trace Event Format: what each phase has, and slices of a track within each
+# other or apart. What it says of threads, phases and the pipeline is what the report says.
+trace_agrees() { # JSON TRACE KIND
+    python3 -S - "$@" <<'PYTHON'
+import collections, json, sys
+report, kind = json.load(open(sys.argv[1])), sys.argv[3]
+def no_twice(pairs):
+    assert len({key for key, _ in pairs}) == len(pairs), pairs
+    return dict(pairs)
+trace = json.load(open(sys.argv[2]), object_pairs_hook=no_twice, parse_float=str)
+assert trace.keys() == {"displayTimeUnit", "otherData", "traceEvents"} and trace["displayTimeUnit"] == "ns"
+tracks, names, counters = collections.defaultdict(list), collections.Counter(), collections.defaultdict(list)
+def picoseconds(text):
+    whole, part = text.split(".")
+    assert len(part) == 6 and int(whole) >= 0
+    return int(whole) * 10**6 + int(part)
+for event in trace["traceEvents"]:
+    assert isinstance(event["name"], str) and isinstance(event["pid"], int) and isinstance(event["tid"], int)
+    rest = event.keys() - {"ph", "name", "pid", "tid"}
+    if event["ph"] == "M":
+        assert rest == {"args"} and event["name"] in ("process_name", "thread_name") and event["args"].keys() == {"name"}
+        names[event["name"], event["pid"], event["tid"]] += 1
+    elif event["ph"] == "C":
+        assert rest == {"ts", "args"} and event["args"].keys() == report["components"].keys()
+        counters[event["name"]].append((picoseconds(event["ts"]), sum(float(value) for value in event["args"].values())))
+    else:
+        assert event["ph"] == "X" and rest == {"cat", "ts", "dur", "args"}, event
+        begin = picoseconds(event["ts"])
+        tracks[event["pid"], event["tid"]].append((begin, begin + picoseconds(event["dur"]), event))
+assert all(count == 1 for count in names.values())
+slices = collections.Counter()
+for (pid, tid), track in tracks.items():
+    assert ("thread_name", pid, tid) in names
+    open_ends = []
+    for begin, end, event in sorted(track, key=lambda slice: (slice[0], -slice[1])):
+        while open_ends and open_ends[-1] <= begin:
+            open_ends.pop()
+        assert not open_ends or end <= open_ends[-1], event
+        open_ends.append(end)
+        slices[event["cat"]] += 1
+cycle = 1000 / report["clock_ghz"]
+print(slices, len(tracks))
+events = [slice for track in tracks.values() for slice in track]
+if kind == "thread":
+    (thread,) = [slice for slice in events if slice[2]["cat"] == "thread"]
+    assert slices["uop"] > 20 and slices["stage"] > slices["uop"] and abs(thread[1] - report["cycles"] * cycle) <= 1
+    (cpi,) = counters.values()
+    assert abs(cpi[0][1] - report["cpi"]) < 1e-4 and cpi[-1][1] == 0
+if kind == "together":
+    for thread in report["threads"]:
+        spent = collections.Counter()
+        for begin, end, event in tracks[thread["process"] + 1, thread["thread"] + 1]:
+            spent[event["name"]] += event["args"]["cycles"]
+            assert abs(end - begin - event["args"]["cycles"] * cycle) <= 1
+        keys = {"running": "running", "ready": "ready", "waits for a lock": "lock", "waits": "waiting", "sleeping": "sleeping", "spinning": "spinning"}
+        assert {f"{keys[name]}_cycles": value for name, value in spent.items()} == {
+            key: thread[key] for key in (f"{key}_cycles" for key in keys.values()) if thread[key]}, thread
+    assert slices["thread"] > len(report["threads"]) > 1
+if kind == "phases":
+    phases = [slice for slice in events if slice[2]["cat"] == "phase"]
+    assert sum(slice[2]["args"]["instructions"] for slice in phases) == report["instructions"]
+    assert slices["region"] == report["regions"]["simulated"] > 0
+    total = sum(end - begin for begin, end, _ in phases) / cycle
+    assert abs(total - report["cycles"]) < report["cycles"] / 10, (total, report["cycles"])
+if kind == "slices":
+    assert slices["slice"] > 5 and sum(slice[2]["args"]["cycles"] for slice in events) == report["cycles"]
+    assert sum(slice[2]["args"]["instructions"] for slice in events) == report["instructions"]
+PYTHON
+}
+as_trace() { # KIND VERB ARGUMENTS...: --export with the report that it is to agree with
+    local kind=$1 verb=$2
+    shift 2
+    run "$verb" --machine zen4 --json -o "$scratch/run.json" --export "$scratch/run.trace.json" "$@" >/dev/null &&
+        trace_agrees "$scratch/run.json" "$scratch/run.trace.json" "$kind"
+}
+check "a trace of one thread has the pipeline's window" \
+    as_trace thread sim --kanata "$scratch/kanata" --kanata-from 340000 --kanata-cycles 300 -- "$scratch/calls"
+check "a trace has recorded slices with their CPI" \
+    as_trace slices sim --slices "$scratch/slices" --slice-size 10k -- "$scratch/calls"
+if has x86_64-workloads; then
+    check "a trace has what threads did when" as_trace together sim -- "$WORKLOADS/x86_64/counters" together 2 5000
+    check "a trace has the phases of a run, and the regions that stand for them" \
+        as_trace phases explain --no-what-if --regions-over 500k --regions 8 -- "$WORKLOADS/x86_64/branchy" 20000
+else
+    skip "a trace of threads and phases" "no x86_64-workloads here"
+fi
+
 finish

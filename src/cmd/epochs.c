@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "exchange/exchange.h"
+#include "exchange/push.h"
 #include "report/epoch_list.h"
 #include "report/run_format.h"
 
@@ -56,6 +57,12 @@ static void take_format(struct argp_state *state, void *request, char *value) {
     ((struct epochs_request *)request)->format = value;
 }
 
+static void take_url(struct argp_state *state, void *request, char *value) {
+    if (!push_is_url(value))
+        options_fail(state, "--push %s: an address is http://HOST:PORT or https://...", value);
+    ((struct epochs_request *)request)->push = value;
+}
+
 #define REQUEST struct epochs_request
 static const struct option_row OPTIONS[] = {
     HEADING(2, "What to do:"),
@@ -66,6 +73,8 @@ static const struct option_row OPTIONS[] = {
     TAKE("format", "NAME", take_format,
          "Export or import as store (default), " EXCHANGE_FORMAT_NAMES " (import: told from the "
          "file)"),
+    TAKE("push", "URL", take_url,
+         "Export to this collector of OpenTelemetry (OTLP over HTTP), not to a file"),
     TEXT("event", "NAME", event, "Export only this event, in formats other than store"),
     FLAG("json", verb.output.json, "List as JSON (docs/json.md)"),
     FLAG("wide", verb.output.wide, "List with no name cut"),
@@ -94,7 +103,9 @@ static void check_request(struct argp_state *state, void *given) {
     const struct epochs_request *request = given;
     enum epochs_action action = request->action;
     bool transfers = action == EPOCHS_EXPORT || action == EPOCHS_IMPORT;
-    if (ACTIONS[action].missing && !request->argument)
+    if (request->push && (action != EPOCHS_EXPORT || request->argument || request->format))
+        options_fail(state, "--push: only of export, in place of a file and its --format");
+    if (ACTIONS[action].missing && !request->argument && !request->push)
         options_fail(state, "%s", ACTIONS[action].missing);
     if (action == EPOCHS_PRUNE && !request->older_seconds && !request->size_bytes)
         options_fail(state, "prune by --older TIME, --size BYTES, or both?");
@@ -108,8 +119,9 @@ static void check_request(struct argp_state *state, void *given) {
                                                  : "output");
     if (!transfers && request->format)
         options_fail(state, "--format: only of export and import");
-    if (request->event &&
-        (action != EPOCHS_EXPORT || !request->format || !strcmp(request->format, "store")))
+    const bool profile =
+        request->push || (request->format && strcmp(request->format, "store") != 0);
+    if (request->event && (action != EPOCHS_EXPORT || !profile))
         options_fail(state, "--event: only of export, with a --format other than store");
     enum exchange_format format;
     if (action == EPOCHS_IMPORT && request->format &&
@@ -127,8 +139,9 @@ static const struct option_part PARTS[] = {{&store_group, offsetof(struct epochs
 static const struct command_line LINE = {
     .own = {.options = OPTIONS, .argument = take_argument, .end = check_request},
     .parts = PARTS,
-    .arguments = "[list]\nnew\nmerge LIST\nremove LIST\nprune\ncompact\ncheck\nexport FILE\n"
-                 "import FILE",
+    .arguments =
+        "[list]\nnew\nmerge LIST\nremove LIST\nprune\ncompact\ncheck\nexport FILE|--push=URL\n"
+        "import FILE",
     .help = "Lists the epochs of a store of profiles: what 'culprit daemon' collected between two "
             "points in time, a command recorded, a simulation. Begins a new one, merges, removes, "
             "exports and imports them."

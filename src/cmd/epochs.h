@@ -23,6 +23,7 @@ struct epochs_request {
     struct store_options store;
     const char *argument; /* a list of epochs, or a file; NULL: none */
     const char *format;   /* of export and import; NULL: a store, and whatever the file is */
+    const char *push;     /* address of a collector to export to; NULL: none */
     const char *event;    /* the only one to export; NULL: all */
     double older_seconds; /* 0: none for age */
     uint64_t size_bytes;  /* 0: no limit */

@@ -8,6 +8,7 @@
 
 #include "cmd/epochs.h"
 #include "cmd/output.h"
+#include "cmd/save.h"
 #include "exchange/exchange.h"
 #include "util/text.h"
 
@@ -98,7 +99,25 @@ static bool is_store(const char *path) {
 
 /* ---- both ---- */
 
+static bool push(struct epochs_request *request, struct error *error) {
+    struct store *store = epochs_open(request, STORE_READ, error);
+    struct store_filter filter = {.event = request->event};
+    int64_t *epochs = NULL;
+    const bool good =
+        store &&
+        store_options_choose_all(store, &request->store, &epochs, &filter.session_count, error) &&
+        (filter.sessions = epochs, save_push(store, &filter, request->push, error));
+    if (good)
+        printf("sent %zu epoch%s to %s\n", filter.session_count, text_plural(filter.session_count),
+               request->push);
+    free(epochs);
+    store_close(store);
+    return good;
+}
+
 bool epochs_export(struct epochs_request *request, struct error *error) {
+    if (request->push)
+        return push(request, error);
     struct store *store = epochs_open(request, STORE_READ, error);
     if (!store)
         return false;

@@ -59,8 +59,7 @@ bool run_details(struct run *run, struct error *error) {
     const enum report_by by = run->verb.output.by;
     const bool data = path_options_data(&run->path_options, by);
     bool good;
-    const bool page =
-        run->verb.output.html || (run->save_options.export && !run->save_options.run_format);
+    const bool page = run->verb.output.html || save_wants_calls(&run->save_options);
     details->extents = paths_begin(&run->paths, &run->path_options,
                                    data || by == BY_LOOP || by == BY_PATH || page, &good, error);
     details->paths_of_data = data && by != BY_LOOP && by != BY_PATH &&

@@ -1,6 +1,7 @@
 #include "cmd/save.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "cmd/interrupt.h"
 #include "cmd/options.h"
@@ -17,6 +18,12 @@ static void take_format(struct argp_state *state, void *request, char *value) {
     options->format_given = true;
 }
 
+static void take_url(struct argp_state *state, void *request, char *value) {
+    if (!push_is_url(value))
+        options_fail(state, "--push %s: an address is http://HOST:PORT or https://...", value);
+    ((struct save_options *)request)->push = value;
+}
+
 #define REQUEST struct save_options
 static const struct option_row OPTIONS[] = {
     HEADING(8, "Keep the profile:"),
@@ -30,6 +37,8 @@ static const struct option_row OPTIONS[] = {
          "Of --export: " EXCHANGE_FORMAT_NAMES ", " RUN_FORMAT_NAMES " (default: what the file's "
          "name ends in, else callgrind)",
          .not_again = true),
+    TAKE("push", "URL", take_url,
+         "Send the profile to this collector of OpenTelemetry (OTLP over HTTP)", .not_again = true),
     {0}};
 
 static void begin(void *request) {
@@ -67,6 +76,11 @@ static bool open_parts(struct save *save, struct error *error) {
     return save->kept || (save->saving.store = store_open(path, STORE_WRITE, error));
 }
 
+/* The option that the profile is made for. */
+static const char *used_option(const struct save *save, const char *export) {
+    return save->kept ? "--save" : export ? "--export" : "--push";
+}
+
 static bool open_export(struct save *save, const struct save_options *options,
                         struct error *error) {
     return !options->export || save->exported.file ||
@@ -78,13 +92,14 @@ bool save_open(struct save *save, const struct save_options *options, struct err
     save->kept = options->save;
     save->format = options->format;
     save->run_format = options->run_format;
+    save->push = options->push;
     if (!save->wanted)
         return open_export(save, options, error);
     if (save->kept &&
         !(save->saving.store = store_open_default(options->store, STORE_WRITE, error)))
         return error_prefix(error, "--save");
     if (!open_parts(save, error))
-        return error_prefix(error, save->kept ? "--save" : "--export");
+        return error_prefix(error, used_option(save, options->export));
     return open_export(save, options, error);
 }
 
@@ -130,6 +145,29 @@ static bool export(struct save *save, struct report *report, struct error *error
            error_set(error, "out of memory for the report");
 }
 
+bool save_push(struct store *store, const struct store_filter *filter, const char *url,
+               struct error *error) {
+    char *request = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&request, &size);
+    bool good = memory || error_set(error, "out of memory for the profile");
+    good = good && exchange_export(store, filter, EXCHANGE_OTLP, memory, error);
+    if (memory && fclose(memory) && good)
+        good = error_set(error, "out of memory for the profile");
+    good = good && push_profiles(url, request, size, error);
+    free(request);
+    return good || error_prefix(error, "--push");
+}
+
+static bool push(struct save *save, struct report *report, struct error *error) {
+    const struct store_filter filter = {.sessions = &save->saving.session, .session_count = 1};
+    if (!save->push)
+        return true;
+    return save_push(save->saving.store, &filter, save->push, error) &&
+           (report_note(report, "the profile was sent to %s", save->push) ||
+            error_set(error, "out of memory for the report"));
+}
+
 /* In the user's store. */
 static bool note_epoch(const struct save *save, struct report *report, struct error *error) {
     const int64_t session = save->saving.session;
@@ -148,11 +186,12 @@ bool save_note(struct save *save, struct report *report, struct error *error) {
     saving_finish(saving);
     if (saving->failed) {
         *error = saving->error;
-        return error_prefix(error, save->kept ? "--save" : "--export");
+        return error_prefix(error, used_option(save, save->exported.path));
     }
     if (!saving->session)
         return true;
-    return export(save, report, error) && (!save->kept || note_epoch(save, report, error));
+    return export(save, report, error) && (!save->kept || note_epoch(save, report, error)) &&
+           push(save, report, error);
 }
 
 void save_close(struct save *save) {

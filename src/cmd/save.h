@@ -3,6 +3,7 @@
 
 #include "cmd/option.h"
 #include "exchange/exchange.h"
+#include "exchange/push.h"
 #include "report/report.h"
 #include "report/run_format.h"
 #include "simulate/saving.h"
@@ -15,12 +16,18 @@ struct save_options {
     enum exchange_format format; /* of that */
     const struct run_format *run_format; /* likewise, in its place; NULL: none */
     bool format_given;
+    const char *push; /* address of a collector; NULL: none */
 };
-extern const struct option_group save_group; /* --save, --store FILE, --export FILE, --format */
+extern const struct option_group
+    save_group; /* --save, --store FILE, --export FILE, --format, --push */
 
 /* Whether the profile goes anywhere. */
 static inline bool save_is_wanted(const struct save_options *options) {
-    return options->save || (options->export && !options->run_format);
+    return options->save || options->push || (options->export && !options->run_format);
+}
+/* Whether it goes where callers are wanted, if they can be had. */
+static inline bool save_wants_calls(const struct save_options *options) {
+    return options->push || (options->export && !options->run_format);
 }
 
 /* A saving, with its stores and the texts that it refers to. */
@@ -32,6 +39,7 @@ struct save {
     enum exchange_format format;
     const struct run_format *run_format; /* in its place; NULL: none */
     struct kanata *pipeline;             /* for that; NULL: none */
+    const char *push;                    /* as of the options */
     char *folder;                        /* of the parts */
     char machine[256];
 };
@@ -46,6 +54,9 @@ void save_describe(struct save *save, const char *command, const struct machine 
 struct saving *save_to(struct save *save);
 /* Adds where the profile is now to the notes. False, with an error, when it could not be saved. */
 bool save_note(struct save *save, struct report *report, struct error *error);
+/* Profiles of a store, as `filter` chooses, to a collector. */
+bool save_push(struct store *store, const struct store_filter *filter, const char *url,
+               struct error *error);
 /* The stores; save_open() may follow. */
 void save_close(struct save *save);
 /* And the file of an export. */

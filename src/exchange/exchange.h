@@ -7,8 +7,10 @@
  *     cachegrind    costs by line: cg_annotate                                         out only
  *     firefox       a processed profile: profiler.firefox.com, speedscope              out only
  *     csv           a line for each place and event                                    out only
+ *     otlp          a request of OTLP, signal profiles: collectors of OpenTelemetry    out only
  *
- * Exports are written as the store is read; memory grows with distinct places only. */
+ * Exports are written as the store is read; memory grows with distinct places only, of otlp with
+ * stacks. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,6 +26,7 @@ enum exchange_format {
     EXCHANGE_CACHEGRIND,
     EXCHANGE_FIREFOX,
     EXCHANGE_CSV,
+    EXCHANGE_OTLP,
     EXCHANGE_FORMATS
 };
 const char *exchange_format_name(enum exchange_format format);
@@ -35,7 +38,8 @@ bool exchange_format_has_columns(enum exchange_format format);
 /* Whether such files can be imported. */
 bool exchange_format_is_read(enum exchange_format format);
 /* "pprof, perf-script, folded ..." */
-#define EXCHANGE_FORMAT_NAMES "pprof, perf-script, folded, callgrind, cachegrind, firefox, csv"
+#define EXCHANGE_FORMAT_NAMES                                                                      \
+    "pprof, perf-script, folded, callgrind, cachegrind, firefox, csv, otlp"
 /* False: no format of this name; none that files of this name are of. */
 bool exchange_format_find(const char *name, enum exchange_format *format);
 bool exchange_format_of_file(const char *path, enum exchange_format *format);

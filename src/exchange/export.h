@@ -90,6 +90,7 @@ bool export_callgrind(struct export *export);
 bool export_cachegrind(struct export *export);
 bool export_firefox(struct export *export);
 bool export_csv(struct export *export);
+bool export_otlp(struct export *export);
 bool export_pprof(struct export *export);
 bool export_perf_script(struct export *export);
 bool export_folded(struct export *export);

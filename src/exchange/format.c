@@ -15,6 +15,7 @@ const struct exchange_row exchange_formats[EXCHANGE_FORMATS] = {
                             NULL},
     [EXCHANGE_CACHEGRIND] = {"cachegrind", "cg_annotate", export_cachegrind, NULL},
     [EXCHANGE_FIREFOX] = {"firefox", "samply load", export_firefox, NULL},
+    [EXCHANGE_OTLP] = {"otlp", "protoc --decode_raw <", export_otlp, NULL, ".otlp.pb", true},
     [EXCHANGE_CSV] = {"csv", "column -t -s,", export_csv, NULL, ".csv"},
 };
 

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribute/component.h"
-#include "exchange/export.h"
+#include "exchange/export_columns.h"
 #include "exchange/pprof.pb-c.h"
 #include "exchange/pprof_wire.h"
 #include "program/code_identity.h"
@@ -43,20 +42,13 @@ struct function_key {
     int64_t name, file; /* strings */
 };
 
-/* Where an event's values are in those of a sample. */
-struct event_columns {
-    size_t first;
-    size_t of_component[COMPONENT_COUNT]; /* 0: it has none */
-};
-
 struct profile {
     struct export *export;
-    struct event_columns events[EVENTS_MAX];
+    struct export_columns columns;
     struct pprof_writer writer;
     struct intern strings, locations, functions; /* ids of the latter two are numbers + 1 */
     struct mapping *mappings;
     size_t mapping_count, mapping_capacity;
-    size_t columns;
     uint64_t *ids; /* of the locations of one stack */
     size_t id_capacity;
 };
@@ -268,23 +260,17 @@ static bool put_locations(struct profile *profile, const struct export_stack *st
 
 static bool write_sample(struct profile *profile, const struct export_stack *stack,
                          struct labels *labels) {
-    int64_t values[COLUMNS_MAX] = {0};
+    int64_t values[EXPORT_COLUMNS];
     Pprof__Sample sample = PPROF__SAMPLE__INIT;
-    const struct event_columns *columns = &profile->events[stack->event - profile->export->events];
-    const size_t component = columns->of_component[component_of(stack->signature)];
     char signature[NAME_BYTES];
-    values[columns->first] = (int64_t)stack->value;
-    if (stack->event->periodic && !stack->event->cycles)
-        values[columns->first + 1] = (int64_t)stack->distance;
-    if (component)
-        values[component] = (int64_t)stack->value;
+    export_columns_fill(&profile->columns, stack, values);
     psv_format(stack->signature, signature, sizeof signature);
     if (!put_locations(profile, stack) ||
         (stack->event->cycles && !add_label(profile, labels, "signature", signature)))
         return false;
     sample.n_location_id = stack->count;
     sample.location_id = profile->ids;
-    sample.n_value = profile->columns;
+    sample.n_value = profile->columns.count;
     sample.value = values;
     sample.n_label = labels->count;
     sample.label = labels->pointers;
@@ -303,79 +289,30 @@ static bool visit_stack(void *context, const struct export_stack *stack) {
 
 /* ---- the frame ---- */
 
-static bool write_type(struct profile *profile, enum pprof_field_number number, const char *name,
-                       const char *ending, const char *unit) {
-    char text[NAME_BYTES];
+static bool write_type(struct profile *profile, enum pprof_field_number number,
+                       const struct export_column *column) {
     Pprof__ValueType type = PPROF__VALUE_TYPE__INIT;
-    snprintf(text, sizeof text, "%s%s", name, ending);
-    type.type = put_string(profile, text);
-    type.unit = put_string(profile, unit);
-    profile->columns += number == PPROF_SAMPLE_TYPE;
+    type.type = put_string(profile, column->name);
+    type.unit = put_string(profile, column->unit);
     return type.type >= 0 && type.unit >= 0 &&
            pprof_write(&profile->writer, number, &type.base, profile->export->error);
 }
 
-/* What samples stand for has the name that readers know: cpu in nanoseconds. */
-static bool write_distance_type(struct profile *profile, enum pprof_field_number number,
-                                const struct export_event *event) {
-    bool time = !strcmp(event->period_unit, "ns"), alone = profile->export->event_count == 1;
-    return write_type(profile, number, time && alone ? "cpu" : event->name, "",
-                      time ? "nanoseconds" : "count");
-}
-
-/* Cycles, then those of each component: "cycles_llc_miss". What a profiler sampled has no parts. */
-static bool write_cycles_types(struct profile *profile, const struct export_event *event,
-                               struct event_columns *columns) {
-    uint32_t components = 0;
-    bool good = write_type(profile, PPROF_SAMPLE_TYPE, event->name, "", "cycles") &&
-                (event->periodic || export_components(profile->export, event, &components));
-    for (int i = 0; good && i < COMPONENT_COUNT; i++) {
-        char ending[NAME_BYTES];
-        if (!(components & UINT32_C(1) << i))
-            continue;
-        columns->of_component[i] = profile->columns;
-        snprintf(ending, sizeof ending, "_%s", component_key(i));
-        good = write_type(profile, PPROF_SAMPLE_TYPE, event->name, ending, "cycles");
-    }
-    return good;
-}
-
-static bool write_event_types(struct profile *profile, const struct export_event *event,
-                              struct event_columns *columns) {
-    bool alone = profile->export->event_count == 1;
-    bool counted = !strcmp(event->unit, "samples");
-    columns->first = profile->columns;
-    if (event->cycles)
-        return write_cycles_types(profile, event, columns);
-    if (export_is_instructions(event->name, event->unit))
-        return write_type(profile, PPROF_SAMPLE_TYPE, "instructions", "", "count");
-    if (!counted && !event->periodic)
-        return write_type(profile, PPROF_SAMPLE_TYPE, event->name, "",
-                          !strcmp(event->unit, "ns") ? "nanoseconds" : event->unit);
-    if (!write_type(profile, PPROF_SAMPLE_TYPE, alone ? "samples" : event->name,
-                    alone ? "" : "_samples", "count"))
-        return false;
-    return !event->periodic || write_distance_type(profile, PPROF_SAMPLE_TYPE, event);
-}
-
 /* Readers show the last unless they are told: of a simulation, cycles. */
 static bool write_default_type(struct profile *profile) {
-    const struct export_event *event = &profile->export->events[0];
-    return !event->cycles ||
+    return !profile->export->events[0].cycles ||
            pprof_write_number(&profile->writer, PPROF_DEFAULT_SAMPLE_TYPE,
-                              put_string(profile, event->name), profile->export->error);
+                              put_string(profile, profile->columns.items[0].name),
+                              profile->export->error);
 }
 
 static bool write_head(struct profile *profile) {
     struct export *export = profile->export;
     struct error *error = export->error;
-    if (put_string(profile, "") != 0)
+    if (!export_columns_find(&profile->columns, export) || put_string(profile, "") != 0)
         return false;
-    for (size_t i = 0; i < export->event_count; i++)
-        if (i == EVENTS_MAX || profile->columns + COMPONENT_COUNT + 2 > COLUMNS_MAX)
-            return error_set(error, "%zu events are too many for pprof: choose with --event NAME",
-                             export->event_count);
-        else if (!write_event_types(profile, &export->events[i], &profile->events[i]))
+    for (size_t i = 0; i < profile->columns.count; i++)
+        if (!write_type(profile, PPROF_SAMPLE_TYPE, &profile->columns.items[i]))
             return false;
     return write_default_type(profile) &&
            pprof_write_number(&profile->writer, PPROF_TIME_NANOS, export->start, error) &&
@@ -386,9 +323,10 @@ static bool write_head(struct profile *profile) {
 /* The mean distance of the first event's samples. */
 static bool write_period(struct profile *profile) {
     const struct export_event *event = &profile->export->events[0];
-    if (!event->periodic || !event->value_written)
+    size_t column;
+    if (!export_columns_period(&profile->columns, &column) || !event->value_written)
         return true;
-    return write_distance_type(profile, PPROF_PERIOD_TYPE, event) &&
+    return write_type(profile, PPROF_PERIOD_TYPE, &profile->columns.items[column]) &&
            pprof_write_number(&profile->writer, PPROF_PERIOD,
                               (int64_t)(event->distance_written / event->value_written),
                               profile->export->error);

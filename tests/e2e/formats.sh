@@ -166,4 +166,187 @@ else
     skip "a trace of threads and phases" "no x86_64-workloads here"
 fi
 
+# A collector of OpenTelemetry: answers each request with the next of the ANSWERS, and keeps the body
+# of the last. OTLP is decoded by field numbers, and nothing else is taken.
+cat >"$scratch/collector.py" <<'PYTHON'
+import http.server, sys, time
+folder, *answers = sys.argv[1:]
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        open(f"{folder}/body", "wb").write(body)
+        with open(f"{folder}/requests", "a") as log:
+            print(self.path, self.headers["Content-Type"], len(body), file=log)
+        status, *more = answers.pop(0).split(":", 1)
+        if status == "silent":
+            time.sleep(3)
+            return
+        said, type = "".join(more).encode(), "text/plain"
+        if said.startswith(b"hex "):
+            said, type = bytes.fromhex(said[4:].decode()), "application/x-protobuf"
+        self.send_response(int(status))
+        self.send_header("Content-Type", type)
+        self.send_header("Content-Length", len(said))
+        if status in ("429", "503"):
+            self.send_header("Retry-After", "0")
+        self.end_headers()
+        self.wfile.write(said)
+    def log_message(self, *_):
+        pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+open(f"{folder}/port.new", "w").write(str(server.server_port))
+import os
+os.rename(f"{folder}/port.new", f"{folder}/port")
+while answers:
+    server.handle_request()
+PYTHON
+collector() { # ANSWERS...: $url is its address
+    rm -rf "$scratch/collector"
+    mkdir "$scratch/collector"
+    timeout 60 python3 -S "$scratch/collector.py" "$scratch/collector" "$@" &
+    while [ ! -e "$scratch/collector/port" ]; do sleep 0.05; done
+    url=http://127.0.0.1:$(cat "$scratch/collector/port")
+}
+otlp_agrees() { # JSON FILE
+    python3 -S - "$@" <<'PYTHON'
+import json, sys
+report, data = json.load(open(sys.argv[1])), open(sys.argv[2], "rb").read()
+def number(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]; at += 1
+        value |= (byte & 127) << shift; shift += 7
+        if byte < 128:
+            return value, at
+# What each message has: by field, its name, and what it is: a number, fixed 64 bits, text, bytes, packed numbers, a message.
+SHAPES = {
+    "Request": {1: ("resource_profiles", "ResourceProfiles"), 2: ("dictionary", "Dictionary")},
+    "ResourceProfiles": {1: ("resource", "Resource"), 2: ("scope_profiles", "ScopeProfiles")},
+    "Resource": {1: ("attributes", "KeyValue")}, "KeyValue": {1: ("key", "text"), 2: ("value", "AnyValue")},
+    "AnyValue": {1: ("string_value", "text")},
+    "ScopeProfiles": {1: ("scope", "Scope"), 2: ("profiles", "Profile")}, "Scope": {1: ("name", "text"), 2: ("version", "text")},
+    "Profile": {1: ("sample_type", "ValueType"), 2: ("samples", "Sample"), 3: ("time", "fixed"), 4: ("duration", "number"),
+                5: ("period_type", "ValueType"), 6: ("period", "number"), 7: ("profile_id", "bytes")},
+    "ValueType": {1: ("type", "number"), 2: ("unit", "number")},
+    "Sample": {1: ("stack", "number"), 2: ("attributes", "packed"), 4: ("values", "packed")},
+    "Dictionary": {1: ("mappings", "Mapping"), 2: ("locations", "Location"), 3: ("functions", "Function"), 4: ("links", "Link"),
+                   5: ("strings", "text"), 6: ("attributes", "Attribute"), 7: ("stacks", "Stack")},
+    "Mapping": {1: ("start", "number"), 2: ("limit", "number"), 3: ("offset", "number"), 4: ("file", "number"), 5: ("attributes", "packed")},
+    "Location": {1: ("mapping", "number"), 2: ("address", "number"), 3: ("lines", "Line")},
+    "Line": {1: ("function", "number"), 2: ("line", "number")},
+    "Function": {1: ("name", "number"), 2: ("system_name", "number"), 3: ("file", "number")},
+    "Link": {1: ("trace_id", "bytes"), 2: ("span_id", "bytes")}, "Stack": {1: ("locations", "packed")},
+    "Attribute": {1: ("key", "number"), 2: ("value", "AnyValue")}}
+REPEATED = {"resource_profiles", "scope_profiles", "profiles", "samples", "attributes", "mappings", "locations", "functions", "links",
+            "strings", "stacks", "lines", "values"}
+def decode(shape, data):
+    at, found = 0, {}
+    while at < len(data):
+        tag, at = number(data, at)
+        name, kind = SHAPES[shape][tag >> 3]
+        wire = 0 if kind == "number" else 1 if kind == "fixed" else 2
+        assert tag & 7 == wire, (shape, name, tag)
+        if wire == 0:
+            value, at = number(data, at)
+        else:
+            size, at = (8, at) if wire == 1 else number(data, at)
+            assert at + size <= len(data), (shape, name)
+            part, at = data[at:at + size], at + size
+            if kind == "fixed":
+                value = int.from_bytes(part, "little")
+            elif kind == "packed":
+                value, place = [], 0
+                while place < len(part):
+                    one, place = number(part, place)
+                    value.append(one)
+            else:
+                value = part.decode() if kind == "text" else part if kind == "bytes" else decode(kind, part)
+        if kind == "packed":
+            found.setdefault(name, []).extend(value)
+        elif name in REPEATED:
+            found.setdefault(name, []).append(value)
+        else:
+            assert name not in found, (shape, name)
+            found[name] = value
+    return found
+request = decode("Request", data)
+tables = request["dictionary"]
+for name, table in tables.items():
+    assert table[0] in ({}, "", {"trace_id": bytes(16), "span_id": bytes(8)}), (name, table[0])
+    assert len(set(map(repr, table))) == len(table), name
+(resource,) = request["resource_profiles"]
+assert resource["resource"]["attributes"] == [{"key": "service.name", "value": {"string_value": "calls"}}]
+(scope,) = resource["scope_profiles"]
+assert scope["scope"]["name"] == "culprit"
+text = tables["strings"]
+for mapping in tables["mappings"][1:]:
+    assert text[mapping["file"]] and mapping["start"] < mapping["limit"]
+for location in tables["locations"][1:]:
+    mapping = tables["mappings"][location["mapping"]]
+    assert mapping["start"] <= location["address"] < mapping["limit"]
+def names(stack):
+    for location in tables["stacks"][stack]["locations"]:
+        yield text[tables["functions"][tables["locations"][location]["lines"][-1]["function"]]["name"]]
+sums, inclusive = {}, {}
+for profile in scope["profiles"]:
+    type = text[profile["sample_type"]["type"]]
+    assert type not in sums and len(profile["profile_id"]) == 16
+    assert text[profile["sample_type"]["unit"]] == ("count" if type == "instructions" else "cycles")
+    sums[type] = 0
+    for sample in profile["samples"]:
+        (value,) = sample["values"]
+        sums[type] += value
+        keys = {text[tables["attributes"][i]["key"]]: tables["attributes"][i]["value"]["string_value"] for i in sample["attributes"]}
+        assert keys["process.command"] == "calls" and keys["process.executable.path"].endswith("/calls")
+        assert ("culprit.signature" in keys) == (type != "instructions")
+        for name in set(names(sample["stack"])):
+            inclusive[type, name] = inclusive.get((type, name), 0) + value
+print(sums)
+parts = {key: cycles for key, cycles in report["components"].items() if cycles > 0}
+assert set(sums) == {"cycles", "instructions"} | {f"cycles_{key}" for key in parts}
+assert abs(sums["cycles"] - report["cycles"]) <= 1 and sums["instructions"] == report["instructions"]
+assert sum(sums[f"cycles_{key}"] for key in parts) == sums["cycles"]
+for name in ("main", "left", "right", "leaf"):
+    frames = [frame for frame in report["tree"][1:] if frame["procedure"] == name]
+    total, instructions = (sum(frame[key] for frame in frames) for key in ("total", "instructions"))
+    assert abs(inclusive["cycles", name] - total) <= 3 + 1e-4 * total and inclusive["instructions", name] == instructions, name
+PYTHON
+}
+export CULPRIT_STORE=$scratch/profiles.db
+sent() {
+    collector 503 200 200 && run sim --machine zen4 --tree --json -o "$scratch/run.json" --save --push "$url" \
+        --export "$scratch/run.otlp.pb" -- "$scratch/calls" >/dev/null && cp "$scratch/collector/body" "$scratch/sent.pb" &&
+        run epochs export --push "$url/" && wait && cat "$scratch/collector/requests" &&
+        [ "$(sort -u "$scratch/collector/requests" | wc -l)" = 1 ] && [ "$(wc -l <"$scratch/collector/requests")" = 3 ] &&
+        grep -q "^/v1development/profiles application/x-protobuf $(stat -c %s "$scratch/run.otlp.pb")\$" "$scratch/collector/requests" &&
+        otlp_agrees "$scratch/run.json" "$scratch/sent.pb" && otlp_agrees "$scratch/run.json" "$scratch/collector/body" &&
+        otlp_agrees "$scratch/run.json" "$scratch/run.otlp.pb"
+}
+refused() { # MESSAGE ANSWERS...
+    local message=$1 status
+    shift
+    collector "$@"
+    fails_with 1 "$message" run epochs export --push "$url"
+    status=$?
+    kill %% 2>/dev/null
+    wait
+    return $status
+}
+no_server() {
+    collector 200
+    run epochs export --push "$url" && wait && fails_with 1 "$url/v1development/profiles: .*connect" run epochs export --push "$url"
+}
+if ldconfig -p | grep -qE 'libcurl(-gnutls)?\.so\.4'; then
+    check "a collector gets the profile, as the report has it" sent
+    check "what a collector says is told" refused '/v1development/profiles: the server answered 400: too \?large' $'400:too \alarge\nreally'
+    check "likewise what it says as protobuf" refused 'answered 403: no entry$' '403:hex 08071208 6e6f20656e747279'
+    check "a busy one is asked again a few times" refused 'the server answered 503$' 503 503 503 503
+    check "a partial success is none" refused 'the server rejected 2 profiles: bad$' '200:hex 0a07 0802 1203 626164'
+    OTEL_EXPORTER_OTLP_TIMEOUT=300 check "one that does not answer is given up" refused 'no answer within 0.3 s' silent
+    check "one that is not there is told" no_server
+else
+    skip "a collector gets the profile" "no libcurl here"
+fi
+check "what is no address is refused" fails_with 2 'an address is http' run epochs export --push localhost:4318
+
 finish

@@ -5,7 +5,7 @@
  *     folded        a line for each stack: flame graphs, speedscope                    out only
  *     callgrind     calls and costs by line: kcachegrind, callgrind_annotate           out only
  *     cachegrind    costs by line: cg_annotate                                         out only
- *     firefox       a processed profile: profiler.firefox.com, speedscope              out only
+ *     firefox       a processed profile: profiler.firefox.com                          out only
  *     csv           a line for each place and event                                    out only
  *     otlp          a request of OTLP, signal profiles: collectors of OpenTelemetry    out only
  *

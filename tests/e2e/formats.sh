@@ -122,6 +122,7 @@ for (pid, tid), track in tracks.items():
 cycle = 1000 / report["clock_ghz"]
 print(slices, len(tracks))
 events = [slice for track in tracks.values() for slice in track]
+assert kind == "phases" or all(end <= report["cycles"] * cycle + 1 for _, end, _ in events)
 if kind == "thread":
     (thread,) = [slice for slice in events if slice[2]["cat"] == "thread"]
     assert slices["uop"] > 20 and slices["stage"] > slices["uop"] and abs(thread[1] - report["cycles"] * cycle) <= 1

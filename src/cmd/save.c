@@ -99,7 +99,7 @@ bool save_open(struct save *save, const struct save_options *options, struct err
         !(save->saving.store = store_open_default(options->store, STORE_WRITE, error)))
         return error_prefix(error, "--save");
     if (!open_parts(save, error))
-        return error_prefix(error, used_option(save, options->export));
+        return error_prefix(error, "%s", used_option(save, options->export));
     return open_export(save, options, error);
 }
 
@@ -186,7 +186,7 @@ bool save_note(struct save *save, struct report *report, struct error *error) {
     saving_finish(saving);
     if (saving->failed) {
         *error = saving->error;
-        return error_prefix(error, used_option(save, save->exported.path));
+        return error_prefix(error, "%s", used_option(save, save->exported.path));
     }
     if (!saving->session)
         return true;

@@ -202,8 +202,9 @@ static bool put_phases(struct writer *writer) {
         if (last)
             put_cpi(writer, phase->thread, time_of(writer, at), NULL);
     }
+    const bool good = costs;
     free(costs);
-    return costs;
+    return good;
 }
 
 /* ---- recorded slices ---- */
@@ -398,7 +399,8 @@ bool trace_events_write(const struct run_record *run, FILE *file, struct error *
             ",\"thread_spans_dropped\":%" PRIu64 "},\n\"traceEvents\":[",
             machine->clock_ghz, run->report->simulation->cycles,
             run->report->simulation->instructions, run->report->simulation->together.spans_dropped);
-    writer.failed |= !put_threads(&writer);
+    if (!put_threads(&writer))
+        writer.failed = true;
     put_pipeline(&writer, run->pipeline);
     fputs("\n]}\n", file);
     if (ferror(file))

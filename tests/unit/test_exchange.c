@@ -102,6 +102,36 @@ static void pprof_of_a_simulation(void **state) {
     free(before);
 }
 
+/* Cycles of a simulation have a sample type for each component that there is, and none for the
+ * others: 5 cycles without events and 10 with DR-L1 and DR-TLB, which both are the front end's. The
+ * profile without its samples' places, by hand: types cycles, cycles_front_end, cycles_execute and
+ * instructions, and samples of these values in this order. */
+static void pprof_columns(void **state) {
+    static const uint8_t FIRST[] = {0x12, 4, 5, 0, 5, 0}, SECOND[] = {0x12, 4, 10, 10, 0, 0},
+                         THIRD[] = {0x12, 4, 0, 0, 0, 7};
+    const struct fixture *fixture = *state;
+    char plain[1 << 14];
+    int64_t session = begin_session(fixture->store, 1);
+    int64_t cycles = add_event(fixture->store, session, "cycles", "1/840 cycles", 0, "");
+    int64_t executions = add_event(fixture->store, session, "executions", "executions", 0, "");
+    int64_t image = add_image(fixture->store, IMAGE_FILE, "/nowhere/a", 1);
+    int64_t process = add_process(fixture->store, session, "a", "");
+    add_value(fixture->store, session, process, image, cycles, (struct store_value){256, 0, 4200});
+    add_value(fixture->store, session, process, image, cycles, (struct store_value){256, 3, 8400});
+    add_value(fixture->store, session, process, image, executions, (struct store_value){256, 0, 7});
+    export_to_file(fixture, session, EXCHANGE_PPROF, NULL);
+    gzFile file = gzopen(fixture->path, "rb");
+    const size_t size = (size_t)gzread(file, plain, sizeof plain);
+    gzclose(file);
+    assert_non_null(memmem(plain, size, FIRST, sizeof FIRST));
+    assert_non_null(memmem(plain, size, SECOND, sizeof SECOND));
+    assert_non_null(memmem(plain, size, THIRD, sizeof THIRD));
+    assert_non_null(memmem(plain, size, "cycles_front_end", 16));
+    assert_non_null(memmem(plain, size, "cycles_execute", 14));
+    assert_non_null(memmem(plain, size, "instructions", 12));
+    assert_null(memmem(plain, size, "llc_miss", 8));
+}
+
 /* Every prefix of a compressed profile and of the same uncompressed, and every third bit of the
  * latter flipped: an error of one line, or a session. */
 static void pprof_damaged(void **state) {
@@ -211,6 +241,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(cycles_are_weighted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pprof_round_trip, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pprof_of_a_simulation, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pprof_columns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pprof_damaged, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pprof_without_mappings, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pprof_errors, set_up, tear_down),

@@ -45,7 +45,8 @@ static void end_paragraph(struct printer *printer) {
 }
 
 static void add_words(struct printer *printer, const char *text, size_t length) {
-    if (!array_room(printer->paragraph, printer->room, printer->length + length + 2))
+    if (!array_room(printer->paragraph, printer->room, printer->length + length + 2) ||
+        !printer->paragraph)
         return;
     if (printer->length)
         printer->paragraph[printer->length++] = ' ';

@@ -36,12 +36,11 @@ static bool no_memory(const struct reading *reading, struct error *error) {
 
 /* Cuts at tabs; the last field has the rest. Returns how many. */
 static int cut(char *line, char *fields[FIELDS]) {
-    int count = 0;
-    for (char *at = line; at && count < FIELDS; count++) {
-        fields[count] = at;
-        at = count + 1 < FIELDS ? strchr(at, '\t') : NULL;
-        if (at)
-            *at++ = 0;
+    int count = 1;
+    fields[0] = line;
+    for (char *tab; count < FIELDS && (tab = strchr(fields[count - 1], '\t')); count++) {
+        *tab = 0;
+        fields[count] = tab + 1;
     }
     return count;
 }

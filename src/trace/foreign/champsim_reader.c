@@ -395,8 +395,8 @@ enum {
 };
 
 static const char *const LACKS[] = {
-    "the trace is ChampSim's: it has no machine code, so any work on registers counts as one "
-    "integer operation of one cycle; what forms an address follows from kinds of registers",
+    ("the trace is ChampSim's: it has no machine code, so any work on registers counts as one "
+     "integer operation of one cycle; what forms an address follows from kinds of registers"),
     "it has no sizes of accesses: each counts as its first byte",
     "it names no functions and no files: all code lies in [champsim]"};
 

@@ -152,7 +152,7 @@ static bool put_insn(struct writer *writer, const struct dynamic_insn *insn,
 static bool put_batch(struct writer *writer, const struct trace_batch *batch, struct error *error) {
     if (!learn_kinds(writer, error))
         return false;
-    for (uint32_t i = 0; i < batch->insn_count; i++) {
+    for (uint32_t i = 0; i < batch->insn_count && writer->kinds; i++) {
         const struct dynamic_insn *insn = &batch->insns[i];
         const struct memory_access *accesses =
             batch->accesses + (insn->memory - (uint32_t)batch->first_access);

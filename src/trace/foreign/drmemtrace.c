@@ -340,12 +340,11 @@ static bool put_waiting(struct reader *reader, const uint64_t *next, struct erro
 
 static bool take_insn(struct reader *reader, uint32_t type, uint32_t size, uint64_t address,
                       struct error *error) {
-    struct waiting *waiting = &reader->threads[reader->thread].waiting;
     if (size == 0 || size > INSN_MAX_LENGTH)
         return error_set(error, "an instruction of %" PRIu32 " bytes", size);
     if (!put_waiting(reader, &address, error) || !learn_place(reader, address, size, error))
         return false;
-    waiting = &reader->threads[reader->thread].waiting;
+    struct waiting *waiting = &reader->threads[reader->thread].waiting;
     waiting->address = address;
     waiting->length = (uint8_t)size;
     waiting->type = (uint8_t)type;
@@ -484,7 +483,6 @@ static int next_data(struct reader *reader, struct item *item, struct error *err
     for (;;) {
         if (foreign_blocks_next(&reader->blocks, flush, item))
             return 1;
-        flush = false;
         if (reader->at == reader->count) {
             const ssize_t n =
                 unpack_bytes(reader->unpack, reader->entries, sizeof reader->entries, error);

@@ -197,12 +197,9 @@ static bool end_member(struct unpack *unpack, struct error *error) {
         return true;
     if (!take(unpack, descriptor, LEAST, &missing, error))
         return missing ? damaged(unpack, error, "it is cut short") : false;
-    size_t size = LEAST;
-    if (get_u32(descriptor) == ZIP_DESCRIPTOR) {
-        if (!take(unpack, descriptor + size, 4, &missing, error))
-            return missing ? damaged(unpack, error, "it is cut short") : false;
-        size += 4;
-    }
+    if (get_u32(descriptor) == ZIP_DESCRIPTOR &&
+        !take(unpack, descriptor + LEAST, 4, &missing, error))
+        return missing ? damaged(unpack, error, "it is cut short") : false;
     if (!fill(unpack, error))
         return false;
     /* What follows begins with 'P' unless the sizes had 8 bytes. */

@@ -205,6 +205,18 @@ static void add_registers(char *line, size_t size, const uint8_t *registers, uns
     }
 }
 
+static const char *work_of(const struct insn_description *description,
+                           const uint8_t bytes[DESCRIBED_BYTES]) {
+    static const char *const WORK[2][2][2] = {
+        {{"operation", "operation"}, {"store", "operation, store"}},
+        {{"load", "load, operation"}, {"load, store", "load, operation, store"}}};
+    struct insn insn = {.operation = OP_NOP};
+    insn_decode_described(bytes, &insn);
+    return insn.operation == OP_NOP ? "nothing"
+                                    : WORK[description->loads > 0][description->stores > 0]
+                                          [insn.operation == OP_INT_ALU];
+}
+
 size_t insn_described_text(const uint8_t bytes[DESCRIBED_BYTES], uint64_t address, char *text,
                            size_t text_size) {
     static const char *const BRANCHES[BRANCH_KINDS] = {
@@ -225,11 +237,7 @@ size_t insn_described_text(const uint8_t bytes[DESCRIBED_BYTES], uint64_t addres
         add(line, sizeof line, target);
     }
     if (!description.branch)
-        add(line, sizeof line,
-            description.loads && description.stores ? "load, store"
-            : description.loads                     ? "load"
-            : description.stores                    ? "store"
-                                                    : "operation");
+        add(line, sizeof line, work_of(&description, bytes));
     else if (accesses)
         add(line, sizeof line, description.loads ? " (load)" : " (store)");
     add(line, sizeof line, " ");

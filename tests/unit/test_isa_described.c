@@ -107,6 +107,41 @@ static void others(void **state) {
           "load T <- 4; branch <- T");
 }
 
+static void texts(void **state) {
+    (void)state;
+    static const struct {
+        struct insn_description description;
+        const char *text;
+    } CASES[] = {
+        {{.length = 3, .loads = 1, .destination = {RCX, FLAGS}, .source = {RAX, RCX, NO, NO}},
+         "load, operation rcx, flags <- rax, rcx"},
+        {{.length = 3, .stores = 1, .destination = {NO, NO}, .source = {RAX, VECTOR, NO, NO}},
+         "store  <- rax, other40"},
+        {{.length = 2,
+          .branch = BRANCH_CONDITIONAL,
+          .target = -16,
+          .destination = {NO, NO},
+          .source = {FLAGS, NO, NO, NO}},
+         "branch 0xff0  <- flags"},
+        {{.length = 2,
+          .repeats = true,
+          .stores = 1,
+          .destination = {RDI, NO},
+          .source = {RDI, RAX, NO, NO}},
+         "(repeated) store rdi <- rdi, rax"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        uint8_t bytes[DESCRIBED_BYTES];
+        char text[64], cut[5];
+        insn_describe(&CASES[i].description, bytes);
+        assert_int_equal(insn_described_text(bytes, 0x1000, text, sizeof text),
+                         strlen(CASES[i].text));
+        assert_string_equal(text, CASES[i].text);
+        insn_described_text(bytes, 0x1000, cut, sizeof cut);
+        assert_memory_equal(cut, text, 4);
+    }
+}
+
 /* Each of these bytes makes no description of it. */
 static void hostile(void **state) {
     (void)state;
@@ -131,10 +166,8 @@ static void hostile(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads),
-        cmocka_unit_test(stores),
-        cmocka_unit_test(others),
-        cmocka_unit_test(hostile),
+        cmocka_unit_test(loads), cmocka_unit_test(stores),  cmocka_unit_test(others),
+        cmocka_unit_test(texts), cmocka_unit_test(hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

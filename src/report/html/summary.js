@@ -60,6 +60,9 @@ function inShort() {
     const phase = slowestPhase();
     if (phase)
         answer('The slowest phase', link(`phase ${phase.cluster}`, 'time'), `: CPI ${fixed(phase.cycles / phase.instructions, 2)} where the run has ${fixed(report.cpi, 2)}; ${percent(phase.instructions / report.instructions)} of the instructions, about ${percent(phase.cycles / totalCycles)} of the cycles.`);
+    const stretch = slowestStretch();
+    if (stretch)
+        answer('The slowest stretch', link(`instructions ${quantity(stretch.from)} to ${quantity(stretch.to)}`, 'time'), `: CPI ${fixed(stretch.cycles / stretch.instructions, 2)} where the run has ${fixed(report.cpi, 2)}, mostly ${partName(stretch.parts[0][0])}; ${percent(stretch.cycles / totalCycles)} of the cycles.`);
     return answers.length ? section('In short', el('dl', {class: 'short'}, answers)) : null;
 }
 
@@ -74,6 +77,16 @@ function slowestPhase() {
     }
     const phases = [...sums.values()].filter(one => one.instructions > 0 && one.cycles >= 0.05 * totalCycles);
     return phases.length > 1 ? phases.reduce((a, b) => b.cycles * a.instructions > a.cycles * b.instructions ? b : a) : null;
+}
+
+/* Likewise of a run of one thread that was simulated in full, of stretches as its time line lists them;
+ * those that have two hundredths of the cycles. */
+function slowestStretch() {
+    const series = profile && profile.series;
+    if (!series || series.clock !== 'instructions' || series.threads.length > 1)
+        return null;
+    const stretches = joined(stretchesOf(series.threads[0])).filter(one => one.instructions && one.cycles >= 0.02 * totalCycles);
+    return stretches.length > 1 ? stretches.reduce((a, b) => b.cycles * a.instructions > a.cycles * b.instructions ? b : a) : null;
 }
 
 function hotFunctions() {

@@ -149,6 +149,19 @@ static bool visit_place(void *context, const struct export_stack *stack) {
     return find_line(builder, &stack->frames[0], &line) && add_line(builder, &line, stack);
 }
 
+/* What calls the outermost function of each stack. Without it readers would take a function that is
+ * outermost in some stacks and called in others for what its calls cost alone. */
+static bool find_top(struct builder *builder, struct graph_line *line) {
+    const struct graph_function function = {text_number(builder, "[outermost]"),
+                                            text_number(builder, "")};
+    *line = (struct graph_line){
+        .function = intern_add(&builder->graph->functions, &function, sizeof function),
+        .file = text_number(builder, "???")};
+    return (function.name != INTERN_NONE && function.image != INTERN_NONE &&
+            line->file != INTERN_NONE && line->function != INTERN_NONE) ||
+           no_memory(builder);
+}
+
 static bool visit_stack(void *context, const struct export_stack *stack) {
     struct builder *builder = context;
     struct graph_line inner, outer;
@@ -160,7 +173,8 @@ static bool visit_stack(void *context, const struct export_stack *stack) {
             !add_edge(builder, &(struct graph_edge){outer, inner.function}, stack))
             return false;
     }
-    return true;
+    return find_top(builder, &outer) &&
+           add_edge(builder, &(struct graph_edge){outer, inner.function}, stack);
 }
 
 /* ---- in order ---- */

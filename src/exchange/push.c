@@ -111,7 +111,6 @@ static bool prepare(const struct library *library, CURL *handle, const char *url
     const long timeout = timeout_milliseconds();
     return !library->set(handle, CURLOPT_URL, url) &&
            !library->set(handle, CURLOPT_PROTOCOLS_STR, "http,https") &&
-           !library->set(handle, CURLOPT_NOSIGNAL, 1L) &&
            !library->set(handle, CURLOPT_HTTPHEADER, headers) &&
            !library->set(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size) &&
            !library->set(handle, CURLOPT_POSTFIELDS, request) &&

@@ -37,14 +37,40 @@ function callTree() {
         unit: report.event ? report.event.unit || report.event.name || 'value' : 'cycles'};
 }
 
+/* What takes long on a large tree is done in slices, behind the first drawing, so that the page answers in between: a
+ * function that yields now and then, and what is done with what it returns. */
+const MANY_FRAMES = 50000, SLICE = 8192, SLICE_MS = 30;
+function inSlices(tree, steps, done) {
+    const slice = most => {
+        const begun = performance.now();
+        let step;
+        do
+            step = steps.next();
+        while (!step.done && performance.now() - begun < most);
+        if (step.done)
+            done(step.value);
+        else
+            setTimeout(slice, 0, SLICE_MS);
+    };
+    if (tree.count < MANY_FRAMES)
+        slice(Infinity);
+    else
+        setTimeout(slice, SLICE_MS, SLICE_MS);
+}
+
 /* The component that has most of each frame's cycles with what it called. */
-function findComponents(tree) {
+function* findComponents(tree) {
     const keys = COMPONENTS.map(([key]) => key), sums = new Float32Array(tree.count * keys.length);
     const number = profile.events.map(([, component]) => keys.indexOf(component)), {frame, event, cycles} = tree.cells;
-    for (let i = 0; i < frame.length; i++)
+    for (let i = 0; i < frame.length; i++) {
         sums[frame[i] * keys.length + number[event[i]]] += cycles[i];
-    tree.component = new Uint8Array(tree.count);
+        if (i % SLICE === 0)
+            yield;
+    }
+    const component = new Uint8Array(tree.count);
     for (let i = tree.count - 1; i >= 0; i--) {
+        if (i % SLICE === 0)
+            yield;
         let most = 0;
         for (let k = 0; k < keys.length; k++) {
             if (i)
@@ -52,9 +78,10 @@ function findComponents(tree) {
             if (sums[i * keys.length + k] > sums[i * keys.length + most])
                 most = k;
         }
-        tree.component[i] = most;
+        component[i] = most;
     }
     tree.componentKeys = keys;
+    tree.component = component;
 }
 
 /* Totals, and the children of each frame side by side. Parents come before children. */
@@ -127,7 +154,7 @@ function hueOf(text) {
 function flameGraph(tree) {
     const canvas = el('canvas', {tabindex: '0', role: 'img', 'aria-label': 'flame graph; the tree below has the same frames. Arrow keys move, Enter zooms, Escape goes back'});
     const tip = el('div', {class: 'tip', hidden: true}), said = el('div', {class: 'crumbs', 'aria-live': 'polite'});
-    const ways = tree.sides ? ['change', 'change alone', 'function', 'image'] : tree.component ? ['event', 'function', 'image'] : ['function', 'image'];
+    const ways = tree.sides ? ['change', 'change alone', 'function', 'image'] : tree.cells ? ['event', 'function', 'image'] : ['function', 'image'];
     const state = {focus: 0, selected: 0, icicle: false, colour: ways[0], found: null, rows: 0};
     const context = canvas.getContext('2d');
     let style = null;
@@ -143,7 +170,7 @@ function flameGraph(tree) {
             return d3.interpolateRgb(variable('line'), variable(change > 0 ? 'worse' : 'better'))(Math.sqrt(Math.abs(change) / tree.most[state.colour]));
         }
         if (state.colour === 'event')
-            return variable(tree.componentKeys[tree.component[frame]]);
+            return variable(tree.component ? tree.componentKeys[tree.component[frame]] : 'panel');
         const dark = style.colorScheme === 'dark' ? 38 : 72;
         if (state.colour === 'image')
             return `hsl(${hueOf(tree.images[tree.procedure[frame]] || '')} 45% ${dark}%)`;
@@ -323,26 +350,44 @@ function treeList(tree) {
 
 /* Sums by function: of its frames alone, and with what they called, where a function that calls itself
  * again further in counts once. */
-function byFunction(tree) {
-    const sums = tree.names.map((name, procedure) => ({procedure, self: 0, total: 0, calls: 0, frames: 0}));
-    const open = new Uint32Array(sums.length), stack = [...childrenOf(tree, 0)];
-    while (stack.length) {
-        const frame = stack.pop();
+function* byFunction(tree) {
+    const count = tree.names.length, column = () => new Float64Array(count), self = column(), total = column(), calls = column(), frames = column();
+    const {procedure, children, first} = tree, entered = tree.calls ? Float64Array.from(tree.calls, number => number || 0) : null;
+    const open = new Uint32Array(count), stack = new Int32Array(2 * tree.count), outermost = childrenOf(tree, 0);
+    let depth = outermost.length;
+    stack.set(outermost);
+    for (let i = 1; depth; i++) {
+        const frame = stack[--depth];
+        if (i % SLICE === 0)
+            yield;
         if (frame < 0) {
-            open[tree.procedure[-frame]]--;
+            open[procedure[-frame]]--;
             continue;
         }
-        const sum = sums[tree.procedure[frame]];
-        sum.frames++;
-        sum.self += tree.self[frame];
-        sum.calls += tree.calls ? tree.calls[frame] || 0 : 0;
-        if (!open[sum.procedure]++)
-            sum.total += tree.total[frame];
-        stack.push(-frame);
-        for (let i = tree.first[frame]; i < tree.first[frame + 1]; i++)
-            stack.push(tree.children[i]);
+        const sum = procedure[frame];
+        frames[sum]++;
+        self[sum] += tree.self[frame];
+        if (entered)
+            calls[sum] += entered[frame];
+        if (!open[sum])
+            total[sum] += tree.total[frame];
+        if (first[frame] === first[frame + 1])
+            continue;
+        open[sum]++;
+        stack[depth++] = -frame;
+        for (let child = first[frame]; child < first[frame + 1]; child++)
+            stack[depth++] = children[child];
     }
-    return sums.filter(sum => sum.frames);
+    return Array.from(self, (cycles, number) => ({procedure: number, self: cycles, total: total[number], calls: calls[number], frames: frames[number]})).filter(sum => sum.frames);
+}
+
+/* What a function that works in slices gives in the end. */
+function atOnce(steps) {
+    for (;;) {
+        const step = steps.next();
+        if (step.done)
+            return step.value;
+    }
 }
 
 /* Of two runs: functions by what changed in them. */
@@ -350,7 +395,7 @@ function changedFunctions(tree) {
     const sums = {};
     for (const side of ['before', 'after']) {
         useSide(tree, side);
-        sums[side] = new Map(byFunction(tree).map(sum => [sum.procedure, sum]));
+        sums[side] = new Map(atOnce(byFunction(tree)).map(sum => [sum.procedure, sum]));
     }
     const value = (row, side, key) => (sums[side].get(row) || {[key]: 0})[key], all = tree.totals.before[0] || 1;
     const rows = tree.names.map((name, procedure) => procedure);
@@ -366,8 +411,8 @@ function changedFunctions(tree) {
 }
 
 /* Callers and callees of one function. */
-function neighbours(tree) {
-    const rows = byFunction(tree).sort((a, b) => b.total - a.total);
+function neighbours(tree, sums) {
+    const rows = sums.sort((a, b) => b.total - a.total);
     const place = el('div');
     function related(p) {
         const callers = new Map(), callees = new Map();
@@ -392,13 +437,6 @@ function neighbours(tree) {
 }
 
 const calls = callTree();
-function prepareCalls() {
-    if (calls.total)
-        return;
-    layOut(calls);
-    if (calls.cells)
-        findComponents(calls);
-}
 if (calls && calls.count > 1)
     views.push({id: 'calls', title: 'Calls', draw(place) {
         if (calls.sides) {
@@ -408,6 +446,11 @@ if (calls && calls.count > 1)
             useSide(calls, 'after');
             return;
         }
-        prepareCalls();
-        place.append(section('Who called whom', flameGraph(calls)), ...neighbours(calls), section('The same as a tree', treeList(calls)));
+        if (!calls.total)
+            layOut(calls);
+        const below = el('div');
+        if (calls.cells && !calls.component)
+            inSlices(calls, findComponents(calls), () => dispatchEvent(new Event('resize')));
+        place.append(section('Who called whom', flameGraph(calls)), below, section('The same as a tree', treeList(calls)));
+        inSlices(calls, byFunction(calls), sums => below.append(...neighbours(calls, sums)));
     }});

@@ -72,15 +72,13 @@ function lineColumns() {
 
 /* The functions that call one, and the cycles that it has with what it calls from each; a call of
  * itself further in is counted with the first. */
-let functionNumbers = null;
 function callersOf(index) {
     if (!calls || !profile.tree)
         return [];
-    prepareCalls();
-    const key = (name, image) => name + '\n' + baseName(image);
-    functionNumbers ||= new Map(functions.map(one => [key(one.name, one.image), one.index]).reverse());
-    const wanted = key(functions[index].name, functions[index].image), within = new Uint8Array(calls.count), sums = new Map();
-    const own = calls.names.map((name, i) => key(name, calls.images[i]) === wanted);
+    if (!calls.total)
+        layOut(calls);
+    const same = (one, procedure) => one.name === calls.names[procedure] && baseName(one.image) === baseName(calls.images[procedure]);
+    const within = new Uint8Array(calls.count), sums = new Map(), own = calls.names.map((name, procedure) => same(functions[index], procedure));
     for (let i = 1; i < calls.count; i++) {
         const parent = calls.parent[i], first = own[calls.procedure[i]] && !within[parent];
         within[i] = within[parent] || first;
@@ -89,7 +87,7 @@ function callersOf(index) {
     }
     return [...sums].sort((a, b) => b[1] - a[1]).map(([caller, cycles]) => ({
         name: caller < 0 ? 'nothing that is known' : calls.names[caller] || '[no name]', cycles,
-        index: caller < 0 ? -1 : functionNumbers.get(key(calls.names[caller], calls.images[caller])) ?? -1}));
+        index: caller < 0 ? -1 : functions.findIndex(one => same(one, caller))}));
 }
 
 const coverage = () => {

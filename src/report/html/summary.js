@@ -49,10 +49,20 @@ function inShort() {
         answer('The line that costs most', link(`${baseName(hot.file)}:${hot.line}`, 'code', hot.function, 'line', hot.line), ` in ${costly.name}: ${percent(hot.cycles / totalCycles)} of the cycles, mostly ${mostly(stackOf(hot))}.`);
     else if (costly && codeOf.has(costly.index))
         answer('The function that costs most', link(costly.name, 'code', costly.index), `: ${percent(costly.cycles / totalCycles)} of the cycles, mostly ${mostly(stackOf(costly))}.`);
-    const callers = costly ? callersOf(costly.index) : [];
-    if (callers.length)
-        answer(`Who calls ${costly.name}`, callers.slice(0, 3).map((caller, i) => [i ? ', ' : '', caller.index >= 0 && codeOf.has(caller.index) ? link(caller.name, 'code', caller.index) : caller.name,
-            ` (${percent(caller.cycles / totalCycles)} of the cycles)`]), callers.length > 3 ? `, and ${callers.length - 3} more.` : '.');
+    const callersText = () => {
+        const callers = callersOf(costly.index);
+        return callers.length ? [callers.slice(0, 3).map((caller, i) => [i ? ', ' : '', caller.index >= 0 && codeOf.has(caller.index) ? link(caller.name, 'code', caller.index) : caller.name,
+            ` (${percent(caller.cycles / totalCycles)} of the cycles)`]), callers.length > 3 ? `, and ${callers.length - 3} more.` : '.'] : ['not known'];
+    };
+    if (costly && calls) {
+        const place = el('dd');
+        answers.push(el('div', null, el('dt', null, `Who calls ${costly.name}`), place));
+        const fill = () => place.append(...callersText().flat(2));
+        if (calls.count < MANY_FRAMES)
+            fill();
+        else
+            setTimeout(fill, SLICE_MS);
+    }
     const costs = report.what_if && report.what_if.costs.slice().sort((a, b) => b.cost.percent - a.cost.percent)[0];
     if (costs)
         answer('What mending it would give', link(`without ${causeName(costs.category)}`, 'what-if'), ` ${fixed(costs.cost.percent, 1)} % of the time would go, at most`,

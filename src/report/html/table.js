@@ -6,10 +6,10 @@
  * `value` is sorted and filtered by; `show`, text or an element, is what is seen (default: the
  * value). `all`: every row has an element; `few`: there is no filter either. */
 
-const ROW_HEIGHT = 24, SHOWN_AT_ONCE = 400;
+const ROW_HEIGHT = 24, SHOWN_AT_ONCE = 120, BEYOND = 24;
 
 function table(rows, columns, options = {}) {
-    let shown = rows, order = null;
+    let shown = rows, order = null, texts = null;
     const body = el('tbody');
     const count = el('span', {class: 'count', 'aria-live': 'polite'});
     const head = el('tr', null, columns.map((column, index) => el('th', {
@@ -42,11 +42,11 @@ function table(rows, columns, options = {}) {
                 body.replaceChildren(...shown.map(line));
             return;
         }
-        const from = Math.max(0, Math.floor(frame.scrollTop / ROW_HEIGHT) - 40) & ~15;
+        const from = Math.max(0, Math.floor(frame.scrollTop / ROW_HEIGHT) - BEYOND) & ~7;
         if (from === first && !force)
             return;
         first = from;
-        const end = Math.min(shown.length, from + 160);
+        const end = Math.min(shown.length, from + 2 * BEYOND + Math.ceil((frame.clientHeight || innerHeight * 0.7) / ROW_HEIGHT));
         body.replaceChildren(gap(from * ROW_HEIGHT), ...shown.slice(from, end).map(line),
             gap((shown.length - end) * ROW_HEIGHT));
     }
@@ -62,18 +62,20 @@ function table(rows, columns, options = {}) {
         order = {index, down};
         head.querySelectorAll('th').forEach((th, i) => th.setAttribute('aria-sort',
             i === index ? (down ? 'descending' : 'ascending') : 'none'));
-        const by = column.number ? (a, b) => (column.value(a) ?? -Infinity) - (column.value(b) ?? -Infinity)
-            : (a, b) => String(column.value(a) ?? '').localeCompare(String(column.value(b) ?? ''));
-        shown = shown.slice().sort((a, b) => down ? by(b, a) : by(a, b));
+        /* Each row's value is found once. */
+        const keys = column.number ? Float64Array.from(shown, row => column.value(row) ?? -Infinity) : shown.map(row => String(column.value(row) ?? '').toLowerCase());
+        const by = column.number ? (a, b) => keys[a] === keys[b] ? 0 : keys[a] - keys[b] : (a, b) => keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : 0;
+        const places = Uint32Array.from(shown, (row, i) => i).sort((a, b) => (down ? by(b, a) : by(a, b)) || a - b);
+        shown = Array.from(places, i => shown[i]);
         tell();
     }
     function filter(text) {
         const words = text.toLowerCase().split(/\s+/).filter(word => word);
-        const texts = columns.filter(column => !column.number && !column.bar);
-        shown = !words.length ? rows : rows.filter(row => {
-            const all = texts.map(column => column.value(row) ?? '').join('\n').toLowerCase();
-            return words.every(word => all.includes(word));
-        });
+        if (words.length && !texts) {
+            const wanted = columns.filter(column => !column.number && !column.bar);
+            texts = rows.map(row => wanted.map(column => column.value(row) ?? '').join('\n').toLowerCase());
+        }
+        shown = !words.length ? rows : rows.filter((row, i) => words.every(word => texts[i].includes(word)));
         if (order) {
             order.down = !order.down;
             sortBy(order.index);

@@ -34,7 +34,7 @@ tests_failed=0
 
 # run ARGUMENTS...: culprit. An object that it prints with --json is kept, for finish to look at.
 run() {
-    local argument before= json= output= status
+    local argument before= json= output= status at=0
     for argument in "$@"; do
         case $argument in
         --) break ;;
@@ -56,12 +56,13 @@ run() {
         cat "$kept"
         return $status
     fi
+    [ ! -f /dev/stdout ] || read -r _ at </proc/self/fdinfo/1
     "$CULPRIT" "$@"
     status=$?
     if [ -n "$output" ]; then
         [ ! -f "$output" ] || cat "$output" >"$kept"
     elif [ -f /dev/stdout ]; then
-        cat /proc/self/fd/3 3>&1 >"$kept"
+        tail -c +$((at + 1)) /proc/self/fd/3 3>&1 >"$kept"
     fi
     if [ "$1" = trace ] && [ -f /dev/stderr ]; then # where a capture's object goes
         cat /proc/self/fd/2 >>"$kept"

@@ -293,9 +293,3 @@ struct live_sink jit_names_sink(struct jit_names *names) {
     return (struct live_sink){
         .context = names, .process = take_process, .file = take_file, .sample = take_sample};
 }
-
-size_t jit_names_bytes(const struct jit_names *names) {
-    return names->frames * sizeof(struct live_frame) +
-           names->waiting_capacity * sizeof *names->waiting +
-           sum_over(size_t, i, names->count, jitdump_bytes(names->dumps[i].dump));
-}

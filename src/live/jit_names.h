@@ -18,5 +18,3 @@ struct live_sink jit_names_sink(struct jit_names *names);
 
 /* Passes on the samples that need not wait any more; `all`: every one. False: the sink failed. */
 bool jit_names_pass(struct jit_names *names, bool all, struct error *error);
-
-size_t jit_names_bytes(const struct jit_names *names);

@@ -113,10 +113,6 @@ void shared_memory_watch(struct shared_memory *shared, struct coherence_watch wa
     shared->watch = watch;
 }
 
-uint32_t shared_memory_line_bytes(const struct shared_memory *shared) {
-    return shared->line_bytes;
-}
-
 /* A line that a core has dirty is its own, and one that it has at all is known to be there. */
 static bool line_consistent(const struct shared_memory *shared, uint32_t core, uint64_t tag,
                             uint64_t line) {

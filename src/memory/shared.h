@@ -61,7 +61,6 @@ struct coherence_watch {
     void *context;
 };
 void shared_memory_watch(struct shared_memory *shared, struct coherence_watch watch);
-uint32_t shared_memory_line_bytes(const struct shared_memory *shared);
 
 /* True when the invariant of coherence holds: of every line one core may write it and no other has
  * it, or any number of cores read it; and those of each memory. */

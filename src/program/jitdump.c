@@ -429,11 +429,3 @@ bool jitdump_is_named(const char *path) {
         return false;
     return !strcmp(name + 4 + strspn(name + 4, "0123456789"), ".dump");
 }
-
-size_t jitdump_bytes(const struct jitdump *dump) {
-    return dump->record_capacity + dump->name_bytes + dump->code_capacity * sizeof *dump->codes +
-           dump->numbered_capacity * sizeof *dump->numbered +
-           dump->stay_capacity * sizeof *dump->stays + dump->link_capacity * sizeof *dump->links +
-           dump->page_capacity * sizeof *dump->pages + dump->line_capacity * sizeof *dump->lines +
-           hash_index_bytes(&dump->by_number) + hash_index_bytes(&dump->by_page);
-}

@@ -40,5 +40,3 @@ uint64_t jitdump_time(const struct jitdump *dump);
  * it tells of. */
 bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time,
                   struct jitdump_place *place);
-
-size_t jitdump_bytes(const struct jitdump *dump);

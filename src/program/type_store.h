@@ -67,8 +67,7 @@ bool type_units_read(struct types *types);
 /* Calls `visit` for the children of a DIE until it returns false. */
 void type_children(Dwarf_Die *above, bool (*visit)(void *context, Dwarf_Die *child), void *context);
 
-/* The number of a DIE's type, or of the type it is; TYPE_NONE: void, or none. */
-uint32_t type_of_die(struct types *types, Dwarf_Die *die);
+/* The number of a DIE's type; TYPE_NONE: void, or none. */
 uint32_t type_of_attribute(struct types *types, Dwarf_Die *die);
 /* The definition of that name; NULL: there is none. */
 const struct type_entity *type_definition(const struct types *types, const char *name);

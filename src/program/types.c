@@ -262,10 +262,6 @@ static uint32_t enter_at(struct types *types, Dwarf_Die *from, const char *alias
     return number;
 }
 
-uint32_t type_of_die(struct types *types, Dwarf_Die *die) {
-    return enter_at(types, die, NULL, 0);
-}
-
 uint32_t type_of_attribute(struct types *types, Dwarf_Die *die) {
     return attribute_at(types, die, 0);
 }

@@ -112,7 +112,7 @@ check "nothing depends on nothing" grep -q 'cycles under each of 6 layouts$' \
     <(run explain --layouts 6 -- "$scratch/nothing" 2>&1)
 
 first_line() {
-    run compare "${quiet[@]}" "$@" 2>&1 | head -n 1
+    run compare "${quiet[@]}" "$@" 2>"$scratch/said" | head -n 1
 }
 luck_is_no_difference() {
     local once many

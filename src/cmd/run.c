@@ -66,7 +66,8 @@ bool run_details(struct run *run, struct error *error) {
                              !path_options_any(&run->path_options) &&
                              !save_is_wanted(&run->save_options) && !page;
     details->top_down = run_wants_levels(run);
-    run->study.options.series = run->verb.output.html != NULL;
+    const struct run_format *format = run->save_options.run_format;
+    run->study.options.series = run->verb.output.html || (format && format->spans);
     details->names = data && good ? &run->paths.names : NULL;
     run->input.objects = data;
     return good;

@@ -8,7 +8,8 @@
  * - regions that stand for the run: a slice for each phase, as long as its instructions take at the
  *   CPI of its cluster's regions, and within it the regions;
  * - recorded slices: a slice each;
- * - else one slice for each thread, from the first cycle on.
+ * - else one slice for each thread, from the first cycle on, with the CPI of each stretch of a run
+ *   that was simulated in full.
  *
  * A window of the pipeline has tracks of its own, a µop on the first that is free, its stages
  * within it. Times are whole picoseconds, rounded at both ends, so that what is within stays
@@ -244,6 +245,32 @@ static void put_records(struct writer *writer) {
     }
 }
 
+/* ---- the run in time ---- */
+
+static const struct series_thread *series_of(const struct simulation *simulation, uint32_t thread) {
+    const struct time_series *series = simulation->series;
+    for (uint32_t i = 0; series && !series->by_cycle && i < series->thread_count; i++)
+        if (series->threads[i]->thread == thread)
+            return series->threads[i];
+    return NULL;
+}
+
+static void put_stretches(struct writer *writer, const struct series_thread *thread) {
+    const struct time_buckets *buckets = &thread->cycles;
+    double at = 0;
+    for (uint32_t i = 0; i < buckets->count && !ferror(writer->file); i++) {
+        const uint64_t *sums = &buckets->sums[(size_t)i * buckets->columns];
+        struct cost cost = {.instructions = (double)sums[SERIES_INSTRUCTIONS]};
+        for (int k = 0; k < COMPONENT_COUNT; k++) {
+            cost.components[k] = (double)sums[k] / CYCLE_UNITS;
+            cost.cycles += cost.components[k];
+        }
+        put_cpi(writer, thread->thread, time_of(writer, at), &cost);
+        at += cost.cycles;
+    }
+    put_cpi(writer, thread->thread, time_of(writer, at), NULL);
+}
+
 /* ---- threads ---- */
 
 static void put_spans(struct writer *writer) {
@@ -274,7 +301,10 @@ static void put_thread(struct writer *writer, uint32_t number, bool alone) {
     fprintf(writer->file, "\"instructions\":%" PRIu64 ",\"cycles\":%" PRIu64 ",\"cpi\":%.6f",
             thread->instructions, thread->cycles, cpi_of(&cost));
     put_end(writer);
-    if (!alone || together)
+    const struct series_thread *stretches = series_of(simulation, number);
+    if (stretches)
+        put_stretches(writer, stretches);
+    if (!alone || together || stretches)
         return;
     for (uint64_t i = 0; i < simulation->cell_count; i++)
         cost.components[component_of(simulation->cells[i].psv)] +=

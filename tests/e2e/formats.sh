@@ -127,7 +127,9 @@ if kind == "thread":
     (thread,) = [slice for slice in events if slice[2]["cat"] == "thread"]
     assert slices["uop"] > 20 and slices["stage"] > slices["uop"] and abs(thread[1] - report["cycles"] * cycle) <= 1
     (cpi,) = counters.values()
-    assert abs(cpi[0][1] - report["cpi"]) < 1e-4 and cpi[-1][1] == 0
+    assert len(cpi) > 10 and cpi[-1][1] == 0 and abs(cpi[-1][0] - report["cycles"] * cycle) <= 1
+    told = sum((after[0] - at[0]) / cycle / at[1] for at, after in zip(cpi, cpi[1:]))
+    assert abs(told / report["instructions"] - 1) < 1e-4, (told, report["instructions"])
 if kind == "together":
     for thread in report["threads"]:
         spent = collections.Counter()

@@ -56,7 +56,7 @@ function focusSearch(event) {
 }
 
 function begin() {
-    const program = report.program || report.command || '';
+    const program = report.program || report.command || (report.before && report.before.program ? `${report.before.program} → ${report.after.program}` : '');
     document.title = `culprit ${report.verb || ''} ${program}`;
     document.getElementById('page').append(
         el('header', null, el('h1', null, el('span', {class: 'verb'}, 'culprit ' + (report.verb || '')), ' ', el('code', null, program)),

@@ -144,26 +144,30 @@ function legendOf(stretches) {
 
 /* ---- tables of the same ---- */
 
-/* Phases by cluster: how much of the run they are, and what they take. */
-function phaseTable(phases) {
+/* Phases by cluster: how much of the run they are, and what they take, as their regions stand for
+ * them. */
+function phaseTable(phases, regions) {
     const sums = new Map();
     for (const phase of phases) {
-        const sum = sums.get(phase.cluster) || {cluster: phase.cluster, stretches: 0, instructions: 0, cycles: 0, flat: [], regions: new Set()};
+        const sum = sums.get(phase.cluster) || {cluster: phase.cluster, stretches: 0, instructions: 0, told: 0, cycles: 0, flat: [], regions: 0};
         sum.stretches++;
         sum.instructions += phase.to - phase.from;
-        if (phase.region) {
-            sum.cycles += (phase.to - phase.from) * phase.region[4] / phase.region[2];
-            if (!sum.regions.has(phase.region))
-                sum.flat.push(...phase.region[6]);
-            sum.regions.add(phase.region);
-        }
         sums.set(phase.cluster, sum);
+    }
+    for (const region of regions) {
+        const sum = sums.get(region[3]), stands = region[5] / region[2];
+        if (!sum)
+            continue;
+        sum.cycles += stands * region[4];
+        sum.told += region[5];
+        sum.flat.push(...region[6].map((value, i) => i % 2 ? value * stands : value));
+        sum.regions++;
     }
     const rows = [...sums.values()].sort((a, b) => b.cycles - a.cycles), all = d3.sum(rows, row => row.cycles), instructions = d3.sum(rows, row => row.instructions);
     return table(rows, [columnText('phase', row => String(row.cluster)), columnNumber('instructions', row => row.instructions, quantity),
-        columnNumber('of the run', row => row.instructions / instructions, percent), columnNumber('of its cycles, about', row => row.cycles / all, percent),
-        columnNumber('CPI', row => row.cycles / row.instructions, value => fixed(value, 3)), columnNumber('stretches', row => row.stretches, whole),
-        columnNumber('regions', row => row.regions.size, whole), columnStack(row => partsOf(row.flat), row => cyclesOf(row.flat))], {label: 'phases'});
+        columnNumber('of the run', row => row.instructions / instructions, percent), columnNumber('of its cycles', row => row.cycles / all, percent),
+        columnNumber('CPI', row => row.cycles / row.told, value => fixed(value, 3)), columnNumber('stretches', row => row.stretches, whole),
+        columnNumber('regions', row => row.regions, whole), columnStack(row => partsOf(row.flat), row => cyclesOf(row.flat))], {label: 'phases'});
 }
 
 /* As many stretches in a row become one that a table can be read. */
@@ -197,7 +201,7 @@ function drawPhases(place) {
     const most = d3.max(profile.time.regions, region => region[4] / region[2]) || 1, length = d3.max(phases, phase => phase.to);
     place.append(section('Phases of the run', note('Each stretch shows the nearest region that stands for it; the band below has a colour for each phase (cluster of basic block vectors), with the simulated regions marked in it.'), legendOf(phases),
         ...threads.map(thread => el('div', null, threads.length > 1 ? el('h3', null, 'thread ' + thread.key) : null,
-            cpiChart(thread.values, most, length, profile.time.regions.filter(region => String(region[0]) === thread.key))))), section('Phases', phaseTable(phases)));
+            cpiChart(thread.values, most, length, profile.time.regions.filter(region => String(region[0]) === thread.key))))), section('Phases', phaseTable(phases, profile.time.regions)));
 }
 
 function drawStretches(place, series) {

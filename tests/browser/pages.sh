@@ -27,6 +27,16 @@ others() {
 }
 check "icost, profilers and sharing" others
 
+# What threads did over the cycles of the program, and who called whom in two runs.
+in_time() {
+    local page=$scratch/threads.html
+    run explain --no-what-if --html "$page" -o /dev/null -- "$WORKLOADS/x86_64/barrier" uneven 3 4 &&
+        use "$page" views is_wide_enough && use --pictures build/pictures "threads=$page" &&
+        run compare --html "$page" -o /dev/null "$WORKLOADS/x86_64/branchy 2000" "$WORKLOADS/x86_64/branchy 3000" &&
+        use "$page" views differs zooms is_wide_enough && use --pictures build/pictures "compare=$page"
+}
+check "threads over time, and a differential flame graph" in_time
+
 # A stranger's five questions, each answered in at most three clicks from the opened page: the hottest line and
 # its cause; who calls it; what mending it would give; what changed between two builds; which phase is slow.
 strangers() {

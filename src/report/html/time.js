@@ -80,11 +80,12 @@ function timeChart(stretches, of) {
         context.setTransform(ratio, 0, 0, ratio, 0, 0);
         context.font = '11px system-ui, sans-serif';
         for (const stretch of stretches) {
-            const left = x(stretch.from), w = Math.max(x(stretch.to) - left, 0.6), per = of.per(stretch);
+            const left = Math.round(x(stretch.from) * ratio) / ratio, per = of.per(stretch);
+            const w = Math.max(Math.round(x(stretch.to) * ratio) / ratio - left, 1 / ratio); /* whole pixels: no seams */
             let at = 0;
             for (const [key, cycles] of per ? stretch.parts : []) {
                 context.fillStyle = variable(partColour(key));
-                context.fillRect(left, up(at + cycles / per), w + 0.5, up(at) - up(at + cycles / per));
+                context.fillRect(left, up(at + cycles / per), w, up(at) - up(at + cycles / per));
                 at += cycles / per;
             }
             if (of.regions) {
@@ -224,7 +225,7 @@ function threadsTable(all) {
 function drawLanes(place, series) {
     const all = series.threads.map(thread => ({thread, stretches: overCycles(thread)})).filter(one => one.stretches.length);
     const length = d3.max(all, one => d3.max(one.stretches, stretch => stretch.to)) || 1;
-    place.append(section('Threads over the cycles of the program', note('A thread that runs has the colours of what its cycles went to; one that waits, of what it waits for; where it is blank, it was not there.'), legendOf(all.flatMap(one => one.stretches)),
+    place.append(section('Threads over the cycles of the program', note('A thread that runs has the strong colours of what its cycles went to; one that waits, a pale one of what it waits for; where it is blank, it was not there.'), legendOf(all.flatMap(one => one.stretches)),
         ...all.map(({thread, stretches}) => timeChart(stretches, {height: LANE_HEIGHT, most: 1, length, lane: true, title: String(thread.thread), unit: 'cycles',
             per: stretch => stretch.to - stretch.from, label: `what thread ${thread.thread} did over the cycles of the program; the tables below have the same`}))),
     section('Threads', threadsTable(all)), ...all.slice(0, 8).map(({thread, stretches}) => section(`Stretches of ${threadTitle(thread, 2)}`, stretchTable(stretches, 'cycles'))));

@@ -143,9 +143,9 @@ def main():
                 continue
             rows.append(measure(name, folders, given.runs))
             print(rows[-1], flush=True)
-    page.write_part("repeatable", "experiments/repeatable.py", host.default_machine(), f"{host.processor()}. Of {given.runs} runs with it, {FREE} without.\n\n" + page.table(
-        ["program", "cycles", "report", "different reports, --repeatable", "cycles: most above least, %",
-         "different cycles without it", "most above least, %"], rows))
+            page.write_part("repeatable", "experiments/repeatable.py", host.default_machine(), f"{host.processor()}. Of {given.runs} runs with it, {FREE} without.\n\n" + page.table(
+                ["program", "cycles", "report", "different reports, --repeatable", "cycles: most above least, %",
+                 "different cycles without it", "most above least, %"], rows))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ if (report && report.data && report.data.objects)
     views.push({id: 'data', title: 'Data', draw(place) {
         place.append(section('Data whose misses took the cycles', table(report.data.objects, [
             columnText('object', row => row.name || '[' + row.kind + ']'), columnText('kind', row => row.kind), columnText('image', row => row.image ? baseName(row.image) : ''),
-            columnNumber('size', row => row.size, quantity), columnNumber('cycles', row => row.cycles, quantity), columnShare(row => row.cycles, totalCycles),
+            columnNumber('bytes', row => row.size, quantity), columnNumber('cycles', row => row.cycles, quantity), columnShare(row => row.cycles, totalCycles),
             {title: 'cycle stack', bar: true, value: row => row.cycles, show: row => stackBar(componentsOf(row.stack), row.cycles)}], {label: 'data objects'})));
     }});
 if (report && report.statistics)

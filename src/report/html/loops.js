@@ -16,9 +16,9 @@ if (profile && profile.loops && profile.loops.length)
                 columnText('loop', row => row.file ? `${baseName(row.file)}:${row.line}` : hex(row.offset), {show: row => '  '.repeat(row.depth - 1) + (row.depth > 1 ? '└ ' : '') + (row.file ? `${baseName(row.file)}:${row.line}` : hex(row.offset))}),
                 columnText('function', row => row.name), columnNumber('depth', row => row.depth, value => value),
                 columnNumber('cycles', row => row.cycles, quantity), columnShare(row => row.cycles, totalCycles), columnNumber('alone', row => row.self, quantity),
-                columnNumber('in what it calls', row => row.called, quantity), columnNumber('rounds', row => row.rounds, quantity),
-                columnNumber('rounds an entry', row => row.entries ? row.rounds / row.entries : null, quantity),
-                columnNumber('cycles a round', row => row.rounds ? row.cycles / row.rounds : null, value => fixed(value, 1)),
+                columnNumber('in calls', row => row.called, quantity), columnNumber('rounds', row => row.rounds, quantity),
+                columnNumber('per entry', row => row.entries ? row.rounds / row.entries : null, quantity),
+                columnNumber('cycles per round', row => row.rounds ? row.cycles / row.rounds : null, value => fixed(value, 1)),
                 columnStack(stackOf, row => row.cycles)
             ], {label: 'loops', pick: row => { if (row.function >= 0) go('code', row.function, ...(row.line ? ['line', row.line] : [])); }})));
     }});

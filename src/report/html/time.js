@@ -207,10 +207,13 @@ function drawPhases(place) {
 
 function drawStretches(place, series) {
     const all = series.threads.map(thread => ({thread, stretches: stretchesOf(thread).filter(stretch => stretch.cycles)})).filter(one => one.stretches.length);
-    const most = d3.max(all, one => d3.max(one.stretches, stretch => stretch.instructions ? stretch.cycles / stretch.instructions : 0)) || 1;
-    const length = d3.max(all, one => d3.max(one.stretches, stretch => stretch.to)) || 1;
+    /* Their instructions are not of one time: each has axes of its own, the costliest first. */
+    for (const one of all)
+        Object.assign(one, {cycles: d3.sum(one.stretches, stretch => stretch.cycles), length: d3.max(one.stretches, stretch => stretch.to),
+            most: d3.max(one.stretches, stretch => stretch.instructions ? stretch.cycles / stretch.instructions : 0) || 1});
+    all.sort((a, b) => b.cycles - a.cycles);
     place.append(section('The run over its instructions', note('Every instruction was simulated. A stretch shows its cycles per instruction by event.'), legendOf(all.flatMap(one => one.stretches)),
-        ...all.map(({thread, stretches}) => el('div', null, el('h3', null, threadTitle(thread, all.length)), cpiChart(stretches, most, length)))),
+        ...all.map(({thread, stretches, most, length}) => el('div', null, el('h3', null, threadTitle(thread, all.length)), cpiChart(stretches, most, length)))),
     ...all.slice(0, 8).map(({thread, stretches}) => section('Stretches' + (all.length > 1 ? ' of ' + threadTitle(thread, all.length) : ''), stretchTable(stretches, 'instructions'))));
 }
 

@@ -100,6 +100,7 @@ static void take_exit(struct payload *payload, struct trace_exit *end) {
     end->known = payload_bool(payload);
     end->signaled = payload_bool(payload);
     end->status = (int)payload_u32(payload);
+    end->stopped = !end->known && payload->at < payload->end && payload_bool(payload);
 }
 
 /* ---- records with state ---- */

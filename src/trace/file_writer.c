@@ -282,6 +282,8 @@ static void write_end(struct file_writer *writer, const struct trace_exit *end) 
     record_add_u32(&writer->out, end->known);
     record_add_u32(&writer->out, end->signaled);
     record_add_u32(&writer->out, (uint32_t)end->status);
+    if (end->stopped)
+        record_add_u32(&writer->out, true);
 }
 
 static bool write_index(struct file_writer *writer, struct error *error) {

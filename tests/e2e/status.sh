@@ -11,6 +11,8 @@ status_is() {
 }
 check "the command's exit status is kept" status_is 7 run sim --limit 10K -- sh -c 'exit 7'
 check "a killed command gives 128 and the signal" status_is 137 run sim --limit 10K -- sh -c 'kill -9 $$'
+check "threads that --stop ends are no failure" \
+    status_is 0 run explain --limit 400K --stop -- "$WORKLOADS/x86_64/queue"
 check "explain keeps the exit status too" status_is 3 run explain --machine alpha21164 -- sh -c 'exit 3'
 check "a missing command gives 127" fails_with 127 'nosuchcommand' run sim -- nosuchcommand
 check "a file that is no program gives 126" fails_with 126 'passwd' run sim -- /etc/passwd

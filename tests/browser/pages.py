@@ -173,6 +173,29 @@ def differs(driver):
         assert "% with what it called" in text(driver, ".flame .crumbs"), text(driver, ".flame .crumbs")
 
 
+def shares(driver):
+    """Two saved profiles: their frames are shares, and how often functions were entered is not told."""
+    view(driver, "calls")
+    assert "a larger share of their run" in text(driver, "#view .note"), text(driver, "#view .note")
+    assert "entered" not in text(driver, "table[aria-label='functions with what they called'] thead")
+
+
+def elapsed(driver):
+    """Threads: what went by is told apart from the cycles of all, and is what the time is of."""
+    view(driver, "summary")
+    told = dict(driver.execute_script("return [...document.querySelectorAll('.figures > div')].map(one => [...one.children].map(part => part.textContent))"))
+    cycles, clock = driver.execute_script("const report = JSON.parse(document.getElementById('report').textContent); return [report.together.elapsed_cycles, report.clock_ghz]")
+    assert "cycles of all threads" in told and told["elapsed time"] == "%.1f ms" % (cycles / clock / 1e6), told
+
+
+def whole_stacks(driver):
+    """Threads compared: the cycles that are in a stack are all of it, though less time went by."""
+    view(driver, "changes")
+    assert {"elapsed cycles", "cycles of all threads"} <= set(driver.execute_script("return [...document.querySelectorAll('.legend tbody th')].map(cell => cell.textContent)"))
+    widths = driver.execute_script("return [...document.querySelectorAll('#view .bar')].slice(0, 2).map(bar => [...bar.children].reduce((sum, piece) => sum + parseFloat(piece.style.width), 0))")
+    assert 99 < max(widths) <= 100.1 and min(widths) > 1, widths
+
+
 def inert(driver):
     """Names that would be markup, scripts, or members of all objects, are text, and none is lost."""
     def look(name):

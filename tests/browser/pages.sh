@@ -31,11 +31,17 @@ check "icost, profilers and sharing" others
 in_time() {
     local page=$scratch/threads.html
     run explain --no-what-if --html "$page" -o /dev/null -- "$WORKLOADS/x86_64/barrier" uneven 3 4 &&
-        use "$page" views is_wide_enough && use --pictures build/pictures "threads=$page" &&
+        use "$page" elapsed views is_wide_enough && use --pictures build/pictures "threads=$page" &&
         run compare --html "$page" -o /dev/null "$WORKLOADS/x86_64/branchy 2000" "$WORKLOADS/x86_64/branchy 3000" &&
         use "$page" views differs zooms is_wide_enough && use --pictures build/pictures "compare=$page"
 }
 check "threads over time, and a differential flame graph" in_time
+
+compared_threads() {
+    local page=$scratch/compared.html
+    run compare --html "$page" -o /dev/null "$WORKLOADS/x86_64/queue" "$WORKLOADS/x86_64/critical" && use "$page" whole_stacks views
+}
+check "cycles of all threads are told apart from those elapsed" compared_threads
 
 # A stranger's five questions, each answered in at most three clicks from the opened page: the hottest line and
 # its cause; who calls it; what mending it would give; what changed between two builds; which phase is slow.

@@ -229,9 +229,11 @@ usable() {
 }
 if has chromedriver && python3 -c 'import selenium' 2>/dev/null; then
     check "in a browser a differential flame graph is as wide as in either run" python3 "$browser" "$scratch/both.html" differs
+    check "in a browser that of two saved profiles says that it is of shares" python3 "$browser" "$scratch/shares.html" shares
     check "in a browser it draws every view, sorts, filters, zooms, and names stay text" usable
 else
     skip "in a browser a differential flame graph is as wide as in either run" "no chromedriver and selenium here (make deps-browser)"
+    skip "in a browser that of two saved profiles says that it is of shares" "no chromedriver and selenium here (make deps-browser)"
     skip "in a browser it draws every view, sorts, filters, zooms, and names stay text" "no chromedriver and selenium here (make deps-browser)"
 fi
 

@@ -390,8 +390,9 @@ function atOnce(steps) {
     }
 }
 
-/* Of two runs: functions by what changed in them. */
+/* Of two runs: functions by what changed in them. Saved profiles do not have how often they were entered. */
 function changedFunctions(tree) {
+    const entered = ['before', 'after'].some(side => tree.entered[side].some(count => count > 0));
     const sums = {};
     for (const side of ['before', 'after']) {
         useSide(tree, side);
@@ -406,7 +407,7 @@ function changedFunctions(tree) {
         columnNumber('change alone, %', change('self'), signed), columnNumber('with callees, %', change('total'), signed),
         columnNumber('alone: before', row => value(row, 'before', 'self'), quantity), columnNumber('after', row => value(row, 'after', 'self'), quantity),
         columnNumber('with callees: before', row => value(row, 'before', 'total'), quantity), columnNumber('after', row => value(row, 'after', 'total'), quantity),
-        columnNumber('entered: before', row => value(row, 'before', 'calls'), quantity), columnNumber('after', row => value(row, 'after', 'calls'), quantity)],
+        ...entered ? [columnNumber('entered: before', row => value(row, 'before', 'calls'), quantity), columnNumber('after', row => value(row, 'after', 'calls'), quantity)] : []],
     {label: 'functions with what they called'}));
 }
 
@@ -441,7 +442,8 @@ if (calls && calls.count > 1)
     views.push({id: 'calls', title: 'Calls', draw(place) {
         if (calls.sides) {
             findChanges(calls);
-            place.append(section('Who called whom, and what changed', note('Red frames take more cycles afterwards, green ones fewer, grey ones as many; a frame of one run is that of the other where the names of its callers are the same.'), flameGraph(calls)),
+            place.append(section('Who called whom, and what changed', note((calls.unit.startsWith('%') ? 'Red frames take a larger share of their run afterwards, green ones a smaller, grey ones the same' :
+                'Red frames take more afterwards, green ones less, grey ones the same') + ` (in ${calls.unit}); a frame of one run is that of the other where the names of its callers are the same.`), flameGraph(calls)),
                 changedFunctions(calls), section('The same as a tree', treeList(calls)));
             useSide(calls, 'after');
             return;

@@ -11,8 +11,13 @@ function twoWay(value, most) {
     return bar;
 }
 
+/* Components are of all threads together, which may have more cycles, or fewer, than went by. */
+const allCycles = side => COMPONENTS.reduce((sum, [key]) => sum + (side.components[key] || 0), 0);
+
 function sideTable(before, after) {
-    const rows = [['cycles', side => side.elapsed_cycles, quantity], ['instructions', side => side.instructions, quantity], ['CPI', side => side.cpi, value => fixed(value, 3)],
+    const threads = [before, after].some(side => Math.abs(allCycles(side) - side.elapsed_cycles) > side.elapsed_cycles / 1000);
+    const rows = [...threads ? [['elapsed cycles', side => side.elapsed_cycles, quantity], ['cycles of all threads', allCycles, quantity]] :
+        [['cycles', side => side.elapsed_cycles, quantity]], ['instructions', side => side.instructions, quantity], ['CPI', side => side.cpi, value => fixed(value, 3)],
         ...COMPONENTS.map(([key, name]) => [name, side => side.components[key], quantity, key])];
     return el('table', {class: 'legend'}, el('thead', null, el('tr', null, ['', 'before', 'after', 'change'].map((title, i) => el('th', {scope: 'col', class: i ? 'number' : null}, title)))),
         el('tbody', null, rows.filter(([, value]) => value(before) || value(after)).map(([name, value, show, colour]) => {
@@ -41,6 +46,6 @@ if (report && report.before && report.after && report.changes)
 
 function stackPair() {
     const parts = side => COMPONENTS.map(([key]) => [key, side.components[key] || 0]);
-    const most = Math.max(report.before.elapsed_cycles, report.after.elapsed_cycles);
+    const most = Math.max(allCycles(report.before), allCycles(report.after));
     return [el('div', {class: 'dim'}, 'before: ', report.before.program), stackBar(parts(report.before), most), el('div', {class: 'dim'}, 'after: ', report.after.program), stackBar(parts(report.after), most)];
 }

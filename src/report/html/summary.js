@@ -2,13 +2,16 @@
 
 function figures() {
     const half = (report.regions || report.sampling || {}).cpi_half_interval_95;
-    const seconds = totalCycles / (report.clock_ghz * 1e9);
+    /* Of threads on one chip, cycles are of all of them; what went by is less, or more. */
+    const elapsed = report.together && report.together.elapsed_cycles;
+    const seconds = (elapsed || totalCycles) / (report.clock_ghz * 1e9);
     const list = [
-        ['cycles', quantity(report.cycles), whole(report.cycles)],
+        [elapsed ? 'cycles of all threads' : 'cycles', quantity(report.cycles), whole(report.cycles)],
+        ...elapsed ? [['elapsed cycles', quantity(elapsed), whole(elapsed)]] : [],
         ['instructions', quantity(report.instructions), whole(report.instructions)],
         ['CPI', fixed(report.cpi, 3) + (half ? ` ± ${fixed(half, 3)}` : ''), 'cycles per instruction' + (half ? ', with its 95 % interval' : '')],
         ['IPC', fixed(1 / report.cpi, 2), 'instructions per cycle'],
-        ['time', seconds < 1 ? fixed(1000 * seconds, 1) + ' ms' : fixed(seconds, 2) + ' s', `of simulated cycles, at ${report.clock_ghz} GHz`],
+        [elapsed ? 'elapsed time' : 'time', seconds < 1 ? fixed(1000 * seconds, 1) + ' ms' : fixed(seconds, 2) + ' s', `of ${elapsed ? 'elapsed' : 'simulated'} cycles, at ${report.clock_ghz} GHz`],
         ['machine', report.machine, (report.machine_chosen || {}).why || 'as named']
     ];
     return el('dl', {class: 'figures'}, list.map(([name, value, about]) =>

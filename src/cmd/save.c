@@ -135,8 +135,9 @@ static bool export(struct save *save, struct report *report, struct error *error
         return true;
     const struct run_record run = {report, save->pipeline};
     if (!(save->run_format ? save->run_format->write(&run, file, error)
-                           : export_profile(save, error)) ||
-        !output_close(&save->exported, error))
+                           : export_profile(save, error)))
+        return error_prefix(error, "--export %s", path);
+    if (!output_close(&save->exported, error))
         return false;
     return report_note(
                report, "the %s in %s (%s %s)", save->run_format ? "run is" : "profile is", path,

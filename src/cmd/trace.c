@@ -81,8 +81,20 @@ static bool named_champsim(const char *path) {
     return path && strstr(file_base_name(path), ".champsim") != NULL;
 }
 
+/* A file that its ending misnames is of no use to others. */
+static void check_packing(const char *path, struct argp_state *state) {
+    static const char *const OTHERS[] = {".zip", ".bz2", ".zst", ".lz4"};
+    for (size_t i = 0; path && i < sizeof OTHERS / sizeof *OTHERS; i++)
+        if (text_ends_with(path, OTHERS[i]))
+            options_fail(state,
+                         "--output %s: ChampSim's traces are written as they are, as .xz or as .gz",
+                         path);
+}
+
 static void check_format(const struct trace_job *job, struct argp_state *state) {
     const bool champsim = job->format == CHAMPSIM;
+    if (champsim || (job->format == BY_ENDING && named_champsim(job->output)))
+        check_packing(job->output, state);
     if (job->import && job->regions)
         options_fail(state, "--regions: it captures a command, not --import");
     const struct input_options *input = &job->input;

@@ -95,11 +95,14 @@ cut_short() {
     echo 'no trace at all, but text that is longer than a record of sixty-four bytes' >"$scratch/text.champsim"
     : >"$scratch/empty.champsim"
     head -c 130 "$scratch/loop.champsim" >"$scratch/part.champsim"
-    refused "$scratch/text.champsim" 'is not a trace' && refused "$scratch/empty.champsim" 'is empty' &&
+    refused "$scratch/text.champsim" 'is not a trace.*nor one of ChampSim' && refused "$scratch/empty.champsim" 'is empty' &&
         refused "$scratch/cut.champsim.gz" 'cut short' && refused "$scratch/cut.trace.zip" 'cut short' &&
         run sim --json "$scratch/part.champsim" | grep -q '2 bytes are left over'
 }
 check "what is cut short or no trace is refused in one line" cut_short
+
+check "no ending that it does not pack as" fails_with 2 'as .xz or as .gz' \
+    run trace --import "$scratch/loop.champsim" -o "$scratch/none.champsim.bz2"
 
 full_disk() {
     ! run trace --import "$scratch/loop.champsim" --format champsim -o /dev/full 2>"$scratch/err" &&

@@ -76,7 +76,7 @@ PYTHON
 check "gem5's statistics have the counts of the report" gem5_agrees
 check "statistics are not of an epoch" fails_with 2 'of a run, not of an epoch' \
     run epochs export --format gem5-stats "$scratch/out"
-check "statistics that cannot be written are told" fails_with 125 'writing the statistics: No space' \
+check "statistics that cannot be written are told" fails_with 125 '--export /dev/full: writing the statistics: No space' \
     run sim --machine zen4 -o /dev/null --export /dev/full --format gem5-stats -- "$scratch/calls"
 
 # A trace by the published Trace Event Format: what each phase has, and slices of a track within each

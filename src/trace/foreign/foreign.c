@@ -10,7 +10,9 @@ bool foreign_source_open(struct unpack *unpack, struct item_source *source, stru
     if (n > 0 && champsim_is(bytes, (size_t)n))
         return champsim_source_open(unpack, source, error);
     if (n >= 0)
-        error_set(error, "%s is not a trace made by culprit trace", unpack_path(unpack));
+        error_set(error,
+                  "%s is not a trace made by culprit trace, nor one of ChampSim or drmemtrace",
+                  unpack_path(unpack));
     unpack_close(unpack);
     return false;
 }

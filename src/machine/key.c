@@ -135,6 +135,10 @@ static void field_set(const struct key *key, void *object, double value) {
     }
 }
 
+double key_number(const struct key *key, const void *object) {
+    return field_get(key, object);
+}
+
 void key_reset(const struct key *key, void *object) {
     field_set(key, object, key->standard);
 }

@@ -45,6 +45,9 @@ const struct key *key_find(const char *section, const char *full_section, const 
  * says which values are allowed, not which key. */
 bool key_parse(const struct key *key, void *object, const char *text, struct error *error);
 
+/* The field, of a key that is a number. */
+double key_number(const struct key *key, const void *object);
+
 /* Sets the field to its standard value. */
 void key_reset(const struct key *key, void *object);
 

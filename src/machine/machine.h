@@ -322,6 +322,12 @@ bool machine_load(const char *name, struct machine *machine, struct error *error
 /* Changes one key: "core.rob=64", "dram.latency=100". For --set and tests. */
 bool machine_set(struct machine *machine, const char *assignment, struct error *error);
 
+/* The value of a key that is a number, "core.rob"; sizes are bytes. Not of queues, pools and
+ * classes.
+ */
+bool machine_number(const struct machine *machine, const char *name, double *value,
+                    struct error *error);
+
 /* Checks between fields: power-of-two sets, pools with known queues, every class with a pool ...
  * machine_load has done it already; callers of machine_set do it again. */
 bool machine_check(const struct machine *machine, struct error *error);

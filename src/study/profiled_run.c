@@ -1,5 +1,7 @@
 #include "study/profiled_run.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "study/opened_trace.h"
@@ -12,7 +14,10 @@ static bool start(struct profiled_run *run, int *exec_status, struct error *erro
     struct capture_options capture = input_capture(run->input);
     capture.watch_effects = true;
     watch_limit(run->watch, &capture, run->input->stop);
-    run->kept = temporary_trace(&run->watch->temporaries, "compare", error);
+    run->kept =
+        run->file ? strdup(run->file) : temporary_trace(&run->watch->temporaries, "compare", error);
+    if (run->file && !run->kept)
+        return error_set(error, "out of memory for the profile of the run");
     return run->kept && (run->trace = trace_capture(&capture, exec_status, error)) &&
            trace_keep_if_possible(run->trace, run->kept, error);
 }
@@ -73,6 +78,9 @@ bool profiled_run_go(struct profiled_run *run, int *exec_status, struct error *e
 void profiled_run_free(struct profiled_run *run) {
     chunk_profile_free(run->profile);
     trace_close(run->trace);
-    temporary_remove(&run->watch->temporaries, run->kept);
+    if (run->file)
+        free(run->kept);
+    else
+        temporary_remove(&run->watch->temporaries, run->kept);
     *run = (struct profiled_run){.watch = run->watch, .input = run->input};
 }

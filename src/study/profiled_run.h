@@ -12,6 +12,7 @@ struct profiled_run {
     /* Set before. */
     struct watch *watch;
     const struct input_options *input;
+    const char *file; /* where a command's run is kept, and stays; NULL: in a temporary one */
 
     struct trace *trace; /* read to its end */
     struct chunk_profile *profile;

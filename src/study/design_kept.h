@@ -1,0 +1,22 @@
+/* What is known of a design from earlier: files of a folder, each written whole or not at all. A
+ * file that cannot be read as what it should be is as if it were not there. */
+#pragma once
+
+#include <xxhash.h>
+
+#include "study/design.h"
+
+/* The name of what depends on what was hashed. */
+void design_key(XXH128_hash_t hash, char key[DESIGN_KEY]);
+/* Adds all that a regular file holds from `from` on. */
+bool design_hash_file(XXH3_state_t *state, const char *path, struct error *error);
+bool design_hash_descriptor(XXH3_state_t *state, int descriptor, off_t from);
+
+/* KEY.capture.json of the folder. */
+bool design_kept_capture(const char *folder, const char *key, struct design_capture *capture);
+bool design_keep_capture(const char *folder, const char *key, const struct design_capture *capture,
+                         struct error *error);
+/* KEY.point.json. */
+bool design_kept_point(const char *folder, const char *key, struct design_result *result);
+bool design_keep_point(const char *folder, const char *key, const struct design_result *result,
+                       struct error *error);

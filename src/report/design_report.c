@@ -16,8 +16,9 @@ double design_point_cpi(const struct design_point *point) {
 
 bool design_report_front(const struct design_report *report, uint32_t number) {
     const struct design *design = report->design;
-    return design_point_is_done(&design->points[number]) &&
-           report->summary.front[number % design_configurations(design)];
+    const size_t each = design_configurations(design);
+    return each && design_point_is_done(&design->points[number]) &&
+           report->summary.front[number % each];
 }
 
 void design_point_name(const struct design *design, const struct design_point *point, char *name,

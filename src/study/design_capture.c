@@ -141,9 +141,10 @@ static bool want_regions(struct capturing *capturing, const struct slice_table *
                          struct error *error) {
     const struct region_choice *choice = &capturing->choice;
     struct design_capture *capture = capturing->capture;
-    capturing->wanted = calloc(choice->point_count + 1, sizeof *capturing->wanted);
+    struct capture_region *wanted = calloc(choice->point_count + 1, sizeof *wanted);
+    capturing->wanted = wanted;
     capture->regions = calloc(choice->point_count + 1, sizeof *capture->regions);
-    if (!capturing->wanted || !capture->regions)
+    if (!wanted || !capture->regions)
         return no_memory(error);
     for (uint32_t i = 0; i < choice->point_count; i++) {
         const uint32_t slice = choice->points[i].slice;
@@ -159,8 +160,8 @@ static bool want_regions(struct capturing *capturing, const struct slice_table *
         for (size_t k = 0; k < choice->slice_count; k++)
             if (choice->labels[k] == choice->points[i].cluster)
                 region->stands_for += table->slices[k].instructions;
-        const struct capture_region *before = i ? &capturing->wanted[i - 1] : NULL;
-        capturing->wanted[i] = (struct capture_region){
+        const struct capture_region *before = i ? &wanted[i - 1] : NULL;
+        wanted[i] = (struct capture_region){
             .id = i + 1,
             .process = place->process,
             .thread = place->thread,
@@ -222,12 +223,15 @@ static bool take_regions(struct capturing *capturing, struct error *error) {
 
 /* ---- all of it ---- */
 
+/* The beginning of a trace that was given is simulated from that file. */
 static enum design_how how(const struct capturing *capturing) {
     const struct chunk_profile *profile = capturing->run.profile;
-    return capturing->run.instructions <= capturing->request->over ? DESIGN_IN_FULL
-           : chunk_profile_has_children(profile)                   ? DESIGN_SAMPLED
-           : chunk_profile_threaded(profile)                       ? DESIGN_IN_FULL
-                                                                   : DESIGN_BY_REGIONS;
+    const struct input_options *input = capturing->request->input;
+    return input->trace && input->limit                              ? DESIGN_IN_FULL
+           : capturing->run.instructions <= capturing->request->over ? DESIGN_IN_FULL
+           : chunk_profile_has_children(profile)                     ? DESIGN_SAMPLED
+           : chunk_profile_threaded(profile)                         ? DESIGN_IN_FULL
+                                                                     : DESIGN_BY_REGIONS;
 }
 
 static bool take_whole(struct capturing *capturing, struct error *error) {
@@ -251,6 +255,8 @@ static bool capture_run(struct capturing *capturing, int *exec_status, struct er
     capture->how = how(capturing);
     capture->isa = trace_isa(run->trace);
     capture->instructions = run->instructions;
+    if (run->input->trace && run->input->limit && run->input->limit < run->instructions)
+        capture->instructions = run->input->limit;
     capture->status = exit.known && !exit.stopped ? exit.status + 128 * exit.signaled : 0;
     if (!capture->instructions)
         return error_set(error, "%.200s: no instruction of it was captured",

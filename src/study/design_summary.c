@@ -44,10 +44,11 @@ static bool find_front(const struct design *design, struct design_summary *summa
     double *costs = calloc(each + 1, sizeof *costs);
     for (size_t i = 0; costs && i < each; i++)
         costs[i] = design_configuration(design, i)->cost;
-    if (costs)
+    const bool good = costs != NULL;
+    if (good)
         pareto_front(costs, summary->means, each, summary->front);
     free(costs);
-    return costs;
+    return good;
 }
 
 static bool find_effects(const struct design *design, struct design_summary *summary,

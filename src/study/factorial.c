@@ -24,6 +24,7 @@ static size_t stride_of(const struct factorial *factorial, uint32_t factor) {
 static bool find_main(struct factorial *factorial, uint32_t factor) {
     const size_t count = combinations(factorial), stride = stride_of(factorial, factor);
     const uint32_t levels = factorial->levels[factor];
+    const size_t observed = count / levels; /* each level, so often */
     double *effects = factorial->effects[factor] = calloc(levels, sizeof *effects);
     if (!effects)
         return false;
@@ -31,8 +32,8 @@ static bool find_main(struct factorial *factorial, uint32_t factor) {
         effects[i / stride % levels] += factorial->values[i] - factorial->mean;
     double squares = 0;
     for (uint32_t i = 0; i < levels; i++) {
-        effects[i] /= (double)(count / levels);
-        squares += effects[i] * effects[i] * (double)(count / levels);
+        effects[i] /= (double)observed;
+        squares += effects[i] * effects[i] * (double)observed;
     }
     factorial->shares[factor] = factorial->squares > 0 ? squares / factorial->squares : 0;
     return true;
@@ -42,7 +43,7 @@ static bool find_pair(struct factorial *factorial, uint32_t a, uint32_t b) {
     const size_t count = combinations(factorial);
     const size_t strides[2] = {stride_of(factorial, a), stride_of(factorial, b)};
     const uint32_t levels[2] = {factorial->levels[a], factorial->levels[b]};
-    const size_t cells = (size_t)levels[0] * levels[1];
+    const size_t cells = (size_t)levels[0] * levels[1], observed = count / cells;
     struct factorial_pair *pair = &factorial->pairs[factorial->pair_count++];
     double *sums = calloc(cells, sizeof *sums), squares = 0;
     if (!sums)
@@ -53,9 +54,9 @@ static bool find_pair(struct factorial *factorial, uint32_t a, uint32_t b) {
             factorial->values[i] - factorial->mean;
     for (size_t i = 0; i < cells; i++) {
         const uint32_t at[2] = {(uint32_t)(i / levels[1]), (uint32_t)(i % levels[1])};
-        const double interaction = sums[i] / (double)(count / cells) -
-                                   factorial->effects[a][at[0]] - factorial->effects[b][at[1]];
-        squares += interaction * interaction * (double)(count / cells);
+        const double interaction = sums[i] / (double)observed - factorial->effects[a][at[0]] -
+                                   factorial->effects[b][at[1]];
+        squares += interaction * interaction * (double)observed;
         /* Those of two levels are as large as each other, but for rounding. */
         if (fabs(interaction) > fabs(pair->largest) * (1 + 1e-9)) {
             pair->largest = interaction;

@@ -76,6 +76,7 @@ explain --legend --limit 100K $trace
 icost --critical --slack --loads --limit 100K $trace
 profilers --limit 100K $trace
 predict --limit 100K $trace
+sweep --limit 100K --set core.rob=64,256 --cost core.rob $trace
 top --by line
 annotate probe_all_rows
 epochs

@@ -8,20 +8,20 @@
 /* Cycles that the costliest components have, in percent. */
 static void put_costliest(struct table *table, const struct design_result *result) {
     uint64_t all = 0;
-    int first = 0, second = -1;
+    int first = 0, second;
     char text[96];
     for (int i = 0; i < COMPONENT_COUNT; i++) {
         all += result->components[i];
         first = result->components[i] > result->components[first] ? i : first;
     }
-    for (int i = 0; i < COMPONENT_COUNT; i++)
-        if (i != first && (second < 0 || result->components[i] > result->components[second]))
+    second = first ? 0 : 1;
+    for (int i = second + 1; i < COMPONENT_COUNT; i++)
+        if (i != first && result->components[i] > result->components[second])
             second = i;
-    snprintf(text, sizeof text, "%s %s", component_name((enum component)first),
-             text_percent((double)result->components[first], (double)all).s);
-    const size_t length = strlen(text);
-    if (result->components[second])
-        snprintf(text + length, sizeof text - length, ", %s %s",
+    const int length = snprintf(text, sizeof text, "%s %s", component_name((enum component)first),
+                                text_percent((double)result->components[first], (double)all).s);
+    if (result->components[second] && length > 0 && (size_t)length < sizeof text)
+        snprintf(text + length, sizeof text - (size_t)length, ", %s %s",
                  component_name((enum component)second),
                  text_percent((double)result->components[second], (double)all).s);
     table_cell(table, text);

@@ -263,9 +263,9 @@ static bool capture_run(struct capturing *capturing, int *exec_status, struct er
                          trace_command(run->trace));
     if (!run->path)
         return error_set(error,
-                         "%.200s: there is no room for its trace (end it earlier with --limit N, "
-                         "or name a folder with --keep)",
-                         trace_command(run->trace));
+                         "%.200s: there is no room for its trace in %.200s (end it earlier with "
+                         "--limit N, or --keep another folder)",
+                         trace_command(run->trace), capturing->request->folder);
     return (capture->how == DESIGN_BY_REGIONS ? take_regions(capturing, error)
                                               : take_whole(capturing, error)) &&
            find_identity(capturing, error);

@@ -16,8 +16,19 @@ static const char *const NOUNS[COMPONENT_COUNT] = {
     [COMPONENT_L1_MISS] = "L1 misses",     [COMPONENT_STORES] = "full store queue",
     [COMPONENT_FRONT_END] = "front end",   [COMPONENT_EXECUTE] = "execution"};
 
+static double summed(const struct compared_run *run) {
+    return (double)run->all.units / CYCLE_UNITS;
+}
+
+bool compare_has_threads(const struct compare_report *report) {
+    return any_where(i, 2u,
+                     fabs(summed(&report->runs[i]) / (double)report->runs[i].elapsed - 1) > 0.001);
+}
+
 double compare_percent(const struct compare_report *report, int64_t units) {
-    return 100.0 * (double)units / CYCLE_UNITS / (double)report->runs[0].elapsed;
+    const struct compared_run *before = &report->runs[0];
+    return 100.0 * (double)units / CYCLE_UNITS /
+           (compare_has_threads(report) ? summed(before) : (double)before->elapsed);
 }
 
 double compare_shown(double figure, int digits) {
@@ -111,28 +122,31 @@ static const double MUCH_MORE = 1.25;
 
 /* The functions that make most of the change; those that change the other way are not told. */
 static void choose_told(struct compare_report *report) {
-    const double enough = 0.8 * fabs(report->percent);
+    const double all = compare_has_threads(report)
+                           ? 100 * (summed(&report->runs[1]) / summed(&report->runs[0]) - 1)
+                           : report->percent;
+    const double enough = 0.8 * fabs(all);
     double sum = 0;
     for (size_t i = 0; i < report->total && report->told_count < COMPARE_TOLD && sum < enough;
          i++) {
         const struct compared_change *change = &report->compared.changes[i];
         const double percent = compare_percent(report, change->units);
-        if ((percent < 0) != (report->percent < 0))
+        if ((percent < 0) != (all < 0))
             continue;
-        if (report->told_count && fabs(percent) * 20 < fabs(report->percent))
+        if (report->told_count && fabs(percent) * 20 < fabs(all))
             break;
         report->told[report->told_count++] = change;
         sum += fabs(percent);
     }
-    const size_t against = index_where(
-        i, report->total, (report->compared.changes[i].units < 0) != (report->percent < 0));
-    if (sum > MUCH_MORE * fabs(report->percent) && against < report->total)
+    const size_t against =
+        index_where(i, report->total, (report->compared.changes[i].units < 0) != (all < 0));
+    if (sum > MUCH_MORE * fabs(all) && against < report->total)
         report->against = &report->compared.changes[against];
 }
 
 static void put_changes(const struct compare_report *report, FILE *file) {
     for (unsigned i = 0; i < report->told_count; i++) {
-        fputs(i ? ", " : ": ", file);
+        fputs(i ? ", " : compare_has_threads(report) ? "; summed over threads: " : ": ", file);
         compare_put_change(report, report->told[i], file);
     }
     if (report->against) {
@@ -176,7 +190,7 @@ static bool make_sentence(struct compare_report *report) {
         fprintf(file, "%+.*f", digits, compare_shown(report->percent, digits));
         if (report->interval > 0)
             fprintf(file, " ± %.*f", digits, report->interval);
-        fputs(" % cycles", file);
+        fputs(compare_has_threads(report) ? " % elapsed cycles" : " % cycles", file);
         put_changes(report, file);
     } else if (report->interval > 0)
         fprintf(file, "no difference: %+.*f ± %.*f %% cycles", digits,

@@ -93,5 +93,7 @@ void compare_put_cell(const char *text, FILE *file);
 const char *compare_function(const struct compared_change *change);
 /* A figure as it is printed with so many digits: what would be "-0.00" is 0. */
 double compare_shown(double figure, int digits);
-/* Of the elapsed cycles before, in percent. */
+/* Of the cycles before, in percent: of those that elapsed, or of threads of the sum over them. */
 double compare_percent(const struct compare_report *report, int64_t units);
+/* Whether cycles summed over threads are others than those that elapsed, in either run. */
+bool compare_has_threads(const struct compare_report *report);

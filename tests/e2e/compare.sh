@@ -197,4 +197,24 @@ check "a command that is not there is told" fails_with 127 'cannot run' \
     run compare "$scratch/old" "$scratch/nothing"
 check "one run is too few" fails_with 2 'what with what' run compare "$scratch/old"
 
+# A thread waits for the other: what functions take is compared with the sum over threads.
+of_threads() {
+    run compare --json -o "$scratch/threads.json" "$WORKLOADS/x86_64/barrier uneven 2 1" "$WORKLOADS/x86_64/barrier uneven 2 2" >/dev/null &&
+        python3 -S - "$scratch/threads.json" <<'PYTHON'
+import json, sys
+report = json.load(open(sys.argv[1]))
+before, after = (sum(report[side]["components"].values()) for side in ("before", "after"))
+assert before > 1.05 * report["before"]["elapsed_cycles"]
+assert abs(report["percent"] - 100 * (report["after"]["elapsed_cycles"] / report["before"]["elapsed_cycles"] - 1)) < 1e-6
+for change in report["changes"]:
+    assert abs(change["percent"] - 100 * change["change"] / before) < 1e-6, change
+assert " % elapsed cycles; summed over threads: " in report["sentence"], report["sentence"]
+PYTHON
+}
+if [ -x "$WORKLOADS/x86_64/barrier" ]; then
+    check "of threads elapsed cycles are told apart from their sum" of_threads
+else
+    skip "of threads elapsed cycles are told apart from their sum" "no x86_64-workloads here"
+fi
+
 finish

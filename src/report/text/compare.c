@@ -30,7 +30,12 @@ static void print_totals(const struct compare_report *report, const struct page 
     table_column(table, "before", TABLE_FIGURE, .gap = 2);
     table_column(table, "after", TABLE_FIGURE, .gap = 2);
     table_column(table, "change", TABLE_FIGURE, .gap = 2);
-    add_total(table, "cycles", (double)old->elapsed, (double)new->elapsed);
+    const bool threads = compare_has_threads(report);
+    add_total(table, threads ? "elapsed cycles" : "cycles", (double)old->elapsed,
+              (double)new->elapsed);
+    if (threads)
+        add_total(table, "cycles of all threads", (double)old->all.units / CYCLE_UNITS,
+                  (double)new->all.units / CYCLE_UNITS);
     add_total(table, "instructions", (double)old->all.executions, (double)new->all.executions);
     add_total(table, "CPI", cpi(old), cpi(new));
     table_end(table);
@@ -172,7 +177,8 @@ void compare_report_markdown(const struct compare_report *report, FILE *file) {
 void compare_report_markdown_tables(const struct compare_report *report, FILE *file) {
     const struct compared_run *old = &report->runs[0], *new = &report->runs[1];
     fputs("| | before | after | change |\n|---|---:|---:|---:|\n", file);
-    fprintf(file, "| cycles | %s ", text_count(old->elapsed).s);
+    fprintf(file, "| %s | %s ", compare_has_threads(report) ? "elapsed cycles" : "cycles",
+            text_count(old->elapsed).s);
     fprintf(file, "| %s | %+.2f %% |\n", text_count(new->elapsed).s,
             compare_shown(report->percent, 2));
     fprintf(file, "| instructions | %s ", text_count(old->all.executions).s);

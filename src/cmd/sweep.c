@@ -128,17 +128,14 @@ static void check(struct argp_state *state, void *verb) {
 static const struct command_line LINE = {
     .own = {.options = OPTIONS, .begin = begin, .argument = take_word, .end = check},
     .arguments = "[--] COMMAND...\nTRACE.ctrace\n--file FILE",
-    .help =
-        "Simulates a program on every combination of machines and values of their keys. It is "
-        "run once, with what it can see the same everywhere; what it writes goes nowhere. A "
-        "short run is simulated in full, a long one by the same regions at each point.\v"
-        "Examples:\n"
-        "  culprit sweep --set l2.size=256K,512K,1M --set core.rob=128,256 -- gzip -9c "
-        "/bin/bash\n"
-        "  culprit sweep --machine zen4,zen5 --keep kept --csv points.csv -- ./parse "
-        "rows.csv\n"
-        "  culprit sweep --file sweep.ini --cost 'l2.size/1M + core.rob/128' --svg front.svg\n\n"
-        "The exit status is 1 when a point failed."};
+    .help = "Simulates a program on every combination of machines and values of their keys. It is "
+            "run once, with what it can see the same everywhere; what it writes goes nowhere. A "
+            "short run is simulated in full, a long one by the same regions at each point.\v"
+            "Examples:\n"
+            "  culprit sweep --set l2.size=512K,1M --set core.rob=64,256 -- gzip -c /bin/sh\n"
+            "  culprit sweep --machine zen4,zen5 --keep kept --csv points.csv -- ./parse\n"
+            "  culprit sweep --file sweep.ini --cost 'l2.size/1M' --svg front.svg\n\n"
+            "The exit status is 1 when a point failed."};
 
 /* ---- before anything runs ---- */
 

@@ -77,7 +77,7 @@ static int finish_output(void) {
 /* help, help VERB, help topics, help TOPIC */
 static int help(int argc, char **argv) {
     char option[] = "--help";
-    if (argc < 3) {
+    if (argc < 3 || !strcmp(argv[2], option) || !strcmp(argv[2], "help")) {
         print_help(stdout);
         return finish_output();
     }

@@ -49,6 +49,7 @@ topics() {
     [ "$(wc -l <"$scratch/topics")" -ge 20 ] && run help events | grep -q -- '- `DR-SQ`: is a store'
 }
 check "every topic of help has a text, and is completed" topics
+check "help of help is that of all" bash -c '"$1" help --help | cmp - <("$1" help) && "$1" help help | cmp - <("$1" --help)' - "$CULPRIT"
 check "a topic that is not known suggests the nearest" fails_with 2 "did you mean 'foreign-traces'" run help foreign-trace
 check "help on a full disk fails" fails_with 1 'No space left' sh -c '"$1" help events >/dev/full' - "$CULPRIT"
 every_option() {

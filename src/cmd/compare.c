@@ -246,11 +246,9 @@ static bool write_report(void *verb, struct error *error) {
         return false;
     if (job->judged)
         judge(job);
-    struct html *html = &job->verb.files.html;
     return verb_write_report(&job->verb, job->markdown ? &MARKDOWN : &COMPARED, &job->report,
                              error) &&
-           (!html->data || !job->calls.has[0] || !job->calls.has[1] ||
-            (html_data(html, "calls", error) && html_calls_write(&job->calls, html->data, error)));
+           html_calls_write(&job->verb.files.html, &job->calls, error);
 }
 
 void compare_clean_up_pair(struct compare_job *job) {

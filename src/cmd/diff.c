@@ -76,8 +76,7 @@ static bool write_calls(const struct compare *compare, const struct diff_report 
         call_profile_free(&profile);
         calls.scales[side] = report->diff.scales[side];
     }
-    if (good && calls.has[0] && calls.has[1])
-        good = html_data(html, "calls", error) && html_calls_write(&calls, html->data, error);
+    good = good && html_calls_write(html, &calls, error);
     call_difference_free(&calls);
     return good;
 }

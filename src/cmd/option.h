@@ -156,6 +156,9 @@ char **options_parse(const struct command_line *line, int argc, char **argv, voi
 void options_fail(const struct argp_state *state, const char *format, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
 
+/* Takes the only argument of a verb; exits when there is one already. */
+void options_take_one(const struct argp_state *state, const char **argument, char *value);
+
 /* The value of an option as a count: digits and one of K M G T (thousands). Exits on a mistake. */
 uint64_t options_count(const struct argp_state *state, const char *option, const char *text);
 /* Likewise from `least` to `most`. */

@@ -23,6 +23,12 @@ void options_fail(const struct argp_state *state, const char *format, ...) {
     exit(STATUS_USAGE);
 }
 
+void options_take_one(const struct argp_state *state, const char **argument, char *value) {
+    if (*argument)
+        options_fail(state, "%s: one argument too many", value);
+    *argument = value;
+}
+
 /* ---- values ---- */
 
 uint64_t options_count(const struct argp_state *state, const char *option, const char *text) {

@@ -19,10 +19,7 @@ static void begin(void *given) {
 }
 
 static bool take_path(struct argp_state *state, void *given, char *value) {
-    struct job *job = given;
-    if (job->path)
-        options_fail(state, "%s: one argument too many", value);
-    job->path = value;
+    options_take_one(state, &((struct job *)given)->path, value);
     return true;
 }
 

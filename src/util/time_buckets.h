@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct time_buckets {
-    uint64_t width;     /* of the clock; a power of two times the first */
+    uint64_t width;     /* of the clock; a multiple of the first */
     uint32_t columns;   /* things that are summed */
     uint32_t most;      /* buckets, an even number */
     uint32_t count;     /* of buckets up to the last that has something */

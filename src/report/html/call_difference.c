@@ -4,22 +4,16 @@
 #include "report/html_calls.h"
 #include "report/json_values.h"
 
-static bool put_text(const char *text, FILE *file) {
-    json_t *value = json_text(text);
-    const bool good = value && json_dumpf(value, file, JSON_ENCODE_ANY | JSON_COMPACT) == 0;
-    json_decref(value);
-    return good;
-}
-
 /* Name and image of each. */
 static bool put_procedures(const struct call_difference *difference, FILE *file) {
     bool good = true;
     fputs("{\"procedures\":[", file);
     for (uint32_t i = 0; good && i < difference->names.count; i++) {
         fputs(i ? ",\n[" : "\n[", file);
-        good = put_text(intern_text(&difference->names, i), file);
+        good = json_text_write(intern_text(&difference->names, i), file);
         fputc(',', file);
-        good = good && put_text(intern_text(&difference->image_names, difference->images[i]), file);
+        good = good &&
+               json_text_write(intern_text(&difference->image_names, difference->images[i]), file);
         fputc(']', file);
     }
     fputs("]", file);
@@ -37,13 +31,19 @@ static void put_numbers(const struct call_difference *difference, const char *na
     fputs("]", file);
 }
 
-bool html_calls_write(const struct call_difference *difference, FILE *file, struct error *error) {
+bool html_calls_write(struct html *html, const struct call_difference *difference,
+                      struct error *error) {
     static const char *const SELF[] = {"before", "after"}, *const CALLS[] = {"calls_before",
                                                                              "calls_after"};
+    if (!html->data || !difference->has[0] || !difference->has[1])
+        return true;
+    if (!html_data(html, "calls", error))
+        return false;
+    FILE *file = html->data;
     if (!put_procedures(difference, file))
         return error_set(error, "out of memory for the page");
     fputs(",\n\"unit\":", file);
-    if (!put_text(difference->unit ? difference->unit : "cycles", file))
+    if (!json_text_write(difference->unit ? difference->unit : "cycles", file))
         return error_set(error, "out of memory for the page");
     put_numbers(difference, "parent", true, file);
     put_numbers(difference, "procedure", false, file);

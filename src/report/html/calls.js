@@ -98,7 +98,7 @@ function layOut(tree) {
     return Object.assign(tree, {total, first, children, placed: new Uint8Array(n), left: new Float64Array(n), depth: new Uint16Array(n)});
 }
 
-/* With what they called, of both runs; then as wide as in one of them. */
+/* With what they called, of both runs. */
 function findChanges(tree) {
     tree.totals = {};
     for (const [side, self] of Object.entries(tree.sides)) {
@@ -113,8 +113,8 @@ function findChanges(tree) {
             most = Math.max(most, Math.abs(of.after[i] - of.before[i]));
         tree.most[way] = most || 1;
     }
-    useSide(tree, 'after');
 }
+/* As wide as in one of them. */
 function useSide(tree, side) {
     tree.self = tree.sides[side];
     tree.calls = tree.entered[side];
@@ -394,7 +394,7 @@ function atOnce(steps) {
 function changedFunctions(tree) {
     const entered = ['before', 'after'].some(side => tree.entered[side].some(count => count > 0));
     const sums = {};
-    for (const side of ['before', 'after']) {
+    for (const side of ['before', 'after']) { /* the tree stays as wide as after */
         useSide(tree, side);
         sums[side] = new Map(atOnce(byFunction(tree)).map(sum => [sum.procedure, sum]));
     }
@@ -441,11 +441,11 @@ const calls = callTree();
 if (calls && calls.count > 1)
     views.push({id: 'calls', title: 'Calls', draw(place) {
         if (calls.sides) {
-            findChanges(calls);
+            if (!calls.totals)
+                findChanges(calls);
             place.append(section('Who called whom, and what changed', note((calls.unit.startsWith('%') ? 'Red frames take a larger share of their run afterwards, green ones a smaller, grey ones the same' :
                 'Red frames take more afterwards, green ones less, grey ones the same') + ` (in ${calls.unit}); a frame of one run is that of the other where the names of its callers are the same.`), flameGraph(calls)),
                 changedFunctions(calls), section('The same as a tree', treeList(calls)));
-            useSide(calls, 'after');
             return;
         }
         if (!calls.total)

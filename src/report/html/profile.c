@@ -355,18 +355,11 @@ static void put_events(struct writer *writer) {
     fputs("]", writer->file);
 }
 
-static void put_string(struct writer *writer, const char *text) {
-    json_t *value = json_text(text);
-    writer->failed |=
-        !value || json_dumpf(value, writer->file, JSON_ENCODE_ANY | JSON_COMPACT) != 0;
-    json_decref(value);
-}
-
 static void put_texts(struct writer *writer) {
     fputs("\"texts\":[", writer->file);
     for (size_t i = 0; i < writer->texts.count && !ferror(writer->file); i++) {
         fputs(i ? ",\n" : "\n", writer->file);
-        put_string(writer, intern_text(&writer->texts, (uint32_t)i));
+        writer->failed |= !json_text_write(intern_text(&writer->texts, (uint32_t)i), writer->file);
     }
     fputs("]", writer->file);
 }

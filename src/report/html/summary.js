@@ -72,7 +72,7 @@ function inShort() {
             costs.places && costs.places.length ? `; ${percent(costs.places[0].share)} of that is in ${costs.places[0].function || functionName(null, costs.places[0].image, costs.places[0].offset)}.` : '.');
     const among = report.together && report.together.first_cause;
     if (among && among.cause !== 'none')
-        answer('Among threads', link(among.cause.replace('_', ' '), 'time'), ` costs most: ${percent(among.share)} of the time of their cores.`);
+        answer('Among threads', link(words(among.cause), 'time'), ` costs most: ${percent(among.share)} of the time of their cores.`);
     const phase = slowestPhase();
     if (phase)
         answer('The slowest phase', link(`phase ${phase.cluster}`, 'time'), `: CPI ${fixed(phase.cycles / phase.instructions, 2)} where the run has ${fixed(report.cpi, 2)}; ${percent(phase.instructions / report.instructions)} of the instructions, about ${percent(phase.cycles / totalCycles)} of the cycles.`);

@@ -55,5 +55,14 @@ bool compare_run_pair(struct compare_job *job, struct error *error);
 bool compare_can_be_judged(const struct compare_job *job, struct error *error);
 void compare_clean_up_pair(struct compare_job *job);
 
+/* What the studies call, with the job: the first before a run begins, the others when a run,
+ * matched regions, or a run under a layout, has ended (compare_take.c). */
+bool compare_follow_calls(void *context, unsigned side, struct simulated_run *run,
+                          struct error *error);
+bool compare_take(void *context, unsigned side, const struct simulated_run *run,
+                  struct error *error);
+bool compare_take_matched(void *context, const struct matched_runs *matched, struct error *error);
+bool compare_take_layout(void *context, const struct layout_result *result, struct error *error);
+
 /* Whether a word ends in ".json". */
 bool compare_word_ends(const char *word, const char *ending);

@@ -24,6 +24,8 @@ struct gate_job {
     struct output files[3];
 };
 
+extern const struct command_line gate_line;
+
 /* Simulates the command of an entry (`old` NULL: it has none yet), and compares it with what the
  * entry has or makes a new one of it. False: interrupted; whatever else is wrong is the entry's. */
 bool gate_entry_run(struct gate_job *job, size_t number, char **command, struct baseline_entry *old,

@@ -5,14 +5,16 @@
 #include "region/region_traces.h"
 #include "trace/convert.h"
 
+enum trace_format { TRACE_BY_ENDING, TRACE_CTRACE, TRACE_CHAMPSIM };
+
 struct trace_job {
     struct verb_run verb;
     struct input_options input;
     const char
         *output; /* the trace; of regions what all names begin with; NULL: a name by default */
     const char *info, *regions, *import;
-    bool champsim; /* --format */
-    unsigned format;
+    unsigned format; /* enum trace_format */
+    bool champsim;   /* what trace_makes_champsim() says */
     bool compress, no_addresses, no_check, warms_up, with_others;
     uint64_t warm_up;       /* instructions */
     uint64_t other_threads; /* times the region's own */
@@ -29,4 +31,8 @@ struct trace_job {
     struct region_traces traces;
 };
 
+extern const struct command_line trace_line;
 extern const struct verb trace_regions;
+
+/* By --format, or by the ending of the file. */
+bool trace_makes_champsim(const struct trace_job *job);

@@ -151,8 +151,8 @@ PROGRAM
 inlined() {
     gcc -g -O2 -DHOW=always_inline -o "$scratch/in" "$scratch/inlined.c" &&
         gcc -g -O2 -DHOW=noinline -o "$scratch/out" "$scratch/inlined.c" || return 1
-    [[ $(compare "$scratch/in" "$scratch/out" | head -n 2) =~ 'step +'.*'(no longer inlined in mix; ' ]] &&
-        [[ $(compare "$scratch/out" "$scratch/in" | head -n 2) =~ 'step -'.*'(now inlined in mix; ' ]]
+    [[ $(compare "$scratch/in" "$scratch/out" | head -n 2 | tr -s '\n ' ' ') =~ 'step +'.*'(no longer inlined in mix; ' ]] &&
+        [[ $(compare "$scratch/out" "$scratch/in" | head -n 2 | tr -s '\n ' ' ') =~ 'step -'.*'(now inlined in mix; ' ]]
 }
 check "a function that is inlined in one build alone is compared with itself" inlined
 renamed() {

@@ -44,13 +44,17 @@ static void check_arguments(const struct argp_state *state, const struct parsing
 static void check_options(const struct argp_state *state, const struct parsing *parsing,
                           unsigned number, const struct stat *file) {
     const char *path = parsing->written[number].path;
+    const struct option_row *option = parsing->written[number].option;
     for (unsigned i = 0; i < number; i++)
-        if (parsing->written[i].option != parsing->written[number].option &&
-            (file ? are_one(file, parsing->written[i].path)
-                  : !strcmp(parsing->written[i].path, path)))
-            options_fail(state, "--%s %s: is the file of --%s",
-                         parsing->written[number].option->name, path,
+        if (parsing->written[i].option == option) {
+            if (strcmp(parsing->written[i].path, path) != 0)
+                options_fail(state, "--%s %s: already given, as %s; only one is written",
+                             option->name, path, parsing->written[i].path);
+        } else if ((file ? are_one(file, parsing->written[i].path)
+                         : !strcmp(parsing->written[i].path, path))) {
+            options_fail(state, "--%s %s: is the file of --%s", option->name, path,
                          parsing->written[i].option->name);
+        }
 }
 
 static bool is_beginning(const struct parsing *parsing, unsigned number) {

@@ -93,13 +93,19 @@ static char *with_option(const char *option, char *const *command, int argc, cha
     return text_printer_end(&printer);
 }
 
+/* Traces of other tools do not tell which file their code is of: all of it has the tool's name. */
+static bool is_of_foreign_trace(const struct code_image *image) {
+    return !strcmp(image->path, "[champsim]") || !strcmp(image->path, "[drmemtrace]");
+}
+
+/* Of cycles, in code that is of no file and that nobody named. */
 static double nameless_share(const struct report *report, const struct code *code) {
     const struct simulation *simulation = report->simulation;
     double units = 0;
     for (uint64_t i = 0; i < simulation->cell_count; i++) {
         const struct code_image *image =
             &code->images[code->insns[simulation->cells[i].insn].image];
-        if (image->kind == CODE_IMAGE_ANONYMOUS && !image->symbol)
+        if (image->kind == CODE_IMAGE_ANONYMOUS && !image->symbol && !is_of_foreign_trace(image))
             units += (double)simulation->cells[i].units;
     }
     return simulation->cycles ? units / ((double)simulation->cycles * CYCLE_UNITS) : 0;

@@ -350,6 +350,8 @@ if ldconfig -p | grep -qE 'libcurl(-gnutls)?\.so\.4'; then
 else
     skip "a collector gets the profile" "no libcurl here"
 fi
+check "one file to an option that writes one" fails_with 125 'already given, as' \
+    run sim --export "$scratch/a.folded" --export "$scratch/b.folded" -- true
 check "what is no address is refused" fails_with 2 'an address is http' run epochs export --push localhost:4318
 
 finish

@@ -31,6 +31,7 @@ static bool print_result(void *verb, struct error *error) {
     const struct capture_result *result = &job->result;
     const char *path = job->path;
     const bool good = !job->verb.late.message[0]; /* there is something to do next with it */
+    const bool partial = verb_watch.signal || !good;
     double bytes_each =
         result->instructions ? (double)result->bytes / (double)result->instructions : 0;
     if (job->verb.output.json) {
@@ -39,14 +40,14 @@ static bool print_result(void *verb, struct error *error) {
                       "instructions", (json_int_t)result->instructions, "bytes",
                       (json_int_t)result->bytes, "bytes_per_instruction", bytes_each, "threads",
                       (int)result->threads, "processes", (int)result->processes, "seconds",
-                      result->seconds, "partial", verb_watch.signal != 0),
+                      result->seconds, "partial", partial),
             stderr, error);
     }
     fprintf(stderr,
             "%s: %s instruction%s, %" PRIu32 " thread%s of %" PRIu32 " process%s, in %s%s\n", path,
             text_count(result->instructions).s, text_plural(result->instructions), result->threads,
             result->threads == 1 ? "" : "s", result->processes, result->processes == 1 ? "" : "es",
-            text_duration(result->seconds).s, verb_watch.signal ? " (partial)" : "");
+            text_duration(result->seconds).s, partial ? " (partial)" : "");
     fprintf(stderr, "%s, %.3f bytes per instruction\n", text_bytes(result->bytes).s, bytes_each);
     print_lost(job);
     if (good && strcmp(path, "-") != 0)

@@ -228,25 +228,43 @@ static size_t most_cells(const struct simulation *simulation, const struct saved
 
 /* ---- sessions ---- */
 
-/* The process has the name of the command, as ps shows it, and the file of that name. */
-static bool add_process(struct session *session, const char *command, struct error *error) {
-    enum { COMMAND_BYTES = 16 };
-    char name[COMMAND_BYTES];
-    size_t length = strcspn(command, " ");
-    const char *base = command + length;
-    while (base > command && base[-1] != '/')
-        base--;
-    length = (size_t)(command + length - base);
-    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
-             base);
-    const char *executable = "";
-    for (uint32_t i = 0; i < session->code->image_count && !*executable; i++) {
-        const struct code_image *image = &session->code->images[i];
+/* The file of this name that code was executed in; "": none. */
+static const char *executable_named(const struct code *code, const char *name, size_t length) {
+    for (uint32_t i = 0; i < code->image_count; i++) {
+        const struct code_image *image = &code->images[i];
         const char *slash = strrchr(image->path, '/');
         if (image->kind == CODE_IMAGE_FILE && slash && strlen(slash + 1) == length &&
-            !strncmp(slash + 1, base, length))
-            executable = image->path;
+            !strncmp(slash + 1, name, length))
+            return image->path;
     }
+    return "";
+}
+
+static const char *after_last_slash(const char *text, const char *end) {
+    while (end > text && end[-1] != '/')
+        end--;
+    return end;
+}
+
+/* The process has the name of the command, as ps shows it, and the file of that name. Where the
+ * words of a command are joined, a space may be one of the program's own: its name ends where a
+ * file was executed that is called so, else at the first space. */
+static bool add_process(struct session *session, const char *command, struct error *error) {
+    enum { COMMAND_BYTES = 16 };
+    const char *executable = "", *end = command;
+    while (*end && !*executable) {
+        end += *end == ' ';
+        end += strcspn(end, " ");
+        const char *base = after_last_slash(command, end);
+        executable = executable_named(session->code, base, (size_t)(end - base));
+    }
+    if (!*executable)
+        end = command + strcspn(command, " ");
+    char name[COMMAND_BYTES];
+    const char *base = after_last_slash(command, end);
+    const size_t length = (size_t)(end - base);
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
+             base);
     const struct store_process process = {.command = name, .executable = executable};
     return store_process(session->store, session->id, &process, &session->process, error);
 }

@@ -350,6 +350,12 @@ if ldconfig -p | grep -qE 'libcurl(-gnutls)?\.so\.4'; then
 else
     skip "a collector gets the profile" "no libcurl here"
 fi
+spaced() {
+    cp "$scratch/calls" "$scratch/the calls" &&
+        run sim --export "$scratch/spaced.folded" -- "$scratch/the calls" one two >/dev/null &&
+        grep -q '^the calls;_start;' "$scratch/spaced.folded"
+}
+check "a space in the name of a program is a part of it" spaced
 check "one file to an option that writes one" fails_with 125 'already given, as' \
     run sim --export "$scratch/a.folded" --export "$scratch/b.folded" -- true
 check "what is no address is refused" fails_with 2 'an address is http' run epochs export --push localhost:4318

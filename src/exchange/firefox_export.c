@@ -3,7 +3,6 @@
  * whose weight it is. A profile has no times: samples stand in order. Cycles of a simulation have
  * their component as category. */
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "util/array.h"
 #include "util/file_name.h"
 #include "util/intern.h"
+#include "util/json_text.h"
 
 enum { NAME_BYTES = 4096, VERSION = 48 };
 
@@ -127,13 +127,6 @@ static bool visit_stack(void *context, const struct export_stack *stack) {
 
 /* ---- writing ---- */
 
-static void put_text(FILE *file, const char *text) {
-    json_t *value = json_string(text);
-    if (!value || json_dumpf(value, file, JSON_ENCODE_ANY | JSON_COMPACT) != 0)
-        fputs("\"?\"", file);
-    json_decref(value);
-}
-
 /* "name":[value,value ...], from an expression about item i of `count`. */
 #define COLUMN(file, name, count, format, ...)                                                     \
     do {                                                                                           \
@@ -231,9 +224,9 @@ static void put_thread(const struct thread *thread, size_t number, FILE *file) {
           "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"isMainThread\":true,"
           "\"name\":",
           file);
-    put_text(file, thread->name);
+    json_text_write(thread->name, file);
     fputs(",\"processName\":", file);
-    put_text(file, thread->name);
+    json_text_write(thread->name, file);
     fprintf(file, ",\"pid\":\"%zu\",\"tid\":%zu,\n", number, number);
     put_samples(thread, file);
     fputs("\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],"
@@ -247,7 +240,7 @@ static void put_thread(const struct thread *thread, size_t number, FILE *file) {
           file);
     for (size_t i = 0; i < thread->texts.count; i++) {
         fputs(i ? "," : "", file);
-        put_text(file, intern_text(&thread->texts, (uint32_t)i));
+        json_text_write(intern_text(&thread->texts, (uint32_t)i), file);
     }
     fputs("]}", file);
 }

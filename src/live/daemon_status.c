@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <jansson.h>
+#include "util/json_text.h"
 
 enum { ANSWER_MAX = 1 << 16, PATIENCE_MS = 5000 };
 
@@ -81,7 +81,7 @@ static json_t *member_json(const struct member *member, const struct daemon_stat
     const void *at = (const char *)status + member->offset;
     switch (member->kind) {
     case MEMBER_TEXT:
-        return json_string(at);
+        return json_text(at);
     case MEMBER_COUNT:
         return json_integer((json_int_t) * (const uint64_t *)at);
     case MEMBER_UINT32:

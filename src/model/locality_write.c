@@ -3,15 +3,10 @@
 #include <string.h>
 
 #include "model/locality.h"
-#include "util/text.h"
+#include "util/json_text.h"
 
 static json_t *count(uint64_t number) {
     return json_integer((json_int_t)number);
-}
-
-static json_t *string(const char *text) {
-    char clean[4096];
-    return json_string(text_clean(clean, sizeof clean, text));
 }
 
 static json_t *lines_of(const char *text) {
@@ -102,7 +97,7 @@ bool locality_write(const struct locality *locality, FILE *file, struct error *e
         if (locality_has(&locality->core[i]))
             json_object_set_new(core, locality_core_names[i], level_object(&locality->core[i]));
     json_t *object = json_pack("{s:i, s:o, s:s, s:o, s:b, s:b, s:o, s:o, s:o}", "culprit_locality",
-                               LOCALITY_VERSION, "program", string(locality->program), "isa",
+                               LOCALITY_VERSION, "program", json_text(locality->program), "isa",
                                locality->isa, "machine", lines_of(locality->machine), "frames",
                                (int)locality->frames, "partial", (int)locality->partial, "events",
                                events_object(&locality->events), "levels", levels, "core", core);

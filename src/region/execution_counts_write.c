@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "region/execution_counts.h"
 #include "util/csv.h"
+#include "util/json_text.h"
 
 static const char *const EDGE_NAMES[EDGE_KINDS] = {[EDGE_FALL_THROUGH] = "fall-through",
                                                    [EDGE_TAKEN] = "taken",
@@ -52,13 +51,6 @@ static void write_csv(const struct sheet *sheet) {
     }
 }
 
-static void json_text(FILE *file, const char *text) {
-    json_t *string = json_string(text); /* NULL: not UTF-8 */
-    if (!string || json_dumpf(string, file, JSON_ENCODE_ANY) != 0)
-        fputs("null", file);
-    json_decref(string);
-}
-
 static void json_point(FILE *file, const char *prefix, const struct execution_point *point) {
     if (point->image == MARKER_NO_IMAGE)
         fprintf(file, "\"%simage\": null", prefix);
@@ -78,7 +70,7 @@ static void write_json_images(const struct sheet *sheet) {
     for (size_t i = 0; i < sheet->code->image_count; i++) {
         const struct region_image *image = sheet->code->images + i;
         fprintf(sheet->file, "%s\"path\": ", separator(&first));
-        json_text(sheet->file, image->path);
+        json_text_write(image->path, sheet->file);
         fputs(", \"build_id\": \"", sheet->file);
         for (unsigned k = 0; k < image->build_id_size; k++)
             fprintf(sheet->file, "%02x", image->build_id[k]);
@@ -90,7 +82,7 @@ static void write_json(const struct sheet *sheet, const char *command) {
     FILE *file = sheet->file;
     bool first = true;
     fputs("{\"command\": ", file);
-    json_text(file, command);
+    json_text_write(command, file);
     fputs(", \"images\": [", file);
     write_json_images(sheet);
     fputs("],\n \"blocks\": [", file);

@@ -12,15 +12,12 @@
 
 #include "attribute/attribute.h"
 #include "util/error.h"
+#include "util/json_text.h"
 
 struct machine;
 struct report;
 struct stack;
 
-/* Names come from files: whatever is no text is replaced, as JSON must be UTF-8. NULL: null. */
-json_t *json_text(const char *text);
-/* Writes that; false: out of memory, or it cannot be written. */
-bool json_text_write(const char *text, FILE *file);
 /* null where there is no number, or no bound. */
 json_t *json_number(double value);
 json_t *json_count(uint64_t count);

@@ -258,7 +258,7 @@ static json_t *notes_json(const struct recording *recording) {
     if (!sees_kernel(recording))
         json_array_append_new(notes, json_string(USER_ALONE));
     if (recording->note)
-        json_array_append_new(notes, json_string(recording->note));
+        json_array_append_new(notes, json_text(recording->note));
     if (waits_are_unsure(recording))
         json_array_append_new(notes, json_string(UNSURE));
     char *turns = describe_turns(recording);

@@ -164,9 +164,9 @@ static void json_sample(struct dump *dump, const struct sample *sample) {
         snprintf(address, sizeof address, "0x%" PRIx64, sample->address[banks[i]]);
         json_t *instruction = json_pack("{s:s}", "address", address);
         if (dump->path[0])
-            json_object_set_new(instruction, "image", json_string(dump->path));
+            json_object_set_new(instruction, "image", json_text(dump->path));
         if (dump->function[0]) {
-            json_object_set_new(instruction, "function", json_string(dump->function));
+            json_object_set_new(instruction, "function", json_text(dump->function));
             json_object_set_new(instruction, "function_offset", json_count(dump->function_offset));
         }
         if (dump->header->events)

@@ -15,7 +15,6 @@
  * within it. Times are whole picoseconds, rounded at both ends, so that what is within stays
  * within. */
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,6 +23,7 @@
 #include "report/kanata.h"
 #include "report/run_format.h"
 #include "util/array.h"
+#include "util/json_text.h"
 
 enum { PIPELINE_PROCESS = 1000000, TEXT_BYTES = 128, PICOSECONDS = 1000000 /* of 1 µs */ };
 
@@ -48,12 +48,7 @@ static void put_time(FILE *file, const char *key, int64_t picoseconds) {
 }
 
 static void put_string(struct writer *writer, const char *text) {
-    json_t *value = json_string(text);
-    if (!value)
-        value = json_string("?");
-    writer->failed |=
-        !value || json_dumpf(value, writer->file, JSON_ENCODE_ANY | JSON_COMPACT) != 0;
-    json_decref(value);
+    writer->failed |= !json_text_write(text, writer->file);
 }
 
 /* Begins an event; what follows are more members, then put_end(). */

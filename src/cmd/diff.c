@@ -58,25 +58,10 @@ static char *next_of(const struct compare *compare, const struct diff_report *re
 /* For a page: who called whom, where both have stacks. */
 static bool write_calls(const struct compare *compare, const struct diff_report *report,
                         struct html *html, struct error *error) {
-    const struct profile_event *event = &compare->sets.events[0];
-    char unit[64];
-    struct call_difference calls = {.unit = unit};
-    bool good = true;
-    snprintf(unit, sizeof unit, "%s%s", report->diff.measure == DIFF_SHARE ? "% of all " : "",
-             event->unit);
-    if (report->diff.measure == DIFF_RATE)
-        snprintf(unit, sizeof unit, "%s a second", event->unit);
-    for (unsigned side = 0; good && side < 2; side++) {
-        struct call_profile profile = {0};
-        struct error none; /* there are no stacks */
-        const struct call_query query = {.process = compare->samples.process,
-                                         .event = &compare->sets.events[side]};
-        if (call_profile_read(&profile, &compare->sets.sets[side], &query, compare->program, &none))
-            good = call_difference_add(&calls, side, &profile, error);
-        call_profile_free(&profile);
-        calls.scales[side] = report->diff.scales[side];
-    }
-    good = good && html_calls_write(html, &calls, error);
+    struct call_difference calls = {0};
+    const bool good = profile_diff_calls(&report->diff, compare->samples.process, compare->program,
+                                         &calls, error) &&
+                      html_calls_write(html, &calls, error);
     call_difference_free(&calls);
     return good;
 }

@@ -23,7 +23,7 @@ struct call_difference {             /* all zero: empty */
     struct hash_index index;
     bool has[2];      /* the side was added */
     double scales[2]; /* what `self` is multiplied by to be in `unit`; 0: 1 */
-    const char *unit; /* the caller's; NULL: cycles */
+    char unit[64];    /* "": cycles */
 };
 
 /* What is added is copied. False: out of memory. */

@@ -1,6 +1,7 @@
 /* Two profiles side by side: which rows changed, and by how much more than chance. */
 #pragma once
 
+#include "query/call_difference.h"
 #include "query/profile_set.h"
 #include "query/profile_table.h"
 
@@ -42,3 +43,10 @@ struct profile_diff {
  * where the rate is compared. profile_diff_free() either way. */
 bool profile_diff_find(struct profile_diff *diff, struct error *error);
 void profile_diff_free(struct profile_diff *diff);
+
+/* Who called whom in both, in the measure of a difference that was found; of processes of this name
+ * (NULL: all). A set without stacks adds nothing. False: out of memory; call_difference_free()
+ * either way. */
+bool profile_diff_calls(const struct profile_diff *diff, const char *process,
+                        struct program *program, struct call_difference *calls,
+                        struct error *error);

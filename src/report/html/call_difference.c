@@ -43,7 +43,7 @@ bool html_calls_write(struct html *html, const struct call_difference *differenc
     if (!put_procedures(difference, file))
         return error_set(error, "out of memory for the page");
     fputs(",\n\"unit\":", file);
-    if (!json_text_write(difference->unit ? difference->unit : "cycles", file))
+    if (!json_text_write(*difference->unit ? difference->unit : "cycles", file))
         return error_set(error, "out of memory for the page");
     put_numbers(difference, "parent", true, file);
     put_numbers(difference, "procedure", false, file);

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "program/source_text.h"
 #include "report/json_values.h"
 #include "report/profile_report.h"
-#include "report/source_text.h"
 #include "report/table.h"
 #include "util/file_name.h"
 

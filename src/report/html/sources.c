@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/source_text.h"
 #include "report/json_values.h"
-#include "report/source_text.h"
 #include "util/array.h"
 #include "util/order.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/source_text.h"
 #include "report/annotation.h"
 #include "report/profile_report.h"
-#include "report/source_text.h"
 #include "util/file_name.h"
 #include "util/text.h"
 

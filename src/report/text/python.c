@@ -1,8 +1,8 @@
 /* The tables of Python's lines and functions. */
 #include <inttypes.h>
 
+#include "program/source_text.h"
 #include "report/python_report.h"
-#include "report/source_text.h"
 #include "report/table.h"
 #include "util/file_name.h"
 #include "util/text.h"

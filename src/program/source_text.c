@@ -1,5 +1,5 @@
 /* A file is read whole when a line of it is first asked for; the last few are kept. */
-#include "report/source_text.h"
+#include "program/source_text.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

@@ -6,6 +6,7 @@
 #include "cmd/compare.h"
 #include "cmd/explain.h"
 #include "cmd/interrupt.h"
+#include "cmd/path_options.h"
 #include "query/path_profile.h"
 #include "report/html_calls.h"
 #include "trace/trace_name.h"
@@ -74,6 +75,21 @@ static bool may_have_regions(const struct compare_job *job) {
     return !input->skip && !input->from && !input->follow;
 }
 
+/* A page shows who called whom; of Python lines are told, which calls lead to. */
+static bool prepare_calls(struct compare_job *job, struct error *error) {
+    for (unsigned side = 0; side < 2; side++)
+        job->python |= !job->no_python && input_runs_python(&job->run.inputs[side]);
+    if (job->layout_count > 1 || (!job->python && !job->verb.output.html))
+        return true;
+    for (unsigned side = 0; side < 2; side++) {
+        if (!(job->functions[side] = program_extents_new()))
+            return error_set(error, "out of memory for call paths");
+        job->extents[side] = program_extents_of(job->functions[side], false);
+        job->run.extents[side] = &job->extents[side];
+    }
+    return true;
+}
+
 bool compare_prepare_pair(struct compare_job *job, struct error *error) {
     job->report.report.verb = "compare";
     job->report.top = job->verb.output.top;
@@ -81,7 +97,6 @@ bool compare_prepare_pair(struct compare_job *job, struct error *error) {
     job->run.machines = &job->machines;
     job->run.threads = (struct together_request){TOGETHER_REGIONS};
     job->run.ideal = job->machine.ideal;
-    job->run.prepare = compare_follow_calls;
     job->run.take = compare_take;
     job->run.take_matched = compare_take_matched;
     job->run.context = job;
@@ -90,7 +105,7 @@ bool compare_prepare_pair(struct compare_job *job, struct error *error) {
         return false;
     if (job->full || !may_have_regions(job))
         job->run.over = 0;
-    return machine_choice_load(&job->machines, &job->machine, error) &&
+    return machine_choice_load(&job->machines, &job->machine, error) && prepare_calls(job, error) &&
            (job->layout_count < 2 || prepare_layouts(job, error));
 }
 

@@ -37,7 +37,8 @@ struct compare_job {
     struct compare_run run;
     struct layouts_run layouts;
     struct compare_report report;
-    /* For a page: who called whom. */
+    bool python, no_python; /* as of struct path_options */
+    /* For a page, and for Python: who called whom. */
     struct program_extents *functions[2];
     struct path_extents extents[2];
     struct call_difference calls;
@@ -55,10 +56,8 @@ bool compare_run_pair(struct compare_job *job, struct error *error);
 bool compare_can_be_judged(const struct compare_job *job, struct error *error);
 void compare_clean_up_pair(struct compare_job *job);
 
-/* What the studies call, with the job: the first before a run begins, the others when a run,
- * matched regions, or a run under a layout, has ended (compare_take.c). */
-bool compare_follow_calls(void *context, unsigned side, struct simulated_run *run,
-                          struct error *error);
+/* What the studies call, with the job, when a run, matched regions, or a run under a layout has
+ * ended (compare_take.c). */
 bool compare_take(void *context, unsigned side, const struct simulated_run *run,
                   struct error *error);
 bool compare_take_matched(void *context, const struct matched_runs *matched, struct error *error);

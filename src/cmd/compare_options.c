@@ -69,7 +69,12 @@ static const struct option_row OPTIONS[] = {
          "OLD, "
          "new = NEW and arguments = ARGUMENT...",
          .least = 1),
-    FLAG("markdown", markdown, "The sentence and the tables as Markdown", .group = 3),
+    FLAG("python", python,
+         "Functions and lines of Python (CPython 3.11 to 3.13) first, wherever it runs (default: "
+         "where a command is one of Python)",
+         .group = 3),
+    FLAG("no-python", no_python, "Not even there"),
+    FLAG("markdown", markdown, "The sentence and the tables as Markdown"),
     {0}};
 
 /* Of one pair. */
@@ -100,6 +105,8 @@ static void check(struct argp_state *state, void *verb) {
     if (!job->suite && job->word_count < 2)
         options_fail(state, "compare what with what? (culprit compare OLD NEW [ARGUMENT...], each "
                             "a program, a trace or a report of culprit sim --json --top 0)");
+    if (job->python && job->no_python)
+        options_fail(state, "--python and --no-python: one of them");
     if (job->markdown && job->verb.output.json)
         options_fail(state, "--markdown and --json: one or the other");
     if (job->input.stop && !job->input.limit)

@@ -1,6 +1,7 @@
 /* What culprit compare keeps of runs, as studies end them. */
 #include "cmd/compare.h"
 #include "cmd/explain.h"
+#include "query/compared_python.h"
 #include "query/path_profile.h"
 
 static void note_exit(struct compare_job *job, unsigned side, const struct trace_exit *exit) {
@@ -10,29 +11,17 @@ static void note_exit(struct compare_job *job, unsigned side, const struct trace
                     exit->signaled ? "signal" : "status", exit->status);
 }
 
-/* A page shows who called whom. */
-bool compare_follow_calls(void *context, unsigned side, struct simulated_run *run,
-                          struct error *error) {
-    struct compare_job *job = context;
-    if (!job->verb.output.html)
-        return true;
-    if (!(job->functions[side] = program_extents_new()))
-        return error_set(error, "out of memory for call paths");
-    job->extents[side] = program_extents_of(job->functions[side], false);
-    run->options.details.extents = &job->extents[side];
-    return true;
-}
-
-static bool take_calls(struct compare_job *job, unsigned side, const struct simulated_run *run,
-                       struct error *error) {
-    if (!run->simulation.paths.count)
+static bool take_calls(struct compare_job *job, unsigned side, const struct simulation *simulation,
+                       const struct code *code, struct error *error) {
+    if (!simulation->paths.count)
         return true;
     struct call_profile calls = {0};
     struct program *program = program_new();
     const bool good =
         (program || error_set(error, "out of memory for the report")) &&
-        path_profile_read(&calls, &run->simulation, trace_code(run->trace), program, error) &&
-        call_difference_add(&job->calls, side, &calls, error);
+        (!job->verb.output.html || (path_profile_read(&calls, simulation, code, program, error) &&
+                                    call_difference_add(&job->calls, side, &calls, error))) &&
+        compared_python_take(&job->report.python[side], simulation, code, error);
     call_profile_free(&calls);
     if (program)
         program_free(program);
@@ -47,7 +36,7 @@ bool compare_take(void *context, unsigned side, const struct simulated_run *run,
     job->report.runs[side].limited = job->input.limit || trace_is_cut(trace);
     if (run->input->command)
         note_exit(job, side, &exit);
-    return take_calls(job, side, run, error) &&
+    return take_calls(job, side, &run->simulation, trace_code(trace), error) &&
            compared_run_take(&job->report.runs[side], trace_command(trace), &run->simulation,
                              trace_code(trace), run->options.machine, error);
 }
@@ -60,7 +49,8 @@ bool compare_take_matched(void *context, const struct matched_runs *matched, str
         job->report.runs[side].limited = job->input.limit || trace_is_cut(trace);
         if (matched->runs[side]->input->command)
             note_exit(job, side, &exit);
-        if (!compared_run_take(&job->report.runs[side], trace_command(trace),
+        if (!take_calls(job, side, &matched->simulations[side], matched->codes[side], error) ||
+            !compared_run_take(&job->report.runs[side], trace_command(trace),
                                &matched->simulations[side], matched->codes[side], matched->machine,
                                error))
             return false;

@@ -142,9 +142,10 @@ static const struct verb ONE_PASS = {
  * --from, --thread, --for or --on-signal; and the whole of a trace in a regular file. All else, and
  * what --exact, --systematic or --fields asks for, is simulated in one pass. */
 static const struct verb *choose(void *verb) {
+    struct run *run = &((struct explain *)verb)->run;
     if (((const struct explain *)verb)->layout_count)
         return &explain_layouts;
-    run_look_for_python(&((struct explain *)verb)->run);
+    path_options_look(&run->path_options, &run->input);
     return may_be_run_twice(verb) ? &verb_explain : &ONE_PASS;
 }
 

@@ -2,10 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/verb.h"
 #include "program/python_layout.h"
 #include "report/call_report.h"
+#include "trace/trace.h"
 #include "util/command_path.h"
 
 enum { PATH_BYTES = 4096 };
@@ -70,12 +72,35 @@ static bool is_python(const char *path) {
                       strstr(executable.interpreter_argument, "python")));
 }
 
-void path_options_run(struct path_options *options, const char *name) {
+static bool runs_python(const char *name) {
     char path[PATH_BYTES];
-    const bool found = strchr(name, '/')
-                           ? is_python(name)
-                           : !command_find(name, path, sizeof path) && is_python(path);
-    options->python_found |= found && !options->no_python;
+    return strchr(name, '/') ? is_python(name)
+                             : !command_find(name, path, sizeof path) && is_python(path);
+}
+
+/* Of a trace it is the first word of its command. */
+static bool trace_runs_python(const char *path) {
+    struct stat status;
+    struct error ignored;
+    if (stat(path, &status) || !S_ISREG(status.st_mode))
+        return false;
+    struct trace *trace = trace_open(path, &ignored);
+    char *command = trace ? strdup(trace_command(trace)) : NULL;
+    trace_close(trace);
+    if (command)
+        command[strcspn(command, " ")] = 0;
+    const bool runs = command && runs_python(command);
+    free(command);
+    return runs;
+}
+
+bool input_runs_python(const struct input_options *input) {
+    return input->command ? runs_python(input->command[0])
+                          : input->trace && trace_runs_python(input->trace);
+}
+
+void path_options_look(struct path_options *options, const struct input_options *input) {
+    options->python_found |= !options->no_python && input_runs_python(input);
     options->python |= options->python_found;
 }
 

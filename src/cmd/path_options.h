@@ -25,9 +25,11 @@ void path_options_check(const struct argp_state *state, const struct path_option
                         enum report_by by);
 /* Whether they ask for anything about calls. */
 bool path_options_any(const struct path_options *options);
-/* Lines of Python are wanted where Python is what runs: the program `name`, found as a shell would,
- * or the interpreter of the script that it is. */
-void path_options_run(struct path_options *options, const char *name);
+/* Lines of Python are wanted where Python is what runs. */
+void path_options_look(struct path_options *options, const struct input_options *input);
+/* Whether the program of a command, or of a trace in a regular file, found as a shell would, is one
+ * of Python, or a script whose interpreter is. */
+bool input_runs_python(const struct input_options *input);
 
 /* Whether they, or the grain, ask for data objects. */
 bool path_options_data(const struct path_options *options, enum report_by by);

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmd/interrupt.h"
 #include "report/html_profile.h"
@@ -21,32 +20,9 @@ void run_begin(struct run *run) {
     run->study.threads = (struct together_request){TOGETHER_REGIONS};
 }
 
-/* Of a trace it is the first word of its command. */
-static void look_into_trace(struct run *run) {
-    struct stat status;
-    struct error ignored;
-    if (stat(run->input.trace, &status) || !S_ISREG(status.st_mode))
-        return;
-    struct trace *trace = trace_open(run->input.trace, &ignored);
-    char *command = trace ? strdup(trace_command(trace)) : NULL;
-    trace_close(trace);
-    if (command) {
-        command[strcspn(command, " ")] = 0;
-        path_options_run(&run->path_options, command);
-    }
-    free(command);
-}
-
-void run_look_for_python(struct run *run) {
-    if (run->input.command)
-        path_options_run(&run->path_options, run->input.command[0]);
-    else if (run->input.trace)
-        look_into_trace(run);
-}
-
 bool run_prepare(void *verb, struct error *error) {
     struct run *run = verb;
-    run_look_for_python(run);
+    path_options_look(&run->path_options, &run->input);
     options_fix_machine(&run->input, &run->machine);
     return machine_choice_load(&run->machines, &run->machine, error) &&
            verb_open_report(&run->verb, error) &&

@@ -56,8 +56,6 @@ extern const struct option_group machine_usage_group;
 void run_begin(struct run *run);
 
 /* Steps. */
-/* Whether Python is what runs; before anything else. */
-void run_look_for_python(struct run *run);
 bool run_prepare(void *run, struct error *error);
 bool run_go(void *run, struct error *error);
 void run_free(void *verb);

@@ -9,7 +9,7 @@ static bool prepare(void *verb, struct error *error) {
     struct run *run = &sim->run;
     const struct machine **machine = &run->study.options.machine;
     sim->regions.trace = run->input.trace;
-    run_look_for_python(run);
+    path_options_look(&run->path_options, &run->input);
     if (!machine_choice_load(&run->machines, &run->machine, error) ||
         !listed_regions_read(&sim->listed, &sim->regions, error) ||
         !verb_open_report(&run->verb, error) ||

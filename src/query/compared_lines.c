@@ -1,10 +1,12 @@
 /* scores[i][j]: of the best matching of the lines from i and from j on, in their order. A matching
- * of longer functions than there is room for goes by distance alone. */
+ * of longer functions than there is room for goes by distance alone. Two lines that lie as far from
+ * the first as two others did weigh less than one of the same instructions: behind a line that was
+ * put in, all do. */
 #include "query/compared_lines.h"
 
 #include <stdlib.h>
 
-enum { CELLS_MOST = 4 << 20, SAME_SHAPE = 2, SAME_DISTANCE = 1 };
+enum { CELLS_MOST = 4 << 20, SAME_SHAPE = 3, SAME_DISTANCE = 1 };
 
 static unsigned likeness(const struct compared_line *one, const struct compared_line *other) {
     return (one->shape == other->shape ? SAME_SHAPE : 0) +
@@ -20,6 +22,24 @@ static void match_by_distance(const struct compared_function *before,
         const bool found =
             j < after->line_count && after->lines[j].distance == before->lines[i].distance;
         matches[i] = found ? (uint32_t)j++ : NO_LINE;
+    }
+}
+
+/* Lines that were edited and moved are like none, but stand between lines that are matched: as many
+ * on both sides are each other's, in their order. */
+static void match_between(size_t rows, size_t columns, uint32_t *matches) {
+    for (size_t i = 0, after = 0; i < rows;) {
+        if (matches[i] != NO_LINE) {
+            after = (size_t)matches[i++] + 1;
+            continue;
+        }
+        size_t end = i;
+        while (end < rows && matches[end] == NO_LINE)
+            end++;
+        const size_t next = end < rows ? matches[end] : columns;
+        for (; next - after == end - i && i < end; i++)
+            matches[i] = (uint32_t)after++;
+        i = end;
     }
 }
 
@@ -52,6 +72,7 @@ bool compared_lines_match(const struct compared_function *before,
             matches[i++] = NO_LINE;
     }
 #undef SCORE
+    match_between(rows, columns, matches);
     free(scores);
     return true;
 }

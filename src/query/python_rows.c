@@ -12,7 +12,7 @@
 /* A line, or a function, of the paths. */
 struct key {
     const char *path, *name;
-    uint32_t line;
+    uint32_t line, first_line;
     uint32_t function; /* index into the paths' functions */
 };
 
@@ -31,11 +31,9 @@ static struct key key_of(const struct call_path_result *paths, const struct code
                          uint32_t function, bool lines) {
     const struct call_path_function *of = &paths->functions[function];
     const struct python_source *source = of->python ? &code->python[of->python - 1] : NULL;
+    const uint32_t first = source ? source->first_line : 0;
     return (struct key){source ? source->path : "", source ? source->name : "[not known]",
-                        lines    ? of->line
-                        : source ? source->first_line
-                                 : 0,
-                        function};
+                        lines ? of->line : first, first, function};
 }
 
 static bool make_groups(struct groups *groups, const struct call_path_result *paths,
@@ -55,8 +53,10 @@ static bool make_groups(struct groups *groups, const struct call_path_result *pa
     for (size_t i = 0; i < groups->key_count; i++) {
         const struct key *key = &groups->keys[i];
         if (!i || by_place(key - 1, key))
-            groups->rows[groups->count++] =
-                (struct python_row){.function = key->name, .path = key->path, .line = key->line};
+            groups->rows[groups->count++] = (struct python_row){.function = key->name,
+                                                                .path = key->path,
+                                                                .line = key->line,
+                                                                .first_line = key->first_line};
         groups->of[key->function] = groups->count - 1;
     }
     return true;

@@ -9,6 +9,7 @@
 struct python_row {
     const char *function, *path; /* "Class.method", file as the program had it; of the code */
     uint32_t line;               /* of a function: its first; 0: not known */
+    uint32_t first_line;         /* of its function; 0: not known */
     uint64_t units;              /* 1/840 cycles */
     uint64_t executions;         /* instructions */
     uint64_t calls;              /* times that it was entered; of functions */

@@ -120,16 +120,29 @@ void compare_put_change(const struct compare_report *report, const struct compar
 /* Functions that are told of and make so many times the change are not all there is to it. */
 static const double MUCH_MORE = 1.25;
 
+static int64_t change_of(const struct compared_run runs[2]) {
+    return (int64_t)(runs[1].all.units - runs[0].all.units);
+}
+
+/* Whether the lines of Python make at least half of the change. */
+static bool python_tells(const struct compare_report *report) {
+    const int64_t all = change_of(report->runs), python = change_of(report->python);
+    return (all < 0) == (python < 0) && 2 * llabs(python) >= llabs(all) && report->python_total;
+}
+
 /* The functions that make most of the change; those that change the other way are not told. */
 static void choose_told(struct compare_report *report) {
+    const bool python = python_tells(report);
+    const struct compared_change *changes =
+        python ? report->compared_python.changes : report->compared.changes;
+    const size_t total = python ? report->python_total : report->total;
     const double all = compare_has_threads(report)
                            ? 100 * (summed(&report->runs[1]) / summed(&report->runs[0]) - 1)
                            : report->percent;
     const double enough = 0.8 * fabs(all);
     double sum = 0;
-    for (size_t i = 0; i < report->total && report->told_count < COMPARE_TOLD && sum < enough;
-         i++) {
-        const struct compared_change *change = &report->compared.changes[i];
+    for (size_t i = 0; i < total && report->told_count < COMPARE_TOLD && sum < enough; i++) {
+        const struct compared_change *change = &changes[i];
         const double percent = compare_percent(report, change->units);
         if ((percent < 0) != (all < 0))
             continue;
@@ -138,10 +151,9 @@ static void choose_told(struct compare_report *report) {
         report->told[report->told_count++] = change;
         sum += fabs(percent);
     }
-    const size_t against =
-        index_where(i, report->total, (report->compared.changes[i].units < 0) != (all < 0));
-    if (sum > MUCH_MORE * fabs(all) && against < report->total)
-        report->against = &report->compared.changes[against];
+    const size_t against = index_where(i, total, (changes[i].units < 0) != (all < 0));
+    if (sum > MUCH_MORE * fabs(all) && against < total)
+        report->against = &changes[against];
 }
 
 static void put_changes(const struct compare_report *report, FILE *file) {
@@ -293,21 +305,29 @@ static bool add_notes(struct compare_report *report) {
     return good;
 }
 
+/* How many changed, and how many of these are shown. */
+static void count_changes(const struct compare_report *report, const struct compared_runs *compared,
+                          size_t *count, size_t *total) {
+    while (*total < compared->change_count && compared->changes[*total].units)
+        ++*total;
+    *count = report->top && report->top < *total ? report->top : *total;
+}
+
 bool compare_report_build(struct compare_report *report, struct error *error) {
     struct compared_run *runs = report->runs;
     if (!find_difference(report))
         return error_set(error, "out of memory for layouts");
-    if (!compared_runs_find(&runs[0], &runs[1], &report->compared, error))
+    if (!compared_runs_find(&runs[0], &runs[1], &report->compared, error) ||
+        !compared_runs_find(&report->python[0], &report->python[1], &report->compared_python,
+                            error))
         return false;
     report->percent = report->difference.count
                           ? report->difference.percent.median
                           : 100 * ((double)runs[1].elapsed / (double)runs[0].elapsed - 1);
     report->interval = interval_of(report);
     report->verdict = verdict_of(report);
-    const struct compared_runs *compared = &report->compared;
-    while (report->total < compared->change_count && compared->changes[report->total].units)
-        report->total++;
-    report->count = report->top && report->top < report->total ? report->top : report->total;
+    count_changes(report, &report->compared, &report->count, &report->total);
+    count_changes(report, &report->compared_python, &report->python_count, &report->python_total);
     choose_told(report);
     return (make_sentence(report) && add_notes(report)) ||
            error_set(error, "out of memory for the report");
@@ -320,8 +340,11 @@ bool compare_is_slower(const struct compare_report *report, double percent) {
 
 void compare_report_free(struct compare_report *report) {
     compared_runs_free(&report->compared);
-    compared_run_free(&report->runs[0]);
-    compared_run_free(&report->runs[1]);
+    compared_runs_free(&report->compared_python);
+    for (int side = 0; side < 2; side++) {
+        compared_run_free(&report->runs[side]);
+        compared_run_free(&report->python[side]);
+    }
     report_free(&report->report);
     free(report->layouts[0]);
     free(report->layouts[1]);

@@ -20,7 +20,9 @@ struct compare_pairs {
 struct compare_report {
     struct report report; /* verb, notes and next; the rest is not used */
     struct compared_run runs[2];
+    struct compared_run python[2]; /* the lines of Python in them; without places: none ran */
     struct compared_runs compared;
+    struct compared_runs compared_python;
     uint32_t top; /* rows asked for; 0: all */
     /* Of several layouts; the runs are then the mean of those. */
     struct layout_cycles *layouts[2]; /* by number; NULL: there is one */
@@ -36,7 +38,9 @@ struct compare_report {
     double interval; /* half of its 95 % interval; 0: exact; −1: not known */
     size_t count;    /* changes shown: those above 0 */
     size_t total;
-    /* Those that make most of the change, in its direction. */
+    size_t python_count, python_total; /* likewise, of `compared_python` */
+    /* Those that make most of the change, in its direction; functions of Python, where its lines
+     * make half of the change. */
     const struct compared_change *told[COMPARE_TOLD];
     unsigned told_count;
     /* The largest of those in the other direction, where they are told together and exceed the

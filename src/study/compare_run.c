@@ -21,8 +21,8 @@ static bool simulate(struct compare_run *run, unsigned side, const char *file,
                                   .threads = run->threads};
     study.options.sampling = sampling_everything();
     study.options.ideal = run->ideal;
+    study.options.details.extents = run->extents[side];
     const bool good =
-        (!run->prepare || run->prepare(run->context, side, &study, error)) &&
         (!file || (study.trace = trace_open(file, error))) &&
         simulated_run_open(&study, &run->failed, error) &&
         (!run->begin || run->begin(run->context, side, &study, error)) &&
@@ -95,6 +95,7 @@ static bool match(struct sides *sides, bool *matched, struct error *error) {
     struct matched_runs runs = {.watch = run->watch,
                                 .runs = {&sides->profiled[0], &sides->profiled[1]},
                                 .ideal = run->ideal,
+                                .extents = {run->extents[0], run->extents[1]},
                                 .regions = run->regions};
     runs.machine = machine_choice_of(run->machines, trace_isa(sides->profiled[0].trace), error);
     bool good = runs.machine && matched_runs_go(&runs, error);

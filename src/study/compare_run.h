@@ -15,12 +15,10 @@ struct compare_run {
     struct input_options inputs[2]; /* without command and trace: there is nothing to run */
     struct together_request threads;
     uint32_t ideal;
+    const struct path_extents *extents[2]; /* of each side; NULL: call paths are not asked for */
     bool again;    /* the second command is the first once more: what it says is not told twice */
     uint64_t over; /* instructions; 0: every one is simulated, however many there are */
     uint32_t regions; /* of longer ones */
-    /* Before the trace of a run is opened: it may ask for more details. May be NULL; for regions it
-     * is not called. */
-    bool (*prepare)(void *context, unsigned side, struct simulated_run *run, struct error *error);
     /* Before a run is simulated: false ends all. May be NULL; not with `over`. */
     bool (*begin)(void *context, unsigned side, const struct simulated_run *run,
                   struct error *error);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "simulate/selection.h"
+#include "study/trace_starts.h"
 
 struct first_calls {
     struct chunk_profile *profile;
@@ -49,16 +49,7 @@ bool first_calls_chunk(void *context, const struct trace_chunk *chunk, struct er
 
 bool first_calls_see(struct first_calls *calls, const struct code *code,
                      const struct trace_batch *batch) {
-    if (calls->threaded)
-        return true;
-    for (uint32_t begin = 0, end, counted; begin < batch->insn_count; begin = end) {
-        const uint64_t left = stack_starts_left(calls->starts, batch->thread);
-        end = batch_count(batch, begin, left, &counted);
-        const struct trace_batch piece = batch_slice(batch, begin, end);
-        if (!stack_starts_see(calls->starts, code, &piece))
-            return false;
-    }
-    return true;
+    return calls->threaded || stack_starts_see_batch(calls->starts, code, batch);
 }
 
 bool first_calls_end(struct first_calls *calls, const struct code *code) {

@@ -207,8 +207,16 @@ static bool make_regions(struct matching *matching, struct error *error) {
     return true;
 }
 
+static bool find_starts(struct matching *matching, unsigned side, struct error *error) {
+    struct matched_runs *matched = matching->matched;
+    return !matched->extents[side] ||
+           trace_starts_read(&matched->starts[side], matched->watch, matched->runs[side]->path,
+                             matched->extents[side], &matching->given[side], error);
+}
+
 static bool simulate(struct matching *matching, unsigned side, struct error *error) {
     struct matched_runs *matched = matching->matched;
+    const bool found = find_starts(matching, side, error);
     const struct profiled_run *run = matched->runs[side];
     struct second_run_result *second = &matched->seconds[side];
     const struct capture_options capture = {.thread = -1};
@@ -225,9 +233,11 @@ static bool simulate(struct matching *matching, unsigned side, struct error *err
                                                .warm_up = WARM_UP,
                                                .stamped = true,
                                                .given = &matching->given[side],
+                                               .details.extents = matched->extents[side],
+                                               .starts = matched->starts[side].starts,
                                                .forecast_is_known = true};
     const bool good =
-        folder && second_run(&request, second, error) &&
+        found && folder && second_run(&request, second, error) &&
         (!matched->watch->signal ||
          error_set(error, "interrupted before both runs were simulated")) &&
         region_run_finish(second->regions, run->instructions, &matched->simulations[side], error);
@@ -289,5 +299,6 @@ void matched_runs_free(struct matched_runs *matched) {
     for (int side = 0; side < 2; side++) {
         second_run_free(&matched->seconds[side]);
         simulation_free(&matched->simulations[side]);
+        trace_starts_free(&matched->starts[side]);
     }
 }

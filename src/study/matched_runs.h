@@ -12,6 +12,7 @@
 #include "simulate/paired.h"
 #include "study/profiled_run.h"
 #include "study/second_run.h"
+#include "study/trace_starts.h"
 
 struct matched_runs {
     /* Set before. */
@@ -19,11 +20,13 @@ struct matched_runs {
     const struct profiled_run *runs[2];
     const struct machine *machine;
     uint32_t ideal;
-    uint32_t regions; /* as many, or all slices there are */
+    const struct path_extents *extents[2]; /* of each run; NULL: call paths are not asked for */
+    uint32_t regions;                      /* as many, or all slices there are */
 
     char why_not[256]; /* the runs cannot be matched, for this reason; empty: they were */
     size_t markers;    /* that survive */
     uint32_t count;    /* regions that were simulated */
+    struct trace_starts starts[2]; /* of regions; empty: call paths are not asked for */
     struct second_run_result seconds[2];
     struct simulation simulations[2];
     const struct code *codes[2]; /* live as long as this */

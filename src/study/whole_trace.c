@@ -8,6 +8,7 @@
 #include "region/captured.h"
 #include "simulate/selection.h"
 #include "study/opened_trace.h"
+#include "study/trace_starts.h"
 #include "trace/region_file.h"
 #include "util/array.h"
 
@@ -18,18 +19,6 @@ static bool want_starts(struct whole_trace *whole) {
     return all_where(
         i, list->region_count,
         stack_starts_want(whole->starts, list->regions[i].thread, list->regions[i].first));
-}
-
-static bool see(struct whole_trace *whole, const struct trace_batch *batch) {
-    const struct code *code = trace_code(whole->trace);
-    for (uint32_t begin = 0, end, counted; begin < batch->insn_count; begin = end) {
-        const uint64_t left = stack_starts_left(whole->starts, batch->thread);
-        end = batch_count(batch, begin, left, &counted);
-        const struct trace_batch piece = batch_slice(batch, begin, end);
-        if (!stack_starts_see(whole->starts, code, &piece))
-            return false;
-    }
-    return true;
 }
 
 static bool of_another_run(const struct whole_trace *whole, uint64_t instructions,
@@ -57,7 +46,8 @@ static bool read_all(struct whole_trace *whole, uint64_t *instructions, struct e
                              "%s: it has several threads or programs: regions are cut out of the "
                              "trace of one",
                              whole->path);
-        if (whole->starts && !see(whole, &batch))
+        if (whole->starts &&
+            !stack_starts_see_batch(whole->starts, trace_code(whole->trace), &batch))
             return error_set(error, "out of memory for call paths");
         watch_progress(whole->watch, *instructions += count);
     }

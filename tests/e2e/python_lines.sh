@@ -106,6 +106,26 @@ def frames():
     assert loop < 0.02 * report["cycles"], loop
 globals()[sys.argv[1]]()
 PROGRAM
+# A line is put before the loop, and one in it does more.
+sed 's/^    total = 0/    total = 0\n    step = 1/; s/total += i \* i/total += len(str(i)) + i * i/' work.py >work2.py
+run trace --from Py_RunMain -o work2.ctrace -- "$python" -I -S work2.py >why 2>&1
+compares() {
+    run compare --json -o compared.json work.ctrace work2.ctrace || return 1
+    python3 -S - <<'PROGRAM'
+import json
+report = json.load(open("compared.json"))
+python = report["python"]
+first = python["changes"][0]
+assert first["function"] == "hot" and first["change"] > 0.9 * (python["cycles_after"] - python["cycles_before"]), first
+assert "total += i * i" in first["line_before"]["text"] and "total += len(str(i))" in first["line_after"]["text"], first
+assert first["line_before"]["line"] + 1 == first["line_after"]["line"], first
+assert report["sentence"].split(": ", 1)[1].startswith("hot +"), report["sentence"]
+assert f"work2.py:{first['line_after']['line']}" in report["sentence"], report["sentence"]
+assert python["cycles_after"] <= report["after"]["elapsed_cycles"], python
+PROGRAM
+}
+check "two runs of Python are compared by its functions and lines" compares
+check "or not" fails_with 2 'one of them' run compare --python --no-python work.ctrace work2.ctrace
 check "lines and functions of Python sum to what is theirs" python3 -S look.py sums
 check "the hottest line is the one that it must be" python3 -S look.py hottest
 check "functions are entered as often as they are" python3 -S look.py exact

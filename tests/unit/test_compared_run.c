@@ -80,6 +80,29 @@ static void a_line_that_moved_is_found(void **state) {
     finish(&runs, &before, &after);
 }
 
+/* A line is put before others, and the last but one is edited: distances alone would pair each line
+ * with the one before it. Lines 10, 11 and 13 keep their instructions; 12, of other instructions
+ * now, is left between 11 and 13, and so is 13 between 12 and 14. */
+static void a_line_that_was_edited_and_moved_is_found(void **state) {
+    (void)state;
+    struct compared_run before = {0}, after = {0};
+    struct compared_runs runs;
+    add(&before, "old", "work", 10, 0x10, "push rbp", 5, 0);
+    add(&before, "old", "work", 11, 0x11, "xor eax, eax", 5, 0);
+    add(&before, "old", "work", 12, 0x12, "add eax, 1", 100, 0);
+    add(&before, "old", "work", 13, 0x13, "ret", 5, 0);
+    add(&after, "old", "work", 10, 0x10, "push rbp", 5, 0);
+    add(&after, "old", "work", 11, 0x11, "inc ecx", 5, 0);
+    add(&after, "old", "work", 12, 0x12, "xor eax, eax", 5, 0);
+    add(&after, "old", "work", 13, 0x13, "imul eax, 3", 400, 0);
+    add(&after, "old", "work", 14, 0x14, "ret", 5, 0);
+    assert_true(compared_runs_find(&before, &after, &runs, &error));
+    assert_int_equal(runs.changes[0].units, 305);
+    assert_int_equal(runs.changes[0].lines[0]->place->line, 12);
+    assert_int_equal(runs.changes[0].lines[1]->place->line, 13);
+    finish(&runs, &before, &after);
+}
+
 /* Pieces of a function are one with it: 10 + 20 units and 40. Without lines, an instruction is one:
  * the branch, which is 2 bytes further on, has the 15 that are new. */
 static void pieces_and_instructions(void **state) {
@@ -209,6 +232,7 @@ static void nothing_compares_with_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_that_moved_is_found),
+        cmocka_unit_test(a_line_that_was_edited_and_moved_is_found),
         cmocka_unit_test(pieces_and_instructions),
         cmocka_unit_test(the_cause_goes_with_the_change),
         cmocka_unit_test(a_struct_that_grew),

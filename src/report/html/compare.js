@@ -30,18 +30,23 @@ function sideTable(before, after) {
         })));
 }
 
+function changesTable(changes, most, label) {
+    const where = line => line && line.file ? `${baseName(line.file)}:${line.line}` : line && line.text ? line.text : '';
+    return table(changes, [
+        columnText('function', row => row.function), columnText('image', row => row.image), columnNumber('% of all before', row => row.percent, signed),
+        {title: 'less | more', bar: true, value: row => row.percent, show: row => twoWay(row.percent, most)},
+        columnText('most in', row => row.reason || ''), columnText('line before', row => where(row.line_before)), columnText('line after', row => where(row.line_after)),
+        columnNumber('cycles before', row => row.before && row.before.cycles, quantity), columnNumber('after', row => row.after && row.after.cycles, quantity)
+    ], {label});
+}
+
 if (report && report.before && report.after && report.changes)
     views.push({id: 'changes', title: 'Changes', draw(place) {
-        const most = Math.max(1e-9, ...report.changes.map(change => Math.abs(change.percent)));
-        const where = line => line && line.file ? `${baseName(line.file)}:${line.line}` : line && line.text ? line.text : '';
+        const most = Math.max(1e-9, ...report.changes.concat(report.python ? report.python.changes : []).map(change => Math.abs(change.percent)));
         place.append(section('What changed', el('p', null, el('strong', null, report.sentence))),
             section('Before and after', stackPair(), sideTable(report.before, report.after)),
-            section('By function', table(report.changes, [
-                columnText('function', row => row.function), columnText('image', row => row.image), columnNumber('% of all before', row => row.percent, signed),
-                {title: 'less | more', bar: true, value: row => row.percent, show: row => twoWay(row.percent, most)},
-                columnText('most in', row => row.reason || ''), columnText('line before', row => where(row.line_before)), columnText('line after', row => where(row.line_after)),
-                columnNumber('cycles before', row => row.before && row.before.cycles, quantity), columnNumber('after', row => row.after && row.after.cycles, quantity)
-            ], {label: 'changes'})), notesList() || '');
+            report.python ? section('By function of Python', changesTable(report.python.changes, most, 'changes of Python')) : '',
+            section('By function', changesTable(report.changes, most, 'changes')), notesList() || '');
     }});
 
 function stackPair() {

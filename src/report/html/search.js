@@ -8,7 +8,7 @@ function searched() {
     const found = functions.map(row => ({kind: 'function', name: row.name, about: baseName(row.image), cycles: row.cycles, where: codeOf.has(row.index) ? ['code', row.index] : ['functions']}));
     if (profile)
         found.push(...lines().map(row => ({kind: 'line', name: `${baseName(row.file)}:${row.line}`, about: functions[row.function].name, cycles: row.cycles, where: ['code', row.function, 'line', row.line]})));
-    for (const row of report.changes || [])
+    for (const row of (report.python && report.python.changes || []).concat(report.changes || []))
         found.push({kind: 'change', name: row.function || row.image, about: `${signed(row.percent)} %`, cycles: 0, where: ['changes']});
     for (const row of report.data && report.data.objects || [])
         found.push({kind: 'data', name: row.name || row.kind, about: row.kind, cycles: row.cycles, where: ['data']});

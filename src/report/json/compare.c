@@ -109,19 +109,36 @@ static json_t *pairs_json(const struct compare_report *report) {
     return pairs->count ? json_pack("{s:i}", "regions", (int)pairs->count) : json_null();
 }
 
+static json_t *changes_json(const struct compare_report *report,
+                            const struct compared_change *changes, size_t count) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, change_json(report, &changes[i]));
+    return array;
+}
+
+/* null: no Python ran of which lines are known. */
+static json_t *python_json(const struct compare_report *report) {
+    const struct compared_run *runs = report->python;
+    if (!runs[0].count && !runs[1].count)
+        return json_null();
+    return json_pack("{s:f, s:f, s:o, s:o}", "cycles_before", cycles_of((int64_t)runs[0].all.units),
+                     "cycles_after", cycles_of((int64_t)runs[1].all.units), "changes",
+                     changes_json(report, report->compared_python.changes, report->python_count),
+                     "change_count", json_count(report->python_total));
+}
+
 json_t *compare_report_object(const struct compare_report *report) {
     static const char *const VERDICTS[] = {
         [COMPARE_SAME] = "same", [COMPARE_SLOWER] = "slower", [COMPARE_FASTER] = "faster"};
-    json_t *changes = json_array();
-    for (size_t i = 0; i < report->count; i++)
-        json_array_append_new(changes, change_json(report, &report->compared.changes[i]));
-    return json_pack("{s:o, s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "before",
+    return json_pack("{s:o, s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "before",
                      run_json(&report->runs[0]), "after", run_json(&report->runs[1]), "verdict",
                      VERDICTS[report->verdict], "percent", report->percent, "half_interval_95",
                      report->interval < 0 ? json_null() : json_number(report->interval), "sentence",
                      json_text(report->sentence), "pairs", pairs_json(report), "layouts",
-                     layouts_json(report), "changes", changes, "change_count",
-                     json_count(report->total));
+                     layouts_json(report), "changes",
+                     changes_json(report, report->compared.changes, report->count), "change_count",
+                     json_count(report->total), "python", python_json(report));
 }
 
 bool compare_report_json(const struct compare_report *report, FILE *file, struct error *error) {

@@ -95,17 +95,20 @@ static void add_side(struct table *table, const struct compared_function *functi
     table_cell(table, function ? text_cycles(function->cost.units).s : "-");
 }
 
-static void print_changes(const struct compare_report *report, const struct page *page) {
+static void print_changes(const struct compare_report *report, const struct page *page,
+                          const struct compared_change *changes, size_t count, size_t total,
+                          bool python) {
     struct table *table = table_new(page);
     table_column(table, " change", TABLE_FIGURE, .gap = 0);
     table_column(table, "before", TABLE_FIGURE, .gap = 2);
     table_column(table, "after", TABLE_FIGURE, .gap = 2);
-    table_column(table, "function", TABLE_NAME, .gap = 2, .least = 20);
+    table_column(table, python ? "Python function" : "function", TABLE_NAME, .gap = 2, .least = 20);
     table_column(table, "most of it", TABLE_WORD, .gap = 2);
     table_column(table, "at", TABLE_PATH, .gap = 2, .least = 12);
-    table_column(table, "instruction", TABLE_TEXT, .gap = 2, .least = 12, .rank = 1);
-    for (size_t i = 0; i < report->count; i++) {
-        const struct compared_change *change = &report->compared.changes[i];
+    table_column(table, python ? "text" : "instruction", TABLE_TEXT, .gap = 2, .least = 12,
+                 .rank = 1);
+    for (size_t i = 0; i < count; i++) {
+        const struct compared_change *change = &changes[i];
         const struct compared_line *line = change->lines[1] ? change->lines[1] : change->lines[0];
         char reason[CHANGE_REASON_BYTES], place[CHANGE_PLACE_BYTES];
         compare_reason(change, reason, sizeof reason);
@@ -118,7 +121,7 @@ static void print_changes(const struct compare_report *report, const struct page
         table_cell(table, place);
         table_cell(table, line ? line->place->text : "");
     }
-    table_more(table, 7, report->total - report->count);
+    table_more(table, 7, total - count);
     fputc('\n', page->file);
     table_end(table);
 }
@@ -128,8 +131,11 @@ void compare_report_tables(const struct compare_report *report, const struct pag
     if (report->difference.count)
         print_layouts(report, page);
     print_causes(report, page);
+    if (report->python_count)
+        print_changes(report, page, report->compared_python.changes, report->python_count,
+                      report->python_total, true);
     if (report->count)
-        print_changes(report, page);
+        print_changes(report, page, report->compared.changes, report->count, report->total, false);
     report_text_foot(&report->report, page);
 }
 
@@ -168,6 +174,24 @@ void compare_put_cell(const char *text, FILE *file) {
     fputs("` ", file);
 }
 
+static void put_markdown_changes(const struct compare_report *report,
+                                 const struct compared_change *changes, size_t count,
+                                 const char *what, FILE *file) {
+    if (count)
+        fprintf(file, "| change | %s | most of it | at |\n|---:|---|---|---|\n", what);
+    for (size_t i = 0; i < count; i++) {
+        const struct compared_change *change = &changes[i];
+        char reason[CHANGE_REASON_BYTES], place[CHANGE_PLACE_BYTES];
+        compare_reason(change, reason, sizeof reason);
+        compare_place(change, place, sizeof place);
+        fprintf(file, "| %+.2f %% ", compare_shown(compare_percent(report, change->units), 2));
+        compare_put_cell(compare_function(change), file);
+        fprintf(file, "| %s ", reason);
+        compare_put_cell(place, file);
+        fputs("|\n", file);
+    }
+}
+
 void compare_report_markdown(const struct compare_report *report, FILE *file) {
     char clean[4096];
     fprintf(file, "**%s**\n\n", text_clean(clean, sizeof clean, report->sentence));
@@ -185,18 +209,9 @@ void compare_report_markdown_tables(const struct compare_report *report, FILE *f
     fprintf(
         file, "| %s | %+.2f %% |\n\n", text_count(new->all.executions).s,
         compare_shown(ratio_percent((double)old->all.executions, (double)new->all.executions), 2));
-    if (!report->count)
-        return;
-    fputs("| change | function | most of it | at |\n|---:|---|---|---|\n", file);
-    for (size_t i = 0; i < report->count; i++) {
-        const struct compared_change *change = &report->compared.changes[i];
-        char reason[CHANGE_REASON_BYTES], place[CHANGE_PLACE_BYTES];
-        compare_reason(change, reason, sizeof reason);
-        compare_place(change, place, sizeof place);
-        fprintf(file, "| %+.2f %% ", compare_shown(compare_percent(report, change->units), 2));
-        compare_put_cell(compare_function(change), file);
-        fprintf(file, "| %s ", reason);
-        compare_put_cell(place, file);
-        fputs("|\n", file);
-    }
+    put_markdown_changes(report, report->compared_python.changes, report->python_count,
+                         "Python function", file);
+    if (report->python_count && report->count)
+        fputc('\n', file);
+    put_markdown_changes(report, report->compared.changes, report->count, "function", file);
 }

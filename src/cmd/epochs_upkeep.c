@@ -132,7 +132,12 @@ bool epochs_prune(struct epochs_request *request, struct error *error) {
     struct ongoing ongoing;
     uint64_t removed;
     bool good = read_ongoing(store, &ongoing, error) &&
-                store_prune(store, before, request->size_bytes, ongoing.epoch, &removed, error);
+                store_prune(store,
+                            &(struct store_retention){.before = before,
+                                                      .bytes = request->size_bytes,
+                                                      .kept = &ongoing.epoch,
+                                                      .kept_count = 1},
+                            &removed, error);
     if (good) {
         printf("removed %" PRIu64 " epoch%s\n", removed, text_plural(removed));
         if (ongoing.epoch && (ongoing.saved < before || request->size_bytes))

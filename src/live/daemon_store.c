@@ -120,7 +120,12 @@ static bool prune(struct daemon *daemon, struct error *error) {
     int64_t before =
         options->keep_seconds > 0 ? clock_since_1970() - (int64_t)(options->keep_seconds * 1e9) : 0;
     if ((before || options->keep_bytes) &&
-        !store_prune(daemon->store, before, options->keep_bytes, daemon->session, &removed, error))
+        !store_prune(daemon->store,
+                     &(struct store_retention){.before = before,
+                                               .bytes = options->keep_bytes,
+                                               .kept = &daemon->session,
+                                               .kept_count = 1},
+                     &removed, error))
         return false;
     if (removed)
         daemon_say(daemon, "removed %llu old epoch%s from %s", (unsigned long long)removed,

@@ -1,5 +1,4 @@
 /* Trees of calls: what is there is read, what is new goes into it, and the whole is written. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,10 +17,10 @@ static int64_t total_of(const struct store_call *calls, size_t count) {
     return saturated(total);
 }
 
-static bool decode(struct store *store, sqlite3_stmt *statement, int column, int64_t id,
+static bool decode(struct store *store, struct statement *statement, int column, int64_t id,
                    size_t *count, struct error *error) {
-    const void *blob = sqlite3_column_blob(statement, column);
-    size_t size = (size_t)sqlite3_column_bytes(statement, column);
+    size_t size;
+    const void *blob = column_bytes(statement, column, &size);
     struct error damage;
     return blob_decode_calls(&store->codec, blob, size, &store->old_calls,
                              &store->old_calls_capacity, count, &damage) ||
@@ -61,16 +60,16 @@ static bool add_images(struct store *store, int64_t id, const struct store_call 
 }
 
 /* As `statement` has found it; 0: there is no tree yet. */
-static bool read_present(struct store *store, sqlite3_stmt *statement, int64_t *id, size_t *count,
-                         struct error *error) {
+static bool read_present(struct store *store, struct statement *statement, int64_t *id,
+                         size_t *count, struct error *error) {
     int row = statement ? database_step(store, statement, error) : -1;
     *id = 0;
     *count = 0;
     if (row <= 0)
         return row == 0;
-    *id = sqlite3_column_int64(statement, 0);
+    *id = column_integer(statement, 0);
     bool good = decode(store, statement, 1, *id, count, error);
-    sqlite3_reset(statement);
+    database_reset(statement);
     return good;
 }
 
@@ -80,7 +79,7 @@ static bool write_tree(struct store *store, const struct store_call_tree *key, i
         return error_prefix(error, "%s", store->path);
     const struct datum total = INTEGER(total_of(tree->calls, tree->count));
     const struct datum data = BLOB(store->codec.packed, store->codec.size);
-    sqlite3_stmt *statement =
+    struct statement *statement =
         id ? BIND(store, SET_CALLS, error, INTEGER(id), total, data)
            : BIND(store, ADD_CALLS, error, INTEGER(key->session->id), INTEGER(key->process->id),
                   INTEGER(key->event->id), total, data);
@@ -126,15 +125,15 @@ static bool visit_row(void *context, const struct session_entry *entry, struct e
     struct walk *walk = context;
     struct store *store = walk->rows.store;
     const struct store_filter *filter = walk->rows.filter;
-    sqlite3_stmt *statement = walk->rows.statement;
-    int64_t id = sqlite3_column_int64(statement, 0);
-    const struct store_event *event = session_event(entry, sqlite3_column_int64(statement, 2));
-    if (!event || sqlite3_column_type(statement, 4) == SQLITE_NULL)
+    struct statement *statement = walk->rows.statement;
+    int64_t id = column_integer(statement, 0);
+    const struct store_event *event = session_event(entry, column_integer(statement, 2));
+    if (!event || column_is_null(statement, 5))
         return database_damaged(store, error, "calls %lld are of no known event or process",
                                 (long long)id);
     if (filter && filter->event && strcmp(filter->event, event->name) != 0)
         return true;
-    const struct store_process process = process_of_row(statement, 1, 4);
+    const struct store_process process = process_of_row(statement, 1, 5);
     if (filter && filter->choice &&
         !sample_choice_admits(filter->choice, &entry->session, &process))
         return true;
@@ -158,33 +157,28 @@ bool store_each_call_tree(struct store *store, const struct store_filter *filter
                           store_call_tree_visitor *visit, void *context, struct error *error) {
     struct walk walk = {
         .rows = {.store = store, .filter = filter}, .visit = visit, .context = context};
-    return session_rows_walk(
-        &walk.rows,
-        "SELECT calls.id, process, event, data, " PROCESS_COLUMNS " FROM calls "
-        "LEFT JOIN process ON process.id = process WHERE calls.session = ? ORDER BY process, event",
-        visit_row, &walk, error);
+    return session_rows_walk(&walk.rows, WALK_CALLS, 4, visit_row, &walk, error);
 }
 
 /* ---- checking ---- */
 
 static bool has_image(struct store *store, int64_t id, int64_t image, struct error *error) {
-    char sql[96];
-    int64_t count;
-    snprintf(sql, sizeof sql,
-             "SELECT count(*) FROM calls_image WHERE image = %lld AND calls = %lld",
-             (long long)image, (long long)id);
-    return database_integer(store, sql, &count, error) &&
-           (count || database_damaged(store, error, "calls %lld refer to image %lld unsaid",
-                                      (long long)id, (long long)image));
+    struct statement *statement = BIND(store, HAS_CALLS_IMAGE, error, INTEGER(image), INTEGER(id));
+    if (!statement || database_step(store, statement, error) < 0)
+        return false;
+    const int64_t count = column_integer(statement, 0);
+    database_reset(statement);
+    return count || database_damaged(store, error, "calls %lld refer to image %lld unsaid",
+                                     (long long)id, (long long)image);
 }
 
-static bool check_tree(struct store *store, sqlite3_stmt *statement, struct error *error) {
-    int64_t id = sqlite3_column_int64(statement, 0);
+static bool check_tree(struct store *store, struct statement *statement, struct error *error) {
+    int64_t id = column_integer(statement, 0);
     size_t count;
     if (!decode(store, statement, 2, id, &count, error))
         return false;
     const struct store_call *calls = store->old_calls;
-    if (total_of(calls, count) != sqlite3_column_int64(statement, 1))
+    if (total_of(calls, count) != column_integer(statement, 1))
         return database_damaged(store, error, "calls %lld: their total is wrong", (long long)id);
     size_t image_count;
     int64_t *images = calls_images(calls, count, &image_count);
@@ -195,13 +189,13 @@ static bool check_tree(struct store *store, sqlite3_stmt *statement, struct erro
 }
 
 bool calls_check(struct store *store, struct error *error) {
-    sqlite3_stmt *statement = database_prepare(store, "SELECT id, total, data FROM calls", error);
+    struct statement *statement = database_prepare(store, CHECK_CALLS, error);
     int row = -1;
     while (statement && (row = database_step(store, statement, error)) > 0)
         if (!check_tree(store, statement, error)) {
             row = -1;
             break;
         }
-    sqlite3_finalize(statement);
+    database_finalize(statement);
     return row == 0;
 }

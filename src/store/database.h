@@ -1,49 +1,23 @@
-/* What the files of this room share: the connection to SQLite, its statements, transactions, and
- * errors that say what to do. */
+/* What the files of this room share: the connection to a database, its statements, transactions,
+ * and errors that say what to do. What differs between databases is behind struct backend. */
 #pragma once
 
-#include <sqlite3.h>
-#include <time.h>
-
 #include "store/blob.h"
+#include "store/statements.h"
 #include "store/store.h"
 #include "util/arena.h"
-
-enum statement {
-    ADD_SESSION,
-    UPDATE_SESSION,
-    WEIGH_SESSION,
-    ADD_EVENT,
-    EVENT_TOTAL,
-    FIND_IMAGE,
-    ADD_IMAGE,
-    GET_IMAGE,
-    SET_SYMBOLS,
-    GET_SYMBOLS,
-    FIND_PROCESS,
-    ADD_PROCESS,
-    FIND_PROFILE,
-    ADD_PROFILE,
-    SET_PROFILE,
-    FIND_CALLS,
-    ADD_CALLS,
-    SET_CALLS,
-    ADD_CALLS_IMAGE,
-    STATEMENT_COUNT
-};
 
 struct stored_images; /* what was read of the table of images (image.c) */
 
 struct store {
-    char path[PATH_MAX];
-    sqlite3 *database;
-    sqlite3_stmt *statements[STATEMENT_COUNT]; /* prepared when first needed */
+    char path[PATH_MAX]; /* or an address, without a password */
+    const struct backend *backend;
+    void *connection;                              /* the back end's own; NULL: not connected */
+    struct statement *statements[STATEMENT_COUNT]; /* prepared when first needed */
     enum store_access access;
-    bool immutable;        /* read on the promise that nobody writes, */
-    struct timespec as_of; /* when the file had last been written */
-    bool in_transaction;   /* of store_begin */
-    bool doomed;           /* it can only be rolled back */
-    unsigned write_depth;  /* write_begin without write_end */
+    bool in_transaction;  /* of store_begin */
+    bool doomed;          /* it can only be rolled back */
+    unsigned write_depth; /* write_begin without write_end */
     struct stored_images *images;
     struct blob_codec codec;
     struct store_value *old_values, *new_values; /* for merging */
@@ -52,18 +26,14 @@ struct store {
     size_t old_calls_capacity;
 };
 
-/* What SQLite could not do, as one line that begins with the path. Returns false. */
-bool database_fail(struct store *store, struct error *error);
-/* "PATH is damaged: ..." */
-bool database_damaged(struct store *store, struct error *error, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-bool database_out_of_memory(struct store *store, struct error *error);
-
-/* ---- statements ---- */
+/* A prepared statement; a back end's own begins with this. */
+struct statement {
+    const struct backend *backend;
+};
 
 struct datum {
-    enum { DATUM_INTEGER, DATUM_REAL, DATUM_TEXT, DATUM_BLOB } type;
-    int64_t integer; /* or bytes of the blob */
+    enum { DATUM_INTEGER, DATUM_REAL, DATUM_TEXT, DATUM_BLOB, DATUM_LIST } type;
+    int64_t integer; /* or bytes of the blob, or how many numbers the list has */
     double real;
     const void *bytes; /* must live until the statement was run */
 };
@@ -72,35 +42,108 @@ struct datum {
 #define TEXT(value)    ((struct datum){.type = DATUM_TEXT, .bytes = (value)}) /* NULL: "" */
 #define BLOB(at, size)                                                                             \
     ((struct datum){.type = DATUM_BLOB, .bytes = (at), .integer = (int64_t)(size)})
+/* Of int64_t. */
+#define LIST(at, count)                                                                            \
+    ((struct datum){.type = DATUM_LIST, .bytes = (at), .integer = (int64_t)(count)})
 
-/* Counts go into SQLite's signed integers: what is larger than those is written as the largest. */
+/* Counts go into signed integers: what is larger than those is written as the largest. */
 static inline int64_t saturated(uint64_t count) {
     return count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
 
-/* A prepared statement, ready to be run with these parameters; NULL with an error. */
-sqlite3_stmt *database_bind(struct store *store, enum statement number, const struct datum *data,
-                            int count, struct error *error);
-#define BIND(store, statement, error, ...)                                                         \
-    database_bind(store, statement, (const struct datum[]){__VA_ARGS__},                           \
+/* ---- what a kind of database does in its own way ---- */
+
+struct backend {
+    const char *const *statements; /* NULL of a number: as STATEMENTS has it; "": nothing to do */
+    size_t sessions_at_once;       /* the list that a walk's statement takes as its ?1 */
+
+    /* Connects store->path or `address`, which may have a password; whatever it failed at, close()
+     * follows. */
+    bool (*open)(struct store *store, const char *address, struct error *error);
+    void (*close)(struct store *store);
+    /* Whether it may be that it was written while it was read on the promise that nobody writes;
+     * NULL: never. */
+    bool (*changed)(const struct store *store);
+    bool (*size)(struct store *store, uint64_t *bytes, uint64_t *unused, struct error *error);
+    bool (*compact)(struct store *store, uint64_t *before, uint64_t *after, struct error *error);
+    /* Whether the tables themselves are whole, and refer to nothing that is not there. */
+    bool (*check)(struct store *store, struct error *error);
+    bool (*prune)(struct store *store, const struct store_retention *retention, uint64_t *removed,
+                  struct error *error);
+
+    struct statement *(*prepare)(struct store *store, const char *sql, bool kept,
+                                 struct error *error);
+    void (*finalize)(struct statement *statement);
+    bool (*bind)(struct store *store, struct statement *statement, const struct datum *data,
+                 int count, struct error *error);
+    int (*step)(struct store *store, struct statement *statement, struct error *error);
+    void (*reset)(struct statement *statement);
+    int64_t (*changes)(struct store *store); /* rows, by the last statement */
+
+    /* Of the row that a step has found. */
+    int64_t (*integer)(struct statement *statement, int column);
+    double (*real)(struct statement *statement, int column);
+    const void *(*bytes)(struct statement *statement, int column, size_t *size); /* NULL: none */
+    const char *(*text)(struct statement *statement, int column);                /* never NULL */
+    bool (*is_null)(struct statement *statement, int column);
+
+    bool (*begin)(struct store *store, struct error *error);
+    bool (*commit)(struct store *store, struct error *error);
+    void (*rollback)(struct store *store); /* also when there is nothing to roll back */
+};
+extern const struct backend SQLITE_BACKEND;
+
+/* ---- errors ---- */
+
+/* "PATH is damaged: ..." Returns false, as the other does. */
+bool database_damaged(struct store *store, struct error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool database_out_of_memory(struct store *store, struct error *error);
+
+/* ---- statements ---- */
+
+/* A kept statement, ready to be run with these parameters; NULL with an error. */
+struct statement *database_bind(struct store *store, enum statement_number number,
+                                const struct datum *data, int count, struct error *error);
+#define BIND(store, number, error, ...)                                                            \
+    database_bind(store, number, (const struct datum[]){__VA_ARGS__},                              \
                   (int)(sizeof((const struct datum[]){__VA_ARGS__}) / sizeof(struct datum)),       \
                   error)
 
-/* A prepared statement that is not kept: for walks, and for what is rarely done. NULL with an
- * error. */
-sqlite3_stmt *database_prepare(struct store *store, const char *sql, struct error *error);
+/* A statement that is not kept: for walks, and for what is rarely done. NULL with an error. */
+struct statement *database_prepare(struct store *store, enum statement_number number,
+                                   struct error *error);
+bool database_bind_to(struct store *store, struct statement *statement, struct datum datum,
+                      struct error *error);
+void database_finalize(struct statement *statement); /* NULL too */
 
 /* 1: a row; 0: no more rows, and the statement is reset; −1: an error, likewise. */
-int database_step(struct store *store, sqlite3_stmt *statement, struct error *error);
+int database_step(struct store *store, struct statement *statement, struct error *error);
+/* Leaves a row before the last. */
+void database_reset(struct statement *statement);
 /* Runs a statement that has no rows. NULL: what bound it has failed. */
-bool database_run(struct store *store, sqlite3_stmt *statement, struct error *error);
-/* The same of SQL with at most one parameter, an integer, wherever ?1 stands. */
-bool database_execute(struct store *store, const char *sql, int64_t parameter, struct error *error);
-/* The first column of the only row. */
-bool database_integer(struct store *store, const char *sql, int64_t *value, struct error *error);
+bool database_run(struct store *store, struct statement *statement, struct error *error);
+/* The same of one with at most one parameter. */
+bool database_execute(struct store *store, enum statement_number number, int64_t parameter,
+                      struct error *error);
+/* How many rows the last statement has changed. */
+int64_t database_changes(struct store *store);
 
-/* Never NULL. */
-const char *database_text(sqlite3_stmt *statement, int column);
+static inline int64_t column_integer(struct statement *statement, int column) {
+    return statement->backend->integer(statement, column);
+}
+static inline double column_real(struct statement *statement, int column) {
+    return statement->backend->real(statement, column);
+}
+static inline const void *column_bytes(struct statement *statement, int column, size_t *size) {
+    return statement->backend->bytes(statement, column, size);
+}
+static inline const char *column_text(struct statement *statement, int column) {
+    return statement->backend->text(statement, column);
+}
+static inline bool column_is_null(struct statement *statement, int column) {
+    return statement->backend->is_null(statement, column);
+}
 
 /* ---- transactions ---- */
 
@@ -108,11 +151,13 @@ const char *database_text(sqlite3_stmt *statement, int column);
  * caller's, which a failure dooms. write_end returns `good` unless the commit fails. */
 bool write_begin(struct store *store, struct error *error);
 bool write_end(struct store *store, bool good, struct error *error);
-/* Runs a statement that writes. *id (may be NULL) is the row that it made. */
-bool database_write(struct store *store, sqlite3_stmt *statement, int64_t *id, struct error *error);
+/* Runs a statement that writes. *id (NULL: it returns none) is the row that it made. */
+bool database_write(struct store *store, struct statement *statement, int64_t *id,
+                    struct error *error);
 /* The row that one statement finds, or that the other adds, of the same data. */
-bool database_find_or_add(struct store *store, enum statement find, enum statement add,
-                          const struct datum *data, int count, int64_t *id, struct error *error);
+bool database_find_or_add(struct store *store, enum statement_number find,
+                          enum statement_number add, const struct datum *data, int count,
+                          int64_t *id, struct error *error);
 
 /* ---- pieces of other files ---- */
 
@@ -136,8 +181,7 @@ struct session_entry *session_list_find(struct store *store, struct session_list
 
 /* A process as a row of a walk has it: its number in column `id`, PROCESS_COLUMNS from `column` on.
  * Strings live as long as the row. */
-#define PROCESS_COLUMNS "command, executable, pid, thread, processor, cgroup, \"begin\", \"end\""
-struct store_process process_of_row(sqlite3_stmt *statement, int id, int column);
+struct store_process process_of_row(struct statement *statement, int id, int column);
 
 bool session_wanted(const struct store_filter *filter, int64_t session);
 
@@ -145,15 +189,15 @@ bool session_wanted(const struct store_filter *filter, int64_t session);
 struct session_rows {
     struct store *store;
     const struct store_filter *filter;
-    sqlite3_stmt *statement; /* at a row, when the visitor is called */
-    bool ended;              /* by the visitor, which is no error */
+    struct statement *statement; /* at a row, when the visitor is called */
+    bool ended;                  /* by the visitor, which is no error */
 };
 typedef bool session_row_visitor(void *context, const struct session_entry *entry,
                                  struct error *error);
-/* `sql` has the session as its only parameter. Of `rows`, store and filter are set. The visitor's
- * false is an error. */
-bool session_rows_walk(struct session_rows *rows, const char *sql, session_row_visitor *visit,
-                       void *context, struct error *error);
+/* The statement has a list of sessions as its only parameter, and rows tell in `column` which of
+ * them they are of. Of `rows`, store and filter are set. The visitor's false is an error. */
+bool session_rows_walk(struct session_rows *rows, enum statement_number number, int column,
+                       session_row_visitor *visit, void *context, struct error *error);
 
 /* NULL: none of the entry's. */
 const struct store_event *session_event(const struct session_entry *entry, int64_t id);

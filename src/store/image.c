@@ -41,13 +41,14 @@ static const struct store_image *find_image(const struct stored_images *images, 
     return NULL;
 }
 
-static const char *keep_text(struct stored_images *images, sqlite3_stmt *statement, int column) {
-    const char *text = database_text(statement, column);
+static const char *keep_text(struct stored_images *images, struct statement *statement,
+                             int column) {
+    const char *text = column_text(statement, column);
     return arena_copy(&images->arena, text, strlen(text));
 }
 
 /* The row that `statement` is at. */
-static const struct store_image *keep_image(struct store *store, sqlite3_stmt *statement,
+static const struct store_image *keep_image(struct store *store, struct statement *statement,
                                             int64_t id, struct error *error) {
     struct stored_images *images = store->images;
     struct store_image *image = arena_alloc(&images->arena, sizeof *image);
@@ -56,9 +57,9 @@ static const struct store_image *keep_image(struct store *store, sqlite3_stmt *s
         database_out_of_memory(store, error);
         return NULL;
     }
-    int64_t kind = sqlite3_column_int64(statement, 0);
-    const void *build_id = sqlite3_column_blob(statement, 2);
-    size_t size = (size_t)sqlite3_column_bytes(statement, 2);
+    int64_t kind = column_integer(statement, 0);
+    size_t size;
+    const void *build_id = column_bytes(statement, 2, &size);
     if (kind < 0 || kind >= IMAGE_KINDS || size > BUILD_ID_MAX) {
         database_damaged(store, error, "image %lld has impossible values", (long long)id);
         return NULL;
@@ -87,11 +88,11 @@ const struct store_image *store_image_of(struct store *store, int64_t id, struct
     const struct store_image *image = find_image(store->images, id);
     if (image)
         return image;
-    sqlite3_stmt *statement = BIND(store, GET_IMAGE, error, INTEGER(id));
+    struct statement *statement = BIND(store, GET_IMAGE, error, INTEGER(id));
     int row = statement ? database_step(store, statement, error) : -1;
     if (row > 0) {
         image = keep_image(store, statement, id, error);
-        sqlite3_reset(statement);
+        database_reset(statement);
     } else if (row == 0) {
         error_set(error, "%s: there is no image %lld", store->path, (long long)id);
     }
@@ -121,15 +122,15 @@ bool store_get_symbols(struct store *store, int64_t image, struct code_symbol **
                        size_t *count, struct error *error) {
     *symbols = NULL;
     *count = 0;
-    sqlite3_stmt *statement = BIND(store, GET_SYMBOLS, error, INTEGER(image));
+    struct statement *statement = BIND(store, GET_SYMBOLS, error, INTEGER(image));
     int row = statement ? database_step(store, statement, error) : -1;
     if (row <= 0)
         return row == 0;
-    const void *blob = sqlite3_column_blob(statement, 0);
-    size_t size = (size_t)sqlite3_column_bytes(statement, 0);
+    size_t size;
+    const void *blob = column_bytes(statement, 0, &size);
     struct error damage;
     bool good = blob_decode_symbols(&store->codec, blob, size, symbols, count, &damage);
-    sqlite3_reset(statement);
+    database_reset(statement);
     return good || database_damaged(store, error, "the symbols of image %lld: %s", (long long)image,
                                     damage.message);
 }
@@ -140,10 +141,6 @@ void store_free_symbols(struct code_symbol *symbols, size_t count) {
 }
 
 bool images_sweep(struct store *store, struct error *error) {
-    return database_execute(store,
-                            "DELETE FROM image WHERE id NOT IN (SELECT image FROM profile) AND "
-                            "id NOT IN (SELECT image FROM calls_image)",
-                            0, error) &&
-           database_execute(store, "DELETE FROM symbols WHERE image NOT IN (SELECT id FROM image)",
-                            0, error);
+    return database_execute(store, SWEEP_IMAGES, 0, error) &&
+           database_execute(store, SWEEP_SYMBOLS, 0, error);
 }

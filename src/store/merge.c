@@ -275,27 +275,18 @@ bool store_merge_sessions(struct store *store, const int64_t *sessions, size_t c
 
 /* ---- slices ---- */
 
-#define SLICED "session = ?1 AND (pid OR thread OR processor OR \"begin\" OR \"end\")"
-
 bool store_has_slices(struct store *store, int64_t session, bool *has, struct error *error) {
-    sqlite3_stmt *statement =
-        database_prepare(store, "SELECT 1 FROM process WHERE " SLICED " LIMIT 1", error);
-    if (statement)
-        sqlite3_bind_int64(statement, 1, session);
+    struct statement *statement = BIND(store, HAS_SLICES, error, INTEGER(session));
     const int row = statement ? database_step(store, statement, error) : -1;
-    sqlite3_finalize(statement);
+    if (row > 0)
+        database_reset(statement);
     *has = row > 0;
     return row >= 0;
 }
 
 static bool erase_slices(struct store *store, int64_t session, struct error *error) {
-    static const char *const STEPS[] = {
-        "DELETE FROM calls_image WHERE calls IN (SELECT id FROM calls WHERE process IN "
-        "(SELECT id FROM process WHERE " SLICED "))",
-        "DELETE FROM calls WHERE process IN (SELECT id FROM process WHERE " SLICED ")",
-        ("DELETE FROM profile WHERE session = ?1 AND process IN "
-         "(SELECT id FROM process WHERE " SLICED ")"),
-        "DELETE FROM process WHERE " SLICED};
+    static const enum statement_number STEPS[] = {ERASE_SLICED_CALLS_IMAGES, ERASE_SLICED_CALLS,
+                                                  ERASE_SLICED_PROFILES, ERASE_SLICED_PROCESSES};
     return all_where(i, sizeof STEPS / sizeof *STEPS,
                      database_execute(store, STEPS[i], session, error));
 }

@@ -46,11 +46,11 @@ static int64_t total_of(const struct store_value *values, size_t count) {
     return saturated(total);
 }
 
-static bool decode(struct store *store, sqlite3_stmt *statement, int column, int64_t profile,
+static bool decode(struct store *store, struct statement *statement, int column, int64_t profile,
                    struct store_value **values, size_t *capacity, size_t *count,
                    struct error *error) {
-    const void *blob = sqlite3_column_blob(statement, column);
-    size_t size = (size_t)sqlite3_column_bytes(statement, column);
+    size_t size;
+    const void *blob = column_bytes(statement, column, &size);
     struct error damage;
     return blob_decode_values(&store->codec, blob, size, values, capacity, count, &damage) ||
            database_damaged(store, error, "profile %lld: %s", (long long)profile, damage.message);
@@ -69,13 +69,13 @@ static bool insert(struct store *store, int64_t session, int64_t process, int64_
 }
 
 /* Adds to the profile that `statement` has found. */
-static bool update(struct store *store, sqlite3_stmt *statement, const struct store_value *values,
-                   size_t count, struct error *error) {
-    int64_t profile = sqlite3_column_int64(statement, 0);
+static bool update(struct store *store, struct statement *statement,
+                   const struct store_value *values, size_t count, struct error *error) {
+    int64_t profile = column_integer(statement, 0);
     size_t old_count;
     bool good = decode(store, statement, 1, profile, &store->old_values, &store->old_capacity,
                        &old_count, error);
-    sqlite3_reset(statement);
+    database_reset(statement);
     if (!good)
         return false;
     if (!array_room(store->new_values, store->new_capacity, old_count + count))
@@ -97,8 +97,8 @@ bool store_add_values(struct store *store, int64_t session, int64_t process, int
         return true;
     if (!write_begin(store, error))
         return false;
-    sqlite3_stmt *statement = BIND(store, FIND_PROFILE, error, INTEGER(session), INTEGER(image),
-                                   INTEGER(process), INTEGER(event));
+    struct statement *statement = BIND(store, FIND_PROFILE, error, INTEGER(session), INTEGER(image),
+                                       INTEGER(process), INTEGER(event));
     int row = statement ? database_step(store, statement, error) : -1;
     bool good = row > 0    ? update(store, statement, values, count, error)
                 : row == 0 ? insert(store, session, process, image, event, values, count, error)
@@ -121,17 +121,16 @@ static bool visit_row(void *context, const struct session_entry *entry, struct e
     struct walk *walk = context;
     struct store *store = walk->rows.store;
     const struct store_filter *filter = walk->rows.filter;
-    sqlite3_stmt *statement = walk->rows.statement;
-    int64_t profile = sqlite3_column_int64(statement, 0);
-    const struct store_event *event = session_event(entry, sqlite3_column_int64(statement, 3));
-    if (!event || sqlite3_column_type(statement, 6) == SQLITE_NULL)
+    struct statement *statement = walk->rows.statement;
+    int64_t profile = column_integer(statement, 0);
+    const struct store_event *event = session_event(entry, column_integer(statement, 3));
+    if (!event || column_is_null(statement, 7))
         return database_damaged(store, error, "profile %lld is of no known event or process",
                                 (long long)profile);
     if (filter && filter->event && strcmp(filter->event, event->name) != 0)
         return true;
-    const struct store_image *image =
-        store_image_of(store, sqlite3_column_int64(statement, 1), error);
-    struct store_process process = process_of_row(statement, 2, 6);
+    const struct store_image *image = store_image_of(store, column_integer(statement, 1), error);
+    struct store_process process = process_of_row(statement, 2, 7);
     if (filter && filter->choice &&
         !sample_choice_admits(filter->choice, &entry->session, &process))
         return true;
@@ -139,7 +138,7 @@ static bool visit_row(void *context, const struct session_entry *entry, struct e
         .session = &entry->session, .event = event, .image = image, .process = &process};
     if (!image)
         return false;
-    int64_t total = sqlite3_column_int64(statement, 5);
+    int64_t total = column_integer(statement, 5);
     visited.total = total > 0 ? (uint64_t)total : 0;
     bool wanted = !filter || !filter->wants_values || filter->wants_values(filter->context, image);
     if (wanted && !decode(store, statement, 4, profile, &walk->values, &walk->capacity,
@@ -154,12 +153,7 @@ bool store_each_profile(struct store *store, const struct store_filter *filter,
                         store_profile_visitor *visit, void *context, struct error *error) {
     struct walk walk = {
         .rows = {.store = store, .filter = filter}, .visit = visit, .context = context};
-    bool good = session_rows_walk(
-        &walk.rows,
-        "SELECT profile.id, image, process, event, data, total, " PROCESS_COLUMNS " FROM profile "
-        "LEFT JOIN process ON process.id = process WHERE profile.session = ? "
-        "ORDER BY image, process, event",
-        visit_row, &walk, error);
+    bool good = session_rows_walk(&walk.rows, WALK_PROFILES, 6, visit_row, &walk, error);
     free(walk.values);
     return good;
 }
@@ -167,16 +161,15 @@ bool store_each_profile(struct store *store, const struct store_filter *filter,
 /* ---- checking ---- */
 
 bool profiles_check(struct store *store, struct error *error) {
-    sqlite3_stmt *statement =
-        database_prepare(store, "SELECT id, image, total, data FROM profile", error);
+    struct statement *statement = database_prepare(store, CHECK_PROFILES, error);
     int row = -1;
     while (statement && (row = database_step(store, statement, error)) > 0) {
-        int64_t profile = sqlite3_column_int64(statement, 0);
+        int64_t profile = column_integer(statement, 0);
         size_t count;
-        bool good = store_image_of(store, sqlite3_column_int64(statement, 1), error) &&
+        bool good = store_image_of(store, column_integer(statement, 1), error) &&
                     decode(store, statement, 3, profile, &store->old_values, &store->old_capacity,
                            &count, error);
-        if (good && total_of(store->old_values, count) != sqlite3_column_int64(statement, 2))
+        if (good && total_of(store->old_values, count) != column_integer(statement, 2))
             good = database_damaged(store, error, "profile %lld: its total is wrong",
                                     (long long)profile);
         if (!good) {
@@ -184,6 +177,6 @@ bool profiles_check(struct store *store, struct error *error) {
             break;
         }
     }
-    sqlite3_finalize(statement);
+    database_finalize(statement);
     return row == 0;
 }

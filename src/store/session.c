@@ -47,23 +47,18 @@ bool store_update_session(struct store *store, const struct store_session *sessi
                           INTEGER(saturated(session->unknown)),
                           INTEGER(saturated(session->dropped)), INTEGER(clock_since_1970())),
                      error);
-    if (good && sqlite3_changes(store->database) == 0)
+    if (good && database_changes(store) == 0)
         good = error_set(error, "%s: session %lld is no longer there", store->path,
                          (long long)session->id);
     return write_end(store, good, error);
 }
 
 bool session_erase(struct store *store, int64_t session, struct error *error) {
-    static const char *const STEPS[] = {
-        "DELETE FROM calls_image WHERE calls IN (SELECT id FROM calls WHERE session = ?1)",
-        "DELETE FROM calls WHERE session = ?1",
-        "DELETE FROM profile WHERE session = ?1",
-        "DELETE FROM process WHERE session = ?1",
-        "DELETE FROM event WHERE session = ?1",
-        "DELETE FROM session WHERE id = ?1"};
+    static const enum statement_number STEPS[] = {ERASE_CALLS_IMAGES, ERASE_CALLS,  ERASE_PROFILES,
+                                                  ERASE_PROCESSES,    ERASE_EVENTS, ERASE_SESSION};
     return all_where(i, sizeof STEPS / sizeof *STEPS,
                      database_execute(store, STEPS[i], session, error)) &&
-           (sqlite3_changes(store->database) == 1 ||
+           (database_changes(store) == 1 ||
             error_set(error, "%s: there is no session %lld", store->path, (long long)session));
 }
 
@@ -90,47 +85,47 @@ bool store_process(struct store *store, int64_t session, const struct store_proc
 
 /* ---- reading ---- */
 
-static uint32_t small_number(sqlite3_stmt *statement, int column) {
-    const int64_t number = sqlite3_column_int64(statement, column);
+static uint32_t small_number(struct statement *statement, int column) {
+    const int64_t number = column_integer(statement, column);
     return number > 0 && number <= UINT32_MAX ? (uint32_t)number : 0;
 }
 
-struct store_process process_of_row(sqlite3_stmt *statement, int id, int column) {
-    return (struct store_process){.id = sqlite3_column_int64(statement, id),
-                                  .command = database_text(statement, column),
-                                  .executable = database_text(statement, column + 1),
+struct store_process process_of_row(struct statement *statement, int id, int column) {
+    return (struct store_process){.id = column_integer(statement, id),
+                                  .command = column_text(statement, column),
+                                  .executable = column_text(statement, column + 1),
                                   .slice = {.pid = small_number(statement, column + 2),
                                             .thread = small_number(statement, column + 3),
                                             .processor = small_number(statement, column + 4),
-                                            .cgroup = database_text(statement, column + 5),
-                                            .begin = sqlite3_column_int64(statement, column + 6),
-                                            .end = sqlite3_column_int64(statement, column + 7)}};
+                                            .cgroup = column_text(statement, column + 5),
+                                            .begin = column_integer(statement, column + 6),
+                                            .end = column_integer(statement, column + 7)}};
 }
 
-static const char *keep_text(struct session_list *list, sqlite3_stmt *statement, int column) {
-    const char *text = database_text(statement, column);
+static const char *keep_text(struct session_list *list, struct statement *statement, int column) {
+    const char *text = column_text(statement, column);
     return arena_copy(&list->arena, text, strlen(text));
 }
 
-static bool keep_session(struct store *store, struct session_list *list, sqlite3_stmt *statement,
-                         struct error *error) {
+static bool keep_session(struct store *store, struct session_list *list,
+                         struct statement *statement, struct error *error) {
     if (!array_room(list->entries, list->capacity, list->count + 1))
         return database_out_of_memory(store, error);
-    int64_t kind = sqlite3_column_int64(statement, 1);
-    int64_t unknown = sqlite3_column_int64(statement, 9);
-    int64_t dropped = sqlite3_column_int64(statement, 10);
-    struct store_session session = {.id = sqlite3_column_int64(statement, 0),
+    int64_t kind = column_integer(statement, 1);
+    int64_t unknown = column_integer(statement, 9);
+    int64_t dropped = column_integer(statement, 10);
+    struct store_session session = {.id = column_integer(statement, 0),
                                     .kind = (enum session_kind)kind,
                                     .name = keep_text(list, statement, 2),
                                     .host = keep_text(list, statement, 3),
                                     .kernel = keep_text(list, statement, 4),
                                     .processor = keep_text(list, statement, 5),
-                                    .weight = sqlite3_column_double(statement, 6),
-                                    .start = sqlite3_column_int64(statement, 7),
-                                    .end = sqlite3_column_int64(statement, 8),
+                                    .weight = column_real(statement, 6),
+                                    .start = column_integer(statement, 7),
+                                    .end = column_integer(statement, 8),
                                     .unknown = (uint64_t)unknown,
                                     .dropped = (uint64_t)dropped,
-                                    .saved = sqlite3_column_int64(statement, 11)};
+                                    .saved = column_integer(statement, 11)};
     if (!session.name || !session.host || !session.kernel || !session.processor)
         return database_out_of_memory(store, error);
     if (kind < 0 || kind >= SESSION_KINDS || unknown < 0 || dropped < 0 ||
@@ -142,7 +137,7 @@ static bool keep_session(struct store *store, struct session_list *list, sqlite3
 }
 
 static bool keep_event(struct store *store, struct session_list *list, struct session_entry *entry,
-                       size_t *capacity, sqlite3_stmt *statement, struct error *error) {
+                       size_t *capacity, struct statement *statement, struct error *error) {
     if (entry->event_count == *capacity) {
         size_t grown = *capacity ? 2 * *capacity : 4;
         struct store_event *events = arena_alloc(&list->arena, grown * sizeof *events);
@@ -153,12 +148,12 @@ static bool keep_event(struct store *store, struct session_list *list, struct se
         entry->events = events;
         *capacity = grown;
     }
-    struct store_event event = {.id = sqlite3_column_int64(statement, 0),
+    struct store_event event = {.id = column_integer(statement, 0),
                                 .name = keep_text(list, statement, 1),
                                 .unit = keep_text(list, statement, 2),
-                                .period = (uint64_t)sqlite3_column_int64(statement, 3),
+                                .period = (uint64_t)column_integer(statement, 3),
                                 .period_unit = keep_text(list, statement, 4),
-                                .precise = sqlite3_column_int(statement, 5) != 0};
+                                .precise = column_integer(statement, 5) != 0};
     if (!event.name || !event.unit || !event.period_unit)
         return database_out_of_memory(store, error);
     if (event.period > INT64_MAX)
@@ -168,46 +163,46 @@ static bool keep_event(struct store *store, struct session_list *list, struct se
     return true;
 }
 
-static bool read_events(struct store *store, struct session_list *list, sqlite3_stmt *statement,
-                        struct session_entry *entry, struct error *error) {
-    size_t capacity = 0;
-    int row;
-    sqlite3_bind_int64(statement, 1, entry->session.id);
-    while ((row = database_step(store, statement, error)) > 0)
-        if (!keep_event(store, list, entry, &capacity, statement, error)) {
-            sqlite3_reset(statement);
-            return false;
+/* Events come in the order of their sessions; of one that came into being only now there is no
+ * entry. */
+static bool read_events(struct store *store, struct session_list *list, struct error *error) {
+    struct statement *statement = database_prepare(store, LIST_EVENTS, error);
+    size_t capacity = 0, at = 0;
+    int row = -1;
+    while (statement && (row = database_step(store, statement, error)) > 0) {
+        const int64_t session = column_integer(statement, 6);
+        if (at == list->count || list->entries[at].session.id != session) {
+            const size_t found =
+                index_where(k, list->count - at, list->entries[at + k].session.id == session);
+            if (at + found == list->count)
+                continue;
+            at += found;
+            capacity = 0;
         }
+        if (!keep_event(store, list, &list->entries[at], &capacity, statement, error)) {
+            row = -1;
+            break;
+        }
+    }
+    database_finalize(statement);
     return row == 0;
 }
 
 static bool read_sessions(struct store *store, struct session_list *list, struct error *error) {
-    sqlite3_stmt *statement = database_prepare(
-        store,
-        "SELECT id, kind, name, host, kernel, processor, weight, start, \"end\", unknown, dropped, "
-        "saved FROM session ORDER BY start, id",
-        error);
+    struct statement *statement = database_prepare(store, LIST_SESSIONS, error);
     int row = -1;
     while (statement && (row = database_step(store, statement, error)) > 0)
         if (!keep_session(store, list, statement, error)) {
             row = -1;
             break;
         }
-    sqlite3_finalize(statement);
+    database_finalize(statement);
     return row == 0;
 }
 
 bool session_list_read(struct store *store, struct session_list *list, struct error *error) {
     memset(list, 0, sizeof *list);
-    sqlite3_stmt *events = NULL;
-    bool good = read_sessions(store, list, error) &&
-                (events = database_prepare(store,
-                                           "SELECT id, name, unit, period, period_unit, precise "
-                                           "FROM event WHERE session = ? ORDER BY id",
-                                           error));
-    for (size_t i = 0; good && i < list->count; i++)
-        good = read_events(store, list, events, &list->entries[i], error);
-    sqlite3_finalize(events);
+    const bool good = read_sessions(store, list, error) && read_events(store, list, error);
     if (!good)
         session_list_free(list);
     return good;
@@ -248,13 +243,13 @@ bool store_each_session(struct store *store, store_session_visitor *visit, void 
 
 bool store_event_total(struct store *store, int64_t session, int64_t event, uint64_t *total,
                        uint64_t *bytes, struct error *error) {
-    sqlite3_stmt *statement = BIND(store, EVENT_TOTAL, error, INTEGER(session), INTEGER(event));
+    struct statement *statement = BIND(store, EVENT_TOTAL, error, INTEGER(session), INTEGER(event));
     *total = *bytes = 0;
     int row = -1;
     while (statement && (row = database_step(store, statement, error)) > 0) {
-        int64_t sum = sqlite3_column_int64(statement, 0);
+        int64_t sum = column_integer(statement, 0);
         *total += sum > 0 ? (uint64_t)sum : 0;
-        *bytes += (uint64_t)sqlite3_column_int64(statement, 1);
+        *bytes += (uint64_t)column_integer(statement, 1);
     }
     return row == 0;
 }
@@ -266,30 +261,78 @@ const struct store_event *session_event(const struct session_entry *entry, int64
 
 /* ---- walks over rows ---- */
 
-static bool walk_session(struct session_rows *rows, const struct session_entry *entry,
-                         session_row_visitor *visit, void *context, struct error *error) {
+/* Entries that follow one another in the list of sessions. */
+struct group {
+    const struct session_entry **entries;
+    int64_t *sessions;
+    size_t count;
+};
+
+/* Rows come in the order of the sessions. */
+static const struct session_entry *entry_of_row(const struct group *group, size_t *at,
+                                                int64_t session) {
+    while (*at < group->count && group->sessions[*at] != session)
+        ++*at;
+    return *at < group->count ? group->entries[*at] : NULL;
+}
+
+static bool walk_group(struct session_rows *rows, const struct group *group, int column,
+                       session_row_visitor *visit, void *context, struct error *error) {
+    struct store *store = rows->store;
+    size_t at = 0;
     int row = 0;
-    sqlite3_bind_int64(rows->statement, 1, entry->session.id);
-    while (!rows->ended && (row = database_step(rows->store, rows->statement, error)) > 0)
+    if (!database_bind_to(store, rows->statement, LIST(group->sessions, group->count), error))
+        return false;
+    while (!rows->ended && (row = database_step(store, rows->statement, error)) > 0) {
+        const struct session_entry *entry =
+            entry_of_row(group, &at, column_integer(rows->statement, column));
+        if (!entry) {
+            database_damaged(store, error, "rows of a session that was not asked for");
+            row = -1;
+            break;
+        }
         if (!visit(context, entry, error)) {
             row = -1;
             break;
         }
-    sqlite3_reset(rows->statement);
+    }
+    database_reset(rows->statement);
     return row >= 0;
 }
 
-bool session_rows_walk(struct session_rows *rows, const char *sql, session_row_visitor *visit,
-                       void *context, struct error *error) {
+static bool walk_list(struct session_rows *rows, const struct session_list *list,
+                      struct group *group, int column, session_row_visitor *visit, void *context,
+                      struct error *error) {
+    bool good = true;
+    for (size_t i = 0; good && !rows->ended && i < list->count;) {
+        group->count = 0;
+        for (; i < list->count && group->count < rows->store->backend->sessions_at_once; i++)
+            if (session_wanted(rows->filter, list->entries[i].session.id)) {
+                group->sessions[group->count] = list->entries[i].session.id;
+                group->entries[group->count++] = &list->entries[i];
+            }
+        if (group->count)
+            good = walk_group(rows, group, column, visit, context, error);
+    }
+    return good;
+}
+
+bool session_rows_walk(struct session_rows *rows, enum statement_number number, int column,
+                       session_row_visitor *visit, void *context, struct error *error) {
+    struct store *store = rows->store;
+    const size_t room = store->backend->sessions_at_once;
     struct session_list list;
-    if (!session_list_read(rows->store, &list, error))
+    if (!session_list_read(store, &list, error))
         return false;
-    rows->statement = database_prepare(rows->store, sql, error);
-    bool good = rows->statement != NULL;
-    for (size_t i = 0; good && !rows->ended && i < list.count; i++)
-        if (session_wanted(rows->filter, list.entries[i].session.id))
-            good = walk_session(rows, &list.entries[i], visit, context, error);
-    sqlite3_finalize(rows->statement);
+    struct group group = {.entries = calloc(room, sizeof *group.entries),
+                          .sessions = calloc(room, sizeof *group.sessions)};
+    bool good = (group.entries && group.sessions) || database_out_of_memory(store, error);
+    good = good && (rows->statement = database_prepare(store, number, error)) &&
+           walk_list(rows, &list, &group, column, visit, context, error);
+    if (rows->statement)
+        database_finalize(rows->statement);
+    free(group.entries);
+    free(group.sessions);
     session_list_free(&list);
     return good;
 }

@@ -286,12 +286,18 @@ bool store_forget_slices(struct store *store, int64_t session, struct error *err
 /* Whether a session tells anything but control groups apart. */
 bool store_has_slices(struct store *store, int64_t session, bool *has, struct error *error);
 
-/* Removes sessions that ended before `before` (ns since 1970; 0: none for age), or were last saved
- * before it and never ended; then the oldest ended ones until the file would take at most `bytes`
- * when compacted (0: no limit); then images and symbols that nothing refers to. The session
- * `ongoing` (0: none), which is still written, stays. How many sessions went, in *removed. */
-bool store_prune(struct store *store, int64_t before, uint64_t bytes, int64_t ongoing,
-                 uint64_t *removed, struct error *error);
+struct store_retention {
+    int64_t before; /* sessions that ended before it (ns since 1970), or were last saved before it
+                       and never ended, are removed; 0: none for age */
+    uint64_t bytes; /* the oldest ended ones are, until the store would take at most this when
+                       compacted; 0: no limit */
+    const int64_t *kept; /* sessions that stay: still written, or waiting to be sent */
+    size_t kept_count;
+};
+/* Removes sessions, then images and symbols that nothing refers to. How many sessions went, in
+ * *removed. */
+bool store_prune(struct store *store, const struct store_retention *retention, uint64_t *removed,
+                 struct error *error);
 
 /* Gives unused space back to the file system. Sizes before and after in bytes. */
 bool store_compact(struct store *store, uint64_t *before, uint64_t *after, struct error *error);

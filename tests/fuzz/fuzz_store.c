@@ -117,7 +117,7 @@ static void try_file(const char *path) {
     store_merge_sessions(store, first.ids, first.count, &error);
     struct store_session session = {.name = "new", .weight = 1, .start = 1, .end = 2};
     store_add_session(store, &session, &session.id, &error);
-    store_prune(store, 100, 0, 0, &removed, &error);
+    store_prune(store, &(struct store_retention){.before = 100}, &removed, &error);
     store_close(store);
 }
 

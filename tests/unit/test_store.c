@@ -253,11 +253,11 @@ static void prunes(void **state) {
             add_event(store, id, "cycles"), at(1, 1));
     }
     uint64_t removed;
-    GOOD(store_prune(store, 20, 0, 0, &removed, &error));
+    GOOD(store_prune(store, &(struct store_retention){.before = 20}, &removed, &error));
     assert_int_equal(removed, 2);
     assert_holds(store, "recent/cycles /bin/kept gzip 1:0=1\nnow/cycles /bin/now gzip 1:0=1\n");
     FAILS("no image", store_image_of(store, 1, &error) != NULL);
-    GOOD(store_prune(store, 0, 1, 0, &removed, &error));
+    GOOD(store_prune(store, &(struct store_retention){.bytes = 1}, &removed, &error));
     assert_int_equal(removed, 1);
     assert_holds(store, "now/cycles /bin/now gzip 1:0=1\n");
     GOOD(store_check(store, &error));
@@ -283,7 +283,7 @@ static void prunes_to_size(void **state) {
     free(values);
     uint64_t bytes, unused, removed, before, after;
     GOOD(store_size(store, &bytes, &unused, &error));
-    GOOD(store_prune(store, 0, bytes / 2, 0, &removed, &error));
+    GOOD(store_prune(store, &(struct store_retention){.bytes = bytes / 2}, &removed, &error));
     assert_in_range(removed, SESSIONS / 2, SESSIONS / 2 + 1);
     GOOD(store_size(store, &bytes, &unused, &error));
     assert_true(unused >= bytes / 2 - 8192);

@@ -110,7 +110,7 @@ static void images_of_callers(void **state) {
         {TOP, 0, STORE_FAILED, 0}, {0, caller, 1, 0}, {1, leaf, 2, 1}};
     uint64_t removed;
     GOOD(store_add_calls(store, session, process, event, calls, 3, &error));
-    GOOD(store_prune(store, 1, 0, 0, &removed, &error));
+    GOOD(store_prune(store, &(struct store_retention){.before = 1}, &removed, &error));
     GOOD(store_check(store, &error));
     struct error error = {0};
     assert_string_equal(store_image_of(store, caller, &error)->path, "/bin/caller");

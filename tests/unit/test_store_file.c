@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "store/schema.h"
+#include "store/sqlite_schema.h"
 #include "store_fixture.h"
 
 static const struct store_value ONE = {.offset = 16, .value = 1};

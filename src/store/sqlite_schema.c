@@ -2,7 +2,7 @@
  * comes afterwards must be refused. The others would make removing slow, for want of indexes.
  * Numbers of sessions and images are not used again. Which version a file is, is read again inside
  * the transaction that changes it: another process may have been first. */
-#include "store/schema.h"
+#include "store/sqlite_schema.h"
 
 #include <stdio.h>
 

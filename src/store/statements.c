@@ -1,0 +1,73 @@
+/* In the SQL that SQLite and PostgreSQL have in common. */
+#include "store/statements.h"
+
+const char *const STATEMENTS[STATEMENT_COUNT] = {
+    [ADD_SESSION] = "INSERT INTO session(kind, name, host, kernel, processor, weight, start, "
+                    "\"end\", unknown, dropped, saved) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11) "
+                    "RETURNING id",
+    [UPDATE_SESSION] = "UPDATE session SET \"end\" = ?2, unknown = ?3, dropped = ?4, saved = "
+                       "CASE WHEN saved > ?5 THEN saved ELSE ?5 END WHERE id = ?1",
+    [WEIGH_SESSION] = "UPDATE session SET weight = ?2 WHERE id = ?1",
+    [LIST_SESSIONS] = "SELECT id, kind, name, host, kernel, processor, weight, start, \"end\", "
+                      "unknown, dropped, saved FROM session ORDER BY start, id",
+    [ADD_EVENT] = "INSERT INTO event(session, name, unit, period, period_unit, precise) "
+                  "VALUES(?1,?2,?3,?4,?5,?6) RETURNING id",
+    [LIST_EVENTS] = "SELECT event.id, event.name, unit, period, period_unit, precise, session.id "
+                    "FROM session JOIN event ON event.session = session.id "
+                    "ORDER BY start, session.id, event.id",
+    [EVENT_TOTAL] = "SELECT total, length(data) FROM profile WHERE session = ?1 AND event = ?2 "
+                    "UNION ALL SELECT 0, length(data) FROM calls WHERE session = ?1 AND event = ?2",
+    [FIND_IMAGE] =
+        "SELECT id FROM image WHERE path = ?2 AND build_id = ?3 AND kind = ?1 AND root = ?4",
+    [ADD_IMAGE] = "INSERT INTO image(kind, path, build_id, root) VALUES(?1,?2,?3,?4) RETURNING id",
+    [GET_IMAGE] = "SELECT kind, path, build_id, root FROM image WHERE id = ?1",
+    [SET_SYMBOLS] = "INSERT INTO symbols(image, data) VALUES(?1,?2) "
+                    "ON CONFLICT(image) DO UPDATE SET data = excluded.data",
+    [GET_SYMBOLS] = "SELECT data FROM symbols WHERE image = ?1",
+    [FIND_PROCESS] = "SELECT id FROM process WHERE session = ?1 AND command = ?2 AND "
+                     "executable = ?3 AND pid = ?4 AND thread = ?5 AND processor = ?6 AND "
+                     "cgroup = ?7 AND \"begin\" = ?8 AND \"end\" = ?9",
+    [ADD_PROCESS] = "INSERT INTO process(session, command, executable, pid, thread, processor, "
+                    "cgroup, \"begin\", \"end\") VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9) RETURNING id",
+    [FIND_PROFILE] = "SELECT id, data FROM profile WHERE session = ?1 AND image = ?2 AND "
+                     "process = ?3 AND event = ?4",
+    [ADD_PROFILE] = "INSERT INTO profile(session, image, process, event, total, data) "
+                    "VALUES(?1,?2,?3,?4,?5,?6)",
+    [SET_PROFILE] = "UPDATE profile SET total = ?2, data = ?3 WHERE id = ?1",
+    [WALK_PROFILES] =
+        "SELECT profile.id, image, process, event, data, total, profile.session, " PROCESS_COLUMNS
+        " FROM profile LEFT JOIN process ON process.id = process "
+        "WHERE profile.session = ?1 ORDER BY image, process, event",
+    [FIND_CALLS] = "SELECT id, data FROM calls WHERE session = ?1 AND process = ?2 AND event = ?3",
+    [ADD_CALLS] = "INSERT INTO calls(session, process, event, total, data) "
+                  "VALUES(?1,?2,?3,?4,?5) RETURNING id",
+    [SET_CALLS] = "UPDATE calls SET total = ?2, data = ?3 WHERE id = ?1",
+    [WALK_CALLS] = "SELECT calls.id, process, event, data, calls.session, " PROCESS_COLUMNS
+                   " FROM calls LEFT JOIN process ON process.id = process "
+                   "WHERE calls.session = ?1 ORDER BY process, event",
+    [ADD_CALLS_IMAGE] = "INSERT INTO calls_image(image, calls) VALUES(?1,?2) "
+                        "ON CONFLICT DO NOTHING",
+    [HAS_CALLS_IMAGE] = "SELECT count(*) FROM calls_image WHERE image = ?1 AND calls = ?2",
+    [HAS_SLICES] = "SELECT 1 FROM process WHERE " SLICED " LIMIT 1",
+    [ERASE_CALLS_IMAGES] =
+        "DELETE FROM calls_image WHERE calls IN (SELECT id FROM calls WHERE session = ?1)",
+    [ERASE_CALLS] = "DELETE FROM calls WHERE session = ?1",
+    [ERASE_PROFILES] = "DELETE FROM profile WHERE session = ?1",
+    [ERASE_PROCESSES] = "DELETE FROM process WHERE session = ?1",
+    [ERASE_EVENTS] = "DELETE FROM event WHERE session = ?1",
+    [ERASE_SESSION] = "DELETE FROM session WHERE id = ?1",
+    [ERASE_SLICED_CALLS_IMAGES] =
+        "DELETE FROM calls_image WHERE calls IN (SELECT id FROM calls WHERE process IN "
+        "(SELECT id FROM process WHERE " SLICED "))",
+    [ERASE_SLICED_CALLS] = "DELETE FROM calls WHERE session = ?1 AND process IN "
+                           "(SELECT id FROM process WHERE " SLICED ")",
+    [ERASE_SLICED_PROFILES] = "DELETE FROM profile WHERE session = ?1 AND process IN "
+                              "(SELECT id FROM process WHERE " SLICED ")",
+    [ERASE_SLICED_PROCESSES] = "DELETE FROM process WHERE " SLICED,
+    [SWEEP_IMAGES] = "DELETE FROM image WHERE id NOT IN (SELECT image FROM profile) AND "
+                     "id NOT IN (SELECT image FROM calls_image)",
+    [SWEEP_SYMBOLS] = "DELETE FROM symbols WHERE image NOT IN (SELECT id FROM image)",
+    [CHECK_SYMBOLS] = "SELECT image FROM symbols",
+    [CHECK_PROFILES] = "SELECT id, image, total, data FROM profile",
+    [CHECK_CALLS] = "SELECT id, total, data FROM calls",
+};

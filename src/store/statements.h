@@ -1,0 +1,58 @@
+/* Inside of this room: the statements that it runs, by number. */
+#pragma once
+
+enum statement_number {
+    ADD_SESSION,
+    UPDATE_SESSION,
+    WEIGH_SESSION,
+    LIST_SESSIONS,
+    ADD_EVENT,
+    LIST_EVENTS,
+    EVENT_TOTAL,
+    FIND_IMAGE,
+    ADD_IMAGE,
+    GET_IMAGE,
+    SET_SYMBOLS,
+    GET_SYMBOLS,
+    FIND_PROCESS,
+    ADD_PROCESS,
+    FIND_PROFILE,
+    ADD_PROFILE,
+    SET_PROFILE,
+    WALK_PROFILES,
+    FIND_CALLS,
+    ADD_CALLS,
+    SET_CALLS,
+    WALK_CALLS,
+    ADD_CALLS_IMAGE,
+    HAS_CALLS_IMAGE,
+    HAS_SLICES,
+    /* Of one session, its number the only parameter. */
+    ERASE_CALLS_IMAGES,
+    ERASE_CALLS,
+    ERASE_PROFILES,
+    ERASE_PROCESSES,
+    ERASE_EVENTS,
+    ERASE_SESSION,
+    ERASE_SLICED_CALLS_IMAGES,
+    ERASE_SLICED_CALLS,
+    ERASE_SLICED_PROFILES,
+    ERASE_SLICED_PROCESSES,
+    SWEEP_IMAGES,
+    SWEEP_SYMBOLS,
+    CHECK_SYMBOLS,
+    CHECK_PROFILES,
+    CHECK_CALLS,
+    STATEMENT_COUNT
+};
+
+/* As every back end takes them, parameters as ?1, ?2 ... A back end may have one of its own in the
+ * place of any. */
+extern const char *const STATEMENTS[STATEMENT_COUNT];
+
+/* A process as a row of a walk has it, from one column on. */
+#define PROCESS_COLUMNS "command, executable, pid, thread, processor, cgroup, \"begin\", \"end\""
+/* Processes in slices of one session. */
+#define SLICED                                                                                     \
+    "session = ?1 AND (pid <> 0 OR thread <> 0 OR processor <> 0 OR \"begin\" <> 0 OR "            \
+    "\"end\" <> 0)"

@@ -37,10 +37,10 @@ LIBS := -lZydis -lbpf -ldw -lelf -lz -lzstd -lxxhash -linih -ljansson -llzma -li
 
 # What Debian packages are needed: to build and run, to test as well, to work on the source.
 BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev zlib1g-dev libzstd-dev \
-	libxxhash-dev libinih-dev libjansson-dev libiberty-dev liblzma-dev libsqlite3-dev libbpf-dev clang \
+	libxxhash-dev libinih-dev libjansson-dev libiberty-dev liblzma-dev libsqlite3-dev libpq-dev libbpf-dev clang \
 	libprotobuf-c-dev protobuf-c-compiler libdebuginfod-dev libcurl4-openssl-dev node-d3 qemu-user
 TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-	gzip xz-utils bzip2 sqlite3 python3 python3-dev python3-jsonschema perl mawk grep bc groff-base libc6-dbg linux-perf golang-go valgrind debuginfod musl-tools git
+	gzip xz-utils bzip2 sqlite3 postgresql python3 python3-dev python3-jsonschema perl mawk grep bc groff-base libc6-dbg linux-perf golang-go valgrind debuginfod musl-tools git
 BROWSER_PACKAGES := chromium chromium-driver python3-selenium
 DEVELOP_PACKAGES := lld clang-format clang-tidy cppcheck libclang-rt-dev
 

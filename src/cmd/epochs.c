@@ -11,6 +11,7 @@
 #include "exchange/push.h"
 #include "report/epoch_list.h"
 #include "report/run_format.h"
+#include "store/address.h"
 
 static bool list(struct epochs_request *request, struct error *error) {
     struct epoch_list list = {.name_store = request->store.store_count,
@@ -43,6 +44,7 @@ static const struct {
     [EPOCHS_CHECK] = {"check", NULL, epochs_check},
     [EPOCHS_EXPORT] = {"export", "export to which file?", epochs_export},
     [EPOCHS_IMPORT] = {"import", "import which file?", epochs_import},
+    [EPOCHS_INIT] = {"init", NULL, epochs_init},
 };
 
 static void take_format(struct argp_state *state, void *request, char *value) {
@@ -95,8 +97,9 @@ static bool take_argument(struct argp_state *state, void *given, char *value) {
             request->action = (enum epochs_action)action;
             return true;
         }
-    options_fail(
-        state, "%s: one of list, new, merge, remove, prune, compact, check, export, import", value);
+    options_fail(state,
+                 "%s: one of list, new, merge, remove, prune, compact, check, export, import, init",
+                 value);
 }
 
 static void check_request(struct argp_state *state, void *given) {
@@ -141,10 +144,11 @@ static const struct command_line LINE = {
     .parts = PARTS,
     .arguments =
         "[list]\nnew\nmerge LIST\nremove LIST\nprune\ncompact\ncheck\nexport FILE|--push=URL\n"
-        "import FILE",
+        "import FILE\ninit",
     .help = "Lists the epochs of a store of profiles: what 'culprit daemon' collected between two "
             "points in time, a command recorded, a simulation. Begins a new one, merges, removes, "
-            "exports and imports them."
+            "exports and imports them. init makes the tables of a server of PostgreSQL, or brings "
+            "them up to date (culprit help fleet)."
             "\vExample:\n  culprit epochs prune --older 30d --size 1G && culprit epochs compact\n\n"
             "list shows all epochs, unless --epoch is given; export takes the last one."};
 
@@ -154,7 +158,8 @@ struct store *epochs_open(const struct epochs_request *request, enum store_acces
     const char *given = request->store.store_count ? request->store.stores[0] : path;
     if (given == path && !store_default_path(path, STORE_READ, error))
         return NULL;
-    return store_open(given, access(given, F_OK) == 0 ? access_wanted : STORE_READ, error);
+    const bool there = store_is_address(given) || access(given, F_OK) == 0;
+    return store_open(given, there ? access_wanted : STORE_READ, error);
 }
 
 static bool act(void *verb, struct error *error) {

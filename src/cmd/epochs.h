@@ -14,6 +14,7 @@ enum epochs_action {
     EPOCHS_CHECK,
     EPOCHS_EXPORT,
     EPOCHS_IMPORT,
+    EPOCHS_INIT,
     EPOCHS_ACTIONS
 };
 
@@ -38,6 +39,7 @@ bool epochs_compact(struct epochs_request *request, struct error *error);
 bool epochs_check(struct epochs_request *request, struct error *error);
 bool epochs_export(struct epochs_request *request, struct error *error);
 bool epochs_import(struct epochs_request *request, struct error *error);
+bool epochs_init(struct epochs_request *request, struct error *error);
 
 /* The store that --store names or that 'culprit epochs' lists; it is not made when there is none,
  * whatever the access. */

@@ -10,6 +10,7 @@
 #include "cmd/output.h"
 #include "cmd/save.h"
 #include "exchange/exchange.h"
+#include "store/address.h"
 #include "util/text.h"
 
 static bool same_file(const char *one, const char *other) {
@@ -90,7 +91,7 @@ static bool is_store(const char *path) {
     bool regular = stat(path, &status) == 0 && S_ISREG(status.st_mode);
     FILE *file = regular ? fopen(path, "re") : NULL;
     if (!file)
-        return false;
+        return store_is_address(path);
     bool same =
         fread(begin, 1, sizeof begin, file) == sizeof begin && !memcmp(begin, magic, sizeof magic);
     fclose(file);

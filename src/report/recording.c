@@ -9,6 +9,7 @@
 #include "report/profile_report.h"
 #include "report/recording.h"
 #include "report/short_name.h"
+#include "store/address.h"
 #include "util/file_name.h"
 #include "util/text.h"
 
@@ -111,7 +112,8 @@ static void print_next(const struct recording *recording, const char *store, FIL
             : stack_count(recording) ? " --tree"
                                      : "",
             waits ? " --event off-cpu" : "", (long long)recording->session);
-    text_put_option(file, "store", store);
+    char shown[PATH_MAX];
+    text_put_option(file, "store", store_shown_address(store, shown));
     fputc('\n', file);
 }
 

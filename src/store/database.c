@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/address.h"
+
 bool database_damaged(struct store *store, struct error *error, const char *format, ...) {
     char what[512];
     va_list arguments;
@@ -30,8 +32,9 @@ struct store *store_open(const char *path, enum store_access access_wanted, stru
         return error_null(error, "out of memory");
     error->message[0] = 0;
     store->access = access_wanted;
-    store->backend = &SQLITE_BACKEND;
-    if (!*path || snprintf(store->path, PATH_MAX, "%s", path) >= PATH_MAX)
+    store->backend = store_is_address(path) ? &POSTGRES_BACKEND : &SQLITE_BACKEND;
+    store_shown_address(path, store->path);
+    if (!*path || strlen(path) >= PATH_MAX)
         error_set(error, "the path of the store is %s", *path ? "too long" : "empty");
     else if (store->backend->open(store, path, error))
         return store;

@@ -91,7 +91,7 @@ struct backend {
     bool (*commit)(struct store *store, struct error *error);
     void (*rollback)(struct store *store); /* also when there is nothing to roll back */
 };
-extern const struct backend SQLITE_BACKEND;
+extern const struct backend SQLITE_BACKEND, POSTGRES_BACKEND;
 
 /* ---- errors ---- */
 

@@ -118,21 +118,77 @@ bool store_set_symbols(struct store *store, int64_t image, const struct code_sym
                           NULL, error);
 }
 
+/* Both, sorted by start, each start once, as one allocation like those that are decoded. NULL: out
+ * of memory. */
+static struct code_symbol *join_symbols(const struct code_symbol *one, size_t one_count,
+                                        const struct code_symbol *other, size_t other_count,
+                                        size_t *count) {
+    size_t bytes = (one_count + other_count) * sizeof *one;
+    for (size_t i = 0; i < one_count; i++)
+        bytes += strlen(one[i].name) + 1;
+    for (size_t i = 0; i < other_count; i++)
+        bytes += strlen(other[i].name) + 1;
+    struct code_symbol *joined = malloc(bytes + 1);
+    if (!joined)
+        return NULL;
+    char *names = (char *)(joined + one_count + other_count);
+    *count = 0;
+    for (size_t i = 0, k = 0; i < one_count || k < other_count;) {
+        const bool first = k == other_count || (i < one_count && one[i].start <= other[k].start);
+        const struct code_symbol *next = first ? &one[i] : &other[k];
+        k += k < other_count && other[k].start == next->start;
+        i += first;
+        joined[*count] = *next;
+        joined[(*count)++].name = names;
+        names = stpcpy(names, next->name) + 1;
+    }
+    return joined;
+}
+
+/* What a server has of an image's symbols may have come in parts, from several hosts. */
+static bool add_symbols(struct store *store, int64_t image, const void *blob, size_t size,
+                        struct code_symbol **symbols, size_t *count, struct error *error) {
+    struct code_symbol *part;
+    size_t part_count;
+    struct error damage;
+    if (!blob_decode_symbols(&store->codec, blob, size, &part, &part_count, &damage))
+        return database_damaged(store, error, "the symbols of image %lld: %s", (long long)image,
+                                damage.message);
+    if (!*count) {
+        free(*symbols);
+        *symbols = part;
+        *count = part_count;
+        return true;
+    }
+    size_t joined_count;
+    struct code_symbol *joined = join_symbols(*symbols, *count, part, part_count, &joined_count);
+    free(part);
+    if (!joined)
+        return database_out_of_memory(store, error);
+    free(*symbols);
+    *symbols = joined;
+    *count = joined_count;
+    return true;
+}
+
 bool store_get_symbols(struct store *store, int64_t image, struct code_symbol **symbols,
                        size_t *count, struct error *error) {
     *symbols = NULL;
     *count = 0;
     struct statement *statement = BIND(store, GET_SYMBOLS, error, INTEGER(image));
-    int row = statement ? database_step(store, statement, error) : -1;
-    if (row <= 0)
-        return row == 0;
-    size_t size;
-    const void *blob = column_bytes(statement, 0, &size);
-    struct error damage;
-    bool good = blob_decode_symbols(&store->codec, blob, size, symbols, count, &damage);
-    database_reset(statement);
-    return good || database_damaged(store, error, "the symbols of image %lld: %s", (long long)image,
-                                    damage.message);
+    int row = -1;
+    while (statement && (row = database_step(store, statement, error)) > 0) {
+        size_t size;
+        const void *blob = column_bytes(statement, 0, &size);
+        if (!add_symbols(store, image, blob, size, symbols, count, error)) {
+            database_reset(statement);
+            store_free_symbols(*symbols, *count);
+            *symbols = NULL;
+            *count = 0;
+            return false;
+        }
+    }
+    return row == 0;
 }
 
 void store_free_symbols(struct code_symbol *symbols, size_t count) {

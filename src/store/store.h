@@ -24,21 +24,23 @@
 struct store;
 
 enum store_access {
-    STORE_READ, /* fails when there is no such file; works for users who cannot write there */
-    STORE_WRITE /* made when there is none; older versions are migrated */
+    STORE_READ,  /* fails when there is no such file; works for users who cannot write there */
+    STORE_WRITE, /* made when there is none; older versions are migrated */
+    STORE_INIT   /* Inside of the room: on a server, whatever is there (server.h) */
 };
 
 /* $CULPRIT_STORE; else of root /var/lib/culprit/profiles.db (STORE_READ: of others too, when they
  * have none of their own); else $XDG_DATA_HOME/culprit/profiles.db, ~/.local/share without it. */
 bool store_default_path(char path[PATH_MAX], enum store_access access, struct error *error);
 
-/* Folders that are missing are made for STORE_WRITE. NULL: cannot be opened, is no store, damaged,
+/* A file, or an address of PostgreSQL (address.h), where nothing is made or migrated: server.h.
+ * Folders that are missing are made for STORE_WRITE. NULL: cannot be opened, is no store, damaged,
  * or of a newer version than this culprit knows. */
 struct store *store_open(const char *path, enum store_access access, struct error *error);
 /* Likewise; `path` NULL: the default store. */
 struct store *store_open_default(const char *path, enum store_access access, struct error *error);
 void store_close(struct store *store);
-const char *store_path(const struct store *store);
+const char *store_path(const struct store *store); /* of an address: without a password */
 /* Bytes of the file, and those of them that nothing uses (see store_compact). */
 bool store_size(struct store *store, uint64_t *bytes, uint64_t *unused, struct error *error);
 

@@ -10,11 +10,12 @@
 #include "live/daemon_lock.h"
 #include "live/daemon_request.h"
 #include "report/daemon_status.h"
+#include "store/address.h"
 #include "store/store.h"
 
 /* Of a sample with its stack the daemon itself has some microseconds of work. */
 enum { ENTRIES = 200000, RATE_WITH_STACKS = 97, SLICE_STEP_SECONDS = 3600, DAY = 86400 };
-static const uint64_t SECOND_NS = 1000000000;
+static const uint64_t SECOND_NS = 1000000000, QUEUE_BYTES = 1000000000;
 
 enum action { ACTION_RUN, ACTION_STATUS, ACTION_FLUSH, ACTION_STOP };
 
@@ -24,9 +25,16 @@ struct job {
     struct live_options sampled;
     const char *store;
     double drain, merge, epoch, keep, budget, keep_slices;
-    uint64_t size;
+    uint64_t size, queue;
+    const char *push;
     bool user;
 };
+
+static void take_push(struct argp_state *state, void *request, char *value) {
+    if (!store_is_address(value))
+        options_fail(state, "--push %s: an address is postgresql://USER@HOST/NAME", value);
+    ((struct job *)request)->push = value;
+}
 
 #define REQUEST struct job
 static const struct option_row OPTIONS[] = {
@@ -46,6 +54,11 @@ static const struct option_row OPTIONS[] = {
              "Of epochs that ended longer ago, forget what samples are told apart by, but for "
              "control groups (1d)"),
     COUNT("size", "BYTES", size, "Remove the oldest epochs of a store larger than this"),
+    TAKE("push", "ADDRESS", take_push,
+         "Send epochs that have ended to this database too, postgresql://USER@HOST/NAME (culprit "
+         "help fleet)"),
+    COUNT("queue", "BYTES", queue,
+          "Let at most so much wait to be sent, then give up the oldest (1G)"),
     HEADING(3, "Of the daemon that runs:"),
     VALUE("status", action, ACTION_STATUS, "Rates, losses, what it costs"),
     VALUE("flush", action, ACTION_FLUSH,
@@ -70,6 +83,8 @@ static double default_epoch(double keep) {
 
 static void check(struct argp_state *state, void *given) {
     struct job *job = given;
+    if (job->queue && !job->push)
+        options_fail(state, "--queue: of epochs that wait to be sent (add --push)");
     if (job->sampled.stacks && !job->sampled.rate_given)
         job->sampled.rate = RATE_WITH_STACKS;
     if (!job->sampled.slices_given)
@@ -122,6 +137,8 @@ static bool collect(const struct job *job, struct error *error) {
     sigset_t signals;
     struct daemon_options options = {.store = job->store,
                                      .events = events,
+                                     .push = job->push,
+                                     .queue_bytes = job->queue ? job->queue : QUEUE_BYTES,
                                      .rate = job->sampled.rate,
                                      .budget = job->budget,
                                      .drain_seconds = job->drain,
@@ -140,6 +157,9 @@ static bool collect(const struct job *job, struct error *error) {
             return false;
         options.store = store;
     }
+    if (store_is_address(options.store))
+        return error_set(error, "the daemon has its store in a file, and sends from there: --store "
+                                "FILE --push ADDRESS");
     if (!live_machine_permitted(!job->sampled.stack_bytes, error) ||
         !live_events_choose(job->sampled.events, job->sampled.rate, !job->user, events,
                             &options.event_count, error))

@@ -60,8 +60,11 @@ static void take_format(struct argp_state *state, void *request, char *value) {
 }
 
 static void take_url(struct argp_state *state, void *request, char *value) {
-    if (!push_is_url(value))
-        options_fail(state, "--push %s: an address is http://HOST:PORT or https://...", value);
+    if (!push_is_url(value) && !store_is_address(value))
+        options_fail(state,
+                     "--push %s: an address is http://HOST:PORT, https://... or "
+                     "postgresql://USER@HOST/NAME",
+                     value);
     ((struct epochs_request *)request)->push = value;
 }
 
@@ -75,8 +78,10 @@ static const struct option_row OPTIONS[] = {
     TAKE("format", "NAME", take_format,
          "Export or import as store (default), " EXCHANGE_FORMAT_NAMES " (import: told from the "
          "file)"),
-    TAKE("push", "URL", take_url,
-         "Export to this collector of OpenTelemetry (OTLP over HTTP), not to a file"),
+    TAKE(
+        "push", "URL", take_url,
+        "Export to this collector of OpenTelemetry (OTLP over HTTP) or database of PostgreSQL, not "
+        "to a file"),
     TEXT("event", "NAME", event, "Export only this event, in formats other than store"),
     FLAG("json", verb.output.json, "List as JSON (docs/json.md)"),
     FLAG("wide", verb.output.wide, "List with no name cut"),
@@ -124,7 +129,8 @@ static void check_request(struct argp_state *state, void *given) {
         options_fail(state, "--format: only of export and import");
     const bool profile =
         request->push || (request->format && strcmp(request->format, "store") != 0);
-    if (request->event && (action != EPOCHS_EXPORT || !profile))
+    if (request->event &&
+        (action != EPOCHS_EXPORT || !profile || (request->push && store_is_address(request->push))))
         options_fail(state, "--event: only of export, with a --format other than store");
     enum exchange_format format;
     if (action == EPOCHS_IMPORT && request->format &&
@@ -150,7 +156,9 @@ static const struct command_line LINE = {
             "exports and imports them. init makes the tables of a server of PostgreSQL, or brings "
             "them up to date (culprit help fleet)."
             "\vExample:\n  culprit epochs prune --older 30d --size 1G && culprit epochs compact\n\n"
-            "list shows all epochs, unless --epoch is given; export takes the last one."};
+            "list shows all epochs, unless --epoch is given; export takes the last one, and to a "
+            "database "
+            "all of the daemon's that it lacks."};
 
 struct store *epochs_open(const struct epochs_request *request, enum store_access access_wanted,
                           struct error *error) {

@@ -39,6 +39,8 @@ bool epochs_compact(struct epochs_request *request, struct error *error);
 bool epochs_check(struct epochs_request *request, struct error *error);
 bool epochs_export(struct epochs_request *request, struct error *error);
 bool epochs_import(struct epochs_request *request, struct error *error);
+/* export --push of an address of PostgreSQL. */
+bool epochs_push(struct epochs_request *request, struct error *error);
 bool epochs_init(struct epochs_request *request, struct error *error);
 
 /* The store that --store names or that 'culprit epochs' lists; it is not made when there is none,

@@ -118,7 +118,7 @@ static bool push(struct epochs_request *request, struct error *error) {
 
 bool epochs_export(struct epochs_request *request, struct error *error) {
     if (request->push)
-        return push(request, error);
+        return store_is_address(request->push) ? epochs_push(request, error) : push(request, error);
     struct store *store = epochs_open(request, STORE_READ, error);
     if (!store)
         return false;

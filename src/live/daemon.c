@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "live/daemon_lock.h"
+#include "live/daemon_push.h"
 #include "live/daemon_status.h"
 #include "util/text.h"
 
@@ -241,7 +242,8 @@ static bool start(struct daemon *daemon, struct error *error) {
     daemon->next_merge = daemon_now() + options->merge_seconds;
     daemon->next_adjustment = options->budget > 0 ? daemon_now() + FIRST_INTERVAL : INFINITY;
     daemon_begin_epoch(daemon);
-    return true;
+    return !options->push ||
+           (daemon->push = daemon_push_begin(options, daemon->host.name, error)) != NULL;
 }
 
 static void close_socket(int socket, const char *path) {
@@ -256,6 +258,8 @@ static bool merge_last(struct daemon *daemon, struct error *error) {
     if (!merge(daemon, true, error))
         return false;
     uint64_t lost = daemon_unwritten(daemon);
+    daemon_push_end(daemon->push);
+    daemon->push = NULL;
     while (daemon_answer(daemon, daemon->last))
         continue;
     return !daemon->problem[0] ||
@@ -266,6 +270,7 @@ static bool merge_last(struct daemon *daemon, struct error *error) {
 }
 
 static void finish(struct daemon *daemon) {
+    daemon_push_end(daemon->push);
     close_socket(daemon->socket, daemon->socket_path);
     close_socket(daemon->last, daemon->last_path);
     budget_meter_end(&daemon->meter);

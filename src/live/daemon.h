@@ -13,6 +13,9 @@
 
 struct daemon_options {
     const char *store;
+    const char *push;     /* address of a server that epochs are sent to when they have ended; NULL:
+                             none */
+    uint64_t queue_bytes; /* of epochs that wait to be sent, at most; the oldest are given up */
     const struct live_event *events;
     size_t event_count;
     double rate;          /* samples per second and processor that the events' periods stand for */

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include "live/daemon_parts.h"
+#include "live/daemon_push.h"
 #include "live/daemon_status.h"
 #include "live/event.h"
+#include "store/address.h"
 
 static uint64_t resident_bytes(void) {
     unsigned long whole, resident;
@@ -24,6 +26,20 @@ static uint64_t store_bytes(const char *path) {
     uint64_t bytes = stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
     snprintf(log, sizeof log, "%s-wal", path);
     return bytes + (stat(log, &file) == 0 ? (uint64_t)file.st_size : 0);
+}
+
+static void tell_of_push(const struct daemon *daemon, struct daemon_status *status) {
+    struct daemon_push_status push;
+    char address[PATH_MAX];
+    daemon_push_read(daemon->push, &push);
+    snprintf(status->push, sizeof status->push, "%s",
+             store_shown_address(daemon->options->push, address));
+    status->push_sent = push.sent;
+    status->push_waiting = push.waiting;
+    status->push_waiting_bytes = push.waiting_bytes;
+    status->push_given_up = push.given_up;
+    status->last_push = daemon_ago(push.last);
+    memcpy(status->push_problem, push.problem, sizeof status->push_problem);
 }
 
 bool daemon_answer(const struct daemon *daemon, int socket) {
@@ -69,6 +85,7 @@ bool daemon_answer(const struct daemon *daemon, int socket) {
         .failed_merges = daemon->failed_merges,
         .last_drain = daemon_ago(daemon->drained),
         .last_merge = daemon_ago(daemon->merged),
+        .last_push = -1,
         .processor_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                              (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6,
         .program_seconds = collected.program_runs ? (double)collected.program_ns * 1e-9 : -1,
@@ -78,6 +95,8 @@ bool daemon_answer(const struct daemon *daemon, int socket) {
     };
     snprintf(status.store, sizeof status.store, "%s", options->store);
     memcpy(status.problem, daemon->problem, sizeof status.problem);
+    if (daemon->push)
+        tell_of_push(daemon, &status);
     live_events_describe(daemon->sampled, options->event_count, status.sampling,
                          sizeof status.sampling);
     return daemon_status_answer(socket, &status);

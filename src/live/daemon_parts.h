@@ -1,5 +1,6 @@
 /* What the files of the daemon share: daemon.c (its loop, drains and rate), daemon_store.c (epochs
- * and merging), daemon_answer.c (what it tells of itself). */
+ * and merging), daemon_push.c (epochs on their way to a server), daemon_answer.c (what it tells of
+ * itself). */
 #pragma once
 
 #include <sys/stat.h>
@@ -11,6 +12,8 @@
 #include "live/source.h"
 #include "store/store.h"
 #include "util/clock.h"
+
+struct daemon_push;
 
 struct daemon {
     const struct daemon_options *options;
@@ -41,6 +44,7 @@ struct daemon {
     double epoch_began;              /* clock */
     uint64_t unknown_before, dropped_before; /* the epoch */
 
+    struct daemon_push *push; /* NULL: epochs are not sent */
     uint64_t drains, merges, failed_merges;
     uint64_t written;   /* samples in the store */
     char problem[1024]; /* of the last merge; empty: none */

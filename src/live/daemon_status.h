@@ -37,6 +37,12 @@ struct daemon_status {
     double last_drain, last_merge; /* seconds ago; < 0: not yet */
     char problem[1024];            /* why the last merge failed; empty: it did not */
 
+    char push[4096];    /* address that epochs are sent to; empty: they are not */
+    uint64_t push_sent; /* since it began */
+    uint64_t push_waiting, push_waiting_bytes, push_given_up;
+    double last_push;        /* seconds ago; < 0: not yet */
+    char push_problem[1024]; /* why they cannot be sent; empty: they can */
+
     double processor_seconds; /* of the daemon's own work, since it began */
     double program_seconds; /* in the BPF program, all processors; < 0: the kernel does not count */
     uint64_t resident_bytes, kernel_bytes, store_bytes;

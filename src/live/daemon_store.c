@@ -2,11 +2,14 @@
  * remove it, or put another in its place, at any time. */
 #include <errno.h>
 #include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "live/daemon_parts.h"
+#include "live/daemon_push.h"
 #include "live/session.h"
+#include "store/push.h"
 #include "util/text.h"
 
 enum { RETRY_SECONDS = 30 };
@@ -114,23 +117,63 @@ static bool open_store(struct daemon *daemon, struct error *error) {
     return true;
 }
 
-static bool prune(struct daemon *daemon, struct error *error) {
+/* Epochs that wait to be sent, and the one that goes on: they stay. To be freed. */
+static int64_t *kept_epochs(const struct daemon *daemon, const struct push_queue *queue) {
+    int64_t *kept = malloc((queue->count + 1) * sizeof *kept);
+    if (kept)
+        kept[queue->count] = daemon->session;
+    for (size_t i = 0; kept && i < queue->count; i++)
+        kept[i] = queue->epochs[i].session;
+    return kept;
+}
+
+static bool prune_but(struct daemon *daemon, const struct push_queue *queue, struct error *error) {
     const struct daemon_options *options = daemon->options;
     uint64_t removed = 0;
     int64_t before =
         options->keep_seconds > 0 ? clock_since_1970() - (int64_t)(options->keep_seconds * 1e9) : 0;
-    if ((before || options->keep_bytes) &&
-        !store_prune(daemon->store,
-                     &(struct store_retention){.before = before,
-                                               .bytes = options->keep_bytes,
-                                               .kept = &daemon->session,
-                                               .kept_count = 1},
-                     &removed, error))
+    if (!before && !options->keep_bytes)
+        return true;
+    int64_t *kept = kept_epochs(daemon, queue);
+    const bool pruned = kept
+                            ? store_prune(daemon->store,
+                                          &(struct store_retention){.before = before,
+                                                                    .bytes = options->keep_bytes,
+                                                                    .kept = kept,
+                                                                    .kept_count = queue->count + 1},
+                                          &removed, error)
+                            : error_set(error, "out of memory");
+    free(kept);
+    if (!pruned)
         return false;
     if (removed)
         daemon_say(daemon, "removed %llu old epoch%s from %s", (unsigned long long)removed,
                    text_plural(removed), options->store);
     return true;
+}
+
+/* What no longer finds room among those that wait. */
+static bool bound_queue(struct daemon *daemon, struct push_queue *queue, struct error *error) {
+    uint64_t given_up;
+    if (!push_queue_read(daemon->store, daemon->host.name, queue, error) ||
+        !push_queue_bound(daemon->store, queue, daemon->options->queue_bytes, &given_up, error))
+        return false;
+    if (given_up)
+        daemon_say(daemon,
+                   "%llu epoch%s found no room among those that wait to be sent, and will "
+                   "not be (--queue %s)",
+                   (unsigned long long)given_up, text_plural(given_up),
+                   text_bytes(daemon->options->queue_bytes).s);
+    daemon_push_wake(daemon->push, queue->count, queue->bytes, given_up);
+    return true;
+}
+
+static bool prune(struct daemon *daemon, struct error *error) {
+    struct push_queue queue = {0};
+    const bool pruned =
+        (!daemon->push || bound_queue(daemon, &queue, error)) && prune_but(daemon, &queue, error);
+    push_queue_free(&queue);
+    return pruned;
 }
 
 struct old_epoch {

@@ -64,6 +64,24 @@ static void print_merges(const struct daemon_status *status, FILE *file) {
     wrapped(file, "problem", problem);
 }
 
+static void print_push(const struct daemon_status *status, FILE *file) {
+    char address[4096], when[64] = "none yet", sent[4400];
+    if (!status->push[0])
+        return;
+    if (status->last_push >= 0)
+        snprintf(when, sizeof when, "the last %s ago", text_duration(status->last_push).s);
+    snprintf(sent, sizeof sent, "%s: %s epoch%s sent, %s; %s wait%s, %s",
+             text_clean(address, sizeof address, status->push), text_grouped(status->push_sent).s,
+             text_plural(status->push_sent), when, text_grouped(status->push_waiting).s,
+             status->push_waiting == 1 ? "s" : "", text_bytes(status->push_waiting_bytes).s);
+    wrapped(file, "push", sent);
+    if (status->push_given_up)
+        line(file, "", "%s found no room among those that wait, and will not be sent",
+             text_grouped(status->push_given_up).s);
+    if (status->push_problem[0])
+        wrapped(file, "problem", status->push_problem);
+}
+
 static void print_budget(const struct daemon_status *status, FILE *file) {
     char cost[128] = "not known yet";
     if (status->budget <= 0)
@@ -100,6 +118,7 @@ void daemon_status_text(const struct daemon_status *status, FILE *file) {
          text_duration(status->epoch_seconds).s);
     print_samples(status, file);
     print_merges(status, file);
+    print_push(status, file);
     print_budget(status, file);
     print_cost(status, file);
     fprintf(file, "next: culprit daemon --flush && culprit top\n");

@@ -61,6 +61,11 @@ const char *store_path(const struct store *store) {
     return store->path;
 }
 
+void store_interrupt(struct store *store) {
+    if (store->backend->interrupt)
+        store->backend->interrupt(store);
+}
+
 bool store_size(struct store *store, uint64_t *bytes, uint64_t *unused, struct error *error) {
     return store->backend->size(store, bytes, unused, error);
 }

@@ -32,7 +32,7 @@ struct statement {
 };
 
 struct datum {
-    enum { DATUM_INTEGER, DATUM_REAL, DATUM_TEXT, DATUM_BLOB, DATUM_LIST } type;
+    enum { DATUM_INTEGER, DATUM_REAL, DATUM_TEXT, DATUM_BLOB, DATUM_LIST, DATUM_LITERAL } type;
     int64_t integer; /* or bytes of the blob, or how many numbers the list has */
     double real;
     const void *bytes; /* must live until the statement was run */
@@ -45,6 +45,9 @@ struct datum {
 /* Of int64_t. */
 #define LIST(at, count)                                                                            \
     ((struct datum){.type = DATUM_LIST, .bytes = (at), .integer = (int64_t)(count)})
+
+/* As the server reads it, of whatever type it wants there. */
+#define LITERAL(text) ((struct datum){.type = DATUM_LITERAL, .bytes = (text)})
 
 /* Counts go into signed integers: what is larger than those is written as the largest. */
 static inline int64_t saturated(uint64_t count) {
@@ -61,6 +64,7 @@ struct backend {
      * follows. */
     bool (*open)(struct store *store, const char *address, struct error *error);
     void (*close)(struct store *store);
+    void (*interrupt)(struct store *store); /* NULL: it waits for nobody */
     /* Whether it may be that it was written while it was read on the promise that nobody writes;
      * NULL: never. */
     bool (*changed)(const struct store *store);
@@ -208,6 +212,10 @@ bool calls_check(struct store *store, struct error *error);
 
 /* The images that a tree refers to, sorted, each once; to be freed. NULL: out of memory. */
 int64_t *calls_images(const struct store_call *calls, size_t count, size_t *image_count);
+
+/* Adds the symbols of a blob to those, sorted by start, each start once. */
+bool symbols_join(struct store *store, int64_t image, const void *blob, size_t size,
+                  struct code_symbol **symbols, size_t *count, struct error *error);
 
 /* Removes a session and all that belongs to it but images; within a transaction. */
 bool session_erase(struct store *store, int64_t session, struct error *error);

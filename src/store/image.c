@@ -146,8 +146,8 @@ static struct code_symbol *join_symbols(const struct code_symbol *one, size_t on
 }
 
 /* What a server has of an image's symbols may have come in parts, from several hosts. */
-static bool add_symbols(struct store *store, int64_t image, const void *blob, size_t size,
-                        struct code_symbol **symbols, size_t *count, struct error *error) {
+bool symbols_join(struct store *store, int64_t image, const void *blob, size_t size,
+                  struct code_symbol **symbols, size_t *count, struct error *error) {
     struct code_symbol *part;
     size_t part_count;
     struct error damage;
@@ -180,7 +180,7 @@ bool store_get_symbols(struct store *store, int64_t image, struct code_symbol **
     while (statement && (row = database_step(store, statement, error)) > 0) {
         size_t size;
         const void *blob = column_bytes(statement, 0, &size);
-        if (!add_symbols(store, image, blob, size, symbols, count, error)) {
+        if (!symbols_join(store, image, blob, size, symbols, count, error)) {
             database_reset(statement);
             store_free_symbols(*symbols, *count);
             *symbols = NULL;
@@ -198,5 +198,6 @@ void store_free_symbols(struct code_symbol *symbols, size_t count) {
 
 bool images_sweep(struct store *store, struct error *error) {
     return database_execute(store, SWEEP_IMAGES, 0, error) &&
-           database_execute(store, SWEEP_SYMBOLS, 0, error);
+           database_execute(store, SWEEP_SYMBOLS, 0, error) &&
+           database_execute(store, SWEEP_SENT_SYMBOLS, 0, error);
 }

@@ -31,7 +31,7 @@
     F(PQputCopyData)                                                                               \
     F(PQputCopyEnd)                                                                                \
     F(PQgetResult)                                                                                 \
-    F(PQsetNoticeProcessor)
+    F(PQsetNoticeProcessor) F(PQsocket)
 
 /* Its functions under their own names. */
 struct libpq {

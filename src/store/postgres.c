@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "store/address.h"
 #include "util/array.h"
@@ -125,6 +126,12 @@ static void close_server(struct store *store) {
     free(connection);
 }
 
+static void interrupt(struct store *store) {
+    const int socket = libpq_of(store)->PQsocket(postgres_of(store)->connection);
+    if (socket >= 0)
+        shutdown(socket, SHUT_RDWR);
+}
+
 /* ---- parameters ---- */
 
 /* As PQexecParams takes them; numbers are text. */
@@ -164,6 +171,9 @@ static bool set_parameter(struct parameters *parameters, int at, const struct da
         parameters->list = list_text(datum->bytes, datum->integer);
         parameters->values[at] = parameters->list;
         return parameters->list != NULL;
+    case DATUM_LITERAL:
+        parameters->values[at] = datum->bytes;
+        return true;
     default:
         parameters->formats[at] = 1;
         parameters->values[at] = datum->bytes ? datum->bytes : "";
@@ -334,8 +344,8 @@ static void finalize(struct statement *given) {
     free(statement);
 }
 
-static bool bind(struct store *store, struct statement *given, const struct datum *data, int count,
-                 struct error *error) {
+static bool bind_all(struct store *store, struct statement *given, const struct datum *data,
+                     int count, struct error *error) {
     reset(given);
     return set_parameters(store, &own(given)->parameters, data, count, error);
 }
@@ -499,13 +509,14 @@ const struct backend POSTGRES_BACKEND = {
     .sessions_at_once = 256,
     .open = open_server,
     .close = close_server,
+    .interrupt = interrupt,
     .size = postgres_size,
     .compact = postgres_compact,
     .check = postgres_check,
     .prune = postgres_prune,
     .prepare = prepare,
     .finalize = finalize,
-    .bind = bind,
+    .bind = bind_all,
     .step = step,
     .reset = reset,
     .changes = changes,

@@ -59,6 +59,8 @@ const char *const POSTGRES_STATEMENTS[STATEMENT_COUNT] = {
     [HAS_CALLS_IMAGE] = "SELECT count(*) FROM calls WHERE id = ?2 AND ?1 = ANY(images)",
     [ERASE_CALLS_IMAGES] = "",
     [ERASE_SLICED_CALLS_IMAGES] = "",
+    [ERASE_SENT] = "",
+    [SWEEP_SENT_SYMBOLS] = "",
     /* What was sent since the oldest day that there is stays; all of it, where sessions are of no
      * known day. */
     [SWEEP_IMAGES] = "DELETE FROM image WHERE seen < (SELECT min(day) - 1 FROM session)",

@@ -55,7 +55,8 @@ bool store_update_session(struct store *store, const struct store_session *sessi
 
 bool session_erase(struct store *store, int64_t session, struct error *error) {
     static const enum statement_number STEPS[] = {ERASE_CALLS_IMAGES, ERASE_CALLS,  ERASE_PROFILES,
-                                                  ERASE_PROCESSES,    ERASE_EVENTS, ERASE_SESSION};
+                                                  ERASE_PROCESSES,    ERASE_EVENTS, ERASE_SENT,
+                                                  ERASE_SESSION};
     return all_where(i, sizeof STEPS / sizeof *STEPS,
                      database_execute(store, STEPS[i], session, error)) &&
            (database_changes(store) == 1 ||

@@ -208,6 +208,8 @@ static bool accept(struct store *store, enum schema_state state, int version, st
                          "%d: take a newer culprit",
                          store->path, version, STORE_SCHEMA.version);
     case SCHEMA_OLDER:
+        if (reading && version >= STORE_SCHEMA.readable)
+            return true;
         return reading ? error_set(error,
                                    "%s is a store of version %d: 'culprit epochs check', by "
                                    "who may write it, brings it to version %d",

@@ -58,8 +58,19 @@ static const char VERSION_3[] =
     "DROP TABLE process;"
     "ALTER TABLE process_sliced RENAME TO process;";
 
-static const char *const STEPS[] = {VERSION_1, VERSION_2, VERSION_3};
-const struct schema STORE_SCHEMA = {STEPS, sizeof STEPS / sizeof *STEPS};
+/* What a server of PostgreSQL knows this file by, and what it has of it. */
+static const char VERSION_4[] =
+    "CREATE TABLE identity(id BLOB NOT NULL, server BLOB NOT NULL) STRICT;"
+    "INSERT INTO identity VALUES(randomblob(16), x'');"
+    "CREATE TABLE sent("
+    " server BLOB NOT NULL, session INTEGER NOT NULL REFERENCES session, at INTEGER NOT NULL,"
+    " given_up INTEGER NOT NULL, PRIMARY KEY(server, session)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE sent_symbols("
+    " server BLOB NOT NULL, image INTEGER NOT NULL, number INTEGER NOT NULL,"
+    " checksum INTEGER NOT NULL, PRIMARY KEY(server, image)) STRICT, WITHOUT ROWID;";
+
+static const char *const STEPS[] = {VERSION_1, VERSION_2, VERSION_3, VERSION_4};
+const struct schema STORE_SCHEMA = {STEPS, sizeof STEPS / sizeof *STEPS, .readable = 3};
 
 static bool read_integer(sqlite3 *database, const char *sql, int *value) {
     sqlite3_stmt *statement;

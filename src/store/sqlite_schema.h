@@ -10,6 +10,7 @@ enum { SCHEMA_APPLICATION = 0x43554c50 }; /* "CULP", SQLite's application_id */
 struct schema {
     const char *const *steps;
     int version;
+    int readable; /* the oldest that has all that readers look at */
 };
 extern const struct schema STORE_SCHEMA;
 

@@ -55,6 +55,7 @@ const char *const STATEMENTS[STATEMENT_COUNT] = {
     [ERASE_PROFILES] = "DELETE FROM profile WHERE session = ?1",
     [ERASE_PROCESSES] = "DELETE FROM process WHERE session = ?1",
     [ERASE_EVENTS] = "DELETE FROM event WHERE session = ?1",
+    [ERASE_SENT] = "DELETE FROM sent WHERE session = ?1",
     [ERASE_SESSION] = "DELETE FROM session WHERE id = ?1",
     [ERASE_SLICED_CALLS_IMAGES] =
         "DELETE FROM calls_image WHERE calls IN (SELECT id FROM calls WHERE process IN "
@@ -67,7 +68,37 @@ const char *const STATEMENTS[STATEMENT_COUNT] = {
     [SWEEP_IMAGES] = "DELETE FROM image WHERE id NOT IN (SELECT image FROM profile) AND "
                      "id NOT IN (SELECT image FROM calls_image)",
     [SWEEP_SYMBOLS] = "DELETE FROM symbols WHERE image NOT IN (SELECT id FROM image)",
+    [SWEEP_SENT_SYMBOLS] = "DELETE FROM sent_symbols WHERE image NOT IN (SELECT id FROM image)",
     [CHECK_SYMBOLS] = "SELECT image FROM symbols",
     [CHECK_PROFILES] = "SELECT id, image, total, data FROM profile",
     [CHECK_CALLS] = "SELECT id, total, data FROM calls",
+    [GET_IDENTITY] = "SELECT id, server FROM identity",
+    [SET_SERVER] = "UPDATE identity SET server = ?1",
+    [LIST_WAITING] =
+        "SELECT id, (SELECT coalesce(sum(length(data)), 0) FROM profile WHERE session = s.id) + "
+        "(SELECT coalesce(sum(length(data)), 0) FROM calls WHERE session = s.id) FROM session s "
+        "WHERE kind = 0 AND \"end\" <> 0 AND name = 'daemon' AND host = ?1 AND id NOT IN "
+        "(SELECT session FROM sent WHERE server = (SELECT server FROM identity)) ORDER BY id",
+    [ADD_SENT] = "INSERT INTO sent(server, session, at, given_up) VALUES(?1,?2,?3,?4) "
+                 "ON CONFLICT(server, session) DO UPDATE SET at = excluded.at, "
+                 "given_up = excluded.given_up",
+    [GIVE_UP] = "INSERT INTO sent(server, session, at, given_up) "
+                "SELECT server, ?1, ?2, 1 FROM identity WHERE 1 ON CONFLICT DO NOTHING",
+    [COUNT_SENT] = "SELECT count(*) FILTER (WHERE given_up = 0), "
+                   "count(*) FILTER (WHERE given_up <> 0) FROM sent "
+                   "WHERE server = (SELECT server FROM identity)",
+    [SESSION_IMAGES] =
+        "SELECT image FROM profile WHERE session = ?1 UNION SELECT image FROM calls_image WHERE "
+        "calls IN (SELECT id FROM calls WHERE session = ?1) ORDER BY 1",
+    [SESSION_PROCESSES] = "SELECT id, " PROCESS_COLUMNS " FROM process WHERE session = ?1 "
+                          "ORDER BY id",
+    [SESSION_PROFILES] = "SELECT id, image, process, event, total, data FROM profile "
+                         "WHERE session = ?1 ORDER BY image, process, event",
+    [SESSION_CALLS] = "SELECT id, process, event, total, data FROM calls WHERE session = ?1 "
+                      "ORDER BY process, event",
+    [GET_SENT_SYMBOLS] = "SELECT number, checksum FROM sent_symbols WHERE server = ?1 AND "
+                         "image = ?2",
+    [SET_SENT_SYMBOLS] = "INSERT INTO sent_symbols(server, image, number, checksum) "
+                         "VALUES(?1,?2,?3,?4) ON CONFLICT(server, image) DO UPDATE SET "
+                         "number = excluded.number, checksum = excluded.checksum",
 };

@@ -33,6 +33,7 @@ enum statement_number {
     ERASE_PROFILES,
     ERASE_PROCESSES,
     ERASE_EVENTS,
+    ERASE_SENT,
     ERASE_SESSION,
     ERASE_SLICED_CALLS_IMAGES,
     ERASE_SLICED_CALLS,
@@ -40,9 +41,23 @@ enum statement_number {
     ERASE_SLICED_PROCESSES,
     SWEEP_IMAGES,
     SWEEP_SYMBOLS,
+    SWEEP_SENT_SYMBOLS,
     CHECK_SYMBOLS,
     CHECK_PROFILES,
     CHECK_CALLS,
+    /* Of a file alone: what was sent of it (push.h). */
+    GET_IDENTITY,
+    SET_SERVER,
+    LIST_WAITING,
+    ADD_SENT,
+    GIVE_UP,
+    COUNT_SENT,
+    SESSION_IMAGES,
+    SESSION_PROCESSES,
+    SESSION_PROFILES,
+    SESSION_CALLS,
+    GET_SENT_SYMBOLS,
+    SET_SENT_SYMBOLS,
     STATEMENT_COUNT
 };
 

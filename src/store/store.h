@@ -41,6 +41,8 @@ struct store *store_open(const char *path, enum store_access access, struct erro
 struct store *store_open_default(const char *path, enum store_access access, struct error *error);
 void store_close(struct store *store);
 const char *store_path(const struct store *store); /* of an address: without a password */
+/* From another thread: what it waits for from a server fails. */
+void store_interrupt(struct store *store);
 /* Bytes of the file, and those of them that nothing uses (see store_compact). */
 bool store_size(struct store *store, uint64_t *bytes, uint64_t *unused, struct error *error);
 

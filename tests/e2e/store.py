@@ -34,7 +34,14 @@ CREATE TABLE calls(id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES s
  UNIQUE(session, process, event)) STRICT;
 CREATE TABLE calls_image(image INTEGER NOT NULL, calls INTEGER NOT NULL,
  PRIMARY KEY(image, calls)) STRICT, WITHOUT ROWID;
-PRAGMA application_id=0x43554c50; PRAGMA user_version=3; PRAGMA journal_mode=WAL;
+CREATE TABLE identity(id BLOB NOT NULL, server BLOB NOT NULL) STRICT;
+INSERT INTO identity VALUES(randomblob(16), x'');
+CREATE TABLE sent(server BLOB NOT NULL, session INTEGER NOT NULL REFERENCES session,
+ at INTEGER NOT NULL, given_up INTEGER NOT NULL, PRIMARY KEY(server, session))
+ STRICT, WITHOUT ROWID;
+CREATE TABLE sent_symbols(server BLOB NOT NULL, image INTEGER NOT NULL, number INTEGER NOT NULL,
+ checksum INTEGER NOT NULL, PRIMARY KEY(server, image)) STRICT, WITHOUT ROWID;
+PRAGMA application_id=0x43554c50; PRAGMA user_version=4; PRAGMA journal_mode=WAL;
 """
 
 

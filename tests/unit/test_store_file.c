@@ -263,7 +263,7 @@ static int query(sqlite3 *database, const char *sql) {
 /* Step by step from nothing, from a version between, and back to where it was when a step fails. */
 static void migrations(void **state) {
     (void)state;
-    const struct schema first = {STEPS, 1}, second = {STEPS, 2}, third = {BAD_STEPS, 3};
+    const struct schema first = {STEPS, 1, 1}, second = {STEPS, 2, 2}, third = {BAD_STEPS, 3, 3};
     sqlite3 *database;
     int version;
     assert_int_equal(sqlite3_open(":memory:", &database), SQLITE_OK);
@@ -293,11 +293,11 @@ static void change(struct fixture *fixture, const char *sql) {
 
 static void not_a_store(void **state) {
     struct fixture *fixture = *state;
-    change(fixture, "PRAGMA user_version=4");
-    FAILS("is a store of version 4; this culprit knows versions up to 3",
+    change(fixture, "PRAGMA user_version=5");
+    FAILS("is a store of version 5; this culprit knows versions up to 4",
           store_open(fixture->path, STORE_READ, &error));
-    FAILS("version 4", store_open(fixture->path, STORE_WRITE, &error));
-    change(fixture, "PRAGMA user_version=3; PRAGMA application_id=3");
+    FAILS("version 5", store_open(fixture->path, STORE_WRITE, &error));
+    change(fixture, "PRAGMA user_version=4; PRAGMA application_id=3");
     FAILS("some other program's", store_open(fixture->path, STORE_WRITE, &error));
     FAILS("not a regular file", store_open(fixture->folder, STORE_READ, &error));
     FAILS("empty", store_open("", STORE_READ, &error));
@@ -315,6 +315,7 @@ static void first_version(void **state) {
                     " command TEXT NOT NULL, executable TEXT NOT NULL) STRICT;"
                     "INSERT INTO whole SELECT id, session, command, executable FROM process;"
                     "DROP TABLE process; ALTER TABLE whole RENAME TO process;"
+                    "DROP TABLE identity; DROP TABLE sent; DROP TABLE sent_symbols;"
                     "PRAGMA user_version=1");
     FAILS("is a store of version 1", store_open(fixture->path, STORE_READ, &error));
     fixture->store = open_or_fail(fixture->path, STORE_WRITE);

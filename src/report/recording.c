@@ -113,7 +113,7 @@ static void print_next(const struct recording *recording, const char *store, FIL
                                      : "",
             waits ? " --event off-cpu" : "", (long long)recording->session);
     char shown[PATH_MAX];
-    text_put_option(file, "store", store_shown_address(store, shown));
+    text_put_option(file, "store", store ? store_shown_address(store, shown) : NULL);
     fputc('\n', file);
 }
 

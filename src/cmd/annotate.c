@@ -69,6 +69,7 @@ static void check_request(struct argp_state *state, void *given) {
     struct annotate_job *job = given;
     if (job->run.store_options.store_count > 1)
         options_fail(state, "--store: one store at a time");
+    sample_options_one_build(state, &job->run.samples);
     const struct input_options *input = &job->explain.run.input;
     if (job->simulate && !input->command && !input->trace)
         options_fail(state,

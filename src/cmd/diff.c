@@ -30,13 +30,14 @@ static const struct option_part PARTS[] = {COMPARE_PARTS, {0}};
 static const struct command_line LINE = {
     .own = {.options = OPTIONS, .begin = begin},
     .parts = PARTS,
-    .arguments = "--epoch BEFORE --epoch AFTER\nBEFORE AFTER",
+    .arguments = "--epoch BEFORE --epoch AFTER\nBEFORE AFTER\n--build BEFORE --build AFTER",
     .help = "Shows which procedures changed most between two profiles: two epochs, or the last "
             "epochs of two stores. Procedures are matched by name and image, so that a program "
             "compares with itself rebuilt."
             "\vExample:\n  culprit sim --save --limit 20M -- gzip -9 -c /bin/bash > /dev/null\n"
             "  culprit sim --save --limit 20M -- gzip -1 -c /bin/bash > /dev/null\n"
-            "  culprit diff --epoch 1 --epoch 2"};
+            "  culprit diff --epoch 1 --epoch 2\n"
+            "  culprit diff --build nginx@4e8c21 --build nginx@a07be4 --compare rate"};
 
 /* Where the time went afterwards, in the file that changed most. */
 static char *next_of(const struct compare *compare, const struct diff_report *report) {
@@ -68,9 +69,32 @@ static bool write_calls(const struct compare *compare, const struct diff_report 
 
 REPORT_FORMS(DIFFERENCE, diff_report_json, diff_report_text, NULL);
 
+/* Hosts of both sides, where both have several: how these differ says how sure a change is. */
+static bool read_hosts(const struct job *job, struct host_matrix matrices[2], bool *read,
+                       struct error *error) {
+    const struct compare *compare = &job->compared;
+    const struct profile_set *sets = compare->sets.sets;
+    const struct profile_table_options options = {
+        .by = compare->rows.by, .process = compare->samples.process, .image = compare->rows.image};
+    *read = sets[0].hosts > 1 && sets[1].hosts > 1 && job->measure != DIFF_COUNT &&
+            compare->rows.by <= PROFILE_BY_LINE;
+    for (int i = 0; *read && i < 2; i++)
+        if (!host_matrix_read(&matrices[i], &sets[i], compare->sets.events[i].name, &options,
+                              compare->program, error))
+            return false;
+    return true;
+}
+
+static bool prepare(void *verb, struct error *error) {
+    ((struct job *)verb)->compared.by_host = true;
+    return compare_prepare(verb, error);
+}
+
 static bool write_report(void *verb, struct error *error) {
     struct job *job = verb;
     struct compare *compare = &job->compared;
+    struct host_matrix matrices[2] = {0};
+    bool hosts = false;
     struct diff_report report = {.report = {.verb = "diff"},
                                  .diff = {.sets = compare->sets.sets,
                                           .events = compare->sets.events,
@@ -83,6 +107,8 @@ static bool write_report(void *verb, struct error *error) {
                           "two sets are compared, not %zu (--epoch 3 --epoch 4; 'culprit variance' "
                           "takes more)",
                           compare->sets.count);
+    good = good && read_hosts(job, matrices, &hosts, error);
+    report.matrices = hosts ? matrices : NULL;
     good = good && diff_report_build(&report, error);
     if (good)
         report.report.next = next_of(compare, &report);
@@ -90,11 +116,13 @@ static bool write_report(void *verb, struct error *error) {
     good = good && verb_write_report(&compare->verb, &DIFFERENCE, &report, error) &&
            (!html->data || write_calls(compare, &report, html, error));
     diff_report_free(&report);
+    for (int i = 0; i < 2; i++)
+        host_matrix_free(&matrices[i]);
     return good;
 }
 
 const struct verb verb_diff = {.line = &LINE,
                                .size = sizeof(struct job),
-                               .prepare = compare_prepare,
+                               .prepare = prepare,
                                .report = write_report,
                                .free = compare_free};

@@ -12,6 +12,33 @@
 #include "report/epoch_list.h"
 #include "report/run_format.h"
 #include "store/address.h"
+#include "store/session_choice.h"
+#include "util/clock.h"
+#include "util/when.h"
+
+bool epochs_are_chosen(const struct epochs_request *request) {
+    const struct epoch_choice *choice = &request->choice;
+    return request->store.epoch_count || choice->host_count || choice->since || choice->until;
+}
+
+bool epochs_choose(struct store *store, const struct epochs_request *request, int64_t **epochs,
+                   size_t *count, struct error *error) {
+    const struct epoch_choice *choice = &request->choice;
+    const struct sample_choice times = {.since = choice->since, .until = choice->until};
+    const struct session_query query = {.lists = request->store.epochs,
+                                        .list_count = request->store.epoch_count,
+                                        .hosts = choice->hosts,
+                                        .host_count = choice->host_count,
+                                        .choice = &times};
+    struct session_reading reading;
+    const bool good = session_reading_choose(&reading, store, &query, error);
+    *epochs = good ? reading.sessions : NULL;
+    *count = good ? reading.count : 0;
+    if (good)
+        reading.sessions = NULL; /* the caller's now */
+    session_reading_free(&reading);
+    return good;
+}
 
 static bool list(struct epochs_request *request, struct error *error) {
     struct epoch_list list = {.name_store = request->store.store_count,
@@ -20,10 +47,9 @@ static bool list(struct epochs_request *request, struct error *error) {
     int64_t *epochs = NULL;
     if (!verb_open_report(&request->verb, error))
         return false;
-    bool good =
-        (list.store = epochs_open(request, STORE_READ, error)) &&
-        (!request->store.epoch_count ||
-         store_options_choose_all(list.store, &request->store, &epochs, &list.epoch_count, error));
+    bool good = (list.store = epochs_open(request, STORE_READ, error)) &&
+                (!epochs_are_chosen(request) ||
+                 epochs_choose(list.store, request, &epochs, &list.epoch_count, error));
     list.epochs = epochs;
     good = good && epoch_list_print(&list, request->verb.files.report.file, error);
     free(epochs);
@@ -41,6 +67,7 @@ static const struct {
     [EPOCHS_REMOVE] = {"remove", "remove which epoch? (3, 2..5, last, all)", epochs_remove},
     [EPOCHS_PRUNE] = {"prune", NULL, epochs_prune},
     [EPOCHS_COMPACT] = {"compact", NULL, epochs_compact},
+    [EPOCHS_SUM] = {"sum", NULL, epochs_sum},
     [EPOCHS_CHECK] = {"check", NULL, epochs_check},
     [EPOCHS_EXPORT] = {"export", "export to which file?", epochs_export},
     [EPOCHS_IMPORT] = {"import", "import which file?", epochs_import},
@@ -68,8 +95,29 @@ static void take_url(struct argp_state *state, void *request, char *value) {
     ((struct epochs_request *)request)->push = value;
 }
 
+static int64_t when_of(struct argp_state *state, const char *name, const char *value) {
+    int64_t moment;
+    if (!when_read(value, clock_since_1970(), &moment))
+        options_fail(state, "--%s %s: a moment such as 14:05, '2026-11-26 14:05', '10min ago'",
+                     name, value);
+    return moment;
+}
+
+static void take_since(struct argp_state *state, void *request, char *value) {
+    ((struct epochs_request *)request)->choice.since = when_of(state, "since", value);
+}
+
+static void take_until(struct argp_state *state, void *request, char *value) {
+    ((struct epochs_request *)request)->choice.until = when_of(state, "until", value);
+}
+
 #define REQUEST struct epochs_request
 static const struct option_row OPTIONS[] = {
+    LIST("host", "NAME", choice.hosts, choice.host_count,
+         "Epochs of this machine only, or of those that a pattern fits (web-*); repeatable",
+         .group = 1),
+    TAKE("since", "TIME", take_since, "Epochs that reach behind it: 14:05, '10min ago'"),
+    TAKE("until", "TIME", take_until, "Epochs that began before it"),
     HEADING(2, "What to do:"),
     DURATION("older", "TIME", older_seconds, "Prune what ended longer ago (30d, 12h, 90min)"),
     COUNT("size", "BYTES", size_bytes,
@@ -103,7 +151,8 @@ static bool take_argument(struct argp_state *state, void *given, char *value) {
             return true;
         }
     options_fail(state,
-                 "%s: one of list, new, merge, remove, prune, compact, check, export, import, init",
+                 "%s: one of list, new, merge, remove, prune, compact, sum, check, export, import, "
+                 "init",
                  value);
 }
 
@@ -136,8 +185,12 @@ static void check_request(struct argp_state *state, void *given) {
     if (action == EPOCHS_IMPORT && request->format &&
         exchange_format_find(request->format, &format) && !exchange_format_is_read(format))
         options_fail(state, "--format %s: only of export", request->format);
-    if (action != EPOCHS_LIST && action != EPOCHS_EXPORT && request->store.epoch_count)
-        options_fail(state, "--epoch: only of list and export");
+    if (action != EPOCHS_LIST && action != EPOCHS_EXPORT && epochs_are_chosen(request))
+        options_fail(state, "--%s: only of list and export",
+                     request->store.epoch_count   ? "epoch"
+                     : request->choice.host_count ? "host"
+                     : request->choice.since      ? "since"
+                                                  : "until");
     if (request->store.store_count > 1)
         options_fail(state, "--store: one at a time");
 }
@@ -149,7 +202,7 @@ static const struct command_line LINE = {
     .own = {.options = OPTIONS, .argument = take_argument, .end = check_request},
     .parts = PARTS,
     .arguments =
-        "[list]\nnew\nmerge LIST\nremove LIST\nprune\ncompact\ncheck\nexport FILE|--push=URL\n"
+        "[list]\nnew\nmerge LIST\nremove LIST\nprune\ncompact\nsum\ncheck\nexport FILE|--push=URL\n"
         "import FILE\ninit",
     .help = "Lists the epochs of a store of profiles: what 'culprit daemon' collected between two "
             "points in time, a command recorded, a simulation. Begins a new one, merges, removes, "

@@ -11,6 +11,7 @@ enum epochs_action {
     EPOCHS_REMOVE,
     EPOCHS_PRUNE,
     EPOCHS_COMPACT,
+    EPOCHS_SUM,
     EPOCHS_CHECK,
     EPOCHS_EXPORT,
     EPOCHS_IMPORT,
@@ -22,6 +23,11 @@ struct epochs_request {
     struct verb_run verb;
     enum epochs_action action;
     struct store_options store;
+    struct epoch_choice {
+        const char *hosts[STORE_OPTIONS_MAX]; /* patterns */
+        size_t host_count;                    /* 0: all */
+        int64_t since, until;                 /* ns since 1970; 0: all */
+    } choice;
     const char *argument; /* a list of epochs, or a file; NULL: none */
     const char *format;   /* of export and import; NULL: a store, and whatever the file is */
     const char *push;     /* address of a collector to export to; NULL: none */
@@ -36,12 +42,20 @@ bool epochs_merge(struct epochs_request *request, struct error *error);
 bool epochs_remove(struct epochs_request *request, struct error *error);
 bool epochs_prune(struct epochs_request *request, struct error *error);
 bool epochs_compact(struct epochs_request *request, struct error *error);
+bool epochs_sum(struct epochs_request *request, struct error *error);
 bool epochs_check(struct epochs_request *request, struct error *error);
 bool epochs_export(struct epochs_request *request, struct error *error);
 bool epochs_import(struct epochs_request *request, struct error *error);
 /* export --push of an address of PostgreSQL. */
 bool epochs_push(struct epochs_request *request, struct error *error);
 bool epochs_init(struct epochs_request *request, struct error *error);
+
+/* Whether options choose epochs. */
+bool epochs_are_chosen(const struct epochs_request *request);
+/* The epochs that the options choose of list and export, by their start; without any the last.
+ * *epochs is the caller's, to be freed. */
+bool epochs_choose(struct store *store, const struct epochs_request *request, int64_t **epochs,
+                   size_t *count, struct error *error);
 
 /* The store that --store names or that 'culprit epochs' lists; it is not made when there is none,
  * whatever the access. */

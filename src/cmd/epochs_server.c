@@ -74,9 +74,8 @@ static bool send_chosen(struct epochs_request *request, struct push *push, struc
                         struct error *error) {
     int64_t *epochs = NULL;
     size_t count;
-    const bool good =
-        store_options_choose_all(push->file, &request->store, &epochs, &count, error) &&
-        send_each(push, epochs, count, sent, error);
+    const bool good = epochs_choose(push->file, request, &epochs, &count, error) &&
+                      send_each(push, epochs, count, sent, error);
     free(epochs);
     return good;
 }
@@ -89,7 +88,7 @@ bool epochs_push(struct epochs_request *request, struct error *error) {
     struct sent sent = {0};
     live_host_read(&host);
     const bool good = server && push_begin(&push, file, server, error) &&
-                      (request->store.epoch_count ? send_chosen(request, &push, &sent, error)
+                      (epochs_are_chosen(request) ? send_chosen(request, &push, &sent, error)
                                                   : send_waiting(&push, host.name, &sent, error));
     if (server && (good || sent.sent + sent.present)) {
         printf("sent %zu epoch%s to %s", sent.sent, text_plural(sent.sent), store_path(server));

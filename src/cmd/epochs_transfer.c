@@ -104,10 +104,9 @@ static bool push(struct epochs_request *request, struct error *error) {
     struct store *store = epochs_open(request, STORE_READ, error);
     struct store_filter filter = {.event = request->event};
     int64_t *epochs = NULL;
-    const bool good =
-        store &&
-        store_options_choose_all(store, &request->store, &epochs, &filter.session_count, error) &&
-        (filter.sessions = epochs, save_push(store, &filter, request->push, error));
+    const bool good = store &&
+                      epochs_choose(store, request, &epochs, &filter.session_count, error) &&
+                      (filter.sessions = epochs, save_push(store, &filter, request->push, error));
     if (good)
         printf("sent %zu epoch%s to %s\n", filter.session_count, text_plural(filter.session_count),
                request->push);
@@ -130,7 +129,7 @@ bool epochs_export(struct epochs_request *request, struct error *error) {
     enum exchange_format format = EXCHANGE_FORMATS;
     if (request->format)
         exchange_format_find(request->format, &format);
-    good = good && store_options_choose_all(store, &request->store, &epochs, &count, error);
+    good = good && epochs_choose(store, request, &epochs, &count, error);
     if (good && format == EXCHANGE_FORMATS)
         good = export_store(store, epochs, count, path, error);
     else if (good)

@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/session_choice.h"
 #include "util/array.h"
 
 #define REQUEST struct row_options
 static const struct option_row OPTIONS[] = {
     HEADING(2, "Which rows:"),
-    CHOICE("by", "GRAIN", by,
-           "procedure (default), image, line, process, pid, thread, cpu, cgroup, epoch",
-           profile_by_names),
+    CHOICE(
+        "by", "GRAIN", by,
+        "procedure (default), image, build, line, process, pid, thread, cpu, cgroup, host, epoch",
+        profile_by_names),
     LIST("event", "NAME", events, event_count,
          "Of this event; where several are shown it may be repeated, and rows are sorted by the "
          "first"),
@@ -67,8 +67,14 @@ bool compare_prepare(void *verb, struct error *error) {
                                              .store_count = compare->store.store_count,
                                              .epochs = compare->store.epochs,
                                              .epoch_count = compare->store.epoch_count,
-                                             .host = compare->samples.host,
+                                             .hosts = compare->samples.hosts,
+                                             .host_count = compare->samples.host_count,
+                                             .builds = compare->samples.builds,
+                                             .build_count = compare->samples.build_count,
                                              .choice = &compare->samples.choice,
+                                             .sums = profile_by_has_sums(compare->rows.by) &&
+                                                     !compare->verb.output.html,
+                                             .by_host = compare->by_host,
                                              .event = event};
     return profile_sets_read(&compare->sets, &query, error) &&
            verb_open_report(&compare->verb, error) && fill_table(compare, error);
@@ -85,29 +91,41 @@ void compare_free(void *verb) {
 
 static bool read_set(struct profile_run *run, struct error *error) {
     const struct store_options *options = &run->store_options;
-    size_t count;
-    if (!store_choose_narrowed(run->store, options->epochs, options->epoch_count, run->samples.host,
-                               &run->samples.choice, &run->sessions, &count, error) ||
-        !profile_set_read(&run->set, run->store, run->sessions, count, false, error))
+    static const char *const EVERY[] = {"*"};
+    const bool every = run->all_hosts && !run->samples.host_count && !options->epoch_count;
+    const struct session_query query = {.lists = options->epochs,
+                                        .list_count = options->epoch_count,
+                                        .hosts = every ? EVERY : run->samples.hosts,
+                                        .host_count = every ? 1 : run->samples.host_count,
+                                        .choice = &run->samples.choice,
+                                        .sums = !run->epochs_alone,
+                                        .by_host = run->by_host};
+    struct session_reading *reading = &run->reading;
+    if (!session_reading_choose(reading, run->store, &query, error) ||
+        !profile_set_read(&run->set, run->store, reading->sessions, reading->count, false, error))
         return false;
-    profile_set_choose(&run->set, &run->samples.choice);
+    profile_set_choose(&run->set, &reading->choice);
     return true;
+}
+
+bool profile_read(struct profile_run *run, struct error *error) {
+    const struct store_options *options = &run->store_options;
+    run->store =
+        store_open_default(options->store_count ? options->stores[0] : NULL, STORE_READ, error);
+    return run->store && read_set(run, error) &&
+           ((run->program = program_new()) || error_set(error, "out of memory for the report"));
 }
 
 bool profile_prepare(void *verb, struct error *error) {
     struct profile_run *run = verb;
-    const struct store_options *options = &run->store_options;
-    run->store =
-        store_open_default(options->store_count ? options->stores[0] : NULL, STORE_READ, error);
-    return run->store && read_set(run, error) && verb_open_report(&run->verb, error) &&
-           ((run->program = program_new()) || error_set(error, "out of memory for the report"));
+    return profile_read(run, error) && verb_open_report(&run->verb, error);
 }
 
 void profile_free(void *verb) {
     struct profile_run *run = verb;
     program_free(run->program);
     profile_set_free(&run->set);
-    free(run->sessions);
+    session_reading_free(&run->reading);
     if (run->store)
         store_close(run->store);
 }

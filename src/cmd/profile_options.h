@@ -7,6 +7,7 @@
 #include "cmd/verb.h"
 #include "query/profile_sets.h"
 #include "query/profile_table.h"
+#include "store/session_choice.h"
 
 enum { PROFILE_OPTIONS_EVENTS = 16 };
 
@@ -23,13 +24,19 @@ struct profile_run {
     struct verb_run verb;
     struct store_options store_options;
     struct sample_options samples;
+    bool epochs_alone; /* set before profile_prepare(): sums of days cannot tell what is asked */
+    bool by_host;      /* likewise: hosts are told apart */
+    bool all_hosts;    /* likewise: all epochs, unless some are chosen */
     struct store *store;
-    int64_t *sessions;
+    struct session_reading reading;
     struct profile_set set;
     struct program *program;
 };
 /* Steps: opens the store, the set that the options choose and the report. */
 bool profile_prepare(void *run, struct error *error);
+/* The same without the report, for a struct whose first member is another's; then profile_free().
+ */
+bool profile_read(struct profile_run *run, struct error *error);
 void profile_free(void *verb);
 
 /* The first member of a verb that compares sets of epochs. */
@@ -39,6 +46,7 @@ struct compare {
     struct store_options store;
     struct sample_options samples;
     struct row_options rows;
+    bool by_host; /* set before compare_prepare(): hosts are told apart */
     struct profile_sets sets;
     struct program *program;
     struct profile_table *table; /* a column for each set; images of one base name are one */

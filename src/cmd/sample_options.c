@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "store/build_choice.h"
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/text.h"
@@ -47,12 +48,32 @@ static const struct option_row OPTIONS[] = {
          "From then on: 14:05, '2026-11-26 14:05', '10min ago'; of all epochs, unless --epoch is "
          "given"),
     TAKE("until", "TIME", take_until, "Until then"),
-    TEXT("host", "NAME", host, "Epochs of this machine only; all, unless --epoch is given",
-         .least = 1),
+    LIST("host", "NAME", hosts, host_count,
+         "Epochs of this machine only, or of those that a pattern fits (web-*); repeatable; all, "
+         "unless --epoch is given"),
+    LIST("build", "ID", builds, build_count,
+         "Of processes only that ran this build of a program or library, in all of their code: "
+         "the first digits of its build id, or PATH@ID ('culprit top --by build' lists builds); of "
+         "all epochs, unless --epoch is given"),
     {0}};
 
+void sample_options_one_build(struct argp_state *state, const struct sample_options *options) {
+    if (options->build_count > 1)
+        options_fail(state, "--build: one at a time ('culprit diff' compares two)");
+}
+
 static void check(struct argp_state *state, void *request) {
-    const struct sample_choice *choice = &((struct sample_options *)request)->choice;
+    struct sample_options *options = request;
+    struct sample_choice *choice = &options->choice;
+    struct error error;
+    for (size_t i = 0; i < options->host_count; i++)
+        if (!*options->hosts[i])
+            options_fail(state, "--host: the name of a machine, or a pattern such as web-*");
+    for (size_t i = 0; i < options->build_count; i++)
+        if (!build_text_check(options->builds[i], &error))
+            options_fail(state, "%s", error.message);
+    if (options->build_count == 1)
+        choice->build = options->builds[0];
     if (choice->until && choice->since >= choice->until)
         options_fail(state, "--until is not after --since");
 }
@@ -62,7 +83,10 @@ const struct option_group sample_group = {.options = OPTIONS, .end = check};
 void sample_options_put(const struct sample_options *options, FILE *file) {
     const struct sample_choice *choice = &options->choice;
     text_put_option(file, "process", options->process);
-    text_put_option(file, "host", options->host);
+    for (size_t i = 0; i < options->host_count; i++)
+        text_put_option(file, "host", options->hosts[i]);
+    for (size_t i = 0; i < options->build_count; i++)
+        text_put_option(file, "build", options->builds[i]);
     if (choice->pid)
         fprintf(file, " --pid %" PRIu32, choice->pid);
     if (choice->thread)

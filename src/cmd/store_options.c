@@ -24,13 +24,6 @@ bool store_options_choose(struct store *store, const char *list, int64_t **sessi
     return store_choose_sessions(store, list ? &list : LAST, 1, sessions, count, error);
 }
 
-bool store_options_choose_all(struct store *store, const struct store_options *options,
-                              int64_t **sessions, size_t *count, struct error *error) {
-    bool given = options->epoch_count > 0;
-    return store_choose_sessions(store, given ? options->epochs : LAST,
-                                 given ? options->epoch_count : 1, sessions, count, error);
-}
-
 void store_options_put(const struct store_options *options, bool epochs, FILE *file) {
     char shown[PATH_MAX];
     for (size_t i = 0; i < options->store_count; i++)

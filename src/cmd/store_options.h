@@ -22,9 +22,5 @@ extern const struct option_group store_group; /* --store FILE, --epoch LIST */
 bool store_options_choose(struct store *store, const char *list, int64_t **sessions, size_t *count,
                           struct error *error);
 
-/* The union of all --epoch. */
-bool store_options_choose_all(struct store *store, const struct store_options *options,
-                              int64_t **sessions, size_t *count, struct error *error);
-
 /* " --store FILE --epoch 3", for the next useful command. */
 void store_options_put(const struct store_options *options, bool epochs, FILE *file);

@@ -147,7 +147,8 @@ static bool begin_store(struct profile_table *table, struct store *store, struct
     if (at == table->store_count) {
         if (!array_room(table->stores, table->store_capacity, at + 1))
             return error_set(error, "out of memory for the profile");
-        struct image_names *names = image_names_new(store, table->program, error);
+        struct image_names *names =
+            table->options.names ?: image_names_new(store, table->program, error);
         if (!names)
             return false;
         table->stores[table->store_count++] = (struct named_store){store, names};

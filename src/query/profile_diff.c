@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/host_spread.h"
 #include "util/order.h"
 
 const char *const diff_measure_names[DIFF_MEASURES] = {"share", "count", "rate"};
@@ -57,11 +58,25 @@ bool profile_diff_find(struct profile_diff *diff, struct error *error) {
         diff->rows[i] =
             (struct diff_row){.row = row,
                               .change = values[1] * scales[1] - values[0] * scales[0],
-                              .sigmas = diff_sigmas(values[0], values[1], scales, whole)};
+                              .sigmas = diff_sigmas(values[0], values[1], scales, whole),
+                              .interval = NAN};
         diff->beyond += fabs(diff->rows[i].sigmas) > DIFF_NOISE;
     }
     qsort(diff->rows, diff->count, sizeof *diff->rows, by_change);
     return true;
+}
+
+void profile_diff_hosts(struct profile_diff *diff, const struct host_matrix matrices[2]) {
+    const bool rate = diff->measure == DIFF_RATE;
+    const struct host_side sides[2] = {{&matrices[0], rate}, {&matrices[1], rate}};
+    for (size_t i = 0; diff->measure != DIFF_COUNT && i < diff->count; i++) {
+        struct diff_row *row = &diff->rows[i];
+        const struct host_change change = host_change_of(sides, row->row);
+        diff->hosts = change.hosts;
+        diff->paired = change.paired;
+        row->interval = change.interval * (rate ? 1 : 100);
+        diff->beyond_hosts += fabs(row->change) > row->interval;
+    }
 }
 
 void profile_diff_free(struct profile_diff *diff) {

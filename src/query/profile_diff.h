@@ -2,6 +2,7 @@
 #pragma once
 
 #include "query/call_difference.h"
+#include "query/host_matrix.h"
 #include "query/profile_set.h"
 #include "query/profile_table.h"
 
@@ -25,6 +26,8 @@ struct diff_row {
     const struct profile_row *row;
     double change; /* in the measure */
     double sigmas;
+    double
+        interval; /* half of the 95 % interval of the change, by how hosts differ; NAN: not known */
 };
 
 struct profile_diff {
@@ -37,7 +40,12 @@ struct profile_diff {
     bool sampled;          /* values are counts of samples, which vary by chance */
     struct diff_row *rows; /* by absolute change, largest first */
     size_t count, beyond;  /* rows; of these beyond noise */
+    size_t hosts, paired;  /* that the intervals are of: in all, on both sides; 0: there are none */
+    size_t beyond_hosts;   /* rows that changed by more than their interval */
 };
+
+/* Finds the intervals: `matrices` have each side's hosts. Not where counts are compared. */
+void profile_diff_hosts(struct profile_diff *diff, const struct host_matrix matrices[2]);
 
 /* Of sets, events, measure and table. False, with an error, when a set has no values, or no length
  * where the rate is compared. profile_diff_free() either way. */

@@ -1,4 +1,4 @@
-/* Sessions are visited once; those asked for are copied, their events merged by name. */
+/* Sessions are visited once and copied, their events merged by name. */
 #include "query/profile_set.h"
 
 #include <inttypes.h>
@@ -7,23 +7,23 @@
 #include <string.h>
 
 #include "attribute/attribute.h"
+#include "store/day_sums.h"
 #include "util/array.h"
 #include "util/file_name.h"
+#include "util/intern.h"
+#include "util/order.h"
+#include "util/text.h"
 
 struct reading {
     struct profile_set *set;
-    const int64_t *wanted;
-    size_t wanted_count, capacity, event_capacity;
+    size_t capacity, event_capacity;
+    struct intern hosts;
     struct error *error;
     bool failed;
 };
 
 static const char *copy(struct profile_set *set, const char *text) {
     return arena_copy(&set->arena, text ? text : "", text ? strlen(text) : 0);
-}
-
-static bool is_wanted(const struct reading *reading, int64_t session) {
-    return any_where(i, reading->wanted_count, reading->wanted[i] == session);
 }
 
 /* ---- names ---- */
@@ -75,12 +75,27 @@ static bool add_event(struct reading *reading, const struct store_session *sessi
     return true;
 }
 
-static double seconds_of(const struct store_session *epoch, const struct sample_choice *choice) {
+static double seconds_within(const struct store_session *epoch, int64_t since, int64_t until) {
     const int64_t reached = epoch->end ? epoch->end : epoch->saved;
-    const int64_t begin = choice->since > epoch->start ? choice->since : epoch->start;
-    const int64_t end = choice->until && choice->until < reached ? choice->until : reached;
+    const int64_t begin = since > epoch->start ? since : epoch->start;
+    const int64_t end = until && until < reached ? until : reached;
     return epoch->kind != SESSION_SIMULATED && end > begin ? ((double)end - (double)begin) / 1e9
                                                            : 0;
+}
+
+static double seconds_of(const struct store_session *epoch, const struct sample_choice *choice) {
+    struct day_sum sum;
+    if (epoch->kind == SESSION_SUM)
+        return day_sum_read(epoch, &sum) ? sum.seconds : 0;
+    const struct store_span *spans = choice->spans;
+    const size_t count = choice->span_count;
+    size_t at = first_where(i, count, spans[i].session >= epoch->id);
+    if (at == count || spans[at].session != epoch->id)
+        return seconds_within(epoch, choice->since, choice->until);
+    double seconds = 0;
+    for (; at < count && spans[at].session == epoch->id; at++)
+        seconds += seconds_within(epoch, spans[at].since, spans[at].until);
+    return seconds;
 }
 
 static bool add_epoch(struct reading *reading, const struct store_session *session) {
@@ -92,6 +107,13 @@ static bool add_epoch(struct reading *reading, const struct store_session *sessi
         !(epoch.processor = copy(set, session->processor)))
         return error_set(reading->error, "out of memory for epochs");
     set->epochs[set->epoch_count++] = epoch;
+    struct day_sum sum = {.own = 1, .hosts = 1};
+    set->sums += day_sum_read(&epoch, &sum);
+    set->epochs_in_all += sum.own;
+    if (*epoch.host && intern_add(&reading->hosts, epoch.host, strlen(epoch.host)) == INTERN_NONE)
+        return error_set(reading->error, "out of memory for epochs");
+    set->hosts = sum.hosts > set->hosts ? sum.hosts : set->hosts;
+    set->hosts = reading->hosts.count > set->hosts ? reading->hosts.count : set->hosts;
     set->unknown += epoch.unknown;
     set->dropped += epoch.dropped;
     set->seconds += seconds_of(&epoch, &(struct sample_choice){0});
@@ -102,8 +124,6 @@ static bool add_epoch(struct reading *reading, const struct store_session *sessi
 static bool visit_session(void *context, const struct store_session *session,
                           const struct store_event *events, size_t event_count) {
     struct reading *reading = context;
-    if (!is_wanted(reading, session->id))
-        return true;
     bool good = add_epoch(reading, session);
     for (size_t i = 0; good && i < event_count; i++)
         good = add_event(reading, session, &events[i]);
@@ -126,8 +146,6 @@ static bool add_distances(void *context, const struct store_session *session,
                           const struct store_event *events, size_t event_count) {
     struct mean_period *mean = context;
     const struct profile_set *set = mean->set;
-    if (!any_where(i, set->epoch_count, set->epochs[i].id == session->id))
-        return true;
     for (size_t i = 0; i < event_count && !mean->failed; i++) {
         uint64_t total, bytes;
         if (strcmp(events[i].name, mean->event) != 0)
@@ -147,7 +165,9 @@ static bool settle_period(struct profile_set *set, struct profile_event *event,
     if (!event->mean)
         return true;
     struct mean_period mean = {.set = set, .event = event->name, .error = error};
-    if (!store_each_session(set->store, add_distances, &mean, error) || mean.failed)
+    if (!store_each_named_session(set->store, set->sessions, set->epoch_count, add_distances, &mean,
+                                  error) ||
+        mean.failed)
         return false;
     if (mean.samples > 0)
         event->mean = mean.distance / mean.samples;
@@ -167,10 +187,14 @@ static const char *make_label(struct profile_set *set, bool name_file) {
     size_t count = set->epoch_count, used = 0;
     if (name_file)
         used = (size_t)snprintf(text, sizeof text, "%s: ", file_base_name(path));
-    bool consecutive = count > 1;
+    bool consecutive = count > 1 && !set->sums;
     for (size_t i = 1; i < count; i++)
         consecutive &= epochs[i].id == epochs[i - 1].id + 1;
-    if (consecutive && count > 2)
+    if (set->sums)
+        snprintf(text + used, sizeof text - used, "%s epochs of %s host%s",
+                 text_grouped(set->epochs_in_all).s, text_grouped(set->hosts).s,
+                 text_plural(set->hosts));
+    else if (consecutive && count > 2)
         snprintf(text + used, sizeof text - used, "epochs %" PRId64 "..%" PRId64, epochs[0].id,
                  epochs[count - 1].id);
     else if (count > LISTED)
@@ -214,18 +238,17 @@ static const char *command_of(struct profile_set *set) {
 bool profile_set_read(struct profile_set *set, struct store *store, const int64_t *sessions,
                       size_t count, bool name_file, struct error *error) {
     *set = (struct profile_set){.store = store, .simulated = true};
-    struct reading reading = {
-        .set = set, .wanted = sessions, .wanted_count = count, .error = error};
-    if (!store_each_session(store, visit_session, &reading, error) || reading.failed)
+    struct reading reading = {.set = set, .error = error};
+    const bool read =
+        store_each_named_session(store, sessions, count, visit_session, &reading, error);
+    intern_free(&reading.hosts);
+    if (!read || reading.failed)
         return false;
     if (set->epoch_count < count)
         return error_set(error, "%s: an epoch is gone (see 'culprit epochs')", store_path(store));
     if (!set->event_count)
         return error_set(error, "%s: nothing was collected in %s", store_path(store),
                          count == 1 ? "this epoch" : "these epochs");
-    for (size_t i = 0; i < set->event_count; i++)
-        if (!settle_period(set, &set->events[i], error))
-            return false;
     set->sessions = calloc(count, sizeof *set->sessions);
     if (!set->sessions || !(set->label = make_label(set, name_file)))
         return error_set(error, "out of memory for epochs");
@@ -233,8 +256,34 @@ bool profile_set_read(struct profile_set *set, struct store *store, const int64_
         set->sessions[i] = set->epochs[i].id;
         set->weighted |= set->epochs[i].weight != 1;
     }
-    set->command = command_of(set);
+    for (size_t i = 0; i < set->event_count; i++)
+        if (!settle_period(set, &set->events[i], error))
+            return false;
+    set->command = set->sums ? NULL : command_of(set);
     return true;
+}
+
+/* Of epochs of which sums have a part, those are counted whose middle is read. */
+static bool is_counted(const struct profile_set *set, const struct store_session *epoch) {
+    const struct sample_choice times = {.spans = set->choice.spans,
+                                        .span_count = set->choice.span_count,
+                                        .since = set->choice.since,
+                                        .until = set->choice.until};
+    const struct store_process whole = {.slice = {.cgroup = ""}};
+    return sample_choice_admits(&times, epoch, &whole);
+}
+
+uint64_t profile_set_host_epochs(const struct profile_set *set, const char *host) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < set->epoch_count; i++) {
+        const struct store_session *epoch = &set->epochs[i];
+        struct day_sum sum = {.own = !set->sums || is_counted(set, epoch)};
+        if (strcmp(epoch->host, host) != 0)
+            continue;
+        day_sum_read(epoch, &sum);
+        count += sum.own;
+    }
+    return count;
 }
 
 void profile_set_choose(struct profile_set *set, const struct sample_choice *choice) {
@@ -242,6 +291,21 @@ void profile_set_choose(struct profile_set *set, const struct sample_choice *cho
     set->seconds = 0;
     for (size_t i = 0; i < set->epoch_count; i++)
         set->seconds += seconds_of(&set->epochs[i], choice);
+    for (size_t i = 0; set->sums && i < set->epoch_count; i++) {
+        const struct store_session *epoch = &set->epochs[i];
+        if (epoch->kind == SESSION_SUM || is_counted(set, epoch))
+            continue;
+        set->unknown -= epoch->unknown;
+        set->dropped -= epoch->dropped;
+        set->epochs_in_all--;
+    }
+    if (set->sums && set->label)
+        set->label = make_label(set, false) ?: set->label;
+    char label[PATH_MAX + 256];
+    if (choice->build && set->label) {
+        snprintf(label, sizeof label, "build %s, %s", choice->build, set->label);
+        set->label = copy(set, label) ?: set->label;
+    }
 }
 
 struct store_filter profile_set_filter(const struct profile_set *set, const char *event) {

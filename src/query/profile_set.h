@@ -30,6 +30,9 @@ struct profile_set {
     struct sample_choice choice;  /* of their samples; its strings are the caller's */
     struct profile_event *events; /* in the order in which epochs have them */
     size_t event_count;
+    size_t sums;               /* of the epochs: sums of days, in place of theirs */
+    uint64_t epochs_in_all;    /* with those that are in sums */
+    uint64_t hosts;            /* machines */
     uint64_t unknown, dropped; /* samples, of all epochs */
     double seconds;            /* that the epochs lasted together; simulated ones have no length */
     bool simulated;            /* all: there is no error of sampling */
@@ -46,6 +49,9 @@ void profile_set_free(struct profile_set *set);
 /* Of the samples only these from now on; the seconds are those in which they can have been taken.
  */
 void profile_set_choose(struct profile_set *set, const struct sample_choice *choice);
+
+/* How many epochs the set has of a machine, with those that are in sums. */
+uint64_t profile_set_host_epochs(const struct profile_set *set, const char *host);
 
 /* What a walk over the set's profiles of an event (NULL: of all) wants. Lives as long as the set.
  */

@@ -16,8 +16,14 @@
 #include "util/key_numbers.h"
 #include "util/order.h"
 
-const char *const profile_by_names[PROFILE_BY_COUNT] = {
-    "procedure", "image", "line", "process", "pid", "thread", "cpu", "cgroup", "epoch"};
+const char *const profile_by_names[PROFILE_BY_COUNT] = {"procedure", "image", "line",   "process",
+                                                        "build",     "pid",   "thread", "cpu",
+                                                        "cgroup",    "host",  "epoch"};
+
+bool profile_by_has_sums(enum profile_by by) {
+    return by != PROFILE_BY_PID && by != PROFILE_BY_THREAD && by != PROFILE_BY_CPU &&
+           by != PROFILE_BY_EPOCH;
+}
 
 struct profile_table *profile_table_new(const struct profile_table_options *options,
                                         struct program *program) {
@@ -40,7 +46,7 @@ void profile_table_free(struct profile_table *table) {
         key_numbers_free(&table->parts[i].offsets);
         free(table->parts[i].sums);
     }
-    for (size_t i = 0; i < table->store_count; i++)
+    for (size_t i = 0; !table->options.names && i < table->store_count; i++)
         image_names_free(table->stores[i].names);
     free(table->stores);
     free(table->additions);

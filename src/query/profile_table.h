@@ -18,14 +18,18 @@ enum profile_by {
     PROFILE_BY_IMAGE,
     PROFILE_BY_LINE,
     PROFILE_BY_PROCESS, /* this and those below are of no code */
+    PROFILE_BY_BUILD,
     PROFILE_BY_PID,
     PROFILE_BY_THREAD,
     PROFILE_BY_CPU,
     PROFILE_BY_CGROUP,
+    PROFILE_BY_HOST,
     PROFILE_BY_EPOCH,
     PROFILE_BY_COUNT
 };
 extern const char *const profile_by_names[PROFILE_BY_COUNT]; /* "procedure" */
+/* Whether sums of days tell such rows apart. */
+bool profile_by_has_sums(enum profile_by by);
 
 struct profile_table_options {
     enum profile_by by;
@@ -34,6 +38,8 @@ struct profile_table_options {
     bool base_names;     /* images of one base name are one; so are the programs that have most of
                             each column, if no other column has them: builds with names of their own */
     size_t columns;      /* 1 to 64 */
+    struct image_names
+        *names; /* of the one store that is added, for several tables; NULL: its own */
 };
 
 struct profile_row {
@@ -42,8 +48,9 @@ struct profile_row {
                               "" of epochs */
     const char *file;      /* by line; NULL: not known */
     uint32_t line;
-    const char *process; /* by process, pid, thread: its command; by cpu, cgroup: what it is called;
-                            else NULL */
+    const char *process;  /* by process, pid, thread: its command; by build: "gzip@4e8c21f0a7b3";
+                             by cpu, cgroup, host: what it is called; else NULL */
+    const char *build;    /* by build: all of the build id; "" of none; else NULL */
     uint32_t pid, thread; /* by pid, by thread both; 0: not told apart */
     uint32_t processor;   /* by cpu: 1 + its number; 0: not told apart */
     bool told;            /* by a slice: it is one, and not what is not told apart */

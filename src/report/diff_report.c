@@ -24,6 +24,13 @@ static bool add_worth(struct diff_report *report) {
                             "of chance; the others are in brackets: sampling alone may make such "
                             "a difference",
                             report->diff.beyond, report->diff.count);
+    if (report->diff.hosts > 1)
+        good &= report_note(notes,
+                            "± hosts: half of the 95 %% interval of the change, by how %zu hosts "
+                            "differ, of which %zu are on both sides and count as pairs; %zu of %zu "
+                            "rows changed by more",
+                            report->diff.hosts, report->diff.paired, report->diff.beyond_hosts,
+                            report->diff.count);
     if (report->diff.measure != DIFF_SHARE && before->period != after->period)
         good &= report_note(notes, "the two were sampled at different distances: only shares "
                                    "compare (--compare share)");
@@ -33,6 +40,8 @@ static bool add_worth(struct diff_report *report) {
 bool diff_report_build(struct diff_report *report, struct error *error) {
     if (!profile_diff_find(&report->diff, error))
         return false;
+    if (report->matrices)
+        profile_diff_hosts(&report->diff, report->matrices);
     const size_t all = report->diff.count;
     report->count = report->top && report->top < all ? report->top : all;
     return add_worth(report) || error_set(error, "out of memory for the report");
@@ -96,6 +105,8 @@ static void add_columns(const struct diff_report *report, struct table *table) {
             table_column(table, HEADS[report->diff.measure], TABLE_FIGURE, .gap = 2);
     }
     table_column(table, CHANGES[report->diff.measure], TABLE_FIGURE, .gap = 2);
+    if (report->diff.hosts > 1)
+        table_column(table, "± hosts", TABLE_FIGURE, .gap = 2);
     if (report->diff.sampled)
         table_column(table, "σ ", TABLE_FIGURE, .gap = 2);
     table_column(table, profile_by_names[report->by], images ? TABLE_PATH : TABLE_NAME, .gap = 2,
@@ -104,9 +115,9 @@ static void add_columns(const struct diff_report *report, struct table *table) {
         table_column(table, "image", TABLE_PATH, .gap = 2, .least = 12, .rank = 1);
 }
 
-/* `sigmas` NAN: not told. */
-static void add_figures(const struct diff_report *report, const double values[2], double sigmas,
-                        struct table *table) {
+/* `interval` and `sigmas` NAN: not told. */
+static void add_figures(const struct diff_report *report, const double values[2], double interval,
+                        double sigmas, struct table *table) {
     char cell[64];
     for (int side = 0; side < 2; side++) {
         format_count(values[side], false, cell, sizeof cell);
@@ -119,6 +130,10 @@ static void add_figures(const struct diff_report *report, const double values[2]
     double change = values[1] * report->diff.scales[1] - values[0] * report->diff.scales[0];
     format_measure(report, change, true, cell, sizeof cell);
     table_cell(table, cell);
+    if (report->diff.hosts > 1 && isnan(interval))
+        table_cell(table, "");
+    else if (report->diff.hosts > 1)
+        table_figure(table, report->diff.measure == DIFF_SHARE ? "%.2f" : "%.3g", interval);
     bool noise = fabs(sigmas) <= DIFF_NOISE;
     snprintf(cell, sizeof cell, noise ? "(%.1f)" : "%.1f ", fabs(sigmas));
     if (report->diff.sampled)
@@ -129,7 +144,7 @@ static void add_row(const struct diff_report *report, const struct diff_row *dif
                     struct table *table) {
     char name[4096];
     const char *image = diff->row->image;
-    add_figures(report, diff->row->values, diff->sigmas, table);
+    add_figures(report, diff->row->values, diff->interval, diff->sigmas, table);
     profile_row_name(diff->row, name, sizeof name);
     table_cell(table, report->by == PROFILE_BY_IMAGE ? image : name);
     if (report->by != PROFILE_BY_IMAGE)
@@ -145,7 +160,7 @@ void diff_report_text(const struct diff_report *report, const struct page *page)
     for (size_t i = 0; i < report->count; i++)
         add_row(report, &report->diff.rows[i], table);
     table_more(table, 2, report->diff.count - report->count);
-    add_figures(report, sums, NAN, table);
+    add_figures(report, sums, NAN, NAN, table);
     table_cell(table, "total");
     if (report->by != PROFILE_BY_IMAGE)
         table_cell(table, "");
@@ -175,17 +190,19 @@ bool diff_report_json(const struct diff_report *report, FILE *file, struct error
         json_t *row = profile_row_json(diff->row, report->by);
         json_object_update_new(
             row,
-            json_pack("{s:f, s:f, s:f, s:f, s:f, s:o}", "before", values[0], "after", values[1],
-                      "measure_before", values[0] * report->diff.scales[0] / percent,
+            json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:o}", "before", values[0], "after",
+                      values[1], "measure_before", values[0] * report->diff.scales[0] / percent,
                       "measure_after", values[1] * report->diff.scales[1] / percent, "change",
-                      diff->change / percent, "sigmas",
-                      report->diff.sampled ? json_real(diff->sigmas) : json_null()));
+                      diff->change / percent, "host_interval",
+                      isnan(diff->interval) ? json_null() : json_real(diff->interval / percent),
+                      "sigmas", report->diff.sampled ? json_real(diff->sigmas) : json_null()));
         json_array_append_new(rows, row);
     }
-    json_t *object = json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:I}", "verb", report->report.verb,
-                               "before", side_json(report, 0), "after", side_json(report, 1), "by",
-                               profile_by_names[report->by], "compared",
-                               diff_measure_names[report->diff.measure], "rows", rows, "row_count",
-                               (json_int_t)report->diff.count);
+    json_t *object = json_pack(
+        "{s:s, s:o, s:o, s:s, s:s, s:I, s:I, s:o, s:I}", "verb", report->report.verb, "before",
+        side_json(report, 0), "after", side_json(report, 1), "by", profile_by_names[report->by],
+        "compared", diff_measure_names[report->diff.measure], "hosts",
+        (json_int_t)report->diff.hosts, "paired_hosts", (json_int_t)report->diff.paired, "rows",
+        rows, "row_count", (json_int_t)report->diff.count);
     return json_write_report(object, &report->report, file, error);
 }

@@ -1,12 +1,14 @@
 /* Two profiles side by side: what `culprit diff` tells. */
 #pragma once
 
+#include "query/host_matrix.h"
 #include "query/profile_diff.h"
 #include "report/report.h"
 
 struct diff_report {
     struct report report; /* verb, notes and next; the rest is not used */
     struct profile_diff diff;
+    const struct host_matrix *matrices; /* of both sides; NULL: hosts are not told apart */
     enum profile_by by;
     size_t top;   /* rows asked for; 0: all */
     size_t count; /* rows shown */

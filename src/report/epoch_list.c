@@ -31,10 +31,6 @@ struct held {
     uint64_t total, bytes;
 };
 
-static bool is_listed(const struct list *list, int64_t epoch) {
-    return any_where(i, list->epoch_count, list->epochs[i] == epoch) || !list->epochs;
-}
-
 /* Of an epoch that has not ended, until it was last saved. */
 /* 0: it has no length that is known. A simulation's is no time of this machine. */
 static double seconds_of(const struct store_session *session) {
@@ -216,8 +212,6 @@ static bool append_object(const struct list *list, const struct store_session *s
 static bool list_epoch(void *context, const struct store_session *session,
                        const struct store_event *events, size_t event_count) {
     struct list *list = context;
-    if (!is_listed(list, session->id))
-        return true;
     list->last = session->id;
     struct held *held = calloc(event_count + 1, sizeof *held);
     if (!held) {
@@ -245,6 +239,14 @@ static bool list_epoch(void *context, const struct store_session *session,
     return good;
 }
 
+static bool list_all(struct list *list) {
+    const bool good = list->epochs
+                          ? store_each_named_session(list->store, list->epochs, list->epoch_count,
+                                                     list_epoch, list, list->error)
+                          : store_each_session(list->store, list_epoch, list, list->error);
+    return good && !list->failed;
+}
+
 static bool list_text(struct list *list) {
     uint64_t bytes, unused;
     if (!store_size(list->store, &bytes, &unused, list->error))
@@ -257,7 +259,7 @@ static bool list_text(struct list *list) {
     fputs("\n\n", list->out);
     const struct page page = page_of(list->out, list->wide);
     list->table = epoch_table(&page);
-    bool good = store_each_session(list->store, list_epoch, list, list->error) && !list->failed;
+    const bool good = list_all(list);
     table_end(list->table);
     return good;
 }
@@ -274,8 +276,7 @@ static void print_next(const struct list *list, bool name_store) {
 static bool list_json(struct list *list) {
     uint64_t bytes, unused;
     list->array = json_array();
-    if (!store_size(list->store, &bytes, &unused, list->error) ||
-        !store_each_session(list->store, list_epoch, list, list->error) || list->failed) {
+    if (!store_size(list->store, &bytes, &unused, list->error) || !list_all(list)) {
         json_decref(list->array);
         return false;
     }

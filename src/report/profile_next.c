@@ -83,6 +83,14 @@ void profile_next_rows(const struct profile_report *report, FILE *file) {
         if (first->told)
             text_put_option(file, "cgroup", first->process);
         break;
+    case PROFILE_BY_HOST:
+        if (first->told)
+            text_put_option(file, "host", first->process);
+        break;
+    case PROFILE_BY_BUILD:
+        if (*first->build)
+            fprintf(file, " --build %.12s", first->build);
+        break;
     case PROFILE_BY_EPOCH:
         fprintf(file, " --epoch %" PRId64, first->epoch);
         break;

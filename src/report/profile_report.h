@@ -29,6 +29,10 @@ struct profile_report {
 /* Adds what the figures rest on to the notes. False: out of memory. */
 bool profile_report_add_worth(struct profile_report *report);
 
+/* By host, where both events are there: cycles for each instruction, by the periods of samples; 0:
+ * not known. */
+double profile_report_cpi(const struct profile_report *report, const double *values);
+
 /* At most 100 columns wide. */
 void profile_report_text(const struct profile_report *report, const struct page *page);
 /* One object, with a newline (docs/json.md). */

@@ -87,6 +87,12 @@ bool profile_note_images(const struct profile_table *table, enum profile_by by, 
 void profile_set_arguments(const struct profile_set *set, bool store, FILE *file) {
     if (store)
         text_put_option(file, "store", store_path(set->store));
+    if (set->choice.build) {
+        text_put_option(file, "build", set->choice.build);
+        return;
+    }
+    if (set->sums) /* of no list */
+        return;
     fputs(" --epoch ", file);
     for (size_t i = 0, end; i < set->epoch_count; i = end) {
         for (end = i + 1;

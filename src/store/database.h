@@ -178,6 +178,11 @@ struct session_list {
     struct arena arena; /* strings and events */
 };
 bool session_list_read(struct store *store, struct session_list *list, struct error *error);
+/* Those of these numbers that are there, by their start. */
+bool session_list_read_named(struct store *store, struct session_list *list,
+                             const int64_t *sessions, size_t count, struct error *error);
+/* Sums of days, without their events. */
+bool session_list_read_sums(struct store *store, struct session_list *list, struct error *error);
 void session_list_free(struct session_list *list);
 /* NULL with an error: there is no such session. */
 struct session_entry *session_list_find(struct store *store, struct session_list *list, int64_t id,
@@ -186,8 +191,6 @@ struct session_entry *session_list_find(struct store *store, struct session_list
 /* A process as a row of a walk has it: its number in column `id`, PROCESS_COLUMNS from `column` on.
  * Strings live as long as the row. */
 struct store_process process_of_row(struct statement *statement, int id, int column);
-
-bool session_wanted(const struct store_filter *filter, int64_t session);
 
 /* A walk over rows of the sessions that a filter wants, by their start. */
 struct session_rows {

@@ -99,6 +99,22 @@ const struct store_image *store_image_of(struct store *store, int64_t id, struct
     return image;
 }
 
+bool store_each_image(struct store *store, store_image_visitor *visit, void *context,
+                      struct error *error) {
+    struct statement *statement = database_prepare(store, LIST_IMAGES, error);
+    int row = -1;
+    while (statement && (row = database_step(store, statement, error)) > 0) {
+        const struct store_image *image =
+            store_image_of(store, column_integer(statement, 0), error);
+        if (!image || !visit(context, image)) {
+            row = image ? 0 : -1;
+            break;
+        }
+    }
+    database_finalize(statement);
+    return row == 0;
+}
+
 bool store_image(struct store *store, const struct store_image *image, int64_t *id,
                  struct error *error) {
     if (image->build_id_size > BUILD_ID_MAX)

@@ -359,15 +359,15 @@ static bool copy_session(struct store *to, struct store *from, const struct sess
 bool store_copy_sessions(struct store *to, struct store *from, const int64_t *sessions,
                          size_t count, struct error *error) {
     struct session_list list;
-    if (!session_list_read(from, &list, error))
+    if (!(sessions ? session_list_read_named(from, &list, sessions, count, error)
+                   : session_list_read(from, &list, error)))
         return false;
     bool good = true;
     for (size_t i = 0; good && sessions && i < count; i++)
         good = session_list_find(from, &list, sessions[i], error) != NULL;
     if (good && (good = write_begin(to, error))) {
-        const struct store_filter filter = {.sessions = sessions, .session_count = count};
         for (size_t i = 0; good && i < list.count; i++)
-            if (session_wanted(&filter, list.entries[i].session.id))
+            if (sessions || list.entries[i].session.kind != SESSION_SUM)
                 good = copy_session(to, from, &list.entries[i], error);
         good = write_end(to, good, error);
     }

@@ -12,6 +12,9 @@ const char *const POSTGRES_STATEMENTS[STATEMENT_COUNT] = {
     [ADD_SESSION] = "INSERT INTO session(day, kind, name, host, kernel, processor, weight, start, "
                     "\"end\", unknown, dropped, saved) "
                     "VALUES(day_of(?7),?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11) RETURNING id",
+    [NAME_SESSIONS] = "SELECT " SESSION_COLUMNS " FROM session WHERE id = ANY(?1)",
+    [NAME_EVENTS] =
+        "SELECT " EVENT_COLUMNS ", session FROM event WHERE session = ANY(?1) ORDER BY session, id",
     [EVENT_TOTAL] =
         "SELECT total, length(data) FROM profile WHERE " OF_DAY " AND session = ?1 AND event = ?2 "
         "UNION ALL SELECT 0, length(data) FROM calls WHERE " OF_DAY

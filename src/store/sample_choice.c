@@ -1,10 +1,12 @@
 #include <string.h>
 
 #include "store/store.h"
+#include "util/array.h"
+#include "util/order.h"
 
 bool sample_choice_any(const struct sample_choice *choice) {
     return choice->pid || choice->thread || choice->processor || choice->cgroup || choice->since ||
-           choice->until;
+           choice->until || choice->build;
 }
 
 /* Whole names on the path: "/a/b/c" has "/a/b", "b" and "b/c", but not "/b". */
@@ -19,14 +21,33 @@ static bool has_names(const char *path, const char *names) {
     return false;
 }
 
-static bool admits_time(const struct sample_choice *choice, const struct store_session *session,
-                        const struct store_slice *slice) {
+/* The middle of when they were taken. */
+static int64_t middle_of(const struct store_session *session, const struct store_slice *slice) {
     const int64_t reached = session->end ? session->end : session->saved;
     const bool sliced = slice->end > slice->begin;
     const int64_t begin = sliced ? slice->begin : session->start;
     const int64_t end = sliced ? slice->end : reached;
-    const int64_t middle = end > begin ? begin + (end - begin) / 2 : begin;
-    return middle >= choice->since && (!choice->until || middle < choice->until);
+    return end > begin ? begin + (end - begin) / 2 : begin;
+}
+
+static bool lies_between(int64_t middle, int64_t since, int64_t until) {
+    return middle >= since && (!until || middle < until);
+}
+
+static bool admits_time(const struct sample_choice *choice, const struct store_session *session,
+                        const struct store_slice *slice) {
+    const size_t count = choice->span_count;
+    const struct store_span *spans = choice->spans;
+    if (!count && !choice->since && !choice->until)
+        return true;
+    const int64_t middle = middle_of(session, slice);
+    size_t at = first_where(i, count, spans[i].session >= session->id);
+    if (at == count || spans[at].session != session->id)
+        return lies_between(middle, choice->since, choice->until);
+    for (; at < count && spans[at].session == session->id; at++)
+        if (lies_between(middle, spans[at].since, spans[at].until))
+            return true;
+    return false;
 }
 
 bool sample_choice_admits(const struct sample_choice *choice, const struct store_session *session,
@@ -36,5 +57,7 @@ bool sample_choice_admits(const struct sample_choice *choice, const struct store
            (!choice->thread || choice->thread == slice->thread) &&
            (!choice->processor || choice->processor == slice->processor) &&
            (!choice->cgroup || has_names(slice->cgroup, choice->cgroup)) &&
-           ((!choice->since && !choice->until) || admits_time(choice, session, slice));
+           (!choice->processes ||
+            key_numbers_find(choice->processes, (uint64_t)process->id) != UINT32_MAX) &&
+           admits_time(choice, session, slice);
 }

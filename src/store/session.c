@@ -7,8 +7,9 @@
 #include "store/database.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/order.h"
 
-static const char *const KIND_NAMES[SESSION_KINDS] = {"live", "simulated", "imported"};
+static const char *const KIND_NAMES[SESSION_KINDS] = {"live", "simulated", "imported", "sum"};
 
 const char *session_kind_name(enum session_kind kind) {
     return (unsigned)kind < SESSION_KINDS ? KIND_NAMES[kind] : "unknown";
@@ -189,21 +190,121 @@ static bool read_events(struct store *store, struct session_list *list, struct e
     return row == 0;
 }
 
-static bool read_sessions(struct store *store, struct session_list *list, struct error *error) {
-    struct statement *statement = database_prepare(store, LIST_SESSIONS, error);
+/* The rows of a statement. NULL: it could not be made ready. */
+static bool keep_sessions(struct store *store, struct session_list *list,
+                          struct statement *statement, struct error *error) {
     int row = -1;
     while (statement && (row = database_step(store, statement, error)) > 0)
         if (!keep_session(store, list, statement, error)) {
             row = -1;
             break;
         }
-    database_finalize(statement);
     return row == 0;
+}
+
+static bool read_sessions(struct store *store, struct session_list *list,
+                          enum statement_number number, struct error *error) {
+    struct statement *statement = database_prepare(store, number, error);
+    const bool good = keep_sessions(store, list, statement, error);
+    database_finalize(statement);
+    return good;
 }
 
 bool session_list_read(struct store *store, struct session_list *list, struct error *error) {
     memset(list, 0, sizeof *list);
-    const bool good = read_sessions(store, list, error) && read_events(store, list, error);
+    const bool good =
+        read_sessions(store, list, LIST_SESSIONS, error) && read_events(store, list, error);
+    if (!good)
+        session_list_free(list);
+    return good;
+}
+
+/* ---- some of them ---- */
+
+ORDER(by_number, int64_t, ascending(*a, *b))
+ORDER(by_start, struct session_entry,
+      ascending(a->session.start, b->session.start) ?: ascending(a->session.id, b->session.id))
+
+/* Numbers, each once; to be freed. NULL: out of memory. */
+static int64_t *sorted_numbers(const int64_t *sessions, size_t *count) {
+    int64_t *sorted = calloc(*count + 1, sizeof *sorted);
+    size_t kept = 0;
+    if (!sorted)
+        return NULL;
+    if (*count)
+        memcpy(sorted, sessions, *count * sizeof *sorted);
+    qsort(sorted, *count, sizeof *sorted, by_number);
+    for (size_t i = 0; i < *count; i++)
+        if (!kept || sorted[kept - 1] != sorted[i])
+            sorted[kept++] = sorted[i];
+    *count = kept;
+    return sorted;
+}
+
+/* The entries are in the order of their numbers here, and so are the events' sessions. */
+static bool keep_named_events(struct store *store, struct session_list *list,
+                              struct statement *statement, struct error *error) {
+    struct session_entry *entry = NULL;
+    size_t capacity = 0;
+    int row;
+    while ((row = database_step(store, statement, error)) > 0) {
+        const int64_t session = column_integer(statement, 6);
+        if (!entry || entry->session.id != session) {
+            const size_t at = first_where(i, list->count, list->entries[i].session.id >= session);
+            if (at == list->count || list->entries[at].session.id != session)
+                continue;
+            entry = &list->entries[at];
+            capacity = 0;
+        }
+        if (!keep_event(store, list, entry, &capacity, statement, error)) {
+            database_reset(statement);
+            return false;
+        }
+    }
+    return row == 0;
+}
+
+typedef bool rows_reader(struct store *store, struct session_list *list,
+                         struct statement *statement, struct error *error);
+
+/* Of so many sessions at a time as the back end takes. */
+static bool read_named(struct store *store, struct session_list *list, const int64_t *sessions,
+                       size_t count, enum statement_number number, rows_reader *read,
+                       struct error *error) {
+    const size_t most = store->backend->sessions_at_once;
+    struct statement *statement = database_prepare(store, number, error);
+    bool good = statement;
+    for (size_t i = 0; good && i < count; i += most) {
+        const size_t some = count - i < most ? count - i : most;
+        good = database_bind_to(store, statement, LIST(sessions + i, some), error) &&
+               read(store, list, statement, error);
+    }
+    database_finalize(statement);
+    return good;
+}
+
+ORDER(by_session_number, struct session_entry, ascending(a->session.id, b->session.id))
+
+bool session_list_read_named(struct store *store, struct session_list *list,
+                             const int64_t *sessions, size_t count, struct error *error) {
+    memset(list, 0, sizeof *list);
+    int64_t *sorted = sorted_numbers(sessions, &count);
+    bool good = (sorted || database_out_of_memory(store, error)) &&
+                read_named(store, list, sorted, count, NAME_SESSIONS, keep_sessions, error);
+    if (good && list->count)
+        qsort(list->entries, list->count, sizeof *list->entries, by_session_number);
+    good = good && read_named(store, list, sorted, count, NAME_EVENTS, keep_named_events, error);
+    if (good && list->count)
+        qsort(list->entries, list->count, sizeof *list->entries, by_start);
+    free(sorted);
+    if (!good)
+        session_list_free(list);
+    return good;
+}
+
+bool session_list_read_sums(struct store *store, struct session_list *list, struct error *error) {
+    memset(list, 0, sizeof *list);
+    const bool good = read_sessions(store, list, LIST_SUMS, error);
     if (!good)
         session_list_free(list);
     return good;
@@ -223,19 +324,14 @@ struct session_entry *session_list_find(struct store *store, struct session_list
     return error_null(error, "%s: there is no session %lld", store->path, (long long)id);
 }
 
-bool session_wanted(const struct store_filter *filter, int64_t session) {
-    if (!filter || !filter->sessions)
-        return true;
-    return any_where(i, filter->session_count, filter->sessions[i] == session);
-}
-
 bool store_each_session(struct store *store, store_session_visitor *visit, void *context,
                         struct error *error) {
     struct session_list list;
     if (!session_list_read(store, &list, error))
         return false;
     for (size_t i = 0; i < list.count; i++)
-        if (!visit(context, &list.entries[i].session, list.entries[i].events,
+        if (list.entries[i].session.kind != SESSION_SUM &&
+            !visit(context, &list.entries[i].session, list.entries[i].events,
                    list.entries[i].event_count))
             break;
     session_list_free(&list);
@@ -304,11 +400,12 @@ static bool walk_group(struct session_rows *rows, const struct group *group, int
 static bool walk_list(struct session_rows *rows, const struct session_list *list,
                       struct group *group, int column, session_row_visitor *visit, void *context,
                       struct error *error) {
+    const bool all = !rows->filter || !rows->filter->sessions;
     bool good = true;
     for (size_t i = 0; good && !rows->ended && i < list->count;) {
         group->count = 0;
         for (; i < list->count && group->count < rows->store->backend->sessions_at_once; i++)
-            if (session_wanted(rows->filter, list->entries[i].session.id)) {
+            if (!all || list->entries[i].session.kind != SESSION_SUM) {
                 group->sessions[group->count] = list->entries[i].session.id;
                 group->entries[group->count++] = &list->entries[i];
             }
@@ -322,8 +419,11 @@ bool session_rows_walk(struct session_rows *rows, enum statement_number number, 
                        session_row_visitor *visit, void *context, struct error *error) {
     struct store *store = rows->store;
     const size_t room = store->backend->sessions_at_once;
+    const struct store_filter *filter = rows->filter;
     struct session_list list;
-    if (!session_list_read(store, &list, error))
+    if (!(filter && filter->sessions ? session_list_read_named(store, &list, filter->sessions,
+                                                               filter->session_count, error)
+                                     : session_list_read(store, &list, error)))
         return false;
     struct group group = {.entries = calloc(room, sizeof *group.entries),
                           .sessions = calloc(room, sizeof *group.sessions)};

@@ -69,7 +69,11 @@ static const char VERSION_4[] =
     " server BLOB NOT NULL, image INTEGER NOT NULL, number INTEGER NOT NULL,"
     " checksum INTEGER NOT NULL, PRIMARY KEY(server, image)) STRICT, WITHOUT ROWID;";
 
-static const char *const STEPS[] = {VERSION_1, VERSION_2, VERSION_3, VERSION_4};
+/* Sessions may be sums of days; which days of hosts there are is told by the index alone. */
+static const char VERSION_5[] = "CREATE INDEX session_days ON session(kind, host, start, \"end\", "
+                                "saved, weight);";
+
+static const char *const STEPS[] = {VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5};
 const struct schema STORE_SCHEMA = {STEPS, sizeof STEPS / sizeof *STEPS, .readable = 3};
 
 static bool read_integer(sqlite3 *database, const char *sql, int *value) {

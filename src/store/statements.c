@@ -1,6 +1,10 @@
 /* In the SQL that SQLite and PostgreSQL have in common. */
 #include "store/statements.h"
 
+/* How far a session reaches, and a day in ns. */
+#define REACHED "(CASE WHEN \"end\" = 0 THEN saved ELSE \"end\" END)"
+#define DAY     "86400000000000"
+
 const char *const STATEMENTS[STATEMENT_COUNT] = {
     [ADD_SESSION] = "INSERT INTO session(kind, name, host, kernel, processor, weight, start, "
                     "\"end\", unknown, dropped, saved) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11) "
@@ -8,11 +12,20 @@ const char *const STATEMENTS[STATEMENT_COUNT] = {
     [UPDATE_SESSION] = "UPDATE session SET \"end\" = ?2, unknown = ?3, dropped = ?4, saved = "
                        "CASE WHEN saved > ?5 THEN saved ELSE ?5 END WHERE id = ?1",
     [WEIGH_SESSION] = "UPDATE session SET weight = ?2 WHERE id = ?1",
-    [LIST_SESSIONS] = "SELECT id, kind, name, host, kernel, processor, weight, start, \"end\", "
-                      "unknown, dropped, saved FROM session ORDER BY start, id",
+    [LIST_SESSIONS] = "SELECT " SESSION_COLUMNS " FROM session ORDER BY start, id",
+    [LIST_SUMS] = "SELECT " SESSION_COLUMNS " FROM session WHERE kind = 3 ORDER BY start, id",
+    [NAME_SESSIONS] = "SELECT " SESSION_COLUMNS " FROM session WHERE id = ?1",
+    /* By host, first and last day: those that day_sums_have() admits. */
+    [HOST_DAYS] = "SELECT host, start / " DAY ", (" REACHED " - 1) / " DAY ", count(*), "
+                  "CAST(sum(id) AS BIGINT), "
+                  "CAST(sum(saved / 1000000 % 1000000000) AS BIGINT) "
+                  "FROM session WHERE kind = 0 AND weight = 1 AND start > 0 AND " REACHED
+                  " - start <= 400 * " DAY " GROUP BY 1, 2, 3",
     [ADD_EVENT] = "INSERT INTO event(session, name, unit, period, period_unit, precise) "
                   "VALUES(?1,?2,?3,?4,?5,?6) RETURNING id",
-    [LIST_EVENTS] = "SELECT event.id, event.name, unit, period, period_unit, precise, session.id "
+    [NAME_EVENTS] =
+        "SELECT " EVENT_COLUMNS ", session FROM event WHERE session = ?1 ORDER BY session, id",
+    [LIST_EVENTS] = "SELECT " EVENT_COLUMNS ", session.id "
                     "FROM session JOIN event ON event.session = session.id "
                     "ORDER BY start, session.id, event.id",
     [EVENT_TOTAL] = "SELECT total, length(data) FROM profile WHERE session = ?1 AND event = ?2 "
@@ -21,6 +34,7 @@ const char *const STATEMENTS[STATEMENT_COUNT] = {
         "SELECT id FROM image WHERE path = ?2 AND build_id = ?3 AND kind = ?1 AND root = ?4",
     [ADD_IMAGE] = "INSERT INTO image(kind, path, build_id, root) VALUES(?1,?2,?3,?4) RETURNING id",
     [GET_IMAGE] = "SELECT kind, path, build_id, root FROM image WHERE id = ?1",
+    [LIST_IMAGES] = "SELECT id FROM image ORDER BY id",
     [SET_SYMBOLS] = "INSERT INTO symbols(image, data) VALUES(?1,?2) "
                     "ON CONFLICT(image) DO UPDATE SET data = excluded.data",
     [GET_SYMBOLS] = "SELECT data FROM symbols WHERE image = ?1",

@@ -6,12 +6,17 @@ enum statement_number {
     UPDATE_SESSION,
     WEIGH_SESSION,
     LIST_SESSIONS,
+    LIST_SUMS,
+    NAME_SESSIONS, /* of a list of numbers, in any order */
+    HOST_DAYS,
     ADD_EVENT,
     LIST_EVENTS,
+    NAME_EVENTS, /* of a list of sessions, those of one together */
     EVENT_TOTAL,
     FIND_IMAGE,
     ADD_IMAGE,
     GET_IMAGE,
+    LIST_IMAGES,
     SET_SYMBOLS,
     GET_SYMBOLS,
     FIND_PROCESS,
@@ -64,6 +69,10 @@ enum statement_number {
 /* As every back end takes them, parameters as ?1, ?2 ... A back end may have one of its own in the
  * place of any. */
 extern const char *const STATEMENTS[STATEMENT_COUNT];
+
+#define SESSION_COLUMNS                                                                            \
+    "id, kind, name, host, kernel, processor, weight, start, \"end\", unknown, dropped, saved"
+#define EVENT_COLUMNS "event.id, event.name, unit, period, period_unit, precise"
 
 /* A process as a row of a walk has it, from one column on. */
 #define PROCESS_COLUMNS "command, executable, pid, thread, processor, cgroup, \"begin\", \"end\""

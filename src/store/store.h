@@ -20,6 +20,7 @@
 #include "program/code_symbol.h"
 #include "program/elf_image.h"
 #include "util/error.h"
+#include "util/key_numbers.h"
 
 struct store;
 
@@ -56,8 +57,14 @@ void store_rollback(struct store *store); /* also when there is nothing to roll 
 
 /* ---- sessions ---- */
 
-enum session_kind { SESSION_LIVE, SESSION_SIMULATED, SESSION_IMPORTED, SESSION_KINDS };
-const char *session_kind_name(enum session_kind kind); /* "live", "simulated", "imported" */
+enum session_kind {
+    SESSION_LIVE,
+    SESSION_SIMULATED,
+    SESSION_IMPORTED,
+    SESSION_SUM, /* of a day's live ones: see day_sums.h. Walks of all sessions leave it out */
+    SESSION_KINDS
+};
+const char *session_kind_name(enum session_kind kind); /* "live", "simulated", "imported", "sum" */
 
 /* Strings are never NULL when read; NULL is "" when written. */
 struct store_session {
@@ -103,6 +110,12 @@ typedef bool store_session_visitor(void *context, const struct store_session *se
 /* By their start. The visitor's false ends the walk, which is no error. */
 bool store_each_session(struct store *store, store_session_visitor *visit, void *context,
                         struct error *error);
+/* The same of sums alone, without their events, and of those that are named, of any kind: of
+ * numbers that are not there nothing is visited. */
+bool store_each_sum(struct store *store, store_session_visitor *visit, void *context,
+                    struct error *error);
+bool store_each_named_session(struct store *store, const int64_t *sessions, size_t count,
+                              store_session_visitor *visit, void *context, struct error *error);
 
 /* For lists: the sum of an event's values over the session, not weighted, and the bytes that they
  * take. */
@@ -183,12 +196,22 @@ bool store_add_values(struct store *store, int64_t session, int64_t process, int
                       int64_t event, const struct store_value *values, size_t count,
                       struct error *error);
 
+/* Of a session, samples of which the middle lies between; `until` 0: however late. */
+struct store_span {
+    int64_t session, since, until;
+};
+
 /* Which slices of the samples are wanted; 0, NULL: all. */
 struct sample_choice {
     uint32_t pid, thread, processor; /* as in struct store_slice */
     const char *cgroup;              /* "/system.slice", and what lies below; "cron.service", by the
                                         names on its path */
     int64_t since, until;            /* ns since 1970: of which the middle lies between */
+    const char *build;               /* that their processes ran: see build_choice.h */
+    /* What the above comes to in a store, once sessions are chosen (session_choice.h). */
+    const struct store_span *spans; /* by session: in place of since and until, of those in it */
+    size_t span_count;
+    const struct key_numbers *processes; /* numbers of their rows */
 };
 bool sample_choice_any(const struct sample_choice *choice); /* whether it leaves something out */
 /* Samples of which is not told apart what is chosen by are not admitted; of time those of a whole
@@ -274,6 +297,10 @@ typedef bool store_call_tree_visitor(void *context, const struct store_call_tree
 bool store_each_call_tree(struct store *store, const struct store_filter *filter,
                           store_call_tree_visitor *visit, void *context, struct error *error);
 
+typedef bool store_image_visitor(void *context, const struct store_image *image);
+/* All of them. The visitor's false ends the walk, which is no error. */
+bool store_each_image(struct store *store, store_image_visitor *visit, void *context,
+                      struct error *error);
 /* An image by its number, which lives until the store is closed; NULL with an error. */
 const struct store_image *store_image_of(struct store *store, int64_t id, struct error *error);
 

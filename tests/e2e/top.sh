@@ -154,7 +154,7 @@ check "an image that another process has" fails_with 1 "no such samples of gzip:
     run top --process nonesuch --image gzip
 check "no such store" fails_with 1 'none.db' run top --store "$scratch/none.db"
 check "what is no store" fails_with 1 'run.ctrace' run top --store "$scratch/run.ctrace"
-check "a grain that is none" fails_with 2 'one of procedure, image, line, process, pid, thread, cpu, cgroup, epoch' run top --by loop
+check "a grain that is none" fails_with 2 'one of procedure, image, line, process, build, pid, thread, cpu, cgroup, host, epoch' run top --by loop
 check "an argument too many" fails_with 2 'what is this' run top gzip
 check "--store without --save" fails_with 2 'add --save' run sim --store "$scratch/x.db" "$scratch/run.ctrace"
 full() {

@@ -293,11 +293,11 @@ static void change(struct fixture *fixture, const char *sql) {
 
 static void not_a_store(void **state) {
     struct fixture *fixture = *state;
-    change(fixture, "PRAGMA user_version=5");
-    FAILS("is a store of version 5; this culprit knows versions up to 4",
+    change(fixture, "PRAGMA user_version=6");
+    FAILS("is a store of version 6; this culprit knows versions up to 5",
           store_open(fixture->path, STORE_READ, &error));
-    FAILS("version 5", store_open(fixture->path, STORE_WRITE, &error));
-    change(fixture, "PRAGMA user_version=4; PRAGMA application_id=3");
+    FAILS("version 6", store_open(fixture->path, STORE_WRITE, &error));
+    change(fixture, "PRAGMA user_version=5; PRAGMA application_id=3");
     FAILS("some other program's", store_open(fixture->path, STORE_WRITE, &error));
     FAILS("not a regular file", store_open(fixture->folder, STORE_READ, &error));
     FAILS("empty", store_open("", STORE_READ, &error));
@@ -310,7 +310,7 @@ static void first_version(void **state) {
     struct fixture *fixture = *state;
     struct error error;
     assert_true(add_epoch(fixture->store, "before", 1, &error));
-    change(fixture, "DROP TABLE calls; DROP TABLE calls_image;"
+    change(fixture, "DROP INDEX session_days; DROP TABLE calls; DROP TABLE calls_image;"
                     "CREATE TABLE whole(id INTEGER PRIMARY KEY, session INTEGER NOT NULL,"
                     " command TEXT NOT NULL, executable TEXT NOT NULL) STRICT;"
                     "INSERT INTO whole SELECT id, session, command, executable FROM process;"

@@ -18,6 +18,15 @@ json_t *profile_row_json(const struct profile_row *row, enum profile_by by) {
         json_object_set_new(object, "cgroup", row->told ? json_text(row->process) : json_null());
         return object;
     }
+    if (by == PROFILE_BY_HOST) {
+        json_object_set_new(object, "host", row->told ? json_text(row->process) : json_null());
+        return object;
+    }
+    if (by == PROFILE_BY_BUILD) {
+        json_object_set_new(object, "image", json_text(row->image));
+        json_object_set_new(object, "build", *row->build ? json_text(row->build) : json_null());
+        return object;
+    }
     if (by == PROFILE_BY_PID || by == PROFILE_BY_THREAD)
         json_object_set_new(object, "pid", json_known(row->pid));
     if (by == PROFILE_BY_THREAD)
@@ -62,10 +71,10 @@ json_t *profile_set_epochs_json(const struct profile_set *set) {
 json_t *sample_choice_json(const struct sample_choice *choice) {
     if (!sample_choice_any(choice))
         return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "pid", json_known(choice->pid), "thread",
-                     json_known(choice->thread), "cpu",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "pid", json_known(choice->pid),
+                     "thread", json_known(choice->thread), "cpu",
                      choice->processor ? json_count(choice->processor - 1) : json_null(), "cgroup",
-                     json_text(choice->cgroup), "since",
+                     json_text(choice->cgroup), "build", json_text(choice->build), "since",
                      choice->since ? json_string(text_time(choice->since).s) : json_null(), "until",
                      choice->until ? json_string(text_time(choice->until).s) : json_null());
 }
@@ -96,6 +105,13 @@ static json_t *rows(const struct profile_report *report) {
         json_t *object = profile_row_json(row, report->by);
         json_object_set_new(object, "values", figures(report, row->values, false));
         json_object_set_new(object, "shares", figures(report, row->values, true));
+        if (report->by == PROFILE_BY_HOST) {
+            const double cpi = profile_report_cpi(report, row->values);
+            json_object_set_new(
+                object, "epochs",
+                json_count(profile_set_host_epochs(report->set, row->told ? row->process : "")));
+            json_object_set_new(object, "cpi", cpi > 0 ? json_real(cpi) : json_null());
+        }
         if (report->timeline)
             json_object_set_new(object, "over_time", over_time_json(report->timeline, row->values));
         json_array_append_new(array, object);

@@ -38,6 +38,28 @@ bool profile_report_add_worth(struct profile_report *report) {
     return good;
 }
 
+/* Values of an event of this name, times its period; 0: there is none, or its period is not known.
+ */
+static double counted(const struct profile_report *report, const double *values, const char *name) {
+    const size_t i = index_where(k, report->event_count, !strcmp(report->events[k]->name, name));
+    if (i == report->event_count || (report->events[i]->periods_differ && !report->events[i]->mean))
+        return 0;
+    return values[i] * (double)report->events[i]->period;
+}
+
+double profile_report_cpi(const struct profile_report *report, const double *values) {
+    const double cycles = counted(report, values, "cycles");
+    const double instructions = counted(report, values, "instructions");
+    return report->by == PROFILE_BY_HOST && instructions > 0 ? cycles / instructions : 0;
+}
+
+static bool has_cpi(const struct profile_report *report) {
+    for (size_t i = 0; i < profile_table_count(report->table); i++)
+        if (profile_report_cpi(report, profile_table_row(report->table, i)->values) > 0)
+            return true;
+    return false;
+}
+
 /* ---- the table ---- */
 
 static double percent(double part, double whole) {
@@ -49,10 +71,13 @@ static size_t events_shown(const struct profile_report *report) {
 }
 
 const char *profile_place_heading(enum profile_by by) {
-    static const char *const HEADINGS[PROFILE_BY_COUNT] = {
-        [PROFILE_BY_PROCEDURE] = "image",    [PROFILE_BY_LINE] = "image",
-        [PROFILE_BY_PROCESS] = "executable", [PROFILE_BY_PID] = "executable",
-        [PROFILE_BY_THREAD] = "executable",  [PROFILE_BY_EPOCH] = "of"};
+    static const char *const HEADINGS[PROFILE_BY_COUNT] = {[PROFILE_BY_PROCEDURE] = "image",
+                                                           [PROFILE_BY_LINE] = "image",
+                                                           [PROFILE_BY_PROCESS] = "executable",
+                                                           [PROFILE_BY_PID] = "executable",
+                                                           [PROFILE_BY_BUILD] = "image",
+                                                           [PROFILE_BY_THREAD] = "executable",
+                                                           [PROFILE_BY_EPOCH] = "of"};
     return HEADINGS[by];
 }
 
@@ -72,6 +97,10 @@ static void add_columns(const struct profile_report *report, const struct page *
         if (!i)
             table_column(table, "   cum%", TABLE_FIGURE, .gap = 1, .rank = 1);
     }
+    if (by == PROFILE_BY_HOST)
+        table_column(table, "epochs", TABLE_FIGURE, .gap = 2, .rank = 2);
+    if (has_cpi(report))
+        table_column(table, "CPI", TABLE_FIGURE, .gap = 2, .rank = 2);
     table_column(table, profile_by_names[by],
                  by == PROFILE_BY_IMAGE || by == PROFILE_BY_CGROUP ? TABLE_PATH : TABLE_NAME,
                  .gap = 2, .least = 24);
@@ -111,6 +140,19 @@ static void add_place(const struct profile_report *report, const struct profile_
         table_cell(table, epoch ? epoch->name : row->image);
 }
 
+/* By host: how many epochs, and cycles for each instruction. `host` NULL: of no single one. */
+static void add_host(const struct profile_report *report, const double *values, const char *host,
+                     struct table *table) {
+    const double cpi = profile_report_cpi(report, values);
+    if (report->by != PROFILE_BY_HOST)
+        return;
+    table_cell(table, host ? text_grouped(profile_set_host_epochs(report->set, host)).s : "");
+    if (has_cpi(report) && cpi > 0 && host)
+        table_figure(table, "%.2f", cpi);
+    else if (has_cpi(report))
+        table_cell(table, host ? "-" : "");
+}
+
 /* What the rows that are not shown have. */
 static void add_rest(const struct profile_report *report, const double *shown,
                      struct table *table) {
@@ -126,6 +168,7 @@ static void add_rest(const struct profile_report *report, const double *shown,
     if (total)
         snprintf(text, sizeof text, "%zu more (--top 0)", total - rows);
     add_figures(report, rest, profile_table_sum(report->table, 0), table);
+    add_host(report, rest, NULL, table);
     table_cell(table, text);
     if (report->by == PROFILE_BY_LINE)
         table_cell(table, "");
@@ -142,6 +185,7 @@ static void print_table(const struct profile_report *report, const struct page *
         for (size_t k = 0; k < events_shown(report); k++)
             shown[k] += row->values[k];
         add_figures(report, row->values, shown[0], table);
+        add_host(report, row->values, row->told ? row->process : "", table);
         add_place(report, row, table);
     }
     add_rest(report, shown, table);

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "report/profile_report.h"
+#include "store/day_sums.h"
 
 static void format_time(int64_t ns, const char *format, char *text, size_t size) {
     time_t seconds = (time_t)(ns / 1000000000);
@@ -51,10 +52,18 @@ __attribute__((format(printf, 3, 4))) static void print_part(FILE *file, bool *f
 }
 
 void sample_choice_text(const struct sample_choice *choice, FILE *file) {
-    if (!sample_choice_any(choice))
+    const struct sample_choice no_build = {.pid = choice->pid,
+                                           .thread = choice->thread,
+                                           .processor = choice->processor,
+                                           .cgroup = choice->cgroup,
+                                           .since = choice->since,
+                                           .until = choice->until};
+    if (!sample_choice_any(&no_build)) /* of a build the set's label tells */
         return;
     char name[256], when[32];
     bool first = true;
+    const bool days = choice->since / DAY_NS != choice->until / DAY_NS && choice->until;
+    const char *format = days ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S";
     if (choice->pid)
         print_part(file, &first, "process %" PRIu32, choice->pid);
     if (choice->thread)
@@ -64,11 +73,11 @@ void sample_choice_text(const struct sample_choice *choice, FILE *file) {
     if (choice->cgroup)
         print_part(file, &first, "%s", text_clip(name, sizeof name, choice->cgroup, 40));
     if (choice->since) {
-        format_time(choice->since, "%H:%M:%S", when, sizeof when);
+        format_time(choice->since, format, when, sizeof when);
         print_part(file, &first, "since %s UTC", when);
     }
     if (choice->until) {
-        format_time(choice->until, "%H:%M:%S", when, sizeof when);
+        format_time(choice->until, format, when, sizeof when);
         print_part(file, &first, "until %s UTC", when);
     }
     fputc('\n', file);
@@ -85,11 +94,11 @@ void profile_set_text(const struct profile_set *set, FILE *file) {
     page_clip(&page, head, page.columns);
     fputc('\n', file);
     snprintf(head, sizeof head, "%s%s%s%s%s",
-             host && *host ? host
-             : host        ? ""
-                           : "several machines",
+             host && *host        ? host
+             : host && !set->sums ? ""
+                                  : "several machines",
              kernel && *kernel ? ", Linux " : "", kernel ? kernel : "",
-             processor && *processor ? (host && !*host ? "machine " : ", ") : "",
+             processor && *processor ? (host && !*host && !set->sums ? "machine " : ", ") : "",
              processor ? processor : "");
     if (head[0]) {
         page_clip(&page, head, page.columns);

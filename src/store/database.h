@@ -42,7 +42,7 @@ struct datum {
 #define TEXT(value)    ((struct datum){.type = DATUM_TEXT, .bytes = (value)}) /* NULL: "" */
 #define BLOB(at, size)                                                                             \
     ((struct datum){.type = DATUM_BLOB, .bytes = (at), .integer = (int64_t)(size)})
-/* Of int64_t. */
+/* Of int64_t; NULL: none at all, which an empty list is not. */
 #define LIST(at, count)                                                                            \
     ((struct datum){.type = DATUM_LIST, .bytes = (at), .integer = (int64_t)(count)})
 
@@ -59,6 +59,8 @@ static inline int64_t saturated(uint64_t count) {
 struct backend {
     const char *const *statements; /* NULL of a number: as STATEMENTS has it; "": nothing to do */
     size_t sessions_at_once;       /* the list that a walk's statement takes as its ?1 */
+    bool filters; /* it takes the event as ?2, "" for all, and of profiles, as ?3, a list of images
+                     whose values are wanted, NULL for all */
 
     /* Connects store->path or `address`, which may have a password; whatever it failed at, close()
      * follows. */
@@ -198,11 +200,13 @@ struct session_rows {
     const struct store_filter *filter;
     struct statement *statement; /* at a row, when the visitor is called */
     bool ended;                  /* by the visitor, which is no error */
+    bool of_profiles;            /* whose values may be wanted of some images alone */
 };
 typedef bool session_row_visitor(void *context, const struct session_entry *entry,
                                  struct error *error);
 /* The statement has a list of sessions as its only parameter, and rows tell in `column` which of
- * them they are of. Of `rows`, store and filter are set. The visitor's false is an error. */
+ * them they are of. Of `rows`, store, filter and of_profiles are set. The visitor's false is an
+ * error. */
 bool session_rows_walk(struct session_rows *rows, enum statement_number number, int column,
                        session_row_visitor *visit, void *context, struct error *error);
 

@@ -139,7 +139,7 @@ struct parameters {
     const char *values[PARAMETERS_MAX];
     int lengths[PARAMETERS_MAX], formats[PARAMETERS_MAX];
     char numbers[PARAMETERS_MAX][32];
-    char *list; /* to be freed */
+    char *lists[PARAMETERS_MAX]; /* to be freed */
     int count;
 };
 
@@ -167,10 +167,11 @@ static bool set_parameter(struct parameters *parameters, int at, const struct da
         sprintf(number, "%.17g", datum->real);
         return true;
     case DATUM_LIST:
-        free(parameters->list);
-        parameters->list = list_text(datum->bytes, datum->integer);
-        parameters->values[at] = parameters->list;
-        return parameters->list != NULL;
+        parameters->values[at] = NULL;
+        if (datum->bytes)
+            parameters->values[at] = parameters->lists[at] =
+                list_text(datum->bytes, datum->integer);
+        return !datum->bytes || parameters->lists[at];
     case DATUM_LITERAL:
         parameters->values[at] = datum->bytes;
         return true;
@@ -183,8 +184,16 @@ static bool set_parameter(struct parameters *parameters, int at, const struct da
     }
 }
 
+static void free_lists(struct parameters *parameters) {
+    for (int i = 0; i < PARAMETERS_MAX; i++) {
+        free(parameters->lists[i]);
+        parameters->lists[i] = NULL;
+    }
+}
+
 static bool set_parameters(struct store *store, struct parameters *parameters,
                            const struct datum *data, int count, struct error *error) {
+    free_lists(parameters);
     parameters->count = count;
     for (int i = 0; i < count; i++)
         if (!set_parameter(parameters, i, &data[i]))
@@ -220,7 +229,7 @@ PGresult *postgres_query(struct store *store, const char *sql, const struct datu
             result = NULL;
         }
     }
-    free(parameters.list);
+    free_lists(&parameters);
     return result;
 }
 
@@ -339,7 +348,7 @@ static void reset(struct statement *given) {
 static void finalize(struct statement *given) {
     struct postgres_statement *statement = own(given);
     reset(given);
-    free(statement->parameters.list);
+    free_lists(&statement->parameters);
     free(statement->sql);
     free(statement);
 }
@@ -507,6 +516,7 @@ static void rollback(struct store *store) {
 const struct backend POSTGRES_BACKEND = {
     .statements = POSTGRES_STATEMENTS,
     .sessions_at_once = 256,
+    .filters = true,
     .open = open_server,
     .close = close_server,
     .interrupt = interrupt,

@@ -6,6 +6,9 @@
 #define DAYS                                                                                       \
     "BETWEEN (SELECT min(day) FROM session WHERE id = ANY(?1)) AND (SELECT max(day) FROM session " \
     "WHERE id = ANY(?1))"
+#define EVENT                                                                                      \
+    " AND (?2::bytea = '' OR event = ANY(ARRAY(SELECT id FROM event WHERE session = ANY(?1) AND "  \
+    "name = ?2)))"
 #define OF_DAY "day = (SELECT day FROM session WHERE id = ?1)"
 
 const char *const POSTGRES_STATEMENTS[STATEMENT_COUNT] = {
@@ -40,12 +43,16 @@ const char *const POSTGRES_STATEMENTS[STATEMENT_COUNT] = {
     [ADD_PROFILE] = "INSERT INTO profile(day, session, image, process, event, total, data) "
                     "VALUES((SELECT day FROM session WHERE id = ?1),?1,?2,?3,?4,?5,?6)",
     [WALK_PROFILES] =
-        "SELECT profile.id, image, process, event, data, total, profile.session, " PROCESS_COLUMNS
+        "SELECT profile.id, image, process, event, "
+        "CASE WHEN ?3::bigint[] IS NULL OR image = ANY(?3) THEN data END, "
+        "total, profile.session, " PROCESS_COLUMNS
         " FROM profile JOIN (SELECT id AS of, start FROM session) s ON s.of = profile.session "
         "LEFT JOIN process ON process.day = profile.day AND process.id = process "
         "AND process.session = profile.session "
-        "WHERE profile.session = ANY(?1) AND profile.day " DAYS
+        "WHERE profile.session = ANY(?1) AND profile.day " DAYS EVENT
         " ORDER BY s.start, profile.session, image, process, event, profile.id",
+    [WALK_IMAGES] = "SELECT DISTINCT image FROM profile WHERE session = ANY(?1) AND day " DAYS
+                    " ORDER BY image",
     [FIND_CALLS] = "SELECT id, data FROM calls WHERE " OF_DAY
                    " AND session = ?1 AND process = ?2 AND event = ?3",
     [ADD_CALLS] = "INSERT INTO calls(day, session, process, event, total, data) "
@@ -55,7 +62,7 @@ const char *const POSTGRES_STATEMENTS[STATEMENT_COUNT] = {
         " FROM calls JOIN (SELECT id AS of, start FROM session) s ON s.of = calls.session "
         "LEFT JOIN process ON process.day = calls.day AND process.id = process "
         "AND process.session = calls.session "
-        "WHERE calls.session = ANY(?1) AND calls.day " DAYS
+        "WHERE calls.session = ANY(?1) AND calls.day " DAYS EVENT
         " ORDER BY s.start, calls.session, process, event",
     [ADD_CALLS_IMAGE] = "UPDATE calls SET images = array_append(images, ?1) "
                         "WHERE id = ?2 AND NOT ?1 = ANY(images)",

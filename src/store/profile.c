@@ -140,7 +140,10 @@ static bool visit_row(void *context, const struct session_entry *entry, struct e
         return false;
     int64_t total = column_integer(statement, 5);
     visited.total = total > 0 ? (uint64_t)total : 0;
-    bool wanted = !filter || !filter->wants_values || filter->wants_values(filter->context, image);
+    /* A server may have been told that they are not. */
+    const bool wanted =
+        !filter || !filter->wants_values ||
+        (!column_is_null(statement, 4) && filter->wants_values(filter->context, image));
     if (wanted && !decode(store, statement, 4, profile, &walk->values, &walk->capacity,
                           &visited.count, error))
         return false;
@@ -151,8 +154,9 @@ static bool visit_row(void *context, const struct session_entry *entry, struct e
 
 bool store_each_profile(struct store *store, const struct store_filter *filter,
                         store_profile_visitor *visit, void *context, struct error *error) {
-    struct walk walk = {
-        .rows = {.store = store, .filter = filter}, .visit = visit, .context = context};
+    struct walk walk = {.rows = {.store = store, .filter = filter, .of_profiles = true},
+                        .visit = visit,
+                        .context = context};
     bool good = session_rows_walk(&walk.rows, WALK_PROFILES, 6, visit_row, &walk, error);
     free(walk.values);
     return good;

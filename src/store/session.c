@@ -373,12 +373,56 @@ static const struct session_entry *entry_of_row(const struct group *group, size_
     return *at < group->count ? group->entries[*at] : NULL;
 }
 
+/* The images of the group whose values are wanted. */
+static bool choose_images(struct session_rows *rows, const struct group *group, int64_t **images,
+                          size_t *count, struct error *error) {
+    struct store *store = rows->store;
+    size_t capacity = 0, all = 0;
+    struct statement *statement =
+        BIND(store, WALK_IMAGES, error, LIST(group->sessions, group->count));
+    int row = -1;
+    while (statement && (row = database_step(store, statement, error)) > 0)
+        if (!array_push(*images, capacity, all, column_integer(statement, 0))) {
+            database_reset(statement);
+            return database_out_of_memory(store, error);
+        }
+    for (size_t i = 0; row == 0 && i < all; i++) {
+        const struct store_image *image = store_image_of(store, (*images)[i], error);
+        if (!image)
+            return false;
+        if (rows->filter->wants_values(rows->filter->context, image))
+            (*images)[(*count)++] = image->id;
+    }
+    return row == 0;
+}
+
+static bool bind_walk(struct session_rows *rows, const struct group *group, struct error *error) {
+    struct store *store = rows->store;
+    const struct backend *backend = store->backend;
+    const struct store_filter *filter = rows->filter;
+    static const int64_t NO_IMAGE = 0;
+    int64_t *images = NULL;
+    size_t count = 0;
+    const bool chooses = backend->filters && rows->of_profiles && filter && filter->wants_values;
+    bool good = !chooses || choose_images(rows, group, &images, &count, error);
+    const struct datum data[] = {LIST(group->sessions, group->count),
+                                 TEXT(filter ? filter->event : NULL),
+                                 LIST(chooses ? images ? images : &NO_IMAGE : NULL, count)};
+    good = good && backend->bind(store, rows->statement, data,
+                                 !backend->filters   ? 1
+                                 : rows->of_profiles ? 3
+                                                     : 2,
+                                 error);
+    free(images);
+    return good;
+}
+
 static bool walk_group(struct session_rows *rows, const struct group *group, int column,
                        session_row_visitor *visit, void *context, struct error *error) {
     struct store *store = rows->store;
     size_t at = 0;
     int row = 0;
-    if (!database_bind_to(store, rows->statement, LIST(group->sessions, group->count), error))
+    if (!bind_walk(rows, group, error))
         return false;
     while (!rows->ended && (row = database_step(store, rows->statement, error)) > 0) {
         const struct session_entry *entry =

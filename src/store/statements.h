@@ -25,6 +25,7 @@ enum statement_number {
     ADD_PROFILE,
     SET_PROFILE,
     WALK_PROFILES,
+    WALK_IMAGES,
     FIND_CALLS,
     ADD_CALLS,
     SET_CALLS,

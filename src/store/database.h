@@ -183,6 +183,10 @@ bool session_list_read(struct store *store, struct session_list *list, struct er
 /* Those of these numbers that are there, by their start. */
 bool session_list_read_named(struct store *store, struct session_list *list,
                              const int64_t *sessions, size_t count, struct error *error);
+/* Rows of a statement with at most so many parameters. */
+bool session_list_read_some(struct store *store, struct session_list *list,
+                            enum statement_number number, const struct datum *data, int count,
+                            struct error *error);
 /* Sums of days, without their events. */
 bool session_list_read_sums(struct store *store, struct session_list *list, struct error *error);
 void session_list_free(struct session_list *list);

@@ -142,6 +142,7 @@ struct choosing {
     const struct session_query *query;
     struct sums *sums;         /* NULL: none are used */
     struct key_numbers listed; /* by the lists */
+    struct key_numbers seen;   /* epochs */
     bool all;                  /* there are no lists */
     size_t capacity;
     bool failed;
@@ -181,6 +182,8 @@ struct sums {
         bool all_named; /* every host of the day */
     } * days;
     size_t day_count, day_capacity;
+    int64_t *gaps; /* days that epochs are read of, in any order */
+    size_t gap_count, gap_capacity;
     int64_t *sessions; /* the sums that are read */
     size_t session_count, session_capacity;
     bool failed;
@@ -191,6 +194,7 @@ static void sums_free(struct sums *sums) {
     free(sums->covers);
     hash_index_free(&sums->index);
     free(sums->days);
+    free(sums->gaps);
     free(sums->sessions);
 }
 
@@ -208,13 +212,23 @@ static bool is_whole(const struct sample_choice *choice, int64_t day) {
     return day >= choice->since && (!choice->until || day + DAY_NS <= choice->until);
 }
 
+static bool is_part(const struct sample_choice *choice, int64_t day) {
+    return day + DAY_NS > choice->since && (!choice->until || day < choice->until);
+}
+
+static bool add_gap(struct sums *sums, int64_t day) {
+    if (sums->gap_count && sums->gaps[sums->gap_count - 1] == day)
+        return true;
+    return array_push(sums->gaps, sums->gap_capacity, sums->gap_count, day);
+}
+
 /* Days of hosts that are wanted whole; they come by day. */
 static bool add_day(struct sums *sums, const struct choosing *choosing,
                     const struct host_day *host_day) {
     const struct session_query *query = choosing->query;
     const bool named = host_is_named(host_day->host, query->hosts, query->host_count);
     if (!is_whole(query->choice, host_day->day))
-        return true;
+        return !named || !is_part(query->choice, host_day->day) || add_gap(sums, host_day->day);
     if (!sums->day_count || sums->days[sums->day_count - 1].day != host_day->day)
         if (!array_push(sums->days, sums->day_capacity, sums->day_count,
                         (struct fleet_day){.day = host_day->day, .all_named = true}))
@@ -336,6 +350,29 @@ static bool is_covered(struct choosing *choosing, uint32_t host, int64_t day) {
     return (cover && cover->sum) || fleet_day_of(sums, day);
 }
 
+ORDER(by_moment, int64_t, ascending(*a, *b))
+
+/* Epochs of the days that some host has no sum of, in runs of such days. */
+static bool visit_gaps(struct choosing *choosing, store_session_visitor *visit,
+                       struct error *error) {
+    struct sums *sums = choosing->sums;
+    for (size_t i = 0; i < sums->count; i++)
+        if (!sums->covers[i].sum && !fleet_day_of(sums, sums->covers[i].day) &&
+            !add_gap(sums, sums->covers[i].day))
+            return out_of_memory(choosing, error);
+    if (sums->gap_count)
+        qsort(sums->gaps, sums->gap_count, sizeof *sums->gaps, by_moment);
+    for (size_t begin = 0, end; begin < sums->gap_count; begin = end) {
+        for (end = begin + 1;
+             end < sums->gap_count && sums->gaps[end] <= sums->gaps[end - 1] + DAY_NS;)
+            end++;
+        if (!store_each_session_between(choosing->store, sums->gaps[begin],
+                                        sums->gaps[end - 1] + DAY_NS, visit, choosing, error))
+            return false;
+    }
+    return store_each_session_without_days(choosing->store, visit, choosing, error);
+}
+
 /* An epoch, of the days that no sum has. False: out of memory. */
 static bool add_uncovered(struct choosing *choosing, const struct store_session *session) {
     struct session_reading *reading = choosing->reading;
@@ -372,6 +409,14 @@ static bool visit_epoch(void *context, const struct store_session *session,
         !host_is_named(session->host, query->hosts, query->host_count) ||
         !overlaps(query->choice, session))
         return true;
+    if (choosing->sums) { /* it may lie in several gaps */
+        const size_t before = choosing->seen.count;
+        const uint32_t number = key_numbers_add(&choosing->seen, (uint64_t)session->id);
+        if (number < before)
+            return true;
+        if (number == UINT32_MAX)
+            return !(choosing->failed = true);
+    }
     choosing->failed = choosing->sums && day_sums_have(session)
                            ? !add_uncovered(choosing, session)
                            : !push_session(choosing, session->id);
@@ -446,7 +491,9 @@ static bool choose(struct choosing *choosing, const struct build_images *images,
     for (size_t i = 0; good && i < sums.session_count; i++)
         good = push_session(choosing, sums.sessions[i]) || out_of_memory(choosing, error);
     reading->sums = reading->count;
-    good = good && store_each_session(choosing->store, visit_epoch, choosing, error) &&
+    good = good &&
+           (choosing->sums ? visit_gaps(choosing, visit_epoch, error)
+                           : store_each_session(choosing->store, visit_epoch, choosing, error)) &&
            (!choosing->failed || out_of_memory(choosing, error)) &&
            (reading->count || none_chosen(choosing, error));
     if (reading->span_count)
@@ -468,6 +515,7 @@ bool session_reading_choose(struct session_reading *reading, struct store *store
     const bool good = (!choice->build || build_images_find(&images, store, choice->build, error)) &&
                       choose(&choosing, &images, error);
     key_numbers_free(&choosing.listed);
+    key_numbers_free(&choosing.seen);
     build_images_free(&images);
     return good;
 }

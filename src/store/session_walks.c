@@ -20,6 +20,27 @@ bool store_each_sum(struct store *store, store_session_visitor *visit, void *con
     return true;
 }
 
+bool store_each_session_between(struct store *store, int64_t since, int64_t until,
+                                store_session_visitor *visit, void *context, struct error *error) {
+    struct session_list list;
+    if (!session_list_read_some(store, &list, SESSIONS_BETWEEN,
+                                (const struct datum[]){INTEGER(since), INTEGER(until)}, 2, error))
+        return false;
+    visit_list(&list, visit, context);
+    session_list_free(&list);
+    return true;
+}
+
+bool store_each_session_without_days(struct store *store, store_session_visitor *visit,
+                                     void *context, struct error *error) {
+    struct session_list list;
+    if (!session_list_read_some(store, &list, OTHER_SESSIONS, NULL, 0, error))
+        return false;
+    visit_list(&list, visit, context);
+    session_list_free(&list);
+    return true;
+}
+
 bool store_each_named_session(struct store *store, const int64_t *sessions, size_t count,
                               store_session_visitor *visit, void *context, struct error *error) {
     struct session_list list;

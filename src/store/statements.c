@@ -5,6 +5,9 @@
 #define REACHED "(CASE WHEN \"end\" = 0 THEN saved ELSE \"end\" END)"
 #define DAY     "86400000000000"
 
+/* Those that day_sums_have() admits. */
+#define HAS_DAYS "kind = 0 AND weight = 1 AND start > 0 AND " REACHED " - start <= 400 * " DAY
+
 const char *const STATEMENTS[STATEMENT_COUNT] = {
     [ADD_SESSION] = "INSERT INTO session(kind, name, host, kernel, processor, weight, start, "
                     "\"end\", unknown, dropped, saved) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11) "
@@ -15,12 +18,15 @@ const char *const STATEMENTS[STATEMENT_COUNT] = {
     [LIST_SESSIONS] = "SELECT " SESSION_COLUMNS " FROM session ORDER BY start, id",
     [LIST_SUMS] = "SELECT " SESSION_COLUMNS " FROM session WHERE kind = 3 ORDER BY start, id",
     [NAME_SESSIONS] = "SELECT " SESSION_COLUMNS " FROM session WHERE id = ?1",
-    /* By host, first and last day: those that day_sums_have() admits. */
+    [SESSIONS_BETWEEN] = "SELECT " SESSION_COLUMNS " FROM session WHERE kind <> 3 AND " REACHED
+                         " >= ?1 AND start < ?2 ORDER BY start, id",
+    [OTHER_SESSIONS] =
+        "SELECT " SESSION_COLUMNS " FROM session WHERE id IN (SELECT id FROM session "
+        "WHERE kind <> 3 AND NOT (" HAS_DAYS ")) ORDER BY start, id",
+    /* By host, first and last day. */
     [HOST_DAYS] = "SELECT host, start / " DAY ", (" REACHED " - 1) / " DAY ", count(*), "
-                  "CAST(sum(id) AS BIGINT), "
-                  "CAST(sum(saved / 1000000 % 1000000000) AS BIGINT) "
-                  "FROM session WHERE kind = 0 AND weight = 1 AND start > 0 AND " REACHED
-                  " - start <= 400 * " DAY " GROUP BY 1, 2, 3",
+                  "CAST(sum(id) AS BIGINT), CAST(sum(saved / 1000000 % 1000000000) AS BIGINT) "
+                  "FROM session WHERE " HAS_DAYS " GROUP BY 1, 2, 3",
     [ADD_EVENT] = "INSERT INTO event(session, name, unit, period, period_unit, precise) "
                   "VALUES(?1,?2,?3,?4,?5,?6) RETURNING id",
     [NAME_EVENTS] =

@@ -7,7 +7,9 @@ enum statement_number {
     WEIGH_SESSION,
     LIST_SESSIONS,
     LIST_SUMS,
-    NAME_SESSIONS, /* of a list of numbers, in any order */
+    NAME_SESSIONS,    /* of a list of numbers, in any order */
+    SESSIONS_BETWEEN, /* that reach behind ?1 and began before ?2, but for sums */
+    OTHER_SESSIONS,   /* those that HOST_DAYS leaves out, but for sums */
     HOST_DAYS,
     ADD_EVENT,
     LIST_EVENTS,

@@ -116,6 +116,12 @@ bool store_each_sum(struct store *store, store_session_visitor *visit, void *con
                     struct error *error);
 bool store_each_named_session(struct store *store, const int64_t *sessions, size_t count,
                               store_session_visitor *visit, void *context, struct error *error);
+/* Those that reach behind `since` and began before `until`, ns since 1970; and those of which there
+ * can be no sums of days (day_sums_have()). */
+bool store_each_session_between(struct store *store, int64_t since, int64_t until,
+                                store_session_visitor *visit, void *context, struct error *error);
+bool store_each_session_without_days(struct store *store, store_session_visitor *visit,
+                                     void *context, struct error *error);
 
 /* For lists: the sum of an event's values over the session, not weighted, and the bytes that they
  * take. */

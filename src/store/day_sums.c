@@ -337,7 +337,7 @@ static bool make_sum(struct making *making, struct store_session *as, const stru
                          error);
     profile_sum_free(&adding.sum);
     making->made->made += good;
-    making->made->epochs += good ? of->epochs.count : 0;
+    making->made->epochs += good && *as->host ? of->epochs.count : 0;
     return good;
 }
 

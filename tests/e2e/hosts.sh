@@ -62,7 +62,7 @@ PYTHON
 }
 sums_are_the_same() {
     ask_all >"$scratch/before.json" && [ "$(run epochs sum | cut -d';' -f1)" = \
-        "made 24 sums of days from 150 epochs" ] &&
+        "made 24 sums of days from 75 epochs" ] &&
         [ "$(run epochs sum)" = "made 0 sums of days from 0 epochs; 24 were there, 0 removed" ] &&
         ask_all >"$scratch/after.json" && grep -q '"kind": "sum"' "$scratch/after.json" &&
         drop_epochs "$scratch/before.json" >"$scratch/before" &&

@@ -79,7 +79,8 @@ void interrupt_catch_all(void) {
 }
 
 static void tell(const char *text) {
-    fprintf(stderr, "culprit: %s (Ctrl-C ends it)\n", text);
+    progress_clear(&verb_watch.progress);
+    fprintf(stderr, "culprit: %s\n", text);
 }
 
 void interrupt_catch(void) {

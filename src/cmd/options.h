@@ -116,6 +116,11 @@ enum { OPTIONS_MAX_JOBS = 1024 };
 #define JOBS_ROW(member_, what_)                                                                   \
     COUNT("jobs", "N", member_, "N " what_ " at once (default: one for each processor)",           \
           .least = 1, .most = OPTIONS_MAX_JOBS)
+#define CLUSTER_ROW(take_, what_)                                                                  \
+    TAKE("cluster", "slurm[:KEY=VALUE,...]", take_,                                                \
+         "Let the nodes of a Slurm cluster simulate " what_                                        \
+         ": job arrays, with what sbatch is to "                                                   \
+         "be told, as slurm:partition=short,time=1:00:00,mem=4G (docs/cluster.md)")
 #define REGIONS_WARM_UP_ROW(member_)                                                               \
     COUNT("warm-up", "N", member_,                                                                 \
           "Warm caches and predictors by simulating at most N instructions before each region "    \

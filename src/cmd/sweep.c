@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/cluster.h"
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/verb.h"
@@ -15,6 +16,7 @@ struct job {
     struct verb_run verb;
     struct input_options input; /* of each program */
     struct design design;
+    struct cluster_options cluster;
     const char *file, *csv;
     bool full, over_given, regions_given;
     enum design_sort sort;
@@ -48,6 +50,15 @@ static void take_setting(struct argp_state *state, void *verb, char *value) {
     struct error error;
     if (!design_add_setting(&((struct job *)verb)->design, value, &error))
         options_fail(state, "--set %s", error.message);
+}
+
+static void take_cluster(struct argp_state *state, void *verb, char *value) {
+    struct job *job = verb;
+    struct error error;
+    cluster_options_free(&job->cluster);
+    if (!cluster_options_parse(&job->cluster, value, &error))
+        options_fail(state, "--cluster %s", error.message);
+    job->design.cluster = &job->cluster;
 }
 
 static bool take_word(struct argp_state *state, void *verb, char *word) {
@@ -89,7 +100,11 @@ static const struct option_row OPTIONS[] = {
           "Runs of more than N instructions are simulated by regions (default 80M)", .least = 1,
           GIVEN(over_given)),
     FLAG("full", full, "Simulate every instruction, however long the runs are"),
-    JOBS_ROW(design.jobs, "points"),
+    COUNT("jobs", "N", design.jobs,
+          "N points at once (default: one for each processor); with --cluster, N jobs (default: as "
+          "many as the cluster gives)",
+          .least = 1, .most = OPTIONS_MAX_JOBS),
+    CLUSTER_ROW(take_cluster, "the points; with --keep, of a folder that all of them see"),
     TEXT("keep", "FOLDER", design.keep,
          "Keep there what is captured and what comes of each point: run again, with other points "
          "or after an interrupt, only what is missing is simulated",
@@ -121,6 +136,9 @@ static void check(struct argp_state *state, void *verb) {
                      job->over_given ? "-over" : "");
     if (job->input.stop && !job->input.limit)
         options_fail(state, "--stop: ends the commands at --limit N, which is missing");
+    if (job->cluster.wanted && !job->design.keep)
+        options_fail(state, "--cluster: results are gathered in a folder that all nodes see, which "
+                            "--keep FOLDER names");
     if (job->full)
         job->design.over = UINT64_MAX;
 }
@@ -203,6 +221,8 @@ static bool prepare(void *verb, struct error *error) {
     if (!job->design.cost && (job->verb.output.svg || job->sort == DESIGN_BY_COST))
         return error_set(error, "%s: of what costs? (add --cost FORMULA)",
                          job->verb.output.svg ? "--svg" : "--sort cost");
+    if (job->cluster.wanted && !cluster_is_here(error))
+        return false;
     return design_prepare(&job->design, error) && verb_open_report(&job->verb, error) &&
            (!job->csv || output_open(&job->csv_file, "--csv", job->csv, NULL, error));
 }
@@ -285,6 +305,7 @@ static void clean_up(void *verb) {
     design_report_free(&job->report);
     output_discard(&job->csv_file);
     design_free(&job->design);
+    cluster_options_free(&job->cluster);
     design_file_free(&job->from);
     for (size_t i = 0; i < DESIGN_MOST_PROGRAMS; i++)
         free(job->words[i]);

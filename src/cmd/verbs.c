@@ -62,6 +62,7 @@ const struct verb_entry verb_entries[] = {
     {"What works here?", "doctor",
      "what of culprit works on this machine, and the command that mends what does not",
      &verb_doctor},
+    {NULL, "work", "what jobs of --cluster run on a node: tasks of a file", &verb_work},
     {NULL, "completion", "print a script that completes options in bash, zsh or fish",
      &verb_completion},
 };

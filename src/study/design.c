@@ -220,8 +220,7 @@ static bool find_key(const struct design *design, struct design_point *point,
     return good || error_set(error, "out of memory for a machine");
 }
 
-/* Its machine, and what is known of it already. */
-static bool open_point(struct design *design, struct design_point *point, struct error *error) {
+bool design_open_point(struct design *design, struct design_point *point, struct error *error) {
     const struct design_program *program = &design->programs[point->program];
     if (!program->captured) {
         *error = program->failure;
@@ -247,7 +246,7 @@ static bool open_point(struct design *design, struct design_point *point, struct
 static void open_points(struct design *design) {
     for (size_t i = 0; i < design->point_count; i++) {
         struct design_point *point = &design->points[i];
-        if (!open_point(design, point, &point->failure)) {
+        if (!design_open_point(design, point, &point->failure)) {
             point->state = DESIGN_FAILED;
             design->failed++;
         }
@@ -256,19 +255,29 @@ static void open_points(struct design *design) {
 
 /* ---- programs ---- */
 
-/* Two at once in one folder would write the same files: *lock keeps others out. */
+/* Two at once in one folder would write the same files: *lock keeps others out. It is of a file
+ * that is open for writing, as NFS wants it. Where there are no locks at all nobody is kept out. */
+static bool lock_folder(const char *folder, int *lock, struct error *error) {
+    char *path;
+    if (asprintf(&path, "%s/.lock", folder) < 0)
+        return error_set(error, "out of memory for a folder");
+    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    const bool good = *lock >= 0 || error_errno(error, "--keep %.300s", folder);
+    free(path);
+    return good && (flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK ||
+                    error_set(error, "--keep %.300s: another culprit sweep works in it", folder));
+}
+
 static bool open_folder(struct design *design, int *lock, struct error *error) {
     if (!design->keep)
         return (design->folder = temporary_folder(&design->watch->temporaries, error)) != NULL;
-    if (!(design->folder = strdup(design->keep)))
-        return error_set(error, "out of memory for a folder");
-    if (mkdir(design->folder, 0777) != 0 && errno != EEXIST)
-        return error_errno(error, "--keep %.300s", design->folder);
-    *lock = open(design->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*lock < 0)
-        return error_errno(error, "--keep %.300s", design->folder);
-    return flock(*lock, LOCK_EX | LOCK_NB) == 0 ||
-           error_set(error, "--keep %.300s: another culprit sweep works in it", design->folder);
+    if (mkdir(design->keep, 0777) != 0 && errno != EEXIST)
+        return error_errno(error, "--keep %.300s", design->keep);
+    /* Nodes of a cluster are not where this runs. */
+    design->folder = design->cluster ? realpath(design->keep, NULL) : strdup(design->keep);
+    if (!design->folder)
+        return error_errno(error, "--keep %.300s", design->keep);
+    return lock_folder(design->folder, lock, error);
 }
 
 static bool capture_all(struct design *design, int *exec_status, struct error *error) {
@@ -302,7 +311,8 @@ static bool go(struct design *design, int *exec_status, struct error *error) {
     if ((commands && !kept_input_read_all(error)) || !capture_all(design, exec_status, error))
         return false;
     open_points(design);
-    if (!design->watch->signal && !design_simulate_all(design, error))
+    if (!design->watch->signal && !(design->cluster ? design_simulate_on_cluster(design, error)
+                                                    : design_simulate_all(design, error)))
         return false;
     design->signal = watch_take(design->watch);
     if (design->simulated + design->kept)

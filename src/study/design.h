@@ -10,6 +10,7 @@
 #pragma once
 
 #include "attribute/component.h"
+#include "cluster/cluster_options.h"
 #include "study/design_capture.h"
 
 enum { DESIGN_MOST_AXES = 16, DESIGN_MOST_PROGRAMS = 100, DESIGN_MOST_POINTS = 10000 };
@@ -68,7 +69,9 @@ struct design {
     const char *cost; /* formula (util/arithmetic.h) of keys of machines; NULL: none */
     uint64_t over;    /* instructions; longer runs are simulated by regions */
     uint32_t regions;
-    uint32_t jobs;    /* 0: one for each processor */
+    uint32_t jobs; /* 0: one for each processor; on a cluster, as many as it gives */
+    const struct cluster_options *cluster; /* that simulates the points; needs `keep`, which all its
+                                              nodes see. NULL: this machine */
     const char *keep; /* folder, made if it is missing; NULL: a temporary one */
 
     /* Program by program, of each machine by machine, of each the last axis varies fastest. */

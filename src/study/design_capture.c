@@ -278,11 +278,13 @@ bool design_capture_go(const struct design_capture_request *request, struct desi
     if (!find_key(&capturing, error))
         return false;
     if (design_kept_capture(request->folder, capturing.key, capture)) {
+        memcpy(capture->key, capturing.key, DESIGN_KEY);
         capture->found = true;
         return true;
     }
     if (asprintf(&capturing.whole, "%s/%s.part", request->folder, capturing.key) < 0)
         return no_memory(error);
+    memcpy(capture->key, capturing.key, DESIGN_KEY);
     bool good = capture_run(&capturing, exec_status, error);
     if (request->watch->signal)
         good = error_set(error, "interrupted before any point was simulated");

@@ -34,6 +34,7 @@ struct design_capture {
     uint64_t instructions;     /* of the run */
     uint64_t slices;           /* that regions were chosen from */
     int status;                /* with which the command ended: its own, or 128 and a signal */
+    char key[DESIGN_KEY];      /* that its files' names begin with */
     char identity[DESIGN_KEY]; /* of what the files hold */
     char *trace;               /* path; NULL: regions, or the trace that was given */
     struct design_region *regions;

@@ -61,6 +61,7 @@ static bool store(const char *folder, const char *key, const char *ending, json_
     struct output output = {0};
     bool good = (object && path) || error_set(error, "out of memory for what is kept");
     good = good && output_open(&output, "--keep", path, NULL, error);
+    output.durable = true;
     if (good && json_dumpf(object, output.file, JSON_INDENT(1)) != 0)
         good = error_errno(error, "--keep %.200s", folder);
     good = good && output_close(&output, error);
@@ -73,7 +74,7 @@ static bool store(const char *folder, const char *key, const char *ending, json_
 /* ---- a point ---- */
 
 bool design_kept_point(const char *folder, const char *key, struct design_result *result) {
-    json_t *object = load(folder, key, ".point.json"), *components;
+    json_t *object = load(folder, key, DESIGN_POINT_ENDING), *components;
     json_int_t format, cycles, instructions;
     double half;
     bool good = object && json_unpack(object, "{s:I, s:I, s:I, s:F, s:o}", "format", &format,
@@ -100,7 +101,7 @@ bool design_keep_point(const char *folder, const char *key, const struct design_
     for (int i = 0; i < COMPONENT_COUNT; i++)
         json_object_set_new(components, component_key((enum component)i),
                             json_integer((json_int_t)result->components[i]));
-    return store(folder, key, ".point.json",
+    return store(folder, key, DESIGN_POINT_ENDING,
                  json_pack("{s:i, s:I, s:I, s:f, s:o}", "format", FORMAT, "cycles",
                            (json_int_t)result->cycles, "instructions",
                            (json_int_t)result->instructions, "half_interval_95",

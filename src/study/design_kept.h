@@ -17,6 +17,7 @@ bool design_kept_capture(const char *folder, const char *key, struct design_capt
 bool design_keep_capture(const char *folder, const char *key, const struct design_capture *capture,
                          struct error *error);
 /* KEY.point.json. */
+#define DESIGN_POINT_ENDING ".point.json"
 bool design_kept_point(const char *folder, const char *key, struct design_result *result);
 bool design_keep_point(const char *folder, const char *key, const struct design_result *result,
                        struct error *error);

@@ -66,8 +66,10 @@ static void show_outlived(void *context) {
 
 static void tell_stuck(void *context, const char *text) {
     const struct watch *watch = context;
+    char line[512];
+    snprintf(line, sizeof line, "%s (Ctrl-C ends it)", text);
     if (watch->tell)
-        watch->tell(text);
+        watch->tell(line);
 }
 
 void watch_limit(struct watch *watch, struct capture_options *capture, bool stop) {

@@ -90,6 +90,8 @@ bool output_close(struct output *output, struct error *error) {
         return good || errno == EPIPE || error_errno(error, "cannot write the report");
     }
     bool good = !ferror(file);
+    if (output->durable && output->temporary[0])
+        good &= fflush(file) == 0 && fsync(fileno(file)) == 0;
     good &= fclose(file) == 0;
     if (!good)
         return error_errno(error, "%s %s: cannot write", output->option, output->path);

@@ -13,6 +13,7 @@
 struct output {
     FILE *file;
     bool wide;                     /* tables are as wide as they need */
+    bool durable;                  /* it is on the disk before it gets its name */
     bool taken;                    /* file is standard output, which the command does not have */
     const char *option;            /* that gave the path, for errors */
     const char *path;              /* NULL: a standard stream */

@@ -42,6 +42,7 @@ BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev zlib1
 TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
 	gzip xz-utils bzip2 sqlite3 postgresql python3 python3-dev python3-jsonschema perl mawk grep bc groff-base libc6-dbg linux-perf golang-go valgrind debuginfod musl-tools git
 BROWSER_PACKAGES := chromium chromium-driver python3-selenium
+CLUSTER_PACKAGES := slurm-wlm munge
 DEVELOP_PACKAGES := lld clang-format clang-tidy cppcheck libclang-rt-dev
 
 # Every room is a folder of src/; cmd/ and main.c are the program, trace/qemu/plugin* the plugin.
@@ -63,7 +64,7 @@ program: $(if $(PROGRAM),$(B)/culprit) plugin
 # of sources change.
 record = $(shell mkdir -p $(dir $(1)); printf '%s\n' '$(2)' | cmp -s - $(1) || \
 	printf '%s\n' '$(2)' > $(1))
-ifneq ($(filter-out clean help deps deps-browser deps-develop,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out clean help deps deps-browser deps-cluster deps-develop,$(or $(MAKECMDGOALS),all)),)
 $(call record,$(B)/flags,$(CC) $(CPPFLAGS) $(ALL_CFLAGS))
 $(call record,$(B)/sources,$(SOURCES))
 $(shell mkdir -p $(B)/tests $(addprefix $(B)/,$(sort $(dir $(SOURCES) $(PROGRAM)))))
@@ -231,6 +232,8 @@ deps:
 	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES)
 deps-browser:
 	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(BROWSER_PACKAGES)
+deps-cluster:
+	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(CLUSTER_PACKAGES)
 deps-develop:
 	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(DEVELOP_PACKAGES)
 
@@ -258,6 +261,10 @@ test-sanitize: deps
 test-browser: deps-browser
 	@$(MAKE) --no-print-directory all
 	@tests/run.sh $(B) browser
+# With a Slurm of four nodes on the loopback.
+test-cluster: deps-cluster
+	@$(MAKE) --no-print-directory all
+	@tests/run.sh $(B) cluster
 # What a test does itself takes no time worth a compiler's: the library is what runs.
 unit-tests: $(UNIT_TESTS)
 $(B)/tests/%: tests/unit/%.c $(B)/libculprit.a $(B)/flags
@@ -377,6 +384,7 @@ help:
 	@echo 'make demo            install what is missing, build, explain gzip -9 on a real file'
 	@echo 'make test            install what is missing, build, run every test (TESTS=unit or e2e: some)'
 	@echo 'make test-sanitize   the unit tests under AddressSanitizer and UBSan'
+	@echo 'make test-cluster    --cluster on a Slurm of four nodes of its own'
 	@echo 'make test-browser    pages of --html in a browser, and pictures of their views'
 	@echo 'make soak            the long tests'
 	@echo 'make bench           benchmarks of speed and memory'
@@ -384,6 +392,7 @@ help:
 	@echo 'make install         to prefix=/usr/local, under DESTDIR; make uninstall takes it away'
 	@echo 'make deb             Debian packages, in build/deb'
 	@echo 'make deps            install the Debian packages that building and testing need'
+	@echo 'make deps-cluster    also Slurm, for test-cluster'
 	@echo 'make deps-browser    also a browser, for test-browser'
 	@echo 'make deps-develop    also those for format, lint and fuzz'
 	@echo 'make format          clang-format; format-check only looks'
@@ -393,7 +402,7 @@ help:
 	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, variables for'
 	@echo '                     debuggers; build/debug), V=1 (whole commands)'
 
-.PHONY: all program deb plugin workloads deps deps-browser deps-develop demo test test-sanitize test-browser unit-tests soak bench fuzz \
+.PHONY: all program deb plugin workloads deps deps-browser deps-cluster deps-develop demo test test-sanitize test-browser test-cluster unit-tests soak bench fuzz \
 	fuzz-targets format format-check lint lint-rooms lint-cppcheck lint-clang-tidy install uninstall clean help
 
 -include $(shell find $(B) -path '*/deb' -prune -o -name '*.d' -type f -print 2>/dev/null)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh BUILD [unit|e2e|browser|soak]: runs the tests against what was built in BUILD; without a kind, the
+# run.sh BUILD [unit|e2e|browser|cluster|soak]: runs the tests against what was built in BUILD; without a kind, the
 # unit tests and the end-to-end tests.
 #
 # A test file is a cmocka program (BUILD/tests/test_*) or a script (tests/e2e/*.sh, tests/browser/*.sh,
@@ -27,10 +27,11 @@ jobs=${JOBS:-$(($(nproc) + 1))} # one waits now and then
 case $kind in
 unit) files=("$build"/tests/test_*) ;;
 e2e) files=(tests/e2e/*.sh) ;;
+cluster) files=(tests/cluster/*.sh) jobs=1 ;;
 soak) files=(tests/soak/*.sh) jobs=1 ;;
 browser) files=(tests/browser/*.sh) jobs=1 ;;
 '') files=(tests/e2e/*.sh "$build"/tests/test_*) ;;
-*) echo "run.sh: the kind of tests is unit, e2e, browser or soak, not '$kind'" >&2; exit 2 ;;
+*) echo "run.sh: the kind of tests is unit, e2e, browser, cluster or soak, not '$kind'" >&2; exit 2 ;;
 esac
 
 # What takes longest begins first, so that no processor waits for it at the end.
@@ -48,6 +49,7 @@ trap 'rm -rf "$results"' EXIT
 limit_of() {
     case $1 in
     tests/soak/*) echo 7200 ;;
+    tests/cluster/*) echo 3600 ;;
     tests/e2e/*) echo "${E2E_TIMEOUT:-1200}" ;;
     *) echo "${UNIT_TIMEOUT:-600}" ;;
     esac

@@ -136,9 +136,13 @@ enum slurm_answer slurm_look(const char *name, struct slurm_list *list, struct e
     char wanted[WORD], user[WORD];
     snprintf(wanted, sizeof wanted, "--name=%s", name);
     snprintf(user, sizeof user, "--user=%u", (unsigned)getuid());
-    const char *const words[] = {
-        "squeue", "--noheader", "--array", "--states=all", user, wanted, "--format=" SLURM_FORMAT,
-        NULL};
+    /* That variable: all numbers of elements, however many they are. */
+    static const char format[] = "--format=" SLURM_FORMAT;
+    const char *const words[] = {"env",     "SLURM_BITSTR_LEN=0",
+                                 "squeue",  "--noheader",
+                                 "--array", "--states=all",
+                                 user,      wanted,
+                                 format,    NULL};
     struct outside outside;
     enum slurm_answer answer = ask(&outside, words, error);
     if (answer == SLURM_GOOD && !slurm_read_list(outside.said, list)) {

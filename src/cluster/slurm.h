@@ -27,6 +27,10 @@ enum job_fate {
 
 enum { SLURM_STATE = 24, SLURM_TEXT = 96, SLURM_NAME = 32 };
 
+/* The index of those elements of an array that are not listed by themselves: they were cancelled
+ * before they were jobs. */
+#define SLURM_REST UINT32_MAX
+
 /* An element of an array of jobs. */
 struct slurm_element {
     uint64_t array;

@@ -8,7 +8,7 @@
 #include "util/order.h"
 #include "util/text.h"
 
-enum { MOST_ELEMENTS = 1000000 };
+enum { MOST_ELEMENTS = 100000 };
 
 /* States of squeue(1) that are no end; those of an end that nobody wanted are all others. */
 enum job_fate slurm_fate(const char *state) {
@@ -85,6 +85,10 @@ static bool take_figure(const char **at, uint64_t most, uint64_t *figure) {
  * for each. False: out of memory. What is none adds nothing. */
 static bool add_elements(struct slurm_list *list, const char *at,
                          const struct slurm_element *like) {
+    struct slurm_element rest = *like;
+    rest.index = SLURM_REST;
+    if (!strncmp(at, "N/A|", 4))
+        return array_push(list->elements, list->capacity, list->count, rest);
     at += *at == '[';
     for (;; at++) {
         struct slurm_element element = *like;
@@ -136,9 +140,13 @@ bool slurm_read_list(const char *text, struct slurm_list *list) {
 
 const struct slurm_element *slurm_find(const struct slurm_list *list, uint64_t array,
                                        uint32_t index) {
-    const struct slurm_element wanted = {.array = array, .index = index};
-    return list->count ? bsearch(&wanted, list->elements, list->count, sizeof wanted, by_place)
-                       : NULL;
+    struct slurm_element wanted = {.array = array, .index = index};
+    if (!list->count)
+        return NULL;
+    const struct slurm_element *found =
+        bsearch(&wanted, list->elements, list->count, sizeof wanted, by_place);
+    wanted.index = SLURM_REST;
+    return found ?: bsearch(&wanted, list->elements, list->count, sizeof wanted, by_place);
 }
 
 void slurm_list_free(struct slurm_list *list) {

@@ -96,9 +96,12 @@ static void lists_are_read(void **state) {
                                 "14|[0-2,7-8%3]|CANCELLED||None\n" /* they never were jobs */
                                 "11|5|TIMEOUT|node1|TimeLimit\n"
                                 "12|0|PENDING||Prio\x1b[2Jrity\n"
-                                "13|N/A|RUNNING|node1|None",
+                                "13|N/A|CANCELLED||Resources\n"
+                                "13|2|RUNNING|node1|None",
                                 &list));
-    assert_int_equal(list.count, 3 + 5);
+    assert_int_equal(list.count, 3 + 5 + 2);
+    assert_int_equal(slurm_find(&list, 13, 2)->fate, JOB_RUNS);
+    assert_int_equal(slurm_find(&list, 13, 7)->fate, JOB_CANCELLED);
     assert_int_equal(slurm_find(&list, 14, 8)->fate, JOB_CANCELLED);
     assert_null(slurm_find(&list, 14, 3));
     const struct slurm_element *found = slurm_find(&list, 11, 5);

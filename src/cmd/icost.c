@@ -38,6 +38,13 @@ static void take_sensitivity(struct argp_state *state, void *request, char *valu
         options_fail(state, "--sensitivity %s", error.message);
 }
 
+static void take_cluster(struct argp_state *state, void *request, char *value) {
+    struct icost *job = request;
+    options_take_cluster(state, &job->cluster, value);
+    job->request.cluster = &job->cluster;
+    job->request.version = CULPRIT_VERSION;
+}
+
 #define REQUEST struct icost
 static const struct option_row OPTIONS[] = {
     HEADING(4, "Which sets of causes:"),
@@ -64,6 +71,7 @@ static const struct option_row OPTIONS[] = {
          "Simulate the regions of this list, captured by 'culprit trace --regions', and combine "
          "them"),
     REGIONS_WARM_UP_ROW(request.warm_up),
+    CLUSTER_ROW(take_cluster, "the regions, whose results lie in LIST.results"),
     HEADING(9, "Picture:"),
     SVG_ROW(verb.output, "Draw the breakdown, or the study, as SVG"),
     {0}};
@@ -71,6 +79,9 @@ static const struct option_row OPTIONS[] = {
 static void check_regions(const struct icost *job, const struct argp_state *state) {
     options_check_regions(state, &job->input, job->request.regions, job->request.warm_up,
                           "simulated");
+    if (job->request.cluster && !job->request.regions)
+        options_fail(state, "--cluster: nodes simulate regions that were captured (add --regions "
+                            "LIST)");
     if (!job->request.regions)
         return;
     if (job->request.multisim > ICOST_CHECK || job->sensitivity.parameter_count ||

@@ -17,6 +17,7 @@ struct icost {
     struct category_choice category;
     struct path_options path_options;
     struct icost_study_request request; /* refers to the above */
+    struct cluster_options cluster;     /* of request.cluster */
     bool multisim_given;
     struct sensitivity sensitivity; /* no parameters: a breakdown */
 

@@ -1,4 +1,5 @@
 /* culprit icost's breakdown, with the next useful command. */
+#include "cluster/cluster.h"
 #include "cmd/icost.h"
 #include "cmd/interrupt.h"
 #include "program/program.h"
@@ -14,6 +15,8 @@ bool icost_prepare(void *icost, struct error *error) {
     struct icost *job = icost;
     bool good;
     job->request.tell = tell;
+    if (job->request.cluster && !cluster_is_here(error))
+        return false;
     options_fix_machine(&job->input, &job->machine);
     job->request.extents = paths_begin(&job->paths, &job->path_options, false, &good, error);
     return good && icost_begin(&job->study, &job->request, error) &&
@@ -79,4 +82,5 @@ void icost_clean_up(void *icost) {
     icost_free(&job->study);
     sensitivity_free(&job->sensitivity);
     categories_free(&job->category.categories);
+    cluster_options_free(&job->cluster);
 }

@@ -188,3 +188,11 @@ static const struct option_row MACHINE_OPTIONS[] = {
 #undef REQUEST
 
 const struct option_group machine_group = {.options = MACHINE_OPTIONS};
+
+void options_take_cluster(const struct argp_state *state, struct cluster_options *options,
+                          const char *value) {
+    struct error error;
+    cluster_options_free(options);
+    if (!cluster_options_parse(options, value, &error))
+        options_fail(state, "--cluster %s", error.message);
+}

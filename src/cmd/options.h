@@ -2,6 +2,7 @@
  * words: groups with a struct of their own, and rows for a verb's own table. */
 #pragma once
 
+#include "cluster/cluster_options.h"
 #include "cmd/option.h"
 #include "machine/choice.h"
 #include "report/report.h"
@@ -146,6 +147,10 @@ void options_fix_machine(const struct input_options *input, struct machine_optio
 /* --relink: that it says where the program goes, and goes with --layouts. */
 void options_check_relink(const struct argp_state *state, const char *const *commands,
                           uint32_t count, uint32_t layouts);
+
+/* The value of --cluster. */
+void options_take_cluster(const struct argp_state *state, struct cluster_options *options,
+                          const char *value);
 
 /* Whether to propose --follow: a command was run without it, and --no-follow was not given. */
 bool options_may_follow(const struct input_options *input);

@@ -25,6 +25,14 @@ static void take_tracer(struct argp_state *state, void *request, char *value) {
         options_fail(state, "--tap %s: %s", value, error.message);
 }
 
+static void take_cluster(struct argp_state *state, void *request, char *value) {
+    struct sim *sim = request;
+    options_take_cluster(state, &sim->cluster, value);
+    sim->regions.cluster = &sim->cluster;
+    sim->regions.version = CULPRIT_VERSION;
+    sim->regions.options = &sim->run.machine;
+}
+
 #define REQUEST struct sim
 static const struct option_row OPTIONS[] = {
     HEADING(4, "The whole run from regions of it:"),
@@ -35,6 +43,7 @@ static const struct option_row OPTIONS[] = {
          "was called and allocated before each",
          .must = " lists"),
     JOBS_ROW(regions.jobs, "regions"),
+    CLUSTER_ROW(take_cluster, "the regions, whose results lie in LIST.results"),
     REGIONS_WARM_UP_ROW(regions.warm_up),
     COUNT("regions-over", "N", run.study.threads.over,
           "A program whose threads are simulated together, and of more than N instructions, is "
@@ -97,6 +106,13 @@ static void check_regions(const struct sim *sim, const struct argp_state *state)
     const struct regions_request *regions = &sim->regions;
     if (!regions->list_count && regions->jobs)
         options_fail(state, "--jobs: it is about regions (add --regions LIST)");
+    if (regions->cluster && (!regions->list_count || sim->run.input.trace))
+        options_fail(state,
+                     "--cluster: nodes simulate regions that were captured (add --regions "
+                     "LIST%s)",
+                     regions->list_count ? ", without the trace of the whole run" : "");
+    if (regions->cluster && save_is_wanted(&sim->run.save_options))
+        options_fail(state, "--save: nodes do not tell all that a profile has (without --cluster)");
     struct input_options input = sim->run.input;
     if (regions->list_count == 1)
         input.trace = NULL; /* of the whole run */

@@ -16,6 +16,7 @@ struct sim {
     struct slices_request slices_request;
     struct tracers *tracers; /* NULL: none */
     struct regions_request regions;
+    struct cluster_options cluster; /* of regions.cluster */
 
     /* Files beside the report (sim_files.c). */
     struct kanata *kanata;

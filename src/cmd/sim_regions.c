@@ -1,4 +1,5 @@
 /* culprit sim --regions: what a run does for a trace, for lists of regions. */
+#include "cluster/cluster.h"
 #include "cmd/interrupt.h"
 #include "cmd/sim.h"
 #include "report/missing_names.h"
@@ -10,6 +11,8 @@ static bool prepare(void *verb, struct error *error) {
     const struct machine **machine = &run->study.options.machine;
     sim->regions.trace = run->input.trace;
     path_options_look(&run->path_options, &run->input);
+    if (sim->regions.cluster && !cluster_is_here(error))
+        return false;
     if (!machine_choice_load(&run->machines, &run->machine, error) ||
         !listed_regions_read(&sim->listed, &sim->regions, error) ||
         !verb_open_report(&run->verb, error) ||
@@ -60,6 +63,7 @@ static void clean_up(void *verb) {
     struct sim *sim = verb;
     sim_free(sim);
     listed_regions_free(&sim->listed);
+    cluster_options_free(&sim->cluster);
 }
 
 const struct verb sim_regions = {

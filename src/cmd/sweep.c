@@ -54,10 +54,7 @@ static void take_setting(struct argp_state *state, void *verb, char *value) {
 
 static void take_cluster(struct argp_state *state, void *verb, char *value) {
     struct job *job = verb;
-    struct error error;
-    cluster_options_free(&job->cluster);
-    if (!cluster_options_parse(&job->cluster, value, &error))
-        options_fail(state, "--cluster %s", error.message);
+    options_take_cluster(state, &job->cluster, value);
     job->design.cluster = &job->cluster;
 }
 

@@ -36,33 +36,40 @@ uint64_t region_list_work(const struct region_list *list, uint64_t warm) {
     return sum;
 }
 
-static bool add_listed(struct region_run *run, const struct region *region, uint64_t share,
-                       const char *path, uint64_t warm, struct error *error) {
-    char name[32];
-    snprintf(name, sizeof name, "region %" PRIu32, region->id);
+bool region_list_trace(const struct region_list *list, size_t index, uint64_t share,
+                       const char *path, uint64_t warm, char name[REGION_NAME],
+                       struct region_trace *trace, struct error *error) {
+    const struct region *region = &list->regions[index];
+    *trace = (struct region_trace){.path = NULL};
+    snprintf(name, REGION_NAME, "region %" PRIu32, region->id);
     if (!region->trace)
         return error_set(error, "%s: %s has no trace (capture it with 'culprit trace --regions')",
                          path, name);
     if (region->thread >= MAX_THREADS)
         return error_set(error, "%s: %s: thread number %" PRIu32 " is absurd", path, name,
                          region->thread);
-    char *trace = region_trace_path(region, path);
-    if (!trace)
-        return error_set(error, "out of memory for regions");
-    struct region_trace what = {.name = name,
-                                .path = trace,
-                                .start = region->trace_start,
-                                .end = region_trace_stop(region),
-                                .warm = warm,
-                                .stamped = warm == UINT64_MAX,
-                                .only = 0,
-                                .process = region->process,
-                                .thread = region->thread,
-                                .first = region->first,
-                                .cluster = region->cluster,
-                                .stands_for = share};
-    bool good = region_run_add(run, &what, error);
-    free(trace);
+    *trace = (struct region_trace){.name = name,
+                                   .path = region_trace_path(region, path),
+                                   .start = region->trace_start,
+                                   .end = region_trace_stop(region),
+                                   .warm = warm,
+                                   .stamped = warm == UINT64_MAX,
+                                   .only = 0,
+                                   .process = region->process,
+                                   .thread = region->thread,
+                                   .first = region->first,
+                                   .cluster = region->cluster,
+                                   .stands_for = share};
+    return trace->path || error_set(error, "out of memory for regions");
+}
+
+static bool add_listed(struct region_run *run, const struct region_list *list, size_t index,
+                       uint64_t share, const char *path, uint64_t warm, struct error *error) {
+    char name[REGION_NAME];
+    struct region_trace trace;
+    const bool good = region_list_trace(list, index, share, path, warm, name, &trace, error) &&
+                      region_run_add(run, &trace, error);
+    free((char *)trace.path);
     return good;
 }
 
@@ -73,7 +80,7 @@ bool region_run_add_list(struct region_run *run, const struct region_list *list,
         return error_set(error, "out of memory for regions");
     bool good = true;
     for (size_t i = 0; good && i < list->region_count; i++)
-        good = add_listed(run, &list->regions[i], shares[i], path, warm, error);
+        good = add_listed(run, list, i, shares[i], path, warm, error);
     free(shares);
     return good;
 }

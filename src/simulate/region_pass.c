@@ -7,6 +7,7 @@
 #include "simulate/combination.h"
 #include "simulate/data_sum.h"
 #include "simulate/path_sum.h"
+#include "simulate/region_result.h"
 #include "simulate/region_run.h"
 #include "simulate/warming.h"
 #include "trace/code_union.h"
@@ -228,12 +229,49 @@ static void move_back(struct region_trace *region) {
     region->end -= gone;
 }
 
+/* ---- a region that was simulated elsewhere ---- */
+
+/* As much of its code as there was then, which its trace tells. */
+static bool read_code(struct trace *trace, const struct region_code_extent *extent,
+                      struct error *error) {
+    const struct code *code = trace_code(trace);
+    struct trace_batch batch;
+    int status = 1;
+    while ((code->insn_count < extent->insns || code->image_count < extent->images ||
+            code->python_count < extent->python || code->mapping_count < extent->mappings) &&
+           (status = trace_next(trace, &batch, error)) > 0)
+        ;
+    return status > 0 ||
+           (status == 0 && error_set(error, "it holds less code than when it was simulated"));
+}
+
+static bool recall_trace(struct job *job, struct trace *trace, struct error *error) {
+    struct region_run *run = job->run;
+    struct simulation simulation;
+    struct region_code_extent extent;
+    bool good = region_result_read(job->task->region.result, &simulation, &extent, error) &&
+                read_code(trace, &extent, error);
+    if (good) {
+        trace_settle(trace);
+        const struct code code = region_code_at(trace_code(trace), &extent);
+        pthread_mutex_lock(&run->lock);
+        good = add_region(run, job->task, &code, &simulation, error);
+        pthread_mutex_unlock(&run->lock);
+    }
+    simulation_free(&simulation);
+    return good;
+}
+
 bool region_simulate(struct region_run *run, struct task *task, struct error *error) {
     struct region_trace *region = &task->region;
+    struct job job = {.run = run, .task = task};
+    if (region->result)
+        return pass(&job, recall_trace, error);
     if (!task->warm && !region_warm(run, task, error))
         return false;
     move_back(region);
-    struct job job = {.run = run, .task = task, .from = region->start, .to = region->end};
+    job.from = region->start;
+    job.to = region->end;
     const bool good = pass(&job, simulate_trace, error);
     region_stream_leave(region->stream);
     region->stream = NULL;

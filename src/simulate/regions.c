@@ -177,6 +177,7 @@ static void free_task(struct task *task) {
     region_stream_leave(task->region.stream);
     free((char *)task->region.name);
     free((char *)task->region.path);
+    free((char *)task->region.result);
     simulation_free(&task->part);
     core_learned_free(&task->start);
     free(task->units);
@@ -217,7 +218,8 @@ static struct task *new_task(const struct region_trace *region) {
         task->region.warm = region->start;
     task->region.name = strdup(region->name);
     task->region.path = strdup(region->path);
-    if (task->region.name && task->region.path)
+    task->region.result = region->result ? strdup(region->result) : NULL;
+    if (task->region.name && task->region.path && !task->region.result == !region->result)
         return task;
     free_task(task);
     return NULL;

@@ -50,6 +50,8 @@ struct region_trace {
     const char *path;             /* of the trace */
     struct region_stream *stream; /* that it is in place of a file at `path`; taken over. It is
                                      read once to warm and once to simulate. NULL: a file */
+    const char *result;           /* file of what it took when it was simulated elsewhere
+                                     (simulate/region_result.h); NULL: it is simulated */
     uint64_t start,
         end;       /* simulated: instructions [start, end) of the trace, of its `only` thread */
     uint64_t warm; /* instructions before it that warm, at most; UINT64_MAX: all there are */
@@ -124,6 +126,12 @@ uint64_t *region_list_shares(const struct region_list *list);
 
 /* Instructions to simulate, and to warm before each region with at most `warm`. */
 uint64_t region_list_work(const struct region_list *list, uint64_t warm);
+
+/* The index-th region of a list, which stands for `share` instructions; its path is to be freed,
+ * also on failure. Fails, naming it, for a region without a trace. */
+bool region_list_trace(const struct region_list *list, size_t index, uint64_t share,
+                       const char *path, uint64_t warm, char name[REGION_NAME],
+                       struct region_trace *trace, struct error *error);
 
 /* Adds the captured regions of a list read from `path`; `warm` as above. Fails, naming it, for a
  * region without a trace. */

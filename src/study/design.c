@@ -198,26 +198,16 @@ bool design_prepare(struct design *design, struct error *error) {
 static bool find_key(const struct design *design, struct design_point *point,
                      const struct machine *machine, struct error *error) {
     XXH3_state_t *state = XXH3_createState();
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
-    const bool good = state && file;
-    if (file) {
-        machine_print(machine, file);
-        fclose(file);
-    }
-    if (good) {
-        const char *identity = design->programs[point->program].capture.identity;
-        XXH3_128bits_reset(state);
-        XXH3_128bits_update(state, identity, DESIGN_KEY);
-        XXH3_128bits_update(state, design->version, strlen(design->version) + 1);
-        XXH3_128bits_update(state, text, size);
-        XXH3_128bits_update(state, machine->forms, machine->form_count * sizeof *machine->forms);
-        design_key(XXH3_128bits_digest(state), point->key);
-    }
-    free(text);
+    if (!state)
+        return error_set(error, "out of memory for a machine");
+    const char *identity = design->programs[point->program].capture.identity;
+    XXH3_128bits_reset(state);
+    XXH3_128bits_update(state, identity, DESIGN_KEY);
+    XXH3_128bits_update(state, design->version, strlen(design->version) + 1);
+    const bool good = design_hash_machine(state, machine, error);
+    design_key(XXH3_128bits_digest(state), point->key);
     XXH3_freeState(state);
-    return good || error_set(error, "out of memory for a machine");
+    return good;
 }
 
 bool design_open_point(struct design *design, struct design_point *point, struct error *error) {

@@ -193,10 +193,11 @@ static bool take_machine(struct design *design, const char *name, struct error *
         return true;
     char *copy = strdup(name);
     struct design_axis *axis = &design->machines;
-    if (copy && array_push(axis->values, axis->capacity, axis->count, copy))
-        return true;
-    free(copy);
-    return error_set(error, "out of memory for machines");
+    if (!copy || !array_push(axis->values, axis->capacity, axis->count, copy)) {
+        free(copy);
+        return error_set(error, "out of memory for machines");
+    }
+    return true;
 }
 
 static bool take_task(struct design *design, const json_t *task, const char **key,

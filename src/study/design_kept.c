@@ -30,6 +30,22 @@ bool design_hash_descriptor(XXH3_state_t *state, int descriptor, off_t from) {
     return size == 0;
 }
 
+bool design_hash_machine(XXH3_state_t *state, const struct machine *machine, struct error *error) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return error_set(error, "out of memory for a machine");
+    machine_print(machine, file);
+    const bool good = fclose(file) == 0 || error_set(error, "out of memory for a machine");
+    if (good) {
+        XXH3_128bits_update(state, text, size);
+        XXH3_128bits_update(state, machine->forms, machine->form_count * sizeof *machine->forms);
+    }
+    free(text);
+    return good;
+}
+
 bool design_hash_file(XXH3_state_t *state, const char *path, struct error *error) {
     FILE *file = fopen(path, "re");
     if (!file)

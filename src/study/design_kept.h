@@ -4,10 +4,13 @@
 
 #include <xxhash.h>
 
+#include "machine/machine.h"
 #include "study/design.h"
 
 /* The name of what depends on what was hashed. */
 void design_key(XXH128_hash_t hash, char key[DESIGN_KEY]);
+/* Adds a machine as a whole. */
+bool design_hash_machine(XXH3_state_t *state, const struct machine *machine, struct error *error);
 /* Adds all that a regular file holds from `from` on. */
 bool design_hash_file(XXH3_state_t *state, const char *path, struct error *error);
 bool design_hash_descriptor(XXH3_state_t *state, int descriptor, off_t from);

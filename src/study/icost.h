@@ -43,8 +43,10 @@ struct icost_study_request {
     struct watch *watch;
     const struct input_options *input;
     const struct machine_options *machine;
-    const char *regions; /* a list of them in place of the input; NULL: none */
-    uint64_t warm_up;    /* instructions before each, at most */
+    const char *regions;                   /* a list of them in place of the input; NULL: none */
+    uint64_t warm_up;                      /* instructions before each, at most */
+    const struct cluster_options *cluster; /* whose nodes simulate them; NULL: this machine */
+    const char *version;                   /* of culprit; with `cluster` */
     const struct shotgun_choice *shotgun;
     const struct pieces_choice *pieces;
     struct category_choice *category; /* sets of instructions grow while code becomes known */

@@ -2,6 +2,7 @@
 #include "study/icost.h"
 
 #include "simulate/regions.h"
+#include "study/region_tasks.h"
 
 static bool simulate(const struct icost_study_request *request, const struct machine *machine,
                      struct icost_regions *regions, struct simulation *simulation,
@@ -10,14 +11,28 @@ static bool simulate(const struct icost_study_request *request, const struct mac
     const struct region_run_options options = {.machine = machine,
                                                .ideal = request->machine->ideal,
                                                .isa = regions->list.isa,
-                                               .jobs = request->jobs,
+                                               .jobs = request->cluster ? 0 : request->jobs,
                                                .graph = true,
                                                .watcher = watcher_of(request->watch)};
+    const struct region_tasks tasks = {.watch = request->watch,
+                                       .cluster = request->cluster,
+                                       .version = request->version,
+                                       .options = request->machine,
+                                       .machine = machine,
+                                       .ideal = request->machine->ideal,
+                                       .jobs = request->jobs,
+                                       .isa = regions->list.isa,
+                                       .graph = true,
+                                       .warm_up = warm_up};
     struct region_run *run = region_run_new(&options, error);
+    bool good = run && (!request->cluster ||
+                        region_tasks_add(&tasks, &regions->list, &request->regions, 1, run, error));
     watch_begin(request->watch, "simulating", "instructions",
                 region_list_work(&regions->list, warm_up));
-    bool good = run && region_run_add_list(run, &regions->list, request->regions, warm_up, error) &&
-                region_run_finish(run, regions->list.instructions, simulation, error);
+    good = good &&
+           (request->cluster ||
+            region_run_add_list(run, &regions->list, request->regions, warm_up, error)) &&
+           region_run_finish(run, regions->list.instructions, simulation, error);
     watch_end(request->watch);
     region_run_free(run);
     return good;

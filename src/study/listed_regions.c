@@ -64,6 +64,23 @@ static bool cut_list(struct listed_regions *regions, struct error *error) {
     return good;
 }
 
+static bool add_from_cluster(struct listed_regions *regions, struct watch *watch,
+                             const struct machine *machine, uint32_t ideal, struct error *error) {
+    const struct regions_request *request = regions->request;
+    const struct region_tasks tasks = {.watch = watch,
+                                       .cluster = request->cluster,
+                                       .version = request->version,
+                                       .options = request->options,
+                                       .machine = machine,
+                                       .ideal = ideal,
+                                       .jobs = request->jobs,
+                                       .isa = regions->lists[0].isa,
+                                       .top_down = request->details.top_down,
+                                       .warm_up = request->warm_up};
+    return region_tasks_add(&tasks, regions->lists, request->lists, request->list_count,
+                            regions->run, error);
+}
+
 static bool add_lists(struct listed_regions *regions, struct error *error) {
     const struct regions_request *request = regions->request;
     bool good = true;
@@ -89,17 +106,20 @@ bool listed_regions_simulate(struct listed_regions *regions, struct watch *watch
     const struct region_run_options options = {.machine = machine,
                                                .ideal = ideal,
                                                .isa = regions->lists[0].isa,
-                                               .jobs = request->jobs,
+                                               .jobs = request->cluster ? 0 : request->jobs,
                                                .details = request->details,
                                                .starts = regions->whole.starts,
                                                .watcher = watcher_of(watch),
                                                .keep = saving ? saving_keep_region : NULL,
                                                .keep_context = saving};
+    /* What the nodes did is added up in the end. */
+    bool good = (regions->run = region_run_new(&options, error)) != NULL;
+    good = good && (!request->cluster || add_from_cluster(regions, watch, machine, ideal, error));
     uint64_t work = sum_over(uint64_t, i, request->list_count,
                              region_list_work(&regions->lists[i], request->warm_up));
     watch_begin(watch, "simulating", "instructions", work);
-    bool good = (regions->run = region_run_new(&options, error)) && add_lists(regions, error) &&
-                region_run_finish(regions->run, regions->instructions, &regions->simulation, error);
+    good = good && (request->cluster || add_lists(regions, error)) &&
+           region_run_finish(regions->run, regions->instructions, &regions->simulation, error);
     watch_end(watch);
     regions->simulation.regions.slices = regions->slices;
     return good;

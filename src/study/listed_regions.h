@@ -5,6 +5,7 @@
 #include "region/captured.h"
 #include "simulate/regions.h"
 #include "simulate/saving.h"
+#include "study/region_tasks.h"
 #include "study/study.h"
 #include "study/whole_trace.h"
 
@@ -15,8 +16,12 @@ struct regions_request {
     uint32_t list_count;                   /* 0: none */
     uint32_t jobs;                         /* 0: as many as processors */
     uint64_t warm_up;                      /* instructions before each, at most */
-    const char *trace;                 /* of the whole run, which the regions of the one list are
-                                          cut out of; NULL: they were captured */
+    const char *trace; /* of the whole run, which the regions of the one list are
+                          cut out of; NULL: they were captured */
+    const struct cluster_options
+        *cluster;        /* whose nodes simulate captured ones; NULL: this machine */
+    const char *version; /* of culprit; with `cluster`, as the next */
+    const struct machine_options *options;
     struct simulation_details details; /* without `trace`: of slots alone */
 };
 

@@ -9,7 +9,7 @@
 static const struct work_kind {
     const char *verb;
     bool (*work)(const struct work_place *place, const json_t *task, struct error *error);
-} KINDS[] = {{"sweep", design_work}};
+} KINDS[] = {{"sweep", design_work}, {"regions", region_work}};
 
 void work_version(const char *version, char text[WORK_VERSION]) {
     snprintf(text, WORK_VERSION, "%s model %s", version, simulation_model());

@@ -35,5 +35,7 @@ struct work_place {
     const char *folder, *version;
 };
 
+/* A region of a list (study/region_tasks.h). */
+bool region_work(const struct work_place *place, const json_t *task, struct error *error);
 /* A point of a sweep (study/design.h). */
 bool design_work(const struct work_place *place, const json_t *task, struct error *error);

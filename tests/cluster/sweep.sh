@@ -87,11 +87,13 @@ check "more memory than any node has" fails_with 1 'configuration is not availab
 
 killed() {
     captured long killed && { long_on '' killed 2>killed.said & local pid=$!; } && wait_points killed 1 || return 1
+    local i
+    for ((i = 0; i < 600; i++)); do squeue --noheader --states=RUNNING --nodelist=node2 | grep -q . && break || sleep 0.1; done
     "$slurm" kill-node "$scratch/slurm" 2
     scontrol update nodename=node2 state=down reason=test
     wait $pid || { cat killed.said; return 1; }
     "$slurm" node "$scratch/slurm" 2
-    scontrol update nodename=node2 state=resume
+    scontrol update nodename=node2 state=resume 2>/dev/null # unless it is there already
     same_file long.csv killed.csv && same_file long.json killed.json && cat killed.said &&
         grep -q 'on node2 ended as its node failed (NODE_FAIL).* submitted again\|submitted again; of one, job .* on node2 ended as its node' killed.said
 }

@@ -138,6 +138,41 @@ away() {
 }
 check "a controller that does not answer is waited for" away
 
+# Regions of lists: results lie beside the list.
+run trace --stop --limit 600K -o full.ctrace -- gzip -9 -c "$CULPRIT" >/dev/null 2>said || cat said
+region_list three.csv x86_64 "gzip -9" 10000003 full.ctrace 0:50001:0.1 150000:200000:0.55 300000:350000:0.35
+on_nodes() { PATH=$scratch/bin:$PATH run "$1" --regions three.csv --cluster slurm:grace=0.1s "${@:2}"; }
+untimed() { grep -vE '"(seconds|instructions_per_second|next)":|instructions simulated' "$1"; }
+regions() {
+    local arguments
+    for arguments in "sim --levels --warm-up 100K" "sim --machine alpha21164 --set l1d.size=16K" "icost --sets 2"; do
+        fresh
+        run ${arguments%% *} --regions three.csv ${arguments#* } --json -o here.json && on_nodes $arguments --json -o there.json &&
+            untimed here.json >here && untimed there.json >there && same_file here there && [ "$(cat fake/job)" = 1 ] || return 1
+    done
+    fresh && on_nodes icost --sets 2 -o text && [ "$(cat fake/job)" = 0 ] # all are there
+}
+check "regions of a list: what sim and icost say is the same" regions
+
+damaged() {
+    fresh
+    local results=(three.csv.results/*.region)
+    [ ${#results[@]} = 9 ] && for file in "${results[@]}"; do printf x | dd of="$file" bs=1 seek=900 conv=notrunc status=none; done
+    on_nodes icost --sets 2 --json -o there.json && untimed there.json >there && same_file here there && [ "$(cat fake/job)" = 1 ]
+}
+check "results that are damaged are made anew" damaged
+
+missing() {
+    fresh && rm -r three.csv.results && printf '1 1\n2 0\n3 0\n' >fake/lose
+    on_nodes sim -o text 2>said
+    [ $? = 1 ] && [ "$(grep -vc 'submitted again' said)" = 1 ] &&
+        grep -q '^culprit: 1 of 3 regions could not be simulated (the others are kept): region 2: job 3_0 on node1' said &&
+        [ "$(ls three.csv.results | grep -c region)" = 2 ]
+}
+check "a region that is lost three times is named, and the others are kept" missing
+check "--cluster without a list" fails_with 125 'add --regions LIST' run sim --cluster slurm -- ./work
+check "a profile is not saved by nodes" fails_with 2 'without --cluster' run sim --regions three.csv --cluster slurm --save
+
 refused() {
     fresh && captured kept && touch fake/refuse
     cluster "" --keep kept -o text -- ./work 2>said

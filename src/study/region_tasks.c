@@ -1,0 +1,426 @@
+/* The name of a result is a hash of the region's trace, of where the region lies in it and how it
+ * is warmed, of the machine as a whole and of what simulates. A node finds the machine by its name
+ * and settings, and makes the same hash. */
+#include "study/region_tasks.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cluster/cluster.h"
+#include "simulate/region_result.h"
+#include "study/design_kept.h"
+#include "study/work.h"
+#include "util/text.h"
+
+static const double INSTRUCTIONS_PER_SECOND = 2e6;
+enum { MEGABYTES = 2048, LABEL = 96, RESULT = DESIGN_KEY + 16 };
+static const char ENDING[] = ".region";
+
+/* What a region is simulated with. */
+struct place {
+    const char *version;
+    const struct machine *machine;
+    uint32_t ideal;
+    enum isa isa;
+    bool graph, top_down;
+};
+
+struct region_task {
+    struct region_trace trace; /* path, name and result are its own */
+    char name[REGION_NAME];
+    char key[DESIGN_KEY], result[RESULT];
+};
+
+struct gathering {
+    const struct region_tasks *request;
+    char *folder;
+    struct region_task *regions;
+    size_t count;
+    struct cluster_task *tasks; /* of those whose result is not there */
+    size_t *of;                 /* regions, by task */
+    size_t task_count, failed;
+    struct error why; /* of the first that failed */
+    char label[LABEL];
+};
+
+/* ---- names ---- */
+
+static void hash_figures(XXH3_state_t *state, const uint64_t *figures, size_t count) {
+    XXH3_128bits_update(state, figures, count * sizeof *figures);
+}
+
+static bool find_key(const struct place *place, const struct region_trace *trace,
+                     char key[DESIGN_KEY], struct error *error) {
+    XXH3_state_t *state = XXH3_createState();
+    char version[WORK_VERSION];
+    const uint64_t figures[] = {trace->start,          trace->end,   trace->warm, trace->stamped,
+                                (uint64_t)trace->only, place->ideal, place->isa,  place->graph,
+                                place->top_down};
+    if (!state)
+        return error_set(error, "out of memory for the regions");
+    XXH3_128bits_reset(state);
+    work_version(place->version, version);
+    XXH3_128bits_update(state, version, strlen(version) + 1);
+    hash_figures(state, figures, sizeof figures / sizeof *figures);
+    const bool good = design_hash_machine(state, place->machine, error) &&
+                      design_hash_file(state, trace->path, error);
+    design_key(XXH3_128bits_digest(state), key);
+    XXH3_freeState(state);
+    return good;
+}
+
+static bool is_there(const char *path) {
+    struct simulation simulation;
+    struct region_code_extent extent;
+    struct error error;
+    const bool good = region_result_read(path, &simulation, &extent, &error);
+    simulation_free(&simulation);
+    return good;
+}
+
+/* ---- tasks ---- */
+
+static bool make_folder(struct gathering *gathering, const char *list, struct error *error) {
+    char whole[PATH_MAX];
+    if (!realpath(list, whole))
+        return error_errno(error, "%.300s", list);
+    if (asprintf(&gathering->folder, "%s.results", whole) < 0) {
+        gathering->folder = NULL;
+        return error_set(error, "out of memory for the regions");
+    }
+    return mkdir(gathering->folder, 0777) == 0 || errno == EEXIST ||
+           error_errno(error, "--cluster: cannot make %.300s", gathering->folder);
+}
+
+static bool add_region(struct gathering *gathering, const struct region_list *list, size_t index,
+                       uint64_t share, const char *path, struct error *error) {
+    const struct region_tasks *request = gathering->request;
+    const struct place place = {request->version, request->machine, request->ideal,
+                                request->isa,     request->graph,   request->top_down};
+    struct region_task *region = &gathering->regions[gathering->count++];
+    char whole[PATH_MAX];
+    if (!region_list_trace(list, index, share, path, request->warm_up, region->name, &region->trace,
+                           error))
+        return false;
+    if (region->trace.warm > region->trace.start)
+        region->trace.warm = region->trace.start;
+    if (!realpath(region->trace.path, whole))
+        return error_errno(error, "%s: %.300s", region->name, region->trace.path);
+    free((char *)region->trace.path);
+    if (!(region->trace.path = strdup(whole)))
+        return error_set(error, "out of memory for the regions");
+    if (!find_key(&place, &region->trace, region->key, error))
+        return error_prefix(error, "%s", region->name);
+    snprintf(region->result, sizeof region->result, "%s%s", region->key, ENDING);
+    char *result;
+    if (asprintf(&result, "%s/%s", gathering->folder, region->result) < 0)
+        return error_set(error, "out of memory for the regions");
+    region->trace.result = result;
+    return true;
+}
+
+static bool add_list(struct gathering *gathering, const struct region_list *list, const char *path,
+                     struct error *error) {
+    uint64_t *shares = region_list_shares(list);
+    bool good = shares || error_set(error, "out of memory for the regions");
+    for (size_t i = 0; good && i < list->region_count; i++)
+        good = add_region(gathering, list, i, shares[i], path, error);
+    free(shares);
+    return good;
+}
+
+static json_t *settings_of(const struct machine_options *options) {
+    json_t *settings = json_array();
+    for (uint32_t i = 0; i < options->setting_count; i++)
+        json_array_append_new(settings, json_string(options->settings[i]));
+    return settings;
+}
+
+/* A file by its whole path; the default by the name of what it has come to. */
+static json_t *machine_of(const struct region_tasks *request) {
+    const char *name = request->options->machine;
+    char whole[PATH_MAX];
+    if (!name)
+        return json_string(request->machine->name);
+    const bool is_path = strchr(name, '/') || text_ends_with(name, ".ini");
+    return json_string(is_path && realpath(name, whole) ? whole : name);
+}
+
+static char *line_of(const struct region_tasks *request, const struct region_task *region) {
+    const struct region_trace *trace = &region->trace;
+    json_t *task = json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:i, s:i, s:i, s:b, s:b, s:o, s:o}", "result",
+        region->result, "region", region->key, "trace", trace->path, "start",
+        (json_int_t)trace->start, "end", (json_int_t)trace->end, "warm", (json_int_t)trace->warm,
+        "stamped", trace->stamped, "only", trace->only, "ideal", (int)request->ideal, "isa",
+        (int)request->isa, "graph", request->graph, "top_down", request->top_down, "machine",
+        machine_of(request), "settings", settings_of(request->options));
+    char *line = task ? json_dumps(task, JSON_COMPACT) : NULL;
+    json_decref(task);
+    return line;
+}
+
+static bool make_tasks(struct gathering *gathering, struct error *error) {
+    gathering->tasks = calloc(gathering->count + 1, sizeof *gathering->tasks);
+    gathering->of = calloc(gathering->count + 1, sizeof *gathering->of);
+    if (!gathering->tasks || !gathering->of)
+        return error_set(error, "out of memory for the regions");
+    for (size_t i = 0; i < gathering->count; i++) {
+        struct region_task *region = &gathering->regions[i];
+        if (is_there(region->trace.result))
+            continue;
+        const size_t number = gathering->task_count++;
+        gathering->of[number] = i;
+        gathering->tasks[number] =
+            (struct cluster_task){region->result, line_of(gathering->request, region)};
+        if (!gathering->tasks[number].line)
+            return error_set(error, "--cluster: a name of a trace, machine or setting is no UTF-8, "
+                                    "which tasks cannot tell to nodes");
+    }
+    return true;
+}
+
+/* ---- what comes of them ---- */
+
+static bool take(void *context, size_t task) {
+    struct gathering *gathering = context;
+    return is_there(gathering->regions[gathering->of[task]].trace.result);
+}
+
+static void fail(void *context, size_t task, const struct error *why) {
+    struct gathering *gathering = context;
+    if (gathering->failed++)
+        return;
+    gathering->why = *why;
+    error_prefix(&gathering->why, "%s", gathering->regions[gathering->of[task]].name);
+}
+
+static void note(void *context, size_t run, size_t wait) {
+    struct gathering *gathering = context;
+    snprintf(gathering->label, sizeof gathering->label, "%zu on nodes, %zu to come:", run, wait);
+    gathering->request->watch->progress.label = gathering->label;
+}
+
+static void tell(void *context, const char *text) {
+    const struct watch *watch = ((struct gathering *)context)->request->watch;
+    if (watch->tell)
+        watch->tell(text);
+}
+
+static double seconds_of(const struct gathering *gathering) {
+    uint64_t most = 0;
+    for (size_t i = 0; i < gathering->count; i++) {
+        const struct region_trace *trace = &gathering->regions[i].trace;
+        const uint64_t work = trace->end - trace->start + trace->warm;
+        most = work > most ? work : most;
+    }
+    return (double)most / INSTRUCTIONS_PER_SECOND;
+}
+
+static bool simulate(struct gathering *gathering, struct error *error) {
+    const struct region_tasks *request = gathering->request;
+    char version[WORK_VERSION];
+    work_version(request->version, version);
+    const struct cluster_request wanted = {.options = request->cluster,
+                                           .folder = gathering->folder,
+                                           .verb = "regions",
+                                           .version = version,
+                                           .tasks = gathering->tasks,
+                                           .count = gathering->task_count,
+                                           .at_once = request->jobs,
+                                           .seconds = seconds_of(gathering),
+                                           .megabytes = MEGABYTES,
+                                           .take = take,
+                                           .fail = fail,
+                                           .note = note,
+                                           .tell = tell,
+                                           .context = gathering,
+                                           .watcher = watcher_of(request->watch)};
+    if (!gathering->task_count)
+        return true;
+    watch_begin(request->watch, "submitting:", "regions", gathering->task_count);
+    const bool good = cluster_run(&wanted, error);
+    watch_end(request->watch);
+    if (!good)
+        return false;
+    if (gathering->failed) {
+        *error = gathering->why;
+        return error_prefix(error,
+                            "%zu of %zu regions could not be simulated (the others are kept)",
+                            gathering->failed, gathering->count);
+    }
+    return !request->watch->signal ||
+           error_set(error, "interrupted: regions that are done are kept in %.300s",
+                     gathering->folder);
+}
+
+/* ---- all of them ---- */
+
+static bool add_all(struct gathering *gathering, struct region_run *run, struct error *error) {
+    for (size_t i = 0; i < gathering->count; i++)
+        if (!region_run_add(run, &gathering->regions[i].trace, error))
+            return false;
+    return true;
+}
+
+static bool make_regions(struct gathering *gathering, const struct region_list *lists,
+                         const char *const *paths, uint32_t count, struct error *error) {
+    size_t regions = 0;
+    for (uint32_t i = 0; i < count; i++)
+        regions += lists[i].region_count;
+    if (!make_folder(gathering, paths[0], error))
+        return false;
+    if (!(gathering->regions = calloc(regions + 1, sizeof *gathering->regions)))
+        return error_set(error, "out of memory for the regions");
+    for (uint32_t i = 0; i < count; i++)
+        if (!add_list(gathering, &lists[i], paths[i], error))
+            return false;
+    return true;
+}
+
+bool region_tasks_add(const struct region_tasks *tasks, const struct region_list *lists,
+                      const char *const *paths, uint32_t count, struct region_run *run,
+                      struct error *error) {
+    struct gathering gathering = {.request = tasks};
+    const bool good = make_regions(&gathering, lists, paths, count, error) &&
+                      make_tasks(&gathering, error) && simulate(&gathering, error) &&
+                      add_all(&gathering, run, error);
+    for (size_t i = 0; i < gathering.task_count; i++)
+        free(gathering.tasks[i].line);
+    for (size_t i = 0; i < gathering.count; i++) {
+        free((char *)gathering.regions[i].trace.path);
+        free((char *)gathering.regions[i].trace.result);
+    }
+    free(gathering.tasks);
+    free(gathering.of);
+    free(gathering.regions);
+    free(gathering.folder);
+    return good;
+}
+
+/* ---- on a node ---- */
+
+struct doing {
+    const char *path; /* of the result */
+    bool kept;
+    struct error error;
+};
+
+static void keep(void *context, const struct region_trace *region,
+                 const struct simulation *simulation, const struct code *code) {
+    struct doing *doing = context;
+    (void)region;
+    doing->kept = region_result_write(doing->path, simulation, code, &doing->error);
+}
+
+static bool simulate_region(const struct work_place *work, const struct place *place,
+                            const struct region_trace *trace, const char *result,
+                            struct error *error) {
+    struct doing doing = {.path = result};
+    const struct region_run_options options = {.machine = place->machine,
+                                               .ideal = place->ideal,
+                                               .isa = place->isa,
+                                               .jobs = 1,
+                                               .graph = place->graph,
+                                               .details = {.top_down = place->top_down},
+                                               .watcher = watcher_of(work->watch),
+                                               .keep = keep,
+                                               .keep_context = &doing};
+    struct region_run *run = region_run_new(&options, error);
+    const bool good = run && region_run_add(run, trace, error) && region_run_wait(run, error);
+    region_run_free(run);
+    if (!good)
+        return false;
+    if (work->watch->signal)
+        return error_set(error, "interrupted");
+    *error = doing.error;
+    return doing.kept;
+}
+
+static bool take_machine(const json_t *task, struct machine_options *options, const char *name,
+                         const json_t *settings) {
+    options->machine = name;
+    (void)task;
+    for (size_t i = 0; i < json_array_size(settings); i++) {
+        const char *setting = json_string_value(json_array_get(settings, i));
+        if (!setting || options->setting_count == MACHINE_MOST_SETTINGS)
+            return false;
+        options->settings[options->setting_count++] = setting;
+    }
+    return true;
+}
+
+struct told {
+    const char *result, *key, *trace, *machine;
+    json_int_t start, end, warm;
+    int stamped, only, ideal, isa, graph, top_down;
+    json_t *settings;
+};
+
+static bool take_task(const json_t *task, struct told *told, struct machine_options *options,
+                      struct error *error) {
+    return (json_unpack((json_t *)task,
+                        "{s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:i, s:i, s:i, s:b, s:b, s:s, s:o}",
+                        "result", &told->result, "region", &told->key, "trace", &told->trace,
+                        "start", &told->start, "end", &told->end, "warm", &told->warm, "stamped",
+                        &told->stamped, "only", &told->only, "ideal", &told->ideal, "isa",
+                        &told->isa, "graph", &told->graph, "top_down", &told->top_down, "machine",
+                        &told->machine, "settings", &told->settings) == 0 &&
+            told->start >= 0 && told->end > told->start && told->warm >= 0 &&
+            told->warm <= told->start && told->only >= -1 && told->ideal >= 0 && told->isa >= 0 &&
+            told->isa < ISA_COUNT && !strchr(told->result, '/') &&
+            take_machine(task, options, told->machine, told->settings)) ||
+           error_set(error, "it does not say what a region is");
+}
+
+static bool do_region(const struct work_place *work, const struct told *told,
+                      const struct machine *machine, struct error *error) {
+    const struct region_trace trace = {.name = "the region",
+                                       .path = told->trace,
+                                       .start = (uint64_t)told->start,
+                                       .end = (uint64_t)told->end,
+                                       .warm = (uint64_t)told->warm,
+                                       .stamped = told->stamped,
+                                       .only = told->only,
+                                       .stands_for = (uint64_t)(told->end - told->start)};
+    const struct place place = {.version = work->version,
+                                .machine = machine,
+                                .ideal = (uint32_t)told->ideal,
+                                .isa = (enum isa)told->isa,
+                                .graph = told->graph,
+                                .top_down = told->top_down};
+    char key[DESIGN_KEY], *result;
+    if (!find_key(&place, &trace, key, error))
+        return false;
+    if (strcmp(key, told->key) != 0)
+        return error_set(error,
+                         "%s, or the trace, is another one on this node than where it was asked "
+                         "for: let all nodes have the same files (a machine of this host alone is "
+                         "named by --machine FILE)",
+                         machine->name);
+    if (asprintf(&result, "%s/%s%s", work->folder, key, ENDING) < 0)
+        return error_set(error, "out of memory for the result of a region");
+    const bool good = is_there(result) || simulate_region(work, &place, &trace, result, error);
+    free(result);
+    return good;
+}
+
+bool region_work(const struct work_place *place, const json_t *task, struct error *error) {
+    struct told told;
+    struct machine_options options = {0};
+    struct machine_choice *choice = calloc(1, sizeof *choice);
+    bool good = choice || error_set(error, "out of memory for a machine");
+    good = good && take_task(task, &told, &options, error) &&
+           machine_choice_load(choice, &options, error);
+    const struct machine *machine =
+        good ? machine_choice_of(choice, (enum isa)told.isa, error) : NULL;
+    good = machine && do_region(place, &told, machine, error);
+    free(choice);
+    return good;
+}

@@ -29,6 +29,7 @@ static inline struct graph_machine wide_machine(void) {
                                     .wakeup_extra = 1,
                                     .complete_to_commit = 1,
                                     .l1_latency = 2,
+                                    .split_load = 3,
                                     .forward_latency = 4,
                                     .load_latency = 1,
                                     .store_queue = 50,
@@ -151,7 +152,7 @@ static inline void make_random(struct graph *graph, uint32_t count, uint64_t see
         if (kind < 3)
             uop->level = LEVEL_L2, uop->miss = one_in(5) ? (uint16_t)next_random(80) : 0;
         if (kind < 3) {
-            uop->flags |= one_in(3) ? GRAPH_PENDING : 0;
+            uop->flags |= (one_in(3) ? GRAPH_PENDING : 0) | (one_in(4) ? GRAPH_SPLIT : 0);
             uop->store = distance(3);
             uop->store_data = distance(3);
             uop->fetched_by = distance(6);

@@ -183,7 +183,7 @@ static const struct option_row MACHINE_OPTIONS[] = {
          "dl1 (L1 data latency 0), shalu (one-cycle operations take 0), lgalu (longer ones take "
          "0), bw (unlimited bandwidth), bmisp (branches predicted right), win (window 20 times "
          "larger), stfwd (stores forward to loads they cover in part), dlong (last-level misses "
-         "hit)"),
+         "hit), split (loads and stores that lie in two lines cost what others do)"),
     {0}};
 #undef REQUEST
 

@@ -30,7 +30,8 @@ enum ideal {
     IDEAL_WIN = 1 << 7,   /* window 20 times larger */
     IDEAL_STFWD = 1 << 8, /* stores forward to loads that they cover in part, too */
     IDEAL_DLONG = 1 << 9, /* a last-level data miss takes last-level hit latency */
-    IDEAL_COUNT = 10
+    IDEAL_SPLIT = 1 << 10, /* loads and stores in two lines cost what others do */
+    IDEAL_COUNT = 11
 };
 /* "imiss,bmisp" -> bits; error names the unknown one and lists all. */
 bool ideal_parse(const char *list, uint32_t *ideal, struct error *error);

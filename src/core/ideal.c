@@ -18,6 +18,7 @@ static const struct {
     {"win", "window (ROB, queues, registers) 20 times larger"},
     {"stfwd", "stores forward to loads they cover only in part"},
     {"dlong", "a last-level data miss takes last-level hit latency"},
+    {"split", "loads and stores that lie in two lines cost what others do"},
 };
 
 const char *ideal_name(unsigned index) {
@@ -36,7 +37,7 @@ bool ideal_parse(const char *list, uint32_t *ideal, struct error *error) {
                                           strlen(ideals[i].name) == length &&
                                               memcmp(list, ideals[i].name, length) == 0);
         if (number == IDEAL_COUNT) {
-            char known[128] = "";
+            char known[160] = "";
             for (unsigned k = 0; k < IDEAL_COUNT; k++)
                 snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", k ? ", " : "",
                          ideals[k].name);

@@ -32,6 +32,10 @@ struct kind {
     bool slow; /* its unit is not pipelined */
 };
 
+/* The cycle after a load that lies in two lines has issued, in which it takes its unit once more;
+ * by low bits, of the latest. */
+enum { SPLITS = 1 << 8 };
+
 struct graph_builder {
     struct graph_machine graph;
     struct graph_sink sink;
@@ -46,6 +50,7 @@ struct graph_builder {
     struct positions packets;
     struct recent recent[RECENT];
     struct issued issued[ISSUED];
+    uint32_t splits[SPLITS];
     uint32_t last_flags; /* of the µop before; enum life_flags */
     struct graph_uop uops[GRAPH_CHUNK];
 };
@@ -97,6 +102,7 @@ void graph_machine_of(const struct machine *machine, struct graph_machine *graph
         .l1_latency = machine->l1d.latency,
         .forward_latency = core->store_forward,
         .load_latency = machine->classes[OP_LOAD].latency,
+        .split_load = core->split_load,
     };
     for (uint32_t pool = 0; pool < machine->pool_count; pool++) {
         graph->pool_units[pool] = machine->pools[pool].units;
@@ -319,11 +325,30 @@ static inline void set_load(const struct graph_builder *builder, const struct pa
         set_store_wait(builder, life, uop);
 }
 
+static bool is_split(const struct graph_builder *builder, const struct packed_life *life) {
+    return builder->graph.split_load && life->flags & LIFE_LOAD && life->flags & LIFE_LONG &&
+           life->kept.memory_events & MEMORY_SPLIT && !(life->flags & LIFE_FORWARDED);
+}
+
+/* Whether the µop waited for a unit that a load in two lines had once more, or is such a load. The
+ * evaluation gives every µop one cycle of a unit: such a wait is as observed. */
+static bool waits_for_split(const struct graph_builder *builder, const struct packed_life *life,
+                            uint8_t pool) {
+    const struct kept_life *kept = &life->kept;
+    if (!builder->graph.split_load || !kept->unit_wait || pool != builder->kinds[OP_LOAD].pool)
+        return false;
+    bool found = life->flags & LIFE_LONG;
+    for (uint32_t i = 0; !found && i < kept->unit_wait && i < SPLITS; i++)
+        found = builder->splits[(kept->ready + i) % SPLITS] == kept->ready + i;
+    return found;
+}
+
 /* What the load took beyond address generation and the L1, or the store queue: its form's. */
 static uint32_t late_load(const struct graph_builder *builder, const struct packed_life *life) {
     const struct graph_machine *graph = &builder->graph;
     if (!(life->flags & LIFE_FORWARDED)) {
-        const uint32_t hit = graph->load_latency + graph->l1_latency;
+        const uint32_t split = is_split(builder, life) ? graph->split_load : 0;
+        const uint32_t hit = graph->load_latency + graph->l1_latency + split;
         return life->kept.l1_latency > hit ? life->kept.l1_latency - hit : 0;
     }
     if (life->kept.store_back >= RECENT || life->kept.store_back > builder->number)
@@ -376,15 +401,17 @@ static inline void set_execution(struct graph_builder *builder, const struct pac
                                  const struct kind *kind, struct graph_uop *uop) {
     const struct kept_life *kept = &life->kept;
     uop->execution = kind->execution;
-    uop->unit_wait = kind->slow ? cycles(kept->unit_wait) : 0;
+    if (kind->slow || waits_for_split(builder, life, kind->pool))
+        uop->unit_wait = cycles(kept->unit_wait);
     uop->mshr_wait = cycles(kept->mshr_wait);
     if (uop->flags & (GRAPH_LOAD | GRAPH_STORE)) {
         uop->walk = kept->walk_latency;
         uop->miss = cycles(kept->miss_latency - kept->walk_latency);
         uop->level = kept->memory_level & 0xf;
-        if (uop->flags & GRAPH_LOAD)
+        if (uop->flags & GRAPH_LOAD) {
+            uop->flags |= is_split(builder, life) ? GRAPH_SPLIT : 0;
             set_load(builder, life, uop);
-        else if (uop->store_entry && kept->write_latency) {
+        } else if (uop->store_entry && kept->write_latency) {
             uop->fill = kept->fill;
             uop->write_wait = kept->write_latency - 1;
             uop->level = kept->write_level;
@@ -416,6 +443,8 @@ static inline void set_producers(const struct graph_builder *builder,
 static inline void note(struct graph_builder *builder, const struct packed_life *life,
                         const struct graph_uop *uop) {
     uint32_t issue = life->flags & LIFE_ISSUED ? life->kept.issue : life->kept.dispatch;
+    if (life->flags & LIFE_LONG && life->flags & LIFE_LOAD)
+        builder->splits[(issue + 1) % SPLITS] = issue + 1;
     builder->issued[issue % ISSUED] = (struct issued){issue, (uint32_t)builder->number};
     builder->recent[builder->number % RECENT] =
         (struct recent){.fetch = life->fetch,

@@ -43,6 +43,7 @@ enum graph_flags {
     GRAPH_FORWARDED = 1 << 4, /* SP, since the store's write took long */
     GRAPH_SHORT = 1 << 5,     /* EP is shalu's */
     GRAPH_LONG = 1 << 8,      /* EP is lgalu's */
+    GRAPH_SPLIT = 1 << 9,     /* load that lies in two lines: EP is split_load longer */
     GRAPH_HUNG = 1 << 10,     /* SR: the load waited for the store before it issued */
     GRAPH_PENDING = 1 << 11,  /* load of a line that was on its way: PP's weight is `miss` */
     GRAPH_WAKEUP = 1 << 13,   /* this and the next four bits: producer[i] takes less than the wakeup
@@ -51,7 +52,7 @@ enum graph_flags {
     GRAPH_BREAK_MOST = 7,
     GRAPH_BREAK = GRAPH_BREAK_MOST * GRAPH_BREAK_UNIT
 };
-static_assert(((unsigned)GRAPH_SAME & 0x1fed30u) == 0, "bits of their own");
+static_assert(((unsigned)GRAPH_SAME & 0x1fef30u) == 0, "bits of their own");
 
 /* A µop and the edges that lead to its nodes. Distances count µops back in program order, 0: there
  * is no such edge; what is farther than GRAPH_FAR is left out. Times in cycles, GRAPH_FAR at most.
@@ -108,6 +109,7 @@ struct graph_machine {
     uint32_t frontend_depth, redirect, late_bubble, taken_bubble;
     uint32_t dispatch_to_issue, wakeup_extra, complete_to_commit;
     uint32_t l1_latency, forward_latency, load_latency; /* the last: address generation */
+    uint32_t split_load;
     uint32_t pool_units[MACHINE_MAX_POOLS], pool_queue[MACHINE_MAX_POOLS];
     uint32_t queue_issue[MACHINE_MAX_QUEUES];
     uint32_t store_queue, store_drain; /* entries; writes per cycle */
@@ -116,6 +118,12 @@ struct graph_machine {
     uint32_t mshrs[LEVEL_DRAM + 1];
 };
 void graph_machine_of(const struct machine *machine, struct graph_machine *graph);
+
+/* Cycles of a load at the L1: one that lies in two lines accesses it twice. */
+static inline uint32_t graph_l1_latency(const struct graph_machine *machine,
+                                        const struct graph_uop *load) {
+    return machine->l1_latency + (load->flags & GRAPH_SPLIT ? machine->split_load : 0);
+}
 
 /* What a load's form takes beyond address generation and the L1, or the store queue. */
 static inline uint32_t graph_late(const struct graph_machine *machine,

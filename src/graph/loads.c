@@ -30,7 +30,7 @@ bool load_tally_add(struct load_tally *tally, const struct graph_machine *machin
             row->executions++;
         if (!misses(uop))
             continue;
-        int64_t hit = nodes[i].execute + uop->execution + machine->l1_latency;
+        int64_t hit = nodes[i].execute + uop->execution + graph_l1_latency(machine, uop);
         int64_t wait = nodes[i].complete > hit ? nodes[i].complete - hit : 0;
         row->wait += (uint64_t)wait + uop->mshr_wait;
         row->misses += wait || uop->mshr_wait;

@@ -188,6 +188,9 @@ struct machine_core {
     uint32_t commit_width;       /* µops */
     uint32_t store_drain;        /* committed stores written to the cache per cycle */
     uint32_t store_block;        /* bytes, aligned, that are written in a cycle; 0: no such limit */
+    uint32_t split_load;         /* cycles more of a load in two lines, which then takes its unit
+                                    for one more; 0: it costs nothing */
+    uint32_t split_store;        /* writes more, of store_drain, of a store in two lines */
     uint32_t store_forward;      /* cycles a forwarded load takes, beyond address generation */
     uint32_t failed_forward;     /* cycles more where nothing can be forwarded */
     bool forward_awaits_line;    /* of a load whose line another core took */

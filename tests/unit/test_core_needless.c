@@ -2,7 +2,7 @@
  * came up. Each is told of a program with the matter and of one without. */
 #include "../core_fixture.h"
 
-enum { FAR = 0x100000, ALL = IDEAL_IMISS | IDEAL_BMISP | IDEAL_STFWD };
+enum { FAR = 0x100000, ALL = IDEAL_IMISS | IDEAL_BMISP | IDEAL_STFWD | IDEAL_SPLIT };
 
 /* Little, with a predictor that has learned nothing. */
 static struct machine predicting_machine(void) {
@@ -69,6 +69,20 @@ static void a_store_forwards_or_not(void **state) {
     }
 }
 
+/* A load in one line or in two. */
+static void a_load_lies_in_two_lines_or_not(void **state) {
+    (void)state;
+    struct machine machine = predicting_machine();
+    machine.core.split_load = 1;
+    for (int split = 0; split < 2; split++) {
+        struct program_fixture *program = program_fixture_new();
+        execute_at(program, load(program, 2, 2), FAR + (split ? 60 : 0), 8);
+        execute_at(program, load(program, 2, 2), FAR + (split ? 60 : 0), 8);
+        assert_int_equal(needless(&machine, program), split ? ALL & ~IDEAL_SPLIT : ALL);
+        program_fixture_free(program);
+    }
+}
+
 /* A new counter says not taken. */
 static void a_branch_is_mispredicted_or_not(void **state) {
     (void)state;
@@ -106,6 +120,7 @@ static void a_fetch_misses_or_not(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_store_forwards_or_not),
+        cmocka_unit_test(a_load_lies_in_two_lines_or_not),
         cmocka_unit_test(a_branch_is_mispredicted_or_not),
         cmocka_unit_test(a_fetch_misses_or_not),
     };

@@ -9,7 +9,7 @@
 #include "graph/build.h"
 #include "graph/lanes.h"
 
-enum { LINE = 64, HIGH = 0x100000 };
+enum { LINE = 64, HIGH = 0x100000, FAR = 0x200000 };
 
 struct built {
     struct graph_uop *uops;
@@ -221,9 +221,9 @@ static void store_holds_a_part_of_what_is_loaded(void **state) {
 }
 
 /* Loads and stores to few and to many lines, chains of operations, branches that go either way.
- * Loads are of eight bytes. */
-static void execute_anything(struct program_fixture *program, uint32_t count,
-                             uint32_t store_bytes) {
+ * Loads are of eight bytes, those of few lines `offset` bytes from where stores are. */
+static void execute_anything(struct program_fixture *program, uint32_t count, uint32_t store_bytes,
+                             uint32_t offset) {
     uint32_t add = alu(program, 2, 2, 3);
     uint32_t other = alu(program, 6, 7, 0), multiply = operation(program, OP_INT_MUL, 7, 6);
     uint32_t write = store(program, 2, 1), read = load(program, 3, 0), wide = load(program, 4, 3);
@@ -240,7 +240,7 @@ static void execute_anything(struct program_fixture *program, uint32_t count,
         else if (kind < 65)
             execute_at(program, write, HIGH + 8 * next_random(64), store_bytes);
         else if (kind < 80)
-            execute_at(program, read, HIGH + 8 * next_random(64), 8);
+            execute_at(program, read, HIGH + 8 * next_random(64) + offset, 8);
         else if (kind < 88)
             execute_at(program, wide, HIGH + LINE * next_random(2048), 8);
         else
@@ -248,12 +248,12 @@ static void execute_anything(struct program_fixture *program, uint32_t count,
     }
 }
 
-/* On the little machine, and two of shared units, F, D, P and C of every µop are as they were, but
- * for one in a hundred: not every slot goes to the same µop. */
+/* On the little machine, two of shared units, and one that minds loads in two lines, F, D, P and C
+ * of every µop are as they were, but for one in a hundred: not every slot goes to the same µop. */
 static void graphs_are_as_the_run(void **state) {
     (void)state;
     struct machine machine = little_machine();
-    for (uint32_t i = 0; i < 6; i++) {
+    for (uint32_t i = 0; i < 8; i++) {
         const uint32_t store_bytes = i % 2 ? 8 : 4;
         struct program_fixture *program = program_fixture_new();
         if (i == 2) { /* multiplications and branches share units with additions */
@@ -265,7 +265,11 @@ static void graphs_are_as_the_run(void **state) {
             strcpy(machine.core.store_data, "alu0");
             machine.store_data.units[0] = 1;
         }
-        execute_anything(program, 20000, store_bytes);
+        if (i == 6) {
+            machine = little_machine();
+            machine.core.split_load = 2;
+        }
+        execute_anything(program, 20000, store_bytes, i < 6 ? 0 : FAR + 60);
         uint32_t different = compare_with_run(program, &machine);
         if (different > program->life_count / 100)
             fail_msg("%u of %u differ", different, program->life_count);
@@ -287,7 +291,7 @@ static void graphs_are_as_long_as_the_run(void **state) {
         if (!machine_load(MACHINES[i / 2], &machine, &error))
             fail_msg("%s", error.message);
         struct program_fixture *program = program_fixture_new();
-        execute_anything(program, 60000, i % 2 ? 4 : 8);
+        execute_anything(program, 60000, i % 2 ? 4 : 8, 0);
         double times[512];
         measure(program, &machine, NULL, 0, times);
         double cycles =

@@ -16,6 +16,12 @@ static bool fits(const struct machine *machine, const struct core_options *optio
                          "machine %s issues in order: loads do not look into its write buffer, so "
                          "that none waits for a store, which stfwd could take away",
                          machine->name);
+    if (options->ideal & IDEAL_SPLIT)
+        return error_set(
+            error,
+            "machine %s issues in order: accesses in two lines cost what others do, so "
+            "there is nothing that split could take away",
+            machine->name);
     if (kinds & 1 << TAP_LIFE)
         return error_set(error,
                          "machine %s issues in order: dependence graphs and pipeline views "

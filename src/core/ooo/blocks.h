@@ -88,6 +88,8 @@ static inline uint32_t copy_block(struct ooo *core, const struct block *block,
         const uint32_t size = access->size_bytes;
         stream[link->uop].address = access->address;
         stream[link->uop].size_bytes = size < UINT16_MAX ? (uint16_t)size : UINT16_MAX;
+        if (__builtin_expect(is_split_load(core, access->address, size) && !link->is_store, 0))
+            stream[link->uop].flags |= U_LONG;
         others |= (uint32_t)(access->is_store ^ link->is_store) |
                   (uint32_t)(access->operand ^ link->operand);
     }

@@ -42,12 +42,16 @@ static void free_bandwidth(struct ooo *core) {
     struct machine_core *machine = &core->machine;
     machine->fetch_width = machine->dispatch_width = machine->commit_width = UNLIMITED;
     machine->store_drain = UNLIMITED;
-    machine->store_block = 0;
+    machine->store_block = machine->split_store = 0;
     machine->taken_branches = UNLIMITED + 1;
     memset(core->bubbles, 0, sizeof core->bubbles);
     core->far_bubble = 0;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         core->queues[queue].issue = UINT32_MAX;
+}
+
+static void free_splits(struct ooo *core) {
+    core->machine.split_load = core->machine.split_store = 0;
 }
 
 /* What shalu and lgalu leave of the latency of an operation. */
@@ -165,6 +169,8 @@ bool configure(struct ooo *core, const struct machine *machine) {
         widen_window(core);
     if (core->ideal & IDEAL_BW)
         free_bandwidth(core);
+    if (core->ideal & IDEAL_SPLIT)
+        free_splits(core);
     core->branches_available = core->machine.outstanding_branches;
     core->limited = core->machine.outstanding_branches ? U_BRANCH_ENTRY : 0;
     core->notes_more = core->ideal & (IDEAL_SHALU | IDEAL_LGALU) || machine->core.memory_renaming ||
@@ -172,6 +178,7 @@ bool configure(struct ooo *core, const struct machine *machine) {
     core->store_block_shift =
         core->machine.store_block ? (uint32_t)__builtin_ctz(core->machine.store_block) : 63;
     core->line_shift = (uint32_t)__builtin_ctz(machine->l1d.line);
+    core->split_mask = core->machine.split_load ? machine->l1d.line - UINT64_C(1) : UINT64_MAX;
     core->packet_limit = core->machine.fetch_target_queue;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         core->no_occupancy |= (QUEUE_FULL - lesser(core->queues[queue].entries, QUEUE_FULL))

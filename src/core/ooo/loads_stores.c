@@ -51,6 +51,25 @@ uint64_t take_data_unit(struct ooo *core, uint64_t ready) {
 
 /* ---- stores leave the queue ---- */
 
+/* The last block that a store lies in is written, and how many writes of a cycle have been made,
+ * those of this store included; returns cycles that it took beyond one. Of several blocks each has
+ * a cycle of its own; in two lines of one block, split_store more writes. */
+static uint64_t write_more(struct ooo *core, const struct store_entry *store, uint64_t last_block) {
+    const uint64_t blocks = last_block - block_of(core, store->address);
+    const bool in_one = store->end <= store->address ||
+                        store->address >> core->line_shift == (store->end - 1) >> core->line_shift;
+    if (__builtin_expect(in_one && !blocks, 1))
+        return 0;
+    core->met_split = true;
+    if (core->ideal & IDEAL_SPLIT || blocks)
+        return core->ideal & IDEAL_SPLIT ? 0 : blocks;
+    const uint32_t drain = core->machine.store_drain;
+    const uint32_t writes = core->drained_in_cycle + core->machine.split_store;
+    const uint32_t cycles = (writes - 1) / drain;
+    core->drained_in_cycle = writes - cycles * drain;
+    return cycles;
+}
+
 /* Writes a committed store to the cache, when an MSHR is free if it needs one. */
 static void write_store(struct ooo *core, struct store_entry *store, uint64_t cycle) {
     const uint32_t size = (uint32_t)(store->end - store->address);
@@ -81,10 +100,10 @@ static void write_store(struct ooo *core, struct store_entry *store, uint64_t cy
             store->write_latency = low16(owned - cycle);
     }
     const uint64_t last_block = block_of(core, store->address + later(size, 1) - 1);
-    const uint64_t more = last_block - block_of(core, store->address); /* cycles than one */
+    core->drained_in_cycle = cycle > core->drain_cycle ? 1 : core->drained_in_cycle + 1;
+    const uint64_t more = write_more(core, store, last_block);
     owned += more;
     store->write_latency = low16(store->write_latency + more);
-    core->drained_in_cycle = cycle > core->drain_cycle ? 1 : core->drained_in_cycle + 1;
     core->drain_cycle = cycle + more;
     core->drained_block = last_block;
     if (owned < core->last_release)
@@ -134,6 +153,23 @@ uint64_t wait_for_store(struct ooo *core, const struct store_met *met, uint64_t 
     return release + core->machine.failed_forward;
 }
 
+/* What the second access of a load that lies in two lines adds; 0 of others. */
+static uint32_t split_latency(const struct ooo *core, const struct stream_uop *stream) {
+    return stream->access_count == 1 && stream->flags & U_LONG &&
+                   is_split_load(core, stream->address, stream->size_bytes)
+               ? core->machine.split_load
+               : 0;
+}
+
+uint64_t take_long_load(struct ooo *core, const struct stream_uop *stream, uint64_t ready) {
+    struct unit unit = *unit_of(core, stream);
+    if (split_latency(core, stream)) {
+        unit.interval++;
+        core->met_split = true;
+    }
+    return take_slots(core, &unit, false, ready);
+}
+
 /* What is forwarded is not used before the line is there, if another core has it. */
 static void await_line(struct ooo *core, uint64_t at, const struct unit *unit,
                        const struct stream_uop *stream, struct uop_cycles *uop) {
@@ -171,7 +207,8 @@ static void forward(struct ooo *core, uint64_t at, const struct unit *unit,
 static uint64_t access_memory(struct ooo *core, uint64_t at, const struct stream_uop *stream,
                               struct uop_cycles *uop, struct kept_life *kept) {
     const uint64_t cycle = uop->issue, hit = cycle + core->l1d_latency;
-    const uint32_t latency = unit_of(core, stream)->wake; /* of a hit */
+    const uint32_t split = core->ideal & IDEAL_DL1 ? 0 : split_latency(core, stream);
+    const uint32_t latency = unit_of(core, stream)->wake + split; /* of a hit */
     struct memory_result last = {.bringer = UNKNOWN};
     uint64_t ready = hit;
     for (uint32_t i = 0; i < stream->access_count; i++) {

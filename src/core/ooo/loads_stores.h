@@ -210,6 +210,10 @@ STAGE bool waits_for_store(const struct ooo *core, uint32_t insn, uint64_t cycle
     return marked && epoch_of(cycle) + 1 - marked <= 1;
 }
 
+/* The first cycle in which a load that takes its unit for more than a cycle can issue: one that
+ * lies in two lines for a cycle more than others. */
+uint64_t take_long_load(struct ooo *core, const struct stream_uop *stream, uint64_t ready);
+
 /* A load at uop->issue, which may become later: from the store it depends on, or from the cache. */
 void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop *stream,
                           const struct store_met *met, struct uop_cycles *uop,

@@ -59,7 +59,7 @@ enum ooo_flags {
     U_BRANCH_ENTRY = 1 << 19, /* of the unresolved branches, until it has executed */
     U_MANY = 1 << 14,         /* more than two sources or destinations */
     U_RENAMES = 1 << 15,      /* load or store of an integer that memory renaming may take */
-    U_LONG = 1 << 28,         /* takes a unit for more than a cycle */
+    U_LONG = 1 << 28,         /* takes a unit for more than a cycle; or a load in two lines */
     U_PREFETCH = 1 << 29,
     U_ELIMINATED = 1 << 30, /* needs no functional unit */
     U_MOVE = 1 << 20,       /* eliminated copy: its destination is its source */
@@ -347,7 +347,9 @@ struct ooo {
     uint32_t far_bit, prediction_ahead, prediction_width;
     uint32_t fetch_line_shift;
     uint64_t fetch_line_mask, fetch_block_mask; /* of an address: in which it lies */
-    uint32_t fetch_capacity;                    /* µops between fetch and dispatch */
+    uint64_t
+        split_mask; /* place in a line of the L1D; all ones: loads in two lines are as others */
+    uint32_t fetch_capacity;     /* µops between fetch and dispatch */
     uint64_t lookahead;          /* µops that may be in flight, for a flush to squash */
     uint32_t limits[HELD_KINDS]; /* of what is held until commit */
     uint32_t branches_available; /* unresolved ones */
@@ -489,7 +491,14 @@ struct ooo {
     struct memory_statistics memory_before; /* what was predecoded was pushed (ooo_needless()) */
     uint32_t pushed_flags;                  /* of all its µops */
     bool failed_forward;                    /* a store that covers only a part of a load was met */
+    bool met_split;                         /* and a load or store that lies in two lines */
 };
+
+/* Whether a load lies in two lines, which this machine minds: then it accesses the L1 twice, and so
+ * takes its unit for a cycle more, and is core.split_load later (loads_stores.h). */
+static inline bool is_split_load(const struct ooo *core, uint64_t address, uint64_t size) {
+    return (address & core->split_mask) + size - 1 > core->split_mask;
+}
 
 /* Puts instructions number *at to `end` of the batch into the stream, in order, until the chunk is
  * full; *at becomes that of the first that is left. The chunk may end within a repeated

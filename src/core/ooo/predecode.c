@@ -53,6 +53,8 @@ static void set_accesses(struct ooo *core, struct stream_uop *uop, const struct 
         }
     }
     uop->size_bytes = size < UINT16_MAX ? (uint16_t)size : UINT16_MAX;
+    if (uop->flags & U_LOAD && uop->access_count == 1 && is_split_load(core, uop->address, size))
+        uop->flags |= U_LONG;
 }
 
 /* The µop's piece of a repeated instruction's accesses; `piece` counts pieces of `bytes`. */

@@ -103,7 +103,7 @@ bool ooo_push_predecoded(struct ooo *core, const struct ooo *from, struct error 
             struct stream_uop *uop = &core->stream[core->produced & core->stream_mask];
             *uop = kept->uops[core->produced];
             core->pushed_flags |= uop->flags;
-            uop->flags &= left;
+            uop->flags &= uop->flags & U_LOAD ? left | U_LONG : left; /* a load in two lines */
             if (without_bubbles && uop->flags & U_BRANCH)
                 uop->bubble = 0;
         }
@@ -124,5 +124,6 @@ uint32_t ooo_needless(const struct ooo *core) {
         now.l1i.prefetches == before->l1i.prefetches && now.itlb_misses == before->itlb_misses;
     return (fetches_hit ? (uint32_t)IDEAL_IMISS : 0u) |
            (core->pushed_flags & (U_MISPREDICTED | U_LATE) ? 0u : (uint32_t)IDEAL_BMISP) |
-           (core->failed_forward ? 0u : (uint32_t)IDEAL_STFWD);
+           (core->failed_forward ? 0u : (uint32_t)IDEAL_STFWD) |
+           (core->met_split ? 0u : (uint32_t)IDEAL_SPLIT);
 }

@@ -121,7 +121,10 @@ STAGE void run_load(struct ooo *core, const struct standing *now, uint64_t at,
         uop->ready = wait_for_store(core, &met, uop->ready, &psv);
         uop->psv = psv;
     }
-    uop->issue = take_slot(core, unit_of(core, stream), flags, uop->ready);
+    uop->issue =
+        __builtin_expect((flags & U_LONG) != 0, 0)
+            ? take_long_load(core, stream, uop->ready)
+            : take_slot(core, unit_of(core, stream), flags & ~(uint32_t)U_LONG, uop->ready);
     if (kept)
         kept->unit_wait = (uint32_t)(uop->issue - uop->ready);
     if (uop->issue >= core->end_of_time) /* squashed before */

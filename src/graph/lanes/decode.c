@@ -388,7 +388,7 @@ static uint32_t find_execution(struct lanes_decoder *decoder, const struct graph
     const struct categories *categories = decoder->categories;
     if (uop->flags & GRAPH_LOAD)
         return lanes_weight(&decoder->weights, categories_of(categories, GRAPH_PART_L1, uop->insn),
-                            decoder->machine.l1_latency, uop->execution);
+                            graph_l1_latency(&decoder->machine, uop), uop->execution);
     if (uop->flags & GRAPH_STORE && uop->walk)
         return lanes_weight(&decoder->weights,
                             categories_of(categories, GRAPH_PART_WALK, uop->insn), uop->walk,
@@ -403,8 +403,8 @@ static uint32_t execution_weight(struct lanes_decoder *decoder, const struct gra
         (uop->flags & GRAPH_STORE && uop->walk))
         return find_execution(decoder, uop);
     uint32_t flags = uop->flags;
-    uint32_t kind =
-        (flags & GRAPH_SHORT ? 1 : 0) + (flags & GRAPH_LONG ? 2 : 0) + (flags & GRAPH_LOAD ? 4 : 0);
+    uint32_t kind = (flags & (GRAPH_SHORT | GRAPH_SPLIT) ? 1 : 0) + (flags & GRAPH_LONG ? 2 : 0) +
+                    (flags & GRAPH_LOAD ? 4 : 0);
     uint32_t *found = &decoder->executions[uop->operation][kind][uop->execution];
     if (!*found)
         *found = find_execution(decoder, uop) + 1;
@@ -415,11 +415,11 @@ static uint32_t execution_weight(struct lanes_decoder *decoder, const struct gra
 enum { OF_MACHINE = LANES_NARROW_STEP / 2 };
 
 bool lanes_machine_is_narrow(const struct graph_machine *machine) {
-    const uint32_t latencies[] = {machine->frontend_depth,     machine->redirect,
-                                  machine->late_bubble,        machine->taken_bubble,
-                                  machine->wakeup_extra,       machine->dispatch_to_issue,
-                                  machine->complete_to_commit, machine->forward_latency,
-                                  machine->l1_latency,         machine->load_latency};
+    const uint32_t latencies[] = {
+        machine->frontend_depth,     machine->redirect,        machine->late_bubble,
+        machine->taken_bubble,       machine->wakeup_extra,    machine->dispatch_to_issue,
+        machine->complete_to_commit, machine->forward_latency, machine->l1_latency,
+        machine->load_latency,       machine->split_load};
     uint64_t sum = GRAPH_SLOTS + 16;
     for (size_t i = 0; i < sizeof latencies / sizeof *latencies; i++)
         sum += latencies[i];

@@ -2,7 +2,8 @@
  * for each pair. Of explain's what_if. */
 
 const CAUSES = {imiss: 'instruction misses', dmiss: 'data misses', dl1: 'L1 data latency', shalu: 'one-cycle operations', lgalu: 'longer operations',
-    bw: 'bandwidth', bmisp: 'branch mispredictions', win: 'window', stfwd: 'store forwarding', dlong: 'last-level misses'};
+    bw: 'bandwidth', bmisp: 'branch mispredictions', win: 'window', stfwd: 'store forwarding', dlong: 'last-level misses',
+    split: 'accesses in two lines'};
 const causeName = key => Object.hasOwn(CAUSES, key) ? CAUSES[key] : key;
 const signed = value => Math.abs(value) < 0.05 ? '0.0' : (value >= 0 ? '+' : '−') + fixed(Math.abs(value), 1);
 

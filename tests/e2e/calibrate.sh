@@ -65,6 +65,40 @@ sys.exit(abs(known[0] - 9) > 0.5 or abs(passed[0] - 9) > 0.5 or
          abs(passed[2] - passed[1] - 20) > 0.5 or passed[1] < passed[0] + 10)' "$known" "$passed"
 }
 
+# Of a machine that minds neither, 0 and once as many slots; with blocks of 32 bytes a store over the
+# end of a line takes what one over the end of a block does, whatever is said of lines.
+splits_read_back() {
+    local words read=
+    for words in 'split_load = 0;split_store = 0' 'split_load = 3;split_store = 2' \
+        'split_load = 1;split_store = 1;store_block = 32'; do
+        { echo 'base = zen4'; echo '[core]'; tr ';' '\n' <<<"$words"; } >"$scratch/odd.ini"
+        run calibrate --simulated "$scratch/odd.ini" --only splits --json >"$scratch/report.json" ||
+            return 1
+        read+=" $(value 'a load over the end of a line, later by')"
+        read+=" $(value 'such loads take as long as' | cut -c 1-3)"
+        read+=" $(value 'a store over the end of a line, as others besides')"
+    done
+    echo "read$read"
+    test "$read" = ' 0 1.0 0 3.0 2.0 2.0 1.0 2.0 unknown'
+}
+
+# Of a machine that minds neither, 0 and once as many slots; with blocks of 32 bytes a store over the
+# end of a line takes what one over the end of a block does, whatever is said of lines.
+splits_read_back() {
+    local words read=
+    for words in 'split_load = 0;split_store = 0' 'split_load = 3;split_store = 2' \
+        'split_load = 1;split_store = 1;store_block = 32'; do
+        { echo 'base = zen4'; echo '[core]'; tr ';' '\n' <<<"$words"; } >"$scratch/odd.ini"
+        run calibrate --simulated "$scratch/odd.ini" --only splits --json >"$scratch/report.json" ||
+            return 1
+        read+=" $(value "a load over a line's end, later by")"
+        read+=" $(value "a load over a line's end, as" | cut -c 1-3)"
+        read+=" $(value "a store over a line's end, besides")"
+    done
+    echo "read$read"
+    test "$read" = ' 0 1.0 0 3.0 2.0 2.0 1.0 2.0 unknown'
+}
+
 # Neither sizes nor ways are powers of two; a load takes a cycle besides for its address. Small, so
 # that chases are short.
 caches_read_back() {
@@ -226,6 +260,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "a simulated machine is read back" reads_back
     check "predictors of a simulated machine are read back" branches_read_back
     check "ordering violations of a simulated machine are read back" ordering_reads_back
+    check "accesses over the end of a line are read back" splits_read_back
     check "caches of a simulated machine are read back" caches_read_back
     check "TLBs of a simulated machine are read back" tlbs_read_back
     check "memory of a simulated machine is read back" memory_reads_back

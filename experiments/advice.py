@@ -27,6 +27,7 @@ REMEDIES = [
     ("fields", "scan", None, None, "prefetch", "hot fields apart"),
     ("fields", "list", None, None, "locality", "hot fields apart"),
     ("threads", "counters", "together", "apart", "padding", "a line for each"),
+    ("threads", "packed", "packed", "padded", "split lines", "a header of a whole line"),
     ("advised", "scale", "kernel_scale", "kernel_scaled", "divide", "a reciprocal"),
     ("advised", "doubles", "kernel_doubles", "kernel_pairs", "vectors", "2 doubles at a time"),
     ("advised", "order", "kernel_order", "kernel_order", "branch", "the data sorted"),
@@ -34,8 +35,9 @@ REMEDIES = [
     ("fields", "tree", None, None, "locality", "hot fields apart"),
     ("threads", "tallies", "static", "static-padded", "padding", "a line for each"),
     ("fields", "slots", None, None, "prefetch", "hot fields apart"),
+    ("advised", "fields", "kernel_fields", "kernel_fields_apart", "split lines", "records at the beginning of lines"),
 ]
-UNSEEN = "scale", "doubles", "order", "gather", "tree", "slots", "tallies"
+UNSEEN = "scale", "doubles", "order", "gather", "tree", "slots", "tallies", "fields"
 WITHOUT = [("four chains of additions", ["levels", "independent"]), ("one chain of additions", ["levels", "dependent"]),
            ("independent multiplications", ["levels", "multiply"]), ("pointers in the L1", ["levels", "chase_l1"]),
            ("taken jumps", ["levels", "jumps"]), ("sha256sum", ["sha256sum", "/usr/bin/python3.11"]),

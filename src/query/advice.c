@@ -50,6 +50,10 @@ const struct advice_row advice_table[ADVICE_KINDS] = {
                        "scalar arithmetic, each round for itself: have it vectorised (-O3, "
                        "restrict)",
                        "sim --by loop", 0},
+    [ADVICE_SPLIT] = {"split lines", "of its loads and stores lie in two lines",
+                      "it loads or stores over the ends of cache lines: align the data, or pad "
+                      "elements so that each lies in one",
+                      "sim --ideal split", IDEAL_SPLIT},
     [ADVICE_PADDING] = {"padding", "lines of false sharing",
                         "threads write beside each other's data: a cache line for each", "sharing",
                         0},
@@ -72,6 +76,7 @@ struct search {
     size_t count, capacity;
     double all;                         /* units of the run */
     double events[MULTISIM_CATEGORIES]; /* units that have a category's events */
+    double splits;                      /* loads and stores that lie in two lines */
     struct candidate pages, code;       /* of the whole program */
     uint64_t pages_most, code_most;     /* of an instruction */
 };
@@ -105,6 +110,8 @@ static void sum_run(struct search *search) {
             if (cell->psv & multisim_events(k))
                 search->events[k] += (double)cell->units;
     }
+    for (uint32_t i = 0; simulation->splits && i < simulation->execution_count; i++)
+        search->splits += (double)simulation->splits[i];
 }
 
 /* ---- one function ---- */
@@ -221,6 +228,16 @@ static bool look_at_division(struct looked *looked, uint32_t number, uint32_t at
                                                     executions_of(looked, number)));
 }
 
+/* Loads and stores in two lines of an instruction, of the loop around it. */
+static bool look_at_splits(struct looked *looked, uint32_t number, uint32_t at) {
+    const struct simulation *simulation = looked->search->request->simulation;
+    if (!simulation->splits || number >= simulation->execution_count || !simulation->splits[number])
+        return true;
+    const uint32_t head = loop_around(looked, at) ? first_of(looked->cfg, looked->head) : at;
+    return add(looked, ADVICE_SPLIT, head, simulation->splits[number],
+               executions_of(looked, number));
+}
+
 static bool look_at_insn(struct looked *looked, uint32_t number, uint32_t at) {
     struct search *search = looked->search;
     const struct simulation *simulation = search->request->simulation;
@@ -238,6 +255,8 @@ static bool look_at_insn(struct looked *looked, uint32_t number, uint32_t at) {
         fetched += cells[i].psv & (PSV_DR_L1 | PSV_DR_TLB) ? units : 0;
         plain += is_plain(cells[i].psv) ? units : 0;
     }
+    if (!look_at_splits(looked, number, at))
+        return false;
     add_everywhere(looked, &search->pages, &search->pages_most, ADVICE_PAGES, at, translated);
     if (number < simulation->execution_count && simulation->executions[number] >= AGAIN)
         add_everywhere(looked, &search->code, &search->code_most, ADVICE_CODE, at, fetched);
@@ -294,6 +313,14 @@ static void set_saving(const struct search *search, struct candidate *candidate)
     struct advice *advice = &candidate->advice;
     const double units = (double)candidate->units;
     const unsigned ideal = advice_table[advice->kind].ideal;
+    if (advice->kind == ADVICE_SPLIT) {
+        const double part = units / search->splits;
+        advice->splits = candidate->units;
+        advice->evidence = units / candidate->saved;
+        advice->saving = part * search->request->split.share;
+        advice->half_interval = part * search->request->split.half_interval;
+        return;
+    }
     advice->evidence = units / search->all;
     if (!ideal) {
         advice->saving = candidate->saved / search->all;

@@ -16,6 +16,7 @@ enum advice_kind {
     ADVICE_CODE,
     ADVICE_DIVIDE,
     ADVICE_VECTOR,
+    ADVICE_SPLIT,
     ADVICE_PADDING, /* of threads; these two are simulated with the remedy (thread_what_if.h) */
     ADVICE_COPIES,
     ADVICE_KINDS
@@ -23,7 +24,8 @@ enum advice_kind {
 
 struct advice_row {
     const char *name;     /* "prefetch" */
-    const char *evidence; /* whose share of the run's cycles the evidence is */
+    const char *evidence; /* whose share of the run's cycles the evidence is; of ADVICE_SPLIT a
+                             share of its instructions' executions */
     const char *sentence; /* what to try */
     const char *check;    /* a verb and options that tell more */
     unsigned ideal;       /* the cause, one of enum ideal; 0: none, what is left is computed */
@@ -40,6 +42,7 @@ struct advice {
     uint32_t line;               /* 0: not known */
     bool everywhere;             /* in the whole program, most of it here */
     unsigned lanes;              /* of ADVICE_VECTOR: elements of a vector */
+    uint64_t splits;             /* of ADVICE_SPLIT: loads and stores that lie in two lines */
     uint64_t lines;              /* of ADVICE_PADDING and ADVICE_COPIES, which have no place: of
                                     memory; no image then */
 };
@@ -52,6 +55,7 @@ struct advice_request {
     struct program *program;
     const struct machine *machine;
     const struct multisim_cost *costs; /* by category */
+    struct multisim_cost split;        /* of accesses in two lines */
     double translation;                /* share of the run's cycles for which accesses waited for
                                           translations, each by itself: at most that is saved */
     double bus; /* share of the run's cycles for which the memory's bus is busy: what is left */

@@ -68,6 +68,9 @@ bool advice_build(const struct report *report, const struct code *code, struct p
         .program = program,
         .machine = report->machine,
         .costs = costs,
+        .split = report->what_if.breakdown.cycles
+                     ? sampled_multisim_split(&report->what_if.sample, &report->what_if.run)
+                     : (struct multisim_cost){0},
         .translation = (double)report->simulation->counted.memory.dtlb_wait_cycles / cycles,
         .bus = memory_bus_cycles(report) / cycles};
     const int count = advice_find(&request, list->items, error);
@@ -103,8 +106,12 @@ static void put_advice(const struct advice *advice, const struct page *page) {
     } else {
         fputs(advice->everywhere ? "most at " : "", line);
         put_place(advice, line);
-        fprintf(line, ": %s (%s: %s %%", row->sentence, row->evidence,
-                text_percent(advice->evidence, 1).s);
+        if (advice->splits)
+            fprintf(line, ": %s (%s %% %s", row->sentence, text_percent(advice->evidence, 1).s,
+                    row->evidence);
+        else
+            fprintf(line, ": %s (%s: %s %%", row->sentence, row->evidence,
+                    text_percent(advice->evidence, 1).s);
     }
     if (advice->lanes)
         fprintf(line, ", %u in a vector", advice->lanes);
@@ -130,14 +137,14 @@ json_t *advice_json(const struct advice_list *list) {
         const struct advice_row *row = &advice_table[advice->kind];
         json_array_append_new(
             array,
-            json_pack("{s:s, s:f, s:f, s:f, s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:i, s:b, s:o}",
+            json_pack("{s:s, s:f, s:f, s:f, s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:i, s:b, s:o, s:o}",
                       "kind", row->name, "saving_percent", 100 * advice->saving, "half_interval_95",
                       100 * advice->half_interval, "evidence_percent", 100 * advice->evidence,
                       "evidence", row->evidence, "try", row->sentence, "check", row->check, "image",
                       json_text(advice->image), "offset", (json_int_t)advice->offset, "function",
                       json_text(advice->function), "file", json_text(advice->file), "line",
                       (int)advice->line, "everywhere", advice->everywhere, "lines",
-                      json_known(advice->lines)));
+                      json_known(advice->lines), "splits", json_known(advice->splits)));
     }
     return array;
 }

@@ -69,7 +69,7 @@ bool simulation_scale(struct simulation *simulation, uint64_t instructions, stru
         return error_set(error, "%" PRIu64 " instructions are too many to stand for", instructions);
     struct shares of_instructions = {.whole = from, .target = instructions};
     struct shares of_cycles = {.whole = simulation->cycles, .target = cycles};
-    struct shares of_states = of_cycles;
+    struct shares of_states = of_cycles, of_splits = of_instructions;
     for (int state = 0; state < STATE_COUNT; state++)
         simulation->states[state] = share(&of_states, simulation->states[state]);
     scale_cells(
@@ -85,6 +85,8 @@ bool simulation_scale(struct simulation *simulation, uint64_t instructions, stru
     scale_threads(simulation, of_instructions, of_cycles);
     for (uint32_t i = 0; i < simulation->execution_count; i++)
         simulation->executions[i] = share(&of_instructions, simulation->executions[i]);
+    for (uint32_t i = 0; simulation->splits && i < simulation->execution_count; i++)
+        simulation->splits[i] = share(&of_splits, simulation->splits[i]);
     if (simulation->breakdown.cycles)
         breakdown_scale(&simulation->breakdown, instructions, (double)instructions / (double)from);
     simulation->instructions = instructions;
@@ -101,7 +103,7 @@ struct combination {
     struct pics *cells, *slots;
     struct path_sum *paths; /* NULL: none were added */
     struct data_sum *data;  /* likewise */
-    size_t execution_capacity, thread_capacity;
+    size_t execution_capacity, split_capacity, thread_capacity;
 };
 
 struct combination *combination_new(void) {
@@ -137,7 +139,12 @@ static bool add_executions(struct combination *combination, const struct simulat
             need = numbers[i] + 1;
     if (!array_zeroed_room(sum->executions, combination->execution_capacity, need))
         return false;
+    if (part->splits && !array_zeroed_room(sum->splits, combination->split_capacity, need))
+        return false;
     sum->execution_count = need;
+    for (uint32_t i = 0; part->splits && i < part->execution_count; i++)
+        if (part->executions[i])
+            sum->splits[numbers[i]] += part->splits[i];
     for (uint32_t i = 0; i < part->execution_count; i++)
         if (part->executions[i])
             sum->executions[numbers[i]] += part->executions[i];
@@ -229,6 +236,20 @@ static void renumber_cells(struct pics_cell *cells, uint64_t count, const uint32
         qsort(cells, count, sizeof *cells, by_insn);
 }
 
+/* One of the counts by instruction; those that were not executed have none. */
+static bool renumber_counts(uint64_t **counts, const struct simulation *result, uint32_t count,
+                            const uint32_t *order) {
+    uint64_t *renumbered = calloc(count ? count : 1, sizeof *renumbered);
+    if (!renumbered)
+        return false;
+    for (uint32_t i = 0; i < result->execution_count; i++)
+        if ((*counts)[i])
+            renumbered[order[i]] = (*counts)[i];
+    free(*counts);
+    *counts = renumbered;
+    return true;
+}
+
 static bool renumber(struct simulation *result, const uint32_t *order) {
     renumber_cells(result->cells, result->cell_count, order);
     renumber_cells(result->slots, result->slot_count, order);
@@ -236,16 +257,10 @@ static bool renumber(struct simulation *result, const uint32_t *order) {
     for (uint32_t i = 0; i < result->execution_count; i++)
         if (result->executions[i] && order[i] >= count)
             count = order[i] + 1;
-    uint64_t *executions = calloc(count ? count : 1, sizeof *executions);
-    if (!executions)
-        return false;
-    for (uint32_t i = 0; i < result->execution_count; i++)
-        if (result->executions[i])
-            executions[order[i]] = result->executions[i];
-    free(result->executions);
-    result->executions = executions;
+    const bool good = renumber_counts(&result->executions, result, count, order) &&
+                      (!result->splits || renumber_counts(&result->splits, result, count, order));
     result->execution_count = count;
-    return true;
+    return good;
 }
 
 bool combination_finish(struct combination *combination, uint64_t instructions,

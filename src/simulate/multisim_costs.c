@@ -88,6 +88,11 @@ struct multisim_cost sampled_multisim_icost(const struct sampled_multisim_result
     return estimate(&result->costs[cost_of(pair)][MULTISIM_TO_ALL], run->all, run->all);
 }
 
+struct multisim_cost sampled_multisim_split(const struct sampled_multisim_result *result,
+                                            const struct multisim_run_cycles *run) {
+    return estimate(&result->costs[MULTISIM_SPLIT][MULTISIM_TO_ALL], run->all, run->all);
+}
+
 static struct multisim_cost single(const struct sampled_multisim_result *result,
                                    const struct multisim_run_cycles *run, uint32_t category) {
     const struct multisim_sums *sums = result->costs[category];

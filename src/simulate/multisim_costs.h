@@ -15,7 +15,9 @@
 enum {
     MULTISIM_CATEGORIES = 9, /* those of enum ideal before IDEAL_DLONG, in its order */
     MULTISIM_PAIRS = MULTISIM_CATEGORIES * (MULTISIM_CATEGORIES - 1) / 2,
-    MULTISIM_COSTS = MULTISIM_CATEGORIES + MULTISIM_PAIRS
+    MULTISIM_SPLIT = MULTISIM_CATEGORIES + MULTISIM_PAIRS, /* IDEAL_SPLIT, of which there are no
+                                                              pairs */
+    MULTISIM_COSTS
 };
 
 /* Sums over cells of x, the cycles that a ratio is to, and s, those saved (of a pair: its icost),
@@ -66,6 +68,9 @@ struct multisim_cost {
  * together. */
 struct multisim_cost sampled_multisim_cost(const struct sampled_multisim_result *result,
                                            const struct multisim_run_cycles *run, uint32_t set);
+/* Of accesses in two lines. */
+struct multisim_cost sampled_multisim_split(const struct sampled_multisim_result *result,
+                                            const struct multisim_run_cycles *run);
 struct multisim_cost sampled_multisim_icost(const struct sampled_multisim_result *result,
                                             const struct multisim_run_cycles *run, uint32_t pair);
 

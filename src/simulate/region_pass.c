@@ -145,6 +145,7 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
                                          .instructions = observers,
                                          .instruction_observer_count =
                                              run->options.instruction_observer_count,
+                                         .count_splits = run->options.count_splits,
                                          .watcher = {tell_progress, job, run->options.watcher.stop},
                                          .learned = &job->task->start,
                                          .one_thread = run->crowded};

@@ -35,6 +35,7 @@ struct region_run_options {
      * because they were stopped. */
     const struct instruction_observer *instructions;
     uint32_t instruction_observer_count; /* at most INSTRUCTION_OBSERVERS */
+    bool count_splits;                   /* likewise */
     /* Told the instructions simulated and warmed so far, of all regions, never by two threads at
      * once; when it stops, the regions done count. */
     struct watcher watcher;

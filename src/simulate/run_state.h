@@ -34,7 +34,7 @@ struct simulation_state {
     double started;      /* seconds of the monotonic clock */
     struct lane *lanes;  /* live ones */
     struct lane **table; /* by thread number; NULL when it has none */
-    size_t table_capacity, thread_capacity, execution_capacity;
+    size_t table_capacity, thread_capacity, execution_capacity, split_capacity;
     struct memory *memory;                   /* of the next core that is made; NULL: its own */
     struct executor *pipeline, *attribution; /* of all cores and of their profiles; or NULL */
     struct tap_bus *bus;

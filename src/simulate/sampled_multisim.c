@@ -22,7 +22,7 @@
 
 enum { PAIRS_IN_TURN = 2, PARTS = 2, ROOMS = 8 };
 enum {
-    NEEDLESS = IDEAL_IMISS | IDEAL_BMISP | IDEAL_STFWD
+    NEEDLESS = IDEAL_IMISS | IDEAL_BMISP | IDEAL_STFWD | IDEAL_SPLIT
 }; /* at times, as core_needless() tells */
 static_assert(MULTISIM_PAIRS % PAIRS_IN_TURN == 0, "all pairs have as many turns");
 
@@ -250,8 +250,14 @@ static bool time_as_it_is(const struct sampled_multisim *multisim, const struct 
 
 /* The simulations of a cell, which threads take one after the other: as it is, with each category,
  * and with the pairs whose turn it is. Those that others may make needless come last. */
-enum { AS_IT_IS, FIRST_CATEGORY, FIRST_PAIR = FIRST_CATEGORY + MULTISIM_CATEGORIES, THREADS = 4 };
-enum { RUNS = FIRST_PAIR + MULTISIM_PAIRS };
+enum {
+    AS_IT_IS,
+    FIRST_CATEGORY,
+    SPLIT = FIRST_CATEGORY + MULTISIM_CATEGORIES,
+    FIRST_PAIR,
+    RUNS = FIRST_PAIR + MULTISIM_PAIRS,
+    THREADS = 4
+};
 struct cell_runs {
     struct sampled_multisim *multisim;
     const struct lane *lane;
@@ -275,14 +281,15 @@ static uint32_t run_at(uint32_t place) {
         AS_IT_IS,           FIRST_CATEGORY + 1, /* dmiss */
         FIRST_CATEGORY + 2, FIRST_CATEGORY + 3, FIRST_CATEGORY + 4,
         FIRST_CATEGORY + 5, FIRST_CATEGORY + 7, /* win */
-        FIRST_CATEGORY + 0, /* imiss, bmisp and stfwd: core_needless() tells of them */
-        FIRST_CATEGORY + 6, FIRST_CATEGORY + 8};
+        FIRST_CATEGORY + 0, /* imiss, bmisp, stfwd, split: core_needless() tells of them */
+        FIRST_CATEGORY + 6, FIRST_CATEGORY + 8, SPLIT};
     return place < FIRST_PAIR ? ORDER[place] : place;
 }
 
 static uint32_t set_of(const struct cell_runs *runs, uint32_t run) {
     const uint32_t *sets = runs->multisim->sets;
     return run == AS_IT_IS    ? 0
+           : run == SPLIT     ? IDEAL_SPLIT
            : run < FIRST_PAIR ? sets[run - FIRST_CATEGORY]
                               : sets[pair_of(runs->lane, run - FIRST_PAIR)];
 }
@@ -376,6 +383,7 @@ static bool simulate_cell(struct sampled_multisim *multisim, struct lane *lane,
                                     .cycles = runs.as_it_is};
     for (uint32_t i = 0; i < MULTISIM_COSTS; i++)
         cell->saved[i] = i < MULTISIM_CATEGORIES ? all - with[i].cycles : NAN;
+    cell->saved[MULTISIM_SPLIT] = all - runs.with[SPLIT].cycles;
     for (uint32_t k = 0; k < lane->pairs; k++) {
         const uint32_t cost = pair_of(lane, k), set = multisim->sets[cost];
         const double times[] = {all, with[__builtin_ctz(set)].cycles,
@@ -483,9 +491,9 @@ static void add_costs(struct sampled_multisim *multisim, double weight,
         struct multisim_weighted *before = multisim->before[cell->part][i];
         if (isnan(cell->saved[i]))
             continue;
-        multisim_sums_add(&sums[MULTISIM_TO_ALL], &before[MULTISIM_TO_ALL],
-                          i < MULTISIM_CATEGORIES ? single : pair, cell->cycles.all,
-                          cell->saved[i]);
+        const bool is_pair = i >= MULTISIM_CATEGORIES && i != MULTISIM_SPLIT;
+        multisim_sums_add(&sums[MULTISIM_TO_ALL], &before[MULTISIM_TO_ALL], is_pair ? pair : single,
+                          cell->cycles.all, cell->saved[i]);
         if (i < MULTISIM_CATEGORIES)
             multisim_sums_add(&sums[MULTISIM_TO_EVENTS], &before[MULTISIM_TO_EVENTS], single,
                               cell->cycles.events[i], cell->saved[i]);

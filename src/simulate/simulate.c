@@ -108,6 +108,36 @@ static bool count_executions(struct simulation_state *run, const struct trace_ba
     return true;
 }
 
+/* Whether the machine minds where it lies. */
+static inline bool is_split(const struct memory_access *access, uint64_t line, uint64_t block) {
+    const uint64_t most = access->is_store ? block : line;
+    return (access->address & most) + access->size_bytes - 1 > most;
+}
+
+static bool count_splits(struct simulation_state *run, const struct trace_batch *piece,
+                         struct error *error) {
+    struct simulation *simulation = run->simulation;
+    const struct machine *machine = run->options->machine;
+    const uint64_t line = machine->l1d.line - 1, store_block = machine->core.store_block - 1;
+    const uint64_t block = machine->core.store_block && store_block < line ? store_block : line;
+    const struct dynamic_insn *insn = piece->insns, *end = insn + piece->insn_count;
+    const uint32_t first = (uint32_t)piece->first_access;
+    if (!run->options->count_splits)
+        return true;
+    if (!array_zeroed_room(simulation->splits, run->split_capacity, simulation->execution_count))
+        return error_set(error, "out of memory for accesses over lines");
+    for (uint32_t at = 0; at < piece->access_count; at++) {
+        if (__builtin_expect(!is_split(&piece->accesses[at], line, block), 1))
+            continue;
+        while (insn < end &&
+               (!insn->memory_count || insn->memory - first + insn->memory_count <= at))
+            insn++;
+        if (insn < end && !(insn->flags & (DYN_FAULT | DYN_REP)))
+            simulation->splits[insn->insn] += run->step.weight;
+    }
+    return true;
+}
+
 static bool teach_observers(struct simulation_state *run, const struct code *code,
                             struct error *error) {
     const struct simulation_options *options = run->options;
@@ -134,7 +164,8 @@ bool run_show_piece(struct simulation_state *run, struct lane *lane,
             return false;
     }
     return (!lane->calls || call_lane_see(lane->calls, code, piece, true, error)) &&
-           count_executions(run, piece, error) && teach_observers(run, code, error);
+           count_executions(run, piece, error) && count_splits(run, piece, error) &&
+           teach_observers(run, code, error);
 }
 
 /* The accesses where the layout puts them. */
@@ -443,6 +474,7 @@ void simulation_free(struct simulation *simulation) {
     free(simulation->cells);
     free(simulation->slots);
     free(simulation->executions);
+    free(simulation->splits);
     free(simulation->threads);
     free(simulation->slices);
     free(simulation->regions.samples);

@@ -89,6 +89,8 @@ struct simulation_options {
         uint32_t thread;
     } start;
 
+    bool count_splits; /* fill `splits` below */
+
     bool series; /* fill `series` below */
     bool graph;  /* fill `breakdown` below from the dependence graphs of all cores */
     /* With these categories; NULL: the standard ones. Their sets of instructions may grow while
@@ -152,6 +154,9 @@ struct simulation {
     uint64_t slot_count;
     uint64_t *executions; /* per static instruction */
     uint32_t execution_count;
+    uint64_t *splits; /* likewise, as many: loads and stores that lie in two lines of the L1D, or
+                         stores in two blocks (core.store_block), but for repeated string
+                         instructions. NULL: not counted */
 
     /* Of cores in order: true causes of all cycles, and what happened to instructions (by static
      * instruction). Regions that are combined have none. NULL: no core was in order. */

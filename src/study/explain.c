@@ -260,6 +260,7 @@ static bool sample_rest(struct explanation *run, struct error *error) {
         .start = {last ? starts : NULL, last, last ? stack_start_thread(last) : 0},
         .instructions = forecasting.observers,
         .instruction_observer_count = forecasting.observer_count,
+        .count_splits = forecasting.multisim != NULL,
         .sampling = run->request.sampling,
         .selection = {.thread = -1},
         .watcher = watcher_of(run->request.watch)};

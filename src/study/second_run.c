@@ -310,6 +310,7 @@ static struct region_run *new_regions(struct second_run *run, struct error *erro
         .ideal = run->request->ideal,
         .instructions = forecasting->observers,
         .instruction_observer_count = forecasting->observer_count,
+        .count_splits = forecasting->multisim != NULL,
         .isa = run->request->isa,
         .chained = true,
         .details = run->request->details,
@@ -410,6 +411,7 @@ static bool sample_again(struct second_run *run, struct error *error) {
                                                .instructions = forecasting.observers,
                                                .instruction_observer_count =
                                                    forecasting.observer_count,
+                                               .count_splits = forecasting.multisim != NULL,
                                                .sampling = run->request->sampling,
                                                .selection = {.thread = -1},
                                                .watcher = watcher_of(run->request->watch)};

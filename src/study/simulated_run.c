@@ -186,6 +186,7 @@ bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error 
         return false;
     options->instructions = run->forecasting.observers;
     options->instruction_observer_count = run->forecasting.observer_count;
+    options->count_splits = run->forecasting.multisim != NULL;
     bool good = simulate(run, error);
     if (good && run->simulation.threads_met)
         good = begin_together(run, exec_status, error) && simulate(run, error);

@@ -22,6 +22,7 @@ small() {
     strings) echo 100 ;;
     bigcode) echo 2 ;;
     pages) echo 20000 512 ;;
+    packed) echo packed 5000 ;;
     threads) echo 5000 3 ;;
     counters) echo together 3 20000 ;;
     tallies) echo static 3 20000 ;;

@@ -65,6 +65,7 @@ program: $(if $(PROGRAM),$(B)/culprit) plugin
 record = $(shell mkdir -p $(dir $(1)); printf '%s\n' '$(2)' | cmp -s - $(1) || \
 	printf '%s\n' '$(2)' > $(1))
 ifneq ($(filter-out clean help deps deps-browser deps-cluster deps-develop,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out clean help deps deps-browser deps-develop deps-fleet,$(or $(MAKECMDGOALS),all)),)
 $(call record,$(B)/flags,$(CC) $(CPPFLAGS) $(ALL_CFLAGS))
 $(call record,$(B)/sources,$(SOURCES))
 $(shell mkdir -p $(B)/tests $(addprefix $(B)/,$(sort $(dir $(SOURCES) $(PROGRAM)))))
@@ -271,6 +272,13 @@ $(B)/tests/%: tests/unit/%.c $(B)/libculprit.a $(B)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(ALL_CFLAGS) -O0 -o $@ $< $(B)/libculprit.a $(LDFLAGS) -lcmocka $(LIBS)
 
+# A server of PostgreSQL, and what may happen to it.
+FLEET_PACKAGES := postgresql postgresql-client util-linux
+deps-fleet:
+	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(FLEET_PACKAGES)
+test-fleet: deps-fleet
+	@$(MAKE) --no-print-directory all
+	@tests/run.sh $(B) fleet
 # Long tests, one after the other; benchmarks, likewise, so that nothing disturbs them.
 soak: all unit-tests
 	@tests/run.sh $(B) soak
@@ -385,6 +393,7 @@ help:
 	@echo 'make test            install what is missing, build, run every test (TESTS=unit or e2e: some)'
 	@echo 'make test-sanitize   the unit tests under AddressSanitizer and UBSan'
 	@echo 'make test-cluster    --cluster on a Slurm of four nodes of its own'
+	@echo 'make test-fleet      a server of PostgreSQL that daemons send to, and what may happen to it'
 	@echo 'make test-browser    pages of --html in a browser, and pictures of their views'
 	@echo 'make soak            the long tests'
 	@echo 'make bench           benchmarks of speed and memory'
@@ -393,6 +402,7 @@ help:
 	@echo 'make deb             Debian packages, in build/deb'
 	@echo 'make deps            install the Debian packages that building and testing need'
 	@echo 'make deps-cluster    also Slurm, for test-cluster'
+	@echo 'make deps-fleet      also a server of PostgreSQL, for test-fleet'
 	@echo 'make deps-browser    also a browser, for test-browser'
 	@echo 'make deps-develop    also those for format, lint and fuzz'
 	@echo 'make format          clang-format; format-check only looks'
@@ -403,6 +413,7 @@ help:
 	@echo '                     debuggers; build/debug), V=1 (whole commands)'
 
 .PHONY: all program deb plugin workloads deps deps-browser deps-cluster deps-develop demo test test-sanitize test-browser test-cluster unit-tests soak bench fuzz \
+.PHONY: all program deb plugin workloads deps deps-browser deps-develop deps-fleet demo test test-fleet test-sanitize test-browser unit-tests soak bench fuzz \
 	fuzz-targets format format-check lint lint-rooms lint-cppcheck lint-clang-tidy install uninstall clean help
 
 -include $(shell find $(B) -path '*/deb' -prune -o -name '*.d' -type f -print 2>/dev/null)

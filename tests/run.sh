@@ -1,9 +1,9 @@
 #!/bin/bash
-# run.sh BUILD [unit|e2e|browser|cluster|soak]: runs the tests against what was built in BUILD; without a kind, the
+# run.sh BUILD [unit|e2e|browser|cluster|fleet|soak]: runs the tests against what was built in BUILD; without a kind, the
 # unit tests and the end-to-end tests.
 #
 # A test file is a cmocka program (BUILD/tests/test_*) or a script (tests/e2e/*.sh, tests/browser/*.sh,
-# tests/soak/*.sh);
+# tests/fleet/*.sh, tests/soak/*.sh);
 # both print TAP: `ok N name`, `not ok N name`, `... # SKIP reason`, and the plan `1..N`. Each file
 # runs with a time limit, JOBS of them at once. A file that dies, ends early, or prints no result
 # counts as a failure of its own. Prints one line per file, with the time and the processor time that
@@ -30,8 +30,9 @@ e2e) files=(tests/e2e/*.sh) ;;
 cluster) files=(tests/cluster/*.sh) jobs=1 ;;
 soak) files=(tests/soak/*.sh) jobs=1 ;;
 browser) files=(tests/browser/*.sh) jobs=1 ;;
+fleet) files=(tests/fleet/*.sh) ;;
 '') files=(tests/e2e/*.sh "$build"/tests/test_*) ;;
-*) echo "run.sh: the kind of tests is unit, e2e, browser, cluster or soak, not '$kind'" >&2; exit 2 ;;
+*) echo "run.sh: the kind of tests is unit, e2e, browser, cluster, fleet or soak, not '$kind'" >&2; exit 2 ;;
 esac
 
 # What takes longest begins first, so that no processor waits for it at the end.
@@ -50,7 +51,7 @@ limit_of() {
     case $1 in
     tests/soak/*) echo 7200 ;;
     tests/cluster/*) echo 3600 ;;
-    tests/e2e/*) echo "${E2E_TIMEOUT:-1200}" ;;
+    tests/e2e/* | tests/fleet/*) echo "${E2E_TIMEOUT:-1200}" ;;
     *) echo "${UNIT_TIMEOUT:-600}" ;;
     esac
 }

@@ -9,6 +9,7 @@
 #include "store/address.h"
 #include "store/push.h"
 #include "store/server.h"
+#include "util/order.h"
 #include "util/text.h"
 
 bool epochs_init(struct epochs_request *request, struct error *error) {
@@ -70,12 +71,18 @@ static bool send_waiting(struct push *push, const char *host, struct sent *sent,
     return good;
 }
 
+ORDER(by_number, int64_t, ascending(*a, *b))
+
+/* In the order in which they were begun, whatever the clock said. */
 static bool send_chosen(struct epochs_request *request, struct push *push, struct sent *sent,
                         struct error *error) {
     int64_t *epochs = NULL;
     size_t count;
-    const bool good = epochs_choose(push->file, request, &epochs, &count, error) &&
-                      send_each(push, epochs, count, sent, error);
+    bool good = epochs_choose(push->file, request, &epochs, &count, error);
+    if (good) {
+        qsort(epochs, count, sizeof *epochs, by_number);
+        good = send_each(push, epochs, count, sent, error);
+    }
     free(epochs);
     return good;
 }
@@ -96,6 +103,10 @@ bool epochs_push(struct epochs_request *request, struct error *error) {
             printf("; %zu %s there already", sent.present, sent.present == 1 ? "was" : "were");
         putchar('\n');
     }
+    if (good && push.others)
+        printf("host name %s is in use by %s other machine%s as well: their epochs stand under one "
+               "name\n",
+               push.host, text_grouped(push.others).s, text_plural(push.others));
     push_end(&push);
     store_close(server);
     store_close(file);

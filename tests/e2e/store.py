@@ -198,9 +198,14 @@ def dump(path):
             print(f"{session}/{event} {image} {command} {offset:x}:{signature:x}={value}")
 
 
-if sys.argv[1] == "make":
-    make(sys.argv[2], sys.argv[3:])
-elif sys.argv[1] == "fleet":
-    fleet(sys.argv[2], **{word.split("=")[0]: int(word.split("=")[1]) for word in sys.argv[3:]})
-else:
-    dump(sys.argv[2])
+def main():
+    if sys.argv[1] == "make":
+        make(sys.argv[2], sys.argv[3:])
+    elif sys.argv[1] == "fleet":
+        fleet(sys.argv[2], **{word.split("=")[0]: int(word.split("=")[1]) for word in sys.argv[3:]})
+    else:
+        dump(sys.argv[2])
+
+
+if __name__ == "__main__":
+    main()

@@ -12,8 +12,9 @@
 #include "util/array.h"
 #include "util/order.h"
 
-#define ALL_HOSTS ""     /* the host of sums over all */
-enum { DAYS_MAX = 400 }; /* of an epoch */
+#define ALL_HOSTS ""                           /* the host of sums over all */
+#define DAYS_MAX  400                          /* of an epoch */
+#define START_MAX INT64_C(8000000000000000000) /* as the statements have it: in 2223 */
 
 /* ---- what a sum is of ---- */
 
@@ -54,8 +55,10 @@ static int64_t end_of(const struct store_session *session) {
 }
 
 bool day_sums_have(const struct store_session *session) {
-    return session->kind == SESSION_LIVE && session->start > 0 && session->weight == 1 &&
-           end_of(session) - session->start <= DAYS_MAX * DAY_NS;
+    const int64_t reached = session->end ? session->end : session->saved;
+    return session->kind == SESSION_LIVE && session->weight == 1 && session->start > 0 &&
+           session->start <= START_MAX && reached > 0 &&
+           reached / DAY_NS - session->start / DAY_NS <= DAYS_MAX;
 }
 
 /* A live epoch as far as days go. */
@@ -75,7 +78,7 @@ struct epochs {
 /* Milliseconds, so that sums over all epochs of a fleet are no larger than a number. */
 static struct day_epochs mark_of(const struct store_session *session) {
     return (struct day_epochs){1, (uint64_t)session->id,
-                               (uint64_t)session->saved / 1000000 % 1000000000};
+                               (uint64_t)(session->saved / 1000000 % 1000000000)};
 }
 
 static bool note_epoch(void *context, const struct store_session *session,
@@ -423,7 +426,9 @@ static bool make_day(struct making *making, const struct parts *parts, size_t be
                      struct telling *telling) {
     int64_t *sums = calloc(end - begin + 1, sizeof *sums);
     size_t hosts = 0;
-    bool good = sums || database_out_of_memory(making->store, making->error);
+    bool good = true;
+    if (!sums)
+        return database_out_of_memory(making->store, making->error);
     for (size_t i = begin, next; good && i < end && !telling->ended; i = next) {
         next = host_end(parts, i);
         good = make_host_day(making, &parts->items[i], next - i, &sums[hosts++]);
@@ -440,7 +445,10 @@ static bool remove_unwanted(struct making *making) {
     for (size_t i = 0; i < sums->count; i++) {
         if (sums->items[i].wanted)
             continue;
-        if (!store_remove_session(making->store, sums->items[i].id, making->error))
+        if (!write_begin(making->store, making->error) ||
+            !write_end(making->store,
+                       session_erase(making->store, sums->items[i].id, making->error),
+                       making->error))
             return false;
         making->made->removed++;
     }

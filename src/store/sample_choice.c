@@ -27,7 +27,7 @@ static int64_t middle_of(const struct store_session *session, const struct store
     const bool sliced = slice->end > slice->begin;
     const int64_t begin = sliced ? slice->begin : session->start;
     const int64_t end = sliced ? slice->end : reached;
-    return end > begin ? begin + (end - begin) / 2 : begin;
+    return end > begin ? begin + (int64_t)(((uint64_t)end - (uint64_t)begin) / 2) : begin;
 }
 
 static bool lies_between(int64_t middle, int64_t since, int64_t until) {

@@ -5,8 +5,10 @@
 #define REACHED "(CASE WHEN \"end\" = 0 THEN saved ELSE \"end\" END)"
 #define DAY     "86400000000000"
 
-/* Those that day_sums_have() admits. */
-#define HAS_DAYS "kind = 0 AND weight = 1 AND start > 0 AND " REACHED " - start <= 400 * " DAY
+/* Those that day_sums_have() admits; of no times whatever are numbers too large. */
+#define HAS_DAYS                                                                                   \
+    "kind = 0 AND weight = 1 AND start BETWEEN 1 AND 8000000000000000000 AND " REACHED             \
+    " > 0 AND " REACHED " / " DAY " - start / " DAY " <= 400"
 
 const char *const STATEMENTS[STATEMENT_COUNT] = {
     [ADD_SESSION] = "INSERT INTO session(kind, name, host, kernel, processor, weight, start, "

@@ -142,6 +142,21 @@ static bool once(void *context, size_t done, size_t all) {
     return done < 20;
 }
 
+/* Times that cannot be are read from epochs, and nothing overflows. */
+static void impossible_times(void **state) {
+    struct store *store = ((struct fixture *)*state)->store;
+    static const int64_t TIMES[][2] = {{1, INT64_MIN + 1}, {1, INT64_MAX},   {INT64_MAX, INT64_MAX},
+                                       {INT64_MIN, 5},     {DAY(1), DAY(0)}, {0, 1}};
+    add_fleet(store);
+    for (size_t i = 0; i < sizeof TIMES / sizeof *TIMES; i++)
+        add_epoch(store, "odd", TIMES[i][0], TIMES[i][1], (unsigned)(100 + i), 0xa1);
+    make_sums(store);
+    same(store, "*", 0, 0, NULL);
+    same(store, "odd", 0, 0, NULL);
+    same(store, "*", DAY(0), DAY(3), NULL);
+    make_sums(store);
+}
+
 /* Interrupted, it goes on; a day that is not over has no sum. */
 static void interrupted(void **state) {
     struct store *store = ((struct fixture *)*state)->store;
@@ -225,6 +240,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(sums_equal_epochs, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(void_when_epochs_change, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(impossible_times, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(interrupted, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(builds, fixture_setup, fixture_teardown),
         cmocka_unit_test(hosts_by_pattern),

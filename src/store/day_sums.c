@@ -339,6 +339,7 @@ static bool make_sum(struct making *making, struct store_session *as, const stru
                              profile_sum_write(&adding.sum, store, *id, error),
                          error);
     profile_sum_free(&adding.sum);
+    as->name = as->kernel = as->processor = NULL; /* they end here */
     making->made->made += good;
     making->made->epochs += good && *as->host ? of->epochs.count : 0;
     return good;

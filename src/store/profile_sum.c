@@ -171,7 +171,9 @@ bool profile_sum_write(struct profile_sum *sum, struct store *store, int64_t ses
                        struct error *error) {
     int64_t *events = calloc(sum->events.count + 1, sizeof *events);
     int64_t *processes = calloc(sum->processes.count + 1, sizeof *processes);
-    bool good = (events && processes) || database_out_of_memory(store, error);
+    bool good = events && processes;
+    if (!good)
+        database_out_of_memory(store, error);
     good = good && write_events(sum, store, session, events, error) &&
            write_processes(sum, store, session, processes, error);
     for (size_t i = 0; good && i < sum->count; i++) {

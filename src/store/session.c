@@ -308,12 +308,12 @@ bool session_list_read_some(struct store *store, struct session_list *list,
     memset(list, 0, sizeof *list);
     struct statement *statement = database_bind(store, number, data, count, error);
     bool good = keep_sessions(store, list, statement, error);
-    int64_t *sorted = calloc(list->count + 1, sizeof *sorted);
+    int64_t *sorted = good ? calloc(list->count + 1, sizeof *sorted) : NULL;
     if (good && !sorted)
         good = database_out_of_memory(store, error);
     if (good && list->count)
         qsort(list->entries, list->count, sizeof *list->entries, by_session_number);
-    for (size_t i = 0; good && i < list->count; i++)
+    for (size_t i = 0; sorted && i < list->count; i++)
         sorted[i] = list->entries[i].session.id;
     good =
         good && read_named(store, list, sorted, list->count, NAME_EVENTS, keep_named_events, error);

@@ -19,17 +19,13 @@ static void put(char shown[PATH_MAX], size_t *used, const char *text, size_t len
 /* Of "user:password@": what stands before ':' and the '@'. The last '@' ends it, since a password
  * that was not encoded may have others. */
 static const char *put_user(char shown[PATH_MAX], size_t *used, const char *at) {
-    const size_t authority = strcspn(at, "/?");
-    const char *end = at + authority;
-    const char *last = memrchr(at, '@', authority);
+    const char *last = memrchr(at, '@', strcspn(at, "/?"));
     /* A password may have '/' and '?' unencoded, too: nothing of it is shown then. */
     const char *beyond = strrchr(at, '@');
     if (!last && beyond && memchr(at, ':', (size_t)(beyond - at)))
         last = beyond;
     if (!last)
         return at;
-    if (last > end)
-        end = last;
     put(shown, used, at, strcspn(at, ":@"));
     put(shown, used, "@", 1);
     return last + 1;

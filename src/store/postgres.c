@@ -15,7 +15,11 @@
 #include "store/address.h"
 #include "util/array.h"
 
-enum { PARAMETERS_MAX = 16, ROWS_AT_ONCE = 256, OLDEST_SERVER = 140000 };
+enum { PARAMETERS_MAX = 16, ROWS_AT_ONCE = 512, OLDEST_SERVER = 140000 };
+
+/* Cursors are read to their end, and sort the rows of many sessions. */
+static const char SETTINGS[] = "SET search_path = culprit, pg_temp; SET cursor_tuple_fraction = 1; "
+                               "SET work_mem = '32MB'; SET jit = off";
 
 /* ---- errors ---- */
 
@@ -95,8 +99,7 @@ static bool open_server(struct store *store, const char *address, struct error *
     if (!(store->connection = calloc(1, sizeof(struct postgres_connection))))
         return database_out_of_memory(store, error);
     if (!libpq_load(&postgres_of(store)->libpq, error) || !connect_server(store, address, error) ||
-        !postgres_execute(store, "SET search_path = culprit, pg_temp", error) ||
-        !postgres_read_version(store, &foreign, error))
+        !postgres_execute(store, SETTINGS, error) || !postgres_read_version(store, &foreign, error))
         return false;
     const int version = postgres_of(store)->version;
     if (foreign)
@@ -515,7 +518,7 @@ static void rollback(struct store *store) {
 
 const struct backend POSTGRES_BACKEND = {
     .statements = POSTGRES_STATEMENTS,
-    .sessions_at_once = 256,
+    .sessions_at_once = 64,
     .filters = true,
     .open = open_server,
     .close = close_server,

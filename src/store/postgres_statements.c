@@ -9,7 +9,8 @@
 #define EVENT                                                                                      \
     " AND (?2::bytea = '' OR event = ANY(ARRAY(SELECT id FROM event WHERE session = ANY(?1) AND "  \
     "name = ?2)))"
-#define OF_DAY "day = (SELECT day FROM session WHERE id = ?1)"
+#define PROCESSES "AND process.session = ANY(?1) AND process.day " DAYS " "
+#define OF_DAY    "day = (SELECT day FROM session WHERE id = ?1)"
 
 const char *const POSTGRES_STATEMENTS[STATEMENT_COUNT] = {
     [ADD_SESSION] = "INSERT INTO session(day, kind, name, host, kernel, processor, weight, start, "
@@ -48,7 +49,7 @@ const char *const POSTGRES_STATEMENTS[STATEMENT_COUNT] = {
         "total, profile.session, " PROCESS_COLUMNS
         " FROM profile JOIN (SELECT id AS of, start FROM session) s ON s.of = profile.session "
         "LEFT JOIN process ON process.day = profile.day AND process.id = process "
-        "AND process.session = profile.session "
+        "AND process.session = profile.session " PROCESSES
         "WHERE profile.session = ANY(?1) AND profile.day " DAYS EVENT
         " ORDER BY s.start, profile.session, image, process, event, profile.id",
     [WALK_IMAGES] = "SELECT DISTINCT image FROM profile WHERE session = ANY(?1) AND day " DAYS
@@ -61,7 +62,7 @@ const char *const POSTGRES_STATEMENTS[STATEMENT_COUNT] = {
         "SELECT calls.id, process, event, data, calls.session, " PROCESS_COLUMNS
         " FROM calls JOIN (SELECT id AS of, start FROM session) s ON s.of = calls.session "
         "LEFT JOIN process ON process.day = calls.day AND process.id = process "
-        "AND process.session = calls.session "
+        "AND process.session = calls.session " PROCESSES
         "WHERE calls.session = ANY(?1) AND calls.day " DAYS EVENT
         " ORDER BY s.start, calls.session, process, event",
     [ADD_CALLS_IMAGE] = "UPDATE calls SET images = array_append(images, ?1) "
@@ -73,7 +74,8 @@ const char *const POSTGRES_STATEMENTS[STATEMENT_COUNT] = {
     [SWEEP_SENT_SYMBOLS] = "",
     /* What was sent since the oldest day that there is stays; all of it, where sessions are of no
      * known day. */
-    [SWEEP_IMAGES] = "DELETE FROM image WHERE seen < (SELECT min(day) - 1 FROM session)",
+    [SWEEP_IMAGES] =
+        "DELETE FROM image WHERE seen < (SELECT least(min(day), today()) - 1 FROM session)",
     [SWEEP_SYMBOLS] = "DELETE FROM symbols WHERE code NOT IN (SELECT code FROM image)",
     [CHECK_SYMBOLS] = "SELECT id FROM image WHERE EXISTS "
                       "(SELECT FROM symbols WHERE symbols.code = image.code)",

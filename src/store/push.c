@@ -317,7 +317,7 @@ static bool refer(struct sending *sending, const struct numbers *numbers, int64_
 static bool copy_profile(struct copy *copy, struct sending *sending, struct statement *statement,
                          struct error *error) {
     struct store *file = sending->push->file;
-    int64_t image, process, event;
+    int64_t image = 0, process = 0, event = 0;
     size_t size, count;
     const void *blob = column_bytes(statement, 5, &size);
     struct error damage;
@@ -353,7 +353,7 @@ static bool renumber(struct sending *sending, size_t count, struct error *error)
 static bool copy_calls(struct copy *copy, struct sending *sending, struct statement *statement,
                        struct error *error) {
     struct store *file = sending->push->file;
-    int64_t process, event;
+    int64_t process = 0, event = 0;
     size_t size, count, image_count;
     const void *blob = column_bytes(statement, 4, &size);
     struct error damage;

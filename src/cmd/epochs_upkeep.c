@@ -8,6 +8,8 @@
 
 #include "live/daemon_lock.h"
 #include "live/daemon_request.h"
+#include "live/resolver.h"
+#include "store/push.h"
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/text.h"
@@ -123,22 +125,43 @@ bool epochs_remove(struct epochs_request *request, struct error *error) {
     return good;
 }
 
+/* All but those that wait to be sent and the one that goes on. */
+static bool prune_but(struct store *store, struct store_retention *retention,
+                      const struct push_queue *waiting, const struct ongoing *ongoing,
+                      uint64_t *removed, struct error *error) {
+    int64_t *kept = malloc((waiting->count + 1) * sizeof *kept);
+    if (!kept)
+        return error_set(error, "out of memory");
+    for (size_t i = 0; i < waiting->count; i++)
+        kept[i] = waiting->epochs[i].session;
+    kept[waiting->count] = ongoing->epoch;
+    retention->kept = kept;
+    retention->kept_count = waiting->count + 1;
+    const bool good = store_prune(store, retention, removed, error);
+    free(kept);
+    return good;
+}
+
 bool epochs_prune(struct epochs_request *request, struct error *error) {
     struct store *store = epochs_open(request, STORE_WRITE, error);
     if (!store)
         return false;
     double age = (double)clock_since_1970() - request->older_seconds * 1e9;
     int64_t before = request->older_seconds && age > 0 ? (int64_t)age : 0;
+    struct store_retention retention = {.before = before, .bytes = request->size_bytes};
+    struct push_queue waiting = {0};
+    struct live_host host;
     struct ongoing ongoing;
     uint64_t removed;
+    live_host_read(&host);
     bool good = read_ongoing(store, &ongoing, error) &&
-                store_prune(store,
-                            &(struct store_retention){.before = before,
-                                                      .bytes = request->size_bytes,
-                                                      .kept = &ongoing.epoch,
-                                                      .kept_count = 1},
-                            &removed, error);
+                push_queue_read_begun(store, host.name, &waiting, error) &&
+                prune_but(store, &retention, &waiting, &ongoing, &removed, error);
     if (good) {
+        if (waiting.count)
+            printf("%zu epoch%s to be sent, and stay%s ('culprit epochs remove' removes any)\n",
+                   waiting.count, waiting.count == 1 ? " waits" : "s wait",
+                   waiting.count == 1 ? "s" : "");
         printf("removed %" PRIu64 " epoch%s\n", removed, text_plural(removed));
         if (ongoing.epoch && (ongoing.saved < before || request->size_bytes))
             printf("epoch %" PRId64 " stays: it goes on, and process %d collects "
@@ -146,6 +169,7 @@ bool epochs_prune(struct epochs_request *request, struct error *error) {
                    ongoing.epoch, (int)ongoing.daemon);
         print_unused(request, store);
     }
+    push_queue_free(&waiting);
     store_close(store);
     return good;
 }

@@ -257,6 +257,24 @@ static bool merge_pair(struct store *store, int64_t target, int64_t other, struc
     return good;
 }
 
+/* What was sent is not sent again: the samples of those that wait would never be. */
+static bool sent_alike(struct store *store, const int64_t *sessions, size_t count,
+                       struct error *error) {
+    size_t sent = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct statement *statement = BIND(store, WAS_SENT, error, INTEGER(sessions[i]));
+        if (!statement || database_step(store, statement, error) <= 0)
+            return false;
+        sent += column_integer(statement, 0) > 0;
+        database_reset(statement);
+    }
+    return !sent || sent == count ||
+           error_set(error,
+                     "%s: some of these epochs were sent to a server, and others were not: send "
+                     "them first (culprit epochs export --push ADDRESS)",
+                     store->path);
+}
+
 bool store_merge_sessions(struct store *store, const int64_t *sessions, size_t count,
                           struct error *error) {
     int64_t *sorted = calloc(count + 1, sizeof *sorted);
@@ -264,7 +282,8 @@ bool store_merge_sessions(struct store *store, const int64_t *sessions, size_t c
         return database_out_of_memory(store, error);
     bool good = write_begin(store, error);
     if (good) {
-        good = sort_by_start(store, sessions, count, sorted, error);
+        good = sort_by_start(store, sessions, count, sorted, error) &&
+               sent_alike(store, sessions, count, error);
         for (size_t i = 1; good && i < count; i++)
             good = merge_pair(store, sorted[0], sorted[i], error);
         good = write_end(store, good, error);

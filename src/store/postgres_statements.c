@@ -71,6 +71,7 @@ const char *const POSTGRES_STATEMENTS[STATEMENT_COUNT] = {
     [ERASE_CALLS_IMAGES] = "",
     [ERASE_SLICED_CALLS_IMAGES] = "",
     [ERASE_SENT] = "",
+    [WAS_SENT] = "SELECT count(*) FROM session WHERE id = ?1 AND false",
     [SWEEP_SENT_SYMBOLS] = "",
     /* What was sent since the oldest day that there is stays; all of it, where sessions are of no
      * known day. */

@@ -22,6 +22,9 @@ struct push_queue {
 };
 bool push_queue_read(struct store *file, const char *host, struct push_queue *queue,
                      struct error *error);
+/* Likewise, but empty when the file was never sent to a server. */
+bool push_queue_read_begun(struct store *file, const char *host, struct push_queue *queue,
+                           struct error *error);
 void push_queue_free(struct push_queue *queue);
 /* Gives up the oldest until the queue has at most so many bytes; they stay in the file, until they
  * are pruned. How many, in *given_up. */

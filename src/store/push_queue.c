@@ -1,6 +1,7 @@
 /* Which epochs of a file wait to be sent. */
 #include <stdlib.h>
 
+#include "store/address.h"
 #include "store/database.h"
 #include "store/push.h"
 #include "util/array.h"
@@ -31,6 +32,23 @@ bool push_queue_read(struct store *file, const char *host, struct push_queue *qu
     if (row < 0)
         push_queue_free(queue);
     return row == 0;
+}
+
+bool push_queue_read_begun(struct store *file, const char *host, struct push_queue *queue,
+                           struct error *error) {
+    *queue = (struct push_queue){0};
+    if (store_is_address(file->path))
+        return true;
+    struct statement *statement = database_bind(file, GET_IDENTITY, NULL, 0, error);
+    const int row = statement ? database_step(file, statement, error) : -1;
+    if (row < 0)
+        return false;
+    size_t server = 0;
+    if (row) {
+        column_bytes(statement, 1, &server);
+        database_reset(statement);
+    }
+    return !server || push_queue_read(file, host, queue, error);
 }
 
 static bool give_up(struct store *file, int64_t session, struct error *error) {

@@ -109,6 +109,8 @@ const char *const STATEMENTS[STATEMENT_COUNT] = {
     [COUNT_SENT] = "SELECT count(*) FILTER (WHERE given_up = 0), "
                    "count(*) FILTER (WHERE given_up <> 0) FROM sent "
                    "WHERE server = (SELECT server FROM identity)",
+    [WAS_SENT] = "SELECT count(*) FROM sent WHERE session = ?1 AND server = "
+                 "(SELECT server FROM identity)",
     [SESSION_IMAGES] =
         "SELECT image FROM profile WHERE session = ?1 UNION SELECT image FROM calls_image WHERE "
         "calls IN (SELECT id FROM calls WHERE session = ?1) ORDER BY 1",

@@ -60,6 +60,7 @@ enum statement_number {
     ADD_SENT,
     GIVE_UP,
     COUNT_SENT,
+    WAS_SENT,
     SESSION_IMAGES,
     SESSION_PROCESSES,
     SESSION_PROFILES,

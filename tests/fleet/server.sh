@@ -200,6 +200,17 @@ cloned() {
 }
 check "a store that was cloned loses nothing" cloned
 
+# What was sent and what waits are not made one; what waits is not pruned.
+waiting() {
+    new_fleet && make_store "$one" host="$(uname -n)" epochs=3 && run epochs export --push "$(address owner)" --epoch 1 --store "$one" &&
+        fails_with 1 'some of these epochs were sent to a server' run epochs merge 1..2 --store "$one" &&
+        run epochs prune --older 1d --store "$one" | grep -q '^2 epochs wait to be sent, and stay' &&
+        [ "$(count_files "$one" | cut -d '|' -f 1)" = 2 ] && run epochs export --push "$(address owner)" --store "$one" &&
+        [ "$(count_server | cut -d '|' -f 1)" = 3 ] && run epochs prune --older 1d --store "$one" &&
+        [ "$(count_files "$one" | cut -d '|' -f 1)" = 0 ]
+}
+check "what waits is neither merged into what was sent nor pruned" waiting
+
 # ---- clocks
 clocks() {
     local now

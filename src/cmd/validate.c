@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/cluster.h"
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/validate.h"
@@ -34,6 +35,10 @@ static void take_warm_ups(struct argp_state *state, void *given, char *value) {
     free(list);
 }
 
+static void take_cluster(struct argp_state *state, void *verb, char *value) {
+    options_take_cluster(state, &((struct validate_job *)verb)->cluster, value);
+}
+
 #define REQUEST struct validate_job
 static const struct option_row OPTIONS[] = {
     HEADING(1, "What to validate:"),
@@ -54,6 +59,7 @@ static const struct option_row OPTIONS[] = {
          "'all': everything before them, as 'sim --regions' does by default)",
          GIVEN(regions_given)),
     JOBS_ROW(jobs, "regions"),
+    CLUSTER_ROW(take_cluster, "regions alone, of a list with --full; results lie in LIST.results"),
     HEADING(5, "Against this very machine:"),
     FLAG("host", host.wanted,
          "Compare the explanation of a command with what it takes here: user time in cycles of the "
@@ -105,6 +111,9 @@ static void check(struct argp_state *state, void *given) {
     if (!job->list && (!job->request.command || job->full))
         options_fail(state, "what to validate? (culprit validate [OPTION...] -- COMMAND..., or "
                             "culprit validate LIST.csv --full TRACE.ctrace)");
+    if (job->cluster.wanted && !job->list)
+        options_fail(state, "--cluster: nodes simulate regions of a list, cut out of a trace that "
+                            "they see (culprit validate LIST.csv --full TRACE.ctrace)");
     if (job->request.stop && !job->request.limit)
         options_fail(state, "--stop: ends the command at --limit N, which is missing");
     job->request.warm_up = 0;
@@ -161,7 +170,8 @@ static bool write_report(void *verb, struct error *error) {
 
 static bool prepare(void *verb, struct error *error) {
     struct validate_job *job = verb;
-    return machine_choice_load(&job->machines, &job->machine, error) &&
+    return (!job->cluster.wanted || cluster_is_here(error)) &&
+           machine_choice_load(&job->machines, &job->machine, error) &&
            verb_open_report(&job->verb, error);
 }
 
@@ -175,10 +185,19 @@ static bool run(void *verb, struct error *error) {
         return false;
     if (!(*machine = machine_choice_of(&job->machines, job->regions.isa, error)))
         return false;
+    const struct region_tasks tasks = {.watch = &verb_watch,
+                                       .cluster = &job->cluster,
+                                       .version = CULPRIT_VERSION,
+                                       .options = &job->machine,
+                                       .machine = *machine,
+                                       .ideal = job->machine.ideal,
+                                       .jobs = job->jobs,
+                                       .isa = job->regions.isa};
     const struct validate_simulation simulation = {.watch = &verb_watch,
                                                    .machine = *machine,
                                                    .ideal = job->machine.ideal,
-                                                   .jobs = job->jobs,
+                                                   .jobs = job->cluster.wanted ? 0 : job->jobs,
+                                                   .cluster = job->cluster.wanted ? &tasks : NULL,
                                                    .full = job->list ? job->full : job->run.full,
                                                    .list_path =
                                                        job->list ? job->list : job->run.list_path,
@@ -196,6 +215,7 @@ static void clean_up(void *verb) {
     validation_free(&job->validation);
     region_list_free(&job->regions);
     validate_run_free(&job->run);
+    cluster_options_free(&job->cluster);
 }
 
 static const struct verb *choose(void *verb) {

@@ -29,6 +29,7 @@ struct validate_job {
     struct validate_run_request request;
     uint64_t warm_ups[VALIDATE_MAX_WARM_UPS];
     uint32_t warm_up_count, jobs;
+    struct cluster_options cluster;
     bool regions_given; /* an option about regions */
 
     struct machine_choice machines;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simulate/regions.h"
 #include "util/array.h"
 
 static double ratio(double part, double whole) {
@@ -168,27 +167,44 @@ bool validation_full(struct validation *validation, const struct region_list *li
 /* ---- alone ---- */
 
 /* Regions as windows of the full trace. */
-static bool add_windows(struct region_run *run, const struct validation *validation,
-                        const char *trace, uint64_t warm_up, struct error *error) {
-    const struct region_list *list = validation->list;
-    for (size_t i = 0; i < list->region_count; i++) {
-        const struct region *region = &list->regions[i];
-        char name[32];
-        snprintf(name, sizeof name, "region %" PRIu32, region->id);
-        const struct region_trace what = {.name = name,
-                                          .path = trace,
-                                          .start = region->first,
-                                          .end = region->first + region->instructions,
-                                          .warm = warm_up,
-                                          .stamped = warm_up == UINT64_MAX,
-                                          .only = (int)region->thread,
-                                          .process = region->process,
-                                          .thread = 0,
-                                          .stands_for = region->instructions};
-        if (!region_run_add(run, &what, error))
+static struct region_trace window_of(const struct region *region, const char *trace,
+                                     uint64_t warm_up, char name[REGION_NAME]) {
+    snprintf(name, REGION_NAME, "region %" PRIu32, region->id);
+    return (struct region_trace){.name = name,
+                                 .path = trace,
+                                 .start = region->first,
+                                 .end = region->first + region->instructions,
+                                 .warm = warm_up,
+                                 .stamped = warm_up == UINT64_MAX,
+                                 .only = (int)region->thread,
+                                 .process = region->process,
+                                 .thread = 0,
+                                 .stands_for = region->instructions};
+}
+
+static bool add_each(struct region_run *run, const struct region_trace *regions, size_t count,
+                     struct error *error) {
+    for (size_t i = 0; i < count; i++)
+        if (!region_run_add(run, &regions[i], error))
             return false;
-    }
     return true;
+}
+
+static bool add_windows(struct region_run *run, const struct validation *validation,
+                        const char *trace, uint64_t warm_up,
+                        const struct validation_options *options, struct error *error) {
+    const struct region_list *list = validation->list;
+    struct region_trace *windows = calloc(list->region_count + 1, sizeof *windows);
+    char(*names)[REGION_NAME] = calloc(list->region_count + 1, sizeof *names);
+    bool good = (windows && names) || error_set(error, "out of memory for regions");
+    for (size_t i = 0; good && i < list->region_count; i++)
+        windows[i] = window_of(&list->regions[i], trace, warm_up, names[i]);
+    good = good && (options->add ? options->add(options->add_context, run, windows,
+                                                list->region_count, error)
+                                 : add_each(run, windows, list->region_count, error));
+    free(windows);
+    free(names);
+    return good;
 }
 
 /* What the regions took alone. */
@@ -238,7 +254,7 @@ bool validation_alone(struct validation *validation, const char *trace, const ch
     trial->warm_up = warm_up;
     trial->captured = !trace;
     struct region_run *run = region_run_new(&how, error);
-    bool good = run && (trace ? add_windows(run, validation, trace, warm_up, error)
+    bool good = run && (trace ? add_windows(run, validation, trace, warm_up, options, error)
                               : region_run_add_list(run, list, list_path, warm_up, error));
     if (good) {
         struct simulation simulation;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "region/regions.h"
+#include "simulate/regions.h"
 #include "simulate/simulate.h"
 #include "trace/trace.h"
 #include "util/watcher.h"
@@ -70,6 +71,10 @@ struct validation_options {
     const struct machine *machine;
     uint32_t ideal, jobs;
     struct watcher watcher; /* told the instructions of the step */
+    /* Adds regions alone to a run, in place of region_run_add() for each. NULL: that does. */
+    bool (*add)(void *context, struct region_run *run, const struct region_trace *regions,
+                size_t count, struct error *error);
+    void *add_context;
 };
 
 /* Simulates the full run from a trace file and looks at the regions within it. Weights are taken so

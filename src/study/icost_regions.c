@@ -22,11 +22,11 @@ static bool simulate(const struct icost_study_request *request, const struct mac
                                        .ideal = request->machine->ideal,
                                        .jobs = request->jobs,
                                        .isa = regions->list.isa,
-                                       .graph = true,
-                                       .warm_up = warm_up};
+                                       .graph = true};
     struct region_run *run = region_run_new(&options, error);
     bool good = run && (!request->cluster ||
-                        region_tasks_add(&tasks, &regions->list, &request->regions, 1, run, error));
+                        region_tasks_add_lists(&tasks, &regions->list, &request->regions, 1,
+                                               warm_up, run, error));
     watch_begin(request->watch, "simulating", "instructions",
                 region_list_work(&regions->list, warm_up));
     good = good &&

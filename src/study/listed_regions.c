@@ -75,10 +75,9 @@ static bool add_from_cluster(struct listed_regions *regions, struct watch *watch
                                        .ideal = ideal,
                                        .jobs = request->jobs,
                                        .isa = regions->lists[0].isa,
-                                       .top_down = request->details.top_down,
-                                       .warm_up = request->warm_up};
-    return region_tasks_add(&tasks, regions->lists, request->lists, request->list_count,
-                            regions->run, error);
+                                       .top_down = request->details.top_down};
+    return region_tasks_add_lists(&tasks, regions->lists, request->lists, request->list_count,
+                                  request->warm_up, regions->run, error);
 }
 
 static bool add_lists(struct listed_regions *regions, struct error *error) {

@@ -16,6 +16,7 @@
 #include "simulate/region_result.h"
 #include "study/design_kept.h"
 #include "study/work.h"
+#include "util/array.h"
 #include "util/text.h"
 
 static const double INSTRUCTIONS_PER_SECOND = 2e6;
@@ -46,6 +47,7 @@ struct gathering {
     size_t *of;                 /* regions, by task */
     size_t task_count, failed;
     struct error why; /* of the first that failed */
+    char *trace_path, trace_key[DESIGN_KEY];
     char label[LABEL];
 };
 
@@ -55,8 +57,19 @@ static void hash_figures(XXH3_state_t *state, const uint64_t *figures, size_t co
     XXH3_128bits_update(state, figures, count * sizeof *figures);
 }
 
+static bool hash_trace(const char *path, char key[DESIGN_KEY], struct error *error) {
+    XXH3_state_t *state = XXH3_createState();
+    if (!state)
+        return error_set(error, "out of memory for the regions");
+    XXH3_128bits_reset(state);
+    const bool good = design_hash_file(state, path, error);
+    design_key(XXH3_128bits_digest(state), key);
+    XXH3_freeState(state);
+    return good;
+}
+
 static bool find_key(const struct place *place, const struct region_trace *trace,
-                     char key[DESIGN_KEY], struct error *error) {
+                     const char trace_key[DESIGN_KEY], char key[DESIGN_KEY], struct error *error) {
     XXH3_state_t *state = XXH3_createState();
     char version[WORK_VERSION];
     const uint64_t figures[] = {trace->start,          trace->end,   trace->warm, trace->stamped,
@@ -68,8 +81,8 @@ static bool find_key(const struct place *place, const struct region_trace *trace
     work_version(place->version, version);
     XXH3_128bits_update(state, version, strlen(version) + 1);
     hash_figures(state, figures, sizeof figures / sizeof *figures);
-    const bool good = design_hash_machine(state, place->machine, error) &&
-                      design_hash_file(state, trace->path, error);
+    XXH3_128bits_update(state, trace_key, DESIGN_KEY);
+    const bool good = design_hash_machine(state, place->machine, error);
     design_key(XXH3_128bits_digest(state), key);
     XXH3_freeState(state);
     return good;
@@ -86,6 +99,17 @@ static bool is_there(const char *path) {
 
 /* ---- tasks ---- */
 
+/* Of the last trace that was looked at: of windows of one trace that is all of them. */
+static bool find_trace(struct gathering *gathering, const char *path, struct error *error) {
+    if (gathering->trace_path && !strcmp(gathering->trace_path, path))
+        return true;
+    free(gathering->trace_path);
+    gathering->trace_path = strdup(path);
+    if (!gathering->trace_path)
+        return error_set(error, "out of memory for the regions");
+    return hash_trace(path, gathering->trace_key, error);
+}
+
 static bool make_folder(struct gathering *gathering, const char *list, struct error *error) {
     char whole[PATH_MAX];
     if (!realpath(list, whole))
@@ -98,41 +122,31 @@ static bool make_folder(struct gathering *gathering, const char *list, struct er
            error_errno(error, "--cluster: cannot make %.300s", gathering->folder);
 }
 
-static bool add_region(struct gathering *gathering, const struct region_list *list, size_t index,
-                       uint64_t share, const char *path, struct error *error) {
+static bool add_region(struct gathering *gathering, const struct region_trace *trace,
+                       struct error *error) {
     const struct region_tasks *request = gathering->request;
     const struct place place = {request->version, request->machine, request->ideal,
                                 request->isa,     request->graph,   request->top_down};
     struct region_task *region = &gathering->regions[gathering->count++];
-    char whole[PATH_MAX];
-    if (!region_list_trace(list, index, share, path, request->warm_up, region->name, &region->trace,
-                           error))
-        return false;
-    if (region->trace.warm > region->trace.start)
-        region->trace.warm = region->trace.start;
-    if (!realpath(region->trace.path, whole))
-        return error_errno(error, "%s: %.300s", region->name, region->trace.path);
-    free((char *)region->trace.path);
+    char whole[PATH_MAX], *result;
+    region->trace = *trace;
+    snprintf(region->name, sizeof region->name, "%s", trace->name);
+    region->trace.name = region->name;
+    region->trace.path = region->trace.result = NULL;
+    if (trace->warm > trace->start)
+        region->trace.warm = trace->start;
+    if (!realpath(trace->path, whole))
+        return error_errno(error, "%s: %.300s", region->name, trace->path);
     if (!(region->trace.path = strdup(whole)))
         return error_set(error, "out of memory for the regions");
-    if (!find_key(&place, &region->trace, region->key, error))
+    if (!find_trace(gathering, region->trace.path, error) ||
+        !find_key(&place, &region->trace, gathering->trace_key, region->key, error))
         return error_prefix(error, "%s", region->name);
     snprintf(region->result, sizeof region->result, "%s%s", region->key, ENDING);
-    char *result;
     if (asprintf(&result, "%s/%s", gathering->folder, region->result) < 0)
         return error_set(error, "out of memory for the regions");
     region->trace.result = result;
     return true;
-}
-
-static bool add_list(struct gathering *gathering, const struct region_list *list, const char *path,
-                     struct error *error) {
-    uint64_t *shares = region_list_shares(list);
-    bool good = shares || error_set(error, "out of memory for the regions");
-    for (size_t i = 0; good && i < list->region_count; i++)
-        good = add_region(gathering, list, i, shares[i], path, error);
-    free(shares);
-    return good;
 }
 
 static json_t *settings_of(const struct machine_options *options) {
@@ -269,26 +283,23 @@ static bool add_all(struct gathering *gathering, struct region_run *run, struct 
     return true;
 }
 
-static bool make_regions(struct gathering *gathering, const struct region_list *lists,
-                         const char *const *paths, uint32_t count, struct error *error) {
-    size_t regions = 0;
-    for (uint32_t i = 0; i < count; i++)
-        regions += lists[i].region_count;
-    if (!make_folder(gathering, paths[0], error))
+static bool make_regions(struct gathering *gathering, const char *list,
+                         const struct region_trace *regions, size_t count, struct error *error) {
+    if (!make_folder(gathering, list, error))
         return false;
-    if (!(gathering->regions = calloc(regions + 1, sizeof *gathering->regions)))
+    if (!(gathering->regions = calloc(count + 1, sizeof *gathering->regions)))
         return error_set(error, "out of memory for the regions");
-    for (uint32_t i = 0; i < count; i++)
-        if (!add_list(gathering, &lists[i], paths[i], error))
+    for (size_t i = 0; i < count; i++)
+        if (!add_region(gathering, &regions[i], error))
             return false;
     return true;
 }
 
-bool region_tasks_add(const struct region_tasks *tasks, const struct region_list *lists,
-                      const char *const *paths, uint32_t count, struct region_run *run,
+bool region_tasks_add(const struct region_tasks *tasks, const char *list,
+                      const struct region_trace *regions, size_t count, struct region_run *run,
                       struct error *error) {
     struct gathering gathering = {.request = tasks};
-    const bool good = make_regions(&gathering, lists, paths, count, error) &&
+    const bool good = make_regions(&gathering, list, regions, count, error) &&
                       make_tasks(&gathering, error) && simulate(&gathering, error) &&
                       add_all(&gathering, run, error);
     for (size_t i = 0; i < gathering.task_count; i++)
@@ -300,7 +311,39 @@ bool region_tasks_add(const struct region_tasks *tasks, const struct region_list
     free(gathering.tasks);
     free(gathering.of);
     free(gathering.regions);
+    free(gathering.trace_path);
     free(gathering.folder);
+    return good;
+}
+
+/* Those of a list behind the ones that are there. */
+static bool add_list(struct region_trace *regions, char (*names)[REGION_NAME], size_t *count,
+                     const struct region_list *list, const char *path, uint64_t warm_up,
+                     struct error *error) {
+    uint64_t *shares = region_list_shares(list);
+    bool good = shares || error_set(error, "out of memory for the regions");
+    for (size_t i = 0; good && i < list->region_count; i++, ++*count)
+        good = region_list_trace(list, i, shares[i], path, warm_up, names[*count], &regions[*count],
+                                 error);
+    free(shares);
+    return good;
+}
+
+bool region_tasks_add_lists(const struct region_tasks *tasks, const struct region_list *lists,
+                            const char *const *paths, uint32_t count, uint64_t warm_up,
+                            struct region_run *run, struct error *error) {
+    const size_t all = sum_over(size_t, i, count, lists[i].region_count);
+    struct region_trace *regions = calloc(all + 1, sizeof *regions);
+    char(*names)[REGION_NAME] = calloc(all + 1, sizeof *names);
+    size_t found = 0;
+    bool good = (regions && names) || error_set(error, "out of memory for the regions");
+    for (uint32_t i = 0; good && i < count; i++)
+        good = add_list(regions, names, &found, &lists[i], paths[i], warm_up, error);
+    good = good && region_tasks_add(tasks, paths[0], regions, found, run, error);
+    for (size_t i = 0; regions && i < all; i++)
+        free((char *)regions[i].path);
+    free(regions);
+    free(names);
     return good;
 }
 
@@ -343,10 +386,9 @@ static bool simulate_region(const struct work_place *work, const struct place *p
     return doing.kept;
 }
 
-static bool take_machine(const json_t *task, struct machine_options *options, const char *name,
+static bool take_machine(struct machine_options *options, const char *name,
                          const json_t *settings) {
     options->machine = name;
-    (void)task;
     for (size_t i = 0; i < json_array_size(settings); i++) {
         const char *setting = json_string_value(json_array_get(settings, i));
         if (!setting || options->setting_count == MACHINE_MOST_SETTINGS)
@@ -375,7 +417,7 @@ static bool take_task(const json_t *task, struct told *told, struct machine_opti
             told->start >= 0 && told->end > told->start && told->warm >= 0 &&
             told->warm <= told->start && told->only >= -1 && told->ideal >= 0 && told->isa >= 0 &&
             told->isa < ISA_COUNT && !strchr(told->result, '/') &&
-            take_machine(task, options, told->machine, told->settings)) ||
+            take_machine(options, told->machine, told->settings)) ||
            error_set(error, "it does not say what a region is");
 }
 
@@ -395,8 +437,9 @@ static bool do_region(const struct work_place *work, const struct told *told,
                                 .isa = (enum isa)told->isa,
                                 .graph = told->graph,
                                 .top_down = told->top_down};
-    char key[DESIGN_KEY], *result;
-    if (!find_key(&place, &trace, key, error))
+    char trace_key[DESIGN_KEY], key[DESIGN_KEY], *result;
+    if (!hash_trace(told->trace, trace_key, error) ||
+        !find_key(&place, &trace, trace_key, key, error))
         return false;
     if (strcmp(key, told->key) != 0)
         return error_set(error,

@@ -18,12 +18,16 @@ struct region_tasks {
     uint32_t ideal, jobs; /* jobs at once; 0: as many as the cluster gives */
     enum isa isa;
     bool graph, top_down;
-    uint64_t warm_up; /* before each region, at most */
 };
 
-/* The regions of the lists, with what each stands for, are simulated, and added to the run, which
- * has the same options. An interrupt is an error, and so is a region that could not be simulated;
- * results that came are kept. */
-bool region_tasks_add(const struct region_tasks *tasks, const struct region_list *lists,
-                      const char *const *paths, uint32_t count, struct region_run *run,
+/* The regions are simulated, and added to the run, which has the same options. `list`: the file
+ * that results lie beside. An interrupt is an error, and so is a region that could not be
+ * simulated; results that came are kept. */
+bool region_tasks_add(const struct region_tasks *tasks, const char *list,
+                      const struct region_trace *regions, size_t count, struct region_run *run,
                       struct error *error);
+/* The same of the captured regions of lists, with what each stands for, each warmed with at most
+ * `warm_up`. */
+bool region_tasks_add_lists(const struct region_tasks *tasks, const struct region_list *lists,
+                            const char *const *paths, uint32_t count, uint64_t warm_up,
+                            struct region_run *run, struct error *error);

@@ -215,6 +215,13 @@ void validate_run_free(struct validate_run *run) {
 
 /* ---- simulating ---- */
 
+static bool add_from_cluster(void *context, struct region_run *run,
+                             const struct region_trace *regions, size_t count,
+                             struct error *error) {
+    const struct validate_simulation *simulation = context;
+    return region_tasks_add(simulation->cluster, simulation->list_path, regions, count, run, error);
+}
+
 static bool alone(const struct validate_simulation *simulation, const char *trace, uint64_t warm_up,
                   const struct validation_options *options, struct validation *validation,
                   struct error *error) {
@@ -242,7 +249,9 @@ bool validate_simulate(const struct validate_simulation *simulation, const struc
     const struct validation_options options = {.machine = simulation->machine,
                                                .ideal = simulation->ideal,
                                                .jobs = simulation->jobs,
-                                               .watcher = watcher_of(simulation->watch)};
+                                               .watcher = watcher_of(simulation->watch),
+                                               .add = simulation->cluster ? add_from_cluster : NULL,
+                                               .add_context = (void *)simulation};
     watch_begin(simulation->watch, "the whole run", "instructions", list->instructions);
     bool good = validation_full(validation, list, simulation->full, &options, error);
     watch_end(simulation->watch);

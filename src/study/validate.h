@@ -9,6 +9,7 @@
 #include "region/regions.h"
 #include "simulate/validation.h"
 #include "study/input.h"
+#include "study/region_tasks.h"
 #include "study/study.h"
 
 struct validate_run_request {
@@ -48,9 +49,11 @@ void validate_run_free(struct validate_run *run);
 struct validate_simulation {
     struct watch *watch;
     const struct machine *machine;
-    uint32_t ideal, jobs;         /* jobs 0: as many as processors */
-    const char *full, *list_path; /* the trace; what region paths are relative to */
-    const uint64_t *warm_ups;     /* instructions before each region; UINT64_MAX: all */
+    uint32_t ideal, jobs;               /* jobs 0: as many as processors */
+    const char *full, *list_path;       /* the trace; what region paths are relative to */
+    const struct region_tasks *cluster; /* that simulates regions cut out of the trace, of a list in
+                                           a file; NULL: this machine */
+    const uint64_t *warm_ups;           /* instructions before each region; UINT64_MAX: all */
     uint32_t warm_up_count;
 };
 

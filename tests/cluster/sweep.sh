@@ -86,8 +86,9 @@ check "a partition that is none" fails_with 1 'Invalid partition name' run sweep
 check "more memory than any node has" fails_with 1 'configuration is not available' run sweep --cluster slurm:mem=999G --keep bad -- ./work 10
 
 killed() {
-    captured long killed && { long_on '' killed 2>killed.said & local pid=$!; } && wait_points killed 1 || return 1
+    captured long killed && { long_on '' killed 2>killed.said & local pid=$!; } && wait_points killed 4 || return 1
     local i
+    sleep 2 # the first jobs of all nodes are done, and the next have begun
     for ((i = 0; i < 600; i++)); do squeue --noheader --states=RUNNING --nodelist=node2 | grep -q . && break || sleep 0.1; done
     "$slurm" kill-node "$scratch/slurm" 2
     scontrol update nodename=node2 state=down reason=test

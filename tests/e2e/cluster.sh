@@ -142,7 +142,7 @@ check "a controller that does not answer is waited for" away
 run trace --stop --limit 600K -o full.ctrace -- gzip -9 -c "$CULPRIT" >/dev/null 2>said || cat said
 region_list three.csv x86_64 "gzip -9" 10000003 full.ctrace 0:50001:0.1 150000:200000:0.55 300000:350000:0.35
 on_nodes() { PATH=$scratch/bin:$PATH run "$1" --regions three.csv --cluster slurm:grace=0.1s "${@:2}"; }
-untimed() { grep -vE '"(seconds|instructions_per_second|next)":|instructions simulated' "$1"; }
+untimed() { grep -vE '"(seconds|instructions_per_second|next)":|instructions simulated|a full simulation' "$1"; }
 regions() {
     local arguments
     for arguments in "sim --levels --warm-up 100K" "sim --machine alpha21164 --set l1d.size=16K" "icost --sets 2"; do
@@ -154,11 +154,21 @@ regions() {
 }
 check "regions of a list: what sim and icost say is the same" regions
 
+# Regions alone are cut out of the whole trace, with each length of warm-up.
+validated() {
+    fresh
+    run validate three.csv --full full.ctrace --warm-up 10K,100K --json -o here.json &&
+        PATH=$scratch/bin:$PATH run validate three.csv --full full.ctrace --warm-up 10K,100K --cluster slurm:grace=0.1s --json -o there.json &&
+        untimed here.json >here && untimed there.json >there && same_file here there && [ "$(cat fake/job)" -ge 2 ]
+}
+check "and what validate says" validated
+
 damaged() {
     fresh
     local results=(three.csv.results/*.region)
-    [ ${#results[@]} = 9 ] && for file in "${results[@]}"; do printf x | dd of="$file" bs=1 seek=900 conv=notrunc status=none; done
-    on_nodes icost --sets 2 --json -o there.json && untimed there.json >there && same_file here there && [ "$(cat fake/job)" = 1 ]
+    [ ${#results[@]} -ge 9 ] && for file in "${results[@]}"; do printf x | dd of="$file" bs=1 seek=900 conv=notrunc status=none; done
+    run icost --regions three.csv --sets 2 --json -o here.json && on_nodes icost --sets 2 --json -o there.json &&
+        untimed here.json >here && untimed there.json >there && same_file here there && [ "$(cat fake/job)" = 1 ]
 }
 check "results that are damaged are made anew" damaged
 
@@ -171,6 +181,7 @@ missing() {
 }
 check "a region that is lost three times is named, and the others are kept" missing
 check "--cluster without a list" fails_with 125 'add --regions LIST' run sim --cluster slurm -- ./work
+check "validate of a command by nodes" fails_with 125 'regions of a list' run validate --cluster slurm -- ./work
 check "a profile is not saved by nodes" fails_with 2 'without --cluster' run sim --regions three.csv --cluster slurm --save
 
 refused() {

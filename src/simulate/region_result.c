@@ -1,5 +1,6 @@
 #include "simulate/region_result.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,18 +215,22 @@ static bool take_totals(struct reading *reading, struct error *error) {
 
 static bool take_cells(struct reading *reading, struct pics_cell **cells, uint64_t *count,
                        size_t *capacity, uint32_t kinds, struct error *error) {
-    const uint8_t *at = reading->reader.payload, *end = at + reading->reader.size;
-    if (reading->reader.size % ITEM_BYTES)
+    const uint8_t *at = reading->reader.payload;
+    const uint64_t more = reading->reader.size / ITEM_BYTES, all = *count + more;
+    if (!more || reading->reader.size % ITEM_BYTES)
         return damaged(reading, error, "cells of the wrong size");
-    for (; at < end; at += ITEM_BYTES) {
+    if (!array_room(*cells, *capacity, all))
+        return record_reader_out_of_memory(&reading->reader, error);
+    struct pics_cell *to = *cells;
+    assert(to);
+    for (; *count < all; at += ITEM_BYTES, ++*count) {
         const struct pics_cell cell = {get_u32(at), get_u32(at + 4), get_u64(at + 8)};
-        const struct pics_cell *before = *count ? &(*cells)[*count - 1] : NULL;
+        const struct pics_cell *before = *count ? &to[*count - 1] : NULL;
         if (cell.insn >= reading->extent->insns || cell.psv >= kinds ||
             (before &&
              (before->insn > cell.insn || (before->insn == cell.insn && before->psv >= cell.psv))))
             return damaged(reading, error, "a cell that makes no sense");
-        if (!array_push(*cells, *capacity, *count, cell))
-            return record_reader_out_of_memory(&reading->reader, error);
+        to[*count] = cell;
     }
     return true;
 }

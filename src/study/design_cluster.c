@@ -191,12 +191,10 @@ static bool take_settings(struct design *design, const json_t *settings, struct 
 static bool take_machine(struct design *design, const char *name, struct error *error) {
     if (!name)
         return true;
-    char *copy = strdup(name);
     struct design_axis *axis = &design->machines;
-    if (!copy || !array_push(axis->values, axis->capacity, axis->count, copy)) {
-        free(copy);
+    if (!array_room(axis->values, axis->capacity, 1) || !(axis->values[0] = strdup(name)))
         return error_set(error, "out of memory for machines");
-    }
+    axis->count = 1;
     return true;
 }
 

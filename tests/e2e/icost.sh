@@ -168,7 +168,7 @@ has_example() {
     run icost --help | grep -A1 "^Example:" | grep -q 'culprit icost.* -- '
 }
 check "help shows an example" has_example
-grouped() { run icost --help | grep -A1 "regions of it:" | grep -q -- '--regions=LIST'; }
+grouped() { run icost --help | grep -A8 "regions of it:" | grep -q -- '--regions=LIST'; }
 check "help has options of regions under their heading" grouped
 check "an unknown focus is told before the command runs" fails_with 125 'nonsense.*imiss, dmiss' \
     run icost --focus nonsense -- touch "$scratch/ran"

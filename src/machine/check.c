@@ -90,6 +90,11 @@ static bool check_execution(const struct machine *machine, struct error *error) 
 }
 
 static bool check_core(const struct machine_core *core, struct error *error) {
+    if (core->partial_store && !core->store_block)
+        return error_set(error,
+                         "[core] partial_store = %u: stores must be written by blocks: set "
+                         "store_block",
+                         core->partial_store);
     if (core->store_block && (core->store_block < 8 || !is_power_of_two(core->store_block)))
         return error_set(error, "[core] store_block = %u: allowed: 0 or a power of two from 8",
                          core->store_block);

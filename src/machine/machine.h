@@ -191,11 +191,14 @@ struct machine_core {
     uint32_t split_load;         /* cycles more of a load in two lines, which then takes its unit
                                     for one more; 0: it costs nothing */
     uint32_t split_store;        /* writes more, of store_drain, of a store in two lines */
-    uint32_t store_forward;      /* cycles a forwarded load takes, beyond address generation */
-    uint32_t failed_forward;     /* cycles more where nothing can be forwarded */
-    bool forward_awaits_line;    /* of a load whose line another core took */
-    uint32_t flush_penalty;      /* cycles from the commit of a flushing instruction to the fetch of
-                                    the next */
+    uint32_t partial_store; /* cycles that a store of a part of a word of 4 bytes waits if the word
+                               was written in so many cycles before: */
+    uint32_t partial_store_recent;
+    uint32_t store_forward;     /* cycles a forwarded load takes, beyond address generation */
+    uint32_t failed_forward;    /* cycles more where nothing can be forwarded */
+    bool forward_awaits_line;   /* of a load whose line another core took */
+    uint32_t flush_penalty;     /* cycles from the commit of a flushing instruction to the fetch of
+                                   the next */
     uint32_t syscall_cycles;    /* cycles from the commit of a system call to the fetch of the next:
                                    the kernel is not simulated, only its entry and exit flush */
     uint32_t violation_penalty; /* cycles from the flush at the head of the ROB after a memory

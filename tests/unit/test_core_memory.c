@@ -423,6 +423,54 @@ static void stores_of_a_cycle_lie_in_one_block(void **state) {
     }
 }
 
+/* Stores by turns, as in a loop, to blocks of 32 bytes: the cycles of a round once the queue is
+ * full. A block takes a cycle. A store of a part of a word that was written 4 cycles before or less
+ * waits 3 cycles more; after that the words of others are older. Two of a block that follow each
+ * other are written in a cycle, and may be all of a word. */
+static void stores_of_parts_of_words(void **state) {
+    (void)state;
+    enum { MOST = 8, ROUNDS = 40 };
+    static const struct {
+        uint64_t cycles;
+        unsigned count;
+        struct {
+            uint64_t offset;
+            uint32_t bytes;
+        } stores[MOST];
+    } CASES[] = {
+        {2, 2, {{0, 4}, {64, 4}}},
+        {5, 2, {{0, 8}, {64, 1}}}, /* the second waits in each round */
+        {5, 2, {{0, 1}, {64, 1}}}, /* the first does, and the second's word is then 6 cycles old */
+        {7, 4, {{0, 8}, {64, 1}, {128, 8}, {192, 8}}},
+        {5, 5, {{0, 8}, {64, 1}, {128, 8}, {192, 8}, {256, 8}}},
+        {5, 1, {{30, 4}}}, /* parts of two blocks */
+        {5, 2, {{64, 2}, {0, 8}}},
+        {2, 3, {{64, 2}, {66, 2}, {0, 8}}},                                       /* a whole word */
+        {5, 3, {{64, 2}, {68, 2}, {0, 8}}},                                       /* parts of two */
+        {6, 6, {{64, 1}, {0, 8}, {68, 1}, {0, 8}, {72, 1}, {0, 8}}},              /* other words */
+        {7, 7, {{64, 1}, {0, 8}, {64, 8}, {0, 8}, {256, 8}, {320, 8}, {384, 8}}}, /* whole */
+        {10, 7, {{64, 8}, {0, 8}, {64, 1}, {0, 8}, {256, 8}, {320, 8}, {384, 8}}}};
+    for (unsigned i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct machine machine = little_machine();
+        machine.core.store_queue = 12;
+        machine.core.store_drain = 4;
+        machine.core.store_block = 32;
+        machine.core.partial_store = 3;
+        machine.core.partial_store_recent = 4;
+        struct program_fixture *program = program_fixture_new();
+        for (unsigned k = 0; k < ROUNDS * CASES[i].count; k++)
+            execute_at(program, store(program, 0, 0),
+                       FAR + CASES[i].stores[k % CASES[i].count].offset,
+                       CASES[i].stores[k % CASES[i].count].bytes);
+        simulate(program, &machine, IDEAL_DMISS);
+        const struct life *last = &program->lives[(ROUNDS - 1) * CASES[i].count];
+        const uint64_t cycles = (last->dispatch - last[-10 * (int)CASES[i].count].dispatch);
+        if (cycles != 10 * CASES[i].cycles)
+            fail_msg("case %u: %llu cycles for 10 rounds", i, (unsigned long long)cycles);
+        program_fixture_free(program);
+    }
+}
+
 /* Four loads for two units, all ready in 5, the first and third from the last four bytes of a line
  * and the first four of the next. The first has a unit in 5 and 6, so the second has the other in
  * 5, and the third that in 6 and 7; the fourth issues in 7, beside it. They are complete 3 cycles
@@ -739,6 +787,7 @@ int main(void) {
         cmocka_unit_test(retried_load_does_not_violate),
         cmocka_unit_test(independent_load_passes_unknown_store),
         cmocka_unit_test(full_store_queue_drains_the_rob),
+        cmocka_unit_test(stores_of_parts_of_words),
         cmocka_unit_test(loads_in_two_lines),
         cmocka_unit_test(chains_of_loads_in_two_lines),
         cmocka_unit_test(stores_of_a_cycle_lie_in_one_block),

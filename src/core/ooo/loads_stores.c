@@ -51,6 +51,87 @@ uint64_t take_data_unit(struct ooo *core, uint64_t ready) {
 
 /* ---- stores leave the queue ---- */
 
+/* Whether the store goes on in the block that was written to last. */
+static bool is_open(const struct ooo *core, const struct store_entry *store) {
+    return block_of(core, store->address) == core->drained_block;
+}
+
+enum { PIECE_SHIFT = 6, PIECE = 1 << PIECE_SHIFT, WORD = 4 };
+
+/* Of a piece of 64 bytes the bytes that a store writes. */
+static uint64_t bytes_in(const struct store_entry *store, uint64_t piece) {
+    const uint64_t begin = piece << PIECE_SHIFT, from = later(store->address, begin) - begin;
+    const uint64_t end = lesser(store->end, begin + PIECE) - begin;
+    if (store->end <= begin || store->address >= begin + PIECE || end <= from)
+        return 0;
+    return (end - from == PIECE ? UINT64_MAX : (UINT64_C(1) << (end - from)) - 1) << from;
+}
+
+/* The words of which some bytes are in the set, and those of which all are. */
+static void find_words(uint64_t bytes, uint32_t *some, uint32_t *all) {
+    *some = *all = 0;
+    for (uint32_t word = 0; word < PIECE / WORD; word++) {
+        const uint64_t own = bytes >> WORD * word & 0xf;
+        *some |= (uint32_t)(own != 0) << word;
+        *all |= (uint32_t)(own == 0xf) << word;
+    }
+}
+
+/* Bytes of a piece that the oldest store writes, with those behind it that are written with it. */
+static uint64_t bytes_together(struct ooo *core, uint64_t piece) {
+    const struct store_entry *first = store_at(core, core->drained);
+    const uint64_t block = block_of(core, first->address);
+    uint64_t bytes = bytes_in(first, piece);
+    for (uint64_t next = core->drained + 1;
+         next < core->committed_stores && next < core->drained + core->machine.store_drain;
+         next++) {
+        const struct store_entry *store = store_at(core, next);
+        if (block_of(core, store->address) != block || store->commit > core->drain_due)
+            break;
+        bytes |= bytes_in(store, piece);
+    }
+    return bytes;
+}
+
+uint64_t wait_for_words(struct ooo *core) {
+    const struct store_entry *store = store_at(core, core->drained);
+    const uint32_t recent = core->machine.partial_store_recent;
+    const uint64_t first = store->address >> PIECE_SHIFT;
+    const uint64_t last = store->end > store->address ? (store->end - 1) >> PIECE_SHIFT : first;
+    if (is_open(core, store))
+        return 0;
+    for (uint64_t piece = first; piece <= last && piece < first + 2; piece++) {
+        uint32_t some, all;
+        find_words(bytes_together(core, piece), &some, &all);
+        for (uint32_t i = 0; some & ~all && i < WRITTEN; i++) {
+            const struct written_words *written = &core->written[i];
+            if (written->piece == piece + 1 && written->words & some & ~all &&
+                core->drain_due <= written->cycle + recent)
+                return core->machine.partial_store;
+        }
+    }
+    return 0;
+}
+
+/* A store's words are written in this cycle: with those before it, if they are of one block. */
+static void note_words(struct ooo *core, const struct store_entry *store, bool open,
+                       uint64_t cycle) {
+    const uint64_t first = store->address >> PIECE_SHIFT;
+    const uint64_t last = (store->end - 1) >> PIECE_SHIFT;
+    for (uint64_t piece = first; piece <= last && piece < first + 2; piece++) {
+        uint32_t some, all;
+        find_words(bytes_in(store, piece), &some, &all);
+        struct written_words *written = &core->written[core->written_last];
+        if (!open || piece > first || written->piece != piece + 1) {
+            core->written_last = (core->written_last + 1) % WRITTEN;
+            written = &core->written[core->written_last];
+            *written = (struct written_words){.piece = piece + 1};
+        }
+        written->words |= some;
+        written->cycle = cycle;
+    }
+}
+
 /* The last block that a store lies in is written, and how many writes of a cycle have been made,
  * those of this store included; returns cycles that it took beyond one. Of several blocks each has
  * a cycle of its own; in two lines of one block, split_store more writes. */
@@ -100,6 +181,8 @@ static void write_store(struct ooo *core, struct store_entry *store, uint64_t cy
             store->write_latency = low16(owned - cycle);
     }
     const uint64_t last_block = block_of(core, store->address + later(size, 1) - 1);
+    if (__builtin_expect(core->machine.partial_store && size, 0))
+        note_words(core, store, is_open(core, store), cycle);
     core->drained_in_cycle = cycle > core->drain_cycle ? 1 : core->drained_in_cycle + 1;
     const uint64_t more = write_more(core, store, last_block);
     owned += more;

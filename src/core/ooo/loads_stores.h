@@ -62,6 +62,12 @@ static inline uint64_t block_of(const struct ooo *core, uint64_t address) {
     return address >> core->store_block_shift;
 }
 
+/* Cycles that the oldest store, written in cycle drain_due, waits: if it changes a part of a word
+ * that was written shortly before. The cache checks words, so it has to read this one first
+ * (core.partial_store). Committed stores to one block that follow each other are written together,
+ * and may change all of a word among them (loads_stores.c). */
+uint64_t wait_for_words(struct ooo *core);
+
 /* The cycle in which the oldest store that has not been drained can be: so many a cycle, and of one
  * block, behind its commit. Of those that wait for one line of another core the first takes the
  * cycle in which it comes. */
@@ -76,6 +82,8 @@ STAGE void find_drain_due(struct ooo *core) {
     core->drain_due = later(store->commit, core->drain_cycle + full);
     if (store->address >> core->line_shift == core->awaited_line)
         core->drain_due = later(core->drain_due, core->awaited + 1);
+    if (__builtin_expect(core->machine.partial_store, 0))
+        core->drain_due += wait_for_words(core);
 }
 
 void drain_one(struct ooo *core);

@@ -194,6 +194,14 @@ struct store_entry {
     bool coherent;          /* it, or one before it that it waits for, waits for another core */
 };
 
+/* Words of 4 bytes that were written to a piece of 64 bytes, by stores one after the other. */
+struct written_words {
+    uint64_t piece; /* number + 1; 0: none */
+    uint64_t cycle; /* the last */
+    uint32_t words; /* bit set */
+};
+enum { WRITTEN = 16 };
+
 /* What issues in one cycle. Given out in program order, in cycles to come. */
 struct issue_slots {
     uint16_t queue[MACHINE_MAX_QUEUES]; /* µops that each queue issues: so many leave it */
@@ -455,6 +463,8 @@ struct ooo {
     uint64_t awaited_line, awaited; /* the last line that a store asked another core for: its
                                        number, UNKNOWN: none, and the cycle in which it is owned */
     uint64_t drained_block;         /* the last that was written to; 0 where blocks do not matter */
+    struct written_words written[WRITTEN]; /* the latest, a ring, with core.partial_store */
+    uint32_t written_last;
     uint32_t drained_in_cycle, store_block_shift, line_shift;
     struct store_range {
         uint64_t address, end;

@@ -43,6 +43,7 @@ TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-
 	gzip xz-utils bzip2 sqlite3 postgresql python3 python3-dev python3-jsonschema perl mawk grep bc groff-base libc6-dbg linux-perf golang-go valgrind debuginfod musl-tools git
 BROWSER_PACKAGES := chromium chromium-driver python3-selenium
 CLUSTER_PACKAGES := slurm-wlm munge
+FLEET_PACKAGES := postgresql postgresql-client util-linux
 DEVELOP_PACKAGES := lld clang-format clang-tidy cppcheck libclang-rt-dev
 
 # Every room is a folder of src/; cmd/ and main.c are the program, trace/qemu/plugin* the plugin.
@@ -64,8 +65,7 @@ program: $(if $(PROGRAM),$(B)/culprit) plugin
 # of sources change.
 record = $(shell mkdir -p $(dir $(1)); printf '%s\n' '$(2)' | cmp -s - $(1) || \
 	printf '%s\n' '$(2)' > $(1))
-ifneq ($(filter-out clean help deps deps-browser deps-cluster deps-develop,$(or $(MAKECMDGOALS),all)),)
-ifneq ($(filter-out clean help deps deps-browser deps-develop deps-fleet,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out clean help deps deps-browser deps-cluster deps-develop deps-fleet,$(or $(MAKECMDGOALS),all)),)
 $(call record,$(B)/flags,$(CC) $(CPPFLAGS) $(ALL_CFLAGS))
 $(call record,$(B)/sources,$(SOURCES))
 $(shell mkdir -p $(B)/tests $(addprefix $(B)/,$(sort $(dir $(SOURCES) $(PROGRAM)))))
@@ -235,6 +235,8 @@ deps-browser:
 	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(BROWSER_PACKAGES)
 deps-cluster:
 	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(CLUSTER_PACKAGES)
+deps-fleet:
+	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(FLEET_PACKAGES)
 deps-develop:
 	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(DEVELOP_PACKAGES)
 
@@ -266,19 +268,16 @@ test-browser: deps-browser
 test-cluster: deps-cluster
 	@$(MAKE) --no-print-directory all
 	@tests/run.sh $(B) cluster
+# With a server of PostgreSQL, and what may happen to it.
+test-fleet: deps-fleet
+	@$(MAKE) --no-print-directory all
+	@tests/run.sh $(B) fleet
 # What a test does itself takes no time worth a compiler's: the library is what runs.
 unit-tests: $(UNIT_TESTS)
 $(B)/tests/%: tests/unit/%.c $(B)/libculprit.a $(B)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(ALL_CFLAGS) -O0 -o $@ $< $(B)/libculprit.a $(LDFLAGS) -lcmocka $(LIBS)
 
-# A server of PostgreSQL, and what may happen to it.
-FLEET_PACKAGES := postgresql postgresql-client util-linux
-deps-fleet:
-	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(FLEET_PACKAGES)
-test-fleet: deps-fleet
-	@$(MAKE) --no-print-directory all
-	@tests/run.sh $(B) fleet
 # Long tests, one after the other; benchmarks, likewise, so that nothing disturbs them.
 soak: all unit-tests
 	@tests/run.sh $(B) soak
@@ -412,8 +411,8 @@ help:
 	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, variables for'
 	@echo '                     debuggers; build/debug), V=1 (whole commands)'
 
-.PHONY: all program deb plugin workloads deps deps-browser deps-cluster deps-develop demo test test-sanitize test-browser test-cluster unit-tests soak bench fuzz \
-.PHONY: all program deb plugin workloads deps deps-browser deps-develop deps-fleet demo test test-fleet test-sanitize test-browser unit-tests soak bench fuzz \
+.PHONY: all program deb plugin workloads deps deps-browser deps-cluster deps-develop deps-fleet demo test test-sanitize \
+	test-browser test-cluster test-fleet unit-tests soak bench fuzz \
 	fuzz-targets format format-check lint lint-rooms lint-cppcheck lint-clang-tidy install uninstall clean help
 
 -include $(shell find $(B) -path '*/deb' -prune -o -name '*.d' -type f -print 2>/dev/null)

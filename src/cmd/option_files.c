@@ -41,13 +41,14 @@ static void check_arguments(const struct argp_state *state, const struct parsing
                          parsing->written[number].option->name, path, state->argv[i]);
 }
 
+/* Of -o the last counts, as scripts that put it in front of others' words rely on. */
 static void check_options(const struct argp_state *state, const struct parsing *parsing,
                           unsigned number, const struct stat *file) {
     const char *path = parsing->written[number].path;
     const struct option_row *option = parsing->written[number].option;
     for (unsigned i = 0; i < number; i++)
         if (parsing->written[i].option == option) {
-            if (strcmp(parsing->written[i].path, path) != 0)
+            if (!option->letter && strcmp(parsing->written[i].path, path) != 0)
                 options_fail(state, "--%s %s: already given, as %s; only one is written",
                              option->name, path, parsing->written[i].path);
         } else if ((file ? are_one(file, parsing->written[i].path)

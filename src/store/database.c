@@ -16,8 +16,10 @@ bool database_damaged(struct store *store, struct error *error, const char *form
     va_end(arguments);
     if (store->backend->changed && store->backend->changed(store))
         return error_set(error, "%s was written while it was read: try again", store->path);
-    return error_set(error, "%s is damaged: %s (move it away, or restore a copy)", store->path,
-                     what);
+    return error_set(error, "%s is damaged: %s (%s)", store->path, what,
+                     store_is_address(store->path)
+                         ? "its owner removes the epoch: culprit epochs remove"
+                         : "move it away, or restore a copy");
 }
 
 bool database_out_of_memory(struct store *store, struct error *error) {

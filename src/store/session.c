@@ -456,6 +456,10 @@ static bool walk_group(struct session_rows *rows, const struct group *group, int
             break;
         }
         if (!visit(context, entry, error)) {
+            /* Of many hosts, whose it is. */
+            if (store->backend->filters)
+                error_prefix(error, "epoch %lld of %s", (long long)entry->session.id,
+                             entry->session.host);
             row = -1;
             break;
         }
@@ -471,7 +475,9 @@ static bool walk_list(struct session_rows *rows, const struct session_list *list
     bool good = true;
     for (size_t i = 0; good && !rows->ended && i < list->count;) {
         group->count = 0;
-        for (; i < list->count && group->count < rows->store->backend->sessions_at_once; i++)
+        for (; list->entries && i < list->count &&
+               group->count < rows->store->backend->sessions_at_once;
+             i++)
             if (!all || list->entries[i].session.kind != SESSION_SUM) {
                 group->sessions[group->count] = list->entries[i].session.id;
                 group->entries[group->count++] = &list->entries[i];
@@ -492,8 +498,8 @@ bool session_rows_walk(struct session_rows *rows, enum statement_number number, 
                                                                filter->session_count, error)
                                      : session_list_read(store, &list, error)))
         return false;
-    struct group group = {.entries = calloc(room, sizeof *group.entries),
-                          .sessions = calloc(room, sizeof *group.sessions)};
+    struct group group = {.entries = calloc(room + 1, sizeof *group.entries),
+                          .sessions = calloc(room + 1, sizeof *group.sessions)};
     bool good = (group.entries && group.sessions) || database_out_of_memory(store, error);
     good = good && (rows->statement = database_prepare(store, number, error)) &&
            walk_list(rows, &list, &group, column, visit, context, error);

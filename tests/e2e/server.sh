@@ -125,6 +125,16 @@ prunes() {
 }
 check "prune drops days" prunes
 
+# ---- what a host has sent that cannot be read
+junk() {
+    local last
+    last=$(sql "UPDATE culprit.profile SET data = '\\x00' WHERE session = (SELECT max(id) FROM culprit.session) RETURNING session") &&
+        fails_with 1 "^culprit: epoch $last of vm: .* is damaged: .*its owner removes the epoch" run top --epoch all --store "$(address ann)" &&
+        fails_with 1 'is damaged' run epochs check --store "$(address owner)" && run epochs remove "$last" --store "$(address owner)" &&
+        run top --epoch all --store "$(address ann)"
+}
+check "whose epoch is damaged is said" junk
+
 # ---- what else a database may be
 newer() {
     sql "UPDATE culprit.label SET version = 7" &&

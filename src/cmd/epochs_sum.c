@@ -21,6 +21,7 @@ bool epochs_sum(struct epochs_request *request, struct error *error) {
     struct progress progress;
     if (!store)
         return false;
+    interrupt_catch();
     progress_start(&progress, stderr, "summing", "epochs", 0);
     const bool good = store_sum_days(store, clock_since_1970(), tell, &progress, &made, error);
     progress_finish(&progress);

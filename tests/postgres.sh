@@ -47,7 +47,7 @@ address() {
 }
 # sql COMMAND...: as the owner, rows alone, columns between '|'.
 sql() {
-    psql -X -h "$server" -U owner -d "${database:-fleet}" -v ON_ERROR_STOP=1 -qAt -c "$1"
+    PGOPTIONS='-c search_path=culprit,public' psql -X -h "$server" -U owner -d "${database:-fleet}" -v ON_ERROR_STOP=1 -qAt -c "$1"
 }
 # new_fleet: a database with tables of today.
 new_fleet() {

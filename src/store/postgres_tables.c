@@ -194,14 +194,19 @@ static const char VERSION_1[] =
     "    ORDER BY id FOR NO KEY UPDATE SKIP LOCKED))"
     "   SELECT found.id FROM found ORDER BY n;"
     " END $$;"
+    /* Of a build everybody who sends may know and add symbols, of other images those who sent them.
+     */
+    "CREATE FUNCTION code_of(image bigint) RETURNS bytea LANGUAGE sql STABLE"
+    " SECURITY DEFINER SET search_path = culprit, pg_temp AS $$"
+    " SELECT code FROM image i WHERE i.id = $1 AND (i.origin = '' OR EXISTS"
+    "  (SELECT FROM machine m WHERE m.identity = i.origin AND may_write(m.host))) $$;"
     "CREATE FUNCTION add_symbols(image bigint, data bytea) RETURNS void LANGUAGE sql"
     " SECURITY DEFINER SET search_path = culprit, pg_temp AS $$"
-    " INSERT INTO symbols(code, part, data) SELECT code, sha256($2), $2 FROM image WHERE id = $1"
-    " ON CONFLICT DO NOTHING $$;"
+    " INSERT INTO symbols(code, part, data) SELECT code, sha256($2), $2"
+    " FROM code_of($1) AS code WHERE code IS NOT NULL ON CONFLICT DO NOTHING $$;"
     "CREATE FUNCTION symbols_of(image bigint) RETURNS SETOF bytea LANGUAGE sql STABLE"
     " SECURITY DEFINER SET search_path = culprit, pg_temp AS $$"
-    " SELECT data FROM symbols WHERE code = (SELECT code FROM image WHERE id = $1)"
-    " ORDER BY part $$;"
+    " SELECT data FROM symbols WHERE code = code_of($1) ORDER BY part $$;"
     "ALTER TABLE session ENABLE ROW LEVEL SECURITY;"
     "ALTER TABLE event ENABLE ROW LEVEL SECURITY;"
     "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA culprit FROM PUBLIC;";

@@ -99,6 +99,12 @@ host_rights() {
             refused web1 "DELETE FROM $table" && refused web1 "UPDATE $table SET host = 'x'" 2>/dev/null ||
                 ! as_login web1 "DELETE FROM $table" || return
         done &&
+        sql "INSERT INTO image(kind, path, build_id, root, origin, seen) VALUES(4, 'jit', '', '', 'theirs', 1);
+            INSERT INTO symbols SELECT code, 'part', 'secret' FROM image WHERE path = 'jit'" &&
+        [ -z "$(as_login web1 "SELECT symbols_of(id) FROM generate_series(1, 99) AS id")" ] &&
+        as_login web1 "SELECT add_symbols(id, 'wrong') FROM generate_series(1, 99) AS id" >/dev/null &&
+        [ "$(sql "SELECT count(*) FROM symbols JOIN image USING(code) WHERE path = 'jit'")" = 1 ] &&
+        sql "DELETE FROM symbols; DELETE FROM image WHERE path = 'jit'" &&
         for table in profile calls process image symbols machine writer; do
             refused web1 "SELECT * FROM $table" || return
         done

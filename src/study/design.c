@@ -1,11 +1,9 @@
 #include "study/design.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -245,19 +243,6 @@ static void open_points(struct design *design) {
 
 /* ---- programs ---- */
 
-/* Two at once in one folder would write the same files: *lock keeps others out. It is of a file
- * that is open for writing, as NFS wants it. Where there are no locks at all nobody is kept out. */
-static bool lock_folder(const char *folder, int *lock, struct error *error) {
-    char *path;
-    if (asprintf(&path, "%s/.lock", folder) < 0)
-        return error_set(error, "out of memory for a folder");
-    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    const bool good = *lock >= 0 || error_errno(error, "--keep %.300s", folder);
-    free(path);
-    return good && (flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK ||
-                    error_set(error, "--keep %.300s: another culprit sweep works in it", folder));
-}
-
 static bool open_folder(struct design *design, int *lock, struct error *error) {
     if (!design->keep)
         return (design->folder = temporary_folder(&design->watch->temporaries, error)) != NULL;
@@ -267,7 +252,7 @@ static bool open_folder(struct design *design, int *lock, struct error *error) {
     design->folder = design->cluster ? realpath(design->keep, NULL) : strdup(design->keep);
     if (!design->folder)
         return error_errno(error, "--keep %.300s", design->keep);
-    return lock_folder(design->folder, lock, error);
+    return design_lock(design->folder, lock, error) || error_prefix(error, "--keep");
 }
 
 static bool capture_all(struct design *design, int *exec_status, struct error *error) {

@@ -1,11 +1,14 @@
 #include "study/design_kept.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +16,18 @@
 #include "util/output.h"
 
 enum { PIECE = 1 << 20, FORMAT = 1 };
+
+/* Of a file that is open for writing, as NFS wants it. */
+bool design_lock(const char *folder, int *lock, struct error *error) {
+    char *path;
+    if (asprintf(&path, "%s/.lock", folder) < 0)
+        return error_set(error, "out of memory for a folder");
+    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    const bool good = *lock >= 0 || error_errno(error, "%.300s", folder);
+    free(path);
+    return good && (flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK ||
+                    error_set(error, "%.300s: another culprit works in it", folder));
+}
 
 /* ---- keys ---- */
 

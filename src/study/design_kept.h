@@ -7,6 +7,9 @@
 #include "machine/machine.h"
 #include "study/design.h"
 
+/* Two at once in one folder would write the same files: *lock, a descriptor, keeps others out until
+ * it is closed. Where there are no locks at all nobody is kept out. */
+bool design_lock(const char *folder, int *lock, struct error *error);
 /* The name of what depends on what was hashed. */
 void design_key(XXH128_hash_t hash, char key[DESIGN_KEY]);
 /* Adds a machine as a whole. */

@@ -41,6 +41,7 @@ struct region_task {
 struct gathering {
     const struct region_tasks *request;
     char *folder;
+    int lock; /* of it; below 0: none */
     struct region_task *regions;
     size_t count;
     struct cluster_task *tasks; /* of those whose result is not there */
@@ -118,8 +119,10 @@ static bool make_folder(struct gathering *gathering, const char *list, struct er
         gathering->folder = NULL;
         return error_set(error, "out of memory for the regions");
     }
-    return mkdir(gathering->folder, 0777) == 0 || errno == EEXIST ||
-           error_errno(error, "--cluster: cannot make %.300s", gathering->folder);
+    return (mkdir(gathering->folder, 0777) == 0 || errno == EEXIST ||
+            error_errno(error, "--cluster: cannot make %.300s", gathering->folder)) &&
+           (design_lock(gathering->folder, &gathering->lock, error) ||
+            error_prefix(error, "--cluster"));
 }
 
 static bool add_region(struct gathering *gathering, const struct region_trace *trace,
@@ -298,7 +301,7 @@ static bool make_regions(struct gathering *gathering, const char *list,
 bool region_tasks_add(const struct region_tasks *tasks, const char *list,
                       const struct region_trace *regions, size_t count, struct region_run *run,
                       struct error *error) {
-    struct gathering gathering = {.request = tasks};
+    struct gathering gathering = {.request = tasks, .lock = -1};
     const bool good = make_regions(&gathering, list, regions, count, error) &&
                       make_tasks(&gathering, error) && simulate(&gathering, error) &&
                       add_all(&gathering, run, error);
@@ -313,6 +316,8 @@ bool region_tasks_add(const struct region_tasks *tasks, const char *list,
     free(gathering.regions);
     free(gathering.trace_path);
     free(gathering.folder);
+    if (gathering.lock >= 0)
+        close(gathering.lock);
     return good;
 }
 

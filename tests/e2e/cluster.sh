@@ -180,6 +180,14 @@ missing() {
         [ "$(ls three.csv.results | grep -c region)" = 2 ]
 }
 check "a region that is lost three times is named, and the others are kept" missing
+alone() {
+    fresh && exec 9>three.csv.results/.lock && flock 9 || return 1
+    fails_with 1 'results: another culprit works in it' on_nodes sim
+    local status=$?
+    exec 9>&-
+    return $status
+}
+check "two at once do not work in one folder" alone
 check "--cluster without a list" fails_with 125 'add --regions LIST' run sim --cluster slurm -- ./work
 check "validate of a command by nodes" fails_with 125 'regions of a list' run validate --cluster slurm -- ./work
 check "a profile is not saved by nodes" fails_with 2 'without --cluster' run sim --regions three.csv --cluster slurm --save

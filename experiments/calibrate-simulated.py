@@ -9,7 +9,7 @@ import sys
 from lib import page, run
 
 MACHINES = sys.argv[1:] or ["zen3", "zen4", "zen5", "icelake-server", "sapphire-rapids"]
-PARTS = ("width", "rename", "forwarding", "splits", "branch", "history", "targets", "window", "caches", "tlb",
+PARTS = ("width", "rename", "forwarding", "splits", "words", "branch", "history", "targets", "window", "caches", "tlb",
          "memory", "prefetch")
 
 # How near is near enough: (kind, amount) by the end of the key; others exactly.

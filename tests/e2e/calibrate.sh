@@ -99,6 +99,18 @@ splits_read_back() {
     test "$read" = ' 0 1.0 0 3.0 2.0 2.0 1.0 2.0 unknown'
 }
 
+words_read_back() {
+    local words read=
+    for words in 'partial_store = 0' 'partial_store = 3' 'partial_store = 5;partial_store_recent = 6'; do
+        { echo 'base = zen4'; echo '[core]'; echo 'store_block = 32'; tr ';' '\n' <<<"$words"; } >"$scratch/odd.ini"
+        run calibrate --quick --simulated "$scratch/odd.ini" --only words --json >"$scratch/report.json" ||
+            return 1
+        read+=" $(value 'a byte to a word just written, besides') $(value 'just: so long before')"
+    done
+    echo "read$read"
+    test "$read" = ' 0  3.0 4.0 5.0 6.0'
+}
+
 # Neither sizes nor ways are powers of two; a load takes a cycle besides for its address. Small, so
 # that chases are short.
 caches_read_back() {
@@ -261,6 +273,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "predictors of a simulated machine are read back" branches_read_back
     check "ordering violations of a simulated machine are read back" ordering_reads_back
     check "accesses over the end of a line are read back" splits_read_back
+    check "stores of parts of words are read back" words_read_back
     check "caches of a simulated machine are read back" caches_read_back
     check "TLBs of a simulated machine are read back" tlbs_read_back
     check "memory of a simulated machine is read back" memory_reads_back

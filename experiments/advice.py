@@ -10,7 +10,8 @@ BUILT = os.path.join(run.KEPT, "advice")
 LIBRARY = os.path.join(run.ROOT, "experiments", "lib")
 PAGES = ["--set", "tlb.page_size=2M"]
 FLAGS = {"advised": ["-O1", "-g", "-fno-tree-vectorize"], "remedies": ["-O2", "-g"],
-         "fields": ["-O2", "-g", "-fno-tree-vectorize"], "levels": ["-O1", "-g", "-fno-tree-vectorize"]}
+         "fields": ["-O2", "-g", "-fno-tree-vectorize"], "levels": ["-O1", "-g", "-fno-tree-vectorize"],
+         "records": ["-O1", "-g", "-fno-tree-vectorize"]}
 
 # Program, kernel, its functions before and after, the kind of advice, what is done.
 REMEDIES = [
@@ -35,7 +36,7 @@ REMEDIES = [
     ("fields", "tree", None, None, "locality", "hot fields apart"),
     ("threads", "tallies", "static", "static-padded", "padding", "a line for each"),
     ("fields", "slots", None, None, "prefetch", "hot fields apart"),
-    ("advised", "fields", "kernel_fields", "kernel_fields_apart", "split lines", "records at the beginning of lines"),
+    ("records", "fields", "kernel_fields", "kernel_fields_apart", "split lines", "records at the beginning of lines"),
 ]
 UNSEEN = "scale", "doubles", "order", "gather", "tree", "slots", "tallies", "fields"
 WITHOUT = [("four chains of additions", ["levels", "independent"]), ("one chain of additions", ["levels", "dependent"]),

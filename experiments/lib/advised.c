@@ -328,49 +328,13 @@ static uint64_t table(bool after) {
     return gathered(after ? kernel_table_ahead : kernel_table);
 }
 
-/* ---- fields: one number of each record, over the end of a line, or in one ---- */
-
-enum { RECORD = 64, PACKED = 256, FIELD = RECORD - 8, FIELD_ROUNDS = 2000 };
-
-static inline uint64_t field_of(const unsigned char *record) {
-    uint64_t field;
-    memcpy(&field, record + FIELD, sizeof field);
-    return field;
-}
-static inline uint64_t sum_fields(const unsigned char *records) {
-    uint64_t a = 0, b = 0, c = 0, d = 0;
-    for (int k = 0; k < FIELD_ROUNDS; k++)
-        for (const unsigned char *at = records; at < records + PACKED * RECORD; at += 8 * RECORD) {
-            a += field_of(at) ^ field_of(at + 4 * RECORD);
-            b += field_of(at + RECORD) ^ field_of(at + 5 * RECORD);
-            c += field_of(at + 2 * RECORD) ^ field_of(at + 6 * RECORD);
-            d += field_of(at + 3 * RECORD) ^ field_of(at + 7 * RECORD);
-        }
-    return a + b + c + d;
-}
-KERNEL uint64_t kernel_fields(const unsigned char *records) {
-    return sum_fields(records);
-}
-KERNEL uint64_t kernel_fields_apart(const unsigned char *records) {
-    return sum_fields(records);
-}
-static uint64_t fields(bool after) {
-    unsigned char *records = (unsigned char *)memory(RECORD * (PACKED + 1)) + (after ? 0 : 4);
-    for (int i = 0; i < PACKED; i++) {
-        const uint64_t field = next() % 1000;
-        memcpy(records + RECORD * i + FIELD, &field, sizeof field);
-    }
-    return (after ? kernel_fields_apart : kernel_fields)(records);
-}
-
 int main(int count, char **words) {
     static const struct {
         const char *name;
         uint64_t (*run)(bool after);
-    } KERNELS[] = {{"forward", forward}, {"divide", divide},   {"scale", scale},
-                   {"vectors", vectors}, {"doubles", doubles}, {"clamp", clamp},
-                   {"order", order},     {"sparse", sparse},   {"gather", gather},
-                   {"table", table},     {"fields", fields}};
+    } KERNELS[] = {{"forward", forward}, {"divide", divide}, {"scale", scale}, {"vectors", vectors},
+                   {"doubles", doubles}, {"clamp", clamp},   {"order", order}, {"sparse", sparse},
+                   {"gather", gather},   {"table", table}};
     for (unsigned i = 0; count == 3 && i < sizeof KERNELS / sizeof *KERNELS; i++)
         if (!strcmp(words[1], KERNELS[i].name)) {
             printf("%llu\n", (unsigned long long)KERNELS[i].run(!strcmp(words[2], "after")));

@@ -93,6 +93,13 @@ static uint64_t bytes_together(struct ooo *core, uint64_t piece) {
     return bytes;
 }
 
+/* Words of a piece of which the oldest store, with those written with it, changes a part. */
+static uint32_t parts_of_words(struct ooo *core, uint64_t piece) {
+    uint32_t some, all;
+    find_words(bytes_together(core, piece), &some, &all);
+    return some & ~all;
+}
+
 uint64_t wait_for_words(struct ooo *core) {
     const struct store_entry *store = store_at(core, core->drained);
     const uint32_t recent = core->machine.partial_store_recent;
@@ -100,15 +107,13 @@ uint64_t wait_for_words(struct ooo *core) {
     const uint64_t last = store->end > store->address ? (store->end - 1) >> PIECE_SHIFT : first;
     if (is_open(core, store))
         return 0;
-    for (uint64_t piece = first; piece <= last && piece < first + 2; piece++) {
-        uint32_t some, all;
-        find_words(bytes_together(core, piece), &some, &all);
-        for (uint32_t i = 0; some & ~all && i < WRITTEN; i++) {
-            const struct written_words *written = &core->written[i];
-            if (written->piece == piece + 1 && written->words & some & ~all &&
-                core->drain_due <= written->cycle + recent)
-                return core->machine.partial_store;
-        }
+    for (uint32_t back = 0; back < WRITTEN; back++) {
+        const struct written_words *written = &core->written[(core->written_last - back) % WRITTEN];
+        const uint64_t piece = written->piece - 1;
+        if (!written->piece || written->cycle + recent < core->drain_due)
+            break;
+        if ((piece == first || piece == last) && written->words & parts_of_words(core, piece))
+            return core->machine.partial_store;
     }
     return 0;
 }
@@ -119,15 +124,16 @@ static void note_words(struct ooo *core, const struct store_entry *store, bool o
     const uint64_t first = store->address >> PIECE_SHIFT;
     const uint64_t last = (store->end - 1) >> PIECE_SHIFT;
     for (uint64_t piece = first; piece <= last && piece < first + 2; piece++) {
-        uint32_t some, all;
-        find_words(bytes_in(store, piece), &some, &all);
+        const uint64_t begin = piece << PIECE_SHIFT;
+        const uint64_t from = (later(store->address, begin) - begin) / WORD;
+        const uint64_t to = (lesser(store->end, begin + PIECE) - 1 - begin) / WORD;
         struct written_words *written = &core->written[core->written_last];
         if (!open || piece > first || written->piece != piece + 1) {
             core->written_last = (core->written_last + 1) % WRITTEN;
             written = &core->written[core->written_last];
             *written = (struct written_words){.piece = piece + 1};
         }
-        written->words |= some;
+        written->words |= (2u << to) - (1u << from);
         written->cycle = cycle;
     }
 }

@@ -19,7 +19,9 @@
 #include "util/random.h"
 
 static const uint64_t PERIOD_INTERVAL_NS = 1000000000; /* between new periods */
-/* An interpreter that begins is followed as soon as what it maps was read. */
+/* At first, so that names of a file are read before a short command that has removed it ends; and
+ * with a probe whenever a program begins: an interpreter is followed as soon as what it maps was
+ * read. */
 static const uint64_t QUICK_NS = 500000000;
 enum { QUICK_INTERVAL_MS = 4 };
 
@@ -178,7 +180,7 @@ static bool visit(void *context, size_t ring, const uint8_t *bytes, size_t size,
     }
     if (record.type == PERF_RECORD_EXIT)
         forget_thread(recorder, record.tid);
-    if (record.type == PERF_RECORD_COMM && record.exec)
+    if (record.type == PERF_RECORD_COMM && record.exec && recorder->probe)
         recorder->quick = recorder_now() + QUICK_NS;
     record.processor = recorder->processor_of[ring] + 1;
     record.samples_alone =
@@ -220,7 +222,7 @@ bool recorder_deliver(struct recorder *recorder, struct error *error) {
 
 void recorder_wait(struct recorder *recorder, int descriptor) {
     recorder->polled[recorder->ring_count] = (struct pollfd){.fd = descriptor, .events = POLLIN};
-    const bool quick = recorder->probe && recorder_now() < recorder->quick;
+    const bool quick = recorder_now() < recorder->quick;
     poll(recorder->polled, recorder->ring_count + 1,
          quick ? QUICK_INTERVAL_MS : RECORDER_INTERVAL_MS);
     /* A ring whose processes have all ended would end every wait at once. */

@@ -180,7 +180,8 @@ static bool sort_outliers(struct outliers *outliers) {
         free(sorted);
         return false;
     }
-    qsort(items, outliers->count, sizeof *items, by_host_and_distance);
+    if (outliers->count)
+        qsort(items, outliers->count, sizeof *items, by_host_and_distance);
     for (size_t i = 0; i < outliers->count; i++)
         if (!i || items[i].host != items[i - 1].host)
             ranks[outliers->hosts++] = (struct host_rank){items[i].host, fabs(items[i].distance)};

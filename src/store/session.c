@@ -500,7 +500,9 @@ bool session_rows_walk(struct session_rows *rows, enum statement_number number, 
         return false;
     struct group group = {.entries = calloc(room + 1, sizeof *group.entries),
                           .sessions = calloc(room + 1, sizeof *group.sessions)};
-    bool good = (group.entries && group.sessions) || database_out_of_memory(store, error);
+    bool good = group.entries && group.sessions;
+    if (!good)
+        database_out_of_memory(store, error);
     good = good && (rows->statement = database_prepare(store, number, error)) &&
            walk_list(rows, &list, &group, column, visit, context, error);
     if (rows->statement)

@@ -11,24 +11,15 @@
 static const double GRACE = 30; /* seconds: what caches of NFS take to see a new file, mostly */
 enum { CPUS = 2, MOST_CPUS = 1024, MOST_EACH = 10000 };
 
-/* Keys that are handed on. */
+/* Keys that are handed on, as the options of sbatch that have their names. */
 static const struct passed_key {
-    const char *key, *option;
+    const char *key;
     bool list;
 } PASSED[] = {
-    {"account", "account", false},
-    {"partition", "partition", true},
-    {"qos", "qos", false},
-    {"time", "time", false},
-    {"mem", "mem", false},
-    {"reservation", "reservation", true},
-    {"constraint", "constraint", false},
-    {"nodelist", "nodelist", true},
-    {"exclude", "exclude", true},
-    {"licenses", "licenses", true},
-    {"gres", "gres", true},
-    {"nice", "nice", false},
-    {"wckey", "wckey", false},
+    {"account", false}, {"partition", true},   {"qos", false},        {"time", false},
+    {"mem", false},     {"reservation", true}, {"constraint", false}, {"nodelist", true},
+    {"exclude", true},  {"licenses", true},    {"gres", true},        {"nice", false},
+    {"wckey", false},
 };
 enum { PASSED_KEYS = sizeof PASSED / sizeof *PASSED };
 #define KEYS                                                                                       \
@@ -39,10 +30,10 @@ enum { PASSED_KEYS = sizeof PASSED / sizeof *PASSED };
 static bool pass(struct cluster_options *options, const struct passed_key *key, const char *value,
                  struct error *error) {
     char *text = NULL;
-    const size_t length = strlen(key->option);
+    const size_t length = strlen(key->key);
     char **there = NULL;
     for (size_t i = 0; i < options->passed_count; i++)
-        if (!strncmp(options->passed[i] + 2, key->option, length) &&
+        if (!strncmp(options->passed[i] + 2, key->key, length) &&
             options->passed[i][2 + length] == '=')
             there = &options->passed[i];
     if (there && !key->list)
@@ -50,7 +41,7 @@ static bool pass(struct cluster_options *options, const struct passed_key *key, 
     if (!there && options->passed_count == CLUSTER_MOST_PASSED)
         return error_set(error, "more than %d keys", CLUSTER_MOST_PASSED);
     if ((there ? asprintf(&text, "%s,%s", *there, value)
-               : asprintf(&text, "--%s=%s", key->option, value)) < 0)
+               : asprintf(&text, "--%s=%s", key->key, value)) < 0)
         return error_set(error, "out of memory for options");
     if (there) {
         free(*there);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/children.h"
+#include "trace/foreign_image.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -93,11 +94,6 @@ static char *with_option(const char *option, char *const *command, int argc, cha
     return text_printer_end(&printer);
 }
 
-/* Traces of other tools do not tell which file their code is of: all of it has the tool's name. */
-static bool is_of_foreign_trace(const struct code_image *image) {
-    return !strcmp(image->path, "[champsim]") || !strcmp(image->path, "[drmemtrace]");
-}
-
 /* Of cycles, in code that is of no file and that nobody named. */
 static double nameless_share(const struct report *report, const struct code *code) {
     const struct simulation *simulation = report->simulation;
@@ -105,7 +101,7 @@ static double nameless_share(const struct report *report, const struct code *cod
     for (uint64_t i = 0; i < simulation->cell_count; i++) {
         const struct code_image *image =
             &code->images[code->insns[simulation->cells[i].insn].image];
-        if (image->kind == CODE_IMAGE_ANONYMOUS && !image->symbol && !is_of_foreign_trace(image))
+        if (image->kind == CODE_IMAGE_ANONYMOUS && !image->symbol && !is_foreign_image(image->path))
             units += (double)simulation->cells[i].units;
     }
     return simulation->cycles ? units / ((double)simulation->cycles * CYCLE_UNITS) : 0;

@@ -14,6 +14,7 @@
 #include "trace/foreign/blocks.h"
 #include "trace/foreign/champsim.h"
 #include "trace/foreign/foreign.h"
+#include "trace/foreign_image.h"
 #include "util/array.h"
 #include "util/hash_index.h"
 #include "util/text.h"
@@ -480,14 +481,14 @@ static int next(void *context, struct item *item, struct error *error) {
                                           .forker = UINT32_MAX,
                                           .known = UINT32_MAX,
                                           .command = unpack_path(reader->unpack),
-                                          .executable = "[champsim]",
+                                          .executable = CHAMPSIM_IMAGE,
                                           .traced = true}};
         return 1;
     case STAGE_IMAGE:
         reader->stage++;
         *item = (struct item){
             .kind = ITEM_IMAGE,
-            .image = {.path = "[champsim]", .kind = CODE_IMAGE_ANONYMOUS, .end = UINT64_MAX}};
+            .image = {.path = CHAMPSIM_IMAGE, .kind = CODE_IMAGE_ANONYMOUS, .end = UINT64_MAX}};
         return 1;
     case STAGE_DATA: {
         const int status = next_data(reader, item, error);

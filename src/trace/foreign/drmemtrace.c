@@ -11,6 +11,7 @@
 #include "isa/described.h"
 #include "trace/foreign/blocks.h"
 #include "trace/foreign/foreign.h"
+#include "trace/foreign_image.h"
 #include "util/array.h"
 #include "util/hash_index.h"
 #include "util/little_endian.h"
@@ -583,14 +584,14 @@ static int next(void *context, struct item *item, struct error *error) {
                                           .forker = UINT32_MAX,
                                           .known = UINT32_MAX,
                                           .command = path,
-                                          .executable = "[drmemtrace]",
+                                          .executable = DRMEMTRACE_IMAGE,
                                           .traced = true}};
         return 1;
     case STAGE_IMAGE:
         reader->stage++;
         *item = (struct item){
             .kind = ITEM_IMAGE,
-            .image = {.path = "[drmemtrace]", .kind = CODE_IMAGE_ANONYMOUS, .end = UINT64_MAX}};
+            .image = {.path = DRMEMTRACE_IMAGE, .kind = CODE_IMAGE_ANONYMOUS, .end = UINT64_MAX}};
         return 1;
     case STAGE_DATA:
         if ((status = next_data(reader, item, error)))

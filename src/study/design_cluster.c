@@ -2,7 +2,6 @@
  * Whoever does it makes of these the key of the point anew, which must be the same: so a machine
  * file that is another one on a node is noticed. */
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "study/design_pool.h"
 #include "study/work.h"
 #include "util/array.h"
-#include "util/text.h"
 
 /* For time limits, and how many points are worth a job. */
 static const double INSTRUCTIONS_PER_SECOND = 2e6;
@@ -29,20 +27,9 @@ struct gathering {
 
 /* ---- tasks ---- */
 
-/* A file is told by its whole path. */
-static json_t *path_of(const char *name) {
-    char whole[PATH_MAX];
-    return json_string(realpath(name, whole) ? whole : name);
-}
-
-/* As machine_load() decides. */
-static bool is_path(const char *machine) {
-    return strchr(machine, '/') || text_ends_with(machine, ".ini");
-}
-
 static json_t *machine_of(const struct design *design, const struct design_point *point) {
     const char *name = design->machines.count ? design->machines.values[point->machine] : NULL;
-    return !name ? json_null() : is_path(name) ? path_of(name) : json_string(name);
+    return name ? work_machine_name(name) : json_null();
 }
 
 static char *task_line(const struct design *design, const struct design_point *point,
@@ -60,7 +47,7 @@ static char *task_line(const struct design *design, const struct design_point *p
     const bool given = !capture->trace && program->input.trace;
     json_t *task = json_pack("{s:s, s:s, s:s, s:o, s:I, s:o, s:o}", "result", result, "point",
                              point->key, "capture", capture->key, "trace",
-                             given ? path_of(program->input.trace) : json_null(), "limit",
+                             given ? work_file_name(program->input.trace) : json_null(), "limit",
                              (json_int_t)(given ? program->input.limit : 0), "machine",
                              machine_of(design, point), "settings", settings);
     char *line = task && json_array_size(settings) == design->axis_count

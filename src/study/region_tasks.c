@@ -17,7 +17,6 @@
 #include "study/design_kept.h"
 #include "study/work.h"
 #include "util/array.h"
-#include "util/text.h"
 
 static const double INSTRUCTIONS_PER_SECOND = 2e6;
 enum { MEGABYTES = 2048, LABEL = 96, RESULT = DESIGN_KEY + 16 };
@@ -162,11 +161,7 @@ static json_t *settings_of(const struct machine_options *options) {
 /* A file by its whole path; the default by the name of what it has come to. */
 static json_t *machine_of(const struct region_tasks *request) {
     const char *name = request->options->machine;
-    char whole[PATH_MAX];
-    if (!name)
-        return json_string(request->machine->name);
-    const bool is_path = strchr(name, '/') || text_ends_with(name, ".ini");
-    return json_string(is_path && realpath(name, whole) ? whole : name);
+    return name ? work_machine_name(name) : json_string(request->machine->name);
 }
 
 static char *line_of(const struct region_tasks *request, const struct region_task *region) {

@@ -1,10 +1,13 @@
 #include "study/work.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cluster/task_file.h"
 #include "simulate/model.h"
+#include "util/text.h"
 
 static const struct work_kind {
     const char *verb;
@@ -54,4 +57,14 @@ bool work_go(struct work *work, struct error *error) {
     const bool good = task_file_read(work->path, work->element, &file, visit, work, error);
     task_file_free(&file);
     return good;
+}
+
+json_t *work_file_name(const char *name) {
+    char whole[PATH_MAX];
+    return json_string(realpath(name, whole) ? whole : name);
+}
+
+json_t *work_machine_name(const char *name) {
+    return strchr(name, '/') || text_ends_with(name, ".ini") ? work_file_name(name)
+                                                             : json_string(name);
 }

@@ -27,6 +27,11 @@ bool work_go(struct work *work, struct error *error);
 /* What culprits must have in common: version, and the number of what simulates. */
 void work_version(const char *version, char text[WORK_VERSION]);
 
+/* How a task names a file: by its whole path. */
+json_t *work_file_name(const char *name);
+/* And a machine: likewise, where machine_load() takes the name as a path. */
+json_t *work_machine_name(const char *name);
+
 /* ---- what tasks there are: an entry of a table in work.c ---- */
 
 /* What a task is made with: the folder, and as in struct work. */

@@ -96,22 +96,30 @@ static uint32_t used_chunks(const struct capture *capture) {
     return high < RING_CHUNKS ? high : RING_CHUNKS;
 }
 
-static bool oldest_chunk(struct capture *capture, uint32_t *oldest) {
-    struct ring_control *control = capture->control;
-    uint32_t high = used_chunks(capture);
-    uint64_t best = UINT64_MAX;
+/* Looks for a full chunk older than *best; UINT64_MAX: for any. */
+static bool find_older(const struct capture *capture, uint64_t *best, uint32_t *oldest) {
     bool found = false;
-    for (uint32_t i = 0; i < high; i++) {
-        if ((atomic_load(&control->chunk_state[i]) & 0xff) != RING_FULL)
+    for (uint32_t i = 0, high = used_chunks(capture); i < high; i++) {
+        if ((atomic_load(&capture->control->chunk_state[i]) & 0xff) != RING_FULL)
             continue;
-        uint64_t published = ring_chunk(control, i)->published;
-        if (!found || published < best) {
+        const uint64_t published = ring_chunk(capture->control, i)->published;
+        if (published < *best) {
             found = true;
-            best = published;
+            *best = published;
             *oldest = i;
         }
     }
     return found;
+}
+
+/* Chunks are published while they are looked through. What was published before the one that is
+ * found, by its own thread or by whoever made that thread, may be among those already passed: they
+ * are looked through again, until nothing older is there. */
+static bool oldest_chunk(const struct capture *capture, uint32_t *oldest) {
+    uint64_t best = UINT64_MAX;
+    while (find_older(capture, &best, oldest))
+        ;
+    return best != UINT64_MAX;
 }
 
 /* The live process and the thread that a chunk is of; false: there are none, or not any more. */

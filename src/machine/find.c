@@ -85,7 +85,7 @@ bool find_directories(bool (*visit)(const char *directory, void *context), void 
            (find_own_directory(directory) && visit(directory, context));
 }
 
-bool find_is_path(const char *name) {
+bool machine_is_path(const char *name) {
     size_t length = strlen(name);
     return strchr(name, '/') || (length > 4 && !strcmp(name + length - 4, ".ini"));
 }
@@ -182,7 +182,7 @@ int find_open(const char *name, const char *beside,
 }
 
 bool machine_find(const char *name, char *path, uint32_t size, struct error *error) {
-    if (find_is_path(name)) {
+    if (machine_is_path(name)) {
         if ((size_t)snprintf(path, size, "%s", name) >= size)
             return error_set(error, "%.200s...: path too long", name);
         return true;

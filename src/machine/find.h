@@ -19,9 +19,6 @@ const char *find_distrust(int file);
  * Returns whether it did. */
 bool find_directories(bool (*visit)(const char *directory, void *context), void *context);
 
-/* True for what machine_load takes as a path: it has a '/' or ends in ".ini". */
-bool find_is_path(const char *name);
-
 /* Opens machine `name` from `beside` (a directory, or NULL) or the search path, passing over files
  * for which `skip` returns true. -1 and an error when there is none. The path goes to `path`. */
 struct stat;

@@ -94,7 +94,7 @@ static bool load_base(struct file *file, const char *name) {
                          name, MAX_DEPTH);
     char path[PATH_MAX], directory[PATH_MAX];
     const char *beside = folder_of(file, directory);
-    int descriptor = find_is_path(name)
+    int descriptor = machine_is_path(name)
                          ? open_base_path(file, beside, name, path)
                          : find_open(name, beside, in_chain, file, path, sizeof path, file->error);
     if (descriptor < 0)
@@ -259,7 +259,7 @@ static void make_printable(struct error *error) {
 bool machine_load(const char *name, struct machine *machine, struct error *error) {
     char path[PATH_MAX];
     int descriptor;
-    if (find_is_path(name)) {
+    if (machine_is_path(name)) {
         if (!machine_find(name, path, sizeof path, error))
             return false;
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

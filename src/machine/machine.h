@@ -349,5 +349,7 @@ char **machine_list(struct error *error);
  * void * keeps stdio out of the timing rooms. Each key is followed by its meaning and unit. */
 void machine_print(const struct machine *machine, void *file);
 
+/* Whether a machine is named by the path of its file: it has a '/' or ends in ".ini". */
+bool machine_is_path(const char *name);
 /* Which file a name resolves to; buffer of size bytes. */
 bool machine_find(const char *name, char *path, uint32_t size, struct error *error);

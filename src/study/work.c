@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cluster/task_file.h"
+#include "machine/machine.h"
 #include "simulate/model.h"
-#include "util/text.h"
 
 static const struct work_kind {
     const char *verb;
@@ -65,6 +65,5 @@ json_t *work_file_name(const char *name) {
 }
 
 json_t *work_machine_name(const char *name) {
-    return strchr(name, '/') || text_ends_with(name, ".ini") ? work_file_name(name)
-                                                             : json_string(name);
+    return machine_is_path(name) ? work_file_name(name) : json_string(name);
 }

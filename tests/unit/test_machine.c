@@ -269,6 +269,12 @@ static void derived_machine_replaces_queues(void **state) {
     assert_prints_back(&m);
 }
 
+static void path_or_name(void **state) {
+    (void)state;
+    assert_true(machine_is_path("my/zen4") && machine_is_path("./x") && machine_is_path("a.ini"));
+    assert_true(!machine_is_path("zen4") && !machine_is_path("") && !machine_is_path(".ini"));
+}
+
 /* A machine of the user's own may refine the shipped one of its name. */
 static void name_shadows_shipped(void **state) {
     (void)state;
@@ -404,6 +410,7 @@ int main(void) {
         cmocka_unit_test(base_is_inherited_and_overridden),
         cmocka_unit_test(base_is_a_path),
         cmocka_unit_test(derived_machine_replaces_queues),
+        cmocka_unit_test(path_or_name),
         cmocka_unit_test(name_shadows_shipped),
         cmocka_unit_test(set_changes_one_key),
         cmocka_unit_test(set_refuses),

@@ -217,17 +217,17 @@ bool reached_note(struct capture *capture, uint32_t slot, const struct ring_reac
 void reached_queue(struct capture *capture, uint32_t slot, uint64_t published);
 void reached_free(struct capture *capture);
 
+/* ---- watchdog.c ---- */
+
+/* Nothing has come for a while: says once, in a note and to `stuck`, that nothing can. */
+void watchdog_look(struct capture *capture);
+
 /* ---- chunks.c ---- */
 
 /* Takes the oldest full chunk and prepares `capture->data`. False: there is none. */
 bool chunks_take(struct capture *capture);
 void chunks_release(struct capture *capture);
 /* What is known of a thread; NULL: too many, or no memory. The next call may move it. */
-/* ---- watchdog.c ---- */
-
-/* Nothing has come for a while: says once, in a note and to `stuck`, that nothing can. */
-void watchdog_look(struct capture *capture);
-
 struct traced_thread *chunks_thread(struct capture *capture, uint32_t number);
 /* Makes full chunks of what a dead process left. */
 void chunks_harvest(struct capture *capture, uint32_t slot);

@@ -1,8 +1,8 @@
 /* An epoch is one transaction on the server: a row of session, rows of event, then processes,
- * profiles and calls by COPY. Images come first, each in a transaction of its own statement, so
- * that no two senders wait for each other in a ring; so does the day's partition. Blobs of profiles
- * go as they are in the file, once they have been decoded as a check; trees of calls name images,
- * and are encoded anew. The file is read as it was at one moment. */
+ * profiles and calls by COPY. Images come first (push_images.c), and so does the day's partition:
+ * each is a transaction of its own, so that no two senders wait for each other in a ring. Blobs of
+ * profiles go as they are in the file, once they have been decoded as a check; trees of calls name
+ * images, and are encoded anew. The file is read as it was at one moment. */
 #include "store/push.h"
 
 #include <stdio.h>
@@ -15,9 +15,7 @@
 #include "store/copy.h"
 #include "store/push_parts.h"
 #include "store/sqlite.h"
-#include "util/array.h"
 #include "util/clock.h"
-#include "util/order.h"
 
 /* ---- who sends ---- */
 
@@ -78,130 +76,6 @@ static bool name_sender(struct push *push, const char *host, struct error *error
     return true;
 }
 
-/* ---- numbers there of what is here ---- */
-
-struct numbers {
-    int64_t *here, *there; /* `here` ascending */
-    size_t count, capacity, there_capacity;
-};
-
-static void numbers_free(struct numbers *numbers) {
-    free(numbers->here);
-    free(numbers->there);
-    *numbers = (struct numbers){0};
-}
-
-static bool add_number(struct numbers *numbers, int64_t here) {
-    if (!array_room(numbers->here, numbers->capacity, numbers->count + 1) ||
-        !array_room(numbers->there, numbers->there_capacity, numbers->count + 1))
-        return false;
-    numbers->here[numbers->count++] = here;
-    return true;
-}
-
-static bool find_number(const struct numbers *numbers, int64_t here, int64_t *there) {
-    const size_t at = first_where(i, numbers->count, numbers->here[i] >= here);
-    if (at == numbers->count || numbers->here[at] != here)
-        return false;
-    *there = numbers->there[at];
-    return true;
-}
-
-/* As many answers as there are numbers. */
-static bool take_numbers(struct push *push, struct numbers *numbers, PGresult *result,
-                         struct error *error) {
-    if (!result)
-        return false;
-    const bool good =
-        (size_t)libpq_of(push->server)->PQntuples(result) == numbers->count ||
-        error_set(error, "%s: it gave no numbers to what is sent: try again", push->server->path);
-    for (size_t i = 0; good && i < numbers->count; i++)
-        numbers->there[i] = postgres_number(push->server, result, (int)i, 0);
-    libpq_of(push->server)->PQclear(result);
-    return good;
-}
-
-/* ---- images ---- */
-
-/* Arrays as the server reads them: {1,2}, {"\\x0a","\\xff"}. */
-struct literals {
-    FILE *files[4];
-    char *texts[4];
-    size_t sizes[4];
-};
-enum { KINDS, PATHS, BUILD_IDS, ROOTS, LITERALS };
-
-static void put_bytes(FILE *file, const void *bytes, size_t size) {
-    fputs("\"\\\\x", file);
-    for (size_t i = 0; i < size; i++)
-        fprintf(file, "%02x", ((const uint8_t *)bytes)[i]);
-    fputc('"', file);
-}
-
-/* Where a file of another mount namespace was seen from means nothing elsewhere, and would make
- * images of one build many. */
-static void put_image(struct literals *literals, const struct store_image *image) {
-    for (int i = 0; i < LITERALS; i++)
-        if (ftell(literals->files[i]) > 1)
-            fputc(',', literals->files[i]);
-    fprintf(literals->files[KINDS], "%d", image->kind);
-    put_bytes(literals->files[PATHS], image->path, strlen(image->path));
-    put_bytes(literals->files[BUILD_IDS], image->build_id, image->build_id_size);
-    put_bytes(literals->files[ROOTS], image->root, image->build_id_size ? 0 : strlen(image->root));
-}
-
-static bool put_images(struct push *push, struct literals *literals, const struct numbers *images,
-                       struct error *error) {
-    bool good = true;
-    for (int i = 0; i < LITERALS; i++) {
-        literals->files[i] = open_memstream(&literals->texts[i], &literals->sizes[i]);
-        good = good && literals->files[i] && fputc('{', literals->files[i]) != EOF;
-    }
-    if (!good)
-        database_out_of_memory(push->file, error);
-    for (size_t i = 0; good && i < images->count; i++) {
-        const struct store_image *image = store_image_of(push->file, images->here[i], error);
-        good = image != NULL;
-        if (good)
-            put_image(literals, image);
-    }
-    for (int i = 0; i < LITERALS; i++)
-        if (literals->files[i] &&
-            (fputc('}', literals->files[i]) == EOF || fclose(literals->files[i]) != 0) && good)
-            good = database_out_of_memory(push->file, error);
-    return good;
-}
-
-static bool send_images(struct push *push, int64_t session, struct numbers *images,
-                        struct error *error) {
-    struct statement *statement = BIND(push->file, SESSION_IMAGES, error, INTEGER(session));
-    int row = -1;
-    while (statement && (row = database_step(push->file, statement, error)) > 0)
-        if (!add_number(images, column_integer(statement, 0))) {
-            database_reset(statement);
-            return database_out_of_memory(push->file, error);
-        }
-    if (row < 0 || !images->count)
-        return row == 0;
-    struct literals literals = {0};
-    bool good = put_images(push, &literals, images, error);
-    if (good) {
-        const struct datum data[] = {BLOB(push->identity, sizeof push->identity),
-                                     LITERAL(literals.texts[KINDS]), LITERAL(literals.texts[PATHS]),
-                                     LITERAL(literals.texts[BUILD_IDS]),
-                                     LITERAL(literals.texts[ROOTS])};
-        good = take_numbers(
-            push, images,
-            postgres_query(push->server, "SELECT add_images($1, $2, $3, $4, $5)", data, 5, error),
-            error);
-    }
-    for (int i = 0; i < LITERALS; i++)
-        free(literals.texts[i]);
-    for (size_t i = 0; good && i < images->count; i++)
-        good = push_symbols(push, images->here[i], images->there[i], error);
-    return good;
-}
-
 /* ---- the session ---- */
 
 struct sending {
@@ -209,7 +83,7 @@ struct sending {
     const struct session_entry *entry;
     int64_t session; /* there */
     int32_t day;
-    struct numbers images, processes, events;
+    struct push_numbers images, processes, events;
 };
 
 static bool is_present(struct sending *sending, bool *present, struct error *error) {
@@ -262,9 +136,9 @@ static bool send_session(struct sending *sending, bool *present, struct error *e
 
 static bool send_events(struct sending *sending, struct error *error) {
     const struct session_entry *entry = sending->entry;
-    struct numbers *events = &sending->events;
+    struct push_numbers *events = &sending->events;
     for (size_t i = 0; i < entry->event_count; i++) {
-        if (!add_number(events, entry->events[i].id))
+        if (!push_numbers_add(events, entry->events[i].id))
             return database_out_of_memory(sending->push->file, error);
         if (!store_add_event(sending->push->server, sending->session, &entry->events[i],
                              &events->there[i], error))
@@ -279,7 +153,7 @@ static bool read_processes(struct sending *sending, struct error *error) {
         BIND(file, SESSION_PROCESSES, error, INTEGER(sending->entry->session.id));
     int row = -1;
     while (statement && (row = database_step(file, statement, error)) > 0)
-        if (!add_number(&sending->processes, column_integer(statement, 0))) {
+        if (!push_numbers_add(&sending->processes, column_integer(statement, 0))) {
             database_reset(statement);
             return database_out_of_memory(file, error);
         }
@@ -290,7 +164,7 @@ static void copy_process(struct copy *copy, struct sending *sending, struct stat
     const struct store_process process = process_of_row(statement, 0, 1);
     const struct store_slice *slice = &process.slice;
     int64_t there = 0;
-    find_number(&sending->processes, process.id, &there);
+    push_numbers_find(&sending->processes, process.id, &there);
     copy_row(copy, 11);
     copy_day(copy, sending->day);
     copy_integer(copy, there);
@@ -306,9 +180,9 @@ static void copy_process(struct copy *copy, struct sending *sending, struct stat
 }
 
 /* The number there of what a row refers to. */
-static bool refer(struct sending *sending, const struct numbers *numbers, int64_t here,
+static bool refer(struct sending *sending, const struct push_numbers *numbers, int64_t here,
                   int64_t *there, struct error *error) {
-    return find_number(numbers, here, there) ||
+    return push_numbers_find(numbers, here, there) ||
            database_damaged(sending->push->file, error,
                             "a row of epoch %lld refers to what is not its own",
                             (long long)sending->entry->session.id);
@@ -434,12 +308,12 @@ static bool send_part(struct sending *sending, enum part part, struct error *err
 
 static bool number_processes(struct sending *sending, struct error *error) {
     const struct datum data[] = {INTEGER(sending->processes.count)};
-    return take_numbers(sending->push, &sending->processes,
-                        postgres_query(sending->push->server,
-                                       "SELECT nextval('process_id') FROM "
-                                       "generate_series(1, $1::bigint)",
-                                       data, 1, error),
-                        error);
+    return push_numbers_take(sending->push, &sending->processes,
+                             postgres_query(sending->push->server,
+                                            "SELECT nextval('process_id') FROM "
+                                            "generate_series(1, $1::bigint)",
+                                            data, 1, error),
+                             error);
 }
 
 /* In one transaction. */
@@ -474,11 +348,11 @@ static bool send_entry(struct push *push, const struct session_entry *entry, boo
         name_sender(push, entry->session.host, error) && is_present(&sending, present, error);
     if (good && !*present)
         good = read_processes(&sending, error) &&
-               send_images(push, entry->session.id, &sending.images, error) &&
+               push_images(push, entry->session.id, &sending.images, error) &&
                find_day(&sending, error) && send_all(&sending, present, error);
-    numbers_free(&sending.images);
-    numbers_free(&sending.processes);
-    numbers_free(&sending.events);
+    push_numbers_free(&sending.images);
+    push_numbers_free(&sending.processes);
+    push_numbers_free(&sending.events);
     return good;
 }
 

@@ -1,21 +1,17 @@
-/* By libpq (its documentation: "libpq - C Library"). Statements that are kept are prepared on the
- * server and have few rows; a walk is a cursor, which is read some rows at a time: what runs within
- * it may run other statements, and memory is bounded by the rows of one fetch. Results are binary:
- * integers are big-endian, text and bytea the bytes themselves. */
+/* By libpq (its documentation: "libpq - C Library"). Results are binary: integers are big-endian,
+ * text and bytea the bytes themselves. */
 #include "store/postgres.h"
 
-#include <assert.h>
 #include <endian.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "store/address.h"
-#include "util/array.h"
+#include "store/postgres_cursor.h"
+#include "store/postgres_parameters.h"
 
-enum { PARAMETERS_MAX = 16, ROWS_AT_ONCE = 512, OLDEST_SERVER = 140000 };
+enum { OLDEST_SERVER = 140000 };
 
 /* Cursors are read to their end, and sort the rows of many sessions. */
 static const char SETTINGS[] = "SET search_path = culprit, pg_temp; SET cursor_tuple_fraction = 1; "
@@ -135,85 +131,16 @@ static void interrupt(struct store *store) {
         shutdown(socket, SHUT_RDWR);
 }
 
-/* ---- parameters ---- */
+/* ---- statements ---- */
 
-/* As PQexecParams takes them; numbers are text. */
-struct parameters {
-    const char *values[PARAMETERS_MAX];
-    int lengths[PARAMETERS_MAX], formats[PARAMETERS_MAX];
-    char numbers[PARAMETERS_MAX][32];
-    char *lists[PARAMETERS_MAX]; /* to be freed */
-    int count;
-};
-
-static char *list_text(const int64_t *numbers, int64_t count) {
-    enum { DIGITS_MAX = 21 };
-    char *text = malloc((size_t)count * DIGITS_MAX + 3), *to = text;
-    if (!text)
-        return NULL;
-    *to++ = '{';
-    for (int64_t i = 0; i < count; i++)
-        to += sprintf(to, "%s%" PRId64, i ? "," : "", numbers[i]);
-    strcpy(to, "}");
-    return text;
-}
-
-static bool set_parameter(struct parameters *parameters, int at, const struct datum *datum) {
-    char *number = parameters->numbers[at];
-    parameters->values[at] = number;
-    parameters->formats[at] = 0;
-    switch (datum->type) {
-    case DATUM_INTEGER:
-        sprintf(number, "%" PRId64, datum->integer);
-        return true;
-    case DATUM_REAL:
-        sprintf(number, "%.17g", datum->real);
-        return true;
-    case DATUM_LIST:
-        parameters->values[at] = NULL;
-        if (datum->bytes)
-            parameters->values[at] = parameters->lists[at] =
-                list_text(datum->bytes, datum->integer);
-        return !datum->bytes || parameters->lists[at];
-    case DATUM_LITERAL:
-        parameters->values[at] = datum->bytes;
-        return true;
-    default:
-        parameters->formats[at] = 1;
-        parameters->values[at] = datum->bytes ? datum->bytes : "";
-        parameters->lengths[at] =
-            datum->type == DATUM_BLOB ? (int)datum->integer : (int)strlen(parameters->values[at]);
-        return true;
-    }
-}
-
-static void free_lists(struct parameters *parameters) {
-    for (int i = 0; i < PARAMETERS_MAX; i++) {
-        free(parameters->lists[i]);
-        parameters->lists[i] = NULL;
-    }
-}
-
-static bool set_parameters(struct store *store, struct parameters *parameters,
-                           const struct datum *data, int count, struct error *error) {
-    free_lists(parameters);
-    parameters->count = count;
-    for (int i = 0; i < count; i++)
-        if (!set_parameter(parameters, i, &data[i]))
-            return database_out_of_memory(store, error);
-    return true;
-}
-
-/* ---- statements of its own ---- */
-
-static bool is_good(const struct store *store, const PGresult *result) {
+bool postgres_is_good(const struct store *store, const PGresult *result) {
     const ExecStatusType status = libpq_of(store)->PQresultStatus(result);
     return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
 bool postgres_execute(struct store *store, const char *sql, struct error *error) {
     PGresult *result = libpq_of(store)->PQexec(postgres_of(store)->connection, sql);
-    const bool good = is_good(store, result) || postgres_fail(store, result, error);
+    const bool good = postgres_is_good(store, result) || postgres_fail(store, result, error);
     libpq_of(store)->PQclear(result);
     return good;
 }
@@ -222,17 +149,17 @@ PGresult *postgres_query(struct store *store, const char *sql, const struct datu
                          struct error *error) {
     struct parameters parameters = {0};
     PGresult *result = NULL;
-    if (set_parameters(store, &parameters, data, count, error)) {
+    if (parameters_set(store, &parameters, data, count, error)) {
         result = libpq_of(store)->PQexecParams(postgres_of(store)->connection, sql, count, NULL,
                                                parameters.values, parameters.lengths,
                                                parameters.formats, 1);
-        if (!is_good(store, result)) {
+        if (!postgres_is_good(store, result)) {
             postgres_fail(store, result, error);
             libpq_of(store)->PQclear(result);
             result = NULL;
         }
     }
-    free_lists(&parameters);
+    parameters_free(&parameters);
     return result;
 }
 
@@ -265,226 +192,6 @@ int64_t postgres_number(const struct store *store, const PGresult *result, int r
     default:
         return 0;
     }
-}
-
-/* ---- statements of the room ---- */
-
-struct postgres_statement {
-    struct statement common;
-    struct store *store;
-    char *sql;
-    char name[24]; /* on the server; empty: not prepared there, or no cursor is open */
-    bool kept;
-    bool selects;
-    struct parameters parameters;
-    PGresult *result; /* NULL: it was not run since it was bound */
-    int row;
-};
-
-static struct postgres_statement *own(struct statement *statement) {
-    return (struct postgres_statement *)statement;
-}
-
-/* "?1" to "$1". */
-static struct statement *prepare(struct store *store, const char *sql, bool kept,
-                                 struct error *error) {
-    struct postgres_statement *statement = calloc(1, sizeof *statement);
-    if (!statement || !(statement->sql = strdup(sql))) {
-        free(statement);
-        database_out_of_memory(store, error);
-        return NULL;
-    }
-    for (char *at = statement->sql; (at = strchr(at, '?')); at++)
-        *at = '$';
-    statement->common.backend = store->backend;
-    statement->store = store;
-    statement->kept = kept;
-    statement->selects = !strncmp(sql, "SELECT", 6);
-    return &statement->common;
-}
-
-/* A walk of its own transaction sees the store as it was at one moment. */
-static bool begin_walk(struct store *store, struct error *error) {
-    struct postgres_connection *connection = postgres_of(store);
-    if (!connection->walks && !connection->transaction) {
-        if (!postgres_execute(store, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", error))
-            return false;
-        connection->walk_transaction = true;
-    }
-    connection->walks++;
-    return true;
-}
-
-static void end_walk(struct store *store) {
-    struct postgres_connection *connection = postgres_of(store);
-    struct error ignored;
-    if (--connection->walks || !connection->walk_transaction)
-        return;
-    postgres_execute(store, "ROLLBACK", &ignored);
-    connection->walk_transaction = false;
-}
-
-static void drop_result(struct postgres_statement *statement) {
-    libpq_of(statement->store)->PQclear(statement->result);
-    statement->result = NULL;
-    statement->row = 0;
-}
-
-static void reset(struct statement *given) {
-    struct postgres_statement *statement = own(given);
-    drop_result(statement);
-    if (statement->kept || !statement->name[0])
-        return;
-    char sql[64];
-    snprintf(sql, sizeof sql, "CLOSE %s", statement->name);
-    statement->name[0] = 0;
-    struct store *store = statement->store;
-    const struct postgres_connection *connection = postgres_of(store);
-    struct error ignored;
-    /* The end of its own transaction closes the last one. */
-    if ((connection->walks > 1 || !connection->walk_transaction) &&
-        libpq_of(store)->PQtransactionStatus(connection->connection) == PQTRANS_INTRANS)
-        postgres_execute(store, sql, &ignored);
-    end_walk(store);
-}
-
-static void finalize(struct statement *given) {
-    struct postgres_statement *statement = own(given);
-    reset(given);
-    free_lists(&statement->parameters);
-    free(statement->sql);
-    free(statement);
-}
-
-static bool bind_all(struct store *store, struct statement *given, const struct datum *data,
-                     int count, struct error *error) {
-    reset(given);
-    return set_parameters(store, &own(given)->parameters, data, count, error);
-}
-
-static bool keep_result(struct store *store, struct postgres_statement *statement, PGresult *result,
-                        struct error *error) {
-    drop_result(statement);
-    if (!is_good(store, result)) {
-        postgres_fail(store, result, error);
-        libpq_of(store)->PQclear(result);
-        return false;
-    }
-    const char *changed = libpq_of(store)->PQcmdTuples(result);
-    postgres_of(store)->changes = *changed ? strtoll(changed, NULL, 10) : 0;
-    statement->result = result;
-    return true;
-}
-
-static bool run_kept(struct store *store, struct postgres_statement *statement,
-                     struct error *error) {
-    struct postgres_connection *connection = postgres_of(store);
-    const struct parameters *parameters = &statement->parameters;
-    if (!statement->name[0]) {
-        snprintf(statement->name, sizeof statement->name, "s%llu", connection->names++);
-        PGresult *result = libpq_of(store)->PQprepare(connection->connection, statement->name,
-                                                      statement->sql, 0, NULL);
-        const bool good = is_good(store, result) || postgres_fail(store, result, error);
-        libpq_of(store)->PQclear(result);
-        if (!good) {
-            statement->name[0] = 0;
-            return false;
-        }
-    }
-    return keep_result(store, statement,
-                       libpq_of(store)->PQexecPrepared(connection->connection, statement->name,
-                                                       parameters->count, parameters->values,
-                                                       parameters->lengths, parameters->formats, 1),
-                       error);
-}
-
-static bool fetch(struct store *store, struct postgres_statement *statement, struct error *error) {
-    char sql[64];
-    snprintf(sql, sizeof sql, "FETCH %d FROM %s", ROWS_AT_ONCE, statement->name);
-    return keep_result(store, statement,
-                       libpq_of(store)->PQexecParams(postgres_of(store)->connection, sql, 0, NULL,
-                                                     NULL, NULL, NULL, 1),
-                       error);
-}
-
-static bool open_cursor(struct store *store, struct postgres_statement *statement,
-                        struct error *error) {
-    const struct parameters *parameters = &statement->parameters;
-    char *sql = NULL;
-    if (!begin_walk(store, error))
-        return false;
-    snprintf(statement->name, sizeof statement->name, "c%llu", postgres_of(store)->names++);
-    if (asprintf(&sql, "DECLARE %s NO SCROLL CURSOR FOR %s", statement->name, statement->sql) < 0)
-        return database_out_of_memory(store, error);
-    const bool good =
-        keep_result(store, statement,
-                    libpq_of(store)->PQexecParams(postgres_of(store)->connection, sql,
-                                                  parameters->count, NULL, parameters->values,
-                                                  parameters->lengths, parameters->formats, 1),
-                    error);
-    free(sql);
-    return good;
-}
-
-static bool run(struct store *store, struct postgres_statement *statement, struct error *error) {
-    if (statement->kept || !statement->selects)
-        return run_kept(store, statement, error);
-    return open_cursor(store, statement, error) && fetch(store, statement, error);
-}
-
-static int step(struct store *store, struct statement *given, struct error *error) {
-    struct postgres_statement *statement = own(given);
-    bool good = true;
-    if (!statement->result) {
-        good = run(store, statement, error);
-        statement->row = -1;
-    }
-    if (good && ++statement->row >= libpq_of(store)->PQntuples(statement->result) &&
-        !statement->kept && statement->row == ROWS_AT_ONCE) {
-        good = fetch(store, statement, error);
-        statement->row = 0;
-    }
-    if (good && statement->row < libpq_of(store)->PQntuples(statement->result))
-        return 1;
-    reset(given);
-    return good ? 0 : -1;
-}
-
-static int64_t changes(struct store *store) {
-    return postgres_of(store)->changes;
-}
-
-/* ---- columns ---- */
-
-static int64_t integer(struct statement *statement, int column) {
-    return postgres_number(own(statement)->store, own(statement)->result, own(statement)->row,
-                           column);
-}
-
-static double real(struct statement *statement, int column) {
-    const int64_t bits = integer(statement, column);
-    double value;
-    static_assert(sizeof value == sizeof bits, "float8");
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static const void *bytes(struct statement *statement, int column, size_t *size) {
-    *size = (size_t)libpq_of(own(statement)->store)
-                ->PQgetlength(own(statement)->result, own(statement)->row, column);
-    return libpq_of(own(statement)->store)
-        ->PQgetvalue(own(statement)->result, own(statement)->row, column);
-}
-
-/* libpq puts a zero byte behind every value. */
-static const char *text(struct statement *statement, int column) {
-    return libpq_of(own(statement)->store)
-        ->PQgetvalue(own(statement)->result, own(statement)->row, column);
-}
-
-static bool is_null(struct statement *statement, int column) {
-    return libpq_of(own(statement)->store)
-        ->PQgetisnull(own(statement)->result, own(statement)->row, column);
 }
 
 /* ---- transactions ---- */
@@ -527,17 +234,17 @@ const struct backend POSTGRES_BACKEND = {
     .compact = postgres_compact,
     .check = postgres_check,
     .prune = postgres_prune,
-    .prepare = prepare,
-    .finalize = finalize,
-    .bind = bind_all,
-    .step = step,
-    .reset = reset,
-    .changes = changes,
-    .integer = integer,
-    .real = real,
-    .bytes = bytes,
-    .text = text,
-    .is_null = is_null,
+    .prepare = postgres_prepare,
+    .finalize = postgres_finalize,
+    .bind = postgres_bind,
+    .step = postgres_step,
+    .reset = postgres_reset,
+    .changes = postgres_changes,
+    .integer = postgres_column_integer,
+    .real = postgres_column_real,
+    .bytes = postgres_column_bytes,
+    .text = postgres_column_text,
+    .is_null = postgres_column_is_null,
     .begin = begin,
     .commit = commit,
     .rollback = rollback,

@@ -32,6 +32,8 @@ static inline const struct libpq *libpq_of(const struct store *store) {
     return &postgres_of(store)->libpq;
 }
 
+/* Whether the server did what it was asked. */
+bool postgres_is_good(const struct store *store, const PGresult *result);
 /* What the server said of a result (NULL: of the connection), as one line. Returns false. */
 bool postgres_fail(struct store *store, const PGresult *result, struct error *error);
 /* SQL without parameters, also several statements. */

@@ -17,7 +17,9 @@
  *
  * They are the nodes and edges of the dependence graph of Fields and others (graph/). Stages have a
  * header each (fetch.h, dispatch.h, issue.h, loads_stores.h), so that they become one loop; that
- * and commit are in timing.c.
+ * and commit are in timing.c. What they keep is in headers of its own, from which struct ooo is
+ * made: µops (uops.h), where the core stands (standing.h), issue slots and units (issue_slots.h),
+ * stores (stores.h), records of the tap (tap_records.h).
  *
  * What depends on program order alone is done ahead, by the thread that pushes input: µops, fusion
  * and branch prediction (predecode.c), copies of basic blocks (blocks.h), into a stream of µops;
@@ -26,310 +28,22 @@
 
 #include "core/cores.h"
 #include "core/input.h"
+#include "core/ooo/issue_slots.h"
+#include "core/ooo/standing.h"
+#include "core/ooo/stores.h"
+#include "core/ooo/tap_records.h"
+#include "core/ooo/uops.h"
 #include "core/uop_timing.h"
 #include "util/executor.h"
 
 #include <assert.h>
 #include <stdatomic.h>
 
-#define UNKNOWN UINT64_MAX
-enum { NO_LINK = UINT32_MAX };
-
-enum ooo_flags {
-    /* The low six are those of enum tap_uop_flags. */
-    U_LAST = 1 << 0, /* of its instruction */
-    U_LOAD = 1 << 1,
-    U_STORE = 1 << 2,
-    U_FUSED = 1 << 3,
-    U_REPEATED = 1 << 4,
-    U_BRANCH = 1 << 5,
-    U_TAP = TAP_UOP_FLAGS,
-    U_MISPREDICTED = 1 << 6, /* fetch waits for it */
-    U_FLUSH = 1 << 7, /* flushes when it commits: flushing instruction, system call, signal */
-    U_SYSCALL = 1 << 8,
-    U_SERIAL = 1 << 9,        /* dispatches into an empty ROB only */
-    U_SERIAL_END = 1 << 10,   /* nothing dispatches until it has committed */
-    U_HOLD_LOADS = 1 << 11,   /* no later load dispatches until it has committed */
-    U_WAIT_HEAD = 1 << 12,    /* issues only at the head, with no older store undrained */
-    U_ISSUED = 1 << 13,       /* of lives only */
-    U_INT_REGISTER = 1 << 16, /* physical register, until commit: 1 << (16 + enum held_kind) */
-    U_FP_REGISTER = 1 << 17,
-    U_LOAD_ENTRY = 1 << 18,   /* of the load queue, until commit */
-    U_HELD = 7 << 16,         /* any of these */
-    U_BRANCH_ENTRY = 1 << 19, /* of the unresolved branches, until it has executed */
-    U_MANY = 1 << 14,         /* more than two sources or destinations */
-    U_RENAMES = 1 << 15,      /* load or store of an integer that memory renaming may take */
-    U_LONG = 1 << 28,         /* takes a unit for more than a cycle; or a load in two lines */
-    U_PREFETCH = 1 << 29,
-    U_ELIMINATED = 1 << 30, /* needs no functional unit */
-    U_MOVE = 1 << 20,       /* eliminated copy: its destination is its source */
-    U_TAKEN = 1 << 21,
-    U_FORWARDED = 1 << 22,    /* of lives only */
-    U_FIRST = 1 << 23,        /* of its instruction, or of a fused pair */
-    U_NEW_LINE = 1 << 24,     /* its instruction begins in another line than the one before ended */
-    U_CROSSES_LINE = 1 << 25, /* and ends in another than it begins */
-    U_NEW_BLOCK = 1 << 26,    /* begins in another aligned fetch block than the one before */
-    U_LATE = 1 << 27,         /* branch whose target fetch learns only at decode */
-
-    /* What a plain µop may have: a cycle at one unit. */
-    U_PLAIN = U_LAST | U_REPEATED | U_INT_REGISTER | U_FIRST | U_NEW_BLOCK | U_MANY | U_RENAMES,
-    U_PLACE = U_NEW_LINE | U_CROSSES_LINE | U_NEW_BLOCK,        /* only with U_FIRST */
-    U_ENDS_PACKET = U_MISPREDICTED | U_FLUSH | U_LATE | U_TAKEN /* perhaps */
-};
-static_assert(U_LAST == (int)TAP_UOP_LAST && U_LOAD == (int)TAP_UOP_LOAD &&
-                  U_STORE == (int)TAP_UOP_STORE && U_FUSED == (int)TAP_UOP_FUSED &&
-                  U_REPEATED == (int)TAP_UOP_REPEATED && U_BRANCH == (int)TAP_UOP_BRANCH,
-              "flags go to the tap as they are");
-enum {
-    U_LIFE = U_LAST | U_LOAD | U_STORE | U_FUSED | U_REPEATED | U_MISPREDICTED | U_FLUSH |
-             U_SYSCALL | U_SERIAL | U_SERIAL_END | U_HOLD_LOADS | U_WAIT_HEAD | U_ISSUED |
-             U_INT_REGISTER | U_FP_REGISTER | U_BRANCH_ENTRY | U_TAKEN | U_FORWARDED | U_FIRST |
-             U_LATE | U_LONG | U_PREFETCH | U_ELIMINATED
-};
-static_assert(U_LAST == (int)LIFE_LAST && U_LOAD == (int)LIFE_LOAD && U_STORE == (int)LIFE_STORE &&
-                  U_FUSED == (int)LIFE_FUSED && U_REPEATED == (int)LIFE_REPEATED &&
-                  U_MISPREDICTED == (int)LIFE_MISPREDICTED && U_FLUSH == (int)LIFE_FLUSHES &&
-                  U_SYSCALL == (int)LIFE_SYSTEM_CALL && U_SERIAL == (int)LIFE_SERIAL &&
-                  U_SERIAL_END == (int)LIFE_SERIAL_END && U_HOLD_LOADS == (int)LIFE_HOLDS_LOADS &&
-                  U_WAIT_HEAD == (int)LIFE_WAITS_HEAD && U_ISSUED == (int)LIFE_ISSUED &&
-                  U_INT_REGISTER == (int)LIFE_INT_REGISTER &&
-                  U_FP_REGISTER == (int)LIFE_FP_REGISTER && U_BRANCH_ENTRY == (int)LIFE_BRANCH &&
-                  U_TAKEN == (int)LIFE_TAKEN && U_FORWARDED == (int)LIFE_FORWARDED &&
-                  U_FIRST == (int)LIFE_FIRST && U_LATE == (int)LIFE_LATE &&
-                  U_LONG == (int)LIFE_LONG && U_PREFETCH == (int)LIFE_PREFETCH &&
-                  U_ELIMINATED == (int)LIFE_ELIMINATED &&
-                  !(U_LIFE & (LIFE_DISPATCHED | LIFE_COMPLETED | LIFE_FLUSHED | LIFE_COVERED)),
-              "so do those of lives");
-
-/* What a µop may hold from dispatch to commit. */
-enum held_kind { HELD_INT, HELD_FP, HELD_LOAD, HELD_KINDS };
-
-/* Beside the registers: what an operand that a µop does not have reads, and writes. */
-enum { RENAME_READ_NONE = REG_COUNT, RENAME_WRITE_NONE, RENAME_COUNT };
-static_assert(RENAME_COUNT <= UINT8_MAX, "operands are bytes");
-
-/* A static µop on this machine, made and numbered when it is first executed. */
-struct prepared_uop {
-    uint32_t flags;    /* enum ooo_flags */
-    uint8_t index;     /* within its instruction */
-    uint8_t operation; /* enum operation */
-    uint8_t memory;    /* load or store: index into the instruction's memory operands, or 255 */
-    uint8_t insn_length;
-    uint64_t insn_address;
-    uint8_t source[UOP_MAX_SOURCES], destination[UOP_MAX_DESTINATIONS]; /* unused: RENAME_* */
-    uint8_t data;  /* OP_STORE: register stored; RENAME_READ_NONE */
-    uint16_t unit; /* where it executes: its row of `units` */
-    uint8_t steps; /* destination that it adds a constant to; RENAME_READ_NONE */
-    uint8_t reserved[3];
-};
-static_assert(sizeof(struct prepared_uop) == 32, "two to a cache line");
-enum { PREPARED_CHUNK = 1 << 12, PREPARED_CHUNKS = 1 << 14 };
-
-/* Rows of `units`: the first are those of classes, by operation; others come with the instruction
- * forms of which the machine's table says something else. */
-enum { MOST_UNITS = 2048 };
-static_assert(MOST_UNITS <= UINT16_MAX, "rows are 16 bits");
-
-/* A static instruction on this machine, as predecode has it. */
-enum known_traits {
-    KNOWN_COMPARE = 1 << 0,       /* fuses with a branch behind it that is FUSING */
-    KNOWN_FUSING_BRANCH = 1 << 1, /* one µop */
-    KNOWN_MOVES_STACK = 1 << 2,   /* by the stack engine (core.stack_sync) */
-    KNOWN_READS_STACK = 1 << 3, /* the µop before its first brings the stack pointer up to date */
-    KNOWN_WRITES_STACK = 1 << 4,
-    KNOWN_EXECUTABLE = 1 << 5, /* code of the executable */
-    KNOWN_LIBRARY = 1 << 6,    /* or of another file */
-    KNOWN_FILE = KNOWN_EXECUTABLE | KNOWN_LIBRARY,
-    KNOWN_STACK = KNOWN_MOVES_STACK | KNOWN_READS_STACK | KNOWN_WRITES_STACK
-};
-struct block;
-struct known_insn {
-    const struct prepared_uop *uops; /* its first, the others follow; NULL: not executed so far */
-    struct block *block; /* the basic block that begins here (blocks.h), if one is kept */
-    uint8_t uop_count;
-    uint8_t branch; /* enum branch_kind */
-    uint8_t traits; /* enum known_traits; most instructions have none */
-};
-
-/* A µop on its way to fetch (predecode.c). */
-struct stream_uop {
-    uint32_t flags; /* enum ooo_flags */
-    uint32_t insn;
-    const struct prepared_uop *operands; /* whose it has: for a fused branch the compare */
-    uint64_t address; /* of its first memory access; of a fused branch its last byte */
-    union {
-        uint16_t size_bytes; /* of its first memory access */
-        uint16_t bubble;     /* of a branch, the µop that resolves it, if it is taken: enum
-                                block_end */
-    };
-    uint16_t unit; /* where it executes: its row of `units` */
-    uint32_t access_count : 8;
-    uint32_t access : 24; /* more than one access: low bits of their first index in `gathers` */
-};
-static_assert(sizeof(struct stream_uop) == 32, "two to a cache line");
-
-/* A dynamic instruction with its accesses, as predecode takes it. */
-struct input {
-    const struct dynamic_insn *insn;
-    const struct memory_access *accesses; /* its own */
-};
-
-/* ---- what is held until when ---- */
-
-/* A store queue entry, from dispatch to the cache write. */
-struct store_entry {
-    uint64_t uop;
-    uint64_t address, end;
-    uint64_t issue;    /* its address is known to loads that issue from this cycle on */
-    uint64_t complete; /* cycle address and data are there */
-    uint64_t known;    /* and the one from which that is known: its data's producer has issued */
-    uint64_t commit;   /* cycle; UNKNOWN: not computed yet */
-    uint64_t release;  /* cycle the entry is free: the line is owned, and that of all older ones.
-                          Known once it has been drained */
-    uint32_t insn;
-    uint16_t write_latency; /* cycles until the line is owned, UINT16_MAX at most; 1: no longer than
-                               the store before it */
-    uint16_t fill;          /* cycles that it holds an MSHR */
-    uint8_t write_level;    /* enum memory_level that serves the line */
-    bool coherent;          /* it, or one before it that it waits for, waits for another core */
-};
-
-/* Words of 4 bytes that were written to a piece of 64 bytes, by stores one after the other. */
-struct written_words {
-    uint64_t piece; /* number + 1; 0: none */
-    uint64_t cycle; /* the last */
-    uint32_t words; /* bit set */
-};
-enum { WRITTEN = 16 };
-
-/* What issues in one cycle. Given out in program order, in cycles to come. */
-struct issue_slots {
-    uint16_t queue[MACHINE_MAX_QUEUES]; /* µops that each queue issues: so many leave it */
-    uint64_t taken;                     /* units, by number */
-};
-static_assert(sizeof(struct issue_slots) == 16, "four to a cache line");
-
-/* Units are numbered over all pools. This one is never taken: as many µops go there as like. */
-#define UNLIMITED_UNIT (UINT64_C(1) << 63)
-static inline uint64_t take_one(uint64_t free_units) {
-    return free_units & -free_units & ~UNLIMITED_UNIT;
-}
-
-/* Cycles that are kept apart, from the last dispatch on. What issues later, behind a long chain of
- * misses, takes no slots; it is noted when its cycle comes so near (issue.h). */
-enum { SLOT_CYCLES = 1 << 14 };
-struct far_issue {
-    uint64_t cycle, units;
-    uint8_t queue, branch;
-};
-
-/* Where µops go, and how long they take. */
-struct unit {
-    uint32_t latency;  /* cycles from issue to the result; of a load before the L1 */
-    uint32_t wake;     /* to the issue of consumers; of a load to the result, if it hits */
-    uint32_t interval; /* cycles that a unit is taken */
-    uint8_t queue;
-    uint8_t operation;     /* enum operation */
-    uint16_t queue_issues; /* µops that the queue may issue in a cycle */
-    uint64_t units;        /* that can execute it, by number: the first free one does */
-    uint64_t place, full;  /* of `occupancy`: a place of the queue, and set when it is full; of a
-                              store whose data have units also those for the data */
-    uint64_t second;       /* both in one queue: the place of one; else 0 */
-};
-
-/* The cycles of one µop. */
-struct uop_cycles {
-    uint64_t fetch, dispatch, ready, issue;
-    uint64_t complete; /* its result is there */
-    uint64_t wake;     /* its consumers may issue */
-    uint64_t commit;
-    uint16_t psv;
-    bool violated; /* a load that read before an older store to its address; number of that: */
-    uint64_t passed_store;
-    uint64_t lost; /* or UNKNOWN, and before its line was lost to another core in this cycle */
-    const struct remembered_store *renamed; /* what a load reads is another name for; or NULL */
-};
-
-enum { WINDOW_STRIDE = 2048 };
-
-/* What prediction makes of the branch at the end of a block: cycles that it loses behind it, and
- * whether another block may be predicted in the same cycle. */
-enum block_end {
-    BUBBLE_CYCLES = 0xfff,
-    BLOCK_FOLLOWS = 1 << 12, /* this one with the one before: a direct jump without a bubble */
-    BLOCK_LEADS = 1 << 13    /* the next one with this: a direct branch or call */
-};
-
-/* Where the core stands: behind the last µop. Squashed work takes it back to what it was. The loop
- * over µops keeps a copy of its own, which no pointer reaches: it stays in registers (timing.c). */
-struct standing {
-    /* fetch: the packet that µops join as long as it is open */
-    uint64_t packet; /* number */
-    uint64_t packet_cycle, fetch_resume;
-    uint64_t predicted;        /* cycle from which on it is known what the next packet has */
-    uint32_t predicted_blocks; /* in the cycle before that; prediction_width: no more may be */
-    uint64_t packet_room;      /* room from this cycle on comes too late for it; 0: none is open */
-    uint32_t packet_ends;      /* flags of a µop that it does not take */
-    uint32_t packet_insns, packet_taken;
-    uint32_t delay_cache, delay_tlb;           /* cycles that the packet waited for lines */
-    uint32_t next_delay_cache, next_delay_tlb; /* that the next one does */
-    bool packet_filled;                        /* it has µops */
-    uint64_t insns, fused; /* instructions begun, a fused pair as one; and such pairs */
-    /* dispatch */
-    uint64_t dispatch;               /* of the last µop */
-    uint64_t serial_hold, load_hold; /* commits that all µops, or loads, wait for */
-    uint64_t order_hold;             /* the later of the two */
-    uint64_t held[HELD_KINDS];       /* µops so far that hold one of each until commit */
-    uint64_t stores;                 /* dispatched so far: the next one's number */
-    uint64_t remembered;             /* of them, those that memory renaming remembered */
-    uint64_t commit;                 /* of the last µop */
-};
-
-/* Fetch and prediction go on in this cycle at the earliest: the lead is lost. */
-static inline void resume_fetch(struct standing *now, uint64_t cycle) {
-    now->fetch_resume = cycle;
-    now->predicted = cycle;
-    now->predicted_blocks = UINT32_MAX;
-}
-
-/* By register: when its value wakes those who read it; with lives, who writes it; where operations
- * may take no time, when that issued. Squashed work takes it back, too. */
-struct registers {
-    uint64_t wake[RENAME_COUNT], writer[RENAME_COUNT], issue[RENAME_COUNT];
-    uint64_t changed[RENAME_COUNT]; /* with memory renaming: the µop that wrote it last, + 1 */
-};
-
-/* A store as memory renaming remembers it (memory_renaming.h). */
-struct remembered_store {
-    uint64_t number, uop, address;
-    uint64_t wake, writer, issue; /* as those of a register, of what it stores */
-    uint8_t base, index;          /* its address's registers */
-};
-enum { REMEMBERED_STORES = 64, MOST_PREDICTED = 64 };
-/* A load that read from the store so many before it; 0: there is none. */
-struct predicted_forward {
-    uint32_t insn, stores_back;
-};
-
-/* A record of the tap whose cycle has come for all that may come before it, or not yet (records.c).
- */
-struct waiting_record {
-    uint64_t cycle, first; /* µop */
-    uint64_t empty, word;  /* as in the record; the payload of a flush */
-    uint32_t count;
-    uint8_t kind, flags; /* enum tap_kind, enum tap_empty */
-};
-struct record_queue {
-    struct waiting_record *items;
-    uint32_t begin, end;
-};
-
 /* The stream is filled and handed over in chunks of about so many µops; so many may be under way.
  */
 enum { CHUNK_UOPS = 2048, CHUNKS = 16, GATHER_MAX = 16 };
 enum { BLOCK_INSNS = 32, BLOCK_UOPS = 96 }; /* of a basic block that is kept, at most */
 
-enum { STORE_SLOTS = 4096, WAIT_TABLE = 4096 };
 enum {
     ORDER_MAX = UINT16_MAX
 }; /* no window is larger, and no life names a producer farther back */

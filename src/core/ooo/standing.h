@@ -1,0 +1,68 @@
+/* Where the core stands between two µops, in fetch, dispatch and registers. Only the files of this
+ * folder include this. */
+#pragma once
+
+#include "core/ooo/stores.h"
+#include "core/ooo/uops.h"
+
+/* The cycles of one µop. */
+struct uop_cycles {
+    uint64_t fetch, dispatch, ready, issue;
+    uint64_t complete; /* its result is there */
+    uint64_t wake;     /* its consumers may issue */
+    uint64_t commit;
+    uint16_t psv;
+    bool violated; /* a load that read before an older store to its address; number of that: */
+    uint64_t passed_store;
+    uint64_t lost; /* or UNKNOWN, and before its line was lost to another core in this cycle */
+    const struct remembered_store *renamed; /* what a load reads is another name for; or NULL */
+};
+
+enum { WINDOW_STRIDE = 2048 };
+
+/* What prediction makes of the branch at the end of a block: cycles that it loses behind it, and
+ * whether another block may be predicted in the same cycle. */
+enum block_end {
+    BUBBLE_CYCLES = 0xfff,
+    BLOCK_FOLLOWS = 1 << 12, /* this one with the one before: a direct jump without a bubble */
+    BLOCK_LEADS = 1 << 13    /* the next one with this: a direct branch or call */
+};
+
+/* Where the core stands: behind the last µop. Squashed work takes it back to what it was. The loop
+ * over µops keeps a copy of its own, which no pointer reaches: it stays in registers (timing.c). */
+struct standing {
+    /* fetch: the packet that µops join as long as it is open */
+    uint64_t packet; /* number */
+    uint64_t packet_cycle, fetch_resume;
+    uint64_t predicted;        /* cycle from which on it is known what the next packet has */
+    uint32_t predicted_blocks; /* in the cycle before that; prediction_width: no more may be */
+    uint64_t packet_room;      /* room from this cycle on comes too late for it; 0: none is open */
+    uint32_t packet_ends;      /* flags of a µop that it does not take */
+    uint32_t packet_insns, packet_taken;
+    uint32_t delay_cache, delay_tlb;           /* cycles that the packet waited for lines */
+    uint32_t next_delay_cache, next_delay_tlb; /* that the next one does */
+    bool packet_filled;                        /* it has µops */
+    uint64_t insns, fused; /* instructions begun, a fused pair as one; and such pairs */
+    /* dispatch */
+    uint64_t dispatch;               /* of the last µop */
+    uint64_t serial_hold, load_hold; /* commits that all µops, or loads, wait for */
+    uint64_t order_hold;             /* the later of the two */
+    uint64_t held[HELD_KINDS];       /* µops so far that hold one of each until commit */
+    uint64_t stores;                 /* dispatched so far: the next one's number */
+    uint64_t remembered;             /* of them, those that memory renaming remembered */
+    uint64_t commit;                 /* of the last µop */
+};
+
+/* Fetch and prediction go on in this cycle at the earliest: the lead is lost. */
+static inline void resume_fetch(struct standing *now, uint64_t cycle) {
+    now->fetch_resume = cycle;
+    now->predicted = cycle;
+    now->predicted_blocks = UINT32_MAX;
+}
+
+/* By register: when its value wakes those who read it; with lives, who writes it; where operations
+ * may take no time, when that issued. Squashed work takes it back, too. */
+struct registers {
+    uint64_t wake[RENAME_COUNT], writer[RENAME_COUNT], issue[RENAME_COUNT];
+    uint64_t changed[RENAME_COUNT]; /* with memory renaming: the µop that wrote it last, + 1 */
+};

@@ -1,160 +1,16 @@
 /* culprit sweep: programs on machines with all combinations of settings. */
+#include "cmd/sweep.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/cluster.h"
 #include "cmd/cmd.h"
-#include "cmd/interrupt.h"
-#include "cmd/verb.h"
-#include "report/design_report.h"
-#include "study/design_file.h"
-#include "study/explain.h"
 #include "trace/trace_name.h"
 #include "util/text.h"
 
-struct job {
-    struct verb_run verb;
-    struct input_options input; /* of each program */
-    struct design design;
-    struct cluster_options cluster;
-    const char *file, *csv;
-    bool full, over_given, regions_given;
-    enum design_sort sort;
-
-    struct design_file from;
-    struct design_program programs[DESIGN_MOST_PROGRAMS];
-    char **words[DESIGN_MOST_PROGRAMS]; /* of commands of the file, which they are cut out of */
-    char *name;                         /* of the one on the command line */
-    struct output csv_file;
-    struct design_report report;
-};
-
-static void begin(void *verb) {
-    struct job *job = verb;
-    job->input.traces_allowed = true;
-    job->input.thread = -1;
-    job->input.seed = 1;
-    job->design.over = EXPLAIN_OVER;
-    job->design.regions = EXPLAIN_REGIONS;
-    job->design.watch = &verb_watch;
-    job->design.version = CULPRIT_VERSION;
-}
-
-static void take_machines(struct argp_state *state, void *verb, char *value) {
-    struct error error;
-    if (!design_add_machines(&((struct job *)verb)->design, value, &error))
-        options_fail(state, "--machine %s", error.message);
-}
-
-static void take_setting(struct argp_state *state, void *verb, char *value) {
-    struct error error;
-    if (!design_add_setting(&((struct job *)verb)->design, value, &error))
-        options_fail(state, "--set %s", error.message);
-}
-
-static void take_cluster(struct argp_state *state, void *verb, char *value) {
-    struct job *job = verb;
-    options_take_cluster(state, &job->cluster, value);
-    job->design.cluster = &job->cluster;
-}
-
-static bool take_word(struct argp_state *state, void *verb, char *word) {
-    struct job *job = verb;
-    if (job->input.trace)
-        options_fail(state, "%s: one trace at a time (or several programs with --file)", word);
-    if (!options_quoted(state) && trace_is_named(word))
-        job->input.trace = word;
-    else
-        job->input.command = options_take_command(state);
-    return true;
-}
-
-static const char *const SORTS[] = {
-    [DESIGN_BY_SPEED] = "speed", [DESIGN_BY_COST] = "cost", [DESIGN_AS_GIVEN] = "given"};
-
-#define REQUEST struct job
-static const struct option_row OPTIONS[] = {
-    HEADING(1, "Which points:"),
-    TAKE("machine", "NAME,...", take_machines,
-         "Machines of 'culprit machines', or files (default: that of the program's architecture)"),
-    TAKE("set", "SECTION.KEY=VALUE,...", take_setting,
-         "Values of a key of machines (culprit machines show NAME); may be repeated: every "
-         "combination is a point"),
-    TEXT("file", "FILE", file,
-         "Programs, machines and settings from an INI file: [program NAME] with command = COMMAND, "
-         "[sweep] with machine = NAME, ... and cost = FORMULA, [set] with SECTION.KEY = VALUE, ...",
-         .least = 1),
-    HEADING(2, "What part of each run, and how:"),
-    LIMIT_ROW(input.limit, "End after N instructions"),
-    STOP_ROW(input.stop),
-    FLAG("follow", input.follow, "Include the processes that the commands start"),
-    LIST("env", "NAME[=VALUE]", input.variables, input.variable_count,
-         "Commands also get this variable, with a value or the one it has here; may be repeated",
-         .must = " variables"),
-    COUNT("regions", "N", design.regions, "Of longer runs simulate N regions (default 160)",
-          .least = 2, .most = 10000, .must = "2 to 10000", GIVEN(regions_given)),
-    COUNT("regions-over", "N", design.over,
-          "Runs of more than N instructions are simulated by regions (default 80M)", .least = 1,
-          GIVEN(over_given)),
-    FLAG("full", full, "Simulate every instruction, however long the runs are"),
-    COUNT("jobs", "N", design.jobs,
-          "N points at once (default: one for each processor); with --cluster, N jobs (default: as "
-          "many as the cluster gives)",
-          .least = 1, .most = OPTIONS_MAX_JOBS),
-    CLUSTER_ROW(take_cluster, "the points; with --keep, of a folder that all of them see"),
-    TEXT("keep", "FOLDER", design.keep,
-         "Keep there what is captured and what comes of each point: run again, with other points "
-         "or after an interrupt, only what is missing is simulated",
-         .least = 1, .written = true),
-    HEADING(3, "What it costs, and what to write:"),
-    TEXT("cost", "FORMULA", design.cost,
-         "What a machine costs, of its keys: + - * / ( ) and numbers, which may end in K, M or G "
-         "(of 1024), as 'l2.size/1K + 2*core.rob'; points of the Pareto front get a *",
-         .least = 1),
-    CHOICE("sort", "BY", sort, "speed (default: fastest first), cost, or given", SORTS),
-    WRITTEN_FILE("csv", "FILE", csv, "Also write the points as comma-separated values there",
-                 .not_again = true),
-    SVG_ROW(verb.output, "Draw speed against --cost, with the Pareto front"),
-    OUTPUT_ROWS(4, verb.output),
-    {0}};
-
-static void check(struct argp_state *state, void *verb) {
-    struct job *job = verb;
-    options_check_output(state, &job->verb.output);
-    const bool given = job->input.command || job->input.trace;
-    if (!given && !job->file)
-        options_fail(state, "what to simulate? (culprit sweep [OPTION...] -- COMMAND..., culprit "
-                            "sweep FILE.ctrace, or culprit sweep --file FILE)");
-    if (given && job->file)
-        options_fail(state, "--file %s: the programs are there, and %s is one more", job->file,
-                     job->input.trace ? job->input.trace : job->input.command[0]);
-    if (job->full && (job->over_given || job->regions_given))
-        options_fail(state, "--full: every instruction, without --regions%s",
-                     job->over_given ? "-over" : "");
-    if (job->input.stop && !job->input.limit)
-        options_fail(state, "--stop: ends the commands at --limit N, which is missing");
-    if (job->cluster.wanted && !job->design.keep)
-        options_fail(state, "--cluster: results are gathered in a folder that all nodes see, which "
-                            "--keep FOLDER names");
-    if (job->full)
-        job->design.over = UINT64_MAX;
-}
-
-static const struct command_line LINE = {
-    .own = {.options = OPTIONS, .begin = begin, .argument = take_word, .end = check},
-    .arguments = "[--] COMMAND...\nTRACE.ctrace\n--file FILE",
-    .help = "Simulates a program on every combination of machines and values of their keys. It is "
-            "run once, with what it can see the same everywhere; what it writes goes nowhere. A "
-            "short run is simulated in full, a long one by the same regions at each point.\v"
-            "Examples:\n"
-            "  culprit sweep --set l2.size=512K,1M --set core.rob=64,256 -- gzip -c /bin/sh\n"
-            "  culprit sweep --machine zen4,zen5 --keep kept --csv points.csv -- ./parse\n"
-            "  culprit sweep --file sweep.ini --cost 'l2.size/1M' --svg front.svg\n\n"
-            "The exit status is 1 when a point failed."};
-
 /* ---- before anything runs ---- */
 
-static bool split_command(struct job *job, size_t number, struct error *error) {
+static bool split_command(struct sweep_job *job, size_t number, struct error *error) {
     char *text = job->from.programs[number].command, *rest = NULL;
     struct design_program *program = &job->programs[number];
     size_t count = 0;
@@ -171,7 +27,7 @@ static bool split_command(struct job *job, size_t number, struct error *error) {
     return true;
 }
 
-static bool read_file(struct job *job, struct error *error) {
+static bool read_file(struct sweep_job *job, struct error *error) {
     struct design *design = &job->design;
     struct design_file *from = &job->from;
     if (!design_file_read(from, job->file, error))
@@ -196,7 +52,7 @@ static bool read_file(struct job *job, struct error *error) {
     return true;
 }
 
-static bool take_command(struct job *job, struct error *error) {
+static bool take_command(struct sweep_job *job, struct error *error) {
     struct text_printer printer;
     FILE *file = text_printer_begin(&printer);
     char **words = job->input.command;
@@ -211,7 +67,7 @@ static bool take_command(struct job *job, struct error *error) {
 }
 
 static bool prepare(void *verb, struct error *error) {
-    struct job *job = verb;
+    struct sweep_job *job = verb;
     job->design.programs = job->programs;
     if (!(job->file ? read_file(job, error) : take_command(job, error)))
         return false;
@@ -225,7 +81,7 @@ static bool prepare(void *verb, struct error *error) {
 }
 
 static bool run(void *verb, struct error *error) {
-    struct job *job = verb;
+    struct sweep_job *job = verb;
     int exec_status = 0;
     if (!design_go(&job->design, &exec_status, error)) {
         if (exec_status == STATUS_CANNOT_RUN || exec_status == STATUS_NOT_FOUND)
@@ -241,7 +97,7 @@ static bool run(void *verb, struct error *error) {
 
 enum { MOST_TOLD = 20 }; /* failures, in the notes */
 
-static void note_failures(struct job *job) {
+static void note_failures(struct sweep_job *job) {
     const struct design *design = &job->design;
     struct report *report = &job->report.report;
     size_t told = 0;
@@ -277,7 +133,7 @@ REPORT_FORMS(POINTS, design_report_json, design_report_text, NULL);
 REPORT_FORMS(PRICED, design_report_json, design_report_text, draw);
 
 static bool write_report(void *verb, struct error *error) {
-    struct job *job = verb;
+    struct sweep_job *job = verb;
     const struct design *design = &job->design;
     job->report.design = design;
     job->report.sort = job->sort;
@@ -298,7 +154,7 @@ static bool write_report(void *verb, struct error *error) {
 }
 
 static void clean_up(void *verb) {
-    struct job *job = verb;
+    struct sweep_job *job = verb;
     design_report_free(&job->report);
     output_discard(&job->csv_file);
     design_free(&job->design);
@@ -309,8 +165,8 @@ static void clean_up(void *verb) {
     free(job->name);
 }
 
-const struct verb verb_sweep = {.line = &LINE,
-                                .size = sizeof(struct job),
+const struct verb verb_sweep = {.line = &sweep_line,
+                                .size = sizeof(struct sweep_job),
                                 .prepare = prepare,
                                 .run = run,
                                 .report = write_report,

@@ -3,11 +3,11 @@
  * carries that on through moves, sums, members that are loaded and values that are returned, as the
  * data type profiling of perf does within one block.
  *
- * A variable says what its value is wherever that is: in the registers that it was copied to or
- * from, too, and before and behind the instructions at which the variable has a place.
+ * The type of a variable also holds for copies of its value: in the registers that it was copied to
+ * or from, and before and after the instructions at which the variable itself has a place.
  *
- * Where ways meet, a register whose type one of them tells has that type: in a program that keeps
- * to its types what is used behind the meeting has one type, however it came. */
+ * Where paths of control flow join, a register has the type that any of them knows: in a program
+ * that keeps to its types, what is used after the join has one type on all paths. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,8 +28,8 @@ enum access_reason {
     ACCESS_CALLED,        /* the address was returned by a function of an unknown type */
     ACCESS_LOADED,        /* it was loaded from where no pointer is known to be */
     ACCESS_COMPUTED,      /* it was computed in a way that is not followed */
-    ACCESS_MEETING,       /* ways meet that have different types */
-    ACCESS_OUTSIDE,       /* no field is there, or an index goes over what is no array */
+    ACCESS_MEETING,       /* paths join that have different types */
+    ACCESS_OUTSIDE,       /* no field is at that offset, or what is indexed is no array */
     ACCESS_THREAD,        /* thread-local */
     ACCESS_DATA,          /* constant address without a variable: tables, literals */
     ACCESS_REASONS
@@ -38,7 +38,7 @@ const char *access_reason_text(enum access_reason reason);
 
 struct accessed {
     uint8_t reason; /* enum access_reason */
-    bool meets;     /* the stride is the distance of places that met, and maybe of no array */
+    bool meets;     /* the stride is the distance of two offsets at a join; it may be no array */
     uint32_t type;
     uint32_t size_bytes; /* of the access; 0: not known */
     int64_t offset;      /* in the type */

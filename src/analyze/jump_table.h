@@ -20,9 +20,8 @@ struct jump_resolver {
     size_t steps, entries; /* spent so far, of all jumps */
 };
 
-/* Finds the targets of a jump, all links of which so far have been followed; `targets` is emptied
- * first. False: out of memory.
- */
+/* Finds the targets of a jump. Those that are known so far must have been followed; `targets` is
+ * emptied first. False: out of memory. */
 bool jump_resolve(struct jump_resolver *resolver, const struct exploration *exploration,
                   const struct code_open *jump, struct jump_targets *targets);
 void jump_resolver_free(struct jump_resolver *resolver);

@@ -89,7 +89,7 @@ static inline uint64_t instructions_ended(uint64_t uop) {
     return tap_uop_flags(uop) & TAP_UOP_FUSED ? 2 * last : last;
 }
 
-/* All but the span, for those who need it of few. */
+/* The same without the span, for callers that need it for few closings. */
 static inline bool closings_read(struct closings *at) {
     do {
         if (at->word >= at->end)

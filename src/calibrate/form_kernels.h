@@ -2,9 +2,9 @@
  * measured.
  *
  * Latency is that of a chain: each instruction needs what the one before made. Where the result is
- * of another kind than the operand it is brought there by partners, whose latency is known or, of
- * moves between the register files, half of the way there and back. Throughput is that of copies
- * which need nothing of each other (Abel and Reineke 2019). */
+ * of another kind than the operand, partners convert it: instructions whose latency is known. That
+ * of a move between the register files is taken to be half of a move there and back. Throughput is
+ * that of copies which need nothing of each other (Abel and Reineke 2019). */
 #pragma once
 
 #include "calibrate/calibration.h"
@@ -16,7 +16,7 @@ enum probe_kind {
     PROBE_ADDRESS,    /* address to the result */
     PROBE_FLAGS,      /* operand to the flags */
     PROBE_THROUGHPUT, /* copies as they are */
-    PROBE_FREED       /* copies, and before each what frees it of those before */
+    PROBE_FREED /* copies, each behind an instruction that breaks its dependence on the others */
 };
 
 struct form_probe {

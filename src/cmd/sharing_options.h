@@ -13,11 +13,11 @@ struct sharing_options_given {
     const char *words[SHARING_MAX_WORDS]; /* arguments that are no options: traces and profiles */
     uint32_t word_count;
     struct selection selection;
-    struct machine_options machine; /* chips are taken */
+    struct machine_options machine; /* may be a chip of many threads */
     struct contention_options contention;
     struct machine_choice choice; /* room for what the machine is loaded into */
 };
-/* Of a struct sharing_options_given, which it sets to the defaults; the machine's default
+/* Its request is a struct sharing_options_given, which it first sets to the defaults; the machine
  * is niagara. */
 extern const struct option_group sharing_group;
 

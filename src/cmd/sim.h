@@ -1,4 +1,4 @@
-/* `culprit sim`: what its two lives share, a run and a list of regions. */
+/* `culprit sim`: what a simulation of a run and one of a list of regions have in common. */
 #pragma once
 
 #include "cmd/run.h"
@@ -23,7 +23,7 @@ struct sim {
     bool kanata_attached;
     struct output kanata_file, speedup_file, bottle_file;
     struct slices slices;
-    struct tracer_run told; /* to the tracers */
+    struct tracer_run told; /* what tracers are told of the run */
     struct simulation_observer observers[2];
 
     struct listed_regions listed; /* --regions */

@@ -51,8 +51,8 @@ struct export_stack {
     uint64_t distance; /* times the period; 0 when the event is not periodic */
 };
 
-/* Values are rounded so that their sums are right to one. The visitor's false, with an error, ends
- * the walk, which fails. */
+/* Values are rounded so that their sums are off by less than one. The visitor's false, with an
+ * error, ends the walk, which fails. */
 typedef bool export_visitor(void *context, const struct export_stack *stack);
 bool export_each_stack(struct export *export, export_visitor *visit, void *context);
 
@@ -68,13 +68,13 @@ bool export_is_instructions(const char *name, const char *unit);
 bool export_components(const struct export *export, const struct export_event *event,
                        uint32_t *components);
 
-/* Inside: NULL: the event is none of `export`'s. */
+/* Inside of this room. NULL: `export` has no such event. */
 struct export_event *export_event_of(const struct export *export, const struct store_event *event);
 
 /* A name without line ends and other control characters; `not` is replaced too (0: nothing). */
 void export_clean(char *to, size_t size, const char *name, char not );
 
-/* What a frame is called that is none. */
+/* The name of what stands in place of a frame (enum store_cut). */
 const char *export_cut_name(uint64_t cut);
 
 /* The procedure's name: of an unnamed one "gzip+0x2f40", where it begins; "[gzip]" where not even

@@ -32,7 +32,7 @@ void clock_chain(uint64_t rounds);
 /* Ticks of the time stamp counter that an addition takes now. *processor becomes -1 when it did not
  * run there. */
 double clock_unit(int64_t *processor);
-/* Whether two of them are the same but for what cannot be helped. */
+/* Whether two such units are the same, to CLOCK_AGREEMENT. */
 bool clock_agrees(double before, double after);
 
 /* The median of samples, which are sorted, and half of the interval that holds that of all of them

@@ -1,6 +1,6 @@
 /* The windows of the hybrid model as Chen 2009 chapter 2 words them: instruction by instruction,
  * window by window, one processor at a time. This is the explanation of hybrid_lanes.c, and the
- * reference that tests hold it to; predictions are made with that (hybrid.h). */
+ * reference that tests hold it to; predictions use hybrid_lanes.c (hybrid.h). */
 #pragma once
 
 #include "model/hybrid.h"
@@ -16,7 +16,7 @@ struct swam_insn {
     bool first_use;  /* and nothing has wanted it since */
     bool triggers;   /* a prefetcher answers with a fetch from memory */
     uint32_t
-        fetched_by; /* that missed the block or triggered its prefetch; of an access that hits */
+        fetched_by; /* of an access that hits: who missed the block or triggered its prefetch */
     uint32_t producers[SWAM_PRODUCERS], producer_count; /* that write its registers */
 };
 

@@ -38,7 +38,7 @@ struct python_layout {
 };
 enum { PYTHON_FRAME_BYTES = 72, PYTHON_OWNED_BY_C = 3 };
 
-/* An address may be given to another object: that has other names and other lines. */
+/* Tells apart code objects that had the same address one after the other. */
 static inline __attribute__((always_inline)) __u64 python_identity(__u64 qualname,
                                                                    __u64 linetable) {
     return qualname * 0x9e3779b97f4a7c15ull ^ linetable;
@@ -70,7 +70,7 @@ bool python_image_read(const struct elf_image *elf, struct python_image *image);
 
 /* Interpreters are found by the names of their files: not every file that is mapped is read. */
 bool python_may_be_in(const char *path);
-/* What is to be said of an interpreter that is not known. */
+/* Writes a note: this interpreter is not known. */
 void python_image_say_unknown(const struct python_image *image, const char *path, char *text,
                               size_t size);
 #endif

@@ -1,4 +1,4 @@
-/* What a report tells of Python. */
+/* The part of a report that is about Python. */
 #pragma once
 
 #include "query/python_rows.h"

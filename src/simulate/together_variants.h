@@ -1,5 +1,5 @@
-/* The same trace of a program with threads simulated again and again, each time otherwise: on
- * another number of cores, on a machine without one of its limits, with lines or locks that cost
+/* The same trace of a program with threads simulated again and again, each time with one
+ * change: another number of cores, a machine without one of its limits, lines or locks that cost
  * less. As many at a time as there are processors. */
 #pragma once
 
@@ -24,7 +24,7 @@ struct together_variant {
 };
 void together_variant_free(struct together_variant *variant);
 
-/* `options`: of the run that is varied; its watcher is told instructions of all variants, and ends
- * them. The first error ends them, too. */
+/* `options`: of the run that is varied; its watcher is told the instructions of all variants, and
+ * can end them. The first error ends them, too. */
 bool together_variants_run(const struct simulation_options *options,
                            struct together_variant *variants, size_t count, struct error *error);

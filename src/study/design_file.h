@@ -1,4 +1,4 @@
-/* What a sweep is about, from an INI file:
+/* The programs, machines and settings of a sweep, from an INI file:
  *
  *     [program gzip]
  *     command = gzip -9c /bin/bash
@@ -23,8 +23,8 @@ struct design_file {
         char *name, *command; /* neither is empty */
     } programs[DESIGN_FILE_PROGRAMS];
     size_t program_count;
-    char *machines; /* "zen4, zen5"; NULL: none are named, as the next */
-    char *cost;
+    char *machines;                       /* "zen4, zen5"; NULL: none are named */
+    char *cost;                           /* NULL: none is given */
     char *settings[DESIGN_FILE_SETTINGS]; /* "l2.size=256K, 512K, 1M" */
     size_t setting_count;
 };

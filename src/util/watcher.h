@@ -1,4 +1,5 @@
-/* Whoever waits for something that takes long: is told how far it is, and may end it early. */
+/* For a caller who waits for something that takes long: it is told how far that is, and may end it
+ * early. */
 #pragma once
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* One thread: it looks at the folder every second or so, and asks the scheduler every ten. */
+/* One thread: it looks at the folder every second or less, and asks the scheduler every ten. */
 #include "cluster/cluster.h"
 
 #include <dirent.h>
@@ -18,7 +18,7 @@
 
 /* Seconds between two looks at the folder, and between two questions: short at first, as short runs
  * end soon, and then more. */
-static const double FIRST_LOOK = 0.1, LAST_LOOK = 1, FIRST_QUESTION = 0.5, LAST_QUESTION = 10;
+static const double FIRST_LOOK = 0.1, FIRST_QUESTION = 0.5, LAST_QUESTION = 10;
 static const double LONGER = 1.25;
 static const double TRY_AGAIN = 20; /* to submit what was refused while other jobs are there */
 enum { MOST_JOBS = 1000, SLICE_NANOSECONDS = 50000000 };
@@ -304,7 +304,7 @@ static bool go(struct cluster_state *state, struct error *error) {
         look(state);
         if (!ended(state))
             rest(state, state->look_every);
-        state->look_every = longer(state->look_every, LAST_LOOK);
+        state->look_every = longer(state->look_every, ledger_look(count_of(state, TASK_OUT)));
     }
     return true;
 }

@@ -9,7 +9,7 @@ static const double GRACE_OF_LOST = 3;
 /* A job should take some times what it costs to start one; but with fewer jobs than this there are
  * processors that have none. */
 static const double WORTH_A_JOB = 20; /* seconds */
-enum { FEW_JOBS = 200 };
+enum { FEW_JOBS = 200, FEW_OUT = 32 };
 
 void ledger_submitted(struct task_record *record, uint32_t submission, uint32_t element,
                       uint32_t number) {
@@ -70,6 +70,10 @@ void ledger_why(const struct slurm_element *element, uint64_t array, uint32_t in
     }
     snprintf(why, size, "job %" PRIu64 "_%u%s%s ended %s", array, index,
              element->node[0] ? " on " : "", element->node, how);
+}
+
+double ledger_look(size_t out) {
+    return out > FEW_OUT ? 1 : 0.25;
 }
 
 uint32_t ledger_each(size_t tasks, uint32_t each, double seconds, uint32_t most) {

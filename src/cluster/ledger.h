@@ -38,6 +38,10 @@ enum task_state ledger_judge(struct task_record *record, const struct slurm_elem
 void ledger_why(const struct slurm_element *element, uint64_t array, uint32_t index, char *why,
                 size_t size);
 
+/* Seconds between two looks at the folder of results, at most, with so many tasks out. The end is
+ * seen late by as much, and it is far while many are out. */
+double ledger_look(size_t out);
+
 /* How many tasks one job does, so that a job is worth its start, and there are no more jobs than
  * `most`. `each` as was wished, 0: this decides; `seconds` that a task takes. */
 uint32_t ledger_each(size_t tasks, uint32_t each, double seconds, uint32_t most);

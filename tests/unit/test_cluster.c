@@ -199,6 +199,7 @@ static void tasks_share_jobs(void **state) {
     assert_int_equal(ledger_each(2000, 0, 0.01, 1000), 10); /* no fewer than 200 jobs */
     assert_int_equal(ledger_each(2000, 7, 0.01, 1000), 7);
     assert_int_equal(ledger_each(10000, 1, 1, 1000), 10);
+    assert_true(ledger_look(1) == 0.25 && ledger_look(32) == 0.25 && ledger_look(33) == 1);
     assert_int_equal(ledger_array(25, 0, 10), 10);
     assert_int_equal(ledger_array(25, 20, 10), 5);
 }

@@ -56,14 +56,17 @@ new_fleet() {
 }
 
 # same_on_server STORE ARGUMENTS...: culprit says of a store and of what was sent of it the same, but for its
-# address and its size.
+# address and its size; the status of both is 0. same_status_on_server STATUS STORE ARGUMENTS...: it is that.
 same_on_server() {
-    local store=$1
-    shift
+    same_status_on_server 0 "$@"
+}
+same_status_on_server() {
+    local status=$1 store=$2
+    shift 2
     run "$@" --store "$store" >"$scratch/of_file" 2>&1 </dev/null
-    local status=$?
+    [ $? = "$status" ] || { cat "$scratch/of_file"; return 1; }
     run "$@" --store "$(address owner)" >"$scratch/of_server" 2>&1 </dev/null
-    [ $? = $status ] || { cat "$scratch/of_file" "$scratch/of_server"; return 1; }
+    [ $? = "$status" ] || { cat "$scratch/of_file" "$scratch/of_server"; return 1; }
     normal_address "$store" <"$scratch/of_file" >"$scratch/file"
     normal_address "$(address owner)" <"$scratch/of_server" >"$scratch/server_file"
     diff "$scratch/file" "$scratch/server_file"

@@ -44,14 +44,15 @@ sent() {
 }
 check "epochs are sent" sent
 for arguments in "top --epoch all" "top --epoch 1 --json" "top --epoch all --by image" "top --epoch all --by process --json" \
-    "top --epoch all --by cgroup" "top --epoch 2 --tree" "top --epoch 2 --callers" "top --epoch all --folded -" \
+    "top --epoch all --by cgroup" "top --epoch 2 --tree" "top --epoch 2 --callers" "top --epoch all --by build" \
     "top --epoch all --image image0" "top --since 2026-01-01T01:00 --json" "top --host web1 --epoch 1..2" \
     "variance --epoch 1 --epoch 2 --epoch 3" "variance --epoch 1 --epoch 2 --json" "diff --epoch 1 --epoch 4" \
-    "diff --epoch 1 --epoch 4 --json" "diff --epoch 1 --epoch 4 --by image" "annotate --epoch all procedure1" \
+    "diff --epoch 1 --epoch 4 --json" "diff --epoch 1 --epoch 4 --by image" \
     "epochs" "epochs --json" "epochs --epoch 2..3 --wide"; do
     # shellcheck disable=SC2086
     check "culprit $arguments says the same" same_on_server "$one" $arguments
 done
+check "code that is gone is gone" same_status_on_server 1 "$one" annotate --epoch all procedure1
 exported() {
     for format in folded csv pprof; do
         run epochs export --format $format --epoch all --store "$one" "$scratch/file.$format" >/dev/null &&

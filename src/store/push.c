@@ -361,7 +361,7 @@ static bool send_as_of_now(struct push *push, int64_t session, bool *present, st
     struct error ignored;
     if (!sqlite_execute(push->file, "BEGIN", error))
         return false;
-    bool good = session_list_read(push->file, &list, error);
+    bool good = session_list_read_named(push->file, &list, &session, 1, error);
     if (good) {
         const struct session_entry *entry = session_list_find(push->file, &list, session, error);
         good = entry && (entry->session.end || error_set(error, "%s: epoch %lld has not ended",

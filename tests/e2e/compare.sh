@@ -28,7 +28,7 @@ int main(void) {
 }
 PROGRAM
     } >"$scratch/$1.c"
-    gcc -g -O1 -o "$scratch/$1" "$scratch/$1.c"
+    gcc -g -O1 -static -o "$scratch/$1" "$scratch/$1.c" # without the work of the loader
 }
 build old ""
 build new "long more[7];"
@@ -149,8 +149,8 @@ int main(void) {
 }
 PROGRAM
 inlined() {
-    gcc -g -O2 -DHOW=always_inline -o "$scratch/in" "$scratch/inlined.c" &&
-        gcc -g -O2 -DHOW=noinline -o "$scratch/out" "$scratch/inlined.c" || return 1
+    gcc -g -O2 -static -DHOW=always_inline -o "$scratch/in" "$scratch/inlined.c" &&
+        gcc -g -O2 -static -DHOW=noinline -o "$scratch/out" "$scratch/inlined.c" || return 1
     [[ $(compare "$scratch/in" "$scratch/out" | head -n 2 | tr -s '\n ' ' ') =~ 'step +'.*'(no longer inlined in mix; ' ]] &&
         [[ $(compare "$scratch/out" "$scratch/in" | head -n 2 | tr -s '\n ' ' ') =~ 'step -'.*'(now inlined in mix; ' ]]
 }
@@ -158,8 +158,9 @@ check "a function that is inlined in one build alone is compared with itself" in
 renamed() {
     sed 's/mix/blend/g; s/\* 33/* 35/' "$scratch/inlined.c" >"$scratch/renamed.c"
     gcc -g -O2 -DHOW=always_inline -o "$scratch/renamed" "$scratch/renamed.c" &&
-        strip -o "$scratch/stripped" "$scratch/in" || return 1
-    compare --top 3 "$scratch/in" "$scratch/renamed" >"$scratch/text"
+        gcc -g -O2 -DHOW=always_inline -o "$scratch/named" "$scratch/inlined.c" &&
+        strip -o "$scratch/stripped" "$scratch/named" || return 1
+    compare --top 3 "$scratch/named" "$scratch/renamed" >"$scratch/text"
     compare --top 3 "$scratch/stripped" "$scratch/renamed" >>"$scratch/text"
     cat "$scratch/text"
     [ "$(grep -cE 'blend .*\(was (mix|stripped\+0x[0-9a-f]+); ' "$scratch/text")" = 2 ]

@@ -28,7 +28,7 @@ if len(sys.argv) > 2:
     assert unknown < 0.01 * data["units"], unknown
 PROGRAM
 of_kernel() { # KERNEL KIND NAME
-    run sim --by object --top 0 --machine zen4 --json -o "$1.json" -- ./objects "$1" >"$1.out" &&
+    run sim --by object --top 500 --machine zen4 --json -o "$1.json" -- ./objects "$1" >"$1.out" &&
         python3 -S objects.py "$1.json" "$2" "$3"
 }
 for kernel in "structs|heap|make_records data_objects.c:29 < structs < main" \
@@ -44,7 +44,7 @@ check "the block that was made second lies where the first did" grep -q same rem
 
 # A trace keeps what was allocated.
 run trace --data -o kept.ctrace -- ./objects list >/dev/null 2>&1
-run sim --by object --top 0 --machine zen4 --json -o kept.json kept.ctrace
+run sim --by object --top 500 --machine zen4 --json -o kept.json kept.ctrace
 same_objects() {
     python3 -S -c 'import json, sys
 first, second = [json.load(open(name))["data"] for name in sys.argv[1:]]
@@ -91,7 +91,7 @@ int main(int count, char **arguments) {
 PROGRAM
 gcc -O1 -g -fno-inline -o forks forks.c
 in_child() {
-    run sim --follow --by object --top 0 --machine zen4 --json -o forks.json -- ./forks &&
+    run sim --follow --by object --top 500 --machine zen4 --json -o forks.json -- ./forks &&
         python3 -S objects.py forks.json heap "make forks.c:5 < main"
 }
 check "a fork's child has its parent's blocks, a program that is exec'ed its own" in_child
@@ -119,7 +119,7 @@ int main(void) {
 PROGRAM
 gcc -O1 -g -fno-inline -pthread -o threads threads.c
 of_threads() { # ALONE
-    run sim $1 --by object --top 0 --machine zen4 --json -o threads.json -- ./threads &&
+    run sim $1 --by object --top 500 --machine zen4 --json -o threads.json -- ./threads &&
         python3 -S objects.py threads.json heap "make threads.c:4 < main"
 }
 check "threads that are simulated together know each other's blocks" of_threads ""
@@ -139,7 +139,7 @@ check "and those that are not" of_threads --alone
 # Allocators that are linked into the program are seen by their symbols.
 statically() { # COMPILER KERNEL KIND NAME
     "$1" -O1 -g -static -fno-inline -o static data_objects.c &&
-        run sim --by object --top 0 --machine zen4 --json -o static.json -- ./static "$2" &&
+        run sim --by object --top 500 --machine zen4 --json -o static.json -- ./static "$2" &&
         python3 -S objects.py static.json "$3" "$4"
 }
 check "of a statically linked program variables are known" statically gcc table variable table
@@ -181,7 +181,7 @@ func main() {
 PROGRAM
 of_go() {
     GO111MODULE=off GOFLAGS= go build -ldflags=-s -o go go.go && GOGC=off run sim --alone \
-        --by object --top 0 --machine zen4 --json -o go.json -- ./go && python3 -S -c '
+        --by object --top 500 --machine zen4 --json -o go.json -- ./go && python3 -S -c '
 import json
 rows = [r for r in json.load(open("go.json"))["data"]["objects"] if r["kind"] == "heap"]
 assert rows[0]["name"].startswith("main.make_node go.go:9 < main.main"), rows[:3]'

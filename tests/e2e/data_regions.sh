@@ -28,12 +28,12 @@ assert data["unknown_units"] < 0.02 * data["units"], data["unknown_units"]
 notes = " ".join(explained["notes"])
 assert "windows" not in notes and "systematic" not in notes, notes
 PROGRAM
-by_regions="--regions-over 200k --regions 8 --top 0 --json"
+by_regions="--regions-over 200k --regions 8 --top 500 --json"
 alike() { # NAME COMMAND...
     local name=$1
     shift
     run explain --no-what-if $by_regions --data -o "$name.explained" -- "$@" >/dev/null &&
-        run sim --data --top 0 --json -o "$name.whole" -- "$@" >/dev/null &&
+        run sim --data --top 500 --json -o "$name.whole" -- "$@" >/dev/null &&
         python3 -S compare.py "$name.explained" "$name.whole"
 }
 for kernel in list hash grown; do
@@ -41,7 +41,7 @@ for kernel in list hash grown; do
 done
 in_second_run() {
     run explain --no-what-if $by_regions --keep 0 --data -o second -- ./objects tree >tree.out &&
-        run sim --data --top 0 --json -o tree.whole -- ./objects tree >/dev/null &&
+        run sim --data --top 500 --json -o tree.whole -- ./objects tree >/dev/null &&
         python3 -S compare.py second tree.whole
 }
 check "and those that a second run is captured for" in_second_run
@@ -62,7 +62,7 @@ run trace --data -o list.ctrace -- ./objects list >/dev/null 2>&1
 run bbv --size 200k -o list.bb list.ctrace >/dev/null 2>&1
 run regions --max-clusters 6 -o list.csv list.bb >/dev/null 2>&1
 of_list() {
-    run sim --regions list.csv --data --tree --top 0 --json -o cut list.ctrace &&
+    run sim --regions list.csv --data --tree --top 500 --json -o cut list.ctrace &&
         python3 -S compare.py cut list.whole &&
         python3 -S -c '
 import json
@@ -148,8 +148,8 @@ int main(void) {
 PROGRAM
 gcc -O1 -g -fno-inline -pthread -o threads threads.c
 threads_alike() {
-    run explain --no-what-if --regions-over 180k --regions 6 --top 0 --json --data --tree -o threads.explained -- ./threads &&
-        run sim --data --top 0 --json -o threads.whole -- ./threads &&
+    run explain --no-what-if --regions-over 180k --regions 6 --top 500 --json --data --tree -o threads.explained -- ./threads &&
+        run sim --data --top 500 --json -o threads.whole -- ./threads &&
         python3 -S -c '
 import json
 explained, whole = [json.load(open("threads." + name)) for name in ("explained", "whole")]

@@ -33,7 +33,7 @@ int main(void) {
     return sum(nodes, 50) != 0 || !node;
 }
 PROGRAM
-cc -O1 -g -fno-tree-vectorize -fno-unroll-loops -o ring ring.c || exit 1
+cc -O1 -g -static -fno-tree-vectorize -fno-unroll-loops -o ring ring.c || exit 1
 run sim --by field --top 0 --json -o ring.json -- ./ring 2>why || cat why
 cat >fields.py <<'PROGRAM'
 import json

@@ -20,7 +20,7 @@ int main(void) {
     return evil(20000) == 1;
 }
 PROGRAM
-cc -O1 -g -o hostile hostile.c || exit 1
+cc -O1 -g -static -o hostile hostile.c || exit 1
 mkdir names && python3 -S "$OLDPWD/tests/e2e/hostile_names.py" names || exit 1
 
 # page_is PAGE JSON: its data are the report, what they stand for is there, and its policy knows its
@@ -196,7 +196,7 @@ check "other verbs have pages, too" others
 
 # The second build does its work twice, and calls something else besides.
 two_trees() {
-    sed 's/return hot(n) + hot(n \/ 2);/return hot(n) + hot(2 * n);/' hostile.c >other.c && cc -O1 -g -o other other.c &&
+    sed 's/return hot(n) + hot(n \/ 2);/return hot(n) + hot(2 * n);/' hostile.c >other.c && cc -O1 -g -static -o other other.c &&
         run compare --json -o report.json --html both.html ./hostile ./other && page_is both.html report.json &&
         cat page.py - >calls.py <<'PROGRAM' && python3 -S calls.py both.html report.json || return
 calls = data["calls"]

@@ -17,7 +17,7 @@ int main(int argc, char **argv) {
     return kept == 0 && argv;
 }
 PROGRAM
-cc -O1 -g -o divide divide.c || exit 1
+cc -O1 -g -static -o divide divide.c || exit 1
 cat >levels.py <<'PROGRAM'
 import json, sys
 def sums(levels):

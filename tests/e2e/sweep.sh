@@ -14,7 +14,7 @@ int main(int count, char **arguments) {
     return 0;
 }
 PROGRAM
-cc -O1 -o work work.c || exit 1
+cc -O1 -static -o work work.c # without the work of the loader || exit 1
 points=(--set l2.size=256K,1M --set core.rob=64,256 --cost 'l2.size/1K + 2*core.rob')
 
 whole() {

@@ -100,9 +100,9 @@ shows x86_64 "stlf: no event, a load that waits for forwarding" \
     "${tea[@]}" -- "$x86/stlf" 300000
 shows x86_64 "parts: the load waits for a store that cannot forward" \
     'hot["function"] == "read_whole" and of(hot, "ST-FW") > 0.95 and part("ST-FW") > 0.4' \
-    --machine zen4 --top 40 -- "$x86/parts" 80000
+    --machine zen4 --top 40 -- "$x86/parts" 40000
 shows x86_64 "parts: idealised, no load waits for a store" \
-    'part("ST-FW") == 0' --machine zen4 --top 40 --ideal stfwd -- "$x86/parts" 80000
+    'part("ST-FW") == 0' --machine zen4 --top 40 --ideal stfwd -- "$x86/parts" 40000
 shows x86_64 "strings: functions of the C library are named" \
     'any(f["function"] and f["image"].startswith("libc.so") for f in d["functions"])' \
     "${tea[@]}" -- "$x86/strings" 100
@@ -112,10 +112,10 @@ shows x86_64 "threads: five threads, the workers alike" \
 
 shows riscv64 "ceil on riscv64: nearly all time of flushes is that of frflags and fsflags" \
     'sum(r["cycles"] * of(r, "FL-EX") for r in d["hot_instructions"] if r["text"].split()[0] in ("frflags", "fsflags")) > 0.95 * d["cycles"] * part("FL-EX")' \
-    "${tea[@]}" --from round_both_ways -- "$riscv/ceil" 50000
+    "${tea[@]}" --from round_both_ways -- "$riscv/ceil" 25000
 shows riscv64 "ceil on riscv64: frflags and fsflags carry the flushes" \
     'where(lambda r: r["text"].split()[0] in ("frflags", "fsflags") and of(r, "FL-EX") > 0.7) > 0.35' \
-    "${tea[@]}" -- "$riscv/ceil" 50000
+    "${tea[@]}" -- "$riscv/ceil" 25000
 shows riscv64 "nbody on riscv64: the square root takes the most time" \
     'hot["text"].startswith("fsqrt.d")' \
     "${tea[@]}" -- "$riscv/nbody" 50

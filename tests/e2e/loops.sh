@@ -42,7 +42,7 @@ int main(void) {
     return 0;
 }
 PROGRAM
-cc -O1 -g -fno-unroll-loops -o nest nest.c || exit 1
+cc -O1 -g -static -fno-unroll-loops -o nest nest.c || exit 1
 run sim --by loop --top 0 --json -o nest.json -- ./nest 2>why || cat why
 cat >loops.py <<'PROGRAM'
 import json

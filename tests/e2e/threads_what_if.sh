@@ -36,7 +36,7 @@ if ! has x86_64-workloads; then
 fi
 
 check "counters in one line: padding" remedy padding "counters together 2 160000" "counters apart 2 160000"
-check "one counter of all: a copy for each" remedy copies "counters shared 2 30000" "counters private 2 30000"
+check "one counter of all: a copy for each" remedy copies "counters shared 2 20000" "counters private 2 20000"
 check "a lock held too long: nobody waits for it" remedy lock "critical long 2 8" "critical short 2 8"
 check "an unbalanced barrier: shared out evenly" remedy barrier "barrier uneven 2 1" "barrier even 2 1"
 # When the host lets the consumer begin is up to its scheduler: late, it waits for less.
@@ -62,9 +62,9 @@ else
         "the consumer began late in five captured runs"
 fi
 check "a table behind a lock of readers: no lock" \
-    remedy no_lock "readmostly rwlock 2 4000" "readmostly published 2 4000"
+    remedy no_lock "readmostly rwlock 2 2500" "readmostly published 2 2500"
 check "a table behind a mutex: no lock" \
-    remedy no_lock "readmostly mutex 2 4000" "readmostly published 2 4000"
+    remedy no_lock "readmostly mutex 2 2500" "readmostly published 2 2500"
 settings='--set dram.bandwidth=10'
 check "memory's bandwidth: data in the caches" \
     remedy dmiss "bandwidth memory 2 20000 4" "bandwidth cache 2 20000 4"

@@ -58,7 +58,7 @@ report=$scratch/layouts.json
 # misses of at least eight cycles in each of 100 rounds.
 follows_the_stack() {
     run sim --repeatable -o /dev/null -- "$scratch/near" 1 where >"$scratch/where" &&
-        run explain --layouts 14 "${quiet[@]}" --json -o "$report" -- "$scratch/near" || return 1
+        run explain --layouts 10 "${quiet[@]}" --json -o "$report" -- "$scratch/near" || return 1
     python3 -S - "$report" "$(cat "$scratch/where")" <<'PYTHON'
 import json, sys
 report, where = json.load(open(sys.argv[1])), int(sys.argv[2])
@@ -88,7 +88,7 @@ under_its_number() { # also alone, and with as many at once as there are
 one, all = (json.load(open(name)) for name in sys.argv[1:3])
 assert one['cycles'] == all['layouts'][$number]['cycles']" "$scratch/one.json" "$report" || return 1
     done
-    run explain --layouts 14 --jobs 1 "${quiet[@]}" --json -o "$scratch/again.json" -- "$scratch/near" &&
+    run explain --layouts 10 --jobs 1 "${quiet[@]}" --json -o "$scratch/again.json" -- "$scratch/near" &&
         cmp "$report" "$scratch/again.json"
 }
 check "each is the run under its number" under_its_number
@@ -117,11 +117,11 @@ first_line() {
 luck_is_no_difference() {
     local once many
     once=$(first_line "$scratch/near" "$scratch/far")
-    many=$(first_line --layouts 12 "$scratch/near" "$scratch/far")
+    many=$(first_line --layouts 9 "$scratch/near" "$scratch/far")
     printf '%s\n' "$once" "$many"
     [[ $once =~ ^[+-][1-9][0-9]\. ]] &&
         [[ $many =~ \
-            ^"no difference: "[+-][0-9.]+" % cycles (-"[0-9.]+" to +"[0-9.]+" %) over 12 layouts"$ ]]
+            ^"no difference: "[+-][0-9.]+" % cycles (-"[0-9.]+" to +"[0-9.]+" %) over 9 layouts"$ ]]
 }
 check "a difference that layout alone makes is none" luck_is_no_difference
 check "a program does not differ from itself under any" test \

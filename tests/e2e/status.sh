@@ -241,15 +241,16 @@ check "a daemon is told of, or ended with --follow" daemon
 report=$scratch/shares
 shares() {
     local wrapper='gzip -9c "$0"; grep -c x "$0"; true'
-    run sim --json -o "$report" -- sh -c "$wrapper" /bin/bash >/dev/null &&
+    head -c 500000 /bin/bash >"$scratch/half"
+    run sim --json -o "$report" -- sh -c "$wrapper" "$scratch/half" >/dev/null &&
         told 'r["children"]["largest"] == "gzip" and not r["children"]["included"]' \
             'r["children"]["share"] > 0.5 and r["children"]["seconds"] > 0' \
             'sum("(/usr/bin/gzip) is not included" in n for n in r["notes"]) == 1' || return 1
-    run sim --limit 2M --follow --json -o "$report" -- sh -c "$wrapper" /bin/bash >/dev/null &&
+    run sim --limit 2M --follow --json -o "$report" -- sh -c "$wrapper" "$scratch/half" >/dev/null &&
         told 'r["children"]["included"] and r["children"]["share"] > 0.5' \
             'r["children"]["seconds"] == 0 and r["children"]["largest"] == "gzip"' || return 1
     run sim --json -o "$report" -- true && told 'r["children"] is None' || return 1
-    run sim --top 1 -- sh -c "$wrapper" /bin/bash 2>"$scratch/err" >/dev/null
+    run sim --top 1 -- sh -c "$wrapper" "$scratch/half" 2>"$scratch/err" >/dev/null
     cat "$scratch/err"
     without_progress "$scratch/err" | sed -n 2p | grep -qE '^[0-9.]+ % was spent in .*gzip.*: --follow$'
 }
@@ -259,7 +260,7 @@ check "the second line says what share children had" shares
 short_children() {
     local round
     for round in 1 2 3; do
-        run sim --json -o "$report" -- sh -c 'seq 100000 | sort -n | tail -1; :' >/dev/null &&
+        run sim --json -o "$report" -- sh -c 'seq 10000 | sort -n | tail -1; :' >/dev/null &&
             told 'r["children"]["count"] >= 2 and r["children"]["largest"] in ("seq", "sort", "tail")' || return 1
     done
 }

@@ -51,12 +51,12 @@ if ! has x86_64-workloads; then
     finish
 fi
 
-check "a lock that is held too long is named first" first lock critical critical long 2 16
+check "a lock that is held too long is named first" first lock critical critical long 2 8
 check "both lines of a lock are told" at critical lock work_locked critical.c work_locked
-check "false sharing is coherence" first coherence false-sharing counters together 2 400000
+check "false sharing is coherence" first coherence false-sharing counters together 2 160000
 check "an atomic counter is coherence" first coherence true-sharing counters shared 2 20000
-check "a lock of readers and writers is coherence" first coherence rwlock readmostly rwlock 2 5000
-check "work that is dealt out unevenly is a barrier" first barrier barrier barrier uneven 2 4
+check "a lock of readers and writers is coherence" first coherence rwlock readmostly rwlock 2 2500
+check "work that is dealt out unevenly is a barrier" first barrier barrier barrier uneven 2 2
 check "both lines of a barrier are told" at barrier barrier compute_part barrier.c compute_part
 # Who waits runs 10 µs after the wake, each time, and the call takes the other thread 4 µs.
 waking() {
@@ -78,7 +78,7 @@ check "a woken thread runs later" waking
 queue() {
     local name=$1
     shift
-    run_with="$*" first event "$name" queue uneven 2 500 && at "$name" event take queue.c put
+    run_with="$*" first event "$name" queue uneven 2 300 && at "$name" event take queue.c put
 }
 check "a queue's consumer waits" queue queue
 check "a queue's consumer waits, captured on one processor" queue queue-one taskset -c 0
@@ -143,13 +143,13 @@ spinning() {
 }
 skip_without gcc "spinning lasts until the write" || check "spinning lasts until the write" spinning
 check "memory that has room for both is no cause among threads" \
-    first serial roomy bandwidth memory 2 20000 8
+    first serial roomy bandwidth memory 2 20000 4
 settings='--set dram.bandwidth=10'
 check "arrays larger than the caches share a narrow memory's bandwidth" \
-    first memory_bandwidth bandwidth bandwidth memory 2 20000 8
+    first memory_bandwidth bandwidth bandwidth memory 2 20000 4
 settings=
 check "what is over before two threads meet is serial" first serial brief counters private 2 10000
-check "a short critical section names no lock" first serial short critical short 2 16
+check "a short critical section names no lock" first serial short critical short 2 8
 
 # The barrier's slow thread has the larger share of the time, and the critical path.
 bottleneck() {
@@ -230,8 +230,8 @@ check "threads alone have none of it" alone
 
 widths() {
     local name columns
-    run trace -o "$scratch/small-critical.ctrace" -- "$small/critical" long 2 3 >/dev/null 2>&1 &&
-        run trace -o "$scratch/small-queue.ctrace" -- "$small/queue" uneven 2 50 >/dev/null 2>&1 || return 1
+    run trace -o "$scratch/small-critical.ctrace" -- "$small/critical" long 2 1 >/dev/null 2>&1 &&
+        run trace -o "$scratch/small-queue.ctrace" -- "$small/queue" uneven 2 20 >/dev/null 2>&1 || return 1
     for name in critical queue; do
         for columns in 60 80 100 200; do
             COLUMNS=$columns run sim "$scratch/small-$name.ctrace" >"$scratch/text" || return 1
@@ -285,7 +285,7 @@ whole = json.load(open('$scratch/whole.json'))['together']
 check "regions of threads stand for a long run" by_regions
 alone_by_regions() {
     run explain --machine alpha21164 --alone --regions-over 1M --json -o "$scratch/alone.json" -- \
-        "$small/barrier" uneven 2 8 >/dev/null && report=$scratch/alone.json told 'r["together"] is None'
+        "$small/barrier" uneven 2 3 >/dev/null && report=$scratch/alone.json told 'r["together"] is None'
 }
 check "... but --alone leaves each alone" alone_by_regions
 check "a picture of threads needs threads" fails_with 125 "threads were not simulated together" \

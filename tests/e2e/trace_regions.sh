@@ -78,22 +78,22 @@ END
 }
 
 found_again() {
-    profile a "$scratch/phases" 20 && capture a "$scratch/phases" 20 &&
-        [ "$(cat "$scratch/out")" = "$("$scratch/phases" 20)" ] &&
+    profile a "$scratch/phases" 10 && capture a "$scratch/phases" 10 &&
+        [ "$(cat "$scratch/out")" = "$("$scratch/phases" 10)" ] &&
         all_captured a 'skew == 0 and end - start == length' && grep -q 'next: culprit sim' "$scratch/err"
 }
 check "regions are found again, with zero skew" found_again
 
 # The loader's work, and where the stack lies, depend on the environment; regions do not.
 elsewhere() {
-    BIG=$(printf %20000d 0) capture a "$scratch/phases" 00000000000000000000020 &&
+    BIG=$(printf %20000d 0) capture a "$scratch/phases" 00000000000000000000010 &&
         all_captured a 'end - start == length'
 }
 check "whatever the environment and the arguments" elsewhere
 
 as_json() {
     trace_options=(--json)
-    capture a "$scratch/phases" 20
+    capture a "$scratch/phases" 10
     local status=$?
     trace_options=()
     [ $status = 0 ] && python3 -S - "$scratch/err" <<'END'
@@ -116,13 +116,13 @@ simulates() {
         python3 -S - "$scratch/all.json" <<'END'
 import json, sys
 report = json.load(open(sys.argv[1]))
-assert report["instructions"] > 40e6, report["instructions"]
+assert report["instructions"] > 20e6, report["instructions"]
 END
 }
 check "the traces can be simulated" simulates
 
 default_names() {
-    (cd "$scratch" && cp a.csv named.csv && run trace --regions named.csv -- ./phases 20 2>err >out &&
+    (cd "$scratch" && cp a.csv named.csv && run trace --regions named.csv -- ./phases 10 2>err >out &&
         [ -s named.r1.ctrace ] && [ -s named.regions.csv ])
 }
 CULPRIT=$(realpath "$CULPRIT") check "names come from the list's" default_names
@@ -130,7 +130,7 @@ CULPRIT=$(realpath "$CULPRIT") check "names come from the list's" default_names
 # One input is shorter: regions behind its end are named, those before it are kept.
 shorter() {
     rm -f "$scratch"/a.r*
-    capture a "$scratch/phases" 8 >/dev/null
+    capture a "$scratch/phases" 4 >/dev/null
     [ $? = 125 ] || return 1
     cat "$scratch/err"
     grep -qE '^culprit: region [0-9]+: its start marker.* was not reached before its thread ended' \
@@ -147,7 +147,7 @@ END
 }
 check "a marker that is not reached is named, what is complete is kept" shorter
 
-check "a list of another command" fails_with 125 "none of the files .*phases.*another command: .*phases 20" \
+check "a list of another command" fails_with 125 "none of the files .*phases.*another command: .*phases 10" \
     run trace --regions "$scratch/a.csv" -o "$scratch/x" -- /bin/true
 check "... leaves no list" test ! -e "$scratch/x.regions.csv"
 
@@ -156,7 +156,7 @@ rebuilt() {
     cp "$scratch/phases" "$scratch/kept"
     cc -O2 -static -o "$scratch/phases" "$scratch/phases.c" || return 1
     fails_with 125 "phases is another file than .*build id" \
-        run trace --regions "$scratch/b.csv" -o "$scratch/b" -- "$scratch/phases" 20
+        run trace --regions "$scratch/b.csv" -o "$scratch/b" -- "$scratch/phases" 10
     local status=$?
     [ ! -s "$scratch/.out" ] || return 1
     cp "$scratch/kept" "$scratch/phases"
@@ -199,7 +199,7 @@ check "a thread that never appears" fails_with 125 "region 1: the command has no
 edited 's/^(cluster [0-9]+),0,0,/\1,1,0,/' process
 check "a process that is another" fails_with 125 "thread 0 belongs to process 0 in this run, not to 1" \
     sh -c '"$0" "$@" >/dev/null' "$CULPRIT" trace --regions "$scratch/process.csv" -o "$scratch/process" \
-    -- "$scratch/phases" 20
+    -- "$scratch/phases" 10
 printf 'not a list\n' >"$scratch/junk.csv"
 check "a file that is no list" fails_with 125 "junk.csv" run trace --regions "$scratch/junk.csv" -- true
 check "a list that is missing" fails_with 125 "nowhere.csv" run trace --regions "$scratch/nowhere.csv" -- true
@@ -216,13 +216,13 @@ without_markers() {
     cp "$scratch/a.bb" "$scratch/bare.bb"
     run regions --method systematic --count 5 -o "$scratch/bare.csv" "$scratch/bare.bb" >/dev/null || return 1
     fails_with 125 "region 1 has no markers" \
-        run trace --regions "$scratch/bare.csv" -o "$scratch/bare" -- "$scratch/phases" 20
+        run trace --regions "$scratch/bare.csv" -o "$scratch/bare" -- "$scratch/phases" 10
 }
 check "a list without markers" without_markers
 
 full_disk() {
     fails_with 125 "/c.r[0-9].ctrace: cannot write.*No space left" sh -c '"$0" "$@" >/dev/null' \
-        "$CULPRIT" trace --regions "$scratch/a.csv" -o "$scratch/full/c" -- "$scratch/phases" 20 &&
+        "$CULPRIT" trace --regions "$scratch/a.csv" -o "$scratch/full/c" -- "$scratch/phases" 10 &&
         [ ! -e "$scratch/full/c.r1.ctrace" ]
     local status=$?
     umount "$scratch/full"
@@ -315,9 +315,9 @@ check "--other-threads without a list" fails_with 125 "--other-threads: needs --
 
 children() {
     bbv_options=(--follow)
-    profile f sh -c "$scratch/phases 4; $scratch/phases 6" || return 1
+    profile f sh -c "$scratch/phases 2; $scratch/phases 3" || return 1
     bbv_options=()
-    capture f sh -c "$scratch/phases 4; $scratch/phases 6" &&
+    capture f sh -c "$scratch/phases 2; $scratch/phases 3" &&
         all_captured f 'end - start == length' && grep -q '^cluster [0-9]*,[1-9]' "$scratch/f.csv"
 }
 check "regions of children, which are followed" children

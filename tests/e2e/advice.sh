@@ -22,27 +22,27 @@ def proportional(cause, *events):
     return abs(first["saving_percent"] - costs[cause] * first["evidence_percent"] / 100 / share(*events)) < 1e-6
 '
 branch() {
-    advise clamp clamp --limit 1M &&
+    advise clamp clamp --limit 400K &&
         told 'first["kind"] == "branch" and first["function"] == "kernel_clamp"' \
             'first["saving_percent"] > 30 and first["check"] == "sim --ideal bmisp"' 'proportional("bmisp", "FL-MB")'
 }
 check "a branch that chooses between values" branch
 
 forwarding() {
-    advise forward forward --limit 500K &&
+    advise forward forward --limit 250K &&
         told 'first["kind"] == "forwarding" and first["function"] == "kernel_forward"' 'proportional("stfwd", "ST-FW")'
 }
 check "loads of what was stored in pieces" forwarding
 
 locality() {
-    advise search sparse --limit 1M &&
+    advise search sparse --limit 400K &&
         told 'first["kind"] == "locality" and first["function"] == "kernel_search"' \
             'proportional("dmiss", "ST-L1", "ST-TLB", "ST-LLC", "DR-SQ")'
 }
 check "a search whose addresses are not known ahead" locality
 
 vectors() {
-    advise scalar vectors --limit 1M &&
+    advise scalar vectors --limit 400K &&
         told 'first["kind"] == "vectors" and first["function"] == "kernel_scalar"' \
             'abs(first["saving_percent"] - first["evidence_percent"] * 3 / 4) < 1e-6'
 }
@@ -89,7 +89,7 @@ skip_without x86_64-workloads "lines that threads share falsely" || check "lines
 nothing() {
     local kernel
     for kernel in independent dependent multiply; do
-        run explain --json --top 1 --from kernel_$kernel --limit 300K --stop -- "$scratch/levels" $kernel \
+        run explain --json --top 1 --from kernel_$kernel --limit 150K --stop -- "$scratch/levels" $kernel \
             >"$scratch/nothing.json" 2>/dev/null &&
             report=$scratch/nothing.json told_names='' told 'all(a["saving_percent"] <= 3 for a in r["advice"])' || return 1
     done
@@ -97,7 +97,7 @@ nothing() {
 check "nothing to speak of where nothing is to remedy" nothing
 
 text() {
-    COLUMNS=80 run explain --top 1 --from kernel_clamp --limit 500K --stop -- "$scratch/advised" clamp before 2>"$scratch/text" >/dev/null
+    COLUMNS=80 run explain --top 1 --from kernel_clamp --limit 250K --stop -- "$scratch/advised" clamp before 2>"$scratch/text" >/dev/null
     sed -n '/^what to try/,/^$/p' "$scratch/text" | tee "$scratch/part"
     grep -qE '^ +[0-9.]+ ±[0-9.]+ branch     kernel_clamp\+0x[0-9a-f]+, advised.c:[0-9]+: ' "$scratch/part" &&
         [ "$(LC_ALL=C.UTF-8 wc -L <"$scratch/part")" -le 80 ]

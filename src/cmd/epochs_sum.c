@@ -23,7 +23,7 @@ bool epochs_sum(struct epochs_request *request, struct error *error) {
         return false;
     interrupt_catch();
     progress_start(&progress, stderr, "summing", "epochs", 0);
-    const bool good = store_sum_days(store, clock_since_1970(), tell, &progress, &made, error);
+    bool good = store_sum_days(store, clock_since_1970(), tell, &progress, &made, error);
     progress_finish(&progress);
     if (good) {
         printf("made %zu sum%s of days from %s epochs; %zu were there, %zu removed\n", made.made,
@@ -34,5 +34,10 @@ bool epochs_sum(struct epochs_request *request, struct error *error) {
             puts("no day is over yet that has epochs (days are those of UTC)");
     }
     store_close(store);
+    if (good && made.left_out)
+        good =
+            error_set(error, "%zu day%s of hosts %s no sum, and these days none of all hosts: %s",
+                      made.left_out, text_plural(made.left_out),
+                      made.left_out == 1 ? "has" : "have", made.why);
     return good;
 }

@@ -112,6 +112,8 @@ bool profile_read(struct profile_run *run, struct error *error) {
     const struct store_options *options = &run->store_options;
     run->store =
         store_open_default(options->store_count ? options->stores[0] : NULL, STORE_READ, error);
+    if (run->store)
+        store_pass_over(run->store);
     return run->store && read_set(run, error) &&
            ((run->program = program_new()) || error_set(error, "out of memory for the report"));
 }

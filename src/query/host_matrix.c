@@ -118,6 +118,10 @@ static bool read_host(struct host_matrix *matrix, struct matrix_host *host,
         host->epochs = own.epochs_in_all;
         host->seconds = own.seconds;
     }
+    if (own.nothing) { /* which is not what keeps other hosts from being told of */
+        error->message[0] = 0;
+        good = true;
+    }
     const struct profile_event *found = good ? find_event(&own, event) : NULL;
     good = good && (!found || read_table(matrix, host, &own, found, options, program, error));
     profile_set_free(&own);

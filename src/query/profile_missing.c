@@ -1,6 +1,8 @@
 /* What is said of a profile that has nothing of what is asked for. */
 #include "query/profile_table_parts.h"
 
+#include <inttypes.h>
+
 #include "query/missing_slices.h"
 #include "query/near_names.h"
 #include "util/file_name.h"
@@ -38,6 +40,11 @@ static bool refuse_missing(const struct profile_table *table, const struct profi
     struct missing missing = {.options = options};
     if (sample_choice_any(&set->choice))
         return missing_slices(set, error);
+    size_t at = 0;
+    const struct store_damage *damage = profile_set_damage(set, &at);
+    if (!what && damage)
+        return error_set(error, "%s: nothing of it can be read (epoch %" PRId64 " of %s: %s)",
+                         set->label, damage->epoch, damage->whose, damage->why);
     if (!what)
         return error_set(error, "%s: it has no samples", set->label);
     if (!store_each_profile(set->store, &filter, add_near, &missing, error))

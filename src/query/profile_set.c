@@ -246,7 +246,8 @@ bool profile_set_read(struct profile_set *set, struct store *store, const int64_
         return false;
     if (set->epoch_count < count)
         return error_set(error, "%s: an epoch is gone (see 'culprit epochs')", store_path(store));
-    if (!set->event_count)
+    set->nothing = !set->event_count;
+    if (set->nothing)
         return error_set(error, "%s: nothing was collected in %s", store_path(store),
                          count == 1 ? "this epoch" : "these epochs");
     set->sessions = calloc(count, sizeof *set->sessions);
@@ -313,6 +314,16 @@ struct store_filter profile_set_filter(const struct profile_set *set, const char
                                  .session_count = set->epoch_count,
                                  .event = event,
                                  .choice = &set->choice};
+}
+
+const struct store_damage *profile_set_damage(const struct profile_set *set, size_t *at) {
+    size_t count;
+    const struct store_damage *damage = store_damage(set->store, &count);
+    for (; *at < count; ++*at)
+        if (!damage[*at].epoch ||
+            any_where(i, set->epoch_count, set->epochs[i].id == damage[*at].epoch))
+            return &damage[(*at)++];
+    return NULL;
 }
 
 void profile_set_free(struct profile_set *set) {

@@ -30,6 +30,7 @@ struct profile_set {
     struct sample_choice choice;  /* of their samples; its strings are the caller's */
     struct profile_event *events; /* in the order in which epochs have them */
     size_t event_count;
+    bool nothing;              /* there is none: profile_set_read() has failed for that */
     size_t sums;               /* of the epochs: sums of days, in place of theirs */
     uint64_t epochs_in_all;    /* with those that are in sums */
     uint64_t hosts;            /* machines */
@@ -44,6 +45,10 @@ struct profile_set {
  * have an event of one name in units that cannot be added. profile_set_free() either way. */
 bool profile_set_read(struct profile_set *set, struct store *store, const int64_t *sessions,
                       size_t count, bool name_file, struct error *error);
+/* What of its epochs, or of images, was passed over in the store so far (store_pass_over), one after
+ * the other; *at is 0 at first. NULL: no more. */
+const struct store_damage *profile_set_damage(const struct profile_set *set, size_t *at);
+
 void profile_set_free(struct profile_set *set);
 
 /* Of the samples only these from now on; the seconds are those in which they can have been taken.

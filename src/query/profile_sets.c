@@ -74,6 +74,7 @@ bool profile_sets_read(struct profile_sets *sets, const struct profile_sets_quer
         const char *path = query->store_count ? query->stores[i] : NULL;
         if (!(sets->stores[i] = store_open_default(path, STORE_READ, error)))
             return false;
+        store_pass_over(sets->stores[i]);
         sets->store_count++;
     }
     if (!read_sets(sets, query, error))

@@ -5,6 +5,7 @@
 #include "report/annotated.h"
 
 #include "report/missing_names.h"
+#include "report/profile_report.h"
 
 enum { LARGEST_CODE = 16 << 20 };
 
@@ -255,7 +256,8 @@ bool annotate(struct annotated *annotated, struct annotate_settings *settings,
         .program = settings->source ? settings->program : NULL,
         .image_number = choice->image};
     return annotation_build(&annotated->annotation, &input, error) &&
-           ((annotation_add_worth(&annotated->annotation) &&
+           ((profile_set_note_damage(settings->set, &annotated->annotation.report) &&
+             annotation_add_worth(&annotated->annotation) &&
              note_name(&annotated->annotation.report, annotated, choice, settings->event->unit) &&
              note_kernel(&annotated->annotation.report, choice->extent.build)) ||
             error_set(error, "out of memory for the report"));

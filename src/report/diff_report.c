@@ -11,6 +11,7 @@ static bool add_worth(struct diff_report *report) {
     struct report *notes = &report->report;
     const struct profile_event *before = &report->diff.events[0], *after = &report->diff.events[1];
     bool good = profile_set_worth(&report->diff.sets[0], before, 0, 0, notes);
+    good &= profile_set_note_damage(&report->diff.sets[1], notes);
     const char *first, *other;
     if (profile_table_builds(report->diff.table, &first, &other))
         good &= report_note(notes,

@@ -40,7 +40,8 @@ bool fleet_report_outliers(struct fleet_report *report, const char *process,
     struct outliers *outliers = &report->outliers;
     if (!outliers_find(outliers, &report->matrix, OUTLIER_LEAST))
         return error_set(error, "out of memory for the hosts");
-    return report_note(&report->report,
+    return profile_set_note_damage(report->set, &report->report) &&
+           report_note(&report->report,
                        "a host stands apart in a row when it is %.1f standard deviations or more "
                        "from the median host (1.4826 times the median absolute deviation, or what "
                        "sampling gives when that is more), and samples alone would make such a "
@@ -60,7 +61,8 @@ bool fleet_report_spread(struct fleet_report *report, const char *process, struc
     struct host_spread *spread = &report->spread;
     if (!host_spread_find(spread, &report->matrix, report->top ? SPREAD_LEAST : 0))
         return error_set(error, "out of memory for the hosts");
-    bool good = report_note(
+    bool good = profile_set_note_damage(report->set, &report->report);
+    good &= report_note(
         &report->report,
         "%zu of %zu rows differ between hosts by more than sampling explains (chi-square; where "
         "hosts do not differ, any row does so with a probability of %.0f %%)",

@@ -51,6 +51,8 @@ void profile_event_text(const struct profile_event *event, double total, FILE *f
  * rows that have `largest` and `smallest` (0: there is none). False: out of memory. */
 bool profile_set_worth(const struct profile_set *set, const struct profile_event *event,
                        double largest, double smallest, struct report *report);
+/* Adds what of its store was passed over, as that could not be read: also one of the above. */
+bool profile_set_note_damage(const struct profile_set *set, struct report *report);
 
 /* The options that choose the set: " --store FILE --epoch 2..5"; words are not quoted. */
 void profile_set_arguments(const struct profile_set *set, bool store, FILE *file);

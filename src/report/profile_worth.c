@@ -6,6 +6,7 @@
 
 #include "report/missing_names.h"
 #include "report/profile_report.h"
+#include "util/array.h"
 
 static bool is_counted(const struct profile_event *event) {
     return !strcmp(event->unit, "samples");
@@ -25,9 +26,36 @@ static bool note_waits(const struct profile_event *event, struct report *report)
     return true;
 }
 
+/* Of two sets it may be the same. */
+static bool note_once(struct report *report, const char *text) {
+    return any_where(i, report->note_count, !strcmp(report->notes[i], text)) ||
+           report_note(report, "%s", text);
+}
+
+bool profile_set_note_damage(const struct profile_set *set, struct report *report) {
+    enum { NAMED = 3 };
+    const struct store_damage *damage;
+    char text[1024];
+    size_t at = 0, count = 0;
+    bool good = true;
+    while (good && (damage = profile_set_damage(set, &at))) {
+        if (damage->epoch)
+            snprintf(text, sizeof text,
+                     "epoch %" PRId64 " of %s: what cannot be read of it is left out (%s); the "
+                     "owner of the tables removes it: culprit epochs remove %" PRId64,
+                     damage->epoch, damage->whose, damage->why, damage->epoch);
+        else
+            snprintf(text, sizeof text, "%s: what cannot be read of it is left out (%s)",
+                     damage->whose, damage->why);
+        good = count++ >= NAMED || note_once(report, text);
+    }
+    snprintf(text, sizeof text, "likewise something of %zu more epochs or images", count - NAMED);
+    return good && (count <= NAMED || note_once(report, text));
+}
+
 bool profile_set_worth(const struct profile_set *set, const struct profile_event *event,
                        double largest, double smallest, struct report *report) {
-    bool good = true;
+    bool good = profile_set_note_damage(set, report);
     double first = 100 / sqrt(largest), last = 100 / sqrt(smallest > 0 ? smallest : largest);
     if (set->simulated && !is_counted(event))
         good &= report_note(report, "simulated: user code only, every cycle of what was "

@@ -120,6 +120,18 @@ struct walk {
     void *context;
 };
 
+/* Where many write, a tree may name images that are not there. */
+static bool know_images(struct store *store, size_t count, struct error *error) {
+    int64_t last = 0;
+    for (size_t i = 0; store->backend->many_writers && i < count; i++) {
+        const int64_t image = store->old_calls[i].image;
+        if (image && image != last && !store_image_of(store, image, error))
+            return false;
+        last = image;
+    }
+    return true;
+}
+
 /* The row that the walk's statement is at. What it holds is the visitor's own: it may read on. */
 static bool visit_row(void *context, const struct session_entry *entry, struct error *error) {
     struct walk *walk = context;
@@ -139,7 +151,8 @@ static bool visit_row(void *context, const struct session_entry *entry, struct e
         return true;
     struct store_call_tree visited = {
         .session = &entry->session, .event = event, .process = &process};
-    if (!decode(store, statement, 3, id, &visited.count, error))
+    if (!decode(store, statement, 3, id, &visited.count, error) ||
+        !know_images(store, visited.count, error))
         return false;
     struct store_call *calls = store->old_calls;
     size_t capacity = store->old_calls_capacity;

@@ -14,6 +14,7 @@ bool database_damaged(struct store *store, struct error *error, const char *form
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
+    snprintf(store->damage, sizeof store->damage, "%.255s", what);
     if (store->backend->changed && store->backend->changed(store))
         return error_set(error, "%s was written while it was read: try again", store->path);
     return error_set(error, "%s is damaged: %s (%s)", store->path, what,
@@ -56,6 +57,7 @@ void store_close(struct store *store) {
     free(store->old_values);
     free(store->new_values);
     free(store->old_calls);
+    free(store->passed_over);
     free(store);
 }
 

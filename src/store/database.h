@@ -24,6 +24,10 @@ struct store {
     size_t old_capacity, new_capacity;
     struct store_call *old_calls;
     size_t old_calls_capacity;
+    char damage[256]; /* what database_damaged() was last told; "": nothing since it was cleared */
+    bool passes_over; /* what is damaged */
+    struct store_damage *passed_over;
+    size_t passed_over_count, passed_over_capacity;
 };
 
 /* A prepared statement; a back end's own begins with this. */
@@ -59,8 +63,9 @@ static inline int64_t saturated(uint64_t count) {
 struct backend {
     const char *const *statements; /* NULL of a number: as STATEMENTS has it; "": nothing to do */
     size_t sessions_at_once;       /* the list that a walk's statement takes as its ?1 */
+    bool many_writers;             /* that nobody here answers for */
     bool filters; /* it takes the event as ?2, "" for all, and of profiles, as ?3, a list of images
-                     whose values are wanted, NULL for all */
+                whose values are wanted, NULL for all */
 
     /* Connects store->path or `address`, which may have a password; whatever it failed at, close()
      * follows. */
@@ -105,6 +110,10 @@ extern const struct backend SQLITE_BACKEND, POSTGRES_BACKEND;
 bool database_damaged(struct store *store, struct error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool database_out_of_memory(struct store *store, struct error *error);
+/* Whether what store->damage tells may be left out, which is noted then, and no error any more: of
+ * an epoch and its host, or, with 0, of an image and its path. Clear store->damage before what may
+ * fail so. */
+bool database_pass_over(struct store *store, int64_t epoch, const char *whose, struct error *error);
 
 /* ---- statements ---- */
 

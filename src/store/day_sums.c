@@ -320,6 +320,7 @@ static bool make_sum(struct making *making, struct store_session *as, const stru
     const struct store_filter filter = {
         .sessions = sessions, .session_count = count, .choice = &choice};
     char name[256];
+    store->damage[0] = 0;
     snprintf(name, sizeof name,
              "%" PRIu64 " epochs, %" PRIu64 " of them its own, of %" PRIu64
              " hosts, %.3f s, numbers %" PRIu64 ", saved %" PRIu64,
@@ -343,6 +344,17 @@ static bool make_sum(struct making *making, struct store_session *as, const stru
     making->made->made += good;
     making->made->epochs += good && *as->host ? of->epochs.count : 0;
     return good;
+}
+
+/* A day of which something cannot be read has no sum: *id is 0. */
+static bool leave_out(struct making *making, int64_t *id) {
+    struct day_sums_made *made = making->made;
+    if (!making->store->backend->many_writers || !making->store->damage[0])
+        return false;
+    if (!made->left_out++)
+        snprintf(made->why, sizeof made->why, "%.399s", making->error->message);
+    *id = 0;
+    return true;
 }
 
 /* Of the parts, which are of one host's day. Lost samples are of the day of an epoch's middle. */
@@ -369,7 +381,8 @@ static bool make_host_day(struct making *making, const struct part *parts, size_
     making->made->kept += good != NULL;
     if (good)
         *id = good->id;
-    const bool made = good || make_sum(making, &as, &sum, sessions, count, id);
+    const bool made =
+        good || make_sum(making, &as, &sum, sessions, count, id) || leave_out(making, id);
     free(sessions);
     return made;
 }
@@ -427,15 +440,16 @@ static bool make_day(struct making *making, const struct parts *parts, size_t be
                      struct telling *telling) {
     int64_t *sums = calloc(end - begin + 1, sizeof *sums);
     size_t hosts = 0;
-    bool good = true;
+    bool good = true, whole = true;
     if (!sums)
         return database_out_of_memory(making->store, making->error);
     for (size_t i = begin, next; good && i < end && !telling->ended; i = next) {
         next = host_end(parts, i);
-        good = make_host_day(making, &parts->items[i], next - i, &sums[hosts++]);
+        good = make_host_day(making, &parts->items[i], next - i, &sums[hosts]);
+        whole &= sums[hosts++] != 0;
         tell(telling, next - i);
     }
-    if (good && !telling->ended && hosts > 1)
+    if (good && whole && !telling->ended && hosts > 1)
         good = make_fleet_day(making, parts->items[begin].day, sums, hosts);
     free(sums);
     return good;

@@ -56,6 +56,9 @@ void host_days_free(struct host_days *days);
 struct day_sums_made {
     size_t days, made, kept, removed; /* sums; days of which there are any now */
     uint64_t epochs;                  /* that those made were made of */
+    size_t left_out; /* days of hosts with an epoch that cannot be read: none of the day's hosts
+                        together either */
+    char why[400];   /* of the first */
 };
 /* Makes what sums are missing or void of all days that are over at `now`, and removes those that
  * nothing is left of. Each is written in a transaction of its own, and who was interrupted goes on

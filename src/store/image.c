@@ -94,7 +94,7 @@ const struct store_image *store_image_of(struct store *store, int64_t id, struct
         image = keep_image(store, statement, id, error);
         database_reset(statement);
     } else if (row == 0) {
-        error_set(error, "%s: there is no image %lld", store->path, (long long)id);
+        database_damaged(store, error, "there is no image %lld", (long long)id);
     }
     return image;
 }
@@ -104,8 +104,11 @@ bool store_each_image(struct store *store, store_image_visitor *visit, void *con
     struct statement *statement = database_prepare(store, LIST_IMAGES, error);
     int row = -1;
     while (statement && (row = database_step(store, statement, error)) > 0) {
+        store->damage[0] = 0;
         const struct store_image *image =
             store_image_of(store, column_integer(statement, 0), error);
+        if (!image && database_pass_over(store, 0, "an image", error))
+            continue;
         if (!image || !visit(context, image)) {
             row = image ? 0 : -1;
             break;
@@ -187,6 +190,12 @@ bool symbols_join(struct store *store, int64_t image, const void *blob, size_t s
     return true;
 }
 
+/* Anybody who sends may add to what is known of a build. */
+static bool pass_over_symbols(struct store *store, int64_t image, struct error *error) {
+    const struct store_image *known = store->images ? find_image(store->images, image) : NULL;
+    return database_pass_over(store, 0, known ? known->path : "an image", error);
+}
+
 bool store_get_symbols(struct store *store, int64_t image, struct code_symbol **symbols,
                        size_t *count, struct error *error) {
     *symbols = NULL;
@@ -196,7 +205,10 @@ bool store_get_symbols(struct store *store, int64_t image, struct code_symbol **
     while (statement && (row = database_step(store, statement, error)) > 0) {
         size_t size;
         const void *blob = column_bytes(statement, 0, &size);
+        store->damage[0] = 0;
         if (!symbols_join(store, image, blob, size, symbols, count, error)) {
+            if (pass_over_symbols(store, image, error))
+                continue;
             database_reset(statement);
             store_free_symbols(*symbols, *count);
             *symbols = NULL;

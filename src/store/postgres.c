@@ -227,6 +227,7 @@ const struct backend POSTGRES_BACKEND = {
     .statements = POSTGRES_STATEMENTS,
     .sessions_at_once = 64,
     .filters = true,
+    .many_writers = true,
     .open = open_server,
     .close = close_server,
     .interrupt = interrupt,

@@ -11,6 +11,8 @@
  * only. */
 #include "store/postgres.h"
 
+#include <assert.h>
+
 static const char VERSION_1[] =
     "CREATE TABLE label(application text NOT NULL, version integer NOT NULL,"
     " server bytea NOT NULL);"
@@ -237,11 +239,18 @@ const char POSTGRES_GRANTS[] =
     "CREATE POLICY reader_reads ON session FOR SELECT TO culprit_reader USING (true);"
     "CREATE POLICY reader_reads ON event FOR SELECT TO culprit_reader USING (true);"
     "CREATE POLICY host_reads ON session FOR SELECT TO culprit_host USING (may_write(host));"
-    "CREATE POLICY host_adds ON session FOR INSERT TO culprit_host WITH CHECK (may_write(host));"
+    /* Readers of all hosts' sessions are not to meet values that are none. */
+    "CREATE POLICY host_adds ON session FOR INSERT TO culprit_host WITH CHECK (may_write(host)"
+    " AND kind BETWEEN 0 AND 2 AND weight >= 0 AND weight < 'Infinity' AND unknown >= 0"
+    " AND dropped >= 0);"
     /* A policy of session holds within these. */
     "CREATE POLICY host_reads ON event FOR SELECT TO culprit_host"
     " USING (EXISTS (SELECT FROM session WHERE session.id = event.session"
     "  AND may_write(session.host)));"
     "CREATE POLICY host_adds ON event FOR INSERT TO culprit_host"
-    " WITH CHECK (EXISTS (SELECT FROM session WHERE session.id = event.session"
-    "  AND may_write(session.host)));";
+    " WITH CHECK (period >= 0 AND EXISTS (SELECT FROM session WHERE session.id = event.session"
+    "  AND may_write(session.host)));"
+    "ALTER TABLE image DROP CONSTRAINT IF EXISTS image_is_possible;"
+    "ALTER TABLE image ADD CONSTRAINT image_is_possible"
+    " CHECK (kind BETWEEN 0 AND 6 AND length(build_id) <= 64) NOT VALID;";
+static_assert(SESSION_SUM == 3 && IMAGE_KINDS == 7 && BUILD_ID_MAX == 64, "as checked there");

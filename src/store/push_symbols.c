@@ -40,10 +40,14 @@ static bool read_there(struct push *push, int64_t there, struct code_symbol **sy
     if (!result)
         return false;
     bool good = true;
-    for (int i = 0; good && i < libpq_of(server)->PQntuples(result); i++)
+    for (int i = 0; good && i < libpq_of(server)->PQntuples(result); i++) {
+        server->damage[0] = 0;
+        /* What another host has sent, and cannot be read, is as if it were not there. */
         good = symbols_join(server, there, libpq_of(server)->PQgetvalue(result, i, 0),
                             (size_t)libpq_of(server)->PQgetlength(result, i, 0), symbols, count,
-                            error);
+                            error) ||
+               server->damage[0];
+    }
     libpq_of(server)->PQclear(result);
     return good;
 }

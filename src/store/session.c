@@ -108,6 +108,25 @@ static const char *keep_text(struct session_list *list, struct statement *statem
     return arena_copy(&list->arena, text, strlen(text));
 }
 
+/* On a server what is damaged stays in the list, with other values, so that it can be removed. */
+static bool stays(struct store *store, const struct store_session *session, struct error *error) {
+    if (!store->backend->many_writers)
+        return false;
+    database_pass_over(store, session->id, session->host, error);
+    error->message[0] = 0;
+    return true;
+}
+
+/* It counts for nothing. */
+static bool make_possible(struct store *store, struct store_session *session, struct error *error) {
+    session->kind = SESSION_IMPORTED;
+    session->unknown = session->dropped = 0;
+    session->weight = 0;
+    return database_damaged(store, error, "session %lld has impossible values",
+                            (long long)session->id) ||
+           stays(store, session, error);
+}
+
 static bool keep_session(struct store *store, struct session_list *list,
                          struct statement *statement, struct error *error) {
     if (!array_room(list->entries, list->capacity, list->count + 1))
@@ -130,9 +149,10 @@ static bool keep_session(struct store *store, struct session_list *list,
     if (!session.name || !session.host || !session.kernel || !session.processor)
         return database_out_of_memory(store, error);
     if (kind < 0 || kind >= SESSION_KINDS || unknown < 0 || dropped < 0 ||
-        !(session.weight >= 0 && isfinite(session.weight)))
-        return database_damaged(store, error, "session %lld has impossible values",
-                                (long long)session.id);
+        !(session.weight >= 0 && isfinite(session.weight))) {
+        if (!make_possible(store, &session, error))
+            return false;
+    }
     list->entries[list->count++] = (struct session_entry){.session = session};
     return true;
 }
@@ -157,9 +177,13 @@ static bool keep_event(struct store *store, struct session_list *list, struct se
                                 .precise = column_integer(statement, 5) != 0};
     if (!event.name || !event.unit || !event.period_unit)
         return database_out_of_memory(store, error);
-    if (event.period > INT64_MAX)
-        return database_damaged(store, error, "event %lld has an impossible period",
-                                (long long)event.id);
+    if (event.period > INT64_MAX) {
+        if (!database_damaged(store, error, "event %lld has an impossible period",
+                              (long long)event.id) &&
+            !stays(store, &entry->session, error))
+            return false;
+        event.period = 0;
+    }
     entry->events[entry->event_count++] = event;
     return true;
 }

@@ -35,7 +35,12 @@ static bool choose_images(struct session_rows *rows, const struct group *group, 
             return database_out_of_memory(store, error);
         }
     for (size_t i = 0; row == 0 && i < all; i++) {
+        store->damage[0] = 0;
         const struct store_image *image = store_image_of(store, (*images)[i], error);
+        if (!image && store->passes_over && store->damage[0]) {
+            error->message[0] = 0; /* its rows are passed over */
+            continue;
+        }
         if (!image)
             return false;
         if (rows->filter->wants_values(rows->filter->context, image))
@@ -80,7 +85,10 @@ static bool walk_group(struct session_rows *rows, const struct group *group, int
             row = -1;
             break;
         }
+        store->damage[0] = 0;
         if (!visit(context, entry, error)) {
+            if (database_pass_over(store, entry->session.id, entry->session.host, error))
+                continue;
             /* Of many hosts, whose it is. */
             if (store->backend->filters)
                 error_prefix(error, "epoch %lld of %s", (long long)entry->session.id,

@@ -42,6 +42,18 @@ struct store *store_open(const char *path, enum store_access access, struct erro
 struct store *store_open_default(const char *path, enum store_access access, struct error *error);
 void store_close(struct store *store);
 const char *store_path(const struct store *store); /* of an address: without a password */
+
+/* Of a server, which many hosts write: from now on rows that cannot be read are left out, and
+ * noted. Of a file, and without this, they are errors. */
+void store_pass_over(struct store *store);
+/* What was left out so far, each epoch once, the first thousand. */
+struct store_damage {
+    int64_t epoch;   /* 0: symbols, or an image */
+    char whose[256]; /* the host, or the path of the image */
+    char why[256];   /* of the first row */
+};
+const struct store_damage *store_damage(const struct store *store, size_t *count);
+
 /* From another thread: what it waits for from a server fails. */
 void store_interrupt(struct store *store);
 /* Bytes of the file, and those of them that nothing uses (see store_compact). */

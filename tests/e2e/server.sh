@@ -141,11 +141,36 @@ check "prune drops days" prunes
 junk() {
     local last
     last=$(sql "UPDATE culprit.profile SET data = '\\x00' WHERE session = (SELECT max(id) FROM culprit.session) RETURNING session") &&
-        fails_with 1 "^culprit: epoch $last of vm: .* is damaged: .*its owner removes the epoch" run top --epoch all --store "$(address ann)" &&
+        fails_with 1 "nothing of it can be read .epoch $last of vm: " run top --epoch "$last" --store "$(address ann)" &&
+        left_out "epoch $last of vm: what cannot be read of it is left out" &&
+        fails_with 1 "1 day of hosts has no sum, .*epoch $last of vm" run epochs sum --store "$(address owner)" &&
         fails_with 1 'is damaged' run epochs check --store "$(address owner)" && run epochs remove "$last" --store "$(address owner)" &&
-        run top --epoch all --store "$(address ann)"
+        run top --epoch all --store "$(address ann)" >"$scratch/rest" && ! grep -q 'left out' "$scratch/rest"
 }
-check "whose epoch is damaged is said" junk
+# left_out WHAT: the rest is told.
+left_out() {
+    run top --epoch all --store "$(address ann)" >"$scratch/rest" && cat "$scratch/rest" && grep -qE '^ +50 ' "$scratch/rest" &&
+        tr '\n' ' ' <"$scratch/rest" | grep -q "$1"
+}
+check "whose epoch is damaged is said, and the rest told" junk
+junk_symbols() {
+    as_login vm "SELECT add_symbols(id, 'junk') FROM generate_series(1, 9) AS id" >/dev/null &&
+        left_out "/usr/bin/gzip: what cannot be read of it is left out .the symbols of" &&
+        sql "DELETE FROM culprit.symbols WHERE data = 'junk'"
+}
+check "symbols that are none are left out" junk_symbols
+junk_values() {
+    local columns='day, kind, name, host, kernel, processor, weight, start, "end", unknown, dropped, saved' values
+    for values in "9, '', 'vm', '', '', 1, 1, 2, 0, 0" "0, '', 'vm', '', '', 'NaN', 1, 2, 0, 0" "0, '', 'vm', '', '', 1, 1, 2, -1, 0"; do
+        refused vm "INSERT INTO session($columns) VALUES(0, $values, 0)" || return
+    done
+    # From before they were refused: told of, and removed.
+    local session
+    session=$(sql "INSERT INTO culprit.session($columns) VALUES(0, 9, '', 'odd', '', '', 'NaN', 1, 2, -1, 0, 0) RETURNING id") &&
+        run top --epoch all --store "$(address ann)" | tr '\n' ' ' | grep -q "epoch $session of odd: what cannot be read" &&
+        run epochs --store "$(address owner)" | grep -q 'on odd' && run epochs remove "$session" --store "$(address owner)"
+}
+check "a host sends no values that are none" junk_values
 
 # ---- what else a database may be
 newer() {

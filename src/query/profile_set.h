@@ -45,8 +45,8 @@ struct profile_set {
  * have an event of one name in units that cannot be added. profile_set_free() either way. */
 bool profile_set_read(struct profile_set *set, struct store *store, const int64_t *sessions,
                       size_t count, bool name_file, struct error *error);
-/* What of its epochs, or of images, was passed over in the store so far (store_pass_over), one after
- * the other; *at is 0 at first. NULL: no more. */
+/* What of its epochs, or of images, was passed over in the store so far (store_pass_over), one
+ * after the other; *at is 0 at first. NULL: no more. */
 const struct store_damage *profile_set_damage(const struct profile_set *set, size_t *at);
 
 void profile_set_free(struct profile_set *set);

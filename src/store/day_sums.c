@@ -29,14 +29,35 @@ bool day_epochs_same(const struct day_epochs *one, const struct day_epochs *othe
            one->saved == other->saved;
 }
 
+#define SECONDS_MAX 1e12 /* of a day of a fleet */
+enum { SUM_NAME_SIZE = 256 };
 #define SUM_NAME                                                                                   \
     "%" PRIu64 " epochs, %" PRIu64 " of them its own, of %" PRIu64                                 \
     " hosts, %lf s, numbers %" PRIu64 ", saved %" PRIu64
 
+static void print_name(const struct day_sum *sum, char name[SUM_NAME_SIZE]) {
+    snprintf(name, SUM_NAME_SIZE,
+             "%" PRIu64 " epochs, %" PRIu64 " of them its own, of %" PRIu64
+             " hosts, %.3f s, numbers %" PRIu64 ", saved %" PRIu64,
+             sum->epochs.count, sum->own, sum->hosts, sum->seconds, sum->epochs.numbers,
+             sum->epochs.saved);
+}
+
+/* Of names that print_name() makes there is one for each sum: what prints otherwise, such as a
+ * number with a sign, or one that is too large, is none. */
 bool day_sum_read(const struct store_session *session, struct day_sum *sum) {
-    return session->kind == SESSION_SUM &&
-           sscanf(session->name, SUM_NAME, &sum->epochs.count, &sum->own, &sum->hosts,
-                  &sum->seconds, &sum->epochs.numbers, &sum->epochs.saved) == 6;
+    struct day_sum read;
+    char name[SUM_NAME_SIZE];
+    if (session->kind != SESSION_SUM ||
+        sscanf(session->name, SUM_NAME, &read.epochs.count, &read.own, &read.hosts, &read.seconds,
+               &read.epochs.numbers, &read.epochs.saved) != 6 ||
+        !(read.seconds >= 0 && read.seconds < SECONDS_MAX))
+        return false;
+    print_name(&read, name);
+    if (strcmp(name, session->name) != 0)
+        return false;
+    *sum = read;
+    return true;
 }
 
 /* ---- epochs by host and day ---- */
@@ -319,13 +340,9 @@ static bool make_sum(struct making *making, struct store_session *as, const stru
     const struct sample_choice choice = {.since = as->start, .until = as->end};
     const struct store_filter filter = {
         .sessions = sessions, .session_count = count, .choice = &choice};
-    char name[256];
+    char name[SUM_NAME_SIZE];
     store->damage[0] = 0;
-    snprintf(name, sizeof name,
-             "%" PRIu64 " epochs, %" PRIu64 " of them its own, of %" PRIu64
-             " hosts, %.3f s, numbers %" PRIu64 ", saved %" PRIu64,
-             of->epochs.count, of->own, of->hosts, of->seconds, of->epochs.numbers,
-             of->epochs.saved);
+    print_name(of, name);
     as->kind = SESSION_SUM;
     as->name = name;
     as->weight = 1;

@@ -7,6 +7,14 @@ bool store_is_address(const char *path) {
     return !strncmp(path, "postgresql://", 13) || !strncmp(path, "postgres://", 11);
 }
 
+size_t store_other_scheme(const char *path) {
+    const size_t length = strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-.");
+    const bool own = (length == 10 && !strncasecmp(path, "postgresql", length)) ||
+                     (length == 8 && !strncasecmp(path, "postgres", length));
+    const bool other = length && (own ? path[length] == ':' : !strncmp(path + length, "://", 3));
+    return other && !store_is_address(path) ? length : 0;
+}
+
 /* Adds text of this length, as far as there is room. */
 static void put(char shown[PATH_MAX], size_t *used, const char *text, size_t length) {
     if (length > PATH_MAX - 1 - *used)

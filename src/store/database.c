@@ -37,7 +37,12 @@ struct store *store_open(const char *path, enum store_access access_wanted, stru
     store->access = access_wanted;
     store->backend = store_is_address(path) ? &POSTGRES_BACKEND : &SQLITE_BACKEND;
     store_shown_address(path, store->path);
-    if (!*path || strlen(path) >= PATH_MAX)
+    const size_t scheme = store_other_scheme(path);
+    if (scheme) /* behind it may be a password */
+        error_set(error,
+                  "%.*s:...: a store is a file, or an address postgresql://USER@HOST/DATABASE",
+                  (int)scheme, path);
+    else if (!*path || strlen(path) >= PATH_MAX)
         error_set(error, "the path of the store is %s", *path ? "too long" : "empty");
     else if (store->backend->open(store, path, error))
         return store;

@@ -20,6 +20,17 @@ bool postgres_size(struct store *store, uint64_t *bytes, uint64_t *unused, struc
 
 bool postgres_compact(struct store *store, uint64_t *before, uint64_t *after, struct error *error) {
     uint64_t unused;
+    int64_t owner;
+    if (!postgres_integer(store,
+                          "SELECT pg_has_role(nspowner, 'MEMBER')::integer FROM pg_namespace "
+                          "WHERE nspname = 'culprit'",
+                          NULL, 0, &owner, error))
+        return false;
+    if (!owner) /* VACUUM passes over what is another's, and says so to nobody */
+        return error_set(error,
+                         "%s: refused: the owner of the tables compacts them (which logins may "
+                         "write and read: 'culprit help fleet')",
+                         store->path);
     return postgres_size(store, before, &unused, error) &&
            postgres_execute(store, "VACUUM session, event, image, symbols, machine", error) &&
            postgres_size(store, after, &unused, error);

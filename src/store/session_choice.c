@@ -32,6 +32,7 @@ struct choosing {
     struct key_numbers listed; /* by the lists */
     struct key_numbers seen;   /* epochs */
     bool all;                  /* there are no lists */
+    bool any;                  /* epochs are there, chosen or not */
     size_t capacity;
     bool failed;
 };
@@ -98,6 +99,7 @@ static bool visit_epoch(void *context, const struct store_session *session,
     (void)events, (void)event_count;
     struct choosing *choosing = context;
     const struct session_query *query = choosing->query;
+    choosing->any = true;
     if ((!choosing->all &&
          key_numbers_find(&choosing->listed, (uint64_t)session->id) == UINT32_MAX) ||
         !host_is_named(session->host, query->hosts, query->host_count) ||
@@ -140,6 +142,8 @@ static bool read_lists(struct choosing *choosing, struct error *error) {
 static bool none_chosen(struct choosing *choosing, struct error *error) {
     const struct session_query *query = choosing->query;
     const bool time = query->choice->since || query->choice->until;
+    if (!choosing->any && !choosing->sums)
+        return store_no_epochs(choosing->store, error);
     return error_set(error, "%s: no epoch%s%s%s%s ('culprit epochs' lists them)",
                      store_path(choosing->store), query->host_count ? " of " : "",
                      query->host_count ? query->hosts[0] : "",

@@ -10,6 +10,9 @@
 bool store_choose_sessions(struct store *store, const char *const *lists, size_t list_count,
                            int64_t **sessions, size_t *count, struct error *error);
 
+/* Says that the store has none; false. */
+bool store_no_epochs(const struct store *store, struct error *error);
+
 struct session_query {
     const char *const *lists; /* as above; none: "last", or all where anything else is chosen by */
     size_t list_count;

@@ -88,6 +88,12 @@ static bool choose_list(struct choice *choice, const char *list, const char *pat
     }
 }
 
+bool store_no_epochs(const struct store *store, struct error *error) {
+    return error_set(error,
+                     "%s holds no epochs ('culprit record' or 'culprit daemon' collects some)",
+                     store_path(store));
+}
+
 bool store_choose_sessions(struct store *store, const char *const *lists, size_t list_count,
                            int64_t **sessions, size_t *count, struct error *error) {
     struct choice choice = {0};
@@ -97,10 +103,7 @@ bool store_choose_sessions(struct store *store, const char *const *lists, size_t
     if (good && choice.failed)
         good = error_set(error, "out of memory");
     if (good && choice.count == 0)
-        good = error_set(error,
-                         "%s holds no epochs ('culprit record' or 'culprit daemon' collects "
-                         "some)",
-                         store_path(store));
+        good = store_no_epochs(store, error);
     for (size_t i = 0; good && i < list_count; i++)
         good = choose_list(&choice, lists[i], store_path(store), error);
     for (size_t i = 0; good && i < choice.count; i++)

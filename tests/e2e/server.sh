@@ -26,6 +26,7 @@ again() {
     run epochs init --store "$(address owner)" | grep -q 'is a store of version 1'
 }
 check "and are as they were, made again" again
+check "an empty one has no epochs, of whatever host" fails_with 1 'holds no epochs' run top --outliers --store "$(address owner)"
 
 # A program of five instructions, in its file at 0x1000, where the store has samples.
 small_program() {
@@ -120,6 +121,7 @@ reader_rights() {
     run top --epoch 1 --store "$(address ann)" >/dev/null &&
         fails_with 1 'refused' run epochs remove 1 --store "$(address ann)" &&
         fails_with 1 'refused' run epochs prune --older 1d --store "$(address ann)" &&
+        fails_with 1 'refused' run epochs compact --store "$(address ann)" &&
         refused ann "DELETE FROM session" && refused ann "INSERT INTO label VALUES('', 1, '')" &&
         refused ann "UPDATE session SET host = ''"
 }

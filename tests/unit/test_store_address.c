@@ -65,6 +65,22 @@ static void no_error_has_a_password(void **state) {
     }
 }
 
+static void other_addresses_are_no_files(void **state) {
+    (void)state;
+    static const char *const OTHERS[] = {"http://ann:secret@db/", "POSTGRESQL://ann:secret@db",
+                                         "postgresql:/ann:secret@db", "postgres:secret"};
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        struct error error;
+        assert_null(store_open(OTHERS[i], STORE_WRITE, &error));
+        assert_non_null(strstr(error.message, "a store is a file, or an address"));
+        assert_null(strstr(error.message, "secret"));
+    }
+    assert_int_equal(store_other_scheme("postgresql://db/culprit"), 0);
+    assert_int_equal(store_other_scheme("./http://x"), 0);
+    assert_int_equal(store_other_scheme("a:b.db"), 0);
+    assert_int_equal(store_other_scheme("postgres.db"), 0);
+}
+
 /* As long as a path may be. */
 static void long_addresses_are_cut(void **state) {
     (void)state;
@@ -77,6 +93,7 @@ static void long_addresses_are_cut(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_addresses), cmocka_unit_test(shows_no_password),
-        cmocka_unit_test(no_error_has_a_password), cmocka_unit_test(long_addresses_are_cut)};
+        cmocka_unit_test(no_error_has_a_password), cmocka_unit_test(other_addresses_are_no_files),
+        cmocka_unit_test(long_addresses_are_cut)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,13 @@ static inline int64_t saturated(uint64_t count) {
     return count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
 
+/* Of a session that has none of the kind yet. */
+struct new_profile {
+    int64_t image, process, event; /* numbers */
+    const struct store_value *values;
+    size_t count;
+};
+
 /* ---- what a kind of database does in its own way ---- */
 
 struct backend {
@@ -76,6 +83,10 @@ struct backend {
      * NULL: never. */
     bool (*changed)(const struct store *store);
     bool (*size)(struct store *store, uint64_t *bytes, uint64_t *unused, struct error *error);
+    /* Adds profiles of a session that has none, each of another image, process or event; within a
+     * transaction. NULL: store_add_values() does. */
+    bool (*add_profiles)(struct store *store, int64_t session, const struct new_profile *profiles,
+                         size_t count, struct error *error);
     bool (*compact)(struct store *store, uint64_t *before, uint64_t *after, struct error *error);
     /* Whether the tables themselves are whole, and refer to nothing that is not there. */
     bool (*check)(struct store *store, struct error *error);
@@ -225,6 +236,9 @@ bool session_rows_walk(struct session_rows *rows, enum statement_number number, 
 
 /* NULL: none of the entry's. */
 const struct store_event *session_event(const struct session_entry *entry, int64_t id);
+
+/* As a profile has it. */
+int64_t values_total(const struct store_value *values, size_t count);
 
 /* Decodes all profiles; all trees of calls. */
 bool profiles_check(struct store *store, struct error *error);

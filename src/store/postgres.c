@@ -233,6 +233,7 @@ const struct backend POSTGRES_BACKEND = {
     .interrupt = interrupt,
     .size = postgres_size,
     .compact = postgres_compact,
+    .add_profiles = postgres_add_profiles,
     .check = postgres_check,
     .prune = postgres_prune,
     .prepare = postgres_prepare,

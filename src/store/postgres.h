@@ -54,6 +54,8 @@ extern const char *const POSTGRES_STEPS[SERVER_VERSION];
 extern const char POSTGRES_ROLES[], POSTGRES_GRANTS[];
 
 bool postgres_size(struct store *store, uint64_t *bytes, uint64_t *unused, struct error *error);
+bool postgres_add_profiles(struct store *store, int64_t session, const struct new_profile *profiles,
+                           size_t count, struct error *error);
 bool postgres_compact(struct store *store, uint64_t *before, uint64_t *after, struct error *error);
 bool postgres_check(struct store *store, struct error *error);
 bool postgres_prune(struct store *store, const struct store_retention *retention, uint64_t *removed,

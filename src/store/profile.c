@@ -39,7 +39,7 @@ static size_t merge(const struct store_value *old, size_t old_count, const struc
     return (size_t)(to - begin);
 }
 
-static int64_t total_of(const struct store_value *values, size_t count) {
+int64_t values_total(const struct store_value *values, size_t count) {
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++)
         total = add(total, values[i].value);
@@ -63,7 +63,7 @@ static bool insert(struct store *store, int64_t session, int64_t process, int64_
         return error_prefix(error, "%s", store->path);
     return database_run(store,
                         BIND(store, ADD_PROFILE, error, INTEGER(session), INTEGER(image),
-                             INTEGER(process), INTEGER(event), INTEGER(total_of(values, count)),
+                             INTEGER(process), INTEGER(event), INTEGER(values_total(values, count)),
                              BLOB(store->codec.packed, store->codec.size)),
                         error);
 }
@@ -85,7 +85,7 @@ static bool update(struct store *store, struct statement *statement,
         return error_prefix(error, "%s", store->path);
     return database_run(store,
                         BIND(store, SET_PROFILE, error, INTEGER(profile),
-                             INTEGER(total_of(store->new_values, merged)),
+                             INTEGER(values_total(store->new_values, merged)),
                              BLOB(store->codec.packed, store->codec.size)),
                         error);
 }
@@ -173,7 +173,7 @@ bool profiles_check(struct store *store, struct error *error) {
         bool good = store_image_of(store, column_integer(statement, 1), error) &&
                     decode(store, statement, 3, profile, &store->old_values, &store->old_capacity,
                            &count, error);
-        if (good && total_of(store->old_values, count) != column_integer(statement, 2))
+        if (good && values_total(store->old_values, count) != column_integer(statement, 2))
             good = database_damaged(store, error, "profile %lld: its total is wrong",
                                     (long long)profile);
         if (!good) {

@@ -167,6 +167,30 @@ static bool write_processes(struct profile_sum *sum, struct store *store, int64_
     return true;
 }
 
+static bool write_profiles(struct profile_sum *sum, struct store *store, int64_t session,
+                           const int64_t *events, const int64_t *processes, struct error *error) {
+    struct new_profile *profiles = calloc(sum->count + 1, sizeof *profiles);
+    bool good = profiles || database_out_of_memory(store, error);
+    for (size_t i = 0; good && i < sum->count; i++) {
+        struct summed_profile *profile = &sum->profiles[i];
+        settle(profile);
+        profiles[i] = (struct new_profile){.image = profile->image,
+                                           .process = processes[profile->process],
+                                           .event = events[profile->event],
+                                           .values = profile->values,
+                                           .count = profile->count};
+    }
+    if (good && store->backend->add_profiles)
+        good = store->backend->add_profiles(store, session, profiles, sum->count, error);
+    else
+        good = good && all_where(i, sum->count,
+                                 store_add_values(store, session, profiles[i].process,
+                                                  profiles[i].image, profiles[i].event,
+                                                  profiles[i].values, profiles[i].count, error));
+    free(profiles);
+    return good;
+}
+
 bool profile_sum_write(struct profile_sum *sum, struct store *store, int64_t session,
                        struct error *error) {
     int64_t *events = calloc(sum->events.count + 1, sizeof *events);
@@ -175,13 +199,8 @@ bool profile_sum_write(struct profile_sum *sum, struct store *store, int64_t ses
     if (!good)
         database_out_of_memory(store, error);
     good = good && write_events(sum, store, session, events, error) &&
-           write_processes(sum, store, session, processes, error);
-    for (size_t i = 0; good && i < sum->count; i++) {
-        struct summed_profile *profile = &sum->profiles[i];
-        settle(profile);
-        good = store_add_values(store, session, processes[profile->process], profile->image,
-                                events[profile->event], profile->values, profile->count, error);
-    }
+           write_processes(sum, store, session, processes, error) &&
+           write_profiles(sum, store, session, events, processes, error);
     free(events);
     free(processes);
     return good;

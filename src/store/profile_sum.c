@@ -170,8 +170,10 @@ static bool write_processes(struct profile_sum *sum, struct store *store, int64_
 static bool write_profiles(struct profile_sum *sum, struct store *store, int64_t session,
                            const int64_t *events, const int64_t *processes, struct error *error) {
     struct new_profile *profiles = calloc(sum->count + 1, sizeof *profiles);
-    bool good = profiles || database_out_of_memory(store, error);
-    for (size_t i = 0; good && i < sum->count; i++) {
+    bool good = true;
+    if (!profiles)
+        return database_out_of_memory(store, error);
+    for (size_t i = 0; i < sum->count; i++) {
         struct summed_profile *profile = &sum->profiles[i];
         settle(profile);
         profiles[i] = (struct new_profile){.image = profile->image,
@@ -180,13 +182,13 @@ static bool write_profiles(struct profile_sum *sum, struct store *store, int64_t
                                            .values = profile->values,
                                            .count = profile->count};
     }
-    if (good && store->backend->add_profiles)
+    if (store->backend->add_profiles)
         good = store->backend->add_profiles(store, session, profiles, sum->count, error);
     else
-        good = good && all_where(i, sum->count,
-                                 store_add_values(store, session, profiles[i].process,
-                                                  profiles[i].image, profiles[i].event,
-                                                  profiles[i].values, profiles[i].count, error));
+        good = all_where(i, sum->count,
+                         store_add_values(store, session, profiles[i].process, profiles[i].image,
+                                          profiles[i].event, profiles[i].values, profiles[i].count,
+                                          error));
     free(profiles);
     return good;
 }

@@ -2,17 +2,19 @@
 """Many hosts: how large their epochs are, how fast 50 writers send them to a server of PostgreSQL, what
 that costs a host, how long questions take, in a file and on the server; into docs/results/fleet.md.
 
-Epochs are made from recorded ones (lib/fleet_store.py). Three sizes, of which the last is --hosts times
---days, show how figures grow. A size that would take more than --space in the scratch folder is left
-out and named.
+Epochs are made from recorded ones (lib/fleet_store.py). Several sizes, HOSTSxDAYS each, show how figures
+grow. A size that would take more than --space in the scratch folder is left out and named. The page is
+written after each size. A part without sizes is left as it stands.
 
-  experiments/fleet.py                             1,000 hosts, 7 days, in a file; 100 of a day on a server
-  experiments/fleet.py --hosts 100 --days 1 --no-server"""
+  experiments/fleet.py
+  experiments/fleet.py --file 100x1 --server ""
+  experiments/fleet.py --file "" --server 100x1,1000x7"""
 import argparse
 import concurrent.futures
 import glob
 import os
 import pwd
+import re
 import resource
 import shutil
 import subprocess
@@ -26,6 +28,7 @@ from lib.run import CULPRIT
 SCRIPT = "experiments/fleet.py"
 START = 1767225600  # 2026-01-01 00:00 UTC
 WRITERS = 50
+UNSUMMED = 30000  # epochs, of more of which sums are made before anything is asked
 PROGRAMS = {
     "gzip": "gzip -9 -c /usr/bin/gdb /usr/bin/gzip /bin/bash > /dev/null",
     "python": "python3 -c 'import json\nfor i in range(600): json.loads(json.dumps({str(k): k for k in range(2000)}))'",
@@ -143,7 +146,7 @@ def in_file(folder, recorded, pools, hosts, days, minutes):
     epochs = hosts * days * 1440 // minutes
     fleet_store.fill(path, recorded, pools, names(hosts), START, days, minutes, 1, Eta("writing", epochs))
     before = size_of(path)
-    figures = measure(path, epochs, epochs <= 30000)
+    figures = measure(path, epochs, epochs <= UNSUMMED)
     figures.update(bytes=before, sum_bytes=size_of(path) - before)
     for name in glob.glob(path + "*"):
         os.remove(name)
@@ -231,9 +234,11 @@ def on_server(folder, server, recorded, pools, hosts, days, minutes):
     before, busy = resource.getrusage(resource.RUSAGE_CHILDREN), server.processor()
     began, eta = time.time(), Eta(f"sending from {len(stores)} stores", epochs)
     with concurrent.futures.ThreadPoolExecutor(WRITERS) as writers:
-        for done, _ in enumerate(concurrent.futures.as_completed(
-                [writers.submit(send, store, server.address) for store in stores]), 1):
-            eta(done * epochs // len(stores))
+        sending = [writers.submit(send, store, server.address) for store in stores]
+        while concurrent.futures.wait(sending, timeout=5).not_done:
+            eta(int(server.sql("SELECT count(*) FROM culprit.session")))
+        for one in sending:
+            one.result()
     seconds = time.time() - began
     used = processor(resource.getrusage(resource.RUSAGE_CHILDREN)) - processor(before)
     served = server.processor() - busy
@@ -241,7 +246,7 @@ def on_server(folder, server, recorded, pools, hosts, days, minutes):
     for store in stores:
         for name in glob.glob(store + "*"):
             os.remove(name)
-    figures = measure(server.address, epochs, True)
+    figures = measure(server.address, epochs, epochs <= UNSUMMED)
     figures.update(bytes=sent, sum_bytes=server.size() - server.empty - sent, seconds=seconds, writers=len(stores),
                    host_seconds=used / epochs, server_seconds=served / epochs)
     return figures
@@ -258,6 +263,10 @@ def size_name(hosts, days, minutes):
     return f"{hosts:,} hosts × {days} d, {minutes} min"
 
 
+HOST_COST = "a host's processor for an epoch, ms"
+SERVER_COST = "the server's, ms"
+
+
 def figures_table(sizes, measured):
     rows = [["epochs"] + [f"{figures['epochs']:,}" for figures in measured],
             ["bytes of an epoch"] + [f"{figures['bytes'] / figures['epochs']:,.0f}" for figures in measured],
@@ -267,13 +276,24 @@ def figures_table(sizes, measured):
         rows += [["writers at once"] + [figures["writers"] for figures in measured],
                  ["epochs sent a second, in sum"] + [f"{figures['epochs'] / figures['seconds']:.0f}"
                                                      for figures in measured],
-                 ["a host's processor for an epoch, ms"] + [f"{1e3 * figures['host_seconds']:.1f}"
+                 [HOST_COST] + [f"{1e3 * figures['host_seconds']:.1f}"
                                                             for figures in measured],
-                 ["the server's, ms"] + [f"{1e3 * figures['server_seconds']:.1f}" for figures in measured]]
+                 [SERVER_COST] + [f"{1e3 * figures['server_seconds']:.1f}" for figures in measured]]
     rows += [["epochs sum"] + [seconds(figures["sum"]) for figures in measured],
              ["top of all, without sums"] + [seconds(figures.get("unsummed")) for figures in measured]]
     rows += [[title] + [seconds(figures["questions"][title]) for figures in measured] for title, _ in QUESTIONS]
     return page.table([""] + [size_name(*size) for size in sizes], rows)
+
+
+def of_table(text):
+    """Of the largest size in a table that figures_table() made: {row: [its numbers]}."""
+    figures = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        numbers = re.findall(r"[0-9.]+", cells[-1].replace(",", ""))
+        if line.startswith("|") and numbers:
+            figures[cells[0]] = [float(number) for number in numbers]
+    return figures
 
 
 def plan(file, server):
@@ -281,27 +301,63 @@ def plan(file, server):
     hosts, rows = 100000, []
     for minutes in (1440, 60, 10):
         epochs = hosts * 1440 / minutes
-        row = [f"{minutes} min", f"{epochs / 86400:,.0f}", f"{epochs * file['bytes'] / file['epochs'] / 1e9:,.0f}",
-               f"{epochs * file['sum'][1] / file['epochs'] / 3600:.1f}"]
+        row = [f"{minutes} min", f"{epochs / 86400:,.0f}"]
+        if file:
+            row += [f"{epochs * file['bytes of an epoch'][0] / 1e9:,.0f}",
+                    f"{epochs * file['epochs sum'][1] / file['epochs'][0] / 3600:.1f}"]
         if server:
-            row += [f"{epochs * server['bytes'] / server['epochs'] / 1e9:,.0f}",
-                    f"{epochs / 86400 * server['server_seconds']:.2f}",
-                    f"{100 * server['host_seconds'] / (60 * minutes):.4f}"]
+            row += [f"{epochs * server['bytes of an epoch'][0] / 1e9:,.0f}",
+                    f"{epochs / 86400 * server[SERVER_COST][0] / 1e3:.2f}",
+                    f"{100 * server[HOST_COST][0] / 1e3 / (60 * minutes):.4f}"]
         rows.append(row)
-    heads = ["epochs of", "epochs a second", "GB a day in a file", "hours of a processor to sum a day"]
+    heads = ["epochs of", "epochs a second"]
+    heads += ["GB a day in a file", "hours of a processor to sum a day"] if file else []
     heads += ["GB a day on a server", "processors of the server to take them", "% of a host's processor"] if server else []
     return page.table(heads, rows)
 
 
+class Sizes:
+    """One part of the page: the sizes that were measured there, and what was left out."""
+
+    def __init__(self, title, sizes, minutes, space, epoch_bytes):
+        self.title, self.minutes, self.sizes, self.measured, self.left_out, self.todo = title, minutes, [], [], [], []
+        for hosts, days in sizes:
+            room = hosts * days * 1440 / minutes * epoch_bytes
+            if room > space * 1e9:
+                self.left_out.append(f"{size_name(hosts, days, minutes)}: {room / 1e9:.0f} GB")
+            else:
+                self.todo.append((hosts, days))
+
+    def add(self, size, figures):
+        self.sizes.append((*size, self.minutes))
+        self.measured.append(figures)
+
+    def text(self, head):
+        text = f"{head}\n\n{figures_table(self.sizes, self.measured)}"
+        if self.left_out:
+            text += "\nLeft out for want of room: " + "; ".join(self.left_out) + ".\n"
+        return text
+
+
+def write_page(head, parts):
+    old = page.parts("fleet", SCRIPT)
+    texts = {part.title: part.text(head) if part.measured else old.get(part.title) for part in parts}
+    text = "".join(f"### {title}\n\n{part}\n\n" for title, part in texts.items() if part)
+    text += "### 100,000 hosts\n\n" + plan(*[part and of_table(part) for part in texts.values()])
+    page.write("fleet", SCRIPT, text)
+    return text
+
+
+def sizes_of(text):
+    return [tuple(int(number) for number in size.split("x")) for size in text.split(",") if size]
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--hosts", type=int, default=1000)
-    options.add_argument("--days", type=int, default=7)
+    options.add_argument("--file", type=sizes_of, default="100x1,333x3,1000x7", help="sizes, HOSTSxDAYS,...")
+    options.add_argument("--server", type=sizes_of, default="50x1,100x1", help="likewise")
     options.add_argument("--epoch", type=int, default=60, help="minutes of an epoch, a divisor of a day's")
     options.add_argument("--samples", type=int, default=100000, help="of an epoch, in the mean")
-    options.add_argument("--server-hosts", type=int, default=100)
-    options.add_argument("--server-days", type=int, default=1)
-    options.add_argument("--no-server", action="store_true")
     options.add_argument("--space", type=float, default=20, help="GB that the scratch folder may take")
     options.add_argument("--scratch", help="where it is made")
     given = options.parse_args()
@@ -311,29 +367,20 @@ def main():
         recorded = record(folder)
         pools = recorded.vary(given.samples, 1)
         of_row = sum(sum(len(variant[1]) for variant in pool if variant) / len(pool) + 150 for pool in pools)
-        sizes, measured, left_out = [], [], []
-        for hosts, days in ((max(5, given.hosts // 10), 1), (max(5, given.hosts // 3), max(1, given.days // 2)),
-                            (given.hosts, given.days)):
-            room = hosts * days * 1440 / given.epoch * of_row * 1.2
-            if room > given.space * 1e9:
-                left_out.append(f"{size_name(hosts, days, given.epoch)} in a file: {room / 1e9:.0f} GB")
-                continue
-            measured.append(in_file(folder, recorded, pools, hosts, days, given.epoch))
-            sizes.append((hosts, days, given.epoch))
-        text = f"Recorded: {', '.join(PROGRAMS)}; {len(recorded.rows)} profiles of an image in a process, " \
+        file = Sizes("In a file", given.file, given.epoch, given.space, 1.2 * of_row)
+        on = Sizes("On a server", given.server, given.epoch, given.space, 3 * of_row)
+        head = f"Recorded: {', '.join(PROGRAMS)}; {len(recorded.rows)} profiles of an image in a process, " \
                f"{given.samples:,} samples an epoch in the mean. Seconds as they passed, the processor's in brackets" \
-               f"; {os.cpu_count()} processors.\n\n### In a file\n\n{figures_table(sizes, measured)}\n"
-        on = []
-        if not given.no_server and glob.glob("/usr/lib/postgresql/*/bin/initdb") and shutil.which("psql"):
+               f"; {os.cpu_count()} processors."
+        text = ""
+        for size in file.todo:
+            file.add(size, in_file(folder, recorded, pools, *size, given.epoch))
+            text = write_page(head, (file, on))
+        if on.todo:
             server = Server(folder)
-            server_sizes = [(max(5, given.server_hosts // 2), given.server_days, given.epoch),
-                            (given.server_hosts, given.server_days, given.epoch)]
-            on = [on_server(folder, server, recorded, pools, *size) for size in server_sizes]
-            text += f"\n### On a server\n\n{figures_table(server_sizes, on)}\n"
-        text += f"\n### 100,000 hosts\n\n{plan(measured[-1], on[-1] if on else None)}"
-        if left_out:
-            text += "\nLeft out for want of room: " + "; ".join(left_out) + ".\n"
-        page.write("fleet", SCRIPT, text)
+        for size in on.todo:
+            on.add(size, on_server(folder, server, recorded, pools, *size, given.epoch))
+            text = write_page(head, (file, on))
         print(text)
     finally:
         if server:

@@ -35,6 +35,15 @@ def write(name, script, measured):
     _replace(path, kept + mark + "\n\n" + measured)
 
 
+def parts(name, script):
+    """{title: text} of what stands below the mark, by headings of the third level."""
+    mark = f"<!-- measured: rewritten by {script} from here on -->"
+    with open(os.path.join(RESULTS, name + ".md")) as page:
+        below = page.read().partition(mark)[2]
+    return {title: text.strip() for title, text in
+            re.findall(r"^### ([^\n]+)\n\n(.*?)(?=\n### |\Z)", below, re.M | re.S)}
+
+
 def write_sections(name, script, sections, wanted):
     """Likewise of sections, (option, title, function of a scratch folder that gives the text) each:
     those of which `wanted` has the --option anew, and the others as they are; all, if it has none."""

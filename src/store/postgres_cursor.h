@@ -5,11 +5,11 @@
 
 struct statement *postgres_prepare(struct store *store, const char *sql, bool kept,
                                    struct error *error);
-void postgres_finalize(struct statement *statement);
-bool postgres_bind(struct store *store, struct statement *statement, const struct datum *data,
+void postgres_finalize(struct statement *given);
+bool postgres_bind(struct store *store, struct statement *given, const struct datum *data,
                    int count, struct error *error);
-int postgres_step(struct store *store, struct statement *statement, struct error *error);
-void postgres_reset(struct statement *statement);
+int postgres_step(struct store *store, struct statement *given, struct error *error);
+void postgres_reset(struct statement *given);
 int64_t postgres_changes(struct store *store);
 
 int64_t postgres_column_integer(struct statement *statement, int column);

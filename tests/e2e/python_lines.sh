@@ -39,7 +39,7 @@ def in_thread(ended):
 
 
 def main():
-    hot(1500)
+    hot(800)
     assert sum(steps(30)) == 435
     assert deep(100) == 100
     sorted(Thing() for _ in range(2))

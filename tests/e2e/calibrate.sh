@@ -74,23 +74,6 @@ splits_read_back() {
         { echo 'base = zen4'; echo '[core]'; tr ';' '\n' <<<"$words"; } >"$scratch/odd.ini"
         run calibrate --simulated "$scratch/odd.ini" --only splits --json >"$scratch/report.json" ||
             return 1
-        read+=" $(value 'a load over the end of a line, later by')"
-        read+=" $(value 'such loads take as long as' | cut -c 1-3)"
-        read+=" $(value 'a store over the end of a line, as others besides')"
-    done
-    echo "read$read"
-    test "$read" = ' 0 1.0 0 3.0 2.0 2.0 1.0 2.0 unknown'
-}
-
-# Of a machine that minds neither, 0 and once as many slots; with blocks of 32 bytes a store over the
-# end of a line takes what one over the end of a block does, whatever is said of lines.
-splits_read_back() {
-    local words read=
-    for words in 'split_load = 0;split_store = 0' 'split_load = 3;split_store = 2' \
-        'split_load = 1;split_store = 1;store_block = 32'; do
-        { echo 'base = zen4'; echo '[core]'; tr ';' '\n' <<<"$words"; } >"$scratch/odd.ini"
-        run calibrate --simulated "$scratch/odd.ini" --only splits --json >"$scratch/report.json" ||
-            return 1
         read+=" $(value "a load over a line's end, later by")"
         read+=" $(value "a load over a line's end, as" | cut -c 1-3)"
         read+=" $(value "a store over a line's end, besides")"

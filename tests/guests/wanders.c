@@ -8,7 +8,7 @@ int main(void) {
     for (int round = 0; round < 20; round++) {
         if (getrandom(&bits, 1, 0) != 1)
             return 1;
-        unsigned steps = 5000 + 250u * bits;
+        unsigned steps = 2500 + 125u * bits;
         if (bits & 1)
             for (unsigned i = 0; i < steps; i++)
                 sum += i * i;

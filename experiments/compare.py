@@ -139,16 +139,21 @@ def judge(name, functions, components, report):
 
 
 def change_rows():
-    rows, right = [], [0, 0]
+    """And in how many of them one run differs by more than the limit, and in how many of these all layouts do."""
+    rows, right, alarmed = [], [0, 0], [0, 0]
     for name, what, flags, more, functions, components in CHANGES:
         change = "-DCHANGE" + "".join("_" + word for word in name.split()[1:])
-        report = compared(built(name, "old", flags)[0], built(name, "new", [*flags, change], more)[0])
+        programs = built(name, "old", flags)[0], built(name, "new", [*flags, change], more)[0]
+        report, over = compared(*programs), compared(*programs, "--layouts", str(LAYOUTS))
         judged = judge(name, functions, components, report)
         right[name in UNSEEN] += all(judged)
+        beyond = abs(report["percent"]) > LIMIT
+        alarmed[0] += beyond
+        alarmed[1] += beyond and alarms(over)
         wrong = [word for word, good in zip(("function", "event", "line"), judged) if not good]
         rows.append([what + (" *" if name in UNSEEN else ""), "`" + report["sentence"] + "`",
-                     "yes" if all(judged) else "no: " + ", ".join(wrong)])
-    return rows, right
+                     "yes" if all(judged) else "no: " + ", ".join(wrong), interval(over)])
+    return rows, right, alarmed
 
 
 def alarms(report):
@@ -180,13 +185,14 @@ def same_rows():
 
 
 def main():
-    changes, right = change_rows()
+    changes, right, found = change_rows()
     same, alarmed = same_rows()
     unseen = len(UNSEEN)
     page.write("compare", "experiments/compare.py",
                f"The cause is named first in {sum(right)} of {len(changes)}; of those marked with a star in {right[1]} of "
-               f"{unseen}.\n\n" +
-               page.table(["change", "what it says", "function, event and line right"], changes) +
+               f"{unseen}. {found[0]} differ by more than {LIMIT:.0f} % in one run; over {LAYOUTS} layouts {found[1]} of "
+               f"them would alarm.\n\n" +
+               page.table(["change", "what it says", "function, event and line right", "over layouts, %"], changes) +
                f"\nOf {len(same)} pairs without a change so many would alarm at {LIMIT:.0f} %: of one run {alarmed[0]}; over "
                f"{LAYOUTS} layouts {alarmed[1]}; with the sections of the program in another order in each {alarmed[2]}.\n\n" +
                page.table(["no change, but", "cycles, %", "over layouts, %", "spread, %", "linked anew, %", "spread, %"],

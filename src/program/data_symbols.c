@@ -30,7 +30,8 @@ static bool read_table(struct data_symbols *data, const struct elf_image *file, 
         const char *readable = copy ? demangle(arena, copy) : NULL;
         if (!readable ||
             !array_push(data->symbols, data->symbol_capacity, data->symbol_count,
-                        (struct data_symbol){symbol.st_value, symbol.st_size, readable}))
+                        (struct data_symbol){
+                            .start = symbol.st_value, .size = symbol.st_size, .name = readable}))
             return false;
     }
     return true;
@@ -63,7 +64,8 @@ static bool read_sections(struct data_symbols *data, const struct elf_image *ima
             continue;
         const char *copy = arena_copy(arena, name, strlen(name));
         if (!copy || !array_push(data->sections, data->section_capacity, data->section_count,
-                                 (struct data_symbol){header.sh_addr, header.sh_size, copy}))
+                                 (struct data_symbol){header.sh_addr, header.sh_size,
+                                                      header.sh_addralign, copy}))
             return false;
     }
     return true;

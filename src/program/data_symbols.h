@@ -7,6 +7,7 @@
 
 struct data_symbol {
     uint64_t start, size; /* address as linked; bytes, more than 0 */
+    uint64_t alignment;   /* of a section, bytes; 0: none is asked for */
     const char *name;     /* readable, in the arena */
 };
 struct data_symbols {                       /* all zero: none */

@@ -484,7 +484,8 @@ bool program_locate_data(struct program *program, uint32_t number, uint64_t addr
     *data = (struct program_data){.symbol = symbol ? symbol->name : NULL,
                                   .section = section->name,
                                   .offset = address - told->start,
-                                  .size = told->size};
+                                  .size = told->size,
+                                  .alignment = section->alignment};
     return true;
 }
 

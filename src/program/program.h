@@ -130,6 +130,7 @@ struct program_data {
     const char *symbol;    /* demangled; NULL: none covers it */
     const char *section;   /* ".bss" */
     uint64_t offset, size; /* of the address in the object, else in the section; of that, bytes */
+    uint64_t alignment;    /* that the section asks for, bytes; 0: none */
 };
 bool program_locate_data(struct program *program, uint32_t image, uint64_t address,
                          struct program_data *data);

@@ -3,9 +3,12 @@
  * so that what is there after an interrupt is as many layouts of one build as of the other. */
 #include "study/layouts_pool.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "util/command_path.h"
 
 enum { LOOK_AGAIN_NANOSECONDS = 100000000 };
 
@@ -206,6 +209,23 @@ static bool choose_road(struct pool *pool, unsigned number, struct error *error)
     return true;
 }
 
+/* Regions that are chosen once begin with what caches hold of code where it lies. */
+static bool read_programs(struct pool *pool, struct error *error) {
+    const struct layouts_run *run = pool->run;
+    pool->moves_code = true;
+    for (unsigned i = 0; i < run->input_count && pool->moves_code; i++) {
+        char path[PATH_MAX];
+        if (run->count == 1 || pool->roads[i].explanation || run->relinks[i] ||
+            command_find(run->inputs[i].command[0], path, sizeof path) != 0)
+            pool->moves_code = false;
+        else if (!movable_code_read(path, &pool->programs[i]))
+            return error_set(error, "out of memory for the functions of %s", path);
+        else
+            pool->moves_code = pool->programs[i].count;
+    }
+    return true;
+}
+
 static bool go(struct pool *pool, struct error *error) {
     struct layouts_run *run = pool->run;
     if (!kept_input_read_all(error) || !kept_input_start(&pool->kept, error))
@@ -215,7 +235,7 @@ static bool go(struct pool *pool, struct error *error) {
         if (!choose_road(pool, i, error))
             return false;
     }
-    return make_runs(pool, error);
+    return read_programs(pool, error) && make_runs(pool, error);
 }
 
 bool layouts_run_go(struct layouts_run *run, struct error *error) {
@@ -226,8 +246,10 @@ bool layouts_run_go(struct layouts_run *run, struct error *error) {
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->ended, NULL);
     const bool good = go(pool, error);
-    for (unsigned i = 0; i < run->input_count; i++)
+    for (unsigned i = 0; i < run->input_count; i++) {
         leave(&pool->roads[i]);
+        movable_code_free(&pool->programs[i]);
+    }
     kept_input_free(&pool->kept);
     pthread_cond_destroy(&pool->ended);
     pthread_mutex_destroy(&pool->lock);

@@ -33,7 +33,14 @@ static bool simulate_in_one_pass(struct worker *worker, const struct input_optio
     struct simulated_run study = {.watch = &worker->watch,
                                   .input = input,
                                   .machines = run->machines,
-                                  .threads = run->threads};
+                                  .threads = run->threads,
+                                  .code_stays = !worker->pool->moves_code};
+    struct code_placement placement = {.moved = NULL};
+    if (worker->pool->moves_code && which->layout) {
+        study.placement = &placement;
+        if (!code_placement_make(&worker->pool->programs[which->input], which->layout, &placement))
+            return error_set(error, "out of memory for functions elsewhere");
+    }
     study.options.sampling =
         worker->pool->roads[which->input].sampled ? sampling_default() : sampling_everything();
     study.options.ideal = run->ideal;
@@ -56,6 +63,7 @@ static bool simulate_in_one_pass(struct worker *worker, const struct input_optio
     if (failed)
         worker->pool->run->failed = failed;
     simulated_run_free(&study);
+    code_placement_free(&placement);
     return good;
 }
 

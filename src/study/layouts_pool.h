@@ -6,6 +6,7 @@
 #include "study/kept_input.h"
 #include "study/layouts.h"
 #include "study/muted_output.h"
+#include "trace/code_placement.h"
 
 enum { WORKERS_MOST = 64 };
 
@@ -31,6 +32,8 @@ struct pool {
     struct layouts_run *run;
     struct kept_input kept;
     struct road roads[LAYOUTS_INPUTS];
+    struct movable_code programs[LAYOUTS_INPUTS];
+    bool moves_code; /* of all inputs, or of none, so that they stay alike */
     struct worker workers[WORKERS_MOST];
     uint32_t worker_count, working;
     pthread_mutex_t lock; /* of what follows, and of run->take() */

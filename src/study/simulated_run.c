@@ -1,10 +1,12 @@
 #include "study/simulated_run.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "study/floor.h"
 #include "study/opened_trace.h"
 #include "study/temporary.h"
+#include "util/command_path.h"
 
 /* Of a trace that is kept only in case of threads: some 3 GB. */
 enum { KEPT_INSTRUCTIONS = 2000000000 };
@@ -45,6 +47,8 @@ static bool open_trace(struct simulated_run *run, int *exec_status, struct error
     if (!run->trace)
         run->trace = run->input->command ? start_command(run, exec_status, error)
                                          : opened_trace(run->input->trace, error);
+    if (run->trace)
+        trace_place(run->trace, run->placement);
     return run->trace;
 }
 
@@ -77,9 +81,21 @@ static void keep_for_threads(struct simulated_run *run) {
     run->captured = NULL;
 }
 
+static bool place_code(struct simulated_run *run, struct error *error) {
+    const struct input_options *input = run->input;
+    char path[PATH_MAX];
+    if (run->placement || run->code_stays || !input->layout || !input->command ||
+        command_find(input->command[0], path, sizeof path) != 0)
+        return true;
+    run->placement = &run->placed;
+    return (movable_code_read(path, &run->program) &&
+            code_placement_make(&run->program, input->layout, &run->placed)) ||
+           error_set(error, "out of memory for the functions of %s", path);
+}
+
 bool simulated_run_open(struct simulated_run *run, int *exec_status, struct error *error) {
     struct simulation_options *options = &run->options;
-    if (!open_trace(run, exec_status, error))
+    if (!place_code(run, error) || !open_trace(run, exec_status, error))
         return false;
     options->profiles = run->profiles;
     if (run->input->command)
@@ -216,5 +232,7 @@ void simulated_run_free(struct simulated_run *run) {
     simulation_free(&run->simulation);
     threads_by_regions_free(&run->regions);
     trace_close(run->trace);
+    code_placement_free(&run->placed);
+    movable_code_free(&run->program);
     temporary_remove(&run->watch->temporaries, run->captured);
 }

@@ -9,6 +9,7 @@
 #include "study/threads_by_regions.h"
 #include "study/timed_capture.h"
 #include "study/together_threads.h"
+#include "trace/code_placement.h"
 
 struct simulated_run {
     /* Set before. */
@@ -18,6 +19,10 @@ struct simulated_run {
     const volatile sig_atomic_t *begin; /* capture from when it is set; NULL: at once */
     const char *file;    /* has all of `trace`, and of a command that is given; NULL: no file has */
     struct trace *trace; /* being read already; NULL: simulated_run_open() opens it */
+    /* Where functions of a command's program lie under its layout; NULL: this is found, unless they
+     * stay where they are. */
+    const struct code_placement *placement;
+    bool code_stays;
     struct together_request threads;
     bool again;     /* the trace will be read again: it is in a file, with numbers that are fixed */
     bool forecasts; /* tell, too, what would be saved */
@@ -31,6 +36,8 @@ struct simulated_run {
     /* With the other options; machine, selection, progress and stop are filled in. */
     struct simulation_options options;
 
+    struct movable_code program;  /* of a command under a layout */
+    struct code_placement placed; /* likewise */
     struct together together;
     struct threads_by_regions regions; /* of threads; count 0 of the plan: they are not */
     const char *apart; /* why threads are not simulated together; NULL: they are, or there is one */

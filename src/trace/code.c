@@ -7,6 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "trace/code_placement.h"
 #include "trace/code_symbols.h"
 #include "trace/event.h"
 #include "util/array.h"
@@ -91,6 +92,8 @@ static bool append_image(struct code_table *table, const char *path, enum code_i
     image->build_id_size = build_id_size;
     image->base = base;
     code->image_count++;
+    if (table->placement && kind == CODE_IMAGE_FILE && !strcmp(path, table->placement->code->path))
+        table->placed = code->image_count;
     return true;
 }
 
@@ -208,6 +211,8 @@ static uint32_t add_insn(struct code_table *table, const struct insn_key *key, u
     uint32_t number = code->insn_count;
     struct uop *uops = &code->uops[code->uop_count];
     struct static_insn *added = &code->insns[number];
+    if (table->placed == key->image + 1)
+        address = code_placement_at(table->placement, address, key->offset);
     *added = (struct static_insn){.address = address,
                                   .offset = key->offset,
                                   .image = key->image,

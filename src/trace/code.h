@@ -82,7 +82,9 @@ struct code_table {
     struct process_blocks *processes;
     uint32_t *images; /* image number of the items → index into code.images */
     uint32_t block_count, template_count, pattern_count, process_count, image_count;
-    uint32_t anonymous; /* index of the "[anon]" image, or CODE_NONE */
+    uint32_t anonymous;                     /* index of the "[anon]" image, or CODE_NONE */
+    const struct code_placement *placement; /* not the table's; NULL: none */
+    uint32_t placed;                        /* index of its image + 1; 0: not yet seen */
     uint32_t undecodable_count;
     size_t mapping_capacity;
     size_t insn_capacity, uop_capacity, code_image_capacity, operand_capacity, owner_capacity;
@@ -91,6 +93,8 @@ struct code_table {
     size_t block_capacity, template_capacity, pattern_capacity, process_capacity, image_capacity;
     struct hash_index insn_index, block_index, uop_index; /* the last: of first µops of lists */
 };
+
+struct code_placement;
 
 void code_table_init(struct code_table *table, enum isa isa);
 void code_table_free(struct code_table *table);

@@ -384,6 +384,10 @@ void decoder_remember(struct decoder *decoder, struct insn_memo *memo) {
     decoder->own.memo = memo;
 }
 
+void decoder_place(struct decoder *decoder, const struct code_placement *placement) {
+    decoder->own.placement = placement;
+}
+
 void decoder_share(struct decoder *decoder, struct decoder *other) {
     decoder->table = decoder->emitter.table = other->table;
 }

@@ -33,6 +33,9 @@ void decoder_remember(struct decoder *decoder, struct insn_memo *memo); /* trace
 /* Before the first item: the code is that of another, which has had all items of the same trace
  * (trace_open_beside()). */
 void decoder_share(struct decoder *decoder, struct decoder *other);
+struct code_placement;
+void decoder_place(struct decoder *decoder,
+                   const struct code_placement *placement); /* trace_place() */
 /* Chunks that fit within the next `insns` instructions are passed over instead of decoded; see
  * trace_pass(). */
 void decoder_pass(struct decoder *decoder, uint64_t insns);

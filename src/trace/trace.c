@@ -295,6 +295,10 @@ void trace_settle(struct trace *trace) {
     decoder_settle(trace->decoder);
 }
 
+void trace_place(struct trace *trace, const struct code_placement *placement) {
+    decoder_place(trace->decoder, placement);
+}
+
 void trace_pass(struct trace *trace, uint64_t insns) {
     trace->pass = insns;
 }

@@ -210,6 +210,11 @@ struct trace_thread {
 };
 struct trace_thread trace_thread(const struct trace *trace, uint32_t thread);
 
+struct code_placement;
+/* Before the first trace_next(): instructions of a program have other addresses
+ * (trace/code_placement.h). It lives as long as the trace is read. */
+void trace_place(struct trace *trace, const struct code_placement *placement);
+
 /* Before a trace_next(): the caller will not look at the next `insns` instructions, of all threads
  * together. Whole chunks of events among them are not decoded (the price of skipping falls to
  * almost nothing) and come out as batches that say how many were `passed`, without their

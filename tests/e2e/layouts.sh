@@ -43,6 +43,7 @@ cat >"$scratch/nothing.s" <<'PROGRAM'
     .globl _start
 _start:
     mov $20000, %ecx
+    .p2align 6 # it lies in one line under each layout
 1:  imul %rax, %rax
     dec %ecx
     jnz 1b
@@ -242,6 +243,36 @@ not_explained() { # what ran until then: nobody has asked for that
     [ $? = 143 ] && grep -q 'interrupted before the first layout' "$scratch/said" && ! grep -q 'regions' "$scratch/said"
 }
 check "nor is a long run explained up to there" not_explained
+# A loop of some 50 bytes, which a cycle fetches where it lies in one line of 64, and a function before it of 16, 32,
+# 48 or 64 bytes: of one run some differ, and with the functions elsewhere under each layout none does.
+cat >"$scratch/loop.c" <<'PROGRAM'
+__asm__(".text; .p2align 4; .type before, @function; before: .skip 16 * " FILL " + 16; .size before, . - before;"
+        ".p2align 4; .globl around; .type around, @function; around: mov $200000, %ecx; 1: .rept 6; nopl 0(%rax,%rax,1); .endr;"
+        "sub $1, %ecx; jnz 1b; ret; .size around, . - around");
+void around(void);
+int main(void) {
+    around();
+    return 0;
+}
+PROGRAM
+for fill in 0 1 2 3; do
+    gcc -O1 -DFILL="\"$fill\"" -o "$scratch/loop$fill" "$scratch/loop.c" &&
+        run sim --repeatable --json -o "$scratch/loop$fill.json" -- "$scratch/loop$fill" || exit 1
+done
+luck_of_the_linker() {
+    local ends
+    ends=$(python3 -S - "$scratch" <<'PROGRAM'
+import json, sys
+cycles = sorted((json.load(open(f"{sys.argv[1]}/loop{fill}.json"))["cycles"], fill) for fill in range(4))
+assert cycles[3][0] > 1.05 * cycles[0][0], cycles
+print(cycles[0][1], cycles[3][1])
+PROGRAM
+    ) || return 1
+    run compare --layouts 4 --json -o "$report" "$scratch/loop${ends% *}" "$scratch/loop${ends#* }" &&
+        told_names='l = r["layouts"]' told 'l["cycles_after"][0] > 1.05 * l["cycles_before"][0]' \
+            'all(abs(a / b - 1) < 0.01 for a, b in list(zip(l["cycles_before"], l["cycles_after"]))[1:])'
+}
+check "where the linker puts a function is no difference" luck_of_the_linker
 check "a command that is not there is told" fails_with 127 'cannot run' run compare --layouts 2 "$scratch/near" "$scratch/nowhere"
 check "a trace has one layout" fails_with 2 'layouts are of commands' run compare --layouts 2 "$scratch/a.ctrace" "$scratch/b.ctrace"
 check "so has a run that is not the same everywhere" fails_with 2 'not with --no-repeatable' \

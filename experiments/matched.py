@@ -1,6 +1,7 @@
 """How near `culprit compare` comes by regions of the same work in both builds to what it says when it
 simulates every instruction of both: builds of bzip2, lua and gzip. Into docs/results/matched.md. FOLDER
-holds the sources that `apt-get source bzip2 lua5.4 gzip` unpacks. Half an hour on two processors; what was
+holds what `apt-get source --download-only bzip2 lua5.4 gzip` fetches, its three .orig.tar unpacked: what Debian
+changes in the last two takes more than a compiler to build. Half an hour on two processors; what was
 exact is kept.
     python3 -B experiments/matched.py FOLDER"""
 import glob

@@ -1,5 +1,5 @@
 """Whether explain's advice names the remedy of kernels whose remedy is known, and whether it saves what
-it says; and what it promises of programs without one. Into docs/results/advice.md. Takes five minutes.
+it says; and what it promises of programs without one. Into docs/results/advice.md. Takes ten minutes.
     python3 -B experiments/advice.py"""
 import os
 import subprocess
@@ -25,25 +25,31 @@ REMEDIES = [
     ("advised", "vectors", "kernel_scalar", "kernel_vector", "vectors", "4 floats at a time"),
     ("advised", "clamp", "kernel_clamp", "kernel_clamped", "branch", "a conditional move"),
     ("advised", "sparse", "kernel_search", "kernel_search_keys", "locality", "keys side by side"),
-    ("fields", "scan", None, None, "prefetch", "hot fields apart"),
-    ("fields", "list", None, None, "locality", "hot fields apart"),
+    ("fields", "scan", None, None, "fields", "hot fields apart"),
+    ("fields", "list", None, None, "fields", "hot fields apart"),
     ("threads", "counters", "together", "apart", "padding", "a line for each"),
     ("threads", "packed", "packed", "padded", "split lines", "a header of a whole line"),
     ("advised", "scale", "kernel_scale", "kernel_scaled", "divide", "a reciprocal"),
     ("advised", "doubles", "kernel_doubles", "kernel_pairs", "vectors", "2 doubles at a time"),
     ("advised", "order", "kernel_order", "kernel_order", "branch", "the data sorted"),
     ("riscv64", "gather", "kernel_gather", "kernel_gather_ahead", "prefetch", "prefetched 16 ahead"),
-    ("fields", "tree", None, None, "locality", "hot fields apart"),
+    ("fields", "tree", None, None, "fields", "hot fields apart"),
     ("threads", "tallies", "static", "static-padded", "padding", "a line for each"),
-    ("fields", "slots", None, None, "prefetch", "hot fields apart"),
+    ("fields", "slots", None, None, "fields", "hot fields apart"),
     ("records", "fields", "kernel_fields", "kernel_fields_apart", "split lines", "records at the beginning of lines"),
+    ("fields", "graph", None, None, "fields", "hot fields apart"),
+    ("fields", "names", None, None, "fields", "texts elsewhere"),
+    ("fields", "heap", None, None, "fields", "the rest behind a pointer"),
 ]
-UNSEEN = "scale", "doubles", "order", "gather", "tree", "slots", "tallies", "fields"
+# Where the loops of `forward` lie: the same kernel with its functions and loops at multiples of so many bytes.
+PLACES = [None, 1, 16, 64]
+UNSEEN = "scale", "doubles", "order", "gather", "tree", "slots", "tallies", "fields", "graph", "names", "heap"
 WITHOUT = [("four chains of additions", ["levels", "independent"]), ("one chain of additions", ["levels", "dependent"]),
            ("independent multiplications", ["levels", "multiply"]), ("pointers in the L1", ["levels", "chase_l1"]),
            ("taken jumps", ["levels", "jumps"]), ("sha256sum", ["sha256sum", "/usr/bin/python3.11"]),
            ("md5sum", ["md5sum", "/usr/bin/python3.11"]), ("b2sum", ["b2sum", "/usr/bin/python3.11"]),
-           ("cksum", ["cksum", "/usr/bin/python3.11"])]
+           ("cksum", ["cksum", "/usr/bin/python3.11"]),
+           ("cksum, four times as much", ["cksum", *4 * ["/usr/bin/python3.11"]])]
 
 
 def built(folder, name, *flags, compiler="gcc"):
@@ -54,7 +60,7 @@ def built(folder, name, *flags, compiler="gcc"):
     return path
 
 
-def sides(program, kernel, before, after):
+def sides(program, kernel, before, after, *flags):
     """The two commands, with the options that begin them at the kernel."""
     if program == "fields":
         source = {"slots": "table"}.get(kernel, kernel)
@@ -63,7 +69,7 @@ def sides(program, kernel, before, after):
         path = run.workload(kernel, "x86_64")
         return ([path, before], []), ([path, after], [])
     path = (built("", "advised", "-static", compiler="riscv64-linux-gnu-gcc") if program == "riscv64"
-            else built("", program))
+            else built("", program, *flags))
     limit = ["--limit", "8M", "--stop"] if program == "remedies" else []
     return (([path, kernel, "before"], ["--from", before, *limit]),
             ([path, kernel, "after"], ["--from", after, *limit]))
@@ -79,8 +85,8 @@ def cycles_of(program, function, report):
     return loop["cycles"] / loop["rounds"]
 
 
-def remedied(program, kernel, before, after, kind, done):
-    old, new = sides(program, kernel, before, after)
+def remedied(program, kernel, before, after, kind, done, *flags):
+    old, new = sides(program, kernel, before, after, *flags)
     settings = PAGES if kind == "huge pages" else []
     cycles = [cycles_of(program, function, run.report("sim", ["--by", "loop", "--top", "0", *more, *options], command))
               for function, (command, options), more in ((before, old, []), (after, new, settings))]
@@ -95,6 +101,14 @@ def remedied(program, kernel, before, after, kind, done):
             "yes" if right else "no"], bool(place), right, kernel in UNSEEN
 
 
+def placed(bytes_apart):
+    """The row of `forward`, with its code elsewhere."""
+    flags = [f"-falign-{what}={bytes_apart}" for what in ("loops", "jumps", "labels")] + ["-falign-functions=64"]
+    case = next(case for case in REMEDIES if case[1] == "forward")
+    row = remedied(*case, *(flags if bytes_apart else []))[0]
+    return [f"functions at 64 bytes, loops at {bytes_apart}" if bytes_apart else "as compiled", *row[3:]]
+
+
 def promised(name, command):
     command = [built("", "levels"), *command[1:]] if command[0] == "levels" else command
     options = ["--from", "kernel_" + command[1]] if command[0].endswith("levels") and command[1] != "chase_l1" else []
@@ -107,6 +121,7 @@ def promised(name, command):
 
 rows = [remedied(*case) for case in REMEDIES]
 without = [promised(*case) for case in WITHOUT]
+places = [placed(place) for place in PLACES]
 seen = [row for row in rows if not row[3]]
 unseen = [row for row in rows if row[3]]
 page.write("advice", "experiments/advice.py",
@@ -115,4 +130,5 @@ page.write("advice", "experiments/advice.py",
            + page.table(["", "kernels", "remedy listed", "within a third"],
                         [[what, len(of), sum(row[1] for row in of), sum(row[2] for row in of)]
                          for what, of in (("seen", seen), ("unseen", unseen), ("all", rows))]) + "\n"
-           + page.table(["program", "most promised, %", "of", "at most 3 %"], without))
+           + page.table(["`forward`, its code", "saved at most, %", "saving when it is done, %", "within a third"], places)
+           + "\n" + page.table(["program", "most promised, %", "of", "at most 3 %"], without))

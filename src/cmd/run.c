@@ -118,7 +118,8 @@ bool run_report_build(struct run *run, const struct simulation *simulation, cons
                                            .forecast = forecast ? &forecast->upgrades : NULL,
                                            .causes = forecast ? &forecast->causes : NULL,
                                            .thread_what_ifs =
-                                               run->study.forecasts ? &run->study.what_ifs : NULL};
+                                               run->study.forecasts ? &run->study.what_ifs : NULL,
+                                           .laid_out = forecast ? &run->structs : NULL};
     if (!make_program(run, error) ||
         !report_build(&request, simulation, code, run->program, &run->report, error))
         return false;

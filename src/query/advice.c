@@ -54,6 +54,10 @@ const struct advice_row advice_table[ADVICE_KINDS] = {
                       "it loads or stores over the ends of cache lines: align the data, or pad "
                       "elements so that each lies in one",
                       "sim --ideal split", IDEAL_SPLIT},
+    [ADVICE_FIELDS] = {"fields", "misses of its fields",
+                       "its hot fields lie apart from each other, between others: lay them side by "
+                       "side, or in elements of their own",
+                       "sim --fields", 0},
     [ADVICE_PADDING] = {"padding", "lines of false sharing",
                         "threads write beside each other's data: a cache line for each", "sharing",
                         0},

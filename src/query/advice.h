@@ -5,6 +5,7 @@
 #pragma once
 
 #include "query/rows.h"
+#include "query/struct_map.h"
 #include "simulate/multisim_costs.h"
 
 enum advice_kind {
@@ -17,6 +18,7 @@ enum advice_kind {
     ADVICE_DIVIDE,
     ADVICE_VECTOR,
     ADVICE_SPLIT,
+    ADVICE_FIELDS,  /* of a struct, which was simulated laid out anew (study/struct_run.h) */
     ADVICE_PADDING, /* of threads; these two are simulated with the remedy (thread_what_if.h) */
     ADVICE_COPIES,
     ADVICE_KINDS
@@ -38,13 +40,15 @@ struct advice {
     double evidence;              /* likewise */
     const char *image;            /* where: a loop's head, or an instruction */
     uint64_t offset, function_offset;
-    const char *function, *file; /* NULL: not known */
-    uint32_t line;               /* 0: not known */
-    bool everywhere;             /* in the whole program, most of it here */
-    unsigned lanes;              /* of ADVICE_VECTOR: elements of a vector */
-    uint64_t splits;             /* of ADVICE_SPLIT: loads and stores that lie in two lines */
-    uint64_t lines;              /* of ADVICE_PADDING and ADVICE_COPIES, which have no place: of
-                                    memory; no image then */
+    const char *function, *file;  /* NULL: not known */
+    uint32_t line;                /* 0: not known */
+    bool everywhere;              /* in the whole program, most of it here */
+    unsigned lanes;               /* of ADVICE_VECTOR: elements of a vector */
+    uint64_t splits;              /* of ADVICE_SPLIT: loads and stores that lie in two lines */
+    uint64_t lines;               /* of ADVICE_PADDING and ADVICE_COPIES, which have no place: of
+                                     memory; no image then */
+    const struct struct_map *map; /* of ADVICE_FIELDS, which has no place either */
+    uint64_t least;               /* likewise: accesses that a hot field has */
 };
 
 enum { ADVICE_MOST = 5 };

@@ -1,5 +1,6 @@
 #include "query/struct_map.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,15 @@ uint32_t struct_map_cuts(const struct struct_map *map, uint64_t cuts[MAP_CUTS]) 
 void struct_map_choose(struct struct_map *map, uint64_t least) {
     for (uint32_t i = 0; i < map->count; i++)
         map->fields[i].is_hot = map->fields[i].executions && map->fields[i].executions >= least;
+}
+
+void struct_map_hot_names(const struct struct_map *map, uint64_t least, char *text, size_t size) {
+    size_t length = 0;
+    text[0] = 0;
+    for (uint32_t i = 0; i < map->count && length < size; i++)
+        if (map->fields[i].executions >= least)
+            length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "",
+                                       map->fields[i].name);
 }
 
 bool struct_map_build(const struct field_rows *rows, uint32_t insn_count, const char *type,

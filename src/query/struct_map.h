@@ -38,4 +38,6 @@ enum { MAP_CUTS = 3 };
 uint32_t struct_map_cuts(const struct struct_map *map, uint64_t cuts[MAP_CUTS]);
 /* Fields with so many accesses are hot. */
 void struct_map_choose(struct struct_map *map, uint64_t least);
+/* "key, next": of the fields that are hot then. */
+void struct_map_hot_names(const struct struct_map *map, uint64_t least, char *text, size_t size);
 void struct_map_free(struct struct_map *map);

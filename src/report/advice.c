@@ -10,11 +10,12 @@
 #include "report/report.h"
 #include "report/short_name.h"
 #include "report/upgrades.h"
+#include "study/struct_run.h"
 #include "study/thread_what_if.h"
 #include "util/file_name.h"
 #include "util/text.h"
 
-enum { PLACE = 32 };
+enum { PLACE = 32, HOT_NAMES = 160 };
 
 /* What is known of each cause: of a sample, or, of threads, of what was simulated without it.
  * False: nothing is. */
@@ -55,8 +56,23 @@ static void add_threads(const struct thread_what_ifs *threads, struct advice_lis
     }
 }
 
+/* What was simulated with a struct laid out anew. */
+static void add_fields(const struct struct_run *structs, struct advice_list *list) {
+    const struct struct_remedy *best = structs ? struct_run_best(structs) : NULL;
+    if (!best)
+        return;
+    const double saving = 1 - (double)best->cycles / (double)structs->simulation->cycles;
+    if (saving >= ADVICE_LEAST)
+        insert(list, &(struct advice){.kind = ADVICE_FIELDS,
+                                      .saving = saving,
+                                      .evidence = (double)structs->map.miss_units /
+                                                  (double)structs->rows.units,
+                                      .map = &structs->map,
+                                      .least = best->least});
+}
+
 bool advice_build(const struct report *report, const struct code *code, struct program *program,
-                  struct advice_list *list, struct error *error) {
+                  const struct struct_run *structs, struct advice_list *list, struct error *error) {
     struct multisim_cost costs[MULTISIM_CATEGORIES];
     const double cycles = (double)report->simulation->cycles;
     *list = (struct advice_list){.count = 0};
@@ -76,6 +92,7 @@ bool advice_build(const struct report *report, const struct code *code, struct p
     const int count = advice_find(&request, list->items, error);
     list->count = count < 0 ? 0 : count;
     add_threads(report->threads.what_ifs, list);
+    add_fields(structs, list);
     return count >= 0;
 }
 
@@ -92,6 +109,13 @@ static void put_place(const struct advice *advice, FILE *file) {
         fprintf(file, ", %s:%" PRIu32, file_base_name(advice->file), advice->line);
 }
 
+/* "struct node (key, next)" */
+static void put_fields(const struct advice *advice, FILE *file) {
+    char names[HOT_NAMES];
+    struct_map_hot_names(advice->map, advice->least, names, sizeof names);
+    fprintf(file, "%s (%s)", advice->map->type, names);
+}
+
 static void put_advice(const struct advice *advice, const struct page *page) {
     const struct advice_row *row = &advice_table[advice->kind];
     char *text = NULL;
@@ -105,7 +129,10 @@ static void put_advice(const struct advice *advice, const struct page *page) {
         fprintf(line, "%s (%s: %" PRIu64, row->sentence, row->evidence, advice->lines);
     } else {
         fputs(advice->everywhere ? "most at " : "", line);
-        put_place(advice, line);
+        if (advice->map)
+            put_fields(advice, line);
+        else
+            put_place(advice, line);
         if (advice->splits)
             fprintf(line, ": %s (%s %% %s", row->sentence, text_percent(advice->evidence, 1).s,
                     row->evidence);
@@ -130,6 +157,16 @@ void advice_text(const struct advice_list *list, const struct page *page) {
         put_advice(&list->items[i], page);
 }
 
+static json_t *hot_of(const struct advice *advice) {
+    if (!advice->map)
+        return json_null();
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < advice->map->count; i++)
+        if (advice->map->fields[i].executions >= advice->least)
+            json_array_append_new(array, json_text(advice->map->fields[i].name));
+    return array;
+}
+
 json_t *advice_json(const struct advice_list *list) {
     json_t *array = json_array();
     for (int i = 0; i < list->count; i++) {
@@ -137,14 +174,16 @@ json_t *advice_json(const struct advice_list *list) {
         const struct advice_row *row = &advice_table[advice->kind];
         json_array_append_new(
             array,
-            json_pack("{s:s, s:f, s:f, s:f, s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:i, s:b, s:o, s:o}",
+            json_pack("{s:s, s:f, s:f, s:f, s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:i, s:b, s:o, s:o, "
+                      "s:o, s:o}",
                       "kind", row->name, "saving_percent", 100 * advice->saving, "half_interval_95",
                       100 * advice->half_interval, "evidence_percent", 100 * advice->evidence,
                       "evidence", row->evidence, "try", row->sentence, "check", row->check, "image",
                       json_text(advice->image), "offset", (json_int_t)advice->offset, "function",
                       json_text(advice->function), "file", json_text(advice->file), "line",
                       (int)advice->line, "everywhere", advice->everywhere, "lines",
-                      json_known(advice->lines), "splits", json_known(advice->splits)));
+                      json_known(advice->lines), "splits", json_known(advice->splits), "type",
+                      json_text(advice->map ? advice->map->type : NULL), "hot", hot_of(advice)));
     }
     return array;
 }

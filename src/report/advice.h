@@ -9,15 +9,17 @@
 
 struct what_if;
 struct report;
+struct struct_run;
 
 struct advice_list {
     struct advice items[ADVICE_MOST];
     int count;
 };
 
-/* From what is known of its causes; nothing when nothing is. */
+/* From what is known of its causes; nothing when nothing is. `structs`: what it would save to lay a
+ * struct out anew, or NULL; it outlives the list. */
 bool advice_build(const struct report *report, const struct code *code, struct program *program,
-                  struct advice_list *list, struct error *error);
+                  const struct struct_run *structs, struct advice_list *list, struct error *error);
 void advice_text(const struct advice_list *list, const struct page *page);
 /* An array (docs/json.md); NULL: out of memory. */
 json_t *advice_json(const struct advice_list *list);

@@ -86,7 +86,7 @@ bool report_build(const struct report_request *request, const struct simulation 
     if (!threads_report_build(report, request->top, &report->threads, error))
         return false;
     report->threads.what_ifs = request->thread_what_ifs;
-    if (!advice_build(report, code, program, &report->advice, error))
+    if (!advice_build(report, code, program, request->laid_out, &report->advice, error))
         return false;
     return report_add_worth(report) || error_set(error, "out of memory for the report");
 }

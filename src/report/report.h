@@ -89,6 +89,7 @@ struct report_request {
     const struct forecast_result *forecast;        /* or NULL */
     const struct sampled_multisim_result *causes;  /* or NULL */
     const struct thread_what_ifs *thread_what_ifs; /* or NULL */
+    const struct struct_run *laid_out;             /* what is advised of a struct, or NULL */
 };
 
 /* Fills *report; report_free() either way. */

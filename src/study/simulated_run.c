@@ -213,14 +213,19 @@ bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error 
     forecasting_end(&run->forecasting, &run->forecast);
     if (input->command && run->simulation.interrupted)
         await_end(run->trace);
+    const bool keeps = good && run->keeps && run->captured && trace_keeps(run->trace) &&
+                       trace_keep_end(run->trace, error);
     trace_settle(run->trace);
-    if (!run->timed.path &&
-        !run->again) { /* nothing is left behind when a closed pipe ends the report */
-        temporary_remove(&run->watch->temporaries, run->captured);
-        run->captured = NULL;
-    }
+    if (!run->timed.path && !run->again && !keeps)
+        simulated_run_drop(run);
     return good && (run->simulation.executed ||
                     input_nothing(run->watch, input, run->trace, "simulated", error));
+}
+
+/* Before the report: nothing is left behind when a closed pipe ends that. */
+void simulated_run_drop(struct simulated_run *run) {
+    temporary_remove(&run->watch->temporaries, run->captured);
+    run->captured = NULL;
 }
 
 struct trace_exit simulated_run_exit(const struct simulated_run *run) {

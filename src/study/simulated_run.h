@@ -25,6 +25,7 @@ struct simulated_run {
     bool code_stays;
     struct together_request threads;
     bool again;     /* the trace will be read again: it is in a file, with numbers that are fixed */
+    bool keeps;     /* what the trace was kept in for threads is there until simulated_run_drop() */
     bool forecasts; /* tell, too, what would be saved */
     /* Called when the capture of threads was interrupted: so many instructions are simulated now.
      * May be NULL. */
@@ -58,6 +59,8 @@ bool simulated_run_open(struct simulated_run *run, int *exec_status, struct erro
 bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error *error);
 /* Of `again`: the file; NULL: a trace that is in none. */
 const char *simulated_run_file(const struct simulated_run *run);
+/* Removes what `keeps` has left. */
+void simulated_run_drop(struct simulated_run *run);
 /* Of the command, once its trace has been read. */
 struct trace_exit simulated_run_exit(const struct simulated_run *run);
 void simulated_run_free(struct simulated_run *run);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "simulate/element_layout.h"
+#include "tap/tap.h"
 
 static bool find_rows(struct struct_run *run, struct error *error) {
     struct report_rows functions;
@@ -31,6 +32,7 @@ static bool simulate(struct struct_run *run, const struct element_layout *layout
     watch_end(run->watch);
     watch_trace(run->watch, NULL);
     *cycles = simulation.cycles;
+    run->simulated += simulation.executed;
     run->interrupted |= simulation.interrupted;
     simulation_free(&simulation);
     trace_close(trace);
@@ -81,13 +83,18 @@ static void keep_better(struct struct_run *run) {
     run->remedy_count++;
 }
 
-/* Every way to divide the fields, both remedies; the best of each is kept. */
+static bool has_room(const struct struct_run *run) {
+    return !run->most || run->simulated + run->simulation->executed <= run->most;
+}
+
+/* Every way to divide the fields, the widest gap first, both remedies, first the one that makes
+ * elements denser; the best of each is kept. */
 static bool try_remedies(struct struct_run *run, struct error *error) {
     uint64_t cuts[MAP_CUTS];
     const uint32_t count = struct_map_cuts(&run->map, cuts);
     for (uint32_t i = 0; i < count; i++) {
         struct_map_choose(&run->map, cuts[i]);
-        for (int split = 0; split < 2 && !run->interrupted; split++) {
+        for (int split = 1; split >= 0 && !run->interrupted && has_room(run); split--) {
             const uint32_t before = run->remedy_count;
             if (!try_remedy(run, split, cuts[i], error))
                 return false;
@@ -95,21 +102,38 @@ static bool try_remedies(struct struct_run *run, struct error *error) {
                 keep_better(run);
         }
     }
-    uint64_t least = count ? cuts[0] : 0, fewest = UINT64_MAX;
-    for (uint32_t i = 0; i < run->remedy_count; i++)
-        if (run->remedies[i].cycles < fewest) {
-            fewest = run->remedies[i].cycles;
-            least = run->remedies[i].least;
-        }
-    struct_map_choose(&run->map, least);
+    const struct struct_remedy *best = struct_run_best(run);
+    struct_map_choose(&run->map, best ? best->least : count ? cuts[0] : 0);
     return true;
+}
+
+const struct struct_remedy *struct_run_best(const struct struct_run *run) {
+    const struct struct_remedy *best = NULL;
+    for (uint32_t i = 0; i < run->remedy_count; i++)
+        if (!best || run->remedies[i].cycles < best->cycles)
+            best = &run->remedies[i];
+    return best;
+}
+
+/* Of all loads: where they are too few, those of a struct are, and no debug information is read. */
+static bool has_misses(const struct struct_run *run) {
+    const struct simulation *simulation = run->simulation;
+    uint64_t missed = 0, all = 0;
+    for (uint64_t i = 0; i < simulation->cell_count; i++) {
+        const struct pics_cell *cell = &simulation->cells[i];
+        missed += cell->psv & (PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC) ? cell->units : 0;
+        all += cell->units;
+    }
+    return (double)missed >= run->least * (double)all;
 }
 
 bool struct_run_go(struct struct_run *run, struct error *error) {
     run->has_threads = run->options->together;
+    if (!has_misses(run))
+        return true;
     if (!find_rows(run, error))
         return false;
-    if (!run->map.type)
+    if (!run->map.type || (double)run->map.miss_units < run->least * (double)run->rows.units)
         return true;
     if (!struct_elements_find(run->watch, run->file, &run->map, run->simulation->executed,
                               &run->elements, error))

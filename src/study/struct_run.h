@@ -24,15 +24,22 @@ struct struct_run {
     const struct simulation_options *options; /* as it was simulated */
     const struct code *code;
     struct program *program;
+    double least;  /* share of the run's cycles that misses of its fields must have, or nothing is
+                      laid out anew */
+    uint64_t most; /* instructions to simulate for that; 0: as many as it takes */
 
     struct struct_map map;
     struct field_rows rows;
     struct struct_elements elements;
     struct struct_remedy remedies[3]; /* the best of each kind; room for one more meanwhile */
     uint32_t remedy_count;
-    bool has_threads; /* simulated together: no remedy is simulated */
+    uint64_t simulated; /* instructions */
+    bool has_threads;   /* simulated together: no remedy is simulated */
     bool interrupted;
 };
+
+/* The remedy that saves most; NULL: none was simulated. */
+const struct struct_remedy *struct_run_best(const struct struct_run *run);
 
 /* False with an error. struct_run_free() either way. */
 bool struct_run_go(struct struct_run *run, struct error *error);

@@ -92,17 +92,6 @@ static void print_elements(const struct struct_run *run, const struct page *page
                    text_count(elements->overlapping).s);
 }
 
-/* "key, next". */
-static void hot_names(const struct struct_run *run, const struct struct_remedy *remedy, char *text,
-                      size_t size) {
-    size_t length = 0;
-    text[0] = 0;
-    for (uint32_t i = 0; i < run->map.count && length < size; i++)
-        if (run->map.fields[i].executions >= remedy->least)
-            length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "",
-                                       run->map.fields[i].name);
-}
-
 static void print_remedies(const struct struct_run *run, const struct page *page) {
     const double cycles = (double)run->simulation->cycles;
     if (run->has_threads)
@@ -116,7 +105,7 @@ static void print_remedies(const struct struct_run *run, const struct page *page
         const struct struct_remedy *remedy = &run->remedies[i];
         const double saving = 100 * (1 - (double)remedy->cycles / cycles);
         char names[NAME_BYTES];
-        hot_names(run, remedy, names, sizeof names);
+        struct_map_hot_names(&run->map, remedy->least, names, sizeof names);
         if (remedy->split)
             page_print(page, "%6.1f %% split: %s in %" PRIu64 " bytes, the others elsewhere",
                        saving, names, remedy->hot_size);

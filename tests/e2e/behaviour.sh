@@ -100,9 +100,9 @@ shows x86_64 "stlf: no event, a load that waits for forwarding" \
     "${tea[@]}" -- "$x86/stlf" 300000
 shows x86_64 "parts: the load waits for a store that cannot forward" \
     'hot["function"] == "read_whole" and of(hot, "ST-FW") > 0.95 and part("ST-FW") > 0.4' \
-    --machine zen4 --top 40 -- "$x86/parts" 40000
+    --machine zen4 --top 40 -- "$x86/parts" 80000
 shows x86_64 "parts: idealised, no load waits for a store" \
-    'part("ST-FW") == 0' --machine zen4 --top 40 --ideal stfwd -- "$x86/parts" 40000
+    'part("ST-FW") == 0' --machine zen4 --top 40 --ideal stfwd -- "$x86/parts" 80000
 shows x86_64 "strings: functions of the C library are named" \
     'any(f["function"] and f["image"].startswith("libc.so") for f in d["functions"])' \
     "${tea[@]}" -- "$x86/strings" 100

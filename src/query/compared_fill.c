@@ -5,11 +5,16 @@
 
 #include "query/compared_fill.h"
 #include "query/field_rows.h"
+#include "query/function_walk.h"
 #include "query/rows.h"
 #include "util/file_name.h"
 #include "util/little_endian.h"
 
 static_assert((int)COMPONENT_COUNT <= (int)COMPARED_CAUSES, "a cause for each component");
+
+/* Both runs have the same libraries of the system: no type of these grows. */
+static const double FIELDS_LEAST =
+    0.01; /* of the cycles, of a function whose fields are looked for */
 
 static bool no_memory(struct error *error) {
     return error_set(error, "out of memory for what is compared");
@@ -32,39 +37,15 @@ const char *compared_name_function(char *text, size_t size, const char *image, b
 
 /* ---- from a simulation ---- */
 
-/* Libraries of the system, by where these lie. */
-static bool is_system(const struct code_image *image) {
-    return !strncmp(image->path, "/lib", 4) || !strncmp(image->path, "/usr/lib", 8);
-}
-
 static bool add_libraries(struct compared_run *run, const struct code *code, struct error *error) {
     bool good = true;
     for (uint32_t i = 0; good && i < code->image_count; i++) {
         const struct code_image *image = &code->images[i];
-        if (image->kind == CODE_IMAGE_FILE && is_system(image) && image->build_id_size >= 8)
+        if (image->kind == CODE_IMAGE_FILE && code_image_is_system(code, i) &&
+            image->build_id_size >= 8)
             good = compared_run_add_library(run, file_base_name(image->path),
                                             __builtin_bswap64(get_u64(image->build_id)), error);
     }
-    return good;
-}
-
-/* The fields that instructions access, of functions that have a hundredth of the cycles. Both runs
- * have the same libraries of the system: no type of these grows. */
-static bool find_fields(const struct report_rows *rows, struct field_rows *fields,
-                        struct error *error) {
-    enum { LEAST = 100 };
-    struct report_rows functions;
-    const struct simulation *simulation = rows->simulation;
-    bool good =
-        rows_build(BY_FUNCTION, 0, simulation, rows->code, rows->program, &functions, error);
-    const uint64_t least = simulation->cycles / LEAST * CYCLE_UNITS;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; good && i < functions.count && functions.groups[i].units >= least; i++)
-        if (!is_system(&rows->code->images[functions.groups[i].image]))
-            functions.groups[kept++] = functions.groups[i];
-    functions.count = kept;
-    good = good && field_rows_build(&functions, 0, fields, error);
-    rows_free(&functions);
     return good;
 }
 
@@ -107,7 +88,8 @@ bool compared_run_take(struct compared_run *run, const char *command,
         ((program && row && (run->title || compared_run_title(run, command, machine->name))) ||
          no_memory(error)) &&
         rows_build(BY_INSTRUCTION, 0, simulation, code, program, &rows, error) &&
-        find_fields(&rows, &fields, error) && add_libraries(run, code, error);
+        field_rows_build_own(simulation, code, program, FIELDS_LEAST, &fields, error) &&
+        add_libraries(run, code, error);
     for (uint32_t i = 0; good && i < rows.count; i++)
         good = add_row(run, &rows, i, &fields, row, error);
     const uint64_t together = simulation->together.cycles;

@@ -275,6 +275,24 @@ bool field_rows_build(const struct report_rows *functions, uint32_t top, struct 
     return good || error_set(error, "out of memory for the fields");
 }
 
+bool field_rows_build_own(const struct simulation *simulation, const struct code *code,
+                          struct program *program, double least, struct field_rows *fields,
+                          struct error *error) {
+    struct report_rows functions;
+    *fields = (struct field_rows){.rows = NULL};
+    bool good = rows_build(BY_FUNCTION, 0, simulation, code, program, &functions, error);
+    const double units = least * (double)simulation->cycles * CYCLE_UNITS;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; good && i < functions.count && (double)functions.groups[i].units >= units;
+         i++)
+        if (!code_image_is_system(code, functions.groups[i].image))
+            functions.groups[kept++] = functions.groups[i];
+    functions.count = kept;
+    good = good && field_rows_build(&functions, 0, fields, error);
+    rows_free(&functions);
+    return good;
+}
+
 void field_rows_free(struct field_rows *fields) {
     for (uint32_t i = 0; i < fields->total && fields->rows; i++)
         free(fields->rows[i].stack.parts);

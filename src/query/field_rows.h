@@ -39,4 +39,9 @@ struct field_rows {
  * way. */
 bool field_rows_build(const struct report_rows *functions, uint32_t top, struct field_rows *fields,
                       struct error *error);
+/* Of the functions that have at least `least` (0 to 1) of the cycles and are no part of the system,
+ * whose structs stay as they are. */
+bool field_rows_build_own(const struct simulation *simulation, const struct code *code,
+                          struct program *program, double least, struct field_rows *fields,
+                          struct error *error);
 void field_rows_free(struct field_rows *fields);

@@ -23,6 +23,11 @@ bool code_image_is_file(const struct code *code, uint32_t image) {
     return image < code->image_count && code->images[image].kind == CODE_IMAGE_FILE;
 }
 
+bool code_image_is_system(const struct code *code, uint32_t image) {
+    const char *path = code_image_is_file(code, image) ? code->images[image].path : "";
+    return !strncmp(path, "/lib", 4) || !strncmp(path, "/usr/lib", 8);
+}
+
 const char *code_image_name(const struct code *code, uint32_t image) {
     return image >= code->image_count        ? "[anon]"
            : code_image_is_file(code, image) ? file_base_name(code->images[image].path)

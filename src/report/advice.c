@@ -65,8 +65,8 @@ static void add_fields(const struct struct_run *structs, struct advice_list *lis
     if (saving >= ADVICE_LEAST)
         insert(list, &(struct advice){.kind = ADVICE_FIELDS,
                                       .saving = saving,
-                                      .evidence = (double)structs->map.miss_units /
-                                                  (double)structs->rows.units,
+                                      .evidence = (double)structs->map.miss_units / CYCLE_UNITS /
+                                                  (double)structs->simulation->cycles,
                                       .map = &structs->map,
                                       .least = best->least});
 }

@@ -2,15 +2,24 @@
 
 #include <stdlib.h>
 
+#include "query/function_walk.h"
 #include "simulate/element_layout.h"
 #include "tap/tap.h"
 
-static bool find_rows(struct struct_run *run, struct error *error) {
+static bool find_all_rows(struct struct_run *run, struct error *error) {
     struct report_rows functions;
     const bool good =
         rows_build(BY_FUNCTION, 0, run->simulation, run->code, run->program, &functions, error) &&
         field_rows_build(&functions, 0, &run->rows, error);
     rows_free(&functions);
+    return good;
+}
+
+/* Where a share is asked for, functions with less than a tenth of it are not read. */
+static bool find_rows(struct struct_run *run, struct error *error) {
+    const bool good = run->least ? field_rows_build_own(run->simulation, run->code, run->program,
+                                                        run->least / 10, &run->rows, error)
+                                 : find_all_rows(run, error);
     return good && struct_map_build(&run->rows, run->code->insn_count, run->type, &run->map, error);
 }
 
@@ -115,25 +124,32 @@ const struct struct_remedy *struct_run_best(const struct struct_run *run) {
     return best;
 }
 
-/* Of all loads: where they are too few, those of a struct are, and no debug information is read. */
+static bool is_enough(const struct struct_run *run, uint64_t units) {
+    return (double)units >= run->least * (double)run->simulation->cycles * CYCLE_UNITS;
+}
+
+/* Of all loads in code that is no part of the system: where they are too few, those of a struct
+ * are, and no debug information is read. */
 static bool has_misses(const struct struct_run *run) {
     const struct simulation *simulation = run->simulation;
-    uint64_t missed = 0, all = 0;
+    uint64_t missed = 0;
     for (uint64_t i = 0; i < simulation->cell_count; i++) {
         const struct pics_cell *cell = &simulation->cells[i];
-        missed += cell->psv & (PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC) ? cell->units : 0;
-        all += cell->units;
+        if (cell->psv & (PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC) &&
+            cell->insn < run->code->insn_count &&
+            !code_image_is_system(run->code, run->code->insns[cell->insn].image))
+            missed += cell->units;
     }
-    return (double)missed >= run->least * (double)all;
+    return is_enough(run, missed);
 }
 
 bool struct_run_go(struct struct_run *run, struct error *error) {
     run->has_threads = run->options->together;
-    if (!has_misses(run))
+    if (run->least && !has_misses(run))
         return true;
     if (!find_rows(run, error))
         return false;
-    if (!run->map.type || (double)run->map.miss_units < run->least * (double)run->rows.units)
+    if (!run->map.type || !is_enough(run, run->map.miss_units))
         return true;
     if (!struct_elements_find(run->watch, run->file, &run->map, run->simulation->executed,
                               &run->elements, error))

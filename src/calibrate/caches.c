@@ -9,7 +9,9 @@
  *
  * Ways: a chase of n lines that lie at a power of two from each other, all in the same set, against
  * the same pages with lines in different sets: up to the ways the level has them. What translations
- * cost is in both.
+ * cost is in both. Beyond the first level the lines are those of some sets that are one set of the
+ * level before, which cannot hold them: so a level's ways are found after those of the level
+ * before.
  *
  * Line: a chase that visits each place and another one some bytes behind it, in the second level:
  * where that is on the same line, it is in the first. */
@@ -37,7 +39,7 @@ enum {
     PAIR_ROUNDS = HOST_PAGE / PAIR_SPACING,
     FIRST_PAIR = 16, /* bytes */
     PAIRS = 6,
-    CHASES = 2 * (LEVELS - 1) + PAIRS
+    CHASES = LEVELS - 1 + PAIRS
 };
 
 static const struct cache {
@@ -206,23 +208,37 @@ static uint64_t power_from(uint64_t bytes) {
     return power;
 }
 
-/* Beyond the L1 the lines are those of WAY_SETS sets, which the level before has in one: that
- * cannot hold them. */
-enum { WAY_KERNELS = 2 * (MOST_WAYS - FEWEST_WAYS + 1), WAY_SETS = 4 };
+/* From a set of a level to the same set again, in bytes, whole pages. */
+static uint64_t way_bytes(const struct search *search, unsigned level) {
+    const unsigned ways = search->ways[level];
+    return ways ? power_from((uint64_t)search->size[level] / ways)
+                : power_from(search->levels[level].below) / 4;
+}
+
+/* So many sets, `step` bytes from each other, are different ones in a level that has no more than
+ * USUAL_WAYS. */
+enum { WAY_KERNELS = 2 * (MOST_WAYS - FEWEST_WAYS + 1), WAY_SETS = 4, USUAL_WAYS = 16 };
+static uint32_t way_sets(const struct search *search, unsigned level, uint64_t step) {
+    uint32_t sets = level ? WAY_SETS : 1;
+    while (sets > 1 && sets * step > power_from(search->levels[level].below) / USUAL_WAYS)
+        sets /= 2;
+    return sets;
+}
+
 static void add_ways(struct kernel_list *list, struct chase *chase, const struct search *search,
                      unsigned level) {
     const uint64_t bytes = search->levels[level].below;
-    const uint32_t sets = level ? WAY_SETS : 1;
+    const uint64_t step = level ? way_bytes(search, level - 1) : 0;
+    const uint32_t sets = way_sets(search, level, step);
     for (uint32_t n = FEWEST_WAYS; n <= MOST_WAYS; n++) {
-        const struct chase_shape same = {
-            .stride = power_from(bytes) / (bytes >= LARGE ? 8 : 2),
-            .cluster = sets,
-            .step = level ? power_from(search->levels[level - 1].below) / 4 : 0,
-            .pages = sets * n,
-            .lines = 1,
-            .spacing = CHASE_LINE,
-            .group = sets * n,
-            .first = (n - FEWEST_WAYS) * CHASE_LINE};
+        const struct chase_shape same = {.stride = power_from(bytes) / (bytes >= LARGE ? 8 : 2),
+                                         .cluster = sets,
+                                         .step = step,
+                                         .pages = sets * n,
+                                         .lines = 1,
+                                         .spacing = CHASE_LINE,
+                                         .group = sets * n,
+                                         .first = (n - FEWEST_WAYS) * CHASE_LINE};
         struct chase_shape others = same;
         others.first = 0;
         others.turn = HOST_PAGE / CHASE_LINE;
@@ -259,6 +275,7 @@ static void conclude_ways(struct calibration *calibration, struct search *search
     finding.spread = (above - ways - 1) / 2.0;
     if (step && exact_size(search, level, ways) > 0) {
         search->ways[level] = ways;
+        search->size[level] = exact_size(search, level, ways);
     } else {
         finding.state = FINDING_UNKNOWN;
         snprintf(finding.note, sizeof finding.note,
@@ -276,7 +293,7 @@ static void conclude_size(struct calibration *calibration, const struct search *
     const struct level *level = &search->levels[number];
     struct finding finding = {
         .key = CACHES[number].size, .what = CACHES[number].size_what, .unit = "bytes"};
-    const double exact = exact_size(search, number, search->ways[number]);
+    const double exact = search->size[number];
     const bool fits = exact > 0;
     finding.value = exact;
     if (!fits || level->first_high > MOST_RISE * level->last_low) {
@@ -332,34 +349,50 @@ static bool no_levels(struct calibration *calibration, size_t count) {
     return true;
 }
 
-static bool measure_levels(struct calibration *calibration, struct search *search,
-                           struct error *error) {
+static bool measure_latencies(struct calibration *calibration, struct search *search,
+                              struct error *error) {
     const unsigned caches = (unsigned)search->count - 1;
     struct chase *chases = calloc(CHASES, sizeof *chases), *next = chases;
     struct kernel_list list = {0};
     bool good = chases || error_set(error, "out of memory for chases");
-    for (unsigned level = 0; good && level < caches; level++) {
+    for (unsigned level = 0; good && level < caches; level++)
         add_latency(&list, next++, search, level);
-        add_ways(&list, next++, search, level);
-    }
     if (good)
         add_line(&list, next, latency_bytes(search, 1));
     for (unsigned i = 0; good && i < CHASES; i++)
         good = chase_good(&chases[i], error);
     good = good && calibration_measure(calibration, &list, error);
-    const struct host_result *results = list.results;
     for (unsigned level = 0; good && level < caches; level++)
-        conclude_latency(calibration, search, level, results + level * (1 + WAY_KERNELS));
+        conclude_latency(calibration, search, level, list.results + level);
     if (good)
-        conclude_line(calibration, search, results + caches * (1 + WAY_KERNELS));
-    for (unsigned level = 0; good && level < caches; level++) {
-        conclude_ways(calibration, search, level, results + level * (1 + WAY_KERNELS) + 1);
-        conclude_size(calibration, search, level);
-    }
+        conclude_line(calibration, search, list.results + caches);
     kernel_list_free(&list);
     for (unsigned i = 0; chases && i < CHASES; i++)
         chase_free(&chases[i]);
     free(chases);
+    return good;
+}
+
+static bool measure_ways(struct calibration *calibration, struct search *search, unsigned level,
+                         struct error *error) {
+    struct chase chase = {0};
+    struct kernel_list list = {0};
+    add_ways(&list, &chase, search, level);
+    const bool good = chase_good(&chase, error) && calibration_measure(calibration, &list, error);
+    if (good) {
+        conclude_ways(calibration, search, level, list.results);
+        conclude_size(calibration, search, level);
+    }
+    kernel_list_free(&list);
+    chase_free(&chase);
+    return good;
+}
+
+static bool measure_levels(struct calibration *calibration, struct search *search,
+                           struct error *error) {
+    bool good = measure_latencies(calibration, search, error);
+    for (unsigned level = 0; good && level + 1 < search->count; level++)
+        good = measure_ways(calibration, search, level, error);
     return good;
 }
 

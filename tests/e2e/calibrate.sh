@@ -112,6 +112,17 @@ caches_read_back() {
         { cat "$file"; return 1; }
 }
 
+# Few sets in each: of lines at some power of two from each other, not all are in one set of a level.
+small_caches_read_back() {
+    { echo 'base = zen4'; echo '[l2]'; echo 'size = 192K'; echo 'ways = 12'
+      echo '[llc]'; echo 'size = 1M'; echo 'ways = 16'; } >"$scratch/odd.ini"
+    run calibrate --quick --simulated "$scratch/odd.ini" --only caches --json \
+        >"$scratch/report.json" || return 1
+    test "$(value 'L2 size')" = 196608.0 && test "$(value 'L2 ways')" = 12.0 &&
+        test "$(value 'LLC size')" = 1048576.0 && test "$(value 'LLC ways')" = 16.0 ||
+        { cat "$scratch/report.json"; return 1; }
+}
+
 tlbs_read_back() {
     { echo 'base = zen4'; echo '[dtlb]'; echo 'entries = 24'; echo 'ways = 6'
       echo '[l2tlb]'; echo 'entries = 384'; echo 'ways = 12'; echo 'latency = 9'
@@ -258,6 +269,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "accesses over the end of a line are read back" splits_read_back
     check "stores of parts of words are read back" words_read_back
     check "caches of a simulated machine are read back" caches_read_back
+    check "caches of few sets of a simulated machine are read back" small_caches_read_back
     check "TLBs of a simulated machine are read back" tlbs_read_back
     check "memory of a simulated machine is read back" memory_reads_back
     check "prefetchers of a simulated machine are read back" prefetchers_read_back

@@ -18,6 +18,19 @@ bool postgres_size(struct store *store, uint64_t *bytes, uint64_t *unused, struc
     return true;
 }
 
+/* Images of no epoch, with their symbols. To find them takes a look at every profile, during which
+ * others send: who does marks the images that he needs (add_images), and what is marked since
+ * stays. Of what was seen yesterday an epoch may be under way. The lock lets nobody take an image
+ * that is about to go. */
+static const char SWEEP_UNUSED[] =
+    "CREATE TEMPORARY TABLE unused ON COMMIT DROP AS SELECT id, seen FROM image"
+    " WHERE seen < today() - 1 AND id NOT IN (SELECT image FROM profile)"
+    " AND id NOT IN (SELECT unnest(images) FROM calls);"
+    "SET LOCAL lock_timeout = '10s';"
+    "LOCK TABLE image IN SHARE ROW EXCLUSIVE MODE;"
+    "DELETE FROM image USING unused WHERE image.id = unused.id AND image.seen = unused.seen;"
+    "DELETE FROM symbols WHERE code NOT IN (SELECT code FROM image)";
+
 bool postgres_compact(struct store *store, uint64_t *before, uint64_t *after, struct error *error) {
     uint64_t unused;
     int64_t owner;
@@ -31,7 +44,8 @@ bool postgres_compact(struct store *store, uint64_t *before, uint64_t *after, st
                          "%s: refused: the owner of the tables compacts them (which logins may "
                          "write and read: 'culprit help fleet')",
                          store->path);
-    return postgres_size(store, before, &unused, error) &&
+    return postgres_size(store, before, &unused, error) && write_begin(store, error) &&
+           write_end(store, postgres_execute(store, SWEEP_UNUSED, error), error) &&
            postgres_execute(store, "VACUUM session, event, image, symbols, machine", error) &&
            postgres_size(store, after, &unused, error);
 }

@@ -72,7 +72,9 @@ bool sqlite_prune(struct store *store, const struct store_retention *retention, 
 
 bool sqlite_compact(struct store *store, uint64_t *before, uint64_t *after, struct error *error) {
     uint64_t unused;
-    return sqlite_size(store, before, &unused, error) && sqlite_execute(store, "VACUUM", error) &&
+    return sqlite_size(store, before, &unused, error) && write_begin(store, error) &&
+           write_end(store, images_sweep(store, error), error) &&
+           sqlite_execute(store, "VACUUM", error) &&
            sqlite_execute(store, "PRAGMA wal_checkpoint(TRUNCATE)", error) &&
            sqlite_size(store, after, &unused, error);
 }

@@ -98,6 +98,12 @@ compacts() {
         run epochs check
 }
 check "compacts" compacts
+sweeps() {
+    make_store && sqlite3 "$store" "INSERT INTO image(id, kind, path, build_id, root) VALUES(99, 0, '/gone', x'01', '');
+        INSERT INTO symbols SELECT 99, data FROM symbols LIMIT 1" && run epochs compact && run epochs check &&
+        [ "$(sqlite3 "$store" 'SELECT count(*), max(id) < 99 FROM image')" = "1|1" ]
+}
+check "compacting removes images of no epoch" sweeps
 
 transfers() {
     make_store && run epochs export --epoch 1,3 "$scratch/some.db" && [ ! -e "$scratch/some.db-wal" ] &&

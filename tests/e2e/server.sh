@@ -139,6 +139,19 @@ prunes() {
 }
 check "prune drops days" prunes
 
+# What no epoch refers to, and was not sent lately.
+sweeps() {
+    sql "UPDATE culprit.image SET seen = 2; INSERT INTO culprit.image(kind, path, build_id, root, origin, seen)
+            VALUES(0, '/gone', '\\xaa02', '', '', 2), (0, '/new', '\\xaa03', '', '', culprit.today());
+        INSERT INTO culprit.symbols SELECT code, 'part', '' FROM culprit.image WHERE path IN ('/gone', '/new')" &&
+        run epochs compact --store "$(address owner)" &&
+        [ "$(sql "SELECT encode(path, 'escape') FROM culprit.image WHERE path IN ('/gone', '/new')")" = "/new" ] &&
+        [ "$(sql "SELECT count(*) FROM culprit.symbols WHERE part = 'part'")" = 1 ] &&
+        sql "DELETE FROM culprit.symbols WHERE part = 'part'; DELETE FROM culprit.image WHERE path = '/new';
+            UPDATE culprit.image SET seen = culprit.today()" && run epochs check --store "$(address owner)"
+}
+check "compacting removes images of no epoch" sweeps
+
 # ---- what a host has sent that cannot be read
 junk() {
     local last

@@ -2,10 +2,10 @@
  * into one partition alone. */
 #include "store/postgres.h"
 
-/* Sessions of a list are of days that follow one another. */
-#define DAYS                                                                                       \
-    "BETWEEN (SELECT min(day) FROM session WHERE id = ANY(?1)) AND (SELECT max(day) FROM session " \
-    "WHERE id = ANY(?1))"
+/* Sessions of a list are of days that follow one another. Without OFFSET the least would be looked
+ * for in the index of days, from the first session of all on. */
+#define OF_LIST "FROM (SELECT day FROM session WHERE id = ANY(?1) OFFSET 0) of_list)"
+#define DAYS    "BETWEEN (SELECT min(day) " OF_LIST " AND (SELECT max(day) " OF_LIST
 #define EVENT                                                                                      \
     " AND (?2::bytea = '' OR event = ANY(ARRAY(SELECT id FROM event WHERE session = ANY(?1) AND "  \
     "name = ?2)))"

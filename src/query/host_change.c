@@ -22,7 +22,7 @@ static struct walked begin_side(const struct host_side *side, const struct profi
     const struct host_matrix *matrix = side->matrix;
     struct walked walked = {.side = side, .row = host_matrix_row(matrix, row)};
     for (size_t i = 0; i < matrix->host_count; i++)
-        walked.whole += whole_of(&walked, &matrix->hosts[i]);
+        walked.whole += matrix->hosts[i].counted ? whole_of(&walked, &matrix->hosts[i]) : 0;
     const double sum = walked.row != UINT32_MAX ? matrix->rows[walked.row].total : 0;
     walked.ratio = walked.whole > 0 ? sum / walked.whole : 0;
     return walked;
@@ -34,6 +34,8 @@ static double step(struct walked *walked, const char *name, bool *has) {
     if (walked->at == matrix->host_count || strcmp(matrix->hosts[walked->at].name, name) != 0)
         return 0;
     const struct matrix_host *host = &matrix->hosts[walked->at++];
+    if (!host->counted)
+        return 0;
     const double value = walked->row != UINT32_MAX ? host_matrix_value(host, walked->row) : 0;
     *has = true;
     return walked->whole > 0 ? (value - walked->ratio * whole_of(walked, host)) / walked->whole : 0;
@@ -62,7 +64,7 @@ struct host_change host_change_of(const struct host_side sides[2], const struct 
         const double error = -step(&walked[0], name, &before);
         const double both = error + step(&walked[1], name, &after);
         squares += both * both;
-        change.hosts++;
+        change.hosts += before || after;
         change.paired += before && after;
     }
     const double hosts = (double)change.hosts;

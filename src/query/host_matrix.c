@@ -112,7 +112,7 @@ static bool read_host(struct host_matrix *matrix, struct matrix_host *host,
                       const char *event, const struct profile_table_options *options,
                       struct program *program, struct error *error) {
     struct profile_set own;
-    bool good = profile_set_read(&own, set->store, sessions, count, false, error);
+    bool good = profile_set_read_part(&own, set, sessions, count, error);
     if (good) {
         profile_set_choose(&own, &set->choice);
         host->epochs = own.epochs_in_all;
@@ -123,6 +123,7 @@ static bool read_host(struct host_matrix *matrix, struct matrix_host *host,
         good = true;
     }
     const struct profile_event *found = good ? find_event(&own, event) : NULL;
+    host->counted = found;
     good = good && (!found || read_table(matrix, host, &own, found, options, program, error));
     profile_set_free(&own);
     return good;

@@ -14,6 +14,7 @@ struct matrix_host {
     const char *name;
     struct host_cell *cells; /* by row */
     size_t count;
+    bool counted; /* it has the event */
     double total; /* of all of its rows */
     uint64_t epochs;
     double seconds; /* that these lasted */

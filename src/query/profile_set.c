@@ -11,13 +11,22 @@
 #include "util/array.h"
 #include "util/file_name.h"
 #include "util/intern.h"
+#include "util/key_numbers.h"
 #include "util/order.h"
 #include "util/text.h"
 
+/* Who counts an event in a unit. */
+struct counted {
+    int64_t epoch; /* the first */
+    size_t hosts;
+};
+
 struct reading {
     struct profile_set *set;
-    size_t capacity, event_capacity;
+    size_t capacity, event_capacity, counted_capacity;
     struct intern hosts;
+    struct counted *counted;     /* by event, of which each unit is one until they are settled */
+    struct key_numbers counting; /* event and host */
     struct error *error;
     bool failed;
 };
@@ -40,38 +49,141 @@ bool profile_process_is(const struct store_process *process, const char *name) {
 
 static void take_unit(struct profile_event *event, const char *unit) {
     const bool units = !strcmp(unit, "1/840 cycles"), time = !strcmp(unit, "ns");
+    event->stored_unit = unit;
     event->unit = units ? "cycles" : time ? "us" : unit;
     event->scale = units ? 1.0 / CYCLE_UNITS : time ? 1e-3 : 1;
+}
+
+static uint64_t counting_key(size_t event, uint32_t host) {
+    return (uint64_t)event << 32 | host;
+}
+
+/* False: out of memory. */
+static bool note_host(struct reading *reading, const struct store_session *session, size_t event) {
+    struct counted *counted = &reading->counted[event];
+    struct day_sum sum = {.hosts = 1};
+    const size_t before = reading->counting.count;
+    const uint32_t host = intern_find(&reading->hosts, session->host, strlen(session->host));
+    if (key_numbers_add(&reading->counting, counting_key(event, host)) == UINT32_MAX)
+        return false;
+    if (!*session->host && day_sum_read(session, &sum)) /* over all hosts */
+        counted->hosts = sum.hosts > counted->hosts ? sum.hosts : counted->hosts;
+    else
+        counted->hosts += reading->counting.count > before;
+    return true;
+}
+
+static bool is_left_out(const struct profile_set *set, const struct store_event *event) {
+    return any_where(i, set->left_out_count,
+                     !strcmp(set->left_out[i].name, event->name) &&
+                         !strcmp(set->left_out[i].unit, event->unit));
 }
 
 static bool add_event(struct reading *reading, const struct store_session *session,
                       const struct store_event *event) {
     struct profile_set *set = reading->set;
+    if (is_left_out(set, event))
+        return true;
     struct profile_event new = {.period = event->period, .precise = event->precise};
     take_unit(&new, event->unit);
     for (size_t i = 0; i < set->event_count; i++) {
         struct profile_event *old = &set->events[i];
-        if (strcmp(old->name, event->name) != 0)
+        if (strcmp(old->name, event->name) != 0 || strcmp(old->stored_unit, event->unit) != 0)
             continue;
-        if (strcmp(old->unit, new.unit) != 0)
-            return error_set(reading->error,
-                             "%s: %s is counted in %s in epoch %" PRId64 " and in %s in others: "
-                             "these do not add (choose with --epoch)",
-                             store_path(set->store), event->name, new.unit, session->id, old->unit);
         old->precise &= event->precise;
         bool same_unit = !strcmp(old->period_unit, event->period_unit);
         old->periods_differ |= old->period != event->period || !same_unit;
         if (!event->period || !same_unit)
             old->mean = 0;
-        return true;
+        return note_host(reading, session, i) ||
+               error_set(reading->error, "out of memory for events");
     }
     if (!strcmp(new.unit, "samples"))
         new.mean = (double)event->period;
     if (!array_room(set->events, reading->event_capacity, set->event_count + 1) ||
-        !(new.name = copy(set, event->name)) || !(new.unit = copy(set, new.unit)) ||
-        !(new.period_unit = copy(set, event->period_unit)))
+        !array_room(reading->counted, reading->counted_capacity, set->event_count + 1) ||
+        !(new.name = copy(set, event->name)) || !(new.stored_unit = copy(set, event->unit)) ||
+        !(new.unit = copy(set, new.unit)) || !(new.period_unit = copy(set, event->period_unit)))
         return error_set(reading->error, "out of memory for events");
+    reading->counted[set->event_count] = (struct counted){.epoch = session->id};
     set->events[set->event_count++] = new;
+    return note_host(reading, session, set->event_count - 1) ||
+           error_set(reading->error, "out of memory for events");
+}
+
+/* ---- units ---- */
+
+/* The event of this name that most hosts count, the first of those that as many do. */
+static size_t most_counted(const struct reading *reading, const char *name) {
+    const struct profile_set *set = reading->set;
+    size_t most = index_where(i, set->event_count, !strcmp(set->events[i].name, name));
+    for (size_t i = most + 1; i < set->event_count; i++)
+        if (!strcmp(set->events[i].name, name) &&
+            reading->counted[i].hosts > reading->counted[most].hosts)
+            most = i;
+    return most;
+}
+
+static struct unlike_event unlike_of(const struct reading *reading, size_t event, size_t kept) {
+    struct profile_set *set = reading->set;
+    struct unlike_event unlike = {.name = set->events[event].name,
+                                  .unit = set->events[event].unit,
+                                  .kept_unit = set->events[kept].unit,
+                                  .hosts = reading->counted[event].hosts};
+    size_t named = 0;
+    for (size_t i = 0; i < reading->counting.count && named < UNLIKE_NAMED; i++) {
+        const uint32_t host = (uint32_t)reading->counting.keys[i];
+        if (reading->counting.keys[i] == counting_key(event, host) && host != INTERN_NONE)
+            unlike.named[named++] = copy(set, intern_text(&reading->hosts, host));
+    }
+    return unlike;
+}
+
+static bool refuse_units(const struct reading *reading, size_t one, size_t other) {
+    const struct profile_event *events = reading->set->events;
+    if (one > other)
+        return refuse_units(reading, other, one);
+    return error_set(reading->error,
+                     "%s: %s is counted in %s in epoch %" PRId64 " and in %s in others: "
+                     "these do not add (choose with --epoch)",
+                     store_path(reading->set->store), events[other].name, events[other].unit,
+                     reading->counted[other].epoch, events[one].unit);
+}
+
+/* Of an event in several units one stays, in the place of the first. */
+static bool settle_units(struct reading *reading) {
+    struct profile_set *set = reading->set;
+    const size_t count = set->event_count;
+    struct event_unit *left_out = arena_alloc(&set->arena, (count + 1) * sizeof *left_out);
+    struct unlike_event *unlike = arena_alloc(&set->arena, (count + 1) * sizeof *unlike);
+    struct profile_event *kept = calloc(count + 1, sizeof *kept);
+    size_t kept_count = 0, unlike_count = 0;
+    if (!left_out || !unlike || !kept) {
+        free(kept);
+        return error_set(reading->error, "out of memory for events");
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct profile_event *event = &set->events[i];
+        const size_t most = most_counted(reading, event->name);
+        if (!any_where(k, kept_count, !strcmp(kept[k].name, event->name)))
+            kept[kept_count++] = set->events[most];
+        if (i == most)
+            continue;
+        if (set->hosts < 2) {
+            free(kept);
+            return refuse_units(reading, i, most);
+        }
+        left_out[unlike_count] = (struct event_unit){event->name, event->stored_unit};
+        unlike[unlike_count++] = unlike_of(reading, i, most);
+    }
+    if (unlike_count) {
+        memcpy(set->events, kept, kept_count * sizeof *kept);
+        set->event_count = kept_count;
+        set->left_out = left_out;
+        set->unlike = unlike;
+        set->left_out_count = unlike_count;
+    }
+    free(kept);
     return true;
 }
 
@@ -148,7 +260,7 @@ static bool add_distances(void *context, const struct store_session *session,
     const struct profile_set *set = mean->set;
     for (size_t i = 0; i < event_count && !mean->failed; i++) {
         uint64_t total, bytes;
-        if (strcmp(events[i].name, mean->event) != 0)
+        if (strcmp(events[i].name, mean->event) != 0 || is_left_out(set, &events[i]))
             continue;
         mean->failed =
             !store_event_total(set->store, session->id, events[i].id, &total, &bytes, mean->error);
@@ -235,14 +347,22 @@ static const char *command_of(struct profile_set *set) {
     return arena_copy(&set->arena, first, length > 0 ? length - 1 : 0);
 }
 
-bool profile_set_read(struct profile_set *set, struct store *store, const int64_t *sessions,
-                      size_t count, bool name_file, struct error *error) {
-    *set = (struct profile_set){.store = store, .simulated = true};
+static bool read_sessions(struct profile_set *set, const int64_t *sessions, size_t count,
+                          struct error *error) {
     struct reading reading = {.set = set, .error = error};
-    const bool read =
-        store_each_named_session(store, sessions, count, visit_session, &reading, error);
+    const bool good =
+        store_each_named_session(set->store, sessions, count, visit_session, &reading, error) &&
+        !reading.failed && settle_units(&reading);
     intern_free(&reading.hosts);
-    if (!read || reading.failed)
+    key_numbers_free(&reading.counting);
+    free(reading.counted);
+    return good;
+}
+
+static bool read_set(struct profile_set *set, const int64_t *sessions, size_t count, bool name_file,
+                     struct error *error) {
+    struct store *store = set->store;
+    if (!read_sessions(set, sessions, count, error))
         return false;
     if (set->epoch_count < count)
         return error_set(error, "%s: an epoch is gone (see 'culprit epochs')", store_path(store));
@@ -262,6 +382,22 @@ bool profile_set_read(struct profile_set *set, struct store *store, const int64_
             return false;
     set->command = set->sums ? NULL : command_of(set);
     return true;
+}
+
+bool profile_set_read(struct profile_set *set, struct store *store, const int64_t *sessions,
+                      size_t count, bool name_file, struct error *error) {
+    *set = (struct profile_set){.store = store, .simulated = true};
+    return read_set(set, sessions, count, name_file, error);
+}
+
+bool profile_set_read_part(struct profile_set *part, const struct profile_set *set,
+                           const int64_t *sessions, size_t count, struct error *error) {
+    *part = (struct profile_set){.store = set->store,
+                                 .simulated = true,
+                                 .left_out = set->left_out,
+                                 .unlike = set->unlike,
+                                 .left_out_count = set->left_out_count};
+    return read_set(part, sessions, count, false, error);
 }
 
 /* Of epochs of which sums have a part, those are counted whose middle is read. */
@@ -313,6 +449,8 @@ struct store_filter profile_set_filter(const struct profile_set *set, const char
     return (struct store_filter){.sessions = set->sessions,
                                  .session_count = set->epoch_count,
                                  .event = event,
+                                 .left_out = set->left_out,
+                                 .left_out_count = set->left_out_count,
                                  .choice = &set->choice};
 }
 

@@ -10,6 +10,7 @@
 /* An event of one name, of all epochs of a set. */
 struct profile_event {
     const char *name;
+    const char *stored_unit;
     const char *unit; /* as shown: "samples", "cycles" */
     double scale;     /* what a value in the store is multiplied by to be in `unit` */
     uint64_t period;  /* mean of all samples; 0: not known, or exact */
@@ -18,6 +19,14 @@ struct profile_event {
     bool periods_differ; /* between epochs, or within one */
     double mean;         /* where they do: each sample counts for its period in these, so that the
                             number of all is theirs; 0: samples count as they are */
+};
+
+/* What some hosts count in another unit than most, which cannot be added. */
+enum { UNLIKE_NAMED = 3 };
+struct unlike_event {
+    const char *name, *unit, *kept_unit; /* as shown */
+    size_t hosts;
+    const char *named[UNLIKE_NAMED]; /* the first of them; NULL: no more */
 };
 
 struct profile_set {
@@ -30,6 +39,9 @@ struct profile_set {
     struct sample_choice choice;  /* of their samples; its strings are the caller's */
     struct profile_event *events; /* in the order in which epochs have them */
     size_t event_count;
+    const struct event_unit *left_out; /* what is no part of it: `unlike` as the store has them */
+    struct unlike_event *unlike;
+    size_t left_out_count;
     bool nothing;              /* there is none: profile_set_read() has failed for that */
     size_t sums;               /* of the epochs: sums of days, in place of theirs */
     uint64_t epochs_in_all;    /* with those that are in sums */
@@ -41,10 +53,14 @@ struct profile_set {
     struct arena arena;
 };
 
-/* `sessions` as store_choose_sessions() has them. Fails when an epoch is not there, and when two
- * have an event of one name in units that cannot be added. profile_set_free() either way. */
+/* `sessions` as store_choose_sessions() has them. Fails when an epoch is not there, and when two of
+ * one host alone have an event of one name in units that cannot be added; of several hosts, what
+ * fewer of them have is left out. profile_set_free() either way. */
 bool profile_set_read(struct profile_set *set, struct store *store, const int64_t *sessions,
                       size_t count, bool name_file, struct error *error);
+/* Of some of the set's sessions, what it has of them; it outlives the part. */
+bool profile_set_read_part(struct profile_set *part, const struct profile_set *set,
+                           const int64_t *sessions, size_t count, struct error *error);
 /* What of its epochs, or of images, was passed over in the store so far (store_pass_over), one
  * after the other; *at is 0 at first. NULL: no more. */
 const struct store_damage *profile_set_damage(const struct profile_set *set, size_t *at);

@@ -1,12 +1,14 @@
 /* What the figures of profiles rest on, in notes. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/missing_names.h"
 #include "report/profile_report.h"
 #include "util/array.h"
+#include "util/text.h"
 
 static bool is_counted(const struct profile_event *event) {
     return !strcmp(event->unit, "samples");
@@ -32,12 +34,28 @@ static bool note_once(struct report *report, const char *text) {
            report_note(report, "%s", text);
 }
 
+static bool note_unlike(const struct unlike_event *unlike, struct report *report) {
+    char hosts[512], text[1024];
+    size_t used = 0;
+    *hosts = 0;
+    for (size_t i = 0; i < UNLIKE_NAMED && unlike->named[i] && used < sizeof hosts; i++)
+        used += (size_t)snprintf(hosts + used, sizeof hosts - used, "%s%s", i ? ", " : "",
+                                 unlike->named[i]);
+    snprintf(text, sizeof text,
+             "%s: what %zu host%s (%s%s) count%s in %s is left out, as most hosts count it in %s; "
+             "--host chooses",
+             unlike->name, unlike->hosts, text_plural(unlike->hosts), hosts,
+             unlike->hosts > UNLIKE_NAMED ? ", …" : "", unlike->hosts == 1 ? "s" : "", unlike->unit,
+             unlike->kept_unit);
+    return note_once(report, text);
+}
+
 bool profile_set_note_damage(const struct profile_set *set, struct report *report) {
     enum { NAMED = 3 };
     const struct store_damage *damage;
     char text[1024];
     size_t at = 0, count = 0;
-    bool good = true;
+    bool good = all_where(i, set->left_out_count, note_unlike(&set->unlike[i], report));
     while (good && (damage = profile_set_damage(set, &at))) {
         if (damage->epoch)
             snprintf(text, sizeof text,

@@ -143,7 +143,7 @@ static bool visit_row(void *context, const struct session_entry *entry, struct e
     if (!event || column_is_null(statement, 5))
         return database_damaged(store, error, "calls %lld are of no known event or process",
                                 (long long)id);
-    if (filter && filter->event && strcmp(filter->event, event->name) != 0)
+    if (!filter_admits_event(filter, event))
         return true;
     const struct store_process process = process_of_row(statement, 1, 5);
     if (filter && filter->choice &&

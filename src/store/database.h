@@ -235,6 +235,8 @@ bool session_rows_walk(struct session_rows *rows, enum statement_number number, 
                        session_row_visitor *visit, void *context, struct error *error);
 
 /* NULL: none of the entry's. */
+bool filter_admits_event(const struct store_filter *filter, const struct store_event *event);
+
 const struct store_event *session_event(const struct session_entry *entry, int64_t id);
 
 /* As a profile has it. */

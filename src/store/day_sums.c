@@ -407,13 +407,27 @@ static bool make_host_day(struct making *making, const struct part *parts, size_
 struct day_total {
     struct store_session as;
     struct day_sum sum;
+    struct intern events, units; /* of these */
+    bool failed;
 };
+
+/* False: out of memory. */
+static bool note_unit(struct day_total *total, const struct store_event *event) {
+    char *unit = NULL;
+    const int size = asprintf(&unit, "%s\n%s", event->unit, event->name);
+    const bool good = size >= 0 && intern_add(&total->units, unit, (size_t)size) != INTERN_NONE &&
+                      intern_add(&total->events, event->name, strlen(event->name)) != INTERN_NONE;
+    free(size >= 0 ? unit : NULL);
+    return good;
+}
 
 static bool add_host_sum(void *context, const struct store_session *session,
                          const struct store_event *events, size_t event_count) {
-    (void)events, (void)event_count;
     struct day_total *total = context;
     struct day_sum sum;
+    total->failed = !all_where(i, event_count, note_unit(total, &events[i]));
+    if (total->failed)
+        return false;
     if (!day_sum_read(session, &sum))
         return true;
     total->as.unknown += session->unknown;
@@ -425,12 +439,19 @@ static bool add_host_sum(void *context, const struct store_session *session,
     return true;
 }
 
-/* Of the sums of its hosts. */
+/* Of the sums of its hosts. There is none where hosts count an event in unlike units: who reads
+ * them leaves out some hosts, and says which. */
 static bool make_fleet_day(struct making *making, int64_t day, const int64_t *sums, size_t count) {
     struct day_total total = {.as = {.host = ALL_HOSTS, .start = day, .end = day + DAY_NS}};
     int64_t id;
-    if (!store_each_named_session(making->store, sums, count, add_host_sum, &total, making->error))
-        return false;
+    const bool read =
+        store_each_named_session(making->store, sums, count, add_host_sum, &total, making->error) &&
+        (!total.failed || database_out_of_memory(making->store, making->error));
+    const bool unlike = total.units.count > total.events.count;
+    intern_free(&total.units);
+    intern_free(&total.events);
+    if (!read || unlike)
+        return read;
     if (find_good(&making->sums, day, ALL_HOSTS, &total.sum.epochs)) {
         making->made->kept++;
         return true;

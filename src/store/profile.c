@@ -127,7 +127,7 @@ static bool visit_row(void *context, const struct session_entry *entry, struct e
     if (!event || column_is_null(statement, 7))
         return database_damaged(store, error, "profile %lld is of no known event or process",
                                 (long long)profile);
-    if (filter && filter->event && strcmp(filter->event, event->name) != 0)
+    if (!filter_admits_event(filter, event))
         return true;
     const struct store_image *image = store_image_of(store, column_integer(statement, 1), error);
     struct store_process process = process_of_row(statement, 2, 7);

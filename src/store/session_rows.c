@@ -2,6 +2,7 @@
  * are few, so that a visitor may do with the store what it likes. Their rows come in the order of
  * the sessions, of so many sessions at a time as the back end takes. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/database.h"
 #include "util/array.h"
@@ -47,6 +48,15 @@ static bool choose_images(struct session_rows *rows, const struct group *group, 
             (*images)[(*count)++] = image->id;
     }
     return row == 0;
+}
+
+bool filter_admits_event(const struct store_filter *filter, const struct store_event *event) {
+    if (!filter)
+        return true;
+    return (!filter->event || !strcmp(filter->event, event->name)) &&
+           !any_where(i, filter->left_out_count,
+                      !strcmp(filter->left_out[i].name, event->name) &&
+                          !strcmp(filter->left_out[i].unit, event->unit));
 }
 
 static bool bind_walk(struct session_rows *rows, const struct group *group, struct error *error) {

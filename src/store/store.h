@@ -237,11 +237,18 @@ bool sample_choice_any(const struct sample_choice *choice); /* whether it leaves
 bool sample_choice_admits(const struct sample_choice *choice, const struct store_session *session,
                           const struct store_process *process);
 
+/* An event as some sessions count it. */
+struct event_unit {
+    const char *name, *unit;
+};
+
 /* Which profiles a walk visits. */
 struct store_filter {
     const int64_t *sessions; /* NULL: all */
     size_t session_count;
-    const char *event;                  /* NULL: all */
+    const char *event;                 /* NULL: all */
+    const struct event_unit *left_out; /* but these */
+    size_t left_out_count;
     const struct sample_choice *choice; /* NULL: all */
     /* Whose values are wanted: other profiles are visited with their total alone, which is much
      * faster. NULL: all. */

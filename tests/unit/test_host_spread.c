@@ -34,8 +34,11 @@ static struct fleet *fleet_new(size_t hosts, size_t rows) {
     fleet->matrix.row_count = rows;
     for (size_t i = 0; i < hosts; i++) {
         snprintf(fleet->names[i], sizeof fleet->names[i], "host-%02zu", i);
-        fleet->hosts[i] = (struct matrix_host){
-            .name = fleet->names[i], .cells = fleet->cells[i], .count = rows, .seconds = 100};
+        fleet->hosts[i] = (struct matrix_host){.name = fleet->names[i],
+                                               .cells = fleet->cells[i],
+                                               .count = rows,
+                                               .counted = true,
+                                               .seconds = 100};
         for (uint32_t row = 0; row < rows; row++)
             fleet->cells[i][row].row = row;
     }

@@ -249,6 +249,65 @@ static void units_must_agree(void **state) {
     profile_set_free(&set);
 }
 
+static int64_t add_host(struct fixture *fixture, const char *host, int64_t start, const char *unit,
+                        int64_t image, uint64_t value) {
+    const struct store_session session = {
+        .name = "test", .host = host, .weight = 1, .start = start, .end = start + 1};
+    const struct store_event event = {
+        .name = "cycles", .unit = unit, .period = 1000, .period_unit = "cycles"};
+    struct error error;
+    int64_t id;
+    good(store_add_session(fixture->store, &session, &id, &error), &error);
+    good(store_add_event(fixture->store, id, &event, &fixture->event, &error), &error);
+    add_value(fixture, id, "x", image, 0, value);
+    return id;
+}
+
+/* Of several hosts the unit of most stays, though others come first, and one has both. */
+static void units_of_hosts(void **state) {
+    struct fixture *fixture = *state;
+    struct error error;
+    const int64_t image = add_image(fixture, "/bin/x", 1, (const char *const[]){"a", NULL});
+    const int64_t sessions[] = {
+        add_host(fixture, "odd", 1, "1/840 cycles", image, 840),
+        add_host(fixture, "one", 2, "samples", image, 10),
+        add_host(fixture, "two", 3, "samples", image, 20),
+        add_host(fixture, "odd", 4, "1/840 cycles", image, 840),
+        add_host(fixture, "odd", 5, "1/840 cycles", image, 840),
+        add_host(fixture, "odd", 6, "samples", image, 3),
+    };
+    const struct profile_table_options by_procedure = {.columns = 1};
+    struct profile_set set, part;
+    good(profile_set_read(&set, fixture->store, sessions, 6, false, &error), &error);
+    assert_int_equal(set.event_count, 1);
+    assert_string_equal(set.events[0].unit, "samples");
+    assert_int_equal(set.left_out_count, 1);
+    assert_string_equal(set.unlike[0].unit, "cycles");
+    assert_string_equal(set.unlike[0].kept_unit, "samples");
+    assert_int_equal(set.unlike[0].hosts, 1);
+    assert_string_equal(set.unlike[0].named[0], "odd");
+    assert_null(set.unlike[0].named[1]);
+    struct program *program = program_new();
+    struct profile_table *table = profile_table_new(&by_procedure, program);
+    good(profile_table_add_set(table, &set, &set.events[0], 0, &error), &error);
+    good(profile_table_finish(table, 0, &error), &error);
+    assert_true(profile_table_sum(table, 0) == 33);
+    assert_int_equal(profile_table_count(table), 1);
+    assert_true(profile_table_row(table, 0)->values[0] == 33);
+    profile_table_free(table);
+    program_free(program);
+    /* What the set has of the host, of which alone nothing would be left out. */
+    assert_false(profile_set_read_part(&part, &set, sessions, 1, &error));
+    assert_true(part.nothing);
+    profile_set_free(&part);
+    good(profile_set_read_part(&part, &set, (const int64_t[]){sessions[3], sessions[5]}, 2, &error),
+         &error);
+    assert_int_equal(part.event_count, 1);
+    assert_string_equal(part.events[0].unit, "samples");
+    profile_set_free(&part);
+    profile_set_free(&set);
+}
+
 /* However long it took to make and to save. */
 static void simulations_have_no_length(void **state) {
     struct fixture *fixture = *state;
@@ -320,6 +379,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(builds_compare_by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(first_rows_are_the_same, set_up, tear_down),
         cmocka_unit_test_setup_teardown(units_must_agree, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(units_of_hosts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(simulations_have_no_length, set_up, tear_down),
         cmocka_unit_test_setup_teardown(samples_count_by_their_periods, set_up, tear_down),
         cmocka_unit_test(keys_keep_their_numbers)};

@@ -165,6 +165,7 @@ bool host_matrix_read(struct host_matrix *matrix, const struct profile_set *set,
     struct profile_table_options wanted = *options;
     wanted.columns = 1;
     wanted.base_names = true;
+    wanted.at_once = true;
     *matrix = (struct host_matrix){.hosts = calloc(count + 1, sizeof *matrix->hosts)};
     bool good = (parts && sessions && matrix->hosts &&
                  (wanted.names = image_names_new(set->store, program, error))) ||
@@ -173,7 +174,9 @@ bool host_matrix_read(struct host_matrix *matrix, const struct profile_set *set,
         parts[i] = (struct part){set->epochs[i].host, set->epochs[i].id};
     if (good && count)
         qsort(parts, count, sizeof *parts, by_host);
-    good = good && read_hosts(matrix, set, parts, sessions, event, &wanted, program, error);
+    good = good && store_hold_sessions(set->store, set->sessions, count, error) &&
+           read_hosts(matrix, set, parts, sessions, event, &wanted, program, error);
+    store_drop_sessions(set->store);
     if (wanted.names)
         image_names_free(wanted.names);
     free(parts);

@@ -68,7 +68,8 @@ struct adding {
     bool squared;
     size_t column;
     const struct timeline *timeline;
-    bool values; /* of the images wanted; else the sums of all */
+    bool sums;   /* of all images */
+    bool values; /* of the images wanted */
     bool out_of_memory;
 };
 
@@ -115,8 +116,8 @@ static bool add_sum(struct profile_table *table, const struct store_profile *pro
 static bool add_profile(struct adding *adding, const struct store_profile *profile, double scale,
                         size_t column) {
     struct profile_table *table = adding->table;
-    if (!adding->values)
-        return add_sum(table, profile, scale, column);
+    if (adding->sums && !add_sum(table, profile, scale, column))
+        return false;
     struct part *part = profile->count ? part_of(table, profile->image) : NULL;
     return !profile->count || (part && add_values(table, part, profile, scale, column));
 }
@@ -161,10 +162,16 @@ static bool begin_store(struct profile_table *table, struct store *store, struct
 static bool wants_values(void *context, const struct store_image *image) {
     const struct adding *adding = context;
     struct profile_table *table = adding->table;
-    if (!adding->values)
-        return false;
+    if (table->options.at_once)
+        return profile_path_is(image->path, table->options.image);
     const struct part *part = part_of(table, image);
     return part && table->groups[part->group].wanted;
+}
+
+static bool wants_all(const struct profile_table *table) {
+    if (table->options.at_once)
+        return !table->options.image;
+    return !table->options.image && all_where(i, table->group_count, table->groups[i].wanted);
 }
 
 bool table_read_addition(struct profile_table *table, const struct addition *addition, bool values,
@@ -175,10 +182,14 @@ bool table_read_addition(struct profile_table *table, const struct addition *add
                             .squared = addition->squared,
                             .column = addition->column,
                             .timeline = addition->timeline,
-                            .values = values};
+                            .sums = !values,
+                            .values = values || table->options.at_once};
     struct store_filter filter = addition->filter;
-    filter.wants_values = wants_values;
-    filter.context = &adding;
+    filter.totals_alone = !adding.values;
+    if (!wants_all(table)) {
+        filter.wants_values = wants_values;
+        filter.context = &adding;
+    }
     if (!begin_store(table, addition->store, error) ||
         !store_each_profile(addition->store, &filter, visit_profile, &adding, error))
         return false;

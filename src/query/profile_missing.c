@@ -13,11 +13,6 @@ struct missing {
     bool elsewhere; /* the image has samples, but others */
 };
 
-static bool wants_no_values(void *context, const struct store_image *image) {
-    (void)context, (void)image;
-    return false;
-}
-
 static bool add_near(void *context, const struct store_profile *profile) {
     struct missing *missing = context;
     if (missing->options->image && profile_path_is(profile->image->path, missing->options->image))
@@ -36,7 +31,7 @@ static bool refuse_missing(const struct profile_table *table, const struct profi
     const struct profile_table_options *options = &table->options;
     const char *what = options->image ? options->image : options->process;
     struct store_filter filter = profile_set_filter(set, NULL);
-    filter.wants_values = wants_no_values;
+    filter.totals_alone = true;
     struct missing missing = {.options = options};
     if (sample_choice_any(&set->choice))
         return missing_slices(set, error);

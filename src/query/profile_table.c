@@ -25,12 +25,17 @@ bool profile_by_has_sums(enum profile_by by) {
            by != PROFILE_BY_EPOCH;
 }
 
+static bool has_values(enum profile_by by) {
+    return by == PROFILE_BY_PROCEDURE || by == PROFILE_BY_LINE;
+}
+
 struct profile_table *profile_table_new(const struct profile_table_options *options,
                                         struct program *program) {
     struct profile_table *table = calloc(1, sizeof *table);
     if (!table)
         return NULL;
     table->options = *options;
+    table->options.at_once &= has_values(options->by);
     table->program = program;
     table->sums = calloc(options->columns, sizeof *table->sums);
     if (table->sums)
@@ -111,6 +116,8 @@ static bool read_batch(struct profile_table *table, const struct rank *ranks, si
                        struct error *error) {
     for (size_t i = 0; i < count; i++)
         table->groups[ranks[i].group].wanted = true;
+    if (table->options.at_once)
+        return true;
     return all_where(i, table->addition_count,
                      table_read_addition(table, &table->additions[i], true, error));
 }
@@ -189,7 +196,7 @@ bool profile_table_finish(struct profile_table *table, size_t top, struct error 
     bool good = true;
     if (table->options.base_names)
         table_join_builds(table);
-    if (by == PROFILE_BY_PROCEDURE || by == PROFILE_BY_LINE)
+    if (has_values(by))
         good = find_rows(table, top, error);
     else
         table->complete = true;

@@ -38,6 +38,7 @@ struct profile_table_options {
     bool base_names;     /* images of one base name are one; so are the programs that have most of
                             each column, if no other column has them: builds with names of their own */
     size_t columns;      /* 1 to 64 */
+    bool at_once;        /* all rows will be wanted: a store is read once, all values in memory */
     struct image_names
         *names; /* of the one store that is added, for several tables; NULL: its own */
 };

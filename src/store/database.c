@@ -54,6 +54,7 @@ void store_close(struct store *store) {
     if (!store)
         return;
     store_rollback(store);
+    store_drop_sessions(store);
     for (int i = 0; i < STATEMENT_COUNT; i++)
         database_finalize(store->statements[i]);
     store->backend->close(store);

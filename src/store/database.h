@@ -28,6 +28,7 @@ struct store {
     bool passes_over; /* what is damaged */
     struct store_damage *passed_over;
     size_t passed_over_count, passed_over_capacity;
+    struct session_list *held; /* by number; NULL: none */
 };
 
 /* A prepared statement; a back end's own begins with this. */
@@ -234,9 +235,9 @@ typedef bool session_row_visitor(void *context, const struct session_entry *entr
 bool session_rows_walk(struct session_rows *rows, enum statement_number number, int column,
                        session_row_visitor *visit, void *context, struct error *error);
 
-/* NULL: none of the entry's. */
 bool filter_admits_event(const struct store_filter *filter, const struct store_event *event);
 
+/* NULL: none of the entry's. */
 const struct store_event *session_event(const struct session_entry *entry, int64_t id);
 
 /* As a profile has it. */

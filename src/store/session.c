@@ -308,21 +308,68 @@ static bool read_named(struct store *store, struct session_list *list, const int
 
 ORDER(by_session_number, struct session_entry, ascending(a->session.id, b->session.id))
 
+/* By number; those of them that are there. */
+static bool read_numbers(struct store *store, struct session_list *list, const int64_t *sorted,
+                         size_t count, struct error *error) {
+    bool good = read_named(store, list, sorted, count, NAME_SESSIONS, keep_sessions, error);
+    if (good && list->count)
+        qsort(list->entries, list->count, sizeof *list->entries, by_session_number);
+    return good && read_named(store, list, sorted, count, NAME_EVENTS, keep_named_events, error);
+}
+
+/* False: one is not held, or memory is out, and they are to be read. */
+static bool copy_held(const struct store *store, struct session_list *list, const int64_t *sorted,
+                      size_t count) {
+    const struct session_list *held = store->held;
+    if (!held || !(list->entries = calloc(count + 1, sizeof *list->entries)))
+        return false;
+    for (; list->count < count; list->count++) {
+        const int64_t session = sorted[list->count];
+        const size_t at = first_where(i, held->count, held->entries[i].session.id >= session);
+        if (at == held->count || held->entries[at].session.id != session)
+            break;
+        list->entries[list->count] = held->entries[at];
+    }
+    if (list->count == count)
+        return true;
+    session_list_free(list);
+    return false;
+}
+
 bool session_list_read_named(struct store *store, struct session_list *list,
                              const int64_t *sessions, size_t count, struct error *error) {
     memset(list, 0, sizeof *list);
     int64_t *sorted = sorted_numbers(sessions, &count);
-    bool good = (sorted || database_out_of_memory(store, error)) &&
-                read_named(store, list, sorted, count, NAME_SESSIONS, keep_sessions, error);
-    if (good && list->count)
-        qsort(list->entries, list->count, sizeof *list->entries, by_session_number);
-    good = good && read_named(store, list, sorted, count, NAME_EVENTS, keep_named_events, error);
+    const bool good = !sorted ? database_out_of_memory(store, error)
+                              : copy_held(store, list, sorted, count) ||
+                                    read_numbers(store, list, sorted, count, error);
     if (good && list->count)
         qsort(list->entries, list->count, sizeof *list->entries, by_start);
     free(sorted);
     if (!good)
         session_list_free(list);
     return good;
+}
+
+bool store_hold_sessions(struct store *store, const int64_t *sessions, size_t count,
+                         struct error *error) {
+    store_drop_sessions(store);
+    struct session_list *held = calloc(1, sizeof *held);
+    int64_t *sorted = sorted_numbers(sessions, &count);
+    const bool good = held && sorted ? read_numbers(store, held, sorted, count, error)
+                                     : database_out_of_memory(store, error);
+    free(sorted);
+    store->held = held;
+    if (!good)
+        store_drop_sessions(store);
+    return good;
+}
+
+void store_drop_sessions(struct store *store) {
+    if (store->held)
+        session_list_free(store->held);
+    free(store->held);
+    store->held = NULL;
 }
 
 bool session_list_read_some(struct store *store, struct session_list *list,

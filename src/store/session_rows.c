@@ -66,8 +66,10 @@ static bool bind_walk(struct session_rows *rows, const struct group *group, stru
     static const int64_t NO_IMAGE = 0;
     int64_t *images = NULL;
     size_t count = 0;
-    const bool chooses = backend->filters && rows->of_profiles && filter && filter->wants_values;
-    bool good = !chooses || choose_images(rows, group, &images, &count, error);
+    const bool chooses = backend->filters && rows->of_profiles && filter &&
+                         (filter->wants_values || filter->totals_alone);
+    bool good =
+        !chooses || filter->totals_alone || choose_images(rows, group, &images, &count, error);
     const struct datum data[] = {LIST(group->sessions, group->count),
                                  TEXT(filter ? filter->event : NULL),
                                  LIST(chooses ? images ? images : &NO_IMAGE : NULL, count)};

@@ -250,6 +250,7 @@ struct store_filter {
     const struct event_unit *left_out; /* but these */
     size_t left_out_count;
     const struct sample_choice *choice; /* NULL: all */
+    bool totals_alone;                  /* no values are wanted */
     /* Whose values are wanted: other profiles are visited with their total alone, which is much
      * faster. NULL: all. */
     bool (*wants_values)(void *context, const struct store_image *image);
@@ -265,6 +266,12 @@ struct store_profile {
     const struct store_value *values; /* sorted */
     size_t count;                     /* 0: they were not wanted */
 };
+
+/* Of these sessions many walks will be over some: what they are is read once, and kept until
+ * store_drop_sessions(). */
+bool store_hold_sessions(struct store *store, const int64_t *sessions, size_t count,
+                         struct error *error);
+void store_drop_sessions(struct store *store);
 
 typedef bool store_profile_visitor(void *context, const struct store_profile *profile);
 /* By the sessions' start, within a session by image, then process, then event. What the visitor is

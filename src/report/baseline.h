@@ -16,7 +16,7 @@
 #include "util/error.h"
 
 enum {
-    BASELINE_FORMAT = 1,
+    BASELINE_FORMAT = 2,          /* 1 had no last line; it is read, too */
     BASELINE_ENTRY_BYTES = 20000, /* at which an entry keeps fewer functions and lines */
     BASELINE_WORDS = 1024,        /* of a command, at most */
     BASELINE_LAYOUTS = 1000       /* likewise */
@@ -44,7 +44,8 @@ struct baseline_entry {
 
 struct baseline {
     struct arena names;
-    char *text; /* of the file */
+    char *text;      /* of the file */
+    const char *end; /* in it: what is behind the last entry */
     struct baseline_entry *entries;
     size_t count, capacity;
 };

@@ -121,10 +121,12 @@ static size_t index_of(const char *name, const char *const *names, size_t count)
     return i;
 }
 
-/* What there was with the entries replaced, then those that are new. */
+/* What there was with the entries replaced, those that are new, and what was behind them. */
 static void print(const struct baseline *old, const char *const *names, char *const *texts,
                   size_t count, FILE *file) {
-    const char *at = old->text ? old->text : "culprit-baseline\t1\n";
+    const char *at = old->text ? strchr(old->text, '\n') + 1 : "";
+    const char *end = old->text ? old->end : at;
+    fprintf(file, "culprit-baseline\t%d\n", BASELINE_FORMAT);
     for (size_t i = 0; i < old->count; i++) {
         const struct baseline_entry *entry = &old->entries[i];
         const size_t replaced = index_of(entry->name, names, count);
@@ -135,10 +137,11 @@ static void print(const struct baseline *old, const char *const *names, char *co
             fwrite(entry->text, 1, entry->size, file);
         at = entry->text + entry->size;
     }
-    fputs(at, file);
+    fwrite(at, 1, (size_t)(end - at), file);
     for (size_t i = 0; i < count; i++)
         if (!baseline_find(old, names[i]))
             fputs(texts[i], file);
+    fputs(*end ? end : "end\n", file);
 }
 
 static bool write_anew(struct target *target, const struct baseline *old, const char *const *names,

@@ -25,6 +25,8 @@ struct reader {
     unsigned line;
     char *fields[MAX_FIELDS];
     size_t count; /* of fields */
+    uint64_t version;
+    bool ended; /* the last line was read */
     struct error *error;
 
     struct baseline_entry *entry; /* being read; NULL: none yet */
@@ -410,14 +412,23 @@ static bool read_line(struct reader *reader) {
            add_place(reader, &place);
 }
 
+static bool read_end(struct reader *reader) {
+    if (reader->count != 1)
+        return wrong(reader, "a field that means nothing");
+    reader->ended = true;
+    const bool good = end_entry(reader);
+    reader->entry = NULL;
+    return good;
+}
+
 static const struct {
     const char *word;
     bool (*read)(struct reader *reader);
-} WORDS[] = {{"entry", read_entry},       {"command", read_command}, {"options", read_options},
-             {"culprit", read_culprit},   {"machine", read_machine}, {"elapsed", read_elapsed},
-             {"library", read_library},   {"layout", read_layout},   {"all", read_all},
-             {"function", read_function}, {"kinds", read_kinds},     {"in", read_base},
-             {"line", read_line}};
+} WORDS[] = {{"entry", read_entry},     {"end", read_end},           {"command", read_command},
+             {"options", read_options}, {"culprit", read_culprit},   {"machine", read_machine},
+             {"elapsed", read_elapsed}, {"library", read_library},   {"layout", read_layout},
+             {"all", read_all},         {"function", read_function}, {"kinds", read_kinds},
+             {"in", read_base},         {"line", read_line}};
 enum { WORD_COUNT = sizeof WORDS / sizeof *WORDS };
 
 static bool read_words(struct reader *reader) {
@@ -425,7 +436,9 @@ static bool read_words(struct reader *reader) {
     const size_t i = index_where(k, WORD_COUNT, !strcmp(word, WORDS[k].word));
     if (i == WORD_COUNT)
         return wrong(reader, "a line that means nothing");
-    if (i && !reader->entry)
+    if (reader->ended)
+        return wrong(reader, "a line behind the end");
+    if (WORDS[i].read != read_entry && WORDS[i].read != read_end && !reader->entry)
         return wrong(reader, "no entry before it");
     return WORDS[i].read(reader);
 }
@@ -434,18 +447,18 @@ static bool read_words(struct reader *reader) {
 
 /* "culprit-baseline", its version. */
 static bool read_first(struct reader *reader) {
-    uint64_t version;
     if (reader->count != 2 || strcmp(reader->fields[0], "culprit-baseline") != 0 ||
-        !field_read_count(reader->fields[1], UINT32_MAX, &version))
+        !field_read_count(reader->fields[1], UINT32_MAX, &reader->version))
         return error_set(reader->error, "%s: no baseline: its first line is another", reader->path);
-    return version == BASELINE_FORMAT ||
+    return (reader->version && reader->version <= BASELINE_FORMAT) ||
            error_set(reader->error,
                      "%s: version %" PRIu64 " of the format of baselines; this culprit reads %d",
-                     reader->path, version, BASELINE_FORMAT);
+                     reader->path, reader->version, BASELINE_FORMAT);
 }
 
-/* Where an entry begins or the file ends, the text of the one before ends. */
+/* Where an entry begins or the entries end, the text of the one before ends. */
 static void end_text(struct reader *reader, const char *at) {
+    reader->baseline->end = at;
     if (reader->entry)
         reader->entry->size = (size_t)(at - reader->entry->text);
 }
@@ -464,16 +477,19 @@ static bool read_lines(struct reader *reader, const char *text, char *copy) {
         if (!split(reader, line))
             return false;
         const bool entry = !strcmp(reader->fields[0], "entry");
-        if (entry)
+        if (entry || !strcmp(reader->fields[0], "end"))
             end_text(reader, at);
         if (reader->line == 1 ? !read_first(reader) : !read_words(reader))
             return false;
         if (entry && reader->entry)
             reader->entry->text = at;
     }
-    end_text(reader, text + strlen(text));
     reader->line++;
-    return end_entry(reader);
+    if (reader->ended)
+        return true;
+    end_text(reader, text + strlen(text));
+    return reader->version > 1 ? wrong(reader, "the file is cut: its last line, 'end', is missing")
+                               : end_entry(reader);
 }
 
 bool baseline_read(struct baseline *baseline, const char *path, struct error *error) {

@@ -46,7 +46,7 @@ build ""
 check "without a baseline nothing can be said" fails_with 125 'no such file: write it with' gate -- ./prog
 written() {
     gate --update -- ./prog >"$scratch/text" && cat "$scratch/text" && grep -q '^written  prog: ' "$scratch/text" &&
-        [ "$(stat -c %s $file)" -lt 20000 ] && [ "$(head -n 3 $file)" = "$(printf 'culprit-baseline\t1\nentry\tprog\ncommand\t./prog')" ]
+        [ "$(stat -c %s $file)" -lt 20000 ] && [ "$(head -n 3 $file)" = "$(printf 'culprit-baseline\t2\nentry\tprog\ncommand\t./prog')" ]
 }
 check "a baseline is written, and small" written
 passes() {
@@ -216,6 +216,8 @@ cut() {
     head -c 1000 kept.baseline >$file && cp $file cut.baseline
     fails_with 125 'no baseline that culprit gate wrote' gate -- ./prog &&
         fails_with 125 'no baseline that culprit gate wrote' gate --update -- ./prog && cmp $file cut.baseline
+    sed '$d' kept.baseline >$file
+    fails_with 125 'the file is cut' gate -- ./prog
 }
 check "a file that is cut is refused, and not written over" cut
 cp kept.baseline $file

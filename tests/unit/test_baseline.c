@@ -203,7 +203,7 @@ static void parts_of_cycles_are_exact(void **state) {
         add(&run, "work", 1, 1, "ret", 839 + units, 0);
         char *text = entry_text(name, &run);
         FILE *file = fopen(path, "w");
-        fprintf(file, "culprit-baseline\t1\n%s", text);
+        fprintf(file, "culprit-baseline\t2\n%send\n", text);
         fclose(file);
         GOOD(baseline_read(&baseline, path, &error));
         assert_int_equal(baseline.entries[0].run.all.units, 839 + units);
@@ -226,8 +226,9 @@ static void an_entry_is_replaced_and_others_stay(void **state) {
     (void)state;
     put("one", 0);
     chmod(path, 0640);
-    FILE *file = fopen(path, "a");
-    fputs("# by hand\n\n", file);
+    FILE *file = fopen(path, "r+");
+    fseek(file, -(long)strlen("end\n"), SEEK_END);
+    fputs("# by hand\n\nend\n# of all\n", file);
     fclose(file);
     put("two", 7);
     char *before = strdup(contents());
@@ -240,6 +241,7 @@ static void an_entry_is_replaced_and_others_stay(void **state) {
     assert_string_not_equal(after, before);
     assert_non_null(strstr(after, "# by hand\n\nentry\ttwo"));
     assert_non_null(strstr(after, "entry\tthree"));
+    assert_string_equal(after + strlen(after) - strlen("end\n# of all\n"), "end\n# of all\n");
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0640);
@@ -270,7 +272,7 @@ static void an_entry_is_small(void **state) {
 
 /* ---- files that are none ---- */
 
-#define HEAD  "culprit-baseline\t1\nentry\ta\ncommand\tprog\n"
+#define HEAD  "culprit-baseline\t2\nentry\ta\ncommand\tprog\n"
 #define GIVEN HEAD "culprit\t0.1\nmachine\tzen4 0\nelapsed\t9\n"
 #define TOTAL GIVEN "all\t5\t9\texecute=9\n"
 #define WORK  TOTAL "function\twork\tprog\t5\t9\texecute=9\n"
@@ -281,12 +283,18 @@ static const struct {
     {"", "it is empty"},
     {"# what\n", "its first line is another"},
     {"{}\n", "its first line is another"},
-    {"culprit-baseline\t2\n", "version 2 of the format of baselines; this culprit reads 1"},
-    {"culprit-baseline\t1\nmachine\tzen4\n", ":2: no entry before it"},
-    {"culprit-baseline\t1\nwords\n", ":2: a line that means nothing"},
+    {"culprit-baseline\t3\n", "version 3 of the format of baselines; this culprit reads 2"},
+    {"culprit-baseline\t0\n", "version 0 of the format of baselines; this culprit reads 2"},
+    {"culprit-baseline\t2\nmachine\tzen4\n", ":2: no entry before it"},
+    {"culprit-baseline\t2\nwords\n", ":2: a line that means nothing"},
     {HEAD "culp", "the file ends within a line"},
-    {HEAD, "the entry before it is not complete"},
-    {GIVEN, "the entry before it is not complete"},
+    {HEAD, "the file is cut: its last line, 'end', is missing"},
+    {WORK, "the file is cut: its last line, 'end', is missing"},
+    {"culprit-baseline\t2\n", "the file is cut: its last line, 'end', is missing"},
+    {"culprit-baseline\t2\nend\nentry\ta\n", ":3: a line behind the end"},
+    {"culprit-baseline\t2\nend\tit\n", "a field that means nothing"},
+    {HEAD "end\n", "the entry before it is not complete"},
+    {GIVEN "end\n", "the entry before it is not complete"},
     {GIVEN "elapsed\t0\n", "no elapsed cycles"},
     {GIVEN "elapsed\t1000000000000001\n", "no elapsed cycles"},
     {GIVEN "elapsed\t99999999999999999999999\n", "no elapsed cycles"},
@@ -294,7 +302,7 @@ static const struct {
     {GIVEN "layout\t1\t5\nlayout\t1\t5\n", "no cycles of a layout"},
     {GIVEN "layout\t1000\t5\n", "no cycles of a layout"},
     {GIVEN "layout\t0\t0\n", "no cycles of a layout"},
-    {TOTAL, "cycles of the entry before it that no function has"},
+    {TOTAL "end\n", "cycles of the entry before it that no function has"},
     {TOTAL "all\t5\t9\texecute=9\n", "all cycles once more"},
     {TOTAL "entry\ta\n", "cycles of the entry before it that no function has"},
     {WORK "entry\ta\n", "two entries of one name"},
@@ -340,6 +348,25 @@ static void files_that_are_none_are_refused(void **state) {
     }
 }
 
+/* Version 1 had no last line: what is written anew is version 2. */
+static void files_of_version_1_are_read(void **state) {
+    (void)state;
+    struct baseline baseline;
+    put("one", 0);
+    char *now = strdup(contents());
+    FILE *file = fopen(path, "w");
+    fputs("culprit-baseline\t1", file);
+    fwrite(now + strlen("culprit-baseline\t2"), 1, strlen(now) - strlen("culprit-baseline\t2end\n"),
+           file);
+    fclose(file);
+    GOOD(baseline_read(&baseline, path, &error));
+    assert_int_equal(baseline.count, 1);
+    baseline_free(&baseline);
+    put("one", 0);
+    assert_string_equal(contents(), now);
+    free(now);
+}
+
 static void no_file_has_no_entries(void **state) {
     (void)state;
     struct baseline baseline;
@@ -362,6 +389,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_entry_is_replaced_and_others_stay, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_entry_is_small, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_that_are_none_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_of_version_1_are_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_file_has_no_entries, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

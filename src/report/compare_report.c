@@ -298,6 +298,11 @@ static bool add_notes(struct compare_report *report) {
     good &= note_libraries(report);
     if (report->difference.count)
         good &= note_interval(report);
+    else if (compare_has_threads(report) && runs[0].elapsed != runs[1].elapsed)
+        good &= report_note(&report->report,
+                            "threads take turns in another order in each run, by which two runs "
+                            "of one build differ, too: --layouts 6 tells whether it is more than "
+                            "that");
     if (report->pairs.count)
         good &= note_pairs(report);
     if (report->interval < 0)

@@ -210,6 +210,7 @@ assert abs(report["percent"] - 100 * (report["after"]["elapsed_cycles"] / report
 for change in report["changes"]:
     assert abs(change["percent"] - 100 * change["change"] / before) < 1e-6, change
 assert " % elapsed cycles; summed over threads: " in report["sentence"], report["sentence"]
+assert any("threads take turns in another order in each run" in note for note in report["notes"]), report["notes"]
 PYTHON
 }
 if [ -x "$WORKLOADS/x86_64/barrier" ]; then

@@ -81,14 +81,18 @@ static bool run(void *verb, struct error *error) {
     (void)error;
     while (suite->done < suite->file.count && !verb_watch.signal) {
         struct pair *pair = &suite->pairs[suite->done++];
-        if (compare_pair(pair) || verb_watch.signal)
+        const bool compared = compare_pair(pair);
+        if ((job->verb.ended_by = pair->job.verb.ended_by))
+            break;
+        if (compared || verb_watch.signal)
             continue;
         struct error what = pair->failure;
         error_prefix(&what, "[%s]", suite->file.entries[suite->done - 1].name);
         verb_report_late(&job->verb, &what);
     }
     job->verb.measured = true;
-    job->verb.ended_by = verb_watch.signal;
+    if (!job->verb.ended_by)
+        job->verb.ended_by = verb_watch.signal;
     return true;
 }
 
@@ -113,14 +117,14 @@ static bool write_report(void *verb, struct error *error) {
     struct suite_report report = {.report = {.verb = "compare"}, .rows = rows};
     for (size_t i = 0; rows && i < suite->done; i++) {
         const struct pair *pair = &suite->pairs[i];
-        if (!pair->compared && verb_watch.signal)
+        if (!pair->compared && job->verb.ended_by)
             continue; /* what was interrupted is no failure */
         rows[report.count++] =
             (struct suite_row){.name = suite->file.entries[i].name,
                                .report = pair->compared ? &pair->job.report : NULL,
                                .failure = pair->failure.message};
     }
-    if (verb_watch.signal)
+    if (job->verb.ended_by)
         report_note(&report.report, "interrupted after %zu of %zu pairs", report.count,
                     suite->file.count);
     if (!job->verb.ended_by)

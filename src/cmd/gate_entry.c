@@ -200,5 +200,6 @@ bool gate_entry_run(struct gate_job *job, size_t number, char **command, struct 
     }
     compared_run_free(&attempt.run.first);
     gate_options_free(&attempt.options);
-    return !verb_watch.signal || error_set(error, "interrupted: nothing is told or written");
+    job->verb.ended_by = attempt.run.signal ? attempt.run.signal : verb_watch.signal;
+    return !job->verb.ended_by || error_set(error, "interrupted: nothing is told or written");
 }

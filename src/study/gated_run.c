@@ -91,7 +91,9 @@ static bool lay_out(struct gated_run *run, struct error *error) {
                                   .take = take_layout,
                                   .context = run};
     layouts.inputs[0].command = run->command;
-    if (!layouts_run_go(&layouts, error))
+    const bool good = layouts_run_go(&layouts, error);
+    run->signal = layouts.signal;
+    if (!good)
         return false;
     if (!run->layouts[0].known || layouts.signal)
         return error_set(error, "%s: not all layouts could be simulated", run->command[0]);

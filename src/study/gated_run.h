@@ -41,6 +41,7 @@ struct gated_run {
     struct layout_cycles layouts[LAYOUTS_MOST];
     bool exact; /* every instruction was simulated under each; else what they are besides layout 0
                    is estimated */
+    int signal; /* that ended the layouts, taken from the watch; 0: none did */
 };
 
 /* The first run, and the layouts. */

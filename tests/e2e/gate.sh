@@ -236,5 +236,19 @@ interrupted() {
     [ $status = 143 ] && cmp $file kept.baseline && ! compgen -G "$file.*" >/dev/null
 }
 check "an interrupt changes nothing" interrupted
+# The third run and those after it, which are under layouts, do not end.
+interrupted_layouts() {
+    local status
+    : >runs
+    "$CULPRIT" gate --baseline $file --update --layouts 2 -- sh -c 'n=0; while read -r run; do n=$((n + 1)); done <runs
+        echo run >>runs; if [ $n -ge 2 ]; then : >third; while :; do :; done; fi' >/dev/null 2>"$scratch/.err" &
+    until [ -e third ] || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
+    kill $!
+    wait $!
+    status=$?
+    cat "$scratch/.err"
+    [ $status = 143 ] && cmp $file kept.baseline && ! compgen -G "$file.*" >/dev/null
+}
+check "nor does one while layouts are simulated" interrupted_layouts
 
 finish

@@ -1,5 +1,6 @@
 /* culprit compare: two builds of a program, or two runs of one, side by side. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,19 @@ static bool prepare_calls(struct compare_job *job, struct error *error) {
     return true;
 }
 
+/* The machine of a report is simulated for the other side as well, where it is one that is found by
+ * its name, and none was asked for. */
+static void take_machine(struct compare_job *job) {
+    char path[PATH_MAX];
+    struct error ignored;
+    for (unsigned side = 0; side < 2 && !job->machine.machine; side++) {
+        const char *name = job->report.runs[side].machine;
+        if (job->sides[side].report && !machine_is_path(name) &&
+            machine_find(name, path, sizeof path, &ignored))
+            job->machine.machine = name;
+    }
+}
+
 bool compare_prepare_pair(struct compare_job *job, struct error *error) {
     job->report.report.verb = "compare";
     job->report.top = job->verb.output.top;
@@ -100,9 +114,10 @@ bool compare_prepare_pair(struct compare_job *job, struct error *error) {
     job->run.take = compare_take;
     job->run.take_matched = compare_take_matched;
     job->run.context = job;
-    options_fix_machine(&job->input, &job->machine);
     if (!prepare_side(job, 0, error) || !prepare_side(job, 1, error))
         return false;
+    take_machine(job);
+    options_fix_machine(&job->input, &job->machine);
     if (job->full || !may_have_regions(job))
         job->run.over = 0;
     return machine_choice_load(&job->machines, &job->machine, error) && prepare_calls(job, error) &&

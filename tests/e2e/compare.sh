@@ -105,6 +105,8 @@ same_from_files() {
     local with # a report does not tell of types
     run sim --repeatable --json --top 0 -o "$scratch/old.json" -- "$scratch/old" &&
         run compare --machine zen5 "$scratch/old.json" "$scratch/old" | grep -qx 'machines zen4 before, zen5 after' &&
+        run sim --repeatable --machine zen5 --json --top 0 -o "$scratch/other.json" -- "$scratch/old" &&
+        [ "$(first_line "$scratch/other.json" "$scratch/old")" = "no difference: the same cycles" ] &&
         run trace --repeatable -o "$scratch/new.ctrace" -- "$scratch/new" >/dev/null 2>&1 || return 1
     with=$(first_line "$scratch/old" "$scratch/new.ctrace")
     [ "$with" = "$told_line" ] &&

@@ -1,5 +1,6 @@
 /* Functions that cost enough are looked at one by one: the cycles of their instructions are summed
- * by kind of advice and innermost loop, where the code says that the remedy applies. */
+ * by kind of advice and innermost loop, where the code says that the remedy applies. Those of the
+ * dynamic loader are not: it runs once, and nobody changes it. */
 #include "query/advice.h"
 
 #include <math.h>
@@ -400,7 +401,8 @@ int advice_find(const struct advice_request *request, struct advice advices[ADVI
     if (!good)
         return -1;
     for (uint32_t i = 0; good && i < search.functions.count; i++)
-        if ((double)search.functions.groups[i].units >= LEAST_FUNCTION * search.all)
+        if ((double)search.functions.groups[i].units >= LEAST_FUNCTION * search.all &&
+            !code_image_is_loader(request->code, search.functions.groups[i].image))
             good = look_at(&search, i);
     const struct candidate *everywhere[] = {&search.pages, &search.code};
     for (unsigned i = 0; good && i < 2; i++)

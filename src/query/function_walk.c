@@ -28,6 +28,11 @@ bool code_image_is_system(const struct code *code, uint32_t image) {
     return !strncmp(path, "/lib", 4) || !strncmp(path, "/usr/lib", 8);
 }
 
+bool code_image_is_loader(const struct code *code, uint32_t image) {
+    const char *name = code_image_name(code, image);
+    return !strncmp(name, "ld-", 3) && strstr(name, ".so");
+}
+
 const char *code_image_name(const struct code *code, uint32_t image) {
     return image >= code->image_count        ? "[anon]"
            : code_image_is_file(code, image) ? file_base_name(code->images[image].path)

@@ -18,6 +18,8 @@ uint32_t *code_images_add(const struct code *code, struct program *program);
 bool code_image_is_file(const struct code *code, uint32_t image);
 /* A library or program of the system, by where its file lies. */
 bool code_image_is_system(const struct code *code, uint32_t image);
+/* The dynamic loader, by its name: ld-linux-x86-64.so.2, ld-2.31.so. */
+bool code_image_is_loader(const struct code *code, uint32_t image);
 /* Its file's base name, "[vdso]", "[anon]". */
 const char *code_image_name(const struct code *code, uint32_t image);
 

@@ -111,6 +111,12 @@ nothing() {
     done
 }
 check "nothing to speak of where nothing is to remedy" nothing
+loader() {
+    run explain --json --top 1 -- true >"$scratch/true.json" 2>/dev/null &&
+        report=$scratch/true.json told_names='' told 'all(not (a["image"] or "").startswith("ld-") for a in r["advice"])' \
+            'sum(a["saving_percent"] for a in r["advice"]) <= 3'
+}
+check "nothing of the dynamic loader, which nobody changes" loader
 
 text() {
     COLUMNS=80 run explain --top 1 --from kernel_clamp --limit 250K --stop -- "$scratch/advised" clamp before 2>"$scratch/text" >/dev/null

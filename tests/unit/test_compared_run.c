@@ -196,6 +196,32 @@ static void an_inlined_function_is_compared_with_itself(void **state) {
     finish(&runs, &before, &after);
 }
 
+/* Debug information gives a static function of C++ no linkage name: "step", where the symbol is of
+ * "step(int)". With two of that name it is not known which. */
+static void an_inlined_function_of_cpp_is_found_by_its_name(void **state) {
+    (void)state;
+    for (unsigned overloads = 1; overloads <= 2; overloads++) {
+        struct compared_run before = {0}, after = {0};
+        struct compared_runs runs;
+        const struct compared_place inlined = {.image = "a",
+                                               .function = "work(int)",
+                                               .text = "add rax, rdx",
+                                               .offset = 0x14,
+                                               .inlined = {"step"},
+                                               .cost = {30, 1, {30}}};
+        add(&before, "a", "work(int)", 0, 0x10, "ret", 20, 0);
+        assert_true(compared_run_add(&before, &inlined, &error));
+        add(&after, "a", "work(int)", 0, 0x10, "ret", 25, 0);
+        add(&after, "a", "(anonymous namespace)::step(int)", 0, 0x30, "add rax, rdx", 40, 0);
+        if (overloads == 2)
+            add(&after, "a", "(anonymous namespace)::step(long)", 0, 0x50, "add rax, rdx", 1, 0);
+        assert_true(compared_runs_find(&before, &after, &runs, &error));
+        assert_string_equal(runs.changes[0].sides[1]->name, "(anonymous namespace)::step(int)");
+        assert_int_equal(runs.changes[0].units, overloads == 1 ? 10 : 40);
+        finish(&runs, &before, &after);
+    }
+}
+
 /* Nine instructions under another name, one of which is another: 2 × 8 of 18 have a counterpart,
  * 0.89. A function of the same length of other instructions is none of them. */
 static void a_renamed_function_is_found(void **state) {
@@ -237,6 +263,7 @@ int main(void) {
         cmocka_unit_test(the_cause_goes_with_the_change),
         cmocka_unit_test(a_struct_that_grew),
         cmocka_unit_test(an_inlined_function_is_compared_with_itself),
+        cmocka_unit_test(an_inlined_function_of_cpp_is_found_by_its_name),
         cmocka_unit_test(a_renamed_function_is_found),
         cmocka_unit_test(nothing_compares_with_nothing),
     };

@@ -41,6 +41,22 @@ static void add_leaf(struct gathering *gathering, const struct type_member *memb
              type_at(gathering->types, member->type)->kind == TYPE_ARRAY ? "[]" : "");
 }
 
+/* A union without a name is called by its members: "w|g", like bit fields that share bytes. */
+static void name_union(struct types *types, uint32_t type, char *path, size_t size) {
+    uint32_t count;
+    type_members(types, type, &count);
+    size_t length = strlen(path);
+    const char *between = length ? "." : "";
+    for (uint32_t i = 0; i < count && length < size; i++) {
+        uint32_t ignored;
+        const char *name = type_members(types, type, &ignored)[i].name;
+        if (!name[0])
+            continue;
+        length += (size_t)snprintf(path + length, size - length, "%s%s", between, name);
+        between = "|";
+    }
+}
+
 static void gather(struct gathering *gathering, uint32_t type, const char *above, uint64_t base,
                    unsigned depth) {
     uint32_t count;
@@ -53,10 +69,13 @@ static void gather(struct gathering *gathering, uint32_t type, const char *above
         snprintf(path, sizeof path, "%s%s%s", above, above[0] && named ? "." : "",
                  named ? member.name : "");
         if (type_at(gathering->types, member.type)->kind == TYPE_RECORD && !member.bit_size &&
-            depth < DEPTH_MOST)
+            depth < DEPTH_MOST) {
             gather(gathering, member.type, path, base + member.offset, depth + 1);
-        else
-            add_leaf(gathering, &member, path, base + member.offset);
+            continue;
+        }
+        if (!member.name[0])
+            name_union(gathering->types, member.type, path, sizeof path);
+        add_leaf(gathering, &member, path, base + member.offset);
     }
 }
 

@@ -92,6 +92,17 @@ check "of part of one it is refused" \
 check "a struct that nothing accesses is said" \
     bash -c '"$CULPRIT" sim --fields=nothing ring.ctrace | grep -q "no field of nothing was accessed"'
 
+cc -O1 -g -o united -xc - <<'PROGRAM' || exit 1
+struct item { char name[56]; union { long whole; float part; }; } items[99];
+int main(void) {
+    for (int i = 0; i < 99; i++)
+        items[i].whole += i;
+    return 0;
+}
+PROGRAM
+run sim --fields=item -o united.txt -- ./united
+check "a union without a name is called by its members" grep -qE ' 56 +8 .* whole\|part' united.txt
+
 cc -O1 -nostdlib -static -o bare -xc - <<'PROGRAM' || exit 1
 static volatile long words[64];
 void _start(void) {

@@ -35,8 +35,6 @@ uint64_t pics_total(const struct pics *pics); /* units */
 /* The same, by signature. */
 void pics_by_signature(const struct pics *pics, uint64_t units[]); /* of PSV_COMBINATIONS */
 
-void pics_clear(struct pics *pics);
-
 /* Adds everything in `from`, times `weight`, and clears `from`. False when memory is out. */
 bool pics_move(struct pics *pics, struct pics *from, uint64_t weight);
 

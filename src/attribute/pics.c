@@ -102,7 +102,7 @@ void pics_by_signature(const struct pics *pics, uint64_t units[]) {
         units[pics->slots[i].key & (PSV_COMBINATIONS - 1)] += pics->slots[i].units;
 }
 
-void pics_clear(struct pics *pics) {
+static void pics_clear(struct pics *pics) {
     if (pics->base)
         memset(pics->base, 0, pics->base_count * sizeof *pics->base);
     memset(pics->slots, 0, (pics->slot_mask + 1) * sizeof *pics->slots);

@@ -138,7 +138,8 @@ void stall_causes_clear_cycles(struct stall_causes *causes) {
     causes->used = 0;
 }
 
-void stall_causes_clear(struct stall_causes *causes) {
+/* Forgets all cycles and events, and that memory ran out. */
+static void stall_causes_clear(struct stall_causes *causes) {
     stall_causes_clear_cycles(causes);
     causes->event_count = 0;
     causes->failed = false;

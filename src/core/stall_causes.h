@@ -66,8 +66,6 @@ void stall_causes_count(struct stall_causes *causes, uint32_t insn, enum stall_e
 /* Adds all that `from` holds, `weight` times, and empties it. False: out of memory, also before. */
 bool stall_causes_move(struct stall_causes *to, struct stall_causes *from, uint64_t weight);
 
-/* Forgets all cycles and events, and that memory ran out. */
-void stall_causes_clear(struct stall_causes *causes);
 /* Forgets cycles alone: quick, however many instructions there are. */
 void stall_causes_clear_cycles(struct stall_causes *causes);
 /* Sorted by instruction, cause, culprit; to be freed. NULL: out of memory. */

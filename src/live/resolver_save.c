@@ -62,7 +62,8 @@ bool save_row(struct save *save, uint32_t number, uint32_t *row, struct error *e
     return true;
 }
 
-uint32_t save_process(const struct save *save, uint32_t slice) {
+/* The number of the process of a slice. */
+static uint32_t save_process(const struct save *save, uint32_t slice) {
     return save->resolver->slices.items[slice].process;
 }
 

@@ -58,8 +58,6 @@ static inline bool save_no_memory(struct error *error) {
 
 /* The row of a slice. What is alike in all that is told apart shares a row. */
 bool save_row(struct save *save, uint32_t number, uint32_t *row, struct error *error);
-/* The number of the process of a slice. */
-uint32_t save_process(const struct save *save, uint32_t slice);
 /* The image that an entry lies in, and its offset there. */
 bool save_place(struct save *save, const struct sample_entry *entry, struct saved_entry *saved,
                 struct error *error);

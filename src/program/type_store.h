@@ -69,6 +69,4 @@ void type_children(Dwarf_Die *above, bool (*visit)(void *context, Dwarf_Die *chi
 
 /* The number of a DIE's type; TYPE_NONE: void, or none. */
 uint32_t type_of_attribute(struct types *types, Dwarf_Die *die);
-/* The definition of that name; NULL: there is none. */
-const struct type_entity *type_definition(const struct types *types, const char *name);
 uint64_t type_name_hash(const char *name);

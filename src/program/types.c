@@ -123,7 +123,8 @@ static const char *full_name(const struct types *types, Dwarf_Die *die) {
     return name ? name : "";
 }
 
-const struct type_entity *type_definition(const struct types *types, const char *name) {
+/* The definition of that name; NULL: there is none. */
+static const struct type_entity *type_definition(const struct types *types, const char *name) {
     size_t at;
     const uint64_t hash = type_name_hash(name);
     for (uint32_t i = hash_index_first(&types->definition_index, hash, &at); i != HASH_INDEX_NONE;

@@ -8,7 +8,7 @@
 
 enum { NAME_BYTES = 200 };
 
-void name_list_add(struct name_list *list, const char *name) {
+static void name_list_add(struct name_list *list, const char *name) {
     const size_t used = strlen(list->text);
     if (list->count++ < NAMES_TOLD)
         snprintf(list->text + used, sizeof list->text - used, "%s'%.*s'", used ? ", " : "",

@@ -11,9 +11,7 @@ struct name_list {
     size_t count; /* also those that are not in the text */
 };
 
-/* Those beyond NAMES_TOLD are but counted. */
-void name_list_add(struct name_list *list, const char *name);
-/* A procedure, as it can be chosen by. */
+/* A procedure, as it can be chosen by. Those beyond NAMES_TOLD are only counted. */
 void name_list_add_procedure(struct name_list *list, const char *procedure);
 
 /* Those of the table's procedures that have the name in theirs, in small or capital letters, then

@@ -218,7 +218,8 @@ bool profiled_runs_read_again(const struct profiled_runs *profile,
 
 /* ---- merging ---- */
 
-bool profiled_runs_adjacent(const struct run_slice *a, const struct run_slice *b) {
+/* Whether slice b goes on where slice a ends. */
+static bool profiled_runs_adjacent(const struct run_slice *a, const struct run_slice *b) {
     return a->run == b->run && a->process == b->process && a->thread == b->thread &&
            a->first + a->instructions == b->first;
 }

@@ -57,5 +57,3 @@ bool profiled_runs_read_again(const struct profiled_runs *profile,
 
 /* Instructions of all runs. */
 uint64_t profiled_runs_instructions(const struct profiled_runs *profile);
-/* Whether slice b goes on where slice a ends. */
-bool profiled_runs_adjacent(const struct run_slice *a, const struct run_slice *b);

@@ -12,7 +12,7 @@ bool profile_out_of_memory(struct profile *profile) {
     return error_set(profile->error, "out of memory for the profile");
 }
 
-bool profile_makes_no_sense(struct profile *profile) {
+static bool profile_makes_no_sense(struct profile *profile) {
     return error_set(profile->error, "the counts of a thread make no sense: the program may have "
                                      "overwritten the memory they pass through");
 }

@@ -40,7 +40,6 @@ struct profile {
 
 /* The error is set. Always false. */
 bool profile_out_of_memory(struct profile *profile);
-bool profile_makes_no_sense(struct profile *profile);
 
 /* A slice of thread `number` begins: the thread is about to enter the block. */
 bool slice_begin(struct profile *profile, struct profiled *thread, uint32_t number, uint32_t id);

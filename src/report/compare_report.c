@@ -44,8 +44,9 @@ static const char *within(const struct compared_function *function) {
     return function ? function->places[0].within : NULL;
 }
 
-void compare_only(const struct compare_report *report, const struct compared_change *change,
-                  char *text, size_t size) {
+/* "only before", "only after", "no longer inlined in main", "was find" of another name, or "". */
+static void compare_only(const struct compare_report *report, const struct compared_change *change,
+                         char *text, size_t size) {
     const uint64_t left_out = report->runs[0].most_left_out;
     if (!change->sides[0] && left_out)
         snprintf(text, size, "%s cycles before at most", text_count(left_out / CYCLE_UNITS).s);

@@ -86,9 +86,6 @@ enum { CHANGE_REASON_BYTES = 160, CHANGE_PLACE_BYTES = 512 };
 void compare_reason(const struct compared_change *change, char *text, size_t size);
 /* "row.c:88", "0x432c cmp byte ptr …"; "" where nothing changed. */
 void compare_place(const struct compared_change *change, char *text, size_t size);
-/* "only before", "only after", "no longer inlined in main", "was find" of another name, or "". */
-void compare_only(const struct compare_report *report, const struct compared_change *change,
-                  char *text, size_t size);
 /* "find +16.5 % (L1 misses at field.c:12: ...)". */
 void compare_put_change(const struct compare_report *report, const struct compared_change *change,
                         FILE *file);

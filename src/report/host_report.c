@@ -11,7 +11,8 @@ static const struct host_run *least_run(const struct host_report *report) {
     return &report->runs->runs[report->runs->least];
 }
 
-double host_report_error(const struct host_report *report) {
+/* Predicted cycles over measured ones, less 1; NAN: the system counted no time. */
+static double host_report_error(const struct host_report *report) {
     const double measured = least_run(report)->cycles;
     return measured > 0 ? (double)report->simulation->cycles / measured - 1 : NAN;
 }

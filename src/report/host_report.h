@@ -15,9 +15,6 @@ struct host_report {
     uint32_t top; /* rows; 0: all */
 };
 
-/* Predicted cycles over measured ones, less 1; NAN: the system counted no time. */
-double host_report_error(const struct host_report *report);
-
 /* Adds what the figures rest on, and what of the two is not comparable, to the notes. False: out of
  * memory. */
 bool host_report_add_worth(struct host_report *report);

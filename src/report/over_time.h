@@ -15,7 +15,6 @@ struct over_time_rate {
 struct over_time_rate over_time_rate(const struct profile_report *report);
 /* "14:05:30" in UTC, where so many steps have gone; with tenths where steps are of less. */
 void over_time_clock(const struct timeline *timeline, double step, char *text, size_t size);
-double over_time_peak(const double *values, size_t count);
 
 void over_time_text(const struct profile_report *report, const struct page *page);
 /* Areas above one another, the rows with most at the bottom. */

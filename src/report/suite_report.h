@@ -16,10 +16,6 @@ struct suite_report {
     size_t count;
 };
 
-/* By how many percent cycles changed, in the geometric mean of what could be compared; 0 of none.
- */
-double suite_report_mean(const struct suite_report *report);
-
 void suite_report_text(const struct suite_report *report, const struct page *page);
 void suite_report_markdown(const struct suite_report *report, FILE *file);
 bool suite_report_json(const struct suite_report *report, FILE *file, struct error *error);

@@ -104,7 +104,8 @@ void element_layout_free(struct element_layout *layout) {
     layout->hot = layout->cold = layout->filter = NULL;
 }
 
-size_t element_at(const struct element_layout *layout, uint64_t address) {
+/* The element that an address lies in; `count`: none. */
+static size_t element_at(const struct element_layout *layout, uint64_t address) {
     const size_t behind = first_where(i, layout->count, layout->bases[i] > address);
     return behind && address - layout->bases[behind - 1] < layout->size ? behind - 1
                                                                         : layout->count;

@@ -414,7 +414,7 @@ bool together_run(struct simulation_state *run, struct error *error) {
     return good;
 }
 
-void together_scale_free(struct together_scale *scale) {
+static void together_scale_free(struct together_scale *scale) {
     free(scale->counts);
     free(scale->units);
 }

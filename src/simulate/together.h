@@ -167,7 +167,6 @@ struct together_result {
     double blocked_seconds; /* in the captured run */
     uint64_t wake_calls;    /* that woke a thread, and took chip.wake_cost */
 };
-void together_scale_free(struct together_scale *scale);
 void together_result_free(struct together_result *result);
 
 /* The slack unless another is asked for: half of the shortest transfer of a line, what a request

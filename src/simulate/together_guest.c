@@ -160,7 +160,8 @@ static bool feed(struct chip_run *chip, struct guest *guest, struct error *error
     return true;
 }
 
-bool guest_arrive(struct chip_run *chip, struct guest *guest, struct error *error) {
+/* The pipeline has run empty: does what it did so for. */
+static bool guest_arrive(struct chip_run *chip, struct guest *guest, struct error *error) {
     const uint64_t cycle = guest_cycle(chip, guest);
     chip->latest = cycle > chip->latest ? cycle : chip->latest;
     guest->draining = false;

@@ -224,8 +224,6 @@ bool guest_end_life(struct chip_run *chip, struct guest *guest, uint64_t cycle,
 
 /* Has a core made for it, if it has none, with the memory of the one that it is on. */
 bool guest_make_core(struct chip_run *chip, struct guest *guest, struct error *error);
-/* The pipeline has run empty: does what it did so for. */
-bool guest_arrive(struct chip_run *chip, struct guest *guest, struct error *error);
 /* Where a thread on a core is. */
 static inline uint64_t guest_cycle(const struct chip_run *chip, const struct guest *guest) {
     return chip_is_fast(chip) || !guest->lane ? guest->clock : core_cycle(guest->lane->core);

@@ -30,8 +30,6 @@ void push_queue_free(struct push_queue *queue);
  * are pruned. How many, in *given_up. */
 bool push_queue_bound(struct store *file, struct push_queue *queue, uint64_t bytes,
                       uint64_t *given_up, struct error *error);
-/* How many epochs of the file the server has, and how many were given up. */
-bool push_count_sent(struct store *file, uint64_t *sent, uint64_t *given_up, struct error *error);
 
 struct push {
     struct store *file, *server;

@@ -72,14 +72,3 @@ bool push_queue_bound(struct store *file, struct push_queue *queue, uint64_t byt
         queue->epochs[i] = queue->epochs[i + *given_up];
     return true;
 }
-
-bool push_count_sent(struct store *file, uint64_t *sent, uint64_t *given_up, struct error *error) {
-    struct statement *statement = database_bind(file, COUNT_SENT, NULL, 0, error);
-    *sent = *given_up = 0;
-    if (!statement || database_step(file, statement, error) <= 0)
-        return false;
-    *sent = (uint64_t)column_integer(statement, 0);
-    *given_up = (uint64_t)column_integer(statement, 1);
-    database_reset(statement);
-    return true;
-}

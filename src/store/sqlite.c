@@ -61,7 +61,8 @@ static bool fail_with(struct store *store, int code, const char *message, struct
     return error_set(error, "%s: %s", path, message);
 }
 
-bool sqlite_fail(struct store *store, struct error *error) {
+/* What SQLite could not do, as one line that begins with the path. Returns false. */
+static bool sqlite_fail(struct store *store, struct error *error) {
     return fail_with(store, sqlite3_errcode(sqlite_of(store)), sqlite3_errmsg(sqlite_of(store)),
                      error);
 }

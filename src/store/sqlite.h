@@ -16,8 +16,6 @@ static inline sqlite3 *sqlite_of(const struct store *store) {
     return ((const struct sqlite_connection *)store->connection)->database;
 }
 
-/* What SQLite could not do, as one line that begins with the path. Returns false. */
-bool sqlite_fail(struct store *store, struct error *error);
 struct statement *sqlite_prepare(struct store *store, const char *sql, bool kept,
                                  struct error *error);
 /* SQL without parameters; the first column of its only row. */

@@ -106,9 +106,6 @@ const char *const STATEMENTS[STATEMENT_COUNT] = {
                  "given_up = excluded.given_up",
     [GIVE_UP] = "INSERT INTO sent(server, session, at, given_up) "
                 "SELECT server, ?1, ?2, 1 FROM identity WHERE 1 ON CONFLICT DO NOTHING",
-    [COUNT_SENT] = "SELECT count(*) FILTER (WHERE given_up = 0), "
-                   "count(*) FILTER (WHERE given_up <> 0) FROM sent "
-                   "WHERE server = (SELECT server FROM identity)",
     [WAS_SENT] = "SELECT count(*) FROM sent WHERE session = ?1 AND server = "
                  "(SELECT server FROM identity)",
     [SESSION_IMAGES] =

@@ -59,7 +59,6 @@ enum statement_number {
     LIST_WAITING,
     ADD_SENT,
     GIVE_UP,
-    COUNT_SENT,
     WAS_SENT,
     SESSION_IMAGES,
     SESSION_PROCESSES,

@@ -20,7 +20,7 @@ struct over_time_rate over_time_rate(const struct profile_report *report) {
     return (struct over_time_rate){1 / seconds, "/s"};
 }
 
-double over_time_peak(const double *values, size_t count) {
+static double over_time_peak(const double *values, size_t count) {
     double most = 0;
     for (size_t i = 0; i < count; i++)
         most = fmax(most, values[i]);

@@ -5,7 +5,9 @@
 #include "report/json_values.h"
 #include "report/table.h"
 
-double suite_report_mean(const struct suite_report *report) {
+/* By how many percent cycles changed, in the geometric mean of what could be compared; 0 of none.
+ */
+static double suite_report_mean(const struct suite_report *report) {
     double sum = 0;
     size_t count = 0;
     for (size_t i = 0; i < report->count; i++)

@@ -325,10 +325,6 @@ ssize_t unpack_peek(struct unpack *unpack, uint8_t *to, size_t size, struct erro
     return n;
 }
 
-uint64_t unpack_offset(const struct unpack *unpack) {
-    return unpack->offset - (unpack->ahead_end - unpack->ahead_at);
-}
-
 const char *unpack_path(const struct unpack *unpack) {
     return unpack->input->path;
 }

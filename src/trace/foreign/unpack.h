@@ -22,6 +22,5 @@ ssize_t unpack_bytes(struct unpack *unpack, uint8_t *to, size_t size, struct err
 enum { UNPACK_PEEK = 16 << 10 };
 ssize_t unpack_peek(struct unpack *unpack, uint8_t *to, size_t size, struct error *error);
 
-uint64_t unpack_offset(const struct unpack *unpack); /* of the next byte, unpacked */
 const char *unpack_path(const struct unpack *unpack);
 void unpack_interrupt(struct unpack *unpack); /* async-signal-safe: ends as at the end */

@@ -81,9 +81,9 @@ static inline void random_solve(struct random_procedure *made, const double *cha
     static double a[RANDOM_MOST_BLOCKS][RANDOM_MOST_BLOCKS + 1];
     const struct cfg *cfg = &made->cfg;
     uint32_t n = cfg->block_count;
-    memset(a, 0, sizeof a);
-    for (uint32_t b = 0; b < n; b++)
-        a[b][b] = 1;
+    for (uint32_t b = 0; b < RANDOM_MOST_BLOCKS; b++)
+        for (uint32_t column = 0; column <= RANDOM_MOST_BLOCKS; column++)
+            a[b][column] = b == column;
     for (uint32_t e = 0; e < cfg->edge_count; e++) {
         const struct cfg_edge *edge = &cfg->edges[e];
         if (edge->from == CFG_NONE)

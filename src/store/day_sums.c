@@ -3,6 +3,7 @@
 #include "store/day_sums.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ bool day_sum_read(const struct store_session *session, struct day_sum *sum) {
     if (session->kind != SESSION_SUM ||
         sscanf(session->name, SUM_NAME, &read.epochs.count, &read.own, &read.hosts, &read.seconds,
                &read.epochs.numbers, &read.epochs.saved) != 6 ||
-        !(read.seconds >= 0 && read.seconds < SECONDS_MAX))
+        !(!signbit(read.seconds) && read.seconds < SECONDS_MAX))
         return false;
     print_name(&read, name);
     if (strcmp(name, session->name) != 0)

@@ -203,6 +203,7 @@ static bool choose(struct choosing *choosing, const struct build_images *images,
     reading->choice.spans = reading->spans;
     reading->choice.span_count = reading->span_count;
     sums_choice_free(&sums);
+    choosing->sums = NULL;
     return good && (!query->choice->build || choose_build(choosing, images, error));
 }
 

@@ -234,6 +234,9 @@ static void names_of_sums(void **state) {
     assert_int_equal(sum.epochs.saved, 12);
     session.kind = SESSION_LIVE;
     assert_false(day_sum_read(&session, &sum));
+    session.kind = SESSION_SUM;
+    session.name = "144 epochs, 143 of them its own, of 1 hosts, -0.000 s, numbers 10296, saved 12";
+    assert_false(day_sum_read(&session, &sum));
 }
 
 int main(void) {

@@ -23,6 +23,7 @@ static bool same(struct insn_memo *memo, enum isa isa, const uint8_t *bytes, siz
     memset(&remembered, 0, sizeof remembered);
     const bool good = insn_decode(isa, bytes, size, &decoded);
     return good == insn_memo_decode(memo, isa, bytes, size, &remembered) &&
+           /* Both were zero before. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
            memcmp(&decoded, &remembered, sizeof decoded) == 0;
 }
 

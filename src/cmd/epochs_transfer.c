@@ -28,10 +28,10 @@ static bool export_store(struct store *store, const int64_t *epochs, size_t coun
     if (!output_open(&output, "export", path, stdout, error))
         return false;
     struct store *to = NULL;
-    bool good = output.temporary[0] != 0 ||
+    bool good = output.new_file.temporary[0] != 0 ||
                 error_set(error, "export %s: a store needs a regular file", path);
     if (good)
-        good = (to = store_open(output.temporary, STORE_WRITE, error)) != NULL;
+        good = (to = store_open(output.new_file.temporary, STORE_WRITE, error)) != NULL;
     good = good && store_copy_sessions(to, store, epochs, count, error);
     store_close(to);
     good = good && output_close(&output, error);

@@ -1,5 +1,5 @@
-/* Whoever writes has a lock on the file's directory while it reads what is there, writes the file
- * anew beside it and renames that: two gates that update one file lose nothing. */
+/* Whoever writes has a lock on the file's directory while it reads what is there and writes a new
+ * file in its place: two gates that update one file lose nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,75 +12,41 @@
 
 #include "report/baseline.h"
 #include "report/baseline_field.h"
+#include "util/new_file.h"
 
 enum { MAX_BYTES = 4 << 20 };
 
-struct target {
-    char path[PATH_MAX];           /* links followed */
-    char temporary[PATH_MAX + 32]; /* "": none */
-    char directory[PATH_MAX];
-    mode_t mode;
-    int lock; /* −1: none */
-};
-
-static bool find_target(struct target *target, const char *path, struct error *error) {
-    struct stat existing;
-    const bool exists = stat(path, &existing) == 0;
-    *target = (struct target){.lock = -1};
-    if (exists && !S_ISREG(existing.st_mode))
-        return error_set(error, "%s: not a regular file", path);
-    if (exists && access(path, W_OK) != 0)
-        return error_errno(error, "%s: cannot write", path);
-    if (exists ? !realpath(path, target->path)
-               : snprintf(target->path, sizeof target->path, "%s", path) >= PATH_MAX)
-        return error_set(error, "%s: the name is too long", path);
-    const mode_t mask = umask(0);
-    umask(mask);
-    target->mode = exists ? existing.st_mode & 07777 : 0666 & ~mask;
-    const char *slash = strrchr(target->path, '/');
-    if (slash == target->path)
-        strcpy(target->directory, "/");
-    else if (slash)
-        snprintf(target->directory, sizeof target->directory, "%.*s", (int)(slash - target->path),
-                 target->path);
-    else
-        strcpy(target->directory, ".");
-    return true;
+static bool find(struct new_file *file, const char *path, struct error *error) {
+    if (!new_file_find(file, path, error))
+        return error_prefix(error, "%s", path);
+    return !file->special || error_set(error, "%s: not a regular file", path);
 }
 
-static bool lock(struct target *target, struct error *error) {
-    target->lock = open(target->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int status = -1;
-    while (target->lock >= 0 && (status = flock(target->lock, LOCK_EX)) != 0 && errno == EINTR)
-        continue;
-    return status == 0 || error_errno(error, "%s: cannot lock its directory", target->path);
-}
-
-/* A stream to a file beside it; NULL with an error. */
-static FILE *open_beside(struct target *target, struct error *error) {
-    snprintf(target->temporary, sizeof target->temporary, "%s.XXXXXX", target->path);
-    const int file = mkostemp(target->temporary, O_CLOEXEC);
-    if (file < 0) {
-        target->temporary[0] = 0;
-        return error_errno(error, "%s: cannot make a file beside it", target->path), NULL;
-    }
-    if (fchmod(file, target->mode) != 0)
-        errno = 0; /* a file system without permissions */
-    FILE *stream = fdopen(file, "w");
-    if (!stream) {
-        error_errno(error, "%s", target->path);
-        close(file);
-    }
+/* A stream to the new file; NULL with an error. */
+static FILE *open_new(struct new_file *file, struct error *error) {
+    FILE *stream = new_file_open(file);
+    if (!stream)
+        error_errno(error, "%s: cannot make a file beside it", file->target);
     return stream;
 }
 
-static void discard(struct target *target) {
-    if (target->temporary[0])
-        unlink(target->temporary);
-    target->temporary[0] = 0;
-    if (target->lock >= 0)
-        close(target->lock);
-    target->lock = -1;
+/* The directory that the file lies in, locked. −1 with an error. */
+static int lock_directory(const struct new_file *file, struct error *error) {
+    char directory[PATH_MAX] = ".";
+    const char *slash = strrchr(file->target, '/');
+    if (slash) /* of the root it is the whole name */
+        snprintf(directory, sizeof directory, "%.*s",
+                 slash == file->target ? 1 : (int)(slash - file->target), file->target);
+    const int lock = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int status = -1;
+    while (lock >= 0 && (status = flock(lock, LOCK_EX)) != 0 && errno == EINTR)
+        continue;
+    if (status == 0)
+        return lock;
+    error_errno(error, "%s: cannot lock its directory", file->target);
+    if (lock >= 0)
+        close(lock);
+    return -1;
 }
 
 /* ---- contents ---- */
@@ -144,39 +110,38 @@ static void print(const struct baseline *old, const char *const *names, char *co
     fputs(*end ? end : "end\n", file);
 }
 
-static bool write_anew(struct target *target, const struct baseline *old, const char *const *names,
-                       char *const *texts, size_t count, struct error *error) {
-    FILE *file = open_beside(target, error);
+static bool write_anew(struct new_file *new_file, const struct baseline *old,
+                       const char *const *names, char *const *texts, size_t count,
+                       struct error *error) {
+    FILE *file = open_new(new_file, error);
     if (!file)
         return false;
     print(old, names, texts, count, file);
-    bool good = fflush(file) == 0 && !ferror(file) && fsync(fileno(file)) == 0;
-    good &= fclose(file) == 0;
-    if (good && rename(target->temporary, target->path) == 0) {
-        target->temporary[0] = 0;
-        return true;
-    }
-    return error_errno(error, "%s: cannot write", target->path);
+    return (new_file_close(file, true) && new_file_rename(new_file)) ||
+           error_errno(error, "%s: cannot write", new_file->target);
 }
 
 bool baseline_put(const char *path, const char *const *names, char *const *texts, size_t count,
                   struct error *error) {
-    struct target target;
+    struct new_file new_file = {0};
     struct baseline old = {0};
-    bool good = find_target(&target, path, error) && lock(&target, error) &&
-                baseline_read(&old, path, error) &&
-                write_anew(&target, &old, names, texts, count, error);
+    int lock = -1;
+    const bool good =
+        find(&new_file, path, error) && (lock = lock_directory(&new_file, error)) >= 0 &&
+        baseline_read(&old, path, error) && write_anew(&new_file, &old, names, texts, count, error);
     baseline_free(&old);
-    discard(&target);
+    new_file_discard(&new_file);
+    if (lock >= 0)
+        close(lock);
     return good;
 }
 
 bool baseline_check_writable(const char *path, struct error *error) {
-    struct target target;
-    FILE *file = find_target(&target, path, error) ? open_beside(&target, error) : NULL;
+    struct new_file new_file;
+    FILE *file = find(&new_file, path, error) ? open_new(&new_file, error) : NULL;
     const bool good = file;
     if (file)
         fclose(file);
-    discard(&target);
+    new_file_discard(&new_file);
     return good;
 }

@@ -1,24 +1,13 @@
-/* A symbolic link is followed first, so that the file it names is replaced and not the link. */
 #include "util/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool open_directly(struct output *output, struct error *error) {
     output->file = fopen(output->path, "we");
     return output->file || error_errno(error, "%s %s: cannot write", output->option, output->path);
-}
-
-/* The permissions that a new file would get. */
-static void set_mode(int file, const struct stat *existing) {
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(file, existing ? existing->st_mode & 07777 : 0666 & ~mask) != 0)
-        errno = 0; /* a file system without permissions */
 }
 
 bool output_open(struct output *output, const char *option, const char *path, FILE *standard,
@@ -31,33 +20,15 @@ bool output_open(struct output *output, const char *option, const char *path, FI
         output->file = path ? stdout : standard;
         return true;
     }
-    struct stat existing;
-    bool exists = stat(path, &existing) == 0;
-    if (exists && !S_ISREG(existing.st_mode))
+    if (!new_file_find(&output->new_file, path, error))
+        return error_prefix(error, "%s %s", option, path);
+    if (output->new_file.special)
         return open_directly(output, error);
-    if (exists && access(path, W_OK) != 0)
-        return error_errno(error, "%s %s: cannot write", option, path);
-    if (exists ? !realpath(path, output->target)
-               : snprintf(output->target, sizeof output->target, "%s", path) >=
-                     (int)sizeof output->target) {
-        return error_set(error, "%s %s: the name is too long", option, path);
-    }
-    snprintf(output->temporary, sizeof output->temporary, "%s.XXXXXX", output->target);
-    int file = mkostemp(output->temporary, O_CLOEXEC);
-    if (file < 0) {
-        output->temporary[0] = 0;
-        return exists ? open_directly(output, error)
-                      : error_errno(error, "%s %s: cannot make a file there", option, path);
-    }
-    set_mode(file, exists ? &existing : NULL);
-    output->file = fdopen(file, "w");
-    if (!output->file) {
-        error_errno(error, "%s %s", option, path);
-        close(file);
-        output_discard(output);
-        return false;
-    }
-    return true;
+    output->file = new_file_open(&output->new_file);
+    return output->file ||
+           (output->new_file.exists
+                ? open_directly(output, error)
+                : error_errno(error, "%s %s: cannot make a file there", option, path));
 }
 
 bool output_take_standard(struct output *output, const char *option, struct error *error) {
@@ -89,17 +60,12 @@ bool output_close(struct output *output, struct error *error) {
         bool good = fflush(file) == 0 && !ferror(file);
         return good || errno == EPIPE || error_errno(error, "cannot write the report");
     }
-    bool good = !ferror(file);
-    if (output->durable && output->temporary[0])
-        good &= fflush(file) == 0 && fsync(fileno(file)) == 0;
-    good &= fclose(file) == 0;
-    if (!good)
+    struct new_file *new_file = &output->new_file;
+    if (!new_file_close(file, output->durable && new_file->temporary[0]))
         return error_errno(error, "%s %s: cannot write", output->option, output->path);
-    if (output->temporary[0] && rename(output->temporary, output->target) != 0)
-        return error_errno(error, "%s %s: cannot rename %s", output->option, output->path,
-                           output->temporary);
-    output->temporary[0] = 0;
-    return true;
+    return !new_file->temporary[0] || new_file_rename(new_file) ||
+           error_errno(error, "%s %s: cannot rename %s", output->option, output->path,
+                       new_file->temporary);
 }
 
 void output_discard(struct output *output) {
@@ -108,7 +74,5 @@ void output_discard(struct output *output) {
     else if (output->file && output->path)
         fclose(output->file);
     output->file = NULL;
-    if (output->temporary[0])
-        unlink(output->temporary);
-    output->temporary[0] = 0;
+    new_file_discard(&output->new_file);
 }

@@ -1,24 +1,22 @@
-/* Where a report or picture goes. A file is written under a temporary name beside the target and
- * renamed when it is complete, if the target is a regular file or absent; a device or pipe is
- * written directly. The file is made at the start, so that a run does not end in "permission
- * denied". */
+/* Where a report or picture goes: to a new file (util/new_file.h) where the target is a regular
+ * file or absent; a device or pipe is written directly. The file is made at the start, so that a
+ * run does not end in "permission denied". */
 #pragma once
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "util/error.h"
+#include "util/new_file.h"
 
 struct output {
     FILE *file;
-    bool wide;                     /* tables are as wide as they need */
-    bool durable;                  /* it is on the disk before it gets its name */
-    bool taken;                    /* file is standard output, which the command does not have */
-    const char *option;            /* that gave the path, for errors */
-    const char *path;              /* NULL: a standard stream */
-    char target[PATH_MAX];         /* what the temporary file is renamed to */
-    char temporary[PATH_MAX + 32]; /* empty: written directly */
+    bool wide;                /* tables are as wide as they need */
+    bool durable;             /* it is on the disk before it gets its name */
+    bool taken;               /* file is standard output, which the command does not have */
+    const char *option;       /* that gave the path, for errors */
+    const char *path;         /* NULL: a standard stream */
+    struct new_file new_file; /* without a temporary file: written directly */
 };
 
 /* `path` NULL: `standard`; "-": standard output. */

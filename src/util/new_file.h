@@ -1,0 +1,31 @@
+/* A file that takes the place of another: it is written under a temporary name beside that, and
+ * renamed when it is complete. Readers see the old one or the new one, whole. A symbolic link is
+ * followed first, so that the file it names is replaced and not the link. */
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "util/error.h"
+
+struct new_file {
+    char target[PATH_MAX];         /* links followed */
+    char temporary[PATH_MAX + 32]; /* "": there is none */
+    bool exists;                   /* the target does */
+    bool special;                  /* and is no regular file: nothing can take its place */
+    mode_t mode;                   /* the target's permissions, or those that a new file gets */
+};
+
+/* Errors do not name the file: error_prefix() does. */
+bool new_file_find(struct new_file *file, const char *path, struct error *error);
+/* Makes the temporary file. NULL with errno: it cannot be made, and there is none. */
+FILE *new_file_open(struct new_file *file);
+/* Closes a stream, whose data are on the disk then if it is `durable`. False with errno: not all
+ * could be written. */
+bool new_file_close(FILE *stream, bool durable);
+/* Once it is closed. False with errno: the temporary file is still there. */
+bool new_file_rename(struct new_file *file);
+/* Removes the temporary file, if there is one. */
+void new_file_discard(struct new_file *file);

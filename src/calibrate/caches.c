@@ -273,9 +273,10 @@ static void conclude_ways(struct calibration *calibration, struct search *search
     const bool step = step_across(points, WAY_KERNELS / 2, (own + next) / 2, &ways, &above);
     finding.value = ways;
     finding.spread = (above - ways - 1) / 2.0;
-    if (step && exact_size(search, level, ways) > 0) {
+    const double exact = step ? exact_size(search, level, ways) : 0;
+    if (exact > 0) {
         search->ways[level] = ways;
-        search->size[level] = exact_size(search, level, ways);
+        search->size[level] = exact;
     } else {
         finding.state = FINDING_UNKNOWN;
         snprintf(finding.note, sizeof finding.note,

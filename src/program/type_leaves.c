@@ -44,12 +44,11 @@ static void add_leaf(struct gathering *gathering, const struct type_member *memb
 /* A union without a name is called by its members: "w|g", like bit fields that share bytes. */
 static void name_union(struct types *types, uint32_t type, char *path, size_t size) {
     uint32_t count;
-    type_members(types, type, &count);
+    const struct type_member *members = type_members(types, type, &count);
     size_t length = strlen(path);
     const char *between = length ? "." : "";
     for (uint32_t i = 0; i < count && length < size; i++) {
-        uint32_t ignored;
-        const char *name = type_members(types, type, &ignored)[i].name;
+        const char *name = members[i].name;
         if (!name[0])
             continue;
         length += (size_t)snprintf(path + length, size - length, "%s%s", between, name);

@@ -12,9 +12,9 @@
 
 static_assert((int)COMPONENT_COUNT <= (int)COMPARED_CAUSES, "a cause for each component");
 
-/* Both runs have the same libraries of the system: no type of these grows. */
-static const double FIELDS_LEAST =
-    0.01; /* of the cycles, of a function whose fields are looked for */
+/* Fields are looked for in functions that have a hundredth of the cycles. Both runs have the same
+ * libraries of the system: no type of these grows. */
+static const double FIELDS_LEAST = 0.01;
 
 static bool no_memory(struct error *error) {
     return error_set(error, "out of memory for what is compared");
@@ -41,8 +41,7 @@ static bool add_libraries(struct compared_run *run, const struct code *code, str
     bool good = true;
     for (uint32_t i = 0; good && i < code->image_count; i++) {
         const struct code_image *image = &code->images[i];
-        if (image->kind == CODE_IMAGE_FILE && code_image_is_system(code, i) &&
-            image->build_id_size >= 8)
+        if (code_image_is_system(code, i) && image->build_id_size >= 8)
             good = compared_run_add_library(run, file_base_name(image->path),
                                             __builtin_bswap64(get_u64(image->build_id)), error);
     }

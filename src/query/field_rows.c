@@ -254,8 +254,8 @@ static void sum(struct finding *finding, uint32_t top) {
         }
 }
 
-bool field_rows_build(const struct report_rows *functions, uint32_t top, struct field_rows *fields,
-                      struct error *error) {
+static bool build(const struct report_rows *functions, uint32_t top, struct field_rows *fields,
+                  struct error *error) {
     const size_t insns = functions->code->insn_count;
     struct finding finding = {.functions = functions, .fields = fields};
     *fields = (struct field_rows){.row_of = malloc((insns + 1) * sizeof *fields->row_of),
@@ -275,6 +275,17 @@ bool field_rows_build(const struct report_rows *functions, uint32_t top, struct 
     return good || error_set(error, "out of memory for the fields");
 }
 
+bool field_rows_build(const struct simulation *simulation, const struct code *code,
+                      struct program *program, uint32_t top, struct field_rows *fields,
+                      struct error *error) {
+    struct report_rows functions;
+    *fields = (struct field_rows){.rows = NULL};
+    const bool good = rows_build(BY_FUNCTION, 0, simulation, code, program, &functions, error) &&
+                      build(&functions, top, fields, error);
+    rows_free(&functions);
+    return good;
+}
+
 bool field_rows_build_own(const struct simulation *simulation, const struct code *code,
                           struct program *program, double least, struct field_rows *fields,
                           struct error *error) {
@@ -288,7 +299,7 @@ bool field_rows_build_own(const struct simulation *simulation, const struct code
         if (!code_image_is_system(code, functions.groups[i].image))
             functions.groups[kept++] = functions.groups[i];
     functions.count = kept;
-    good = good && field_rows_build(&functions, 0, fields, error);
+    good = good && build(&functions, 0, fields, error);
     rows_free(&functions);
     return good;
 }

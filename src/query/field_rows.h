@@ -35,9 +35,9 @@ struct field_rows {
     struct intern *names;  /* what the rows' texts are in */
 };
 
-/* `functions`: all of them, by function. `top` (0: all) rows are shown. field_rows_free() either
- * way. */
-bool field_rows_build(const struct report_rows *functions, uint32_t top, struct field_rows *fields,
+/* `top` (0: all) rows are shown. field_rows_free() either way. */
+bool field_rows_build(const struct simulation *simulation, const struct code *code,
+                      struct program *program, uint32_t top, struct field_rows *fields,
                       struct error *error);
 /* Of the functions that have at least `least` (0 to 1) of the cycles and are no part of the system,
  * whose structs stay as they are. */

@@ -74,9 +74,7 @@ static bool note_host(struct reading *reading, const struct store_session *sessi
 }
 
 static bool is_left_out(const struct profile_set *set, const struct store_event *event) {
-    return any_where(i, set->left_out_count,
-                     !strcmp(set->left_out[i].name, event->name) &&
-                         !strcmp(set->left_out[i].unit, event->unit));
+    return event_units_have(set->left_out, set->left_out_count, event);
 }
 
 static bool add_event(struct reading *reading, const struct store_session *session,

@@ -27,16 +27,6 @@ static bool build_loops(const struct report_request *request, const struct simul
     return good;
 }
 
-static bool build_fields(const struct report_request *request, const struct simulation *simulation,
-                         const struct code *code, struct program *program, struct report *report,
-                         struct error *error) {
-    struct report_rows functions;
-    const bool good = rows_build(BY_FUNCTION, 0, simulation, code, program, &functions, error) &&
-                      field_rows_build(&functions, request->top, &report->fields, error);
-    rows_free(&functions);
-    return good;
-}
-
 /* What the table of data objects rests on. */
 static bool note_data(struct report *report) {
     const struct data_result *data = &report->simulation->data;
@@ -77,7 +67,8 @@ bool report_build(const struct report_request *request, const struct simulation 
         return false;
     if (request->by == BY_LOOP && !build_loops(request, simulation, code, program, report, error))
         return false;
-    if (request->by == BY_FIELD && !build_fields(request, simulation, code, program, report, error))
+    if (request->by == BY_FIELD &&
+        !field_rows_build(simulation, code, program, request->top, &report->fields, error))
         return false;
     if (simulation->data.object_count &&
         (!data_rows_build(simulation, code, program, request->top, &report->data, error) ||

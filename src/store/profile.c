@@ -141,9 +141,10 @@ static bool visit_row(void *context, const struct session_entry *entry, struct e
     int64_t total = column_integer(statement, 5);
     visited.total = total > 0 ? (uint64_t)total : 0;
     /* A server may have been told that they are not. */
-    const bool wanted = !filter || (!filter->totals_alone && !filter->wants_values) ||
-                        (!filter->totals_alone && !column_is_null(statement, 4) &&
-                         filter->wants_values(filter->context, image));
+    const bool wanted =
+        !filter || (!filter->totals_alone &&
+                    (!filter->wants_values || (!column_is_null(statement, 4) &&
+                                               filter->wants_values(filter->context, image))));
     if (wanted && !decode(store, statement, 4, profile, &walk->values, &walk->capacity,
                           &visited.count, error))
         return false;

@@ -50,13 +50,15 @@ static bool choose_images(struct session_rows *rows, const struct group *group, 
     return row == 0;
 }
 
+bool event_units_have(const struct event_unit *units, size_t count,
+                      const struct store_event *event) {
+    return any_where(i, count,
+                     !strcmp(units[i].name, event->name) && !strcmp(units[i].unit, event->unit));
+}
+
 bool filter_admits_event(const struct store_filter *filter, const struct store_event *event) {
-    if (!filter)
-        return true;
-    return (!filter->event || !strcmp(filter->event, event->name)) &&
-           !any_where(i, filter->left_out_count,
-                      !strcmp(filter->left_out[i].name, event->name) &&
-                          !strcmp(filter->left_out[i].unit, event->unit));
+    return !filter || ((!filter->event || !strcmp(filter->event, event->name)) &&
+                       !event_units_have(filter->left_out, filter->left_out_count, event));
 }
 
 static bool bind_walk(struct session_rows *rows, const struct group *group, struct error *error) {

@@ -242,6 +242,9 @@ struct event_unit {
     const char *name, *unit;
 };
 
+bool event_units_have(const struct event_unit *units, size_t count,
+                      const struct store_event *event);
+
 /* Which profiles a walk visits. */
 struct store_filter {
     const int64_t *sessions; /* NULL: all */

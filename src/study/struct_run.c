@@ -6,20 +6,12 @@
 #include "simulate/element_layout.h"
 #include "tap/tap.h"
 
-static bool find_all_rows(struct struct_run *run, struct error *error) {
-    struct report_rows functions;
-    const bool good =
-        rows_build(BY_FUNCTION, 0, run->simulation, run->code, run->program, &functions, error) &&
-        field_rows_build(&functions, 0, &run->rows, error);
-    rows_free(&functions);
-    return good;
-}
-
 /* Where a share is asked for, functions with less than a tenth of it are not read. */
 static bool find_rows(struct struct_run *run, struct error *error) {
     const bool good = run->least ? field_rows_build_own(run->simulation, run->code, run->program,
                                                         run->least / 10, &run->rows, error)
-                                 : find_all_rows(run, error);
+                                 : field_rows_build(run->simulation, run->code, run->program, 0,
+                                                    &run->rows, error);
     return good && struct_map_build(&run->rows, run->code->insn_count, run->type, &run->map, error);
 }
 

@@ -1,42 +1,24 @@
 #include "live/jit_names.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "live/dumped_code.h"
 #include "program/jitdump.h"
-#include "store/source_place.h"
 #include "util/array.h"
 #include "util/clock.h"
-#include "util/file_name.h"
-#include "util/hash_index.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 enum {
     DUMPS_MAX = 256,
     FRAMES_MAX = 1 << 19, /* that wait */
-    CODES_MAX = 1 << 16,  /* with their names, of one dump */
 };
 static const int64_t WAIT_NS = INT64_C(5000000000);
 
-/* A function of a dump: its texts are the dump's. */
-struct named {
-    const char *name, *file;
-    const struct live_code *code;
-};
-
 struct dumped {
     uint32_t pid;
-    char command[LIVE_COMMAND_BYTES];
-    struct jitdump *dump;
-    struct named *codes;
-    size_t count, capacity;
-    struct hash_index index; /* by the addresses of both texts */
+    struct dumped_code *code;
 };
 
 struct waiting {
@@ -62,20 +44,6 @@ struct jit_names *jit_names_new(const struct live_roots *roots, const struct liv
     return names;
 }
 
-static void free_codes(struct dumped *dumped) {
-    for (size_t i = 0; i < dumped->count; i++)
-        live_code_release(dumped->codes[i].code);
-    free(dumped->codes);
-    hash_index_free(&dumped->index);
-    dumped->codes = NULL;
-    dumped->count = dumped->capacity = 0;
-}
-
-static void free_dumped(struct dumped *dumped) {
-    free_codes(dumped);
-    jitdump_free(dumped->dump);
-}
-
 static void free_waiting(struct waiting *waiting) {
     live_frames_release(waiting->frames, waiting->sample.caller_count);
     live_frames_release(&waiting->sample.at, 1);
@@ -86,7 +54,7 @@ void jit_names_free(struct jit_names *names) {
     if (!names)
         return;
     for (size_t i = 0; i < names->count; i++)
-        free_dumped(&names->dumps[i]);
+        dumped_code_free(names->dumps[i].code);
     for (size_t i = 0; i < names->waiting_count; i++)
         free_waiting(&names->waiting[i]);
     free(names->dumps);
@@ -102,7 +70,7 @@ static struct dumped *find_dumped(const struct jit_names *names, uint32_t pid) {
 }
 
 static void forget(struct jit_names *names, struct dumped *dumped) {
-    free_dumped(dumped);
+    dumped_code_free(dumped->code);
     *dumped = names->dumps[--names->count];
 }
 
@@ -117,24 +85,8 @@ static void forget_ended(struct jit_names *names) {
     }
 }
 
-/* As the process sees it while it runs. When it has ended, whose it was is not known: then only a
- * dump of its number that is our own, or root's. NULL: there is none. */
-static struct jitdump *open_file(const struct jit_names *names, const struct live_file *file,
-                                 char command[LIVE_COMMAND_BYTES]) {
-    char path[PATH_MAX], own[32];
-    struct proc_process process;
-    const bool runs = proc_process_read(&names->roots, file->seen_in, &process);
-    snprintf(own, sizeof own, "jit-%" PRIu32 ".dump", file->seen_in);
-    if (!runs && strcmp(file_base_name(file->path), own) != 0)
-        return NULL;
-    if (runs)
-        memcpy(command, process.command, LIVE_COMMAND_BYTES);
-    const int length = runs ? snprintf(path, sizeof path, "%s/%" PRIu32 "/root%s",
-                                       names->roots.proc, file->seen_in, file->path)
-                            : snprintf(path, sizeof path, "%s%s", names->roots.files, file->path);
-    return length < (int)sizeof path ? jitdump_open(path, runs ? process.user : geteuid()) : NULL;
-}
-
+/* When the process has ended, whose it was is not known: then only a dump that is our own, or
+ * root's. */
 static bool open_dump(struct jit_names *names, const struct live_file *file) {
     struct dumped *known = find_dumped(names, file->seen_in);
     if (known)
@@ -143,67 +95,16 @@ static bool open_dump(struct jit_names *names, const struct live_file *file) {
         forget_ended(names);
     if (names->count == DUMPS_MAX)
         return true;
-    struct dumped added = {.pid = file->seen_in, .command = "[unknown]"};
-    if (!(added.dump = open_file(names, file, added.command)))
+    struct dumped added = {
+        .pid = file->seen_in,
+        .code = dumped_code_open(&names->roots, file->seen_in, file->path, geteuid(), "[unknown]")};
+    if (!added.code || array_push(names->dumps, names->capacity, names->count, added))
         return true;
-    if (array_push(names->dumps, names->capacity, names->count, added))
-        return true;
-    free_dumped(&added);
+    dumped_code_free(added.code);
     return false;
 }
 
-/* ---- names ---- */
-
-static const struct live_code *new_code(const struct dumped *dumped,
-                                        const struct jitdump_place *place) {
-    char path[64];
-    snprintf(path, sizeof path, "[jit] %s", dumped->command);
-    const uint64_t hash = XXH3_64bits(place->name, strlen(place->name));
-    const struct live_code code = {
-        .path = place->file ? place->file : path,
-        .name = place->name,
-        .start = source_function((uint32_t)(hash >> 32) & ((1u << SOURCE_LINE_BITS) - 1), hash),
-        .size = source_function_size()};
-    return live_code_new(&code);
-}
-
-/* NULL: out of memory. */
-static const struct live_code *code_of(struct dumped *dumped, const struct jitdump_place *place) {
-    const uint64_t hash = hash_pair((uintptr_t)place->name, (uintptr_t)place->file);
-    size_t at;
-    for (uint32_t i = hash_index_first(&dumped->index, hash, &at); i != HASH_INDEX_NONE;
-         i = hash_index_next(&dumped->index, hash, &at))
-        if (dumped->codes[i].name == place->name && dumped->codes[i].file == place->file)
-            return dumped->codes[i].code;
-    if (dumped->count == CODES_MAX)
-        free_codes(dumped);
-    struct named named = {place->name, place->file, new_code(dumped, place)};
-    if (named.code && array_room(dumped->codes, dumped->capacity, dumped->count + 1) &&
-        hash_index_add(&dumped->index, hash, (uint32_t)dumped->count)) {
-        dumped->codes[dumped->count++] = named;
-        return named.code;
-    }
-    live_code_release(named.code);
-    return NULL;
-}
-
-/* The frame holds its function then, as it held what it was before. False: out of memory. */
-static bool name_frame(struct dumped *dumped, uint64_t time, struct live_frame *frame) {
-    struct jitdump_place place;
-    if (frame->place != PLACE_ANONYMOUS || !jitdump_find(dumped->dump, frame->offset, time, &place))
-        return true;
-    const struct live_code *code = code_of(dumped, &place);
-    if (!code)
-        return false;
-    live_code_hold(code);
-    /* Of a source the line is told, else where in the code. */
-    const uint64_t most = code->size - 1, in = place.offset < most ? place.offset : most;
-    *frame = (struct live_frame){.place = PLACE_CODE,
-                                 .code = code,
-                                 .offset = place.file ? source_place(code->start, place.line)
-                                                      : code->start + in};
-    return true;
-}
+/* ---- samples that wait ---- */
 
 /* From the time of a sample to that of dumps. */
 static uint64_t dump_time(int64_t since_1970) {
@@ -213,9 +114,9 @@ static uint64_t dump_time(int64_t since_1970) {
 static bool pass(struct jit_names *names, struct waiting *waiting, struct error *error) {
     struct dumped *dumped = find_dumped(names, waiting->sample.process.pid);
     const uint64_t time = dump_time(waiting->sample.time);
-    if (dumped && !(name_frame(dumped, time, &waiting->sample.at) &&
+    if (dumped && !(dumped_code_name(dumped->code, time, &waiting->sample.at) &&
                     all_where(i, waiting->sample.caller_count,
-                              name_frame(dumped, time, &waiting->frames[i]))))
+                              dumped_code_name(dumped->code, time, &waiting->frames[i]))))
         return error_set(error, "out of memory for the names of compiled code");
     waiting->sample.callers = waiting->frames;
     return names->sink.sample(names->sink.context, &waiting->sample, error);
@@ -223,12 +124,12 @@ static bool pass(struct jit_names *names, struct waiting *waiting, struct error 
 
 static bool may_pass(const struct jit_names *names, const struct live_sample *sample) {
     const struct dumped *dumped = find_dumped(names, sample->process.pid);
-    return !dumped || jitdump_time(dumped->dump) >= dump_time(sample->time) ||
+    return !dumped || dumped_code_time(dumped->code) >= dump_time(sample->time) ||
            clock_since_1970() - sample->time > WAIT_NS;
 }
 
 bool jit_names_pass(struct jit_names *names, bool all, struct error *error) {
-    if (names->waiting_count && !all_where(i, names->count, jitdump_read(names->dumps[i].dump)))
+    if (names->waiting_count && !all_where(i, names->count, dumped_code_read(names->dumps[i].code)))
         return error_set(error, "out of memory for the names of compiled code");
     size_t passed = 0;
     bool good = true;
@@ -255,8 +156,8 @@ static bool take_process(void *context, const struct live_process *process, stru
 
 static bool take_file(void *context, const struct live_file *file, struct error *error) {
     struct jit_names *names = context;
-    if (jitdump_is_named(file->path))
-        return open_dump(names, file) || error_set(error, "out of memory for a jitdump");
+    if (jitdump_is_named(file->path) && !open_dump(names, file))
+        return error_set(error, "out of memory for a jitdump");
     return names->sink.file(names->sink.context, file, error);
 }
 

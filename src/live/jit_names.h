@@ -1,7 +1,8 @@
 /* Names of code that was compiled at run time, from the jitdump of its program (program/jitdump.h):
  * as they were at the time of the sample. A stage between a recorder and its sink: samples in such
  * code wait in it until the dump tells of their time, some seconds at most, since programs write
- * their dumps late. What the dump does not tell of passes as it came. */
+ * their dumps late. What the dump does not tell of passes as it came: when it is saved the dump may
+ * tell more (resolver_compiled.c). */
 #pragma once
 
 #include "live/live.h"

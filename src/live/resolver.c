@@ -8,6 +8,7 @@
 
 #include "live/kernel_map.h"
 #include "live/resolver_internal.h"
+#include "program/jitdump.h"
 
 enum { TREE_NODES_MAX = 1 << 20 };
 
@@ -75,6 +76,9 @@ static bool take_process(void *context, const struct live_process *process, stru
 
 static bool take_file(void *context, const struct live_file *file, struct error *error) {
     struct resolver *resolver = context;
+    if (jitdump_is_named(file->path))
+        return tracked_processes_dumps(&resolver->processes, file->seen_in, file->path) ||
+               no_memory(error);
     uint32_t number =
         tracked_files_announce(&resolver->files, &resolver->roots, &resolver->processes, file);
     return (number != UINT32_MAX &&
@@ -153,6 +157,8 @@ static bool gather(struct resolver *resolver, const struct live_sample *sample, 
         return no_memory(error);
     entry.place = place_of(resolver, &sample->at, sample->process.pid);
     if (entry.place == UINT32_MAX ||
+        (sample->at.place == PLACE_ANONYMOUS &&
+         !tracked_processes_seek_dump(&resolver->processes, &resolver->roots, process)) ||
         (sample->at.place == PLACE_FILE &&
          !tracked_processes_seen_in(&resolver->processes, process,
                                     resolver->files.items[entry.place].path)) ||
@@ -220,6 +226,8 @@ static bool scan_mapping(void *context, const struct proc_mapping *mapping) {
         .path = mapping->path,
         .seen_in = scan->pid,
     };
+    if (jitdump_is_named(file.path))
+        return (scan->good = tracked_processes_dumps(&resolver->processes, scan->pid, file.path));
     scan->good = tracked_files_announce(&resolver->files, &resolver->roots, &resolver->processes,
                                         &file) != UINT32_MAX;
     return scan->good;

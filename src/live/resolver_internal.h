@@ -59,3 +59,9 @@ struct resolver {
 /* As resolver_new(), of the machine as these roots show it (the caller's strings). */
 struct resolver *resolver_new_in(const struct live_roots *roots, const struct live_event *events,
                                  size_t event_count, size_t entries, struct error *error);
+
+/* ---- resolver_compiled.c ---- */
+
+/* Before a save: anonymous places that the jitdump of their process tells of become functions of
+ * it. */
+bool resolver_name_compiled(struct resolver *resolver, struct error *error);

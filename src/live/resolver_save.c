@@ -250,7 +250,7 @@ bool resolver_save(struct resolver *resolver, struct store *store, int64_t sessi
                         .newest_row = resolver->newest_row};
     if (!tracked_files_search(&resolver->files, &resolver->roots))
         return save_no_memory(error);
-    if (!resolver_collect_names(resolver, error))
+    if (!resolver_name_compiled(resolver, error) || !resolver_collect_names(resolver, error))
         return false;
     bool good = prepare(&save, error);
     if (good && (good = store_begin(store, error)) &&

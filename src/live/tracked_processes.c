@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/jitdump.h"
 #include "util/array.h"
 #include "util/file_name.h"
 
@@ -137,7 +138,8 @@ static uint32_t find_or_add(struct tracked_processes *processes, const struct li
                                       .inner_pid = key->pid,
                                       .user = (uid_t)-1,
                                       .executable = "",
-                                      .cgroup = ""};
+                                      .cgroup = "",
+                                      .dump = ""};
     if (number != UINT32_MAX)
         process = processes->items[number];
     else if (kin != UINT32_MAX) {
@@ -193,6 +195,7 @@ bool tracked_processes_scan(struct tracked_processes *processes, const struct li
                                       .user = found.user,
                                       .executable = executable,
                                       .cgroup = "",
+                                      .dump = "",
                                       .scanned = true};
     memcpy(process.command, found.command, sizeof process.command);
     return executable && look_up_cgroup(processes, roots, &process) &&
@@ -225,6 +228,38 @@ bool tracked_processes_maps(struct tracked_processes *processes, uint32_t pid, c
            tracked_processes_seen_in(processes, (uint32_t)(process - processes->items), path);
 }
 
+bool tracked_processes_dumps(struct tracked_processes *processes, uint32_t pid, const char *path) {
+    const struct tracked_process *process = newest(processes, pid);
+    const char *dump = process ? names_add(&processes->names, path) : "";
+    if (process && dump)
+        processes->items[process - processes->items].dump = dump;
+    return dump;
+}
+
+struct dump_search {
+    struct tracked_processes *processes;
+    uint32_t pid;
+    bool good;
+};
+
+static bool visit_mapping(void *context, const struct proc_mapping *mapping) {
+    struct dump_search *search = context;
+    if (mapping->executable && mapping->path[0] == '/' && jitdump_is_named(mapping->path))
+        search->good = tracked_processes_dumps(search->processes, search->pid, mapping->path);
+    return search->good;
+}
+
+bool tracked_processes_seek_dump(struct tracked_processes *processes,
+                                 const struct live_roots *roots, uint32_t number) {
+    struct tracked_process *process = &processes->items[number];
+    struct dump_search search = {.processes = processes, .pid = process->key.pid, .good = true};
+    if (!process->key.pid || process->dump[0] || process->sought)
+        return true;
+    process->sought = true;
+    proc_each_mapping(roots, process->key.pid, visit_mapping, &search);
+    return search.good;
+}
+
 uint32_t tracked_processes_parent(const struct tracked_processes *processes, uint32_t pid) {
     const struct tracked_process *process = newest(processes, pid);
     return process ? process->parent : 0;
@@ -245,15 +280,17 @@ static bool has_ended(const struct tracked_processes *processes, const struct li
 void tracked_processes_forget(struct tracked_processes *processes, const struct live_roots *roots) {
     struct names names = {0};
     struct kept_names {
-        const char *executable, *cgroup;
+        const char *executable, *cgroup, *dump;
     } *kept_names = malloc((processes->count + 1) * sizeof *kept_names);
     bool good = kept_names;
     for (size_t i = 0; good && i < processes->count; i++) {
         struct tracked_process *process = &processes->items[i];
+        process->sought = false;
         process->gone = has_ended(processes, roots, (uint32_t)i) ? process->gone + 1 : 0;
         if (process->gone < 2)
             good = (kept_names[i].executable = names_add(&names, process->executable)) &&
-                   (kept_names[i].cgroup = names_add(&names, process->cgroup));
+                   (kept_names[i].cgroup = names_add(&names, process->cgroup)) &&
+                   (kept_names[i].dump = names_add(&names, process->dump));
     }
     struct hash_index index = {0};
     if (!good || !hash_index_reserve(&index, processes->count)) {
@@ -266,6 +303,7 @@ void tracked_processes_forget(struct tracked_processes *processes, const struct 
         if (processes->items[i].gone < 2) {
             processes->items[i].executable = kept_names[i].executable;
             processes->items[i].cgroup = kept_names[i].cgroup;
+            processes->items[i].dump = kept_names[i].dump;
             processes->items[kept++] = processes->items[i];
         }
     free(kept_names);

@@ -14,8 +14,10 @@ struct tracked_process {
     char command[LIVE_COMMAND_BYTES];
     const char *executable; /* interned; "" not known (yet) */
     const char *cgroup;     /* interned; "" not known */
+    const char *dump;       /* the jitdump that it mapped last, interned; "" none */
     bool scanned;           /* found in /proc: the key's exec is not known, its start is in ticks */
     bool guessed;           /* the executable is the first file it was seen in */
+    bool sought;            /* its dump was looked for since the last save */
     uint8_t gone;           /* at how many saves in a row it had ended */
 };
 
@@ -48,6 +50,12 @@ bool tracked_processes_seen_in(struct tracked_processes *processes, uint32_t num
 
 /* The same of the newest process of this number: it has the file mapped. */
 bool tracked_processes_maps(struct tracked_processes *processes, uint32_t pid, const char *path);
+/* The same of a jitdump. */
+bool tracked_processes_dumps(struct tracked_processes *processes, uint32_t pid, const char *path);
+/* Looks whether a process that was sampled in code without a file has a jitdump mapped: who counts
+ * in the kernel tells only of files that are sampled. Once between two saves. */
+bool tracked_processes_seek_dump(struct tracked_processes *processes,
+                                 const struct live_roots *roots, uint32_t number);
 
 /* The parent's pid of the newest process of this number; 0: not known. */
 uint32_t tracked_processes_parent(const struct tracked_processes *processes, uint32_t pid);

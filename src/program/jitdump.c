@@ -407,11 +407,8 @@ static uint32_t line_at(const struct jitdump *dump, const struct code *code, uin
     return behind ? lines[behind - 1].line : 0;
 }
 
-bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time,
-                  struct jitdump_place *place) {
-    const struct stay *stay = find_stay(dump, address, time);
-    if (!stay)
-        return false;
+static void set_place(const struct jitdump *dump, const struct stay *stay, uint64_t address,
+                      struct jitdump_place *place) {
     const struct code *code = &dump->codes[stay->code];
     const bool has_file = code->file != INTERN_NONE;
     *place =
@@ -420,7 +417,38 @@ bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time,
                                .line = has_file ? line_at(dump, code, address - stay->address) : 0,
                                .offset = address - stay->address,
                                .size = stay->size};
-    return true;
+}
+
+bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time,
+                  struct jitdump_place *place) {
+    const struct stay *stay = find_stay(dump, address, time);
+    if (stay)
+        set_place(dump, stay, address, place);
+    return stay;
+}
+
+static bool same_function(const struct jitdump *dump, uint32_t one, uint32_t other) {
+    return dump->codes[one].name == dump->codes[other].name &&
+           dump->codes[one].file == dump->codes[other].file;
+}
+
+bool jitdump_find_only(const struct jitdump *dump, uint64_t address, struct jitdump_place *place) {
+    const struct page *page = find_page(dump, address >> PAGE_BITS);
+    const struct stay *found = NULL; /* the newest */
+    unsigned steps = 0;
+    for (uint32_t at = page ? page->newest : 0; at; at = dump->links[at - 1].older) {
+        const struct stay *stay = &dump->stays[dump->links[at - 1].stay];
+        if (++steps > STEPS_MAX)
+            return false;
+        if (stay->code == NO_CODE || address - stay->address >= stay->size)
+            continue;
+        if (found && !same_function(dump, found->code, stay->code))
+            return false;
+        found = found ?: stay;
+    }
+    if (found)
+        set_place(dump, found, address, place);
+    return found;
 }
 
 bool jitdump_is_named(const char *path) {

@@ -40,3 +40,6 @@ uint64_t jitdump_time(const struct jitdump *dump);
  * it tells of. */
 bool jitdump_find(const struct jitdump *dump, uint64_t address, uint64_t time,
                   struct jitdump_place *place);
+/* The same for who does not know the time: the only function that ever was at an address. False:
+ * there was none, or several. */
+bool jitdump_find_only(const struct jitdump *dump, uint64_t address, struct jitdump_place *place);

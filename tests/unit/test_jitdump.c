@@ -11,50 +11,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "jitdump_parts.h"
 #include "program/jitdump.h"
 
 struct fixture {
     int file; /* to write */
     struct jitdump *dump;
 };
-
-static void put(struct fixture *fixture, const void *bytes, size_t size) {
-    assert_int_equal(write(fixture->file, bytes, size), size);
-}
-
-static void put_header(struct fixture *fixture, uint64_t flags) {
-    const struct {
-        uint32_t magic, version, size, machine, padding, pid;
-        uint64_t time, flags;
-    } header = {0x4a695444, 1, 40, 62, 0, 42, 1, flags};
-    put(fixture, &header, sizeof header);
-}
-
-static void put_record(struct fixture *fixture, uint32_t type, uint64_t time, const void *body,
-                       size_t size) {
-    const struct {
-        uint32_t type, size;
-        uint64_t time;
-    } head = {type, (uint32_t)(16 + size), time};
-    put(fixture, &head, sizeof head);
-    put(fixture, body, size);
-}
-
-static void put_load(struct fixture *fixture, uint64_t time, uint64_t address, uint64_t size,
-                     uint64_t number, const char *name) {
-    uint8_t body[1024] = {0};
-    const uint64_t words[] = {42, address, address, size, number};
-    memcpy(body, words, sizeof words);
-    strcpy((char *)body + sizeof words, name);
-    /* A few bytes of code follow, however large it is. */
-    put_record(fixture, 0, time, body, sizeof words + strlen(name) + 1 + 4);
-}
-
-static void put_move(struct fixture *fixture, uint64_t time, uint64_t from, uint64_t to,
-                     uint64_t size, uint64_t number) {
-    const uint64_t words[] = {42, to, from, to, size, number};
-    put_record(fixture, 1, time, words, sizeof words);
-}
 
 struct entry {
     uint64_t address;
@@ -74,7 +37,7 @@ static void put_lines(struct fixture *fixture, uint64_t address, const struct en
         strcpy((char *)body + at + 16, entries[i].file);
         at += 16 + strlen(entries[i].file) + 1;
     }
-    put_record(fixture, 2, 1, body, at);
+    put_record(fixture->file, 2, 1, body, at);
 }
 
 static int begin(void **state) {
@@ -105,10 +68,10 @@ static void assert_name(const struct fixture *fixture, uint64_t address, uint64_
 
 static void code_that_is_replaced(void **state) {
     struct fixture *fixture = *state;
-    put_header(fixture, 0);
-    put_load(fixture, 100, 0x1000, 0x40, 1, "first");
-    put_load(fixture, 200, 0x1000, 0x20, 2, "second");
-    put_load(fixture, 300, 0x1ff0, 0x2020, 3, "on three pages");
+    put_header(fixture->file, 0);
+    put_load(fixture->file, 100, 0x1000, 0x40, 1, "first");
+    put_load(fixture->file, 200, 0x1000, 0x20, 2, "second");
+    put_load(fixture->file, 300, 0x1ff0, 0x2020, 3, "on three pages");
     assert_true(jitdump_read(fixture->dump));
     assert_int_equal(jitdump_time(fixture->dump), 300);
     assert_name(fixture, 0x1000, 99, NULL);
@@ -123,13 +86,40 @@ static void code_that_is_replaced(void **state) {
     assert_name(fixture, 0x4010, 300, NULL);
 }
 
+/* NULL: none, or several. */
+static void assert_only(const struct fixture *fixture, uint64_t address, const char *name,
+                        uint64_t offset) {
+    struct jitdump_place place;
+    assert_int_equal(jitdump_find_only(fixture->dump, address, &place), name != NULL);
+    if (name) {
+        assert_string_equal(place.name, name);
+        assert_int_equal(place.offset, offset);
+    }
+}
+
+static void the_only_function_of_an_address(void **state) {
+    struct fixture *fixture = *state;
+    put_header(fixture->file, 0);
+    put_load(fixture->file, 100, 0x1000, 0x40, 1, "first");
+    put_load(fixture->file, 200, 0x1000, 0x20, 2, "second");
+    put_load(fixture->file, 300, 0x1030, 0x20, 3, "first"); /* compiled anew */
+    put_move(fixture->file, 400, 0x1030, 0x9000, 0x20, 3);
+    assert_true(jitdump_read(fixture->dump));
+    assert_only(fixture, 0xfff, NULL, 0);
+    assert_only(fixture, 0x101f, NULL, 0);
+    assert_only(fixture, 0x1020, "first", 0x20);
+    assert_only(fixture, 0x1038, "first", 8);
+    assert_only(fixture, 0x1050, NULL, 0);
+    assert_only(fixture, 0x9001, "first", 1);
+}
+
 static void code_that_moves(void **state) {
     struct fixture *fixture = *state;
     struct jitdump_place place;
-    put_header(fixture, 0);
-    put_load(fixture, 100, 0x1000, 0x40, 7, "f");
-    put_move(fixture, 200, 0x1000, 0x9000, 0x40, 7);
-    put_move(fixture, 300, 0x1000, 0x5000, 0x40, 8); /* of what was never loaded */
+    put_header(fixture->file, 0);
+    put_load(fixture->file, 100, 0x1000, 0x40, 7, "f");
+    put_move(fixture->file, 200, 0x1000, 0x9000, 0x40, 7);
+    put_move(fixture->file, 300, 0x1000, 0x5000, 0x40, 8); /* of what was never loaded */
     assert_true(jitdump_read(fixture->dump));
     assert_name(fixture, 0x1010, 150, "f");
     assert_name(fixture, 0x9010, 150, NULL);
@@ -149,12 +139,12 @@ static void lines(void **state) {
                                            {0x1018, 99, "b.js"},
                                            {0x1008, 98, "a.js"},
                                            {0x1020, 7, "a.js"}};
-    put_header(fixture, 0);
+    put_header(fixture->file, 0);
     put_lines(fixture, 0x1000, ENTRIES, 5);
-    put_load(fixture, 100, 0x1000, 0x40, 1, "f");
-    put_load(fixture, 100, 0x2000, 0x40, 2, "without");
+    put_load(fixture->file, 100, 0x1000, 0x40, 1, "f");
+    put_load(fixture->file, 100, 0x2000, 0x40, 2, "without");
     put_lines(fixture, 0x3000, (struct entry[]){{0x3000, 1, "???"}}, 1);
-    put_load(fixture, 100, 0x3000, 0x40, 3, "nowhere");
+    put_load(fixture->file, 100, 0x3000, 0x40, 3, "nowhere");
     assert_true(jitdump_read(fixture->dump));
     static const uint32_t LINES[] = {0, 5, 6, 6, 7};
     static const uint64_t OFFSETS[] = {0, 4, 0x10, 0x1f, 0x3f};
@@ -173,16 +163,16 @@ static void lines(void **state) {
 static void a_dump_that_grows(void **state) {
     struct fixture *fixture = *state;
     static uint8_t bytes[1024];
-    put_header(fixture, 0);
-    put_load(fixture, 100, 0x1000, 0x40, 1, "first");
-    put_load(fixture, 200, 0x2000, 0x40, 2, "second");
+    put_header(fixture->file, 0);
+    put_load(fixture->file, 100, 0x1000, 0x40, 1, "first");
+    put_load(fixture->file, 200, 0x2000, 0x40, 2, "second");
     const ssize_t size = pread(fixture->file, bytes, sizeof bytes, 0);
     assert_int_equal(ftruncate(fixture->file, 0), 0);
     lseek(fixture->file, 0, SEEK_SET);
     for (ssize_t i = 0; i < size; i++) {
         assert_true(jitdump_read(fixture->dump));
         assert_name(fixture, 0x2000, 200, NULL);
-        put(fixture, bytes + i, 1);
+        put(fixture->file, bytes + i, 1);
     }
     assert_true(jitdump_read(fixture->dump));
     assert_name(fixture, 0x1000, 200, "first");
@@ -192,9 +182,9 @@ static void a_dump_that_grows(void **state) {
 /* Times of another clock: what is there at last. */
 static void another_clock(void **state) {
     struct fixture *fixture = *state;
-    put_header(fixture, 1);
-    put_load(fixture, 1 << 20, 0x1000, 0x40, 1, "first");
-    put_load(fixture, 2 << 20, 0x1000, 0x40, 2, "second");
+    put_header(fixture->file, 1);
+    put_load(fixture->file, 1 << 20, 0x1000, 0x40, 1, "first");
+    put_load(fixture->file, 2 << 20, 0x1000, 0x40, 2, "second");
     assert_true(jitdump_read(fixture->dump));
     assert_int_equal(jitdump_time(fixture->dump), UINT64_MAX);
     assert_name(fixture, 0x1000, 5, "second");
@@ -205,25 +195,25 @@ static void absurd_records(void **state) {
     char name[600];
     memset(name, 'x', sizeof name);
     name[599] = 0;
-    put_header(fixture, 0);
-    put_load(fixture, 100, UINT64_MAX - 4, 100, 1, "around the end");
-    put_load(fixture, 100, 0x1000, UINT64_MAX - 0x1000, 2, "everything");
-    put_load(fixture, 100, 0x1000, 0, 3, "nothing");
-    put_load(fixture, 100, 0x1000, 16, 4, "");
-    put_record(fixture, 0, 100, name, 60); /* a name without an end */
-    put_record(fixture, 0, 100, name, 3);  /* no room for a name */
-    put_record(fixture, 1, 100, name, 30); /* nor for a move */
-    put_record(fixture, 2, 100, (uint64_t[]){0x1000, UINT64_MAX, 1}, 24);
-    put_record(fixture, 99, 100, name, 3); /* of no known sort */
-    put_load(fixture, 100, 0x2000, 16, 5, name);
+    put_header(fixture->file, 0);
+    put_load(fixture->file, 100, UINT64_MAX - 4, 100, 1, "around the end");
+    put_load(fixture->file, 100, 0x1000, UINT64_MAX - 0x1000, 2, "everything");
+    put_load(fixture->file, 100, 0x1000, 0, 3, "nothing");
+    put_load(fixture->file, 100, 0x1000, 16, 4, "");
+    put_record(fixture->file, 0, 100, name, 60); /* a name without an end */
+    put_record(fixture->file, 0, 100, name, 3);  /* no room for a name */
+    put_record(fixture->file, 1, 100, name, 30); /* nor for a move */
+    put_record(fixture->file, 2, 100, (uint64_t[]){0x1000, UINT64_MAX, 1}, 24);
+    put_record(fixture->file, 99, 100, name, 3); /* of no known sort */
+    put_load(fixture->file, 100, 0x2000, 16, 5, name);
     assert_true(jitdump_read(fixture->dump));
     assert_name(fixture, 0x1000, 100, NULL);
     assert_name(fixture, UINT64_MAX - 2, 100, NULL);
     name[512] = 0;
     assert_name(fixture, 0x2000, 100, name);
     /* A size that cannot be: the dump is not read further. */
-    put(fixture, (uint32_t[]){0, 4, 0, 0}, 16);
-    put_load(fixture, 100, 0x3000, 16, 6, "behind");
+    put(fixture->file, (uint32_t[]){0, 4, 0, 0}, 16);
+    put_load(fixture->file, 100, 0x3000, 16, 6, "behind");
     assert_true(jitdump_read(fixture->dump));
     assert_name(fixture, 0x3000, 100, NULL);
 }
@@ -231,10 +221,10 @@ static void absurd_records(void **state) {
 /* More stays on a page than are looked through: neither hangs nor lies. */
 static void a_busy_page(void **state) {
     struct fixture *fixture = *state;
-    put_header(fixture, 0);
-    put_load(fixture, 1, 0x1100, 16, 1, "old");
+    put_header(fixture->file, 0);
+    put_load(fixture->file, 1, 0x1100, 16, 1, "old");
     for (uint64_t i = 0; i < 5000; i++)
-        put_load(fixture, 2 + i, 0x1000, 16, 2, i & 1 ? "odd" : "even");
+        put_load(fixture->file, 2 + i, 0x1000, 16, 2, i & 1 ? "odd" : "even");
     assert_true(jitdump_read(fixture->dump));
     assert_name(fixture, 0x1000, 10000, "odd");
     assert_name(fixture, 0x1100, 10000, NULL);
@@ -243,7 +233,7 @@ static void a_busy_page(void **state) {
 static void other_files(void **state) {
     struct fixture *fixture = *state;
     static const uint8_t OTHER[64] = "not a jitdump";
-    put(fixture, OTHER, sizeof OTHER);
+    put(fixture->file, OTHER, sizeof OTHER);
     assert_true(jitdump_read(fixture->dump));
     assert_name(fixture, 0, 0, NULL);
     char path[] = "/tmp/jit-test-XXXXXX", link[sizeof path + 8];
@@ -273,9 +263,11 @@ static void other_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(code_that_is_replaced), TEST(code_that_moves), TEST(lines),
-        TEST(a_dump_that_grows),     TEST(another_clock),   TEST(absurd_records),
-        TEST(a_busy_page),           TEST(other_files),
+        TEST(code_that_is_replaced), TEST(the_only_function_of_an_address),
+        TEST(code_that_moves),       TEST(lines),
+        TEST(a_dump_that_grows),     TEST(another_clock),
+        TEST(absurd_records),        TEST(a_busy_page),
+        TEST(other_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* What collectors deliver becomes profiles in a store, on a machine made of files. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "jitdump_parts.h"
 #include "live/resolver_internal.h"
 #include "live_tree.h"
 #include "store/image_names.h"
@@ -533,6 +535,74 @@ static void code_made_at_run_time(void **state) {
     assert_saved(fixture, "pcre||jit|[jit] pcre|||0=3\n");
 }
 
+/* The dump is written when the process ends. Of two functions at one address neither is believed.
+ */
+static void code_that_a_dump_tells_of_at_last(void **state) {
+    struct fixture *fixture = *state;
+    live_tree_process(&fixture->tree, 42, 1, "node", 100, "");
+    announce(fixture, 42, 1, 100, "node");
+    const char *path = live_tree_path(&fixture->tree, "files/tmp/jit-42.dump");
+    live_tree_text(path, "");
+    announce_file(fixture, live_tree_key(path), "/tmp/jit-42.dump", "", 42);
+    sample(fixture, 42, 1, 100, PLACE_ANONYMOUS, NO_FILE, 0x1010, 2);
+    sample(fixture, 42, 1, 100, PLACE_ANONYMOUS, NO_FILE, 0x9004, 3);
+    const struct live_frame caller = {.place = PLACE_ANONYMOUS, .offset = 0x9008};
+    const struct live_sample called = {.process = {42, 1, start_of(100)},
+                                       .at = {.place = PLACE_ANONYMOUS, .offset = 0x9004},
+                                       .callers = &caller,
+                                       .caller_count = 1,
+                                       .end = LIVE_STACK_WHOLE,
+                                       .count = 4};
+    assert_true(fixture->sink.sample(fixture->sink.context, &called, &fixture->error));
+    live_tree_remove(live_tree_path(&fixture->tree, "proc/42"));
+    const int dump = open(path, O_WRONLY);
+    assert_true(dump >= 0);
+    put_header(dump, 0);
+    put_load(dump, 100, 0x1000, 0x40, 1, "first");
+    put_load(dump, 200, 0x1000, 0x40, 2, "second");
+    put_load(dump, 300, 0x9000, 0x40, 3, "third");
+    close(dump);
+    save(fixture);
+
+    struct code_symbol *symbols;
+    size_t count;
+    struct store_image jit = {.kind = IMAGE_JIT, .path = "[jit] node", .root = ""};
+    assert_true(store_image(fixture->store, &jit, &jit.id, &fixture->error));
+    assert_true(store_get_symbols(fixture->store, jit.id, &symbols, &count, &fixture->error));
+    if (count != 1)
+        fail_msg("%zu names in\n%s", count, saved(fixture));
+    assert_string_equal(symbols[0].name, "third");
+    char line[128];
+    snprintf(line, sizeof line, "node|/usr/bin/node|jit|[jit] node|||0=2 %llx=7\n",
+             (unsigned long long)symbols[0].start + 4);
+    assert_saved(fixture, line);
+    store_free_symbols(symbols, count);
+    if (!store_check(fixture->store, &fixture->error))
+        fail_msg("%s", fixture->error.message);
+}
+
+/* Who counts in the kernel does not tell of the dump: it is found in the maps of the process. */
+static void code_of_a_dump_that_is_found(void **state) {
+    struct fixture *fixture = *state;
+    live_tree_process(&fixture->tree, 43, 1, "php", 100,
+                      "7f0000000000-7f0000001000 r-xp 00000000 08:01 77 /tmp/jit-43.dump\n");
+    const char *path = live_tree_path(&fixture->tree, "proc/43/root/tmp/jit-43.dump");
+    live_tree_text(path, "");
+    const int dump = open(path, O_WRONLY);
+    assert_true(dump >= 0);
+    put_header(dump, 0);
+    put_load(dump, 100, 0x1000, 0x40, 1, "loop");
+    close(dump);
+    announce(fixture, 43, 1, 100, "php");
+    sample(fixture, 43, 1, 100, PLACE_ANONYMOUS, NO_FILE, 0x1010, 2);
+    sample(fixture, 43, 1, 100, PLACE_ANONYMOUS, NO_FILE, 0x8010, 5);
+    save(fixture);
+    const char *text = saved(fixture);
+    const char *line = strstr(text, "php|/usr/bin/php|jit|[jit] php|||0=5 ");
+    if (!line || !strstr(line, "10=2\n"))
+        fail_msg("%s", text);
+}
+
 /* ---- bounds ---- */
 
 static void more_than_there_is_room_for(void **state) {
@@ -602,6 +672,8 @@ int main(void) {
         TEST(functions_of_a_source),
         TEST(a_kernel_whose_symbols_are_hidden),
         TEST(code_made_at_run_time),
+        TEST(code_that_a_dump_tells_of_at_last),
+        TEST(code_of_a_dump_that_is_found),
         TEST(more_than_there_is_room_for),
         TEST(a_save_that_fails),
         TEST(a_hundred_thousand_entries),

@@ -447,6 +447,11 @@ static bool read_words(struct reader *reader) {
 
 /* "culprit-baseline", its version. */
 static bool read_first(struct reader *reader) {
+    if (reader->count == 2 && strchr(reader->fields[1], '\r'))
+        return error_set(reader->error,
+                         "%s: its lines end in carriage returns, as an editor or git "
+                         "(core.autocrlf) may write them: sed -i 's/\\r$//' %s takes them away",
+                         reader->path, reader->path);
     if (reader->count != 2 || strcmp(reader->fields[0], "culprit-baseline") != 0 ||
         !field_read_count(reader->fields[1], UINT32_MAX, &reader->version))
         return error_set(reader->error, "%s: no baseline: its first line is another", reader->path);

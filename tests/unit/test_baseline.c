@@ -282,6 +282,7 @@ static const struct {
 } WRONG[] = {
     {"", "it is empty"},
     {"# what\n", "its first line is another"},
+    {"culprit-baseline\t2\r\n", "its lines end in carriage returns"},
     {"{}\n", "its first line is another"},
     {"culprit-baseline\t3\n", "version 3 of the format of baselines; this culprit reads 2"},
     {"culprit-baseline\t0\n", "version 0 of the format of baselines; this culprit reads 2"},

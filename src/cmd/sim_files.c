@@ -1,15 +1,15 @@
 /* A run of `culprit sim`, with the files that it writes beside the report: a picture of the
  * pipeline, what tracers record, slices. */
 #include <signal.h>
-#include <unistd.h>
 
 #include "cmd/sim.h"
+#include "util/jobs.h"
 
 bool sim_prepare(void *verb, struct error *error) {
     struct sim *sim = verb;
     if (!run_prepare(&sim->run, error) || !slices_open(&sim->slices, &sim->slices_request, error))
         return false;
-    if (sim->tracers && !tracers_open(sim->tracers, sysconf(_SC_NPROCESSORS_ONLN) > 1, error))
+    if (sim->tracers && !tracers_open(sim->tracers, jobs_processors() > 1, error))
         return error_prefix(error, "--tap");
     if ((sim->speedup_path &&
          !output_open(&sim->speedup_file, "--speedup-stack", sim->speedup_path, NULL, error)) ||

@@ -2,7 +2,6 @@
  * where there is a second processor, takes them through the caches meanwhile. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/core.h"
 #include "core/input.h"
@@ -10,6 +9,7 @@
 #include "model/locality_events.h"
 #include "model/series.h"
 #include "util/executor.h"
+#include "util/jobs.h"
 
 enum { QUEUES = 2, QUEUED = 1 << 15 };
 
@@ -43,7 +43,7 @@ struct locality_pass *locality_new(const struct locality_options *options, struc
     own.machine = &pass->machine;
     if (locality_data_new(&pass->data, &own, error) &&
         event_counter_new(&pass->events, &pass->machine, options, error) &&
-        (sysconf(_SC_NPROCESSORS_ONLN) < 2 || (pass->executor = executor_new("locality", error))))
+        (jobs_processors() < 2 || (pass->executor = executor_new("locality", error))))
         return pass;
     locality_pass_free(pass);
     return NULL;

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "core/core.h"
 #include "model/hybrid_split.h"
@@ -13,6 +12,7 @@
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/executor.h"
+#include "util/jobs.h"
 
 /* Machines of the same prefetchers. */
 struct pass {
@@ -384,7 +384,7 @@ static bool prepare(struct predict_run *run, struct error *error) {
     for (uint32_t i = 0; i < machines; i++)
         if (!join_pass(run, i, error))
             return false;
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+    if (jobs_processors() < 2)
         return true;
     if (!options->check)
         return (run->second = executor_new("model", error)) != NULL;

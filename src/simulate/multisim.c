@@ -7,11 +7,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "isa/memo.h"
 #include "trace/trace.h"
 #include "util/array.h"
+#include "util/jobs.h"
 
 struct multisim {
     const struct multisim_options *options;
@@ -157,10 +157,7 @@ static void await_threads(struct multisim *multisim) {
 }
 
 static uint32_t thread_count(const struct multisim *multisim) {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t jobs = multisim->options->jobs ? multisim->options->jobs
-                    : processors > 1        ? (uint32_t)processors
-                                            : 1;
+    const uint32_t jobs = jobs_or_processors(multisim->options->jobs);
     return jobs < multisim->count ? jobs : multisim->count;
 }
 

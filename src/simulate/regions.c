@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "simulate/combination.h"
 #include "simulate/path_sum.h"
@@ -18,6 +17,7 @@
 #include "util/arena.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/jobs.h"
 #include "util/order.h"
 
 enum { AHEAD = 2 }; /* regions that are warm already */
@@ -104,12 +104,8 @@ static void *warm(void *context) {
 }
 
 static bool start_threads(struct region_run *run, struct error *error) {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t jobs = run->options.chained ? 1
-                    : run->options.jobs  ? run->options.jobs
-                    : processors > 1     ? (uint32_t)processors
-                                         : 1;
-    run->crowded = 2 * (long)jobs > processors;
+    uint32_t jobs = run->options.chained ? 1 : jobs_or_processors(run->options.jobs);
+    run->crowded = 2 * (uint64_t)jobs > jobs_processors();
     if (!(run->threads = calloc(jobs + 1, sizeof *run->threads)))
         return error_set(error, "out of memory for threads");
     if (run->options.chained) {

@@ -13,12 +13,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "attribute/attribute.h"
 #include "graph/icost.h"
 #include "tap/tap.h"
 #include "util/array.h"
+#include "util/jobs.h"
 
 enum { PAIRS_IN_TURN = 2, PARTS = 2, ROOMS = 8 };
 enum {
@@ -538,13 +538,13 @@ struct sampled_multisim *sampled_multisim_new(const struct machine *machine, uin
                                               struct multisim_draw draw, struct error *error) {
     struct sampled_multisim *multisim = calloc(1, sizeof *multisim);
     uint32_t pair = MULTISIM_CATEGORIES;
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t processors = jobs_processors();
     if (!multisim)
         return error_null(error, "out of memory for what is simulated again");
     multisim->machine = *machine;
     multisim->ideal = ideal;
     multisim->draw = draw;
-    multisim->threads = processors < 1 ? 1 : processors < THREADS ? (uint32_t)processors : THREADS;
+    multisim->threads = processors < THREADS ? processors : THREADS;
     for (uint32_t a = 0; a < MULTISIM_CATEGORIES; a++) {
         multisim->sets[a] = 1u << a;
         for (uint32_t b = a + 1; b < MULTISIM_CATEGORIES; b++)

@@ -12,13 +12,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "simulate/element_layout.h"
 #include "simulate/run_state.h"
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/counters.h"
+#include "util/jobs.h"
 #include "util/order.h"
 
 static bool check_paths(const struct simulation_state *run) {
@@ -335,7 +335,7 @@ static bool run_trace(struct simulation_state *run, struct selector *selector,
 /* Reading and predecoding, the pipeline, and attribution each on a thread, where there is a second
  * processor. */
 static bool start_threads(struct simulation_state *run, struct error *error) {
-    if (run->options->one_thread || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+    if (run->options->one_thread || jobs_processors() < 2)
         return true;
     return (run->pipeline = executor_new("pipeline", error)) &&
            (run->attribution = executor_new("attribution", error));

@@ -6,10 +6,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "isa/memo.h"
 #include "simulate/line_traffic.h"
+#include "util/jobs.h"
 
 enum { MOST_WORKERS = 8, TELL_NS = 50000000 };
 
@@ -151,9 +151,8 @@ static void tell(struct variants *all) {
 }
 
 static size_t workers_for(size_t count) {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t workers = processors < 1 ? 1 : (size_t)processors;
-    workers = workers > MOST_WORKERS ? MOST_WORKERS : workers;
+    const uint32_t processors = jobs_processors();
+    const size_t workers = processors > MOST_WORKERS ? MOST_WORKERS : processors;
     return workers > count ? count : workers;
 }
 

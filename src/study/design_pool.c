@@ -3,10 +3,10 @@
  * study/layouts.c). */
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "study/design_kept.h"
 #include "study/design_pool.h"
+#include "util/jobs.h"
 
 enum { WORKERS_MOST = 64, LOOK_AGAIN_NANOSECONDS = 100000000 };
 
@@ -115,8 +115,7 @@ static void await_workers(struct pool *pool) {
 }
 
 static uint32_t jobs_of(const struct design *design, size_t open) {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint32_t wanted = design->jobs ? design->jobs : processors > 1 ? (uint32_t)processors : 1;
+    const uint32_t wanted = jobs_or_processors(design->jobs);
     const uint32_t jobs = wanted < open ? wanted : (uint32_t)open;
     return jobs < WORKERS_MOST ? jobs : WORKERS_MOST;
 }

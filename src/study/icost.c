@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "study/temporary.h"
 #include "util/clock.h"
+#include "util/jobs.h"
 
 enum { CATEGORIES = GRAPH_CATEGORIES };
 
@@ -193,8 +193,8 @@ static bool read_program(struct icost_study *icost, struct icost_program *progra
     const struct shotgun_choice *choice = icost->request->shotgun;
     const struct pieces_choice *pieces = icost->request->pieces;
     struct shotgun *shotgun = NULL;
-    if (choice->wanted && !(shotgun = shotgun_new(icost->machine, &choice->options,
-                                                  sysconf(_SC_NPROCESSORS_ONLN) > 1, error)))
+    if (choice->wanted &&
+        !(shotgun = shotgun_new(icost->machine, &choice->options, jobs_processors() > 1, error)))
         return false;
     struct category_choice *own = icost->request->category;
     if (own->placed &&

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/command_path.h"
+#include "util/jobs.h"
 
 enum { LOOK_AGAIN_NANOSECONDS = 100000000 };
 
@@ -94,8 +95,7 @@ static void await_workers(struct pool *pool) {
 }
 
 static uint32_t jobs_of(const struct layouts_run *run) {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint32_t wanted = run->jobs ? run->jobs : processors > 1 ? (uint32_t)processors : 1;
+    const uint32_t wanted = jobs_or_processors(run->jobs);
     const uint32_t runs = run->count * run->input_count;
     const uint32_t jobs = wanted < runs ? wanted : runs;
     return jobs < WORKERS_MOST ? jobs : WORKERS_MOST;

@@ -4,18 +4,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "study/layouts_pool.h"
+#include "study/layouts_parts.h"
 #include "study/relinked.h"
 #include "study/temporary.h"
 #include "util/file_name.h"
 #include "util/text.h"
 
-static bool hand_over(struct pool *pool, const struct layout_result *result, struct error *error) {
-    struct layouts_run *run = pool->run;
-    pthread_mutex_lock(&pool->lock);
-    const bool good = pool->failed || run->take(run->context, result, error);
-    run->taken[result->input] += good && !pool->failed;
-    pthread_mutex_unlock(&pool->lock);
+static bool hand_over(struct layouts *layouts, const struct layout_result *result,
+                      struct error *error) {
+    struct layouts_run *run = layouts->run;
+    pthread_mutex_lock(&layouts->lock);
+    const bool good = layouts->failed || run->take(run->context, result, error);
+    run->taken[result->input] += good && !layouts->failed;
+    pthread_mutex_unlock(&layouts->lock);
     return good;
 }
 
@@ -27,27 +28,28 @@ static char *join_words(char *const *words) {
     return file ? text_printer_end(&printer) : NULL;
 }
 
-static bool simulate_in_one_pass(struct worker *worker, const struct input_options *input,
+static bool simulate_in_one_pass(struct layouts *layouts, struct watch *watch,
+                                 const struct input_options *input,
                                  const struct layout_result *which, struct error *error) {
-    const struct layouts_run *run = worker->pool->run;
-    struct simulated_run study = {.watch = &worker->watch,
+    const struct layouts_run *run = layouts->run;
+    struct simulated_run study = {.watch = watch,
                                   .input = input,
                                   .machines = run->machines,
                                   .threads = run->threads,
-                                  .code_stays = !worker->pool->moves_code};
+                                  .code_stays = !layouts->moves_code};
     struct code_placement placement = {.moved = NULL};
-    if (worker->pool->moves_code && which->layout) {
+    if (layouts->moves_code && which->layout) {
         study.placement = &placement;
-        if (!code_placement_make(&worker->pool->programs[which->input], which->layout, &placement))
+        if (!code_placement_make(&layouts->programs[which->input], which->layout, &placement))
             return error_set(error, "out of memory for functions elsewhere");
     }
     study.options.sampling =
-        worker->pool->roads[which->input].sampled ? sampling_default() : sampling_everything();
+        layouts->roads[which->input].sampled ? sampling_default() : sampling_everything();
     study.options.ideal = run->ideal;
     int failed = 0;
     bool good =
         simulated_run_open(&study, &failed, error) && simulated_run_go(&study, &failed, error);
-    if (good && !worker->watch.signal) {
+    if (good && !watch->signal) {
         const struct layout_result result = {.input = which->input,
                                              .layout = which->layout,
                                              .simulation = &study.simulation,
@@ -58,29 +60,28 @@ static bool simulate_in_one_pass(struct worker *worker, const struct input_optio
                                              .limited = input->limit || trace_is_cut(study.trace),
                                              .exit = simulated_run_exit(&study),
                                              .trace = study.trace};
-        good = hand_over(worker->pool, &result, error);
+        good = hand_over(layouts, &result, error);
     }
     if (failed)
-        worker->pool->run->failed = failed;
+        layouts->run->failed = failed;
     simulated_run_free(&study);
     code_placement_free(&placement);
     return good;
 }
 
 /* Both outputs go nowhere, but that layout 0 keeps standard error. */
-static bool run_muted(struct worker *worker, struct input_options *input,
+static bool run_muted(struct layouts *layouts, struct watch *watch, struct input_options *input,
                       const struct layout_result *result, struct error *error) {
-    struct pool *pool = worker->pool;
     struct muted_output muted = {0};
-    const int descriptor = kept_input_again(&pool->kept, error);
+    const int descriptor = kept_input_again(&layouts->kept, error);
     bool good = descriptor >= 0 && muted_output_open(&muted, error);
     input->layout = result->layout;
     input->descriptors[0] = descriptor;
     if (good) {
         input->descriptors[1] = muted.files[0];
         input->descriptors[2] =
-            result->layout || pool->roads[result->input].told ? muted.files[1] : 0;
-        good = simulate_in_one_pass(worker, input, result, error);
+            result->layout || layouts->roads[result->input].told ? muted.files[1] : 0;
+        good = simulate_in_one_pass(layouts, watch, input, result, error);
     }
     muted_output_close(&muted);
     if (descriptor > 0)
@@ -89,35 +90,35 @@ static bool run_muted(struct worker *worker, struct input_options *input,
 }
 
 /* The program of the command, linked anew into a folder of its own, under its own name. */
-static bool run_relinked(struct worker *worker, struct input_options *input,
+static bool run_relinked(struct layouts *layouts, struct watch *watch, struct input_options *input,
                          const struct layout_result *result, struct error *error) {
-    const char *command = worker->pool->run->relinks[result->input];
+    const char *command = layouts->run->relinks[result->input];
     size_t count = 0;
     while (input->command[count])
         count++;
-    char *folder = temporary_folder(&worker->watch.temporaries, error), *program = NULL;
+    char *folder = temporary_folder(&watch->temporaries, error), *program = NULL;
     char **words = calloc(count + 1, sizeof *words), *joined = join_words(input->command);
     bool good = folder != NULL;
     if (good && (!words || !joined ||
                  asprintf(&program, "%s/%s", folder, file_base_name(input->command[0])) < 0))
         good = error_set(error, "out of memory for a program");
-    good = good && relinked(command, program, result->layout, &worker->watch, error);
+    good = good && relinked(command, program, result->layout, watch, error);
     if (good) {
         memcpy(words, input->command, count * sizeof *words);
         words[0] = program;
         input->command = words;
         const struct layout_result named = {
             .input = result->input, .layout = result->layout, .command = joined};
-        good = run_muted(worker, input, &named, error);
+        good = run_muted(layouts, watch, input, &named, error);
     }
-    temporary_remove(&worker->watch.temporaries, folder);
+    temporary_remove(&watch->temporaries, folder);
     free(program);
     free(joined);
     free(words);
     return good;
 }
 
-static bool take_regions(struct worker *worker, const struct explanation *explanation,
+static bool take_regions(struct layouts *layouts, const struct explanation *explanation,
                          const struct simulation *simulation, const struct code *code,
                          const struct layout_result *which, struct error *error) {
     const struct trace *trace = explanation_trace(explanation);
@@ -131,41 +132,52 @@ static bool take_regions(struct worker *worker, const struct explanation *explan
                                          .exit = trace_exit_status(trace),
                                          .trace = which->layout ? NULL : trace,
                                          .explanation = which->layout ? NULL : explanation};
-    return hand_over(worker->pool, &result, error);
+    return hand_over(layouts, &result, error);
 }
 
 /* Under layout 0 this has been done. */
-static bool repeat_regions(struct worker *worker, struct explanation *explanation,
-                           const struct layout_result *result, struct error *error) {
-    struct pool *pool = worker->pool;
+static bool repeat_regions(struct layouts *layouts, struct watch *watch,
+                           struct explanation *explanation, const struct layout_result *result,
+                           struct error *error) {
     if (!result->layout) {
         struct simulation simulation;
         const struct code *code;
         explanation_result(explanation, &simulation, &code);
-        const bool good = take_regions(worker, explanation, &simulation, code, result, error);
+        const bool good = take_regions(layouts, explanation, &simulation, code, result, error);
         simulation_free(&simulation);
         return good;
     }
     struct explanation_repetition repetition = {
-        .watch = &worker->watch, .layout = result->layout, .input = &pool->kept};
+        .watch = watch, .layout = result->layout, .input = &layouts->kept};
     bool good = explanation_repeat(explanation, &repetition, error);
-    if (good && !repetition.diverged && !worker->watch.signal)
-        good = take_regions(worker, explanation, &repetition.simulation, repetition.code, result,
+    if (good && !repetition.diverged && !watch->signal)
+        good = take_regions(layouts, explanation, &repetition.simulation, repetition.code, result,
                             error);
-    pthread_mutex_lock(&pool->lock);
-    pool->run->lost += good && repetition.diverged;
-    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_lock(&layouts->lock);
+    layouts->run->lost += good && repetition.diverged;
+    pthread_mutex_unlock(&layouts->lock);
     explanation_repetition_free(&repetition);
     return good;
 }
 
-bool layouts_make_run(struct worker *worker, uint32_t number, struct error *error) {
-    struct pool *pool = worker->pool;
-    const struct layout_result result = {.input = number % pool->run->input_count,
-                                         .layout = number / pool->run->input_count};
-    struct explanation *explanation = pool->roads[result.input].explanation;
-    struct input_options input = pool->run->inputs[result.input];
-    return explanation                        ? repeat_regions(worker, explanation, &result, error)
-           : pool->run->relinks[result.input] ? run_relinked(worker, &input, &result, error)
-                                              : run_muted(worker, &input, &result, error);
+static bool make(struct layouts *layouts, const struct layout_result *result, struct watch *watch,
+                 struct error *error) {
+    struct explanation *explanation = layouts->roads[result->input].explanation;
+    struct input_options input = layouts->run->inputs[result->input];
+    return explanation ? repeat_regions(layouts, watch, explanation, result, error)
+           : layouts->run->relinks[result->input]
+               ? run_relinked(layouts, watch, &input, result, error)
+               : run_muted(layouts, watch, &input, result, error);
+}
+
+bool layouts_make_run(void *context, size_t number, struct watch *watch, struct error *error) {
+    struct layouts *layouts = context;
+    const uint32_t inputs = layouts->run->input_count;
+    const struct layout_result result = {.input = (unsigned)(number % inputs),
+                                         .layout = (uint32_t)(number / inputs)};
+    const bool good = make(layouts, &result, watch, error);
+    pthread_mutex_lock(&layouts->lock);
+    layouts->failed |= !good;
+    pthread_mutex_unlock(&layouts->lock);
+    return good;
 }

@@ -1,0 +1,25 @@
+/* Items of work, numbered from 0, some at once. A pool of threads does them in their order, each
+ * thread with a watch of its own; the caller's thread waits for them, shows how far they are, and
+ * hands an interrupt on. */
+#pragma once
+
+#include <stdint.h>
+
+#include "study/study.h"
+
+struct pool_work {
+    struct watch *watch; /* of the caller's thread: once it is interrupted, no item is begun */
+    const char *label;   /* of progress, in instructions */
+    size_t count;        /* items */
+    uint32_t jobs;       /* at once; 0: one for each processor */
+    /* Instructions of an item, as known before it is begun. NULL: all items are taken to be as long
+     * as those that have ended. */
+    uint64_t (*size)(void *context, size_t number);
+    /* On any thread. False with an error: no further item is begun, and those under way are
+     * interrupted. */
+    bool (*item)(void *context, size_t number, struct watch *watch, struct error *error);
+    void *context;
+};
+
+/* False with the error of the first item that failed. */
+bool pool_run(const struct pool_work *work, struct error *error);

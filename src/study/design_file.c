@@ -1,132 +1,74 @@
 #include "study/design_file.h"
 
-#include <errno.h>
-#include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "study/ini_file.h"
 #include "util/array.h"
 
-struct reading {
-    struct design_file *design;
-    struct error *error;
-    int line;
-    FILE *file;
-    bool failed; /* by an error of ours, of that line */
-};
-
-static int fail(struct reading *reading) {
-    reading->failed = true;
-    return 0;
-}
-
-static int no_memory(struct reading *reading) {
-    error_set(reading->error, "out of memory");
-    return fail(reading);
-}
-
-static int take_program(struct reading *reading, const char *name, const char *key,
-                        const char *value) {
-    struct design_file *design = reading->design;
-    if (strcmp(key, "command") != 0) {
-        error_set(reading->error, "%.100s: a [program] has its command alone", key);
-        return fail(reading);
-    }
-    if (any_where(i, design->program_count, !strcmp(design->programs[i].name, name))) {
-        error_set(reading->error, "[program %.100s] is there twice", name);
-        return fail(reading);
-    }
-    if (design->program_count == DESIGN_FILE_PROGRAMS) {
-        error_set(reading->error, "more than %d programs", DESIGN_FILE_PROGRAMS);
-        return fail(reading);
-    }
+static bool take_program(struct design_file *design, const char *name, const char *key,
+                         const char *value, struct error *error) {
+    if (strcmp(key, "command") != 0)
+        return error_set(error, "%.100s: a [program] has its command alone", key);
+    if (any_where(i, design->program_count, !strcmp(design->programs[i].name, name)))
+        return error_set(error, "[program %.100s] is there twice", name);
+    if (design->program_count == DESIGN_FILE_PROGRAMS)
+        return error_set(error, "more than %d programs", DESIGN_FILE_PROGRAMS);
     struct design_file_program *program = &design->programs[design->program_count++];
     program->name = strdup(name);
     program->command = strdup(value);
-    return program->name && program->command ? 1 : no_memory(reading);
+    return (program->name && program->command) || error_set(error, "out of memory");
 }
 
-static int take_sweep(struct reading *reading, const char *key, const char *value) {
-    char **at = !strcmp(key, "machine") ? &reading->design->machines
-                : !strcmp(key, "cost")  ? &reading->design->cost
+static bool take_sweep(struct design_file *design, const char *key, const char *value,
+                       struct error *error) {
+    char **at = !strcmp(key, "machine") ? &design->machines
+                : !strcmp(key, "cost")  ? &design->cost
                                         : NULL;
-    if (!at || *at) {
-        error_set(reading->error, at ? "%.100s is there twice" : "%.100s: one of machine, cost",
-                  key);
-        return fail(reading);
-    }
+    if (!at || *at)
+        return error_set(error, at ? "%.100s is there twice" : "%.100s: one of machine, cost", key);
     *at = strdup(value);
-    return *at ? 1 : no_memory(reading);
+    return *at || error_set(error, "out of memory");
 }
 
-static int take_setting(struct reading *reading, const char *key, const char *value) {
-    struct design_file *design = reading->design;
-    if (design->setting_count == DESIGN_FILE_SETTINGS) {
-        error_set(reading->error, "more than %d keys", DESIGN_FILE_SETTINGS);
-        return fail(reading);
-    }
+static bool take_setting(struct design_file *design, const char *key, const char *value,
+                         struct error *error) {
+    if (design->setting_count == DESIGN_FILE_SETTINGS)
+        return error_set(error, "more than %d keys", DESIGN_FILE_SETTINGS);
     char **at = &design->settings[design->setting_count];
     if (asprintf(at, "%s=%s", key, value) < 0) {
         *at = NULL;
-        return no_memory(reading);
+        return error_set(error, "out of memory");
     }
     design->setting_count++;
-    return 1;
+    return true;
 }
 
-static int handle_key(void *context, const char *section, const char *key, const char *value) {
+static bool take(void *context, const char *section, const char *key, const char *value,
+                 struct error *error) {
     static const char PROGRAM[] = "program ";
-    struct reading *reading = context;
-    if (!*value) {
-        error_set(reading->error, "%.100s is empty", key);
-        return fail(reading);
-    }
+    struct design_file *design = context;
+    if (!*value)
+        return error_set(error, "%.100s is empty", key);
     if (!strncmp(section, PROGRAM, sizeof PROGRAM - 1)) {
         const char *name = section + sizeof PROGRAM - 1;
         name += strspn(name, " \t");
         if (*name && value[strspn(value, " ")])
-            return take_program(reading, name, key, value);
+            return take_program(design, name, key, value, error);
     }
     if (!strcmp(section, "sweep"))
-        return take_sweep(reading, key, value);
+        return take_sweep(design, key, value, error);
     if (!strcmp(section, "set"))
-        return take_setting(reading, key, value);
-    error_set(reading->error, "[%.100s]: one of [program NAME], [sweep], [set]", section);
-    return fail(reading);
-}
-
-static char *next_line(char *line, int size, void *context) {
-    struct reading *reading = context;
-    reading->line++;
-    if (!fgets(line, size, reading->file))
-        return NULL;
-    if (strlen(line) + 1 == (size_t)size && line[size - 2] != '\n') {
-        error_set(reading->error, "longer than %d bytes", size - 2);
-        reading->failed = true;
-        return NULL;
-    }
-    return line;
+        return take_setting(design, key, value, error);
+    return error_set(error, "[%.100s]: one of [program NAME], [sweep], [set]", section);
 }
 
 bool design_file_read(struct design_file *design, const char *path, struct error *error) {
-    struct reading reading = {.design = design, .error = error, .file = fopen(path, "re")};
+    const struct ini_file file = {
+        .path = path, .section = "section", .take = take, .context = design};
     *design = (struct design_file){0};
-    if (!reading.file)
-        return error_errno(error, "%.200s", path);
-    const int line = ini_parse_stream(next_line, &reading, handle_key, &reading);
-    const bool unread = ferror(reading.file);
-    const int number = errno;
-    fclose(reading.file);
-    errno = number;
-    if (unread)
-        return error_errno(error, "%.200s", path);
-    if (reading.failed)
-        return error_prefix(error, "%.200s:%d", path, line > 0 ? line : reading.line);
-    if (line)
-        return error_set(error, "%.200s:%d: neither [section], key = value nor ; comment", path,
-                         line > 0 ? line : reading.line);
-    return true;
+    return ini_file_read(&file, error);
 }
 
 void design_file_free(struct design_file *design) {

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -12,6 +11,7 @@
 
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/spawn.h"
 #include "util/text.h"
 
 enum { MOST_SAID = 64 << 20, PIECE = 1 << 16, ENDS = 2, LOOK_AGAIN_NANOSECONDS = 5000000 };
@@ -32,29 +32,6 @@ void last_line(const char *text, size_t size, char *line, size_t room) {
     const size_t length = end - from < room - 1 ? end - from : room - 1;
     memcpy(line, text + from, length);
     line[length] = 0;
-}
-
-static int start(const char *const *words, int outputs[ENDS], pid_t *child) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, defaults;
-    sigemptyset(&none);
-    sigfillset(&defaults);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETPGROUP);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, outputs[0], STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, outputs[1], STDERR_FILENO);
-    const int reason =
-        posix_spawnp(child, words[0], &actions, &attributes, (char *const *)words, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return reason;
 }
 
 /* False: too much, or out of memory. */
@@ -118,7 +95,7 @@ static bool run(struct outside *outside, struct stream streams[ENDS], const char
         close(out[1]);
         return error_errno(error, "%s", words[0]);
     }
-    errno = start(words, (int[ENDS]){out[1], err[1]}, &child);
+    errno = spawn((char *const *)words, out[1], err[1], &child);
     const bool started = !errno || error_errno(error, "cannot run %s", words[0]);
     close(out[1]);
     close(err[1]);

@@ -1,9 +1,7 @@
 #include "study/relinked.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 #include <unistd.h>
 
 #include "util/random.h"
+#include "util/spawn.h"
 
 /* ---- words ---- */
 
@@ -90,28 +89,6 @@ void relinking_free_words(char **words) {
 
 enum { LOOK_AGAIN_NANOSECONDS = 5000000, TURNS_TO_END = 200 };
 
-/* 0, or errno. This thread takes no signals; the command does, in a process group of its own. */
-static int start(char **words, pid_t *child) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, defaults;
-    sigemptyset(&none);
-    sigfillset(&defaults);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETPGROUP);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    const int reason = posix_spawnp(child, words[0], &actions, &attributes, words, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return reason;
-}
-
 /* 0, or errno. After an interrupt it is asked to end, and a second later it and all that it started
  * are killed. */
 static int await(pid_t child, const struct watch *watch, int *status) {
@@ -130,7 +107,7 @@ static int await(pid_t child, const struct watch *watch, int *status) {
 
 static int run(char **words, const struct watch *watch, int *status) {
     pid_t child;
-    const int reason = start(words, &child);
+    const int reason = spawn(words, -1, -1, &child);
     return reason ? reason : await(child, watch, status);
 }
 

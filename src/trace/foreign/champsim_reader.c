@@ -384,16 +384,7 @@ static int add_insn(struct reader *reader, struct error *error) {
 
 /* ---- items ---- */
 
-enum {
-    STAGE_HEADER,
-    STAGE_PROCESS,
-    STAGE_IMAGE,
-    STAGE_DATA,
-    STAGE_THREAD_END,
-    STAGE_NOTES,
-    STAGE_END,
-    STAGE_DONE
-};
+enum { STAGE_DATA = FOREIGN_BEGUN, STAGE_THREAD_END, STAGE_NOTES, STAGE_END, STAGE_DONE };
 
 static const char *const LACKS[] = {
     ("the trace is ChampSim's: it has no machine code, so any work on registers counts as one "
@@ -465,31 +456,12 @@ static int next_data(struct reader *reader, struct item *item, struct error *err
 
 static int next(void *context, struct item *item, struct error *error) {
     struct reader *reader = context;
+    if (reader->stage < FOREIGN_BEGUN) {
+        *item = foreign_beginning(reader->stage++, unpack_path(reader->unpack), "ChampSim trace",
+                                  CHAMPSIM_IMAGE);
+        return 1;
+    }
     switch (reader->stage) {
-    case STAGE_HEADER:
-        reader->stage++;
-        *item = (struct item){.kind = ITEM_HEADER,
-                              .header = {.isa = ISA_X86_64,
-                                         .command = unpack_path(reader->unpack),
-                                         .host = "ChampSim trace",
-                                         .addresses = true}};
-        return 1;
-    case STAGE_PROCESS:
-        reader->stage++;
-        *item = (struct item){.kind = ITEM_PROCESS,
-                              .process = {.parent = UINT32_MAX,
-                                          .forker = UINT32_MAX,
-                                          .known = UINT32_MAX,
-                                          .command = unpack_path(reader->unpack),
-                                          .executable = CHAMPSIM_IMAGE,
-                                          .traced = true}};
-        return 1;
-    case STAGE_IMAGE:
-        reader->stage++;
-        *item = (struct item){
-            .kind = ITEM_IMAGE,
-            .image = {.path = CHAMPSIM_IMAGE, .kind = CODE_IMAGE_ANONYMOUS, .end = UINT64_MAX}};
-        return 1;
     case STAGE_DATA: {
         const int status = next_data(reader, item, error);
         if (status)

@@ -252,38 +252,18 @@ static bool found_note(struct reader *reader, uint32_t number) {
     }
 }
 
-enum { STAGE_HEADER, STAGE_PROCESS, STAGE_IMAGE, STAGE_DATA, STAGE_FINISH, STAGE_NOTES, STAGE_END };
+enum { STAGE_DATA = FOREIGN_BEGUN, STAGE_FINISH, STAGE_NOTES, STAGE_END };
 enum { NOTE_COUNT = 7 };
 
 static int next(void *context, struct item *item, struct error *error) {
     struct reader *reader = context;
-    const char *path = unpack_path(reader->unpack);
     int status;
+    if (reader->stage < FOREIGN_BEGUN) {
+        *item = foreign_beginning(reader->stage++, unpack_path(reader->unpack),
+                                  "DynamoRIO drmemtrace", DRMEMTRACE_IMAGE);
+        return 1;
+    }
     switch (reader->stage) {
-    case STAGE_HEADER:
-        reader->stage++;
-        *item = (struct item){.kind = ITEM_HEADER,
-                              .header = {.isa = ISA_X86_64,
-                                         .command = path,
-                                         .host = "DynamoRIO drmemtrace",
-                                         .addresses = true}};
-        return 1;
-    case STAGE_PROCESS:
-        reader->stage++;
-        *item = (struct item){.kind = ITEM_PROCESS,
-                              .process = {.parent = UINT32_MAX,
-                                          .forker = UINT32_MAX,
-                                          .known = UINT32_MAX,
-                                          .command = path,
-                                          .executable = DRMEMTRACE_IMAGE,
-                                          .traced = true}};
-        return 1;
-    case STAGE_IMAGE:
-        reader->stage++;
-        *item = (struct item){
-            .kind = ITEM_IMAGE,
-            .image = {.path = DRMEMTRACE_IMAGE, .kind = CODE_IMAGE_ANONYMOUS, .end = UINT64_MAX}};
-        return 1;
     case STAGE_DATA:
         if ((status = next_data(reader, item, error)))
             return status;

@@ -16,3 +16,20 @@ bool foreign_source_open(struct unpack *unpack, struct item_source *source, stru
     unpack_close(unpack);
     return false;
 }
+
+struct item foreign_beginning(int stage, const char *path, const char *host, const char *image) {
+    if (stage == FOREIGN_HEADER)
+        return (struct item){
+            .kind = ITEM_HEADER,
+            .header = {.isa = ISA_X86_64, .command = path, .host = host, .addresses = true}};
+    if (stage == FOREIGN_PROCESS)
+        return (struct item){.kind = ITEM_PROCESS,
+                             .process = {.parent = UINT32_MAX,
+                                         .forker = UINT32_MAX,
+                                         .known = UINT32_MAX,
+                                         .command = path,
+                                         .executable = image,
+                                         .traced = true}};
+    return (struct item){.kind = ITEM_IMAGE,
+                         .image = {.path = image, .kind = CODE_IMAGE_ANONYMOUS, .end = UINT64_MAX}};
+}

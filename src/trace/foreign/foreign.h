@@ -17,3 +17,8 @@ bool drmemtrace_is(const uint8_t *bytes, size_t size);
 /* Take over `unpack`. */
 bool champsim_source_open(struct unpack *unpack, struct item_source *source, struct error *error);
 bool drmemtrace_source_open(struct unpack *unpack, struct item_source *source, struct error *error);
+
+/* The items that each such trace begins with: its header, its process, the image of all code. It is
+ * what `host` recorded. */
+enum { FOREIGN_HEADER, FOREIGN_PROCESS, FOREIGN_IMAGE, FOREIGN_BEGUN };
+struct item foreign_beginning(int stage, const char *path, const char *host, const char *image);

@@ -3,8 +3,15 @@
 #include "attribute/tip.h"
 #include "attribute/profiler.h"
 
+/* The offending instruction register: the youngest µop committed, or the one that excepts. An
+ * ordering violation is an exception of the load: squashed with the rest, and executed again. */
+struct offending_instruction {
+    uint64_t uop;
+    uint32_t flags; /* TIP_EXCEPTION, TIP_FLUSH or TIP_MISPREDICTED; 0: none of them */
+};
+
 /* What OIR Update has written by this cycle (Fig. A.5). */
-struct offending_instruction offending_instruction(const struct commit_view *view) {
+static struct offending_instruction offending_instruction(const struct commit_view *view) {
     if (view->squashed)
         return (struct offending_instruction){view->uops[0], TIP_EXCEPTION};
     uint32_t flags = 0;

@@ -16,14 +16,6 @@ enum tip_flags {
     TIP_FRONT_END = 1 << 4 /* the ROB was empty, and no flag of the offending instruction set */
 };
 
-/* The offending instruction register: the youngest µop committed, or the one that excepts. An
- * ordering violation is an exception of the load: squashed with the rest, and executed again. */
-struct offending_instruction {
-    uint64_t uop;
-    uint32_t flags; /* TIP_EXCEPTION, TIP_FLUSH or TIP_MISPREDICTED; 0: none of them */
-};
-struct offending_instruction offending_instruction(const struct commit_view *view);
-
 struct tip_registers {
     uint32_t flags;
     unsigned banks, oldest; /* Oldest ID: the bank of the oldest µop */

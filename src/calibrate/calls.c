@@ -154,7 +154,7 @@ static bool find_kinds(struct calibration *calibration, struct error *error) {
 }
 
 static bool find_far(struct calibration *calibration, struct error *error) {
-    static uint64_t pages[BITS];
+    uint64_t pages[BITS];
     struct kernel_list list = {0};
     for (unsigned i = 0; i < BITS; i++) {
         pages[i] = HOST_KERNELS_AT | UINT64_C(1) << (FIRST_BIT + i);

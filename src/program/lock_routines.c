@@ -165,9 +165,3 @@ bool lock_routine_is_internal(const char *symbol) {
             return true;
     return false;
 }
-
-const char *lock_object_name(enum lock_object object) {
-    static const char *const NAMES[LOCK_OBJECTS] = {
-        "", "mutex", "spin lock", "read-write lock", "condition", "barrier", "semaphore", "thread"};
-    return object < LOCK_OBJECTS ? NAMES[object] : "";
-}

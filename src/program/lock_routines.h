@@ -48,5 +48,3 @@ struct lock_routine lock_routine_of(const char *symbol);
 /* Whether a routine's atomic operations are glibc's own business: memory, stacks and numbers of
  * threads. In which order threads come to them orders nothing that the program sees. */
 bool lock_routine_is_internal(const char *symbol);
-
-const char *lock_object_name(enum lock_object object); /* "mutex", "read-write lock"; or "" */

@@ -7,6 +7,8 @@
 
 #include "util/order.h"
 
+static const double LATE_SHARE = 0.01;
+
 /* ---- causes ---- */
 
 char annotation_letter(enum stall_cause cause) {
@@ -54,10 +56,10 @@ double annotation_stall(const struct annotation *annotation, uint32_t insn) {
     return executions > 0 ? stall / executions : 0;
 }
 
-bool annotation_is_slow(const struct annotation *annotation, uint32_t insn) {
+/* Of late samples: whether the instruction has so much of the time that its causes are told. */
+static bool is_slow(const struct annotation *annotation, uint32_t insn) {
     const struct late *late = &annotation->input.analysis->late;
-    return late->used && late->insns[insn].likely >= ANNOTATION_LATE_SHARE * late->total &&
-           late->total > 0;
+    return late->used && late->insns[insn].likely >= LATE_SHARE * late->total && late->total > 0;
 }
 
 /* All causes that are not excluded. */
@@ -65,7 +67,7 @@ static const char *late_bubble(const struct annotation *annotation, uint32_t ins
                                char letters[ANNOTATION_LETTERS]) {
     size_t count, used = 0;
     const enum stall_cause *causes = annotation_dynamic_causes(&count);
-    if (annotation_is_slow(annotation, insn)) {
+    if (is_slow(annotation, insn)) {
         for (size_t i = 0; i < count; i++)
             if (annotation->input.analysis->late.causes[insn] & 1U << causes[i])
                 letters[used++] = annotation_letter(causes[i]);
@@ -123,7 +125,7 @@ void annotation_blamed(const struct annotation *annotation, uint32_t insn,
     const struct static_stall *stall = annotation_static_stalls(annotation, insn, &stalls);
     *count = 0;
     if (annotation_is_late(annotation)
-            ? annotation_is_slow(annotation, insn)
+            ? is_slow(annotation, insn)
             : annotation_stall(annotation, insn) >= ANNOTATION_SHOWN_CYCLES)
         for (uint32_t k = culprits->first[insn]; k < culprits->first[insn + 1]; k++)
             blame(annotation, insn, culprits->list[k].blamed, addresses, count);
@@ -150,7 +152,8 @@ void annotation_insn_text(const struct annotation *annotation, uint32_t insn, ch
         snprintf(text + used, size - used, " <%s>", name);
 }
 
-double annotation_true_cycles(const struct annotation *annotation, enum stall_cause cause) {
+/* 0 where the truth is not known. */
+static double true_cycles(const struct annotation *annotation, enum stall_cause cause) {
     const double *stalls = annotation->input.profile->stalls[cause];
     double sum = 0;
     for (size_t i = 0; stalls && i < annotation->input.profile->size; i++)
@@ -162,7 +165,7 @@ const double *annotation_truth(const struct annotation *annotation, double truth
     if (!annotation->input.profile->has_stalls)
         return NULL;
     for (int cause = 0; cause < STALL_CAUSES; cause++)
-        truth[cause] = annotation_true_cycles(annotation, (enum stall_cause)cause);
+        truth[cause] = true_cycles(annotation, (enum stall_cause)cause);
     return truth;
 }
 

@@ -148,9 +148,6 @@ const enum stall_cause *annotation_static_causes(size_t *count);
 static inline bool annotation_is_late(const struct annotation *annotation) {
     return annotation->input.analysis->late.used;
 }
-/* Of late samples: whether the instruction has so much of the time that its causes are told. */
-#define ANNOTATION_LATE_SHARE 0.01
-bool annotation_is_slow(const struct annotation *annotation, uint32_t insn);
 
 /* The bubble of an instruction's dynamic stall: "dwD", "?", "" where it has none that shows. */
 enum { ANNOTATION_LETTERS = STALL_CAUSES + 1 };
@@ -175,10 +172,7 @@ const struct static_stall *annotation_static_stalls(const struct annotation *ann
 void annotation_insn_text(const struct annotation *annotation, uint32_t insn, char *text,
                           size_t size);
 
-/* Cycles by true cause, and of all causes together; 0 where the truth is not known. */
-double annotation_true_cycles(const struct annotation *annotation, enum stall_cause cause);
-
-/* Likewise; `truth`: cycles by true cause, NULL: not known. */
+/* `truth`: cycles by true cause, NULL: not known. */
 void annotation_text_summary(const struct stall_summary *summary, const double *truth, double lost,
                              const char *heading, const struct page *page);
 json_t *annotation_summary_json(const struct stall_summary *summary, const double *truth,

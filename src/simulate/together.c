@@ -361,7 +361,9 @@ static void free_run(struct chip_run *chip) {
     chip_sampling_free(chip);
 }
 
-uint32_t together_slack(const struct machine *machine) {
+/* The slack unless another is asked for: half of the shortest transfer of a line, what a request
+ * takes at least to reach the core that has it (docs/results/threads-slack.md). */
+static uint32_t usual_slack(const struct machine *machine) {
     const struct machine_chip *chip = &machine->chip;
     uint32_t shortest = chip->clean_transfer;
     shortest = chip->modified_transfer < shortest ? chip->modified_transfer : shortest;
@@ -380,7 +382,7 @@ bool together_run(struct simulation_state *run, struct error *error) {
         .options = options,
         .result = result,
         .cores = options->cores ? options->cores : machine->chip.cores,
-        .slack = options->slack ? options->slack : together_slack(machine),
+        .slack = options->slack ? options->slack : usual_slack(machine),
         .turn = options->turn ? options->turn : (uint64_t)(TOGETHER_TURN_SECONDS * hz),
         .cycles_per_ns = machine->clock_ghz,
         .wake_latency = (uint64_t)(machine->chip.wake_latency * machine->clock_ghz),

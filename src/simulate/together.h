@@ -60,7 +60,7 @@ struct work_profile;
 struct together {
     const char *path; /* trace file with addresses; it is read once per thread */
     uint32_t cores;   /* 0: the machine's chip.cores */
-    uint32_t slack;   /* cycles; 0: together_slack() */
+    uint32_t slack;   /* cycles; 0: what is usual for the machine */
     uint64_t turn;    /* cycles; 0: TOGETHER_TURN_SECONDS of the machine's clock */
     const struct together_affinity *affinity; /* of cores that there are; NULL: any core */
     struct together_watch watch;              /* of all processes */
@@ -168,10 +168,6 @@ struct together_result {
     uint64_t wake_calls;    /* that woke a thread, and took chip.wake_cost */
 };
 void together_result_free(struct together_result *result);
-
-/* The slack unless another is asked for: half of the shortest transfer of a line, what a request
- * takes at least to reach the core that has it (docs/results/threads-slack.md). */
-uint32_t together_slack(const struct machine *machine);
 
 struct simulation_state;
 struct error;

@@ -14,9 +14,11 @@
 static void describe(const char *symbol, char *text, size_t size) {
     static const char *const ACTIONS[LOCK_ACTIONS] = {
         "", "acquire", "release", "wait", "signal", "broadcast", "meet", "join", "sleep"};
+    static const char *const OBJECTS[LOCK_OBJECTS] = {
+        "", "mutex", "spin lock", "read-write lock", "condition", "barrier", "semaphore", "thread"};
     struct lock_routine routine = lock_routine_of(symbol);
     snprintf(text, size, "%s%s%s%s%s", ACTIONS[routine.action],
-             routine.action && routine.object ? " " : "", lock_object_name(routine.object),
+             routine.action && routine.object ? " " : "", OBJECTS[routine.object],
              routine.shared ? " shared" : "", routine.may_fail ? " may-fail" : "");
 }
 

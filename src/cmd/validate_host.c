@@ -146,6 +146,7 @@ static void clean_up(void *verb) {
     struct validate_host *host = &job->host;
     report_free(&host->report.report);
     matched_profile_free(&host->matched);
+    host_runs_free(&host->measured);
     explain_free(&host->explain);
     kept_input_free(&host->input);
     temporary_remove(&verb_watch.temporaries, host->folder);

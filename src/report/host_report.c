@@ -60,12 +60,27 @@ static bool add_samples(struct host_report *report) {
     return good;
 }
 
+/* Beyond what interrupts and a frequency that changes make of it. */
+#define NEIGHBOUR_SEEN 1.1
+
+static bool add_neighbour(struct host_report *report) {
+    const double slowdown = host_neighbour_slowdown(&report->runs->neighbour);
+    if (!(slowdown > NEIGHBOUR_SEEN))
+        return true;
+    return report_note(&report->report,
+                       "another thread of this core was at work, of another program or another "
+                       "virtual machine: beside the runs independent additions took %.2f times as "
+                       "long as at best, so that code with many instructions a cycle is measured "
+                       "too long; a chain of additions, the clock, does not feel it",
+                       slowdown);
+}
+
 bool host_report_add_worth(struct host_report *report) {
     struct report *notes = &report->report;
     bool good = true;
     if (notes->partial)
         good &= report_note(notes, "PARTIAL: interrupted before all of it was measured");
-    good &= add_simulated(report) && add_samples(report);
+    good &= add_neighbour(report) && add_simulated(report) && add_samples(report);
     good &= report_note(notes, "not compared: time in the kernel, and what its system calls, page "
                                "faults and interrupts leave in caches and predictors; the "
                                "simulation has user code alone");
@@ -181,11 +196,12 @@ bool host_report_json(const struct host_report *report, FILE *file, struct error
     for (uint32_t i = 0; i < report->runs->count; i++)
         json_array_append_new(runs, run_json(&report->runs->runs[i]));
     json_t *object = json_pack(
-        "{s:o, s:o, s:o, s:f, s:o, s:b, s:s, s:o, s:o, s:I, s:o, s:I, s:o, s:o, s:o}", "verb",
+        "{s:o, s:o, s:o, s:f, s:o, s:b, s:s, s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o, s:o}", "verb",
         json_text(report->report.verb), "program", json_text(report->report.program), "machine",
         json_text(report->report.machine->name), "clock_ghz", report->report.machine->clock_ghz,
         "ideal", json_ideal(report->report.ideal), "partial", report->report.partial, "reference",
-        "host", "runs", runs, "measured", run_json(least_run(report)), "cycles",
+        "host", "runs", runs, "measured", run_json(least_run(report)), "slowdown_beside",
+        json_number(host_neighbour_slowdown(&report->runs->neighbour)), "cycles",
         (json_int_t)simulation->cycles, "interval",
         half < 0 ? json_null() : json_real(half / (double)simulation->cycles), "instructions",
         (json_int_t)simulation->instructions, "cycles_error",

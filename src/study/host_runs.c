@@ -135,9 +135,11 @@ bool host_runs_go(struct host_runs *runs, const struct host_runs_request *reques
     struct error unsampled;
     double clocks[HOST_RUNS_MOST + 1];
     bool good = host_frequency(&clocks[0], error);
+    host_neighbour_look(&runs->neighbour);
     watch_begin(request->watch, "measuring", "runs", 2 * request->runs);
     for (uint32_t i = 0; good && i < request->runs && !request->watch->signal; i++) {
         good = time_run(runs, request, &clocks[runs->count + 1], exec_status, error);
+        host_neighbour_look(&runs->neighbour);
         watch_progress(request->watch, i + 1);
     }
     if (good)
@@ -151,4 +153,8 @@ bool host_runs_go(struct host_runs *runs, const struct host_runs_request *reques
     }
     watch_end(request->watch);
     return good && (runs->count || error_set(error, "interrupted before a run was measured"));
+}
+
+void host_runs_free(struct host_runs *runs) {
+    host_neighbour_free(&runs->neighbour);
 }

@@ -2,6 +2,7 @@
  * with samples, which cost time themselves. Its output goes nowhere. */
 #pragma once
 
+#include "host/neighbour.h"
 #include "study/kept_input.h"
 #include "study/record.h"
 
@@ -27,10 +28,11 @@ struct host_runs {
     struct host_run runs[HOST_RUNS_MOST];
     uint32_t count, least; /* timed; that of the fewest cycles */
     int64_t sessions[HOST_RUNS_MOST];
-    size_t session_count;    /* 0: there are no samples */
-    struct live_event event; /* that was sampled */
-    char unsampled[400];     /* why not; empty: all is well */
-    int status;              /* of the last run, as of waitpid() */
+    size_t session_count;            /* 0: there are no samples */
+    struct live_event event;         /* that was sampled */
+    char unsampled[400];             /* why not; empty: all is well */
+    int status;                      /* of the last run, as of waitpid() */
+    struct host_neighbour neighbour; /* looked for before the first timed run and after each */
 };
 
 /* What follows from the clock as it was read before the first run and after each, runs->count + 1
@@ -42,3 +44,4 @@ void host_runs_conclude(struct host_runs *runs, const double *readings);
  * none at all is. What cannot be sampled is told in `unsampled`. */
 bool host_runs_go(struct host_runs *runs, const struct host_runs_request *request, int *exec_status,
                   struct error *error);
+void host_runs_free(struct host_runs *runs);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 #include "study/host_runs.h"
 
@@ -44,11 +45,25 @@ static void none_was_timed(void **state) {
     assert_int_equal(runs.least, 0);
 }
 
+/* Of 1 1 3 3 the mean is twice the least; 5 was interrupted. */
+static void what_a_neighbour_takes(void **state) {
+    (void)state;
+    struct host_neighbour neighbour = {0};
+    assert_true(isnan(host_neighbour_slowdown(&neighbour)));
+    const double stretches[] = {1, 3, 5, 1, 3};
+    for (int i = 0; i < 5; i++)
+        host_neighbour_add(&neighbour, stretches[i]);
+    assert_true(host_neighbour_slowdown(&neighbour) == 2);
+    host_neighbour_free(&neighbour);
+    assert_true(isnan(host_neighbour_slowdown(&neighbour)));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_clock_that_was_misread_is_left_out),
         cmocka_unit_test(a_clock_that_changed_is_followed),
         cmocka_unit_test(none_was_timed),
+        cmocka_unit_test(what_a_neighbour_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,9 +30,21 @@ static void note_programs(struct report *report, const struct trace *trace) {
                     list, used < sizeof list ? "" : " ...");
 }
 
+/* The emulator raises the signal again that ended the command. */
+static void note_killed(struct report *report, struct trace_exit exit) {
+    const char *what = exit.known && exit.signaled ? sigdescr_np(exit.status) : NULL;
+    if (exit.known && exit.signaled)
+        report_note(
+            report,
+            "signal %d (%s) ended the command; if it ends otherwise by itself, the emulator "
+            "cannot run it",
+            exit.status, what ? what : "unknown");
+}
+
 bool note_trace(struct report *report, const struct trace *trace) {
     for (uint32_t i = 0; i < trace_note_count(trace); i++)
         report_note(report, "%s", trace_note(trace, i));
+    note_killed(report, trace_exit_status(trace));
     uint32_t untraced = 0, traced = 0;
     note_programs(report, trace);
     for (uint32_t i = 0; i < trace_process_count(trace); i++) {

@@ -275,7 +275,7 @@ static uint32_t pair_of(const struct lane *lane, uint32_t number) {
     return MULTISIM_CATEGORIES + (lane->first_pair + number) % MULTISIM_PAIRS;
 }
 
-/* The run that is taken so-manieth. */
+/* The run that is simulated at this place of the order. */
 static uint32_t run_at(uint32_t place) {
     static const uint8_t ORDER[FIRST_PAIR] = {
         AS_IT_IS,           FIRST_CATEGORY + 1, /* dmiss */

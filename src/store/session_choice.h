@@ -30,7 +30,7 @@ struct session_reading {
     struct store_span *spans; /* by session */
     size_t span_count, span_capacity;
     struct build_processes processes;
-    struct sample_choice choice; /* the query's, come to what it means in this store */
+    struct sample_choice choice; /* the query's, with names and times as this store has them */
     size_t sums;                 /* of the sessions */
 };
 /* Epochs that can have such samples; none is an error. session_reading_free() either way. */

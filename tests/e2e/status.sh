@@ -11,6 +11,12 @@ status_is() {
 }
 check "the command's exit status is kept" status_is 7 run sim --limit 10K -- sh -c 'exit 7'
 check "a killed command gives 128 and the signal" status_is 137 run sim --limit 10K -- sh -c 'kill -9 $$'
+killed_is_told() {
+    run sim --limit 10K --json -o "$scratch/killed.json" -- sh -c 'kill -9 $$'
+    grep -q 'signal 9 (Killed) ended the command' "$scratch/killed.json" &&
+        run sim --limit 10K --json -o "$scratch/well.json" -- true && ! grep -q 'ended the command' "$scratch/well.json"
+}
+check "which signal it was" killed_is_told
 check "threads that --stop ends are no failure" \
     status_is 0 run explain --limit 400K --stop -- "$WORKLOADS/x86_64/queue"
 check "explain keeps the exit status too" status_is 3 run explain --machine alpha21164 -- sh -c 'exit 3'

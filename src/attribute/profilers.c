@@ -4,14 +4,15 @@
 
 #include "attribute/profiler.h"
 
-extern const struct profiler software_profiler, dispatch_profiler, lci_profiler, nci_profiler,
-    nci_ilp_profiler, tip_ilp_profiler, tip_profiler, ibs_profiler, spe_profiler, ris_profiler,
-    nci_tea_profiler, tea_profiler;
+#define PROFILER(name) extern const struct profiler name##_profiler;
+#include "attribute/profilers.def"
+#undef PROFILER
 
 const struct profiler *const profilers[] = {
-    &software_profiler, &dispatch_profiler, &lci_profiler, &nci_profiler, &nci_ilp_profiler,
-    &tip_ilp_profiler,  &tip_profiler,      &ibs_profiler, &spe_profiler, &ris_profiler,
-    &nci_tea_profiler,  &tea_profiler,      NULL,
+#define PROFILER(name) &name##_profiler,
+#include "attribute/profilers.def"
+#undef PROFILER
+    NULL,
 };
 
 const struct profiler *profiler_find(const char *name) {

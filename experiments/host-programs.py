@@ -293,9 +293,12 @@ def report(machine, results):
     dates = sorted(result["date"] for result in results)
     loads = [result["load"] for result in results]
     kernel, chase = results[0]["kernel"], results[0]["chase"]
+    additions = [one["additions"] for result in results for one in result["native"]]
+    beside = (f"One thread could do {statistics.median(additions):.1f} independent additions a cycle beside the median run, "
+              f"{max(additions):.1f} beside the best: where it is fewer, another thread of the core was at work.")
     far = ", ".join(f"{size} MiB {cycles:.0f}" for size, cycles in chase.items())
     clock = statistics.median(result["measured"]["clock_ghz"] for result in results)
-    page.write_part("host-programs", "experiments/host-programs.py", machine, f"""{results[0]["processor"]}, {clock:.2f} GHz as measured; culprit's machine `{machine}`; {len(results)} programs, measured from {dates[0]} to {dates[-1]} (UTC), beside a load of {min(loads):.1f} to {max(loads):.1f}. A dependent load of lines in random order took, in cycles and at best: {far}. With a page's first touch {kernel["fault"]} cycles of user time were counted, with a system call {kernel["call"]}.
+    page.write_part("host-programs", "experiments/host-programs.py", machine, f"""{results[0]["processor"]}, {clock:.2f} GHz as measured; culprit's machine `{machine}`; {len(results)} programs, measured from {dates[0]} to {dates[-1]} (UTC), beside a load of {min(loads):.1f} to {max(loads):.1f}. A dependent load of lines in random order took, in cycles and at best: {far}. With a page's first touch {kernel["fault"]} cycles of user time were counted, with a system call {kernel["call"]}. {beside}
 
 {page.table(headings, [summary(name, some) for name, some in groups if some])}
 {by_program(results)}

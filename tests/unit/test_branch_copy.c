@@ -53,9 +53,11 @@ static void copy_answers_alike(struct machine_branch machine) {
 
 static void every_kind_is_copied(void **state) {
     (void)state;
-    static const enum direction_kind KINDS[] = {DIRECTION_BIMODAL, DIRECTION_GSHARE,
-                                                DIRECTION_TOURNAMENT, DIRECTION_TAGE,
-                                                DIRECTION_PERFECT};
+    static const enum direction_kind KINDS[] = {
+#define PREDICTOR(value, word) DIRECTION_##value,
+#include "machine/predictors.def"
+#undef PREDICTOR
+        DIRECTION_PERFECT};
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
         struct machine_branch machine = SMALL;
         machine.direction = KINDS[i];

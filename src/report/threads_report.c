@@ -89,13 +89,17 @@ static double share_of(const uint64_t units[COMPONENT_COUNT], enum component com
     return all ? (double)units[component] / (double)all : 0;
 }
 
+uint64_t threads_slept(const struct together_result *together) {
+    return sum_over(uint64_t, i, together->thread_count,
+                    together->courses[i].critical[COURSE_SLEEPING]);
+}
+
 /* Of the cores' time, that in which the critical path waits for a time to come: whatever else
  * threads do then does not matter. Less than half of it: not told. */
 static double slept_through(const struct threads_report *threads) {
     const struct together_result *together = threads->together;
-    const uint64_t slept = sum_over(uint64_t, i, together->thread_count,
-                                    together->courses[i].critical[COURSE_SLEEPING]);
-    const double share = together->cycles ? (double)slept / (double)together->cycles : 0;
+    const double slept = (double)threads_slept(together);
+    const double share = together->cycles ? slept / (double)together->cycles : 0;
     return share >= 0.5 ? share * threads->speedup.cores : 0;
 }
 

@@ -107,6 +107,9 @@ bool threads_report_build(const struct report *report, uint32_t top, struct thre
                           struct error *error);
 void threads_report_free(struct threads_report *threads);
 
+/* Cycles of the critical path in which it waits for a time to come. */
+uint64_t threads_slept(const struct together_result *together);
+
 /* "lock" */
 const char *wait_reason_name(enum together_reason reason);
 /* "work_locked (critical.c:41)"; "not known". */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "report/report.h"
+#include "report/threads_report.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -130,6 +131,22 @@ static bool waking_worth(struct report *report) {
                        text_plural(calls));
 }
 
+#define MUCH_SLEEP 0.1 /* of the elapsed cycles */
+
+/* The captured run, under the emulator, takes many times as long as the program by itself. */
+static bool sleep_worth(struct report *report) {
+    const struct together_result *together = &report->simulation->together;
+    const double slept = (double)threads_slept(together);
+    if (slept <= MUCH_SLEEP * (double)together->cycles)
+        return true;
+    return report_note(report,
+                       "%s of the elapsed cycles are sleep that others waited for, as often as in "
+                       "the captured run, which took many times as long as the program by itself: "
+                       "a thread that sleeps again and again until another is done slept too "
+                       "often there, and then elapsed is too long (cycles of threads are not)",
+                       text_quantity(slept).s);
+}
+
 /* What threads that were simulated together rest on. */
 static bool together_worth(struct report *report) {
     const struct together_result *together = &report->simulation->together;
@@ -143,6 +160,7 @@ static bool together_worth(struct report *report) {
         "where they are called elapsed",
         threads, text_plural(threads));
     good &= waking_worth(report);
+    good &= sleep_worth(report);
     good &= report_note(report, "what sharing the last level and memory costs threads is in the "
                                 "running of the speedup stack");
     if (together->regions)

@@ -436,4 +436,13 @@ threads = sorted((x for x in r["threads"] if x["thread"]), key=lambda x: x["begi
         't["diverged_waits"] == 0' 'sum(w["count"] for w in t["waits"] if w["for"] == "end") == 6'
 }
 skip_without gcc "threads that had ended are joined" || check "threads that had ended are joined" joined_late
+# Two milliseconds of sleep or more, and a hundredth of that of work.
+slept_often() {
+    gcc -O1 -pthread -o "$scratch/periodic" tests/guests/periodic.c || return 1
+    run sim --machine zen4-server --json -o "$scratch/periodic.json" -- "$scratch/periodic" 2>/dev/null
+    report=$scratch/periodic.json told_names=$sums \
+        told 't["critical_path"]["sleeping"] > t["elapsed_cycles"] / 2' \
+        'any("of the elapsed cycles are sleep that others waited for" in note for note in r["notes"])'
+}
+skip_without gcc "sleep that others wait for is told" || check "sleep that others wait for is told" slept_often
 finish

@@ -9,25 +9,38 @@
 #include "live/resolver_internal.h"
 #include "util/array.h"
 
-static bool no_memory(struct error *error) {
-    return error_set(error, "out of memory for the names of compiled code");
+struct naming {
+    struct resolver *resolver;
+    uint32_t *process_of; /* that each node of the tree of calls is of */
+    bool *anonymous;      /* of each process: places of it have no name */
+};
+
+static uint32_t process_of_entry(const struct naming *naming, const struct sample_entry *entry) {
+    return naming->resolver->slices.items[entry->slice].process;
 }
 
-/* The process that each node of the tree of calls is of. To be freed. NULL: out of memory. */
-static uint32_t *processes_of(const struct resolver *resolver) {
-    const struct call_tree *tree = &resolver->tree;
-    uint32_t *processes = calloc(tree->count + 1, sizeof *processes);
-    for (size_t i = 0; processes && i < tree->count; i++) {
-        const struct store_call *call = &tree->calls[i];
-        processes[i] = call->parent == STORE_CALL_TOP
-                           ? resolver->slices.items[call->image - 1].process
-                           : processes[call->parent];
-    }
-    return processes;
+static bool is_anonymous_entry(const struct sample_entry *entry) {
+    return entry->count && entry->place == PLACE_NUMBER_ANONYMOUS;
 }
 
-static bool is_anonymous(const struct store_call *call) {
+static bool is_anonymous_call(const struct store_call *call) {
     return call->parent != STORE_CALL_TOP && call->image == 1 + (int64_t)PLACE_NUMBER_ANONYMOUS;
+}
+
+static void look(struct naming *naming) {
+    const struct resolver *resolver = naming->resolver;
+    const struct sample_table *table = &resolver->table;
+    const struct call_tree *tree = &resolver->tree;
+    for (size_t i = 0; table->count && i < table->capacity; i++)
+        if (is_anonymous_entry(&table->slots[i]))
+            naming->anonymous[process_of_entry(naming, &table->slots[i])] = true;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct store_call *call = &tree->calls[i];
+        naming->process_of[i] = call->parent == STORE_CALL_TOP
+                                    ? resolver->slices.items[call->image - 1].process
+                                    : naming->process_of[call->parent];
+        naming->anonymous[naming->process_of[i]] |= is_anonymous_call(call);
+    }
 }
 
 /* *place, *offset: of an anonymous place. */
@@ -50,65 +63,62 @@ static bool name_place(struct resolver *resolver, struct dumped_code *dumped, ui
 
 /* The table is not looked into any more before it is cleared: entries may lie where they are not
  * looked for. If the save fails what comes next stands beside them. */
-static bool name_entries(struct resolver *resolver, uint32_t process, struct dumped_code *dumped) {
-    const struct sample_table *table = &resolver->table;
+static bool name_entries(const struct naming *naming, uint32_t process,
+                         struct dumped_code *dumped) {
+    const struct sample_table *table = &naming->resolver->table;
     for (size_t i = 0; table->count && i < table->capacity; i++) {
         struct sample_entry *entry = &table->slots[i];
-        if (entry->count && entry->place == PLACE_NUMBER_ANONYMOUS &&
-            resolver->slices.items[entry->slice].process == process &&
-            !name_place(resolver, dumped, &entry->place, &entry->offset))
+        if (is_anonymous_entry(entry) && process_of_entry(naming, entry) == process &&
+            !name_place(naming->resolver, dumped, &entry->place, &entry->offset))
             return false;
     }
     return true;
 }
 
 /* The same of the index of the tree. */
-static bool name_calls(struct resolver *resolver, uint32_t process, const uint32_t *processes,
-                       struct dumped_code *dumped) {
-    for (size_t i = 0; i < resolver->tree.count; i++) {
-        struct store_call *call = &resolver->tree.calls[i];
+static bool name_calls(const struct naming *naming, uint32_t process, struct dumped_code *dumped) {
+    const struct call_tree *tree = &naming->resolver->tree;
+    for (size_t i = 0; i < tree->count; i++) {
+        struct store_call *call = &tree->calls[i];
         uint32_t place = PLACE_NUMBER_ANONYMOUS;
-        if (processes[i] != process || !is_anonymous(call))
+        if (naming->process_of[i] != process || !is_anonymous_call(call))
             continue;
-        if (!name_place(resolver, dumped, &place, &call->offset))
+        if (!name_place(naming->resolver, dumped, &place, &call->offset))
             return false;
         call->image = 1 + (int64_t)place;
     }
     return true;
 }
 
-static bool has_anonymous(const struct resolver *resolver, uint32_t process,
-                          const uint32_t *processes) {
-    const struct sample_table *table = &resolver->table;
-    const struct call_tree *tree = &resolver->tree;
-    return (table->count &&
-            any_where(i, table->capacity,
-                      table->slots[i].count && table->slots[i].place == PLACE_NUMBER_ANONYMOUS &&
-                          resolver->slices.items[table->slots[i].slice].process == process)) ||
-           any_where(i, tree->count, processes[i] == process && is_anonymous(&tree->calls[i]));
-}
-
-static bool name_process(struct resolver *resolver, uint32_t process, const uint32_t *processes) {
+static bool name_process(const struct naming *naming, uint32_t process) {
+    const struct resolver *resolver = naming->resolver;
     const struct tracked_process *tracked = &resolver->processes.items[process];
-    if (!tracked->dump[0] || !has_anonymous(resolver, process, processes))
+    if (!tracked->dump[0] || !naming->anonymous[process])
         return true;
     struct dumped_code *dumped =
         dumped_code_open(&resolver->roots, tracked->key.pid, tracked->dump,
                          tracked->user == (uid_t)-1 ? geteuid() : tracked->user, tracked->command);
     const bool good =
-        !dumped || (dumped_code_read(dumped) && name_entries(resolver, process, dumped) &&
-                    name_calls(resolver, process, processes, dumped));
+        !dumped || (dumped_code_read(dumped) && name_entries(naming, process, dumped) &&
+                    name_calls(naming, process, dumped));
     dumped_code_free(dumped);
     return good;
 }
 
 bool resolver_name_compiled(struct resolver *resolver, struct error *error) {
-    if (all_where(i, resolver->processes.count, !resolver->processes.items[i].dump[0]))
+    const struct tracked_processes *processes = &resolver->processes;
+    if (all_where(i, processes->count, !processes->items[i].dump[0]))
         return true;
-    uint32_t *processes = processes_of(resolver);
-    bool good = processes;
-    for (uint32_t i = 0; good && i < resolver->processes.count; i++)
-        good = name_process(resolver, i, processes);
-    free(processes);
-    return good || no_memory(error);
+    struct naming naming = {.resolver = resolver,
+                            .process_of =
+                                calloc(resolver->tree.count + 1, sizeof *naming.process_of),
+                            .anonymous = calloc(processes->count + 1, sizeof *naming.anonymous)};
+    bool good = naming.process_of && naming.anonymous;
+    if (good)
+        look(&naming);
+    for (uint32_t i = 0; good && i < processes->count; i++)
+        good = name_process(&naming, i);
+    free(naming.process_of);
+    free(naming.anonymous);
+    return good || error_set(error, "out of memory for the names of compiled code");
 }

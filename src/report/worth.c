@@ -142,9 +142,18 @@ static bool sleep_worth(struct report *report) {
     return report_note(report,
                        "%s of the elapsed cycles are sleep that others waited for, as often as in "
                        "the captured run, which took many times as long as the program by itself: "
-                       "a thread that sleeps again and again until another is done slept too "
+                       "a thread that sleeps until time or something outside has passed slept too "
                        "often there, and then elapsed is too long (cycles of threads are not)",
                        text_quantity(slept).s);
+}
+
+static bool polling_worth(struct report *report) {
+    const uint64_t polls = report->simulation->together.polls;
+    return !polls ||
+           report_note(report,
+                       "%s sleep%s of threads that poll took no time: what they look for between "
+                       "sleeps had been written by then, which took longer in the captured run",
+                       text_count(polls).s, text_plural(polls));
 }
 
 /* What threads that were simulated together rest on. */
@@ -161,6 +170,7 @@ static bool together_worth(struct report *report) {
         threads, text_plural(threads));
     good &= waking_worth(report);
     good &= sleep_worth(report);
+    good &= polling_worth(report);
     good &= report_note(report, "what sharing the last level and memory costs threads is in the "
                                 "running of the speedup stack");
     if (together->regions)

@@ -218,6 +218,15 @@ static void tell_move(void *context, const struct coherence_event *event) {
     chip->options->watch.see(chip->options->watch.context, &move);
 }
 
+static bool find_polled_sleeps(struct chip_run *chip, struct error *error) {
+    bool good = true;
+    for (uint32_t i = 0; good && i < chip->thread_count; i++)
+        good = chip->process_of[i] != chip->process ||
+               polled_sleeps_find(&chip->polled, chip->options->path, chip->run->trace,
+                                  &chip->events, i, chip->insns_of[i], error);
+    return good;
+}
+
 static bool run_process(struct chip_run *chip, struct error *error) {
     const struct simulation_options *options = chip->run->options;
     chip->memory =
@@ -229,7 +238,7 @@ static bool run_process(struct chip_run *chip, struct error *error) {
     if (chip->options->watch.see)
         shared_memory_watch(chip->memory,
                             (struct coherence_watch){.see = tell_move, .context = chip});
-    if (!lock_messages_find(chip, error))
+    if (!lock_messages_find(chip, error) || !find_polled_sleeps(chip, error))
         return false;
     chip->end = chip->latest = 0;
     chip->exited = chip->counted = chip->met_outside = false;
@@ -348,6 +357,7 @@ static void free_run(struct chip_run *chip) {
     lock_table_free(&chip->locks);
     lock_entries_free(chip->entries);
     wake_pairs_free(&chip->pairs);
+    polled_sleeps_free(&chip->polled);
     free(chip->guests);
     free(chip->alive);
     free(chip->event_cycles);
@@ -406,6 +416,7 @@ bool together_run(struct simulation_state *run, struct error *error) {
         course_free(chip.course);
         chip.course = NULL;
         lock_table_free(&chip.locks);
+        polled_sleeps_free(&chip.polled);
     }
     if (good)
         chip_sampling_finish(&chip);

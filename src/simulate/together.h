@@ -162,6 +162,7 @@ struct together_result {
     uint64_t cut;      /* instructions that other threads executed in the captured run and that lie
                           behind the end of the program in simulated time: left out */
     uint64_t spun;     /* instructions of rounds of spinning that were left out */
+    uint64_t polls;    /* sleeps of threads that poll, which were left out (polled_sleeps.h) */
     uint64_t unexplained;   /* waits of which the captured run does not tell what ended them */
     uint64_t blocked;       /* system calls that waited for the world, for no simulated time */
     double blocked_seconds; /* in the captured run */

@@ -275,8 +275,6 @@ static void end_program(struct chip_run *chip, const struct guest *ender, uint64
     }
 }
 
-enum { TIMED_OUT = -110 };
-
 /* A wait ran out of time in the captured run, and what the thread waited for has taken place here,
  * where it took less: while it slept the last time, or in between. */
 static bool has_been_released(const struct chip_run *chip, size_t wait, uint64_t cycle) {
@@ -297,14 +295,24 @@ bool guest_wait_for_event(struct chip_run *chip, struct guest *guest, size_t pla
            guest_end_wait(chip, guest, chip->event_cycles[place], error);
 }
 
+/* What the thread polls has been written here by now, where that took less. */
+static bool need_not_sleep(const struct chip_run *chip, size_t place) {
+    const struct trace_order *order = polled_sleep_order(&chip->polled, place);
+    if (!order || !chip_order_is_done(chip, order))
+        return false;
+    chip->result->polls++;
+    return true;
+}
+
 static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                           struct error *error) {
     const struct thread_event *event = &guest->event;
     const size_t place = place_of(chip, guest->thread, event->number);
     if (guest_event_is_of_lock(chip, guest))
         return true;
-    if (event->result == TIMED_OUT && event->asked_ns != THREAD_EVENT_FOREVER) {
-        if (place != SIZE_MAX && has_been_released(chip, place, cycle))
+    if (thread_event_waited_in_vain(event)) {
+        if (place != SIZE_MAX &&
+            (has_been_released(chip, place, cycle) || need_not_sleep(chip, place)))
             return true;
         sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
         guest->timed = true;
@@ -345,8 +353,9 @@ bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cyc
             return false;
         break;
     case THREAD_EVENT_BLOCK:
-        if (event->cause == THREAD_CAUSE_TIME && event->asked_ns != THREAD_EVENT_FOREVER &&
-            event->result == 0) {
+        if (thread_event_slept(event)) {
+            if (need_not_sleep(chip, place_of(chip, guest->thread, event->number)))
+                break;
             sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
             break;
         }

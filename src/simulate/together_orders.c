@@ -32,7 +32,7 @@ static uint64_t place_of(const struct chip_run *chip, const struct trace_order *
     return order->written > before ? order->written - before : 0;
 }
 
-static bool is_done(const struct chip_run *chip, const struct trace_order *order) {
+bool chip_order_is_done(const struct chip_run *chip, const struct trace_order *order) {
     return order->writer >= chip->events.thread_count || order->writer >= chip->thread_count ||
            chip->process_of[order->writer] != chip->process ||
            done_by(&chip->guests[order->writer]) >= place_of(chip, order);
@@ -59,7 +59,7 @@ static size_t end_that_clears(const struct chip_run *chip, const struct trace_or
 static bool is_met(const struct chip_run *chip, const struct guest *guest,
                    const struct trace_order *order, uint64_t address) {
     const size_t end = end_that_clears(chip, order, address);
-    return end == SIZE_MAX ? is_done(chip, order)
+    return end == SIZE_MAX ? chip_order_is_done(chip, order)
                            : chip->event_cycles[end] <= guest_cycle(chip, guest);
 }
 
@@ -124,7 +124,7 @@ bool guest_take_message(struct chip_run *chip, struct guest *guest) {
         return false;
     struct trace_order order = guest->messages[guest->message++];
     order.written += chip->events.before[order.writer];
-    if (is_done(chip, &order))
+    if (chip_order_is_done(chip, &order))
         return true;
     guest->order = order;
     guest->of_end = false;
@@ -140,7 +140,7 @@ bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cyc
         return guest_wait_for_event(
             chip, guest, end_that_clears(chip, &guest->order, guest->order_address), cycle, error);
     }
-    if (!guest->order.written || is_done(chip, &guest->order))
+    if (!guest->order.written || chip_order_is_done(chip, &guest->order))
         return true;
     struct guest *writer = &chip->guests[guest->order.writer];
     guest_leave_core(chip, guest, cycle);

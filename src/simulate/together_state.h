@@ -4,6 +4,7 @@
 #include "simulate/guest_spin.h"
 #include "simulate/lock_entries.h"
 #include "simulate/lock_table.h"
+#include "simulate/polled_sleeps.h"
 #include "simulate/run_state.h"
 #include "simulate/together.h"
 #include "simulate/together_plan.h"
@@ -120,7 +121,8 @@ struct chip_run {
     struct together_result *result;
     struct thread_event_list events;
     struct wake_pairs pairs;
-    struct lock_table locks; /* of the process under way */
+    struct polled_sleeps polled; /* of the process under way */
+    struct lock_table locks;     /* of the process under way */
     struct lock_entries *entries;
     const uint8_t *lock_flags;
     uint64_t *event_cycles; /* by event of the list; NOT_YET */
@@ -267,6 +269,8 @@ void guest_take_order(struct chip_run *chip, struct guest *guest, const struct t
 /* The pipeline has run empty for it: the thread goes on, or waits. */
 bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                         struct error *error);
+/* Whether its writer has come there. */
+bool chip_order_is_done(const struct chip_run *chip, const struct trace_order *order);
 /* Who waits for what the thread has done by now goes on. */
 bool guest_orders_reached(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                           struct error *error);

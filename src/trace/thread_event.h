@@ -99,6 +99,18 @@ struct thread_event {
     uint32_t reserved;
 };
 
+/* What a futex gives when its time limit has run out: -ETIMEDOUT, on each instruction set. */
+enum { THREAD_EVENT_TIMED_OUT = -110 };
+static inline bool thread_event_waited_in_vain(const struct thread_event *event) {
+    return event->kind == THREAD_EVENT_WAIT && event->result == THREAD_EVENT_TIMED_OUT &&
+           event->asked_ns != THREAD_EVENT_FOREVER;
+}
+/* The thread slept for all of the time that it had asked for. */
+static inline bool thread_event_slept(const struct thread_event *event) {
+    return event->kind == THREAD_EVENT_BLOCK && event->cause == THREAD_CAUSE_TIME &&
+           event->asked_ns != THREAD_EVENT_FOREVER && event->result == 0;
+}
+
 /* Its members are in their ranges. */
 static inline bool thread_event_is_sound(const struct thread_event *event) {
     return event->kind < THREAD_EVENT_KINDS && event->cause < THREAD_CAUSES &&

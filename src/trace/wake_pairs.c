@@ -265,16 +265,11 @@ static void pass(struct sweep *sweep, const struct point *point) {
         place->exit = point->event;
 }
 
-enum { TIMED_OUT = -110, BETWEEN = 64 };
+enum { BETWEEN = 64 };
 
 /* A condition of glibc has two words that threads wait at, by turns; they lie side by side. */
 bool wake_pairs_same_object(uint64_t address, uint64_t other) {
     return address - other + 4 <= 8;
-}
-
-static bool ran_out(const struct thread_event *event) {
-    return event->kind == THREAD_EVENT_WAIT && event->result == TIMED_OUT &&
-           event->asked_ns != THREAD_EVENT_FOREVER;
 }
 
 /* From each thread's last event to its first, so that the next wait there is known already. Other
@@ -284,7 +279,7 @@ static void look_later(const struct thread_event_list *list, struct wake_pairs *
     const size_t end = list->first[thread + 1];
     for (size_t i = end; i-- > list->first[thread];) {
         const struct thread_event *event = &list->events[i];
-        if (!ran_out(event))
+        if (!thread_event_waited_in_vain(event))
             continue;
         const size_t last = end - i > BETWEEN ? i + BETWEEN : end;
         size_t next = i + 1;
@@ -292,8 +287,9 @@ static void look_later(const struct thread_event_list *list, struct wake_pairs *
                                 wake_pairs_same_object(list->events[next].address, event->address)))
             next++;
         if (next < last)
-            pairs->released_later[i] = ran_out(&list->events[next]) ? pairs->released_later[next]
-                                                                    : pairs->released_by[next];
+            pairs->released_later[i] = thread_event_waited_in_vain(&list->events[next])
+                                           ? pairs->released_later[next]
+                                           : pairs->released_by[next];
     }
 }
 

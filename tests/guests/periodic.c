@@ -1,21 +1,25 @@
-/* A thread that sleeps again and again until another is done, which waits for its end. */
+/* A thread that sleeps again and again, so often as the argument says, or else until another is
+ * done, which waits for its end. The flag is a plain word, and the sleep is a call. */
 #include <pthread.h>
-#include <stdatomic.h>
+#include <stdlib.h>
 #include <time.h>
 
-static atomic_int done;
+static volatile int done;
+static int times;
 
 static void *sleep_often(void *context) {
     const struct timespec time = {.tv_nsec = 2000000};
+    int slept = 0;
     do
         nanosleep(&time, NULL);
-    while (!done);
+    while (times ? ++slept < times : !done);
     return context;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
     pthread_t thread;
     volatile long sum = 0;
+    times = count > 1 ? atoi(arguments[1]) : 0;
     if (pthread_create(&thread, NULL, sleep_often, NULL))
         return 1;
     for (long i = 0; i < 300000; i++)

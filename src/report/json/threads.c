@@ -139,7 +139,7 @@ json_t *together_json(const struct report *report) {
         return json_null();
     return json_pack(
         "{s:I, s:b, s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:f, s:o, s:I, s:I, s:I, s:f, "
-        "s:o, s:I, s:I, s:I, s:I}",
+        "s:o, s:I, s:I, s:I, s:I, s:I}",
         "cores", (json_int_t)together->cores, "placed", together->placed, "elapsed_cycles",
         (json_int_t)together->cycles, "elapsed_interval", interval(together), "active_cycles",
         (json_int_t)together->course.active, "first_cause", first_cause(threads), "speedup_stack",
@@ -150,6 +150,6 @@ json_t *together_json(const struct report *report) {
         (json_int_t)together->unexplained, "blocked_calls", (json_int_t)together->blocked,
         "blocked_seconds", together->blocked_seconds, "what_if", thread_what_ifs_json(threads),
         "ordered_reads", (json_int_t)together->orders, "handed_over", (json_int_t)together->handed,
-        "spun_instructions", (json_int_t)together->spun, "cut_instructions",
-        (json_int_t)together->cut);
+        "spun_instructions", (json_int_t)together->spun, "polling_sleeps",
+        (json_int_t)together->polls, "cut_instructions", (json_int_t)together->cut);
 }

@@ -91,6 +91,13 @@ uint64_t thread_ticket(void);
 bool thread_tell_python(enum event_mark mark, uint64_t payload);
 /* The last events of its chunk, the last first, `most` at most. Returns how many. */
 uint32_t thread_last_events(uint64_t *events, uint32_t most);
+/* The events of its chunk since a moment, which becomes now; those of an older chunk are lost. From
+ * a system call. UINT32_MAX: more than `most`, and none is told. */
+struct thread_moment {
+    uint64_t chunk; /* thread_ticket() */
+    uint32_t event;
+};
+uint32_t thread_events_since(struct thread_moment *moment, uint64_t *events, uint32_t most);
 /* Of each image a few blocks of its chunk that it entered last, the last first. Returns how many.
  */
 uint32_t thread_last_of_images(uint32_t *blocks, uint32_t most);
@@ -296,6 +303,15 @@ void order_atomic(uint64_t event, enum order_insn insn);
 void order_thread_ends(uint64_t clears, uint32_t thread, uint64_t position);
 void order_thread_ended(void);
 void order_forked(void);
+/* From now on it is told who wrote what is read there. False: it was already, or has no room. */
+bool order_watch(uint64_t address);
+
+/* ---- plugin_poll.c: words that threads look at between sleeps ---- */
+
+/* The current thread has slept until its time was over. */
+void poll_slept(void);
+void poll_thread_ended(void);
+void poll_forked(void);
 
 /* ---- plugin_python.c: what Python runs ---- */
 

@@ -323,8 +323,11 @@ void event_returned(int64_t result) {
     event->result = result;
     uint32_t thread;
     uint64_t position;
-    if (is_told(event) && thread_place(&thread, &position))
+    if (is_told(event) && thread_place(&thread, &position)) {
+        if (thread_event_slept(event) || thread_event_waited_in_vain(event))
+            poll_slept();
         tell();
+    }
     call.under_way = false;
 }
 

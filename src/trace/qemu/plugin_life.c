@@ -60,6 +60,7 @@ static void on_thread_end(void *unused) {
     chunk_leave();
     marker_forget();
     order_thread_ended();
+    poll_thread_ended();
     wait_thread_ended();
     python_thread_ended();
     pthread_mutex_unlock(&thread_ownership);
@@ -103,5 +104,6 @@ void thread_forked(void) {
     count_forked();
     event_forked();
     order_forked();
+    poll_forked();
     python_forked();
 }

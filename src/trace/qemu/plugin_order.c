@@ -9,6 +9,8 @@
  * thread and it has not told of it before: what it writes to the trace is bounded by how often
  * words move between threads.
  *
+ * Words that a thread looks at between sleeps are watched too (plugin_poll.c).
+ *
  * A callback comes behind its access. So a value may be read before its writer has told of it: a
  * reader that finds another value than the last one that was told of waits for the teller, but not
  * for long. An atomic operation that changes nothing, such as a failed exchange, has not written.
@@ -211,14 +213,25 @@ static uint64_t key_of(uint64_t event) {
     return event_address(event) / 8 + 1;
 }
 
+/* Nobody has written it since it is known: constants, which are looked at like flags, are many. */
+static bool is_as_found(const struct word *word, uint64_t value) {
+    return !atomic_load_explicit(&word->version, memory_order_relaxed) &&
+           atomic_load_explicit(&word->value, memory_order_relaxed) == value;
+}
+
 void order_access(uint64_t event) {
     const uint64_t key = key_of(event);
     const bool store = event_kind(event) == EVENT_STORE;
     uint32_t thread;
     uint64_t position;
-    if (!look_up(key) || !thread_at(event_index(event), &thread, &position))
+    const struct word *known = look_up(key);
+    if (!known)
         return;
     const uint64_t value = value_at(key);
+    if (!store && is_as_found(known, value))
+        return;
+    if (!thread_at(event_index(event), &thread, &position))
+        return;
     if (!store)
         await_teller(key, value);
     struct word *word = find(key);
@@ -254,11 +267,12 @@ void order_atomic(uint64_t event, enum order_insn insn) {
 }
 
 /* In place of a word that is not watched, if there is room. */
-static void watch_few(uint64_t key, struct word *word) {
+static bool watch_few(uint64_t key, struct word *word) {
     if (word->watched || atomic_load(&spun_words) >= SPUN_WORDS)
-        return;
+        return false;
     watch(word, key);
     atomic_fetch_add(&spun_words, 1);
+    return true;
 }
 
 void order_thread_ends(uint64_t clears, uint32_t thread, uint64_t position) {
@@ -297,22 +311,19 @@ void order_forked(void) {
     atomic_store(&spun_words, 0);
 }
 
-/* ---- spinning ---- */
+/* ---- words that are looked at again and again ---- */
 
-static void watch_spun(uint64_t address) {
+bool order_watch(uint64_t address) {
     const uint64_t key = address / 8 + 1;
     uint32_t thread;
     uint64_t position;
-    if (atomic_load(&spun_words) >= SPUN_WORDS || !thread_at(0, &thread, &position))
-        return;
+    if (!thread_at(0, &thread, &position))
+        return false;
     struct word *word = find_or_make(key, thread);
-    if (!word)
-        return;
-    if (!word->watched) {
-        watch(word, key);
-        atomic_fetch_add(&spun_words, 1);
-    }
-    unlock(word);
+    const bool news = word && watch_few(key, word);
+    if (word)
+        unlock(word);
+    return news;
 }
 
 /* The last events, the last first, are two rounds that are alike: each `size` long, down to its
@@ -340,7 +351,7 @@ void order_spin(uint32_t block) {
         count && events[0] == event_block(block) ? round_of(events, count, block) : 0;
     for (uint32_t i = 1; i < size; i++)
         if (event_kind(events[i]) == EVENT_LOAD)
-            watch_spun(event_address(events[i]));
+            order_watch(event_address(events[i]));
 }
 
 /* ---- instructions ---- */

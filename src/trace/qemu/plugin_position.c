@@ -55,6 +55,17 @@ uint32_t thread_last_events(uint64_t *events, uint32_t most) {
     return count;
 }
 
+uint32_t thread_events_since(struct thread_moment *moment, uint64_t *events, uint32_t most) {
+    pthread_mutex_lock(&thread_ownership);
+    const uint64_t chunk = thread_ticket();
+    const uint32_t now = chunk ? (uint32_t)(chunk_cursor(thread_chunk) - thread_chunk->events) : 0;
+    uint32_t count = chunk && chunk == moment->chunk ? now - moment->event : now;
+    count = count <= most ? thread_last_events(events, count) : UINT32_MAX;
+    *moment = (struct thread_moment){chunk, now};
+    pthread_mutex_unlock(&thread_ownership);
+    return count;
+}
+
 static uint32_t last_of_images(uint32_t *blocks, uint32_t most) {
     uint32_t count = 0;
     for (const uint64_t *event = chunk_cursor(thread_chunk); event > thread_chunk->events;) {

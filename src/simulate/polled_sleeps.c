@@ -1,0 +1,201 @@
+#include "simulate/polled_sleeps.h"
+
+#include <stdlib.h>
+
+#include "isa/insn.h"
+#include "simulate/guest_input.h"
+#include "util/array.h"
+#include "util/order.h"
+#include "util/random.h"
+
+enum {
+    LOOKS = 1 << 14, /* that are remembered of a thread */
+    PROBES = 8,
+    UNDECIDED = 16,       /* looks before the branch that they may decide */
+    MOST_INSNS = 1 << 20, /* of a round, on the average */
+    NO_OUTCOME = UINT32_MAX
+};
+
+/* What an instruction reads at an address. */
+struct look {
+    uint64_t address;
+    uint32_t insn;
+    uint32_t first, last; /* rounds, from 1, in which it read what it knew; `last` 0: free */
+    uint32_t outcome;     /* static instruction behind the next conditional branch */
+};
+
+struct poller {
+    struct look *looks;
+    uint32_t round; /* from 1 */
+    size_t *events; /* that end rounds: events[r - 1] ends round r */
+    size_t event_capacity;
+    struct undecided {
+        struct look *look;
+        uint64_t address;
+        uint32_t insn;
+        uint32_t first;    /* of the rounds that look in vain; 0: none does */
+        uint32_t expected; /* outcome of the last of them */
+        struct trace_order order;
+    } undecided[UNDECIDED];
+    uint32_t undecided_count;
+    bool at_branch; /* the last instruction was a conditional branch */
+    bool has_order; /* of the next instruction */
+    struct trace_order order;
+};
+
+/* In place of the one that was read least lately, if it is new. */
+static struct look *look_at(const struct poller *poller, uint32_t insn, uint64_t address) {
+    const uint64_t hash = random_mix(address ^ (uint64_t)insn << 48);
+    struct look *oldest = NULL;
+    for (uint32_t i = 0; i < PROBES; i++) {
+        struct look *look = &poller->looks[(hash + i) % LOOKS];
+        if (look->last && look->insn == insn && look->address == address)
+            return look;
+        if (!oldest || look->last < oldest->last)
+            oldest = look;
+    }
+    *oldest = (struct look){.address = address,
+                            .insn = insn,
+                            .first = poller->round,
+                            .last = poller->round,
+                            .outcome = NO_OUTCOME};
+    return oldest;
+}
+
+static void read_word(struct poller *poller, uint32_t insn, uint64_t address) {
+    struct look *look = look_at(poller, insn, address);
+    if (look->last + 1 < poller->round)
+        look->first = poller->round;
+    if (poller->undecided_count < UNDECIDED)
+        poller->undecided[poller->undecided_count++] = (struct undecided){
+            .look = look,
+            .address = address,
+            .insn = insn,
+            .first = poller->has_order && look->first < poller->round ? look->first : 0,
+            .expected = look->outcome,
+            .order = poller->order};
+    look->last = poller->round;
+    if (poller->has_order)
+        look->first = poller->round + 1;
+}
+
+/* The rounds from `first` on, before this one, were in vain: their sleeps are for the order. */
+static bool add_sleeps(struct polled_sleeps *sleeps, const struct poller *poller,
+                       const struct undecided *polled) {
+    for (uint32_t round = polled->first; round < poller->round; round++) {
+        const size_t event = poller->events[round - 1];
+        if (sleeps->count && sleeps->sleeps[sleeps->count - 1].event >= event)
+            continue;
+        if (!array_push(sleeps->sleeps, sleeps->capacity, sleeps->count,
+                        ((struct polled_sleep){event, polled->order})))
+            return false;
+    }
+    return true;
+}
+
+/* A conditional branch has gone to `insn`. */
+static bool decide(struct polled_sleeps *sleeps, struct poller *poller, uint32_t insn) {
+    for (uint32_t i = 0; i < poller->undecided_count; i++) {
+        const struct undecided *undecided = &poller->undecided[i];
+        struct look *look = undecided->look;
+        if (undecided->first && undecided->expected != NO_OUTCOME && undecided->expected != insn &&
+            !add_sleeps(sleeps, poller, undecided))
+            return false;
+        if (look->insn == undecided->insn && look->address == undecided->address)
+            look->outcome = insn;
+    }
+    poller->undecided_count = 0;
+    return true;
+}
+
+static bool take_insns(struct polled_sleeps *sleeps, struct poller *poller,
+                       const struct static_insn *code, const struct trace_batch *piece) {
+    for (uint32_t i = 0; i < piece->insn_count; i++) {
+        const struct dynamic_insn *insn = &piece->insns[i];
+        const struct memory_access *accesses =
+            &piece->accesses[insn->memory - (uint32_t)piece->first_access];
+        if (poller->at_branch && !decide(sleeps, poller, insn->insn))
+            return false;
+        for (uint32_t n = 0; n < insn->memory_count; n++)
+            if (!accesses[n].is_store)
+                read_word(poller, insn->insn, accesses[n].address);
+        poller->has_order = false;
+        poller->at_branch = code[insn->insn].branch == BRANCH_CONDITIONAL;
+    }
+    return true;
+}
+
+static bool is_sleep(const struct thread_event *event) {
+    return thread_event_slept(event) || thread_event_waited_in_vain(event);
+}
+
+static bool read_thread(struct polled_sleeps *sleeps, struct poller *poller,
+                        struct guest_input *input, size_t first_event, struct error *error) {
+    struct guest_next next;
+    for (;;)
+        switch (guest_input_next(input, TRACE_BATCH_INSNS, &next, error)) {
+        case GUEST_FAILED:
+            return false;
+        case GUEST_INSNS:
+            if (!take_insns(sleeps, poller, trace_code(input->trace)->insns, &next.piece))
+                return error_set(error, "out of memory for sleeps");
+            break;
+        case GUEST_ORDER:
+            poller->has_order = true;
+            poller->order = *next.order;
+            break;
+        case GUEST_EVENT: {
+            size_t count = poller->round - 1;
+            if (!is_sleep(next.event))
+                break;
+            if (!array_push(poller->events, poller->event_capacity, count,
+                            first_event + next.event->number))
+                return error_set(error, "out of memory for sleeps");
+            poller->round++;
+            break;
+        }
+        case GUEST_END:
+            return true;
+        }
+}
+
+/* Two sleeps or more, with little work between them. */
+static bool may_poll(const struct thread_event_list *events, uint32_t thread, uint64_t insns) {
+    uint64_t sleeps = 0;
+    if (thread >= events->thread_count)
+        return false;
+    for (size_t i = events->first[thread]; i < events->first[thread + 1]; i++)
+        sleeps += is_sleep(&events->events[i]);
+    return sleeps > 1 && insns / sleeps <= MOST_INSNS;
+}
+
+bool polled_sleeps_find(struct polled_sleeps *sleeps, const char *path, struct trace *trace,
+                        const struct thread_event_list *events, uint32_t thread, uint64_t insns,
+                        struct error *error) {
+    if (!may_poll(events, thread, insns))
+        return true;
+    struct poller poller = {.round = 1, .looks = calloc(LOOKS, sizeof *poller.looks)};
+    struct guest_input input = {.trace = NULL};
+    const bool good = poller.looks
+                          ? guest_input_open(&input, path, trace, thread, error) &&
+                                read_thread(sleeps, &poller, &input, events->first[thread], error)
+                          : error_set(error, "out of memory for sleeps");
+    guest_input_close(&input);
+    free(poller.looks);
+    free(poller.events);
+    return good;
+}
+
+ORDER(by_event, struct polled_sleep, ascending(a->event, b->event))
+
+const struct trace_order *polled_sleep_order(const struct polled_sleeps *sleeps, size_t event) {
+    const struct polled_sleep key = {.event = event};
+    const struct polled_sleep *found =
+        sleeps->count ? bsearch(&key, sleeps->sleeps, sleeps->count, sizeof key, by_event) : NULL;
+    return found ? &found->order : NULL;
+}
+
+void polled_sleeps_free(struct polled_sleeps *sleeps) {
+    free(sleeps->sleeps);
+    *sleeps = (struct polled_sleeps){.count = 0};
+}

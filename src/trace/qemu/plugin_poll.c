@@ -1,0 +1,102 @@
+/* Words that a thread polls: it sleeps, looks whether another thread has written one, and sleeps
+ * again. The flag may be a plain word that nobody writes atomically, and the rounds store, as calls
+ * do, so that plugin_order.c does not find it by itself.
+ *
+ * A round goes from the end of one sleep to that of the next. Words that were loaded, and not
+ * stored, in each of two rounds that follow one another are watched from then on. Most of them are
+ * constants, which cost little, as nobody writes them. Longer rounds than ROUND_EVENTS are work,
+ * and are not looked through. */
+#include "trace/qemu/plugin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROUND_EVENTS = 1 << 10, /* of a round, at most */
+    ROUND_WORDS = 128,      /* loaded in it, at most */
+    POLLED_WORDS = 1 << 10  /* that are watched in a process, at most */
+};
+
+struct words {
+    uint32_t count;
+    uint64_t keys[ROUND_EVENTS]; /* addresses / 8, ascending */
+};
+
+static THREAD_LOCAL struct poll {
+    struct thread_moment end; /* of the last sleep */
+    uint64_t events[ROUND_EVENTS];
+    struct words loaded, stored; /* in the round that ends */
+    uint32_t before_count;
+    uint64_t before[ROUND_WORDS]; /* loaded in the round before, and not stored */
+} * poll;                         /* NULL: it has not slept */
+static _Atomic uint32_t polled_words;
+
+static int by_key(const void *left, const void *right) {
+    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static void sort_words(struct words *words) {
+    uint32_t kept = 0;
+    qsort(words->keys, words->count, sizeof *words->keys, by_key);
+    for (uint32_t i = 0; i < words->count; i++)
+        if (!kept || words->keys[kept - 1] != words->keys[i])
+            words->keys[kept++] = words->keys[i];
+    words->count = kept;
+}
+
+static bool has_word(const uint64_t *keys, uint32_t count, uint64_t key) {
+    return bsearch(&key, keys, count, sizeof *keys, by_key);
+}
+
+static void collect_words(uint32_t count) {
+    poll->loaded.count = poll->stored.count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const unsigned kind = event_kind(poll->events[i]);
+        struct words *words = kind == EVENT_LOAD    ? &poll->loaded
+                              : kind == EVENT_STORE ? &poll->stored
+                                                    : NULL;
+        if (words)
+            words->keys[words->count++] = event_address(poll->events[i]) / 8;
+    }
+    sort_words(&poll->loaded);
+    sort_words(&poll->stored);
+}
+
+/* What was loaded in this round, and in the one before, which it takes the place of. */
+static void end_round(void) {
+    uint64_t now[ROUND_WORDS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < poll->loaded.count && count < ROUND_WORDS; i++) {
+        const uint64_t key = poll->loaded.keys[i];
+        if (has_word(poll->stored.keys, poll->stored.count, key))
+            continue;
+        now[count++] = key;
+        if (has_word(poll->before, poll->before_count, key) &&
+            atomic_load(&polled_words) < POLLED_WORDS && order_watch(key * 8))
+            atomic_fetch_add(&polled_words, 1);
+    }
+    memcpy(poll->before, now, count * sizeof *now);
+    poll->before_count = count;
+}
+
+void poll_slept(void) {
+    if (!poll && !(poll = calloc(1, sizeof *poll)))
+        return;
+    const uint32_t count = thread_events_since(&poll->end, poll->events, ROUND_EVENTS);
+    if (count == UINT32_MAX) {
+        poll->before_count = 0;
+        return;
+    }
+    collect_words(count);
+    end_round();
+}
+
+void poll_thread_ended(void) {
+    free(poll);
+    poll = NULL;
+}
+
+void poll_forked(void) {
+    atomic_store(&polled_words, 0);
+}

@@ -1,0 +1,147 @@
+/* Hand-made threads on one chip: thread 1 reads a word, sleeps, and reads it again, five times
+ * over, until thread 0 has written it. */
+#include "together_script.h"
+
+enum { SLEEPS = 5, ASKED_NS = 1000 };
+
+/* The word is read; then comes a sleep, for the branch behind the read falls through to the call.
+ */
+static void add_round(enum thread_event_kind kind, uint64_t written) {
+    struct thread_event *sleep = add_event(1, kind, 1);
+    sleep->asked_ns = ASKED_NS;
+    if (kind == THREAD_EVENT_BLOCK)
+        sleep->cause = THREAD_CAUSE_TIME;
+    else
+        sleep->result = THREAD_EVENT_TIMED_OUT;
+    uint64_t *next = events[chunks++];
+    uint32_t count = 0;
+    next[count++] = event_block(BLOCK_LOOP);
+    next[count++] = event_access(0, 2, 0, WORD);
+    if (written) {
+        next[count++] = event_mark(MARK_WRITER, 0);
+        next[count++] = event_mark(MARK_WRITTEN, written);
+    }
+    next[count++] = event_block(BLOCK_CALL);
+    next[count++] = event_mark(MARK_SYSCALL, 0);
+    script_data(&script, 1, next, count);
+}
+
+/* The word is read, which has been written; the branch behind it is taken, or not, as before. */
+static void add_last(uint64_t written, bool taken) {
+    uint64_t *next = events[chunks++];
+    uint32_t count = 0;
+    next[count++] = event_block(BLOCK_LOOP);
+    next[count++] = event_access(0, 2, 0, WORD);
+    next[count++] = event_mark(MARK_WRITER, 0);
+    next[count++] = event_mark(MARK_WRITTEN, written);
+    next[count++] = event_block(taken ? BLOCK_LOOP : BLOCK_CALL);
+    if (taken)
+        next[count++] = event_access(0, 2, 0, WORD);
+    script_data(&script, 1, next, count);
+}
+
+/* Thread 0 reads so many words, and writes with the last instruction of that. */
+static uint64_t add_writer(uint32_t words) {
+    begin();
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    add_work(0, words);
+    script_thread_end(&script, 0);
+    return (uint64_t)(20 + words) * INSNS + 1;
+}
+
+static uint64_t slept(void) {
+    return simulation.together.threads[1].cycles[THREAD_SLEEPING];
+}
+
+static uint64_t sleep_cycles(void) {
+    return (uint64_t)(ASKED_NS * machine.clock_ghz);
+}
+
+static void run_rounds(uint64_t written, bool taken) {
+    for (unsigned i = 0; i < SLEEPS; i++)
+        add_round(THREAD_EVENT_BLOCK, 0);
+    add_last(written, taken);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+}
+
+/* The word is written during the first sleep, which goes on to its end; the others are none. */
+static void what_is_written_ends_the_polling(void **state) {
+    (void)state;
+    run_rounds(add_writer(40), true);
+    assert_true(simulation.together.threads[0].end < sleep_cycles());
+    assert_int_equal(simulation.together.polls, SLEEPS - 1);
+    assert_int_equal(slept(), sleep_cycles());
+    simulation_free(&simulation);
+}
+
+/* It is written in the third sleep. */
+static void polling_lasts_until_the_write(void **state) {
+    (void)state;
+    uint32_t words = 40;
+    uint64_t end, begin;
+    do { /* how many words take 2.5 sleeps */
+        words += 40;
+        run_rounds(add_writer(words), true);
+        end = simulation.together.threads[0].end;
+        begin = simulation.together.threads[1].begin;
+        if (end - begin < 5 * sleep_cycles() / 2)
+            simulation_free(&simulation);
+    } while (end - begin < 5 * sleep_cycles() / 2 && words < MOST);
+    assert_true(end - begin < 3 * sleep_cycles());
+    assert_int_equal(simulation.together.polls, SLEEPS - 3);
+    assert_int_equal(slept(), 3 * sleep_cycles());
+    simulation_free(&simulation);
+}
+
+/* What it reads last does not change what it does: it would have slept five times in any case. */
+static void who_only_looks_sleeps_on(void **state) {
+    (void)state;
+    run_rounds(add_writer(40), false);
+    assert_int_equal(simulation.together.polls, 0);
+    assert_int_equal(slept(), SLEEPS * sleep_cycles());
+    simulation_free(&simulation);
+}
+
+/* Each round finds something new: none is in vain. */
+static void each_round_finds_something(void **state) {
+    (void)state;
+    const uint64_t written = add_writer(40);
+    for (unsigned i = 0; i < SLEEPS; i++)
+        add_round(THREAD_EVENT_BLOCK, written - SLEEPS + i);
+    add_last(written, true);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+    assert_int_equal(simulation.together.polls, 0);
+    assert_int_equal(slept(), SLEEPS * sleep_cycles());
+    simulation_free(&simulation);
+}
+
+/* The flag is seen behind a wait with a time limit, which ran out each time. */
+static void waits_with_a_limit_are_sleeps(void **state) {
+    (void)state;
+    const uint64_t written = add_writer(40);
+    for (unsigned i = 0; i < SLEEPS; i++)
+        add_round(THREAD_EVENT_WAIT, 0);
+    add_last(written, true);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+    assert_int_equal(simulation.together.polls, SLEEPS - 1);
+    assert_int_equal(slept(), sleep_cycles());
+    simulation_free(&simulation);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_ends_the_polling),
+        cmocka_unit_test(polling_lasts_until_the_write),
+        cmocka_unit_test(who_only_looks_sleeps_on),
+        cmocka_unit_test(each_round_finds_something),
+        cmocka_unit_test(waits_with_a_limit_are_sleeps),
+    };
+    return cmocka_run_group_tests(tests, load_machine, remove_trace);
+}

@@ -11,7 +11,7 @@
 enum {
     LOOKS = 1 << 14, /* that are remembered of a thread */
     PROBES = 8,
-    UNDECIDED = 16,       /* looks before the branch that they may decide */
+    UNDECIDED = 16,       /* the last looks before a branch, which they may decide */
     MOST_INSNS = 1 << 20, /* of a round, on the average */
     NO_OUTCOME = UINT32_MAX
 };
@@ -37,9 +37,9 @@ struct poller {
         uint32_t expected; /* outcome of the last of them */
         struct trace_order order;
     } undecided[UNDECIDED];
-    uint32_t undecided_count;
-    bool at_branch; /* the last instruction was a conditional branch */
-    bool has_order; /* of the next instruction */
+    uint64_t undecided_count; /* since the last branch; a ring has the last of them */
+    bool at_branch;           /* the last instruction was a conditional branch */
+    bool has_order;           /* of the next instruction */
     struct trace_order order;
 };
 
@@ -66,14 +66,13 @@ static void read_word(struct poller *poller, uint32_t insn, uint64_t address) {
     struct look *look = look_at(poller, insn, address);
     if (look->last + 1 < poller->round)
         look->first = poller->round;
-    if (poller->undecided_count < UNDECIDED)
-        poller->undecided[poller->undecided_count++] = (struct undecided){
-            .look = look,
-            .address = address,
-            .insn = insn,
-            .first = poller->has_order && look->first < poller->round ? look->first : 0,
-            .expected = look->outcome,
-            .order = poller->order};
+    poller->undecided[poller->undecided_count++ % UNDECIDED] = (struct undecided){
+        .look = look,
+        .address = address,
+        .insn = insn,
+        .first = poller->has_order && look->first < poller->round ? look->first : 0,
+        .expected = look->outcome,
+        .order = poller->order};
     look->last = poller->round;
     if (poller->has_order)
         look->first = poller->round + 1;
@@ -95,7 +94,7 @@ static bool add_sleeps(struct polled_sleeps *sleeps, const struct poller *poller
 
 /* A conditional branch has gone to `insn`. */
 static bool decide(struct polled_sleeps *sleeps, struct poller *poller, uint32_t insn) {
-    for (uint32_t i = 0; i < poller->undecided_count; i++) {
+    for (uint32_t i = 0; i < poller->undecided_count && i < UNDECIDED; i++) {
         const struct undecided *undecided = &poller->undecided[i];
         struct look *look = undecided->look;
         if (undecided->first && undecided->expected != NO_OUTCOME && undecided->expected != insn &&

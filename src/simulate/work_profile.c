@@ -139,8 +139,13 @@ static void take_back(struct thread *thread, uint32_t branch, uint32_t waited) {
             waited < thread->executed[branch] ? waited : thread->executed[branch];
 }
 
-static bool is_enough(const struct work_profile *profile) {
-    return profile->meter.work - profile->open.work_before >= profile->settings.slice;
+/* An interpreter that jumps from one instruction's code to the next may come to no head for long.
+ */
+enum { LONGEST = 2 }; /* slices in place of one */
+
+static bool is_enough(const struct work_profile *profile, bool at_head) {
+    const uint64_t slice = at_head ? profile->settings.slice : LONGEST * profile->settings.slice;
+    return profile->meter.work >= profile->open.work_before + slice;
 }
 
 static bool see(struct work_profile *profile, const struct trace_batch *piece,
@@ -151,7 +156,7 @@ static bool see(struct work_profile *profile, const struct trace_batch *piece,
     const struct work_step step = work_meter_see(&profile->meter, metered, piece, insn);
     if (step.waited)
         take_back(thread, branch - 1, step.waited);
-    if (step.head && is_enough(profile) && !end_slice(profile, step.works, error))
+    if (is_enough(profile, step.head) && !end_slice(profile, step.works, error))
         return false;
     profile->open.instructions += !(insn->flags & DYN_FAULT);
     thread->since += step.works;

@@ -2,9 +2,9 @@
  * it (LoopPoint: Sabu et al. 2022): regions of it stand for all.
  *
  * Work is instructions but for those that only wait (work_meter.h). A slice ends where any thread
- * comes back to the head of a loop, outside the C library, once there is enough of it. What a
- * thread executes in a block counts by itself in the vector, so that slices differ when another
- * thread does the work. */
+ * comes back to the head of a loop, outside the C library, once there is enough of it, or anywhere
+ * once there is twice as much. What a thread executes in a block counts by itself in the vector, so
+ * that slices differ when another thread does the work. */
 #pragma once
 
 #include "region/projection.h"

@@ -161,6 +161,24 @@ static void slices_end_at_heads(void **state) {
     work_profile_free(profile);
 }
 
+/* Jumps that never lead back, as in an interpreter: a slice ends before its twentieth instruction.
+ */
+static void slices_without_heads_end_too(void **state) {
+    (void)state;
+    begin();
+    begin_profile(10, 100);
+    for (uint32_t i = 0; i < 12; i++)
+        iterate(0, 1, 4, false);
+    add(0);
+    finish();
+    assert_int_equal(slices.count, 3);
+    assert_int_equal(slices.slices[1].work_before, slices.slices[0].work);
+    assert_int_equal(slices.slices[0].work, 19);
+    assert_int_equal(slices.slices[1].work, 19);
+    assert_int_equal(slices.instructions, 48);
+    work_profile_free(profile);
+}
+
 /* Another thread's waiting makes a slice no longer in work, but in instructions. */
 static void waiting_is_in_the_slice_but_no_work_of_it(void **state) {
     (void)state;
@@ -233,6 +251,7 @@ int main(void) {
         cmocka_unit_test(trying_in_vain_is_waiting),
         cmocka_unit_test(pauses_and_routines_are_no_work),
         cmocka_unit_test(slices_end_at_heads),
+        cmocka_unit_test(slices_without_heads_end_too),
         cmocka_unit_test(waiting_is_in_the_slice_but_no_work_of_it),
         cmocka_unit_test(each_thread_has_blocks_of_its_own),
         cmocka_unit_test(many_slices_become_longer),

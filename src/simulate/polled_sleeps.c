@@ -20,7 +20,7 @@ enum {
 struct look {
     uint64_t address;
     uint32_t insn;
-    uint32_t first, last; /* rounds, from 1, in which it read what it knew; `last` 0: free */
+    uint32_t first, last; /* rounds, from 1, of one outcome; `last` 0: free */
     uint32_t outcome;     /* static instruction behind the next conditional branch */
 };
 
@@ -33,8 +33,7 @@ struct poller {
         struct look *look;
         uint64_t address;
         uint32_t insn;
-        uint32_t first;    /* of the rounds that look in vain; 0: none does */
-        uint32_t expected; /* outcome of the last of them */
+        bool has_order;
         struct trace_order order;
     } undecided[UNDECIDED];
     uint64_t undecided_count; /* since the last branch; a ring has the last of them */
@@ -66,27 +65,25 @@ static void read_word(struct poller *poller, uint32_t insn, uint64_t address) {
     struct look *look = look_at(poller, insn, address);
     if (look->last + 1 < poller->round)
         look->first = poller->round;
-    poller->undecided[poller->undecided_count++ % UNDECIDED] = (struct undecided){
-        .look = look,
-        .address = address,
-        .insn = insn,
-        .first = poller->has_order && look->first < poller->round ? look->first : 0,
-        .expected = look->outcome,
-        .order = poller->order};
+    poller->undecided[poller->undecided_count++ % UNDECIDED] =
+        (struct undecided){.look = look,
+                           .address = address,
+                           .insn = insn,
+                           .has_order = poller->has_order,
+                           .order = poller->order};
     look->last = poller->round;
-    if (poller->has_order)
-        look->first = poller->round + 1;
 }
 
-/* The rounds from `first` on, before this one, were in vain: their sleeps are for the order. */
-static bool add_sleeps(struct polled_sleeps *sleeps, const struct poller *poller,
-                       const struct undecided *polled) {
-    for (uint32_t round = polled->first; round < poller->round; round++) {
+/* The branch went the same way in the rounds from `first` on, before this one: their sleeps are for
+ * the order. */
+static bool add_sleeps(struct polled_sleeps *sleeps, const struct poller *poller, uint32_t first,
+                       const struct trace_order *order) {
+    for (uint32_t round = first; round < poller->round; round++) {
         const size_t event = poller->events[round - 1];
         if (sleeps->count && sleeps->sleeps[sleeps->count - 1].event >= event)
             continue;
         if (!array_push(sleeps->sleeps, sleeps->capacity, sleeps->count,
-                        ((struct polled_sleep){event, polled->order})))
+                        ((struct polled_sleep){event, *order})))
             return false;
     }
     return true;
@@ -97,11 +94,14 @@ static bool decide(struct polled_sleeps *sleeps, struct poller *poller, uint32_t
     for (uint32_t i = 0; i < poller->undecided_count && i < UNDECIDED; i++) {
         const struct undecided *undecided = &poller->undecided[i];
         struct look *look = undecided->look;
-        if (undecided->first && undecided->expected != NO_OUTCOME && undecided->expected != insn &&
-            !add_sleeps(sleeps, poller, undecided))
+        if (look->insn != undecided->insn || look->address != undecided->address ||
+            look->outcome == insn)
+            continue;
+        if (undecided->has_order && look->outcome != NO_OUTCOME &&
+            !add_sleeps(sleeps, poller, look->first, &undecided->order))
             return false;
-        if (look->insn == undecided->insn && look->address == undecided->address)
-            look->outcome = insn;
+        look->outcome = insn;
+        look->first = poller->round;
     }
     poller->undecided_count = 0;
     return true;

@@ -4,9 +4,9 @@
  * thread looks for has been written in simulated time, is not slept.
  *
  * What is taken for polling: the same instruction reads the same word in each round, from one sleep
- * to the next, and what it reads is what the thread itself knew; then it reads what another has
- * written (struct trace_order), and the next conditional branch goes another way than in the round
- * before. Who sleeps a number of times and looks at a counter meanwhile goes on as it did. */
+ * to the next, and the next conditional branch goes the same way; then it reads what another has
+ * written (struct trace_order), and the branch goes another way. Who sleeps a number of times and
+ * looks at a counter meanwhile goes on as it did. */
 #pragma once
 
 #include "trace/thread_event_list.h"

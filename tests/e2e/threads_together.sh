@@ -453,6 +453,14 @@ polls() {
         '0.9 < s < 1.1' 't["polling_sleeps"] > 0' 't["ordered_reads"] > 0' \
         'any("of threads that poll took no time" in note for note in r["notes"])'
 }
+# It reads something new in many of its rounds, which are some 40 in the emulator.
+sees_the_end() {
+    gcc -O1 -pthread -o "$scratch/monitored" tests/guests/monitored.c || return 1
+    run sim --machine zen4-server --json -o "$scratch/monitored.json" -- "$scratch/monitored" 2>/dev/null
+    report=$scratch/monitored.json told_names=$slept told '0.9 < s < 1.1' \
+        't["polling_sleeps"] > 0'
+}
 skip_without gcc "sleep that others wait for is told" || check "sleep that others wait for is told" told_slept
 skip_without gcc "who polls sleeps until it is done" || check "who polls sleeps until it is done" polls
+skip_without gcc "a monitor sleeps until it sees the end" || check "a monitor sleeps until it sees the end" sees_the_end
 finish

@@ -303,13 +303,16 @@ void order_atomic(uint64_t event, enum order_insn insn);
 void order_thread_ends(uint64_t clears, uint32_t thread, uint64_t position);
 void order_thread_ended(void);
 void order_forked(void);
-/* From now on it is told who wrote what is read there. False: it was already, or has no room. */
-bool order_watch(uint64_t address);
+/* From now on it is told who wrote what a thread reads in this word that looks at it between
+ * sleeps. `key`: its address / 8 + 1. False: so it is already, or there is no room. */
+bool order_poll(uint64_t key);
 
 /* ---- plugin_poll.c: words that threads look at between sleeps ---- */
 
 /* The current thread has slept until its time was over. */
 void poll_slept(void);
+/* Whether it looked at the word in its last round. */
+bool poll_looks_at(uint64_t key);
 void poll_thread_ended(void);
 void poll_forked(void);
 

@@ -9,7 +9,7 @@
  * thread and it has not told of it before: what it writes to the trace is bounded by how often
  * words move between threads.
  *
- * Words that a thread looks at between sleeps are watched too (plugin_poll.c).
+ * Words that a thread looks at between sleeps are watched for that thread alone (plugin_poll.c).
  *
  * A callback comes behind its access. So a value may be read before its writer has told of it: a
  * reader that finds another value than the last one that was told of waits for the teller, but not
@@ -50,6 +50,7 @@ static struct word {
     uint32_t writer;          /* the last; UINT32_MAX: none that is known */
     uint32_t first;           /* thread that accessed it first */
     bool watched;
+    bool polled; /* who looks at it between sleeps watches it, and nobody else (plugin_poll.c) */
     uint64_t written;        /* thread_at() of the writer */
     _Atomic uint64_t clears; /* the kernel clears the word of 4 bytes there, as the writer has
                          ended; 0: the writer wrote */
@@ -127,7 +128,7 @@ static struct word *find_or_make(uint64_t key, uint32_t thread) {
     for (uint32_t i = 0; i < PROBES; i++) {
         struct word *place = &words[(slot_of(key) + i) % WORDS];
         lock(place);
-        if (place->watched) {
+        if (place->watched || place->polled) {
             unlock(place);
             continue;
         }
@@ -239,7 +240,7 @@ void order_access(uint64_t event) {
         return;
     if (store)
         note_write(word, key, value, thread, position);
-    else if (!is_not_cleared(word))
+    else if (!is_not_cleared(word) && (word->watched || poll_looks_at(key)))
         note_read(word, key, event_index(event), thread);
     unlock(word);
 }
@@ -267,12 +268,11 @@ void order_atomic(uint64_t event, enum order_insn insn) {
 }
 
 /* In place of a word that is not watched, if there is room. */
-static bool watch_few(uint64_t key, struct word *word) {
+static void watch_few(uint64_t key, struct word *word) {
     if (word->watched || atomic_load(&spun_words) >= SPUN_WORDS)
-        return false;
+        return;
     watch(word, key);
     atomic_fetch_add(&spun_words, 1);
-    return true;
 }
 
 void order_thread_ends(uint64_t clears, uint32_t thread, uint64_t position) {
@@ -313,16 +313,31 @@ void order_forked(void) {
 
 /* ---- words that are looked at again and again ---- */
 
-bool order_watch(uint64_t address) {
+static void watch_spun(uint64_t address) {
     const uint64_t key = address / 8 + 1;
+    uint32_t thread;
+    uint64_t position;
+    if (!thread_at(0, &thread, &position))
+        return;
+    struct word *word = find_or_make(key, thread);
+    if (!word)
+        return;
+    watch_few(key, word);
+    unlock(word);
+}
+
+bool order_poll(uint64_t key) {
     uint32_t thread;
     uint64_t position;
     if (!thread_at(0, &thread, &position))
         return false;
     struct word *word = find_or_make(key, thread);
-    const bool news = word && watch_few(key, word);
-    if (word)
-        unlock(word);
+    if (!word)
+        return false;
+    const bool news = !word->watched && !word->polled;
+    word->polled = true;
+    order_filter[(key - 1) % ORDER_FILTER] = 1;
+    unlock(word);
     return news;
 }
 
@@ -351,7 +366,7 @@ void order_spin(uint32_t block) {
         count && events[0] == event_block(block) ? round_of(events, count, block) : 0;
     for (uint32_t i = 1; i < size; i++)
         if (event_kind(events[i]) == EVENT_LOAD)
-            order_watch(event_address(events[i]));
+            watch_spun(event_address(events[i]));
 }
 
 /* ---- instructions ---- */

@@ -19,7 +19,7 @@ enum {
 
 struct words {
     uint32_t count;
-    uint64_t keys[ROUND_EVENTS]; /* addresses / 8, ascending */
+    uint64_t keys[ROUND_EVENTS]; /* addresses / 8 + 1, ascending */
 };
 
 static THREAD_LOCAL struct poll {
@@ -57,7 +57,7 @@ static void collect_words(uint32_t count) {
                               : kind == EVENT_STORE ? &poll->stored
                                                     : NULL;
         if (words)
-            words->keys[words->count++] = event_address(poll->events[i]) / 8;
+            words->keys[words->count++] = event_address(poll->events[i]) / 8 + 1;
     }
     sort_words(&poll->loaded);
     sort_words(&poll->stored);
@@ -73,7 +73,7 @@ static void end_round(void) {
             continue;
         now[count++] = key;
         if (has_word(poll->before, poll->before_count, key) &&
-            atomic_load(&polled_words) < POLLED_WORDS && order_watch(key * 8))
+            atomic_load(&polled_words) < POLLED_WORDS && order_poll(key))
             atomic_fetch_add(&polled_words, 1);
     }
     memcpy(poll->before, now, count * sizeof *now);
@@ -90,6 +90,10 @@ void poll_slept(void) {
     }
     collect_words(count);
     end_round();
+}
+
+bool poll_looks_at(uint64_t key) {
+    return poll && has_word(poll->before, poll->before_count, key);
 }
 
 void poll_thread_ended(void) {

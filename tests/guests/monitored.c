@@ -1,0 +1,27 @@
+/* A worker tells how far it is in a plain word. A monitor looks at it between sleeps, until all is
+ * done. */
+#include <pthread.h>
+#include <time.h>
+
+enum { ROUNDS = 300 };
+static volatile int progress;
+
+static void *monitor(void *context) {
+    const struct timespec time = {.tv_nsec = 2000000};
+    while (progress < ROUNDS)
+        nanosleep(&time, NULL);
+    return context;
+}
+
+int main(void) {
+    pthread_t thread;
+    volatile long sum = 0;
+    if (pthread_create(&thread, NULL, monitor, NULL))
+        return 1;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < 1000; i++)
+            sum = sum + i;
+        progress = round + 1;
+    }
+    return pthread_join(thread, NULL);
+}

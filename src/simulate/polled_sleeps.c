@@ -4,6 +4,7 @@
 
 #include "isa/insn.h"
 #include "simulate/guest_input.h"
+#include "trace/wake_pairs.h"
 #include "util/array.h"
 #include "util/order.h"
 #include "util/random.h"
@@ -158,6 +159,44 @@ static bool read_thread(struct polled_sleeps *sleeps, struct poller *poller,
         }
 }
 
+ORDER(by_event, struct polled_sleep, ascending(a->event, b->event))
+
+static const struct polled_sleep *find(const struct polled_sleeps *sleeps, size_t count,
+                                       size_t event) {
+    const struct polled_sleep key = {.event = event};
+    return count ? bsearch(&key, sleeps->sleeps, count, sizeof key, by_event) : NULL;
+}
+
+/* A wait is for what the thread's next wait at the same object is for: the first round of a loop
+ * often looks by an instruction of its own. */
+static bool add_waits(struct polled_sleeps *sleeps, const struct thread_event_list *events,
+                      uint32_t thread) {
+    const size_t count = sleeps->count;
+    const struct thread_event *later = NULL;
+    struct polled_sleep polled; /* `later` is, if its event says so */
+    for (size_t i = events->first[thread + 1]; i-- > events->first[thread];) {
+        const struct thread_event *event = &events->events[i];
+        if (event->kind != THREAD_EVENT_WAIT)
+            continue;
+        const struct polled_sleep *found = find(sleeps, count, i);
+        const bool inherits = !found && later && thread_event_waited_in_vain(event) &&
+                              polled.event == (size_t)(later - events->events) &&
+                              wake_pairs_same_object(event->address, later->address);
+        if (found)
+            polled = *found;
+        else if (inherits)
+            polled.event = i;
+        else
+            polled.event = SIZE_MAX;
+        if (inherits && !array_push(sleeps->sleeps, sleeps->capacity, sleeps->count, polled))
+            return false;
+        later = event;
+    }
+    if (sleeps->count > count)
+        qsort(sleeps->sleeps, sleeps->count, sizeof *sleeps->sleeps, by_event);
+    return true;
+}
+
 /* Two sleeps or more, with little work between them. */
 static bool may_poll(const struct thread_event_list *events, uint32_t thread, uint64_t insns) {
     uint64_t sleeps = 0;
@@ -175,22 +214,18 @@ bool polled_sleeps_find(struct polled_sleeps *sleeps, const char *path, struct t
         return true;
     struct poller poller = {.round = 1, .looks = calloc(LOOKS, sizeof *poller.looks)};
     struct guest_input input = {.trace = NULL};
-    const bool good = poller.looks
-                          ? guest_input_open(&input, path, trace, thread, error) &&
-                                read_thread(sleeps, &poller, &input, events->first[thread], error)
-                          : error_set(error, "out of memory for sleeps");
+    bool good = poller.looks || error_set(error, "out of memory for sleeps");
+    good = good && guest_input_open(&input, path, trace, thread, error) &&
+           read_thread(sleeps, &poller, &input, events->first[thread], error) &&
+           (add_waits(sleeps, events, thread) || error_set(error, "out of memory for sleeps"));
     guest_input_close(&input);
     free(poller.looks);
     free(poller.events);
     return good;
 }
 
-ORDER(by_event, struct polled_sleep, ascending(a->event, b->event))
-
 const struct trace_order *polled_sleep_order(const struct polled_sleeps *sleeps, size_t event) {
-    const struct polled_sleep key = {.event = event};
-    const struct polled_sleep *found =
-        sleeps->count ? bsearch(&key, sleeps->sleeps, sleeps->count, sizeof key, by_event) : NULL;
+    const struct polled_sleep *found = find(sleeps, sleeps->count, event);
     return found ? &found->order : NULL;
 }
 

@@ -226,6 +226,12 @@ static bool take_place(struct chip_run *chip, struct guest *guest, uint64_t cycl
     return !wakes || guest_pay_for_wake(chip, guest, cycle, error);
 }
 
+void guest_end_sleep(struct chip_run *chip, struct guest *guest, uint64_t cycle) {
+    guest->ready = cycle > guest->since ? cycle : guest->since;
+    guest->timed = guest->polls = false;
+    chip->news = true;
+}
+
 /* Those who wait there with a time limit, which had run out in the captured run, are woken before
  * it does. */
 static void end_timed_waits(struct chip_run *chip, const struct thread_event *wake,
@@ -236,9 +242,7 @@ static void end_timed_waits(struct chip_run *chip, const struct thread_event *wa
         if (other->life != GUEST_ALIVE || other->state != THREAD_SLEEPING || !other->timed ||
             !wake_pairs_same_object(other->event.address, wake->address) || other->ready <= cycle)
             continue;
-        other->ready = cycle > other->since ? cycle : other->since;
-        other->timed = false;
-        chip->news = true;
+        guest_end_sleep(chip, other, cycle);
         left--;
     }
 }
@@ -251,7 +255,7 @@ static void sleep_until(struct chip_run *chip, struct guest *guest, uint64_t cyc
     guest_leave_core(chip, guest, cycle);
     guest_enter(chip, guest, THREAD_SLEEPING, cycle);
     guest->ready = ready;
-    guest->timed = false;
+    guest->timed = guest->polls = false;
 }
 
 static uint64_t cycles_of(const struct chip_run *chip, uint64_t ns) {
@@ -316,6 +320,7 @@ static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t c
             return true;
         sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
         guest->timed = true;
+        guest_poll(chip, guest, polled_sleep_order(&chip->polled, place));
         return true;
     }
     if (event->result != 0 || place == SIZE_MAX)

@@ -33,6 +33,7 @@ bool guest_give_core(struct chip_run *chip, struct guest *guest, int core, struc
     }
     if (guest->state == THREAD_SLEEPING)
         guest_enter(chip, guest, THREAD_READY, guest->ready);
+    guest->polls = false;
     guest_enter(chip, guest, THREAD_RUNNING, cycle);
     guest->turn_end = cycle + chip->turn;
     chip->on_core[core] = chip->last_on[core] = guest->thread;

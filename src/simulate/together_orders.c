@@ -67,7 +67,7 @@ static void find_least(struct chip_run *chip, struct guest *writer) {
     writer->least_awaited = UINT64_MAX;
     for (uint32_t i = 0; i < chip->alive_count; i++) {
         const struct guest *other = &chip->guests[chip->alive[i]];
-        if (other->awaits && other->order.writer == writer->thread &&
+        if ((other->awaits || other->polls) && other->order.writer == writer->thread &&
             place_of(chip, &other->order) < writer->least_awaited)
             writer->least_awaited = place_of(chip, &other->order);
     }
@@ -82,9 +82,13 @@ bool guest_orders_reached(struct chip_run *chip, struct guest *guest, uint64_t c
         return true;
     for (uint32_t i = 0; i < chip->alive_count; i++) {
         struct guest *other = &chip->guests[chip->alive[i]];
-        if (other->life != GUEST_ALIVE || !other->awaits || other->order.writer != guest->thread ||
-            place_of(chip, &other->order) > done)
+        if (other->life != GUEST_ALIVE || !(other->awaits || other->polls) ||
+            other->order.writer != guest->thread || place_of(chip, &other->order) > done)
             continue;
+        if (other->polls) {
+            guest_end_sleep(chip, other, cycle);
+            continue;
+        }
         other->ender = guest->thread;
         other->other_site = guest->last_insn;
         if (!guest_end_wait(chip, other, cycle, error))
@@ -132,6 +136,21 @@ bool guest_take_message(struct chip_run *chip, struct guest *guest) {
     return true;
 }
 
+/* Where the writer is to stop, so that it is known when it has been there. */
+static void tell_writer(struct chip_run *chip, const struct trace_order *order) {
+    struct guest *writer = &chip->guests[order->writer];
+    if (place_of(chip, order) < writer->least_awaited)
+        writer->least_awaited = place_of(chip, order);
+}
+
+void guest_poll(struct chip_run *chip, struct guest *guest, const struct trace_order *order) {
+    if (!order || guest->state != THREAD_SLEEPING || chip_order_is_done(chip, order))
+        return;
+    guest->order = *order;
+    guest->polls = true;
+    tell_writer(chip, order);
+}
+
 bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                         struct error *error) {
     guest->has_order = false;
@@ -148,8 +167,7 @@ bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cyc
     guest->other_site = UINT32_MAX;
     guest->awaits = true;
     guest_enter(chip, guest, guest->by_message ? THREAD_WAITING : THREAD_SPINNING, cycle);
-    if (place_of(chip, &guest->order) < writer->least_awaited)
-        writer->least_awaited = place_of(chip, &guest->order);
+    tell_writer(chip, &guest->order);
     return true;
 }
 

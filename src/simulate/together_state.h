@@ -38,6 +38,7 @@ struct guest {
     struct thread_event event;
     uint32_t caller;          /* of it */
     bool timed;               /* SLEEPING: in a futex, with a time limit */
+    bool polls;               /* likewise, and until `order` is met, of which it is woken */
     struct guest_spin spin;   /* what is held back of the input */
     uint64_t dropped;         /* instructions, of rounds of spinning */
     uint32_t last_insn;       /* that was handed to the core; static instruction */
@@ -198,6 +199,8 @@ static inline bool guest_sleeps(const struct chip_run *chip, const struct guest 
     return (guest->state == THREAD_LOCKED || guest->state == THREAD_WAITING) &&
            cycle > guest->since + chip->fall_asleep;
 }
+/* A sleeping thread is woken. */
+void guest_end_sleep(struct chip_run *chip, struct guest *guest, uint64_t cycle);
 /* A waiting thread goes on in `cycle`, or when it had come if that is later; it is woken then, if
  * it has waited. */
 bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
@@ -269,6 +272,8 @@ void guest_take_order(struct chip_run *chip, struct guest *guest, const struct t
 /* The pipeline has run empty for it: the thread goes on, or waits. */
 bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                         struct error *error);
+/* It sleeps with a time limit, and is woken by who writes what it looks for; NULL: by nobody. */
+void guest_poll(struct chip_run *chip, struct guest *guest, const struct trace_order *order);
 /* Whether its writer has come there. */
 bool chip_order_is_done(const struct chip_run *chip, const struct trace_order *order);
 /* Who waits for what the thread has done by now goes on. */

@@ -120,8 +120,9 @@ static void what_is_written_meanwhile_does_not_matter(void **state) {
     simulation_free(&simulation);
 }
 
-/* The flag is seen behind a wait with a time limit, which ran out each time. */
-static void waits_with_a_limit_are_sleeps(void **state) {
+/* The flag is seen behind waits with a time limit, which ran out each time: here the first is ended
+ * by the write, for who writes wakes who waits, and the others do not begin. */
+static void waits_with_a_limit_end_with_the_write(void **state) {
     (void)state;
     const uint64_t written = add_writer(40);
     for (unsigned i = 0; i < SLEEPS; i++)
@@ -130,8 +131,33 @@ static void waits_with_a_limit_are_sleeps(void **state) {
     script_thread_end(&script, 1);
     run(2, 0, false);
     expect_sums();
+    const struct together_thread *threads = simulation.together.threads;
+    const uint64_t write = threads[0].end;
     assert_int_equal(simulation.together.polls, SLEEPS - 1);
-    assert_int_equal(slept(), sleep_cycles());
+    assert_true(slept() > 0 && slept() < sleep_cycles());
+    assert_true(threads[1].begin + slept() < write);
+    assert_true(threads[1].end > write);
+    assert_int_equal(threads[1].end - threads[1].begin,
+                     slept() + threads[1].cycles[THREAD_RUNNING] + threads[1].cycles[THREAD_READY]);
+    simulation_free(&simulation);
+}
+
+/* The first look is by another instruction: that wait ends with the write all the same. */
+static void the_first_wait_is_like_the_others(void **state) {
+    (void)state;
+    const uint64_t written = add_writer(40);
+    struct thread_event *wait = add_event(1, THREAD_EVENT_WAIT, 20);
+    wait->asked_ns = ASKED_NS;
+    wait->result = THREAD_EVENT_TIMED_OUT;
+    add_work(1, 20);
+    for (unsigned i = 0; i < SLEEPS; i++)
+        add_round(THREAD_EVENT_WAIT, 0);
+    add_last(written, true);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+    assert_int_equal(simulation.together.polls, SLEEPS);
+    assert_true(slept() < sleep_cycles());
     simulation_free(&simulation);
 }
 
@@ -141,7 +167,8 @@ int main(void) {
         cmocka_unit_test(polling_lasts_until_the_write),
         cmocka_unit_test(who_only_looks_sleeps_on),
         cmocka_unit_test(what_is_written_meanwhile_does_not_matter),
-        cmocka_unit_test(waits_with_a_limit_are_sleeps),
+        cmocka_unit_test(waits_with_a_limit_end_with_the_write),
+        cmocka_unit_test(the_first_wait_is_like_the_others),
     };
     return cmocka_run_group_tests(tests, load_machine, remove_trace);
 }

@@ -311,7 +311,7 @@ bool order_poll(uint64_t key);
 
 /* The current thread has slept until its time was over. */
 void poll_slept(void);
-/* Whether it looked at the word in its last round. */
+/* Whether it polls the word. */
 bool poll_looks_at(uint64_t key);
 void poll_thread_ended(void);
 void poll_forked(void);

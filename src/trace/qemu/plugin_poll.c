@@ -14,7 +14,8 @@
 enum {
     ROUND_EVENTS = 1 << 10, /* of a round, at most */
     ROUND_WORDS = 128,      /* loaded in it, at most */
-    POLLED_WORDS = 1 << 10  /* that are watched in a process, at most */
+    THREAD_WORDS = 256,     /* that a thread polls, at most, */
+    POLLED_WORDS = 1 << 10  /* and that are watched in a process */
 };
 
 struct words {
@@ -28,7 +29,9 @@ static THREAD_LOCAL struct poll {
     struct words loaded, stored; /* in the round that ends */
     uint32_t before_count;
     uint64_t before[ROUND_WORDS]; /* loaded in the round before, and not stored */
-} * poll;                         /* NULL: it has not slept */
+    uint32_t polled_count;
+    uint64_t polled[THREAD_WORDS]; /* ascending */
+} * poll;                          /* NULL: it has not slept */
 static _Atomic uint32_t polled_words;
 
 static int by_key(const void *left, const void *right) {
@@ -63,7 +66,19 @@ static void collect_words(uint32_t count) {
     sort_words(&poll->stored);
 }
 
-/* What was loaded in this round, and in the one before, which it takes the place of. */
+static void poll_word(uint64_t key) {
+    if (poll->polled_count == THREAD_WORDS || atomic_load(&polled_words) >= POLLED_WORDS ||
+        has_word(poll->polled, poll->polled_count, key))
+        return;
+    if (order_poll(key))
+        atomic_fetch_add(&polled_words, 1);
+    uint32_t at = poll->polled_count++;
+    for (; at && poll->polled[at - 1] > key; at--)
+        poll->polled[at] = poll->polled[at - 1];
+    poll->polled[at] = key;
+}
+
+/* What was loaded in this round takes the place of what was in the one before. */
 static void end_round(void) {
     uint64_t now[ROUND_WORDS];
     uint32_t count = 0;
@@ -72,9 +87,8 @@ static void end_round(void) {
         if (has_word(poll->stored.keys, poll->stored.count, key))
             continue;
         now[count++] = key;
-        if (has_word(poll->before, poll->before_count, key) &&
-            atomic_load(&polled_words) < POLLED_WORDS && order_poll(key))
-            atomic_fetch_add(&polled_words, 1);
+        if (has_word(poll->before, poll->before_count, key))
+            poll_word(key);
     }
     memcpy(poll->before, now, count * sizeof *now);
     poll->before_count = count;
@@ -93,7 +107,7 @@ void poll_slept(void) {
 }
 
 bool poll_looks_at(uint64_t key) {
-    return poll && has_word(poll->before, poll->before_count, key);
+    return poll && has_word(poll->polled, poll->polled_count, key);
 }
 
 void poll_thread_ended(void) {

@@ -14,6 +14,7 @@
 struct site {
     uint64_t offset;
     uint32_t insn, image, group, line;
+    uint32_t function; /* by line: number in the walk over functions */
     const char *file;
 };
 
@@ -86,10 +87,10 @@ static bool make_sites(struct builder *builder) {
 ORDER(by_place, struct site, ascending(a->image, b->image) ?: ascending(a->offset, b->offset) ?:
            ascending(a->insn, b->insn))
 
-/* Lines that are known first, then the others by place. */
+/* Lines that are known first, then the others by function. */
 ORDER(by_line, struct site, ascending(a->image, b->image) ?: descending(!!a->file, !!b->file) ?:
-           (a->file ? strcmp(a->file, b->file) : 0) ?: ascending(a->line, b->line) ?:
-           by_place(a, b))
+           (a->file ? strcmp(a->file, b->file) : ascending(a->function, b->function)) ?:
+           ascending(a->line, b->line) ?: by_place(a, b))
 
 /* ---- groups ---- */
 
@@ -133,20 +134,39 @@ static bool group_functions(struct builder *builder) {
     return room;
 }
 
-static bool group_lines(struct builder *builder) {
+static bool find_lines(struct builder *builder, struct function_walk *walk) {
     for (size_t i = 0; i < builder->site_count; i++) {
+        struct site *site = &builder->sites[i];
+        size_t function = function_walk_step(walk, site->image, site->offset);
+        if (function == SIZE_MAX)
+            return false;
         struct location location;
-        locate(builder->rows, builder->sites[i].image, builder->sites[i].offset, &location);
-        builder->sites[i].file = location.file;
-        builder->sites[i].line = location.line;
+        locate(builder->rows, site->image, site->offset, &location);
+        site->function = (uint32_t)function;
+        site->file = location.file;
+        site->line = location.file ? location.line : 0;
     }
-    qsort(builder->sites, builder->site_count, sizeof *builder->sites, by_line);
+    return true;
+}
+
+static bool is_same_line(const struct site *a, const struct site *b) {
+    if (a->image != b->image || !a->file != !b->file)
+        return false;
+    return a->file ? a->line == b->line && !strcmp(a->file, b->file) : a->function == b->function;
+}
+
+/* What has no line is told by its function. */
+static bool walk_lines(struct builder *builder, struct function_walk *walk) {
+    if (!find_lines(builder, walk))
+        return false;
+    if (builder->site_count)
+        qsort(builder->sites, builder->site_count, sizeof *builder->sites, by_line);
     for (size_t i = 0; i < builder->site_count; i++) {
-        struct site *site = &builder->sites[i], *last = site - 1;
-        bool same = i > 0 && site->image == last->image && site->line == last->line &&
-                    !site->file == !last->file && (!site->file || !strcmp(site->file, last->file));
-        if (!same) {
-            struct group *group = new_group(builder, site->image, site->offset);
+        struct site *site = &builder->sites[i];
+        if (!i || !is_same_line(site, site - 1)) {
+            struct group *group =
+                new_group(builder, site->image,
+                          site->file ? site->offset : walk->functions[site->function].offset);
             if (!group)
                 return false;
             group->file = site->file;
@@ -155,6 +175,14 @@ static bool group_lines(struct builder *builder) {
         site->group = (uint32_t)builder->group_count - 1;
     }
     return true;
+}
+
+static bool group_lines(struct builder *builder) {
+    struct function_walk walk;
+    bool room = function_walk_begin(&walk, builder->rows->code, builder->rows->program) &&
+                walk_lines(builder, &walk);
+    function_walk_end(&walk);
+    return room;
 }
 
 static bool group_instructions(struct builder *builder) {
@@ -321,8 +349,9 @@ void rows_get(const struct report_rows *rows, uint32_t index, struct report_row 
         locate(rows, image, row->offset, &location);
         row->function = location.function;
         row->function_size = location.function_size;
-        row->is_outside = rows->by == BY_FUNCTION && code_image_is_file(code, image) &&
-                          !location.function_size && !row->offset;
+        row->is_outside = (rows->by == BY_FUNCTION || (rows->by == BY_LINE && !row->file)) &&
+                          code_image_is_file(code, image) && !location.function_size &&
+                          !row->offset;
         if (rows->by != BY_LINE) {
             row->file = location.file;
             row->line = location.line;

@@ -50,7 +50,7 @@ struct report_row {
     const char *file;       /* NULL: not known */
     uint32_t line;          /* 0: not known */
     uint64_t function_size; /* bytes; 0: the code lies in no known function */
-    bool is_outside;        /* by function: all code of a file that lies in no known function */
+    bool is_outside;        /* by function or line: all code of a file in no known function */
     uint64_t units;         /* 1/840 cycles */
     uint64_t executions;    /* instructions executed in it */
     uint32_t hottest;       /* static number of its costliest instruction */
@@ -65,7 +65,7 @@ struct report_row {
 struct group {
     uint64_t units, executions;
     uint64_t offset;     /* of a function: its first byte; else of the first instruction */
-    const char *file;    /* by line */
+    const char *file;    /* by line; NULL: what has no line, of one function */
     uint32_t line;       /* by line */
     uint32_t image;      /* index into the code's images */
     uint32_t first;      /* of its instructions in `members` */

@@ -34,6 +34,20 @@ bounded() {
 skip_without $needed "stripped functions have boundaries" ||
     check "stripped functions have boundaries" bounded
 
+# What has no line is told by its function, with a name and without one.
+without_lines() {
+    objcopy --strip-debug "$x86_64/nbody" "$scratch/lineless" && strip -o "$scratch/nameless" "$x86_64/nbody" || return 1
+    local program
+    for program in lineless nameless; do
+        run sim --json --by line --top 0 --output "$scratch/json" -- "$scratch/$program" 2 >/dev/null || return 1
+        told_names="mine = lambda rows: sorted((row['offset'], row['function'] or '', row['cycles'])
+                                               for row in rows if row['image'] == '$program')" \
+            report=$scratch/json told 'len(mine(r["functions"])) > 3' 'mine(r["lines"]) == mine(r["functions"])' || return 1
+    done
+}
+skip_without $needed "code without lines is told by its functions" ||
+    check "code without lines is told by its functions" without_lines
+
 # Symbols that are there are not asked for, nor is what took no time.
 quiet() {
     run sim --skip 4M --stop --limit 1M --output "$scratch/text" -- "$x86_64/chase" || return 1

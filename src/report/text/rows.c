@@ -94,7 +94,7 @@ static void name_of(const struct report *report, const struct report_row *row, b
         snprintf(text, size, "%s", row->image);
     else if (row->function)
         snprintf(text, size, "%s", row->function);
-    else if (is_function && row->is_outside)
+    else if (row->is_outside)
         snprintf(text, size, "%s%s", row->image, short_name_outside);
     else
         place_of(row, text, size);

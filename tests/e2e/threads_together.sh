@@ -142,6 +142,55 @@ spinning() {
             "r['threads'][1]['spinning_cycles'] > r['threads'][1]['running_cycles']"
 }
 skip_without gcc "spinning lasts until the write" || check "spinning lasts until the write" spinning
+# Two ints of 4 bytes lie in one word of 8, and only one of them is written: who reads the other waits
+# for nobody. The second thread is done in the captured run, and is not yet in simulated time.
+cat >"$scratch/halves.c" <<'END_OF_C'
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static union {
+    struct {
+        volatile int flag, beside;
+    };
+    volatile long both;
+} word __attribute__((aligned(64)));
+static int done __attribute__((aligned(64)));
+static char bytes[1 << 20];
+
+static void *write_late(void *nothing) {
+    for (volatile long i = 0; i < 100000; i++)
+        ;
+    __atomic_exchange_n(&word.flag, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&done, 1, __ATOMIC_SEQ_CST);
+    return nothing;
+}
+
+int main(int count, char **words) {
+    const int random = open("/dev/urandom", O_RDONLY), what = count > 1 ? atoi(words[1]) : 0;
+    pthread_t thread;
+    pthread_create(&thread, NULL, write_late, NULL);
+    __atomic_exchange_n(&word.flag, 2, __ATOMIC_SEQ_CST);
+    while (!__atomic_fetch_add(&done, 0, __ATOMIC_SEQ_CST)) /* which binds nobody */
+        if (read(random, bytes, sizeof bytes) < 0)
+            return 1;
+    printf("%ld\n", what == 0 ? word.beside : what == 1 ? word.flag : word.both);
+    return pthread_join(thread, NULL);
+}
+END_OF_C
+halves() {
+    gcc -O2 -pthread -o "$scratch/halves" "$scratch/halves.c" || return 1
+    local what
+    for what in 0 1 2; do
+        run sim --json -o "$scratch/halves.json" -- "$scratch/halves" $what >/dev/null &&
+            report=$scratch/halves.json told_names=$sums told \
+                "sum(w['for'] == 'spin' and w['cycles'] > 50000 for w in t['waits']) == ($what > 0)" || return 1
+    done
+}
+skip_without gcc "who reads beside what was written waits for nobody" ||
+    check "who reads beside what was written waits for nobody" halves
 check "memory that has room for both is no cause among threads" \
     first serial roomy bandwidth memory 2 20000 4
 settings='--set dram.bandwidth=10'

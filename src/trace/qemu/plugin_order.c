@@ -7,7 +7,8 @@
  * where watched words may be. The table remembers of each word who wrote it last. A thread that
  * reads a watched word, or takes its value in an exchange, tells of the writer if that is another
  * thread and it has not told of it before: what it writes to the trace is bounded by how often
- * words move between threads.
+ * words move between threads. Each half of a word has a writer of its own: who reads one does not
+ * read what was written to the other.
  *
  * Words that a thread looks at between sleeps are watched for that thread alone (plugin_poll.c).
  *
@@ -40,20 +41,26 @@ enum {
     TELLER_YIELDS = 10000, /* and then this often gives it the processor */
     ROUND_EVENTS = 32,     /* of two rounds of a loop that spins */
     OWN_WORDS = 4,         /* of a thread, the last that it wrote atomically */
-    SPIN_INTERVAL = 16     /* entries of a loop of one block between looks at it */
+    SPIN_INTERVAL = 16,    /* entries of a loop of one block between looks at it */
+    HALVES = 2             /* of a word, of 4 bytes each */
+};
+
+struct half {
+    uint32_t writer;         /* the last; UINT32_MAX: none that is known */
+    uint32_t version;        /* of the word, when it was written */
+    uint64_t written;        /* thread_at() of the writer */
+    _Atomic uint64_t clears; /* the kernel clears the half, which is there, as the writer has ended;
+                                0: the writer wrote */
 };
 
 static struct word {
     _Atomic uint64_t key; /* address / 8 + 1; 0: none */
     _Atomic uint32_t locked;
     _Atomic uint32_t version; /* counts writes by threads */
-    uint32_t writer;          /* the last; UINT32_MAX: none that is known */
     uint32_t first;           /* thread that accessed it first */
     bool watched;
     bool polled; /* who looks at it between sleeps watches it, and nobody else (plugin_poll.c) */
-    uint64_t written;        /* thread_at() of the writer */
-    _Atomic uint64_t clears; /* the kernel clears the word of 4 bytes there, as the writer has
-                         ended; 0: the writer wrote */
+    struct half halves[HALVES];
     _Atomic uint64_t value;
 } words[WORDS];
 
@@ -62,7 +69,7 @@ static _Atomic uint32_t spun_words;
 
 struct seen {
     uint64_t key;
-    uint32_t version;
+    uint32_t versions[HALVES];
 };
 static THREAD_LOCAL struct seen *seen; /* SEEN of them */
 static THREAD_LOCAL uint32_t spins;
@@ -134,8 +141,8 @@ static struct word *find_or_make(uint64_t key, uint32_t thread) {
         }
         atomic_store_explicit(&place->key, key, memory_order_relaxed);
         place->version = 0;
-        place->writer = UINT32_MAX;
-        place->clears = 0;
+        for (uint32_t half = 0; half < HALVES; half++)
+            place->halves[half] = (struct half){.writer = UINT32_MAX};
         place->first = thread;
         atomic_store_explicit(&place->value, value_at(key), memory_order_relaxed);
         return place;
@@ -150,20 +157,53 @@ static void watch(struct word *word, uint64_t key) {
 
 /* ---- reads and writes ---- */
 
+/* The halves of its word that an access touches, as bits. */
+static uint32_t halves_of(uint64_t event) {
+    const uint64_t first = event_address(event) % 8;
+    const uint64_t end = first + (UINT64_C(1) << event_log2_size(event));
+    return (first < 4 ? 1 : 0) | (end > 4 ? 2 : 0);
+}
+
+static uint64_t bits_of(uint32_t halves) {
+    return (halves & 1 ? UINT32_MAX : 0) | (halves & 2 ? (uint64_t)UINT32_MAX << 32 : 0);
+}
+
+static bool differs(const struct word *word, uint32_t halves, uint64_t value) {
+    return (atomic_load_explicit(&word->value, memory_order_relaxed) ^ value) & bits_of(halves);
+}
+
+static void keep_value(struct word *word, uint32_t halves, uint64_t value) {
+    const uint64_t other = atomic_load_explicit(&word->value, memory_order_relaxed);
+    atomic_store_explicit(&word->value, (other & ~bits_of(halves)) | (value & bits_of(halves)),
+                          memory_order_relaxed);
+}
+
+/* Of halves that the kernel clears, the address; 0: of none. */
+static uint64_t cleared(const struct word *word, uint32_t halves) {
+    uint64_t address = 0;
+    for (uint32_t half = 0; half < HALVES; half++)
+        if (halves >> half & 1 && !address)
+            address = atomic_load_explicit(&word->halves[half].clears, memory_order_relaxed);
+    return address;
+}
+
 static struct seen *seen_of(uint64_t key) {
     if (!seen && !(seen = calloc(SEEN, sizeof *seen)))
         return NULL;
-    return &seen[key % SEEN];
+    struct seen *last = &seen[key % SEEN];
+    if (last->key != key)
+        *last = (struct seen){.key = key};
+    return last;
 }
 
 /* Waits until the writer of what has been read has told of it, but not for long. */
-static void await_teller(uint64_t key, uint64_t value) {
+static void await_teller(uint64_t key, uint32_t halves, uint64_t value) {
     struct word *word = look_up(key);
-    if (!word || atomic_load_explicit(&word->clears, memory_order_relaxed))
+    if (!word || cleared(word, halves))
         return;
     const uint32_t version = atomic_load(&word->version);
     for (uint32_t round = 1; round < TELLER_ROUNDS + TELLER_YIELDS; round++) {
-        if (atomic_load_explicit(&word->value, memory_order_relaxed) == value ||
+        if (!differs(word, halves, value) ||
             atomic_load_explicit(&word->version, memory_order_relaxed) != version)
             return;
         if (round < TELLER_ROUNDS)
@@ -171,36 +211,46 @@ static void await_teller(uint64_t key, uint64_t value) {
         else
             sched_yield();
     }
-    atomic_store_explicit(&word->value, value, memory_order_relaxed); /* nobody will */
+    keep_value(word, halves, value); /* nobody will */
 }
 
-static void note_read(const struct word *word, uint64_t key, uint32_t index, uint32_t thread) {
+/* Tells of the last write to these halves that is news. */
+static void note_read(const struct word *word, uint64_t key, uint32_t halves, uint32_t index,
+                      uint32_t thread) {
     struct seen *last = seen_of(key);
-    if (!last)
-        return;
-    const bool news = last->key != key || last->version != word->version;
-    *last = (struct seen){key, word->version};
-    if (news && word->writer != UINT32_MAX && word->writer != thread)
-        thread_tell_writer(index, word->writer, word->written);
+    const struct half *news = NULL;
+    for (uint32_t i = 0; last && i < HALVES; i++) {
+        const struct half *half = &word->halves[i];
+        if (!(halves >> i & 1))
+            continue;
+        if (half->version != last->versions[i] && half->writer != UINT32_MAX &&
+            half->writer != thread && (!news || half->version > news->version))
+            news = half;
+        last->versions[i] = half->version;
+    }
+    if (news)
+        thread_tell_writer(index, news->writer, news->written);
 }
 
-static void note_write(struct word *word, uint64_t key, uint64_t value, uint32_t thread,
-                       uint64_t position) {
+static void note_write(struct word *word, uint64_t key, uint32_t halves, uint64_t value,
+                       uint32_t thread, uint64_t position) {
     struct seen *last = seen_of(key);
-    word->version++;
-    word->clears = 0;
-    word->writer = thread;
-    word->written = position;
-    atomic_store_explicit(&word->value, value, memory_order_relaxed);
-    if (last)
-        *last = (struct seen){key, word->version};
+    const uint32_t version = ++word->version;
+    for (uint32_t i = 0; i < HALVES; i++)
+        if (halves >> i & 1) {
+            word->halves[i] =
+                (struct half){.writer = thread, .version = version, .written = position};
+            if (last)
+                last->versions[i] = version;
+        }
+    keep_value(word, halves, value);
 }
 
-/* The kernel, which nobody sees write, has not cleared the word yet, or has written it anew for the
+/* The kernel, which nobody sees write, has not cleared the half yet, or has written it anew for the
  * next thread. */
-static bool is_not_cleared(const struct word *word) {
-    return word->clears &&
-           *(volatile const uint32_t *)(uintptr_t)(plugin.guest_base + word->clears) != 0;
+static bool is_not_cleared(const struct word *word, uint32_t halves) {
+    const uint64_t clears = cleared(word, halves);
+    return clears && *(volatile const uint32_t *)(uintptr_t)(plugin.guest_base + clears) != 0;
 }
 
 static void note_own(uint64_t key) {
@@ -222,6 +272,7 @@ static bool is_as_found(const struct word *word, uint64_t value) {
 
 void order_access(uint64_t event) {
     const uint64_t key = key_of(event);
+    const uint32_t halves = halves_of(event);
     const bool store = event_kind(event) == EVENT_STORE;
     uint32_t thread;
     uint64_t position;
@@ -234,19 +285,26 @@ void order_access(uint64_t event) {
     if (!thread_at(event_index(event), &thread, &position))
         return;
     if (!store)
-        await_teller(key, value);
+        await_teller(key, halves, value);
     struct word *word = find(key);
     if (!word)
         return;
     if (store)
-        note_write(word, key, value, thread, position);
-    else if (!is_not_cleared(word) && (word->watched || poll_looks_at(key)))
-        note_read(word, key, event_index(event), thread);
+        note_write(word, key, halves, value, thread, position);
+    else if (!is_not_cleared(word, halves) && (word->watched || poll_looks_at(key)))
+        note_read(word, key, halves, event_index(event), thread);
     unlock(word);
+}
+
+/* Of one of these halves no writer is known. */
+static bool is_unwritten(const struct word *word, uint32_t halves) {
+    return (halves & 1 && word->halves[0].writer == UINT32_MAX) ||
+           (halves & 2 && word->halves[1].writer == UINT32_MAX);
 }
 
 void order_atomic(uint64_t event, enum order_insn insn) {
     const uint64_t key = key_of(event);
+    const uint32_t halves = halves_of(event);
     uint32_t thread;
     uint64_t position;
     if (!plugin.threaded || !thread_at(event_index(event), &thread, &position))
@@ -260,10 +318,10 @@ void order_atomic(uint64_t event, enum order_insn insn) {
     if (word->first == thread && !word->watched)
         note_own(key);
     if (insn == ORDER_TAKES)
-        note_read(word, key, event_index(event), thread);
-    if (!word->watched || word->writer == UINT32_MAX || /* its plain stores are not told of */
-        value != atomic_load_explicit(&word->value, memory_order_relaxed))
-        note_write(word, key, value, thread, position);
+        note_read(word, key, halves, event_index(event), thread);
+    if (!word->watched || is_unwritten(word, halves) || /* its plain stores are not told of */
+        differs(word, halves, value))
+        note_write(word, key, halves, value, thread, position);
     unlock(word);
 }
 
@@ -294,8 +352,9 @@ void order_thread_ends(uint64_t clears, uint32_t thread, uint64_t position) {
         return;
     watch_few(key, word);
     if (word->watched) {
-        note_write(word, key, value, thread, position);
-        word->clears = clears;
+        const uint32_t half = clears % 8 / 4;
+        note_write(word, key, 1u << half, value, thread, position);
+        word->halves[half].clears = clears;
     }
     unlock(word);
 }

@@ -153,12 +153,17 @@ bool lock_routine_is_internal(const char *symbol) {
                                            "arena_get2",
                                            "arena_get_retry",
                                            "arena_thread_freeres",
+                                           "malloc_arena_thread_freeres",
+                                           "detach_arena",
+                                           "get_free_list",
+                                           "int_new_arena",
+                                           "tcache_init",
                                            "sysmalloc",
                                            "systrim",
                                            "malloc_consolidate"};
-    const char *name = without_prefixes(symbol), *version = strchr(name, '@');
-    const size_t length = version ? (size_t)(version - name) : strlen(name);
-    if (version && strcmp(version, "@plt") == 0)
+    const char *name = without_prefixes(symbol);
+    const size_t length = strcspn(name, "@."); /* before a version, ".part.0", ".constprop.0" */
+    if (strcmp(name + length, "@plt") == 0)
         return false;
     for (size_t i = 0; i < sizeof INTERNAL / sizeof *INTERNAL; i++)
         if (strncmp(INTERNAL[i], name, length) == 0 && !INTERNAL[i][length])

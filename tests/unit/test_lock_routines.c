@@ -74,9 +74,15 @@ static void test_names(void **state) {
 /* Under the names that glibc has for them. */
 static void what_glibc_does_for_itself(void **state) {
     (void)state;
-    static const char *const INTERNAL[] = {"pthread_create@@GLIBC_2.34", "__pthread_create_2_1",
-                                           "start_thread", "_int_free", "__libc_malloc"};
-    for (size_t i = 0; i < 5; i++)
+    static const char *const INTERNAL[] = {"pthread_create@@GLIBC_2.34",
+                                           "__pthread_create_2_1",
+                                           "start_thread",
+                                           "_int_free",
+                                           "__libc_malloc",
+                                           "__malloc_arena_thread_freeres",
+                                           "tcache_init.part.0",
+                                           "detach_arena.part.0"};
+    for (size_t i = 0; i < sizeof INTERNAL / sizeof *INTERNAL; i++)
         assert_true(lock_routine_is_internal(INTERNAL[i]));
     assert_false(lock_routine_is_internal("free@plt"));
     assert_false(lock_routine_is_internal("freed"));

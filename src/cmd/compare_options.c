@@ -133,7 +133,7 @@ static void check(struct argp_state *state, void *verb) {
 }
 
 static const struct option_part PARTS[] = {
-    {&machine_group, offsetof(struct compare_job, machine)},
+    {&fixed_machine_group, offsetof(struct compare_job, machine)},
     {&output_group, offsetof(struct compare_job, verb.output)},
     {0}};
 

@@ -66,9 +66,10 @@ static void check(struct argp_state *state, void *verb) {
                             "FILE)");
 }
 
-static const struct option_part PARTS[] = {{&machine_group, offsetof(struct gate_job, machine)},
-                                           {&output_group, offsetof(struct gate_job, verb.output)},
-                                           {0}};
+static const struct option_part PARTS[] = {
+    {&fixed_machine_group, offsetof(struct gate_job, machine)},
+    {&output_group, offsetof(struct gate_job, verb.output)},
+    {0}};
 
 const struct command_line gate_line = {
     .own = {.options = OPTIONS, .begin = begin_options, .argument = take_command, .end = check},

@@ -173,21 +173,26 @@ struct simulated_on {
     struct machine_options machine;
 };
 #define REQUEST struct simulated_on
+#define MACHINE_GROUP_ROWS(default_)                                                               \
+    HEADING(2, "On which machine:"), MACHINE_ROWS(machine, default_),                              \
+        TAKE("ideal", "LIST", take_ideal,                                                          \
+             "Idealise, separated by commas: imiss (instruction misses hit), dmiss (data misses "  \
+             "hit), dl1 (L1 data latency 0), shalu (one-cycle operations take 0), lgalu (longer "  \
+             "ones take 0), bw (unlimited bandwidth), bmisp (branches predicted right), win "      \
+             "(window 20 times larger), stfwd (stores forward to loads they cover in part), "      \
+             "dlong (last-level misses hit), split (loads and stores that lie in two lines cost "  \
+             "what others do)")
 static const struct option_row MACHINE_OPTIONS[] = {
-    HEADING(2, "On which machine:"),
-    MACHINE_ROWS(
-        machine,
+    MACHINE_GROUP_ROWS(
         "of this host's processor, see culprit-machines(1); boom-tea for riscv64 programs"),
-    TAKE("ideal", "LIST", take_ideal,
-         "Idealise, separated by commas: imiss (instruction misses hit), dmiss (data misses hit), "
-         "dl1 (L1 data latency 0), shalu (one-cycle operations take 0), lgalu (longer ones take "
-         "0), bw (unlimited bandwidth), bmisp (branches predicted right), win (window 20 times "
-         "larger), stfwd (stores forward to loads they cover in part), dlong (last-level misses "
-         "hit), split (loads and stores that lie in two lines cost what others do)"),
+    {0}};
+static const struct option_row FIXED_MACHINE_OPTIONS[] = {
+    MACHINE_GROUP_ROWS("of commands the same on every host, zen4; boom-tea for riscv64 programs"),
     {0}};
 #undef REQUEST
 
 const struct option_group machine_group = {.options = MACHINE_OPTIONS};
+const struct option_group fixed_machine_group = {.options = FIXED_MACHINE_OPTIONS};
 
 void options_take_cluster(const struct argp_state *state, struct cluster_options *options,
                           const char *value) {

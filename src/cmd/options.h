@@ -15,6 +15,8 @@ extern const struct option_group input_group; /* of a struct input_options */
 extern const struct option_group for_group;
 
 extern const struct option_group machine_group; /* --machine, --set, --ideal; of machine_options */
+/* The same of verbs whose commands always see what is the same everywhere. */
+extern const struct option_group fixed_machine_group;
 
 struct output_options {
     enum report_by by;

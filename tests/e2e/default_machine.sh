@@ -64,6 +64,16 @@ check "a description that all may write is not read, in one line" all_may_write_
 check "a fault in it is told before the command starts" faulty
 check "CULPRIT_MACHINE comes before all" by_variable
 
+# What sees the same everywhere is simulated on the same everywhere, as --help says.
+everywhere() {
+    local verb
+    for verb in gate compare; do
+        run $verb --help | tr -s '\n ' ' ' | grep -q 'default: of commands the same on every host, zen4' || return 1
+    done
+    CULPRIT_MACHINE=zen3 run compare --output "$scratch/text" "$program" "$program" >/dev/null && grep -qx 'machine zen4' "$scratch/text"
+}
+check "commands that are compared have the same default everywhere" everywhere
+
 of_riscv64() {
     printf 'base = zen3\n' >"$host"
     run sim --limit 20k --json --output "$report" -- "$WORKLOADS/riscv64/branchy" >/dev/null 2>&1 &&

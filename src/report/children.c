@@ -1,6 +1,9 @@
 /* Children that are followed have simulated cycles, as the first process has. Those that are not
  * ran natively, the first process emulated, which takes many times as long: so what it would take
- * on the simulated machine stands for it. Kernel time is in neither. */
+ * on the simulated machine stands for it. Kernel time is in neither.
+ *
+ * Until a child executes a program it is emulated, too, some milliseconds each, and a shell's
+ * subshell may never do so. Where children were short their share is no more than a bound. */
 #include "report/children.h"
 
 #include <stdlib.h>
@@ -10,6 +13,8 @@
 #include "util/file_name.h"
 #include "util/order.h"
 #include "util/text.h"
+
+static const double SHORT_SECONDS = 0.1; /* of a child */
 
 /* By executable. */
 struct share {
@@ -41,11 +46,11 @@ static void add(struct shares *shares, const struct trace_process *process, doub
 ORDER(by_value, uint32_t, ascending(*a, *b))
 
 /* One that becomes another program, as a shell's child does, is one process. Sorts the pids. */
-static uint32_t processes_of(const struct shares *shares) {
+static uint32_t count_different(uint32_t *pids, size_t pid_count) {
     uint32_t count = 0;
-    qsort(shares->pids, shares->pid_count, sizeof *shares->pids, by_value);
-    for (size_t i = 0; i < shares->pid_count; i++)
-        count += !i || shares->pids[i] != shares->pids[i - 1];
+    qsort(pids, pid_count, sizeof *pids, by_value);
+    for (size_t i = 0; i < pid_count; i++)
+        count += !i || pids[i] != pids[i - 1];
     return count;
 }
 
@@ -67,6 +72,14 @@ static void add_native(struct shares *shares, const struct trace *trace) {
         add(shares, trace_process(trace, i), trace_process(trace, i)->seconds);
 }
 
+/* Also those of which no instruction was in what was simulated. */
+static void add_followed(struct shares *shares, const struct trace *trace) {
+    shares->pid_count = 0;
+    for (uint32_t i = 0; i < trace_process_count(trace); i++)
+        if (is_child(trace, i) && !trace_process(trace, i)->untraced_reason)
+            shares->pids[shares->pid_count++] = trace_process(trace, i)->pid;
+}
+
 static const struct share *largest_of(const struct shares *shares) {
     const struct share *largest = &shares->items[0];
     for (size_t i = 1; i < shares->count; i++)
@@ -77,7 +90,14 @@ static const struct share *largest_of(const struct shares *shares) {
 
 /* Where nothing was simulated there is nothing to compare with. */
 static void note_native(struct report *report, const struct shares *shares, bool compared) {
-    if (compared)
+    if (report->children.at_most)
+        report_note(
+            report,
+            "the children's share is no more than that: they took %s of processor time, the "
+            "start of each under the emulator included, and the first process what the "
+            "machine would take; --follow tells it",
+            text_duration(shares->time).s);
+    else if (compared)
         report_note(report,
                     "the children's share: they took %s of processor time in user mode, natively, "
                     "and the first process what the machine would take: rough, and without the "
@@ -89,17 +109,19 @@ static void note_native(struct report *report, const struct shares *shares, bool
                     text_duration(shares->time).s, largest_of(shares)->executable);
 }
 
-static void tell_share(struct report *report, const struct shares *shares, bool included,
-                       double all) {
+static void tell_share(struct report *report, struct shares *shares, bool included, double all) {
     const struct share *largest = largest_of(shares);
+    const uint32_t count = count_different(shares->pids, shares->pid_count);
     char *name = strdup(file_base_name(largest->executable));
     if (name)
-        report->children = (struct report_children){.count = processes_of(shares),
-                                                    .included = included,
-                                                    .seconds = included ? 0 : shares->time,
-                                                    .share = shares->time / all,
-                                                    .largest = largest->time / all,
-                                                    .name = name};
+        report->children =
+            (struct report_children){.count = count,
+                                     .included = included,
+                                     .seconds = included ? 0 : shares->time,
+                                     .at_most = !included && shares->time < SHORT_SECONDS * count,
+                                     .share = shares->time / all,
+                                     .largest = largest->time / all,
+                                     .name = name};
 }
 
 void children_tell(struct report *report, const struct trace *trace) {
@@ -114,6 +136,7 @@ void children_tell(struct report *report, const struct trace *trace) {
     if (simulation)
         add_simulated(&shares, simulation, trace);
     if (shares.count) {
+        add_followed(&shares, trace);
         tell_share(report, &shares, true, cycles);
     } else {
         add_native(&shares, trace);

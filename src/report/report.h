@@ -36,6 +36,7 @@ struct report_children {
     bool included;
     double seconds; /* natively; 0 when included */
     double share;   /* from 0 to 1 */
+    bool at_most;   /* it is a bound: children so short that their start counts for much */
     double largest; /* share of the executable that had the largest; likewise of all */
     char *name;     /* of that executable, without its folder */
 };

@@ -244,6 +244,13 @@ daemon() {
         ! grep -q 'left running' "$scratch/info--follow"
 }
 check "a daemon is told of, or ended with --follow" daemon
+# Of children that the windows of systematic sampling pass by, too.
+all_followed() {
+    run explain --json --no-what-if --systematic -o "$scratch/many" -- \
+        sh -c 'gzip -9c /bin/sh; for i in 1 2 3 4 5 6 7 8; do /bin/true; done' >/dev/null &&
+        report=$scratch/many told 'r["children"]["count"] == 9'
+}
+check "all children that are followed count" all_followed
 report=$scratch/shares
 shares() {
     local wrapper='gzip -9c "$0"; grep -c x "$0"; true'
@@ -254,11 +261,13 @@ shares() {
             'sum("(/usr/bin/gzip) is not included" in n for n in r["notes"]) == 1' || return 1
     run sim --limit 2M --follow --json -o "$report" -- sh -c "$wrapper" "$scratch/half" >/dev/null &&
         told 'r["children"]["included"] and r["children"]["share"] > 0.5' \
-            'r["children"]["seconds"] == 0 and r["children"]["largest"] == "gzip"' || return 1
+            'r["children"]["seconds"] == 0 and r["children"]["largest"] == "gzip"' 'not r["children"]["at_most"]' || return 1
+    run sim --json -o "$report" -- sh -c '(true); (true); true' >/dev/null && told 'r["children"]["at_most"]' &&
+        run sim --top 1 -- sh -c '(true); (true); true' 2>&1 | grep -qE '^at most [0-9.]+ % was spent in 2 children' || return 1
     run sim --json -o "$report" -- true && told 'r["children"] is None' || return 1
     run sim --top 1 -- sh -c "$wrapper" "$scratch/half" 2>"$scratch/err" >/dev/null
     cat "$scratch/err"
-    without_progress "$scratch/err" | sed -n 2p | grep -qE '^[0-9.]+ % was spent in .*gzip.*: --follow$'
+    without_progress "$scratch/err" | sed -n 2p | grep -qE '^(at most )?[0-9.]+ % was spent in .*gzip.*: --follow$'
 }
 check "the second line says what share children had" shares
 # Each is known by what it executes, however soon it ends. Which of them takes longest is not

@@ -210,9 +210,10 @@ static json_t *head_object(const struct report *report) {
 static json_t *children_object(const struct report_children *children) {
     if (!children->count)
         return json_null();
-    return json_pack("{s:i, s:b, s:f, s:f, s:o, s:f}", "count", (int)children->count, "included",
-                     children->included, "share", children->share, "seconds", children->seconds,
-                     "largest", json_text(children->name), "largest_share", children->largest);
+    return json_pack("{s:i, s:b, s:f, s:b, s:f, s:o, s:f}", "count", (int)children->count,
+                     "included", children->included, "share", children->share, "at_most",
+                     children->at_most, "seconds", children->seconds, "largest",
+                     json_text(children->name), "largest_share", children->largest);
 }
 
 bool report_json(const struct report *report, FILE *file, struct error *error) {

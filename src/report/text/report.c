@@ -37,9 +37,9 @@ void report_text_children(const struct report *report, const struct page *page) 
     text_clean(name, sizeof name, children->name);
     snprintf(number, sizeof number, "%" PRIu32 " children, %s %% in ", children->count,
              text_percent(children->largest, 1).s);
-    page_print(page, "%s %% was spent in %s%s%s%s", text_percent(children->share, 1).s,
-               children->count == 1 ? "" : number, name, children->count == 1 ? ", a child" : "",
-               end);
+    page_print(page, "%s%s %% was spent in %s%s%s%s", children->at_most ? "at most " : "",
+               text_percent(children->share, 1).s, children->count == 1 ? "" : number, name,
+               children->count == 1 ? ", a child" : "", end);
 }
 
 static void print_machine(const struct report *report, const struct page *page) {

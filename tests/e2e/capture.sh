@@ -70,6 +70,19 @@ riscv64() {
 skip_without riscv64-workloads "a riscv64 program with threads" ||
     check "a riscv64 program with threads" riscv64
 
+# Of a stack without a limit the emulator would make one of 8 MiB.
+large_stack() {
+    echo 'int main(void) { volatile char bytes[32 << 20]; bytes[0] = 7; return bytes[0]; }' >"$scratch/deep.c"
+    cc -o "$scratch/deep" "$scratch/deep.c" || return 1
+    (ulimit -s unlimited && run trace -o "$scratch/deep.ctrace" -- "$scratch/deep")
+    [ $? = 7 ]
+}
+if (ulimit -s unlimited) 2>/dev/null; then
+    check "a stack without a limit is large" large_stack
+else
+    skip "a stack without a limit is large" "the hard limit of the stack"
+fi
+
 illegal() {
     echo 'int main(void) { __asm__ volatile("vpxorq %zmm0, %zmm0, %zmm0"); }' >"$scratch/wide.c"
     cc -o "$scratch/wide" "$scratch/wide.c" || return 1

@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "isa/insn.h"
 #include "trace/qemu/ring.h"
@@ -25,6 +27,8 @@
 /* Of a run that is the same everywhere. The emulator maps whole pages for it, and the stack begins
  * where so many bytes end. */
 enum { EMULATOR_STACK = 8 << 20 };
+/* In place of no limit, for which the emulator has 8 MiB; it maps all of it. */
+static const uint64_t EMULATOR_STACK_UNLIMITED = UINT64_C(1) << 30;
 
 struct emulator_command {
     char **arguments, **environment; /* NULL-terminated; strings are borrowed from the inputs */
@@ -53,6 +57,17 @@ static inline char *emulator_preload(const char *library, char *const *environme
         snprintf(variable, size, "%s%s%s%s", NAME, strstr(old, library) ? "" : library,
                  *old && !strstr(old, library) ? ":" : "", old);
     return variable;
+}
+
+/* Bytes of stack to ask for; 0: the emulator takes the limit of this process. */
+static inline uint64_t emulator_stack(const struct ring_control *control) {
+    struct rlimit limit;
+    if (control->fixed)
+        return EMULATOR_STACK - control->memory.stack_bytes;
+    if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur != RLIM_INFINITY)
+        return 0;
+    const uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    return memory / 2 < EMULATOR_STACK_UNLIMITED ? memory / 2 : EMULATOR_STACK_UNLIMITED;
 }
 
 static inline bool emulator_command(const struct ring_control *control, const char *program,
@@ -84,9 +99,9 @@ static inline bool emulator_command(const struct ring_control *control, const ch
         *out++ = "-seed";
         *out++ = command->seed;
     }
-    if (control->fixed) {
-        snprintf(command->stack, sizeof command->stack, "%u",
-                 EMULATOR_STACK - control->memory.stack_bytes);
+    const uint64_t stack = emulator_stack(control);
+    if (stack) {
+        snprintf(command->stack, sizeof command->stack, "%llu", (unsigned long long)stack);
         *out++ = "-s";
         *out++ = command->stack;
     }

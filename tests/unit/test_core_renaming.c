@@ -153,6 +153,28 @@ static void only_the_stack_may_be_renamed(void **state) {
     }
 }
 
+/* Lives remember more stores than the queue has entries, which must change nothing: here two, and
+ * one or three others behind the one that is read, which by another register are not remembered. */
+static void a_store_that_left_the_queue_is_none(void **state) {
+    (void)state;
+    for (uint32_t others = 1; others <= 3; others += 2) {
+        begin();
+        machine.core.renaming_stack = true;
+        machine.core.store_queue = 2;
+        store_product(RSP);
+        const uint32_t other = store(program, OTHER, BASE);
+        for (uint32_t i = 1; i <= others; i++)
+            execute_at(program, other, FAR + 64 * i, 8);
+        load_and_use(RSP, FAR, 8);
+        simulate(program, &machine, 0);
+        const uint64_t loaded = program->lives[program->life_count - 2].uop;
+        const uint64_t product = program->lives[0].uop;
+        assert_int_equal(program->lives[program->life_count - 1].producer[0],
+                         others < machine.core.store_queue ? product : loaded);
+        program_fixture_free(program);
+    }
+}
+
 static void names_must_be_the_same(void **state) {
     (void)state;
     begin(); /* another register that holds the same address */
@@ -329,6 +351,7 @@ int main(void) {
         cmocka_unit_test(operands_may_be_left_out),
         cmocka_unit_test(a_forward_is_predicted_by_the_last_time),
         cmocka_unit_test(only_the_stack_may_be_renamed),
+        cmocka_unit_test(a_store_that_left_the_queue_is_none),
         cmocka_unit_test(names_must_be_the_same),
         cmocka_unit_test(the_stack_pointer_may_have_stepped),
         cmocka_unit_test(so_many_stores_are_remembered),

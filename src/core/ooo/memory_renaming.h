@@ -55,7 +55,7 @@ STAGE void remember_store(struct ooo *core, struct standing *now, uint64_t at,
 }
 
 /* The store that the load's destination is another name for, of those that it could read from:
- * `met` covers it. NULL: none. */
+ * `met` covers it. NULL: none. Lives look for stores further back than the queue has entries. */
 static inline const struct remembered_store *renames(struct ooo *core, const struct standing *now,
                                                      const struct stream_uop *load, uint32_t flags,
                                                      const struct store_met *met) {
@@ -63,7 +63,8 @@ static inline const struct remembered_store *renames(struct ooo *core, const str
     const uint64_t *changed = core->registers.changed;
     const uint64_t known = lesser(now->remembered, core->machine.memory_renaming);
     const bool extends = flags & U_LAST && load->size_bytes < 4;
-    if (met->number == UNKNOWN || !met->covers || extends)
+    if (met->number == UNKNOWN || !met->covers || extends ||
+        now->stores - met->number > core->machine.store_queue)
         return NULL;
     for (uint64_t back = 1; back <= known; back++) {
         const struct remembered_store *store =

@@ -1,6 +1,7 @@
 #include "report/trace_notes.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,15 +31,21 @@ static void note_programs(struct report *report, const struct trace *trace) {
                     list, used < sizeof list ? "" : " ...");
 }
 
+/* That of a fault, which an instruction can have raised that the emulator has not. */
+static bool is_of_fault(int signal) {
+    return signal == SIGILL || signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE ||
+           signal == SIGTRAP || signal == SIGSYS || signal == SIGABRT;
+}
+
 /* The emulator raises the signal again that ended the command. */
 static void note_killed(struct report *report, struct trace_exit exit) {
     const char *what = exit.known && exit.signaled ? sigdescr_np(exit.status) : NULL;
     if (exit.known && exit.signaled)
-        report_note(
-            report,
-            "signal %d (%s) ended the command; if it ends otherwise by itself, the emulator "
-            "cannot run it",
-            exit.status, what ? what : "unknown");
+        report_note(report, "signal %d (%s) ended the command%s", exit.status,
+                    what ? what : "unknown",
+                    is_of_fault(exit.status)
+                        ? "; if it ends otherwise by itself, the emulator cannot run it"
+                        : "");
 }
 
 bool note_trace(struct report *report, const struct trace *trace) {

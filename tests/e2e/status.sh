@@ -13,7 +13,7 @@ check "the command's exit status is kept" status_is 7 run sim --limit 10K -- sh 
 check "a killed command gives 128 and the signal" status_is 137 run sim --limit 10K -- sh -c 'kill -9 $$'
 killed_is_told() {
     run sim --limit 10K --json -o "$scratch/killed.json" -- sh -c 'kill -9 $$'
-    grep -q 'signal 9 (Killed) ended the command' "$scratch/killed.json" &&
+    grep -q 'signal 9 (Killed) ended the command"' "$scratch/killed.json" &&
         run sim --limit 10K --json -o "$scratch/well.json" -- true && ! grep -q 'ended the command' "$scratch/well.json"
 }
 check "which signal it was" killed_is_told

@@ -62,7 +62,8 @@ static bool check(const struct trace_job *job, struct error *error) {
         stat(job->path, &status) != 0 || !S_ISREG(status.st_mode))
         return true;
     watch_begin(&verb_watch, "checking", "instructions", job->result.instructions);
-    bool good = trace_check(job->path, watch_progress, &verb_watch, &verb_watch.signal, error);
+    const struct watcher watcher = watcher_of(&verb_watch);
+    bool good = trace_check(job->path, &watcher, error);
     watch_end(&verb_watch);
     return good || error_prefix(error, "what was written cannot be read again");
 }
@@ -84,14 +85,15 @@ static bool write_champsim(struct trace_job *job, const struct capture_options *
     const uint32_t thread = job->import && job->input.thread > 0 ? (uint32_t)job->input.thread : 0;
     struct trace *trace = job->import ? trace_open(job->import, error)
                                       : trace_capture(options, &job->verb.failed, error);
-    const bool good =
-        trace && trace_write_champsim(trace, thread, job->path, &verb_watch.signal, watch_capture,
-                                      &verb_watch, &job->result, &job->lost, error);
+    const struct watcher watcher = watcher_of(&verb_watch);
+    const bool good = trace && trace_write_champsim(trace, thread, job->path, &watcher,
+                                                    &job->result, &job->lost, error);
     trace_close(trace);
     return good;
 }
 
 static bool capture(struct trace_job *job, struct error *error) {
+    const struct watcher watcher = watcher_of(&verb_watch);
     struct capture_options options = {0};
     if (!job->import) {
         options = input_capture(&job->input);
@@ -103,10 +105,9 @@ static bool capture(struct trace_job *job, struct error *error) {
     if (job->champsim)
         return write_champsim(job, &options, error);
     if (job->import)
-        return trace_import(job->import, job->path, job->compress, &verb_watch.signal,
-                            watch_capture, &verb_watch, &job->result, error);
-    return trace_record(&options, job->path, job->compress, watch_capture, &verb_watch,
-                        &job->result, &job->verb.failed, error);
+        return trace_import(job->import, job->path, job->compress, &watcher, &job->result, error);
+    return trace_record(&options, job->path, job->compress, &watcher, &job->result,
+                        &job->verb.failed, error);
 }
 
 static bool record(void *verb, struct error *error) {

@@ -10,13 +10,13 @@ char *floor_capture(struct watch *watch, const struct capture_options *options, 
     char *path = temporary_trace(&watch->temporaries, option, error);
     if (!path)
         return NULL;
+    const struct watcher watcher = watcher_of(watch);
     struct capture_options watched = *options;
     watch_limit(watch, &watched, options->stop_at_limit);
     watched.stop = &watch->signal;
     *exec_status = 0;
     watch_begin_within(watch, "capturing", "instructions", options->limit);
-    bool good =
-        trace_record(&watched, path, false, watch_capture, watch, &result, exec_status, error);
+    bool good = trace_record(&watched, path, false, &watcher, &result, exec_status, error);
     watch_end(watch);
     *instructions = result.instructions;
     if (good && watch->signal && !result.instructions)

@@ -57,5 +57,4 @@ struct watcher watcher_of(struct watch *watch);
 /* Callbacks of rooms that tell how far they are; `context` is a watch. */
 void watch_progress(void *context, uint64_t done);
 void watch_progress_of(void *context, uint64_t done, uint64_t total);
-void watch_capture(void *context, const struct capture_result *sofar);
 void watch_region_capture(void *context, const struct region_capture_progress *sofar);

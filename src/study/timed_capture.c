@@ -6,6 +6,7 @@
 
 bool timed_capture(struct watch *watch, const struct capture_options *options,
                    struct timed_capture *capture, int *exec_status, struct error *error) {
+    const struct watcher watcher = watcher_of(watch);
     struct capture_options watched = *options;
     struct capture_result result = {0};
     *capture = (struct timed_capture){.path = temporary_trace(&watch->temporaries, "--for", error)};
@@ -15,8 +16,7 @@ bool timed_capture(struct watch *watch, const struct capture_options *options,
     watched.stop = &watch->signal;
     *exec_status = 0;
     watch_begin_within(watch, "capturing", "instructions", options->limit);
-    bool good = trace_record(&watched, capture->path, false, watch_capture, watch, &result,
-                             exec_status, error);
+    bool good = trace_record(&watched, capture->path, false, &watcher, &result, exec_status, error);
     watch_end(watch);
     capture->exit = result.exit;
     capture->signal = watch_take(watch);

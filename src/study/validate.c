@@ -43,11 +43,11 @@ static bool capture_full(struct validate_run *run, const struct validate_run_req
                                       .watch_effects = true,
                                       .descriptors = {input->first},
                                       .stop = &run->watch->signal};
+    const struct watcher watcher = watcher_of(run->watch);
     watch_limit(run->watch, &capture, request->stop);
     int status = 0;
     watch_begin_within(run->watch, "capturing", "instructions", request->limit);
-    bool good =
-        trace_record(&capture, run->full, false, watch_capture, run->watch, result, &status, error);
+    bool good = trace_record(&capture, run->full, false, &watcher, result, &status, error);
     watch_end(run->watch);
     if (!good && status)
         *exec_status = status;

@@ -109,10 +109,6 @@ void watch_progress_of(void *context, uint64_t done, uint64_t total) {
     watch_progress(watch, done);
 }
 
-void watch_capture(void *context, const struct capture_result *sofar) {
-    watch_progress(context, sofar->instructions);
-}
-
 void watch_region_capture(void *context, const struct region_capture_progress *sofar) {
     watch_progress(context, sofar->instructions);
 }

@@ -4,11 +4,10 @@
 
 #include "trace/trace.h"
 
-/* Into a .ctrace file; as trace_record(), of which `result` and `progress` are the same. */
-bool trace_import(const char *from, const char *path, bool compress,
-                  const volatile sig_atomic_t *stop,
-                  void (*progress)(void *context, const struct capture_result *sofar),
-                  void *context, struct capture_result *result, struct error *error);
+/* Into a .ctrace file; as trace_record(), which reports as much; when the watcher stops, it ends
+ * early, with what was read. */
+bool trace_import(const char *from, const char *path, bool compress, const struct watcher *watcher,
+                  struct capture_result *result, struct error *error);
 
 /* What ChampSim's format has no room for. */
 struct champsim_lost {
@@ -21,7 +20,5 @@ struct champsim_lost {
  * `path` says: .xz, .gz, or not at all ("-": standard output). A file gets its name when it is
  * complete. */
 bool trace_write_champsim(struct trace *trace, uint32_t thread, const char *path,
-                          const volatile sig_atomic_t *stop,
-                          void (*progress)(void *context, const struct capture_result *sofar),
-                          void *context, struct capture_result *result, struct champsim_lost *lost,
-                          struct error *error);
+                          const struct watcher *watcher, struct capture_result *result,
+                          struct champsim_lost *lost, struct error *error);

@@ -35,15 +35,14 @@ static void count_item(struct capture_result *result, const struct item *item) {
 
 /* All items of the source, which it closes, into the writer, which it closes. */
 static bool drain(struct item_source source, struct file_writer *writer, const char *path,
-                  const volatile sig_atomic_t *stop,
-                  void (*progress)(void *context, const struct capture_result *sofar),
-                  void *context, struct capture_result *result, struct error *error) {
+                  const struct watcher *watcher, struct capture_result *result,
+                  struct error *error) {
     struct error ignored;
     double start = clock_monotonic(), reported = start;
     struct item item;
     int status = 0;
     bool written = true;
-    while (!(stop && *stop) && (status = source.next(source.context, &item, error)) > 0) {
+    while (!watcher_stops(watcher) && (status = source.next(source.context, &item, error)) > 0) {
         count_item(result, &item);
         written = item.kind == ITEM_EFFECT || item.kind == ITEM_CHILD || item.kind == ITEM_CUT ||
                   file_writer_put(writer, &item, error);
@@ -52,15 +51,15 @@ static bool drain(struct item_source source, struct file_writer *writer, const c
         double now = clock_monotonic();
         result->seconds = now - start;
         result->bytes = file_writer_bytes(writer);
-        if (progress && now - reported >= PROGRESS_INTERVAL_MS / 1e3) {
+        if (now - reported >= PROGRESS_INTERVAL_MS / 1e3) {
             reported = now;
-            progress(context, result);
+            watcher_tell(watcher, result->instructions);
         }
     }
     if (status > 0 && source.interrupt)
         source.interrupt(source.context);
     source.close(source.context);
-    bool good = (status == 0 || (stop && *stop)) && written;
+    bool good = (status == 0 || watcher_stops(watcher)) && written;
     bool closed = file_writer_close(writer, &result->bytes, good ? error : &ignored);
     if (!result->instructions && result->bytes && strcmp(path, "-") != 0)
         file_remove_regular(path); /* of no use */
@@ -69,9 +68,9 @@ static bool drain(struct item_source source, struct file_writer *writer, const c
 }
 
 bool trace_record(const struct capture_options *options, const char *path, bool compress,
-                  void (*progress)(void *context, const struct capture_result *sofar),
-                  void *context, struct capture_result *result, int *exec_status,
+                  const struct watcher *watcher, struct capture_result *result, int *exec_status,
                   struct error *error) {
+    const struct watcher told = {watcher->progress, watcher->context, NULL};
     *result = (struct capture_result){0};
     struct file_writer *writer = file_writer_open(path, compress, error);
     if (!writer)
@@ -82,13 +81,11 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
         file_writer_close(writer, NULL, &ignored);
         return false;
     }
-    return drain(source, writer, path, NULL, progress, context, result, error);
+    return drain(source, writer, path, &told, result, error);
 }
 
-bool trace_import(const char *from, const char *path, bool compress,
-                  const volatile sig_atomic_t *stop,
-                  void (*progress)(void *context, const struct capture_result *sofar),
-                  void *context, struct capture_result *result, struct error *error) {
+bool trace_import(const char *from, const char *path, bool compress, const struct watcher *watcher,
+                  struct capture_result *result, struct error *error) {
     *result = (struct capture_result){0};
     struct item_source source = {0};
     if (!file_source_open(from, &source, error))
@@ -98,19 +95,18 @@ bool trace_import(const char *from, const char *path, bool compress,
         source.close(source.context);
         return false;
     }
-    return drain(source, writer, path, stop, progress, context, result, error);
+    return drain(source, writer, path, watcher, result, error);
 }
 
-bool trace_check(const char *path, void (*progress)(void *context, uint64_t instructions),
-                 void *context, const volatile sig_atomic_t *stop, struct error *error) {
+bool trace_check(const char *path, const struct watcher *watcher, struct error *error) {
     struct trace *trace = trace_open(path, error);
     struct trace_batch batch;
     uint64_t instructions = 0;
     int status = trace ? 1 : -1;
-    while (status > 0 && !(stop && *stop) && (status = trace_next(trace, &batch, error)) > 0) {
+    while (status > 0 && !watcher_stops(watcher) &&
+           (status = trace_next(trace, &batch, error)) > 0) {
         instructions += batch.insn_count;
-        if (progress)
-            progress(context, instructions);
+        watcher_tell(watcher, instructions);
     }
     trace_close(trace);
     return status >= 0;

@@ -19,6 +19,7 @@
 #include "trace/dynamic.h"
 #include "trace/thread_event.h"
 #include "util/error.h"
+#include "util/watcher.h"
 
 struct trace;
 
@@ -308,7 +309,7 @@ const char *trace_note(const struct trace *trace, uint32_t number);
 void trace_close(struct trace *trace);
 
 /* Captures a command into a file, which is removed again when no instruction came. Progress is
- * reported through `progress` (may be NULL) about ten times a second. */
+ * reported to the watcher about ten times a second; options->stop, not the watcher's, ends it. */
 struct capture_result {
     uint64_t instructions, bytes, events;
     uint32_t threads, processes;
@@ -318,12 +319,9 @@ struct capture_result {
                          "deleting big.tar"; empty: none */
 };
 bool trace_record(const struct capture_options *options, const char *path, bool compress,
-                  void (*progress)(void *context, const struct capture_result *sofar),
-                  void *context, struct capture_result *result, int *exec_status,
+                  const struct watcher *watcher, struct capture_result *result, int *exec_status,
                   struct error *error);
 
-/* Reads a trace file from beginning to end, as a simulation would. `progress` (may be NULL) gets
- * the instructions read so far, at most once a batch; `*stop` not 0 (may be NULL) ends it early,
- * with success. */
-bool trace_check(const char *path, void (*progress)(void *context, uint64_t instructions),
-                 void *context, const volatile sig_atomic_t *stop, struct error *error);
+/* Reads a trace file from beginning to end, as a simulation would. The watcher is told the
+ * instructions read so far, at most once a batch; when it stops, this ends early, with success. */
+bool trace_check(const char *path, const struct watcher *watcher, struct error *error);

@@ -85,7 +85,7 @@ static void check(const char *compiler, const char *options) {
                                             .objects = true,
                                             .thread = -1,
                                             .descriptors = {0, out, 0}};
-    if (!trace_record(&capture, trace, false, NULL, NULL, &result, &status, &error))
+    if (!trace_record(&capture, trace, false, &(const struct watcher){0}, &result, &status, &error))
         fail_msg("%s", error.message);
     close(out);
     struct blocks told = read_told(trace), printed = read_printed(output);

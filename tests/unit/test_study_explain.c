@@ -32,7 +32,8 @@ static int make_trace(void **state) {
     struct error error = {0};
     int status;
     close(mkstemp(temporary_name(trace_path, "study")));
-    if (!trace_record(&options, trace_path, false, NULL, NULL, &result, &status, &error))
+    if (!trace_record(&options, trace_path, false, &(const struct watcher){0}, &result, &status,
+                      &error))
         fail_msg("%s", error.message);
     close(null);
     return 0;

@@ -39,7 +39,8 @@ static void progress_is_observed_without_a_stream(void **state) {
     assert_int_equal(seen, 7090);
     watch_progress_of(&watch, 8, 80);
     assert_int_equal(seen, 8080);
-    watch_capture(&watch, &(const struct capture_result){.instructions = 9});
+    const struct watcher watcher = watcher_of(&watch);
+    watcher_tell(&watcher, 9);
     assert_int_equal(seen, 9080);
     watch_region_capture(&watch, &(const struct region_capture_progress){.instructions = 10});
     assert_int_equal(seen, 10080);

@@ -67,7 +67,8 @@ static struct thread_event_list record(const struct capture_options *given, cons
     assert_true(out >= 0);
     options.command = command;
     options.descriptors[1] = out;
-    if (!trace_record(&options, file("trace"), false, NULL, NULL, &result, &status, &error) ||
+    if (!trace_record(&options, file("trace"), false, &(const struct watcher){0}, &result, &status,
+                      &error) ||
         !thread_events_read(file("trace"), &list, &error))
         fail_msg("%s", error.message);
     ssize_t n = pread(out, output, size - 1, 0);

@@ -163,10 +163,8 @@ static bool put_batch(struct writer *writer, const struct trace_batch *batch, st
 }
 
 bool trace_write_champsim(struct trace *trace, uint32_t thread, const char *path,
-                          const volatile sig_atomic_t *stop,
-                          void (*progress)(void *context, const struct capture_result *sofar),
-                          void *context, struct capture_result *result, struct champsim_lost *lost,
-                          struct error *error) {
+                          const struct watcher *watcher, struct capture_result *result,
+                          struct champsim_lost *lost, struct error *error) {
     struct writer writer = {.code = trace_code(trace), .lost = lost};
     *result = (struct capture_result){0};
     *lost = (struct champsim_lost){0};
@@ -176,7 +174,7 @@ bool trace_write_champsim(struct trace *trace, uint32_t thread, const char *path
     struct trace_batch batch;
     int status;
     bool good = true;
-    while (good && !(stop && *stop) && (status = trace_next(trace, &batch, error))) {
+    while (good && !watcher_stops(watcher) && (status = trace_next(trace, &batch, error))) {
         good = status > 0;
         if (good && batch.thread != thread)
             lost->others += batch.insn_count;
@@ -186,8 +184,7 @@ bool trace_write_champsim(struct trace *trace, uint32_t thread, const char *path
         result->instructions += batch.insn_count;
         result->bytes = pack_written(writer.pack);
         result->seconds = clock_monotonic() - start;
-        if (progress)
-            progress(context, result);
+        watcher_tell(watcher, result->instructions);
     }
     if (good && !result->instructions)
         good = error_set(error, "no instruction of thread %u was captured", thread);

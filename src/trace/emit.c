@@ -14,16 +14,26 @@
 #include "trace/outcome.h"
 #include "util/array.h"
 
+/* One execution of a block. */
+struct execution {
+    const struct code_block *block;
+    const uint64_t *events; /* all between it and the next block */
+    size_t count;
+    struct foreign_events foreign; /* among them */
+    uint32_t emitted;              /* instructions of the block, from its first on */
+    uint32_t base;                 /* number of its first access in its thread, low 32 bits */
+};
+
 /* Keeps how the block was executed for match_pattern(). */
 static void learn_template(struct code_table *table, struct code_block *block,
-                           const struct dynamic_insn *insns, uint32_t first, uint32_t events,
+                           const struct execution *execution, const struct dynamic_insn *insns,
                            uint32_t accesses) {
     struct dynamic_insn *template = table->templates + block->template;
     for (uint32_t i = 0; i < block->insn_count; i++) {
-        template[i].memory = insns[i].memory - first;
+        template[i].memory = insns[i].memory - execution->base;
         template[i].memory_count = insns[i].memory_count;
     }
-    block->event_count = events;
+    block->event_count = (uint32_t)execution->count;
     block->access_count = accesses;
     block->patterned = true;
 }
@@ -39,23 +49,22 @@ static void learn_event(struct event_pattern *pattern, uint32_t position, uint32
     pattern[*first].operand = access->operand;
 }
 
-/* Fills memory counts and accesses of the instructions below `emitted`; `pattern`, if not NULL, is
+/* Fills memory counts and accesses of the instructions that are emitted; `pattern`, if not NULL, is
  * learned on the way. */
-static enum emit fill_accesses(struct emitter *emitter, const struct code_block *block,
-                               const uint64_t *events, size_t count,
-                               const struct foreign_events *foreign, uint32_t emitted,
-                               uint32_t base, struct event_pattern *pattern, struct joiner *joiner,
+static enum emit fill_accesses(struct emitter *emitter, const struct execution *execution,
+                               struct event_pattern *pattern, struct joiner *joiner,
                                struct error *error) {
     const struct code_table *table = emitter->table;
+    const uint32_t emitted = execution->emitted, base = execution->base;
     struct dynamic_insn *insns = emitter->insns + emitter->insn_count;
     uint32_t filled = 0; /* instructions whose .memory is set */
     uint32_t first_piece = 0;
     bool after_access = false;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t event = events[i];
+    for (size_t i = 0; i < execution->count; i++) {
+        uint64_t event = execution->events[i];
         bool mark = event_kind(event) == EVENT_MARK;
         if ((mark && event_mark_kind(event) > MARK_SPAN) ||
-            (i >= foreign->begin && i < foreign->end))
+            (i >= execution->foreign.begin && i < execution->foreign.end))
             continue;
         if (mark && event_mark_kind(event) == MARK_SPAN) {
             if (!joiner->rep || !after_access)
@@ -66,7 +75,8 @@ static enum emit fill_accesses(struct emitter *emitter, const struct code_block 
             continue;
         }
         uint32_t index = mark ? (uint32_t)(event_payload(event) >> 45) : event_index(event);
-        if (index >= block->insn_count || (joiner->index != CODE_NONE && index < joiner->index))
+        if (index >= execution->block->insn_count ||
+            (joiner->index != CODE_NONE && index < joiner->index))
             return error_set(error, "memory event of instruction %" PRIu32 " is out of order",
                              index),
                    EMIT_ERROR;
@@ -109,12 +119,12 @@ static enum emit fill_accesses(struct emitter *emitter, const struct code_block 
 
 /* Sorted by reader, as accesses are. What does not fit is forgotten: that costs order, not truth.
  */
-static void emit_orders(struct emitter *emitter, const uint64_t *events, size_t count,
-                        uint32_t emitted) {
-    for (size_t i = 0; i + 1 < count; i++) {
+static void emit_orders(struct emitter *emitter, const struct execution *execution) {
+    const uint64_t *events = execution->events;
+    for (size_t i = 0; i + 1 < execution->count; i++) {
         const uint64_t payload = event_payload(events[i]);
         if (event_kind(events[i]) != EVENT_MARK || event_mark_kind(events[i]) != MARK_WRITER ||
-            payload >> 45 >= emitted || emitter->order_count == TRACE_BATCH_ORDERS)
+            payload >> 45 >= execution->emitted || emitter->order_count == TRACE_BATCH_ORDERS)
             continue;
         struct trace_order *order = &emitter->orders[emitter->order_count];
         *order = (struct trace_order){.reader = emitter->insn_count + (payload >> 45),
@@ -126,16 +136,16 @@ static void emit_orders(struct emitter *emitter, const uint64_t *events, size_t 
 }
 
 /* Sorted. More than there is room for are of no program that runs. */
-static void emit_python(struct emitter *emitter, const uint64_t *events, size_t count,
-                        uint32_t emitted) {
-    for (size_t i = 0; i < count; i++) {
+static void emit_python(struct emitter *emitter, const struct execution *execution) {
+    const uint64_t *events = execution->events;
+    for (size_t i = 0; i < execution->count; i++) {
         const unsigned kind = event_mark_kind(events[i]);
         if (event_kind(events[i]) != EVENT_MARK ||
             (kind != MARK_PYTHON && kind != MARK_PYTHON_FRAME))
             continue;
         const struct python_mark mark = python_mark_of(event_payload(events[i]));
         struct trace_python *python = &emitter->python[emitter->python_count];
-        if (mark.index >= emitted || emitter->python_count == TRACE_BATCH_PYTHON)
+        if (mark.index >= execution->emitted || emitter->python_count == TRACE_BATCH_PYTHON)
             continue;
         *python = (struct trace_python){.position = emitter->insn_count + mark.index + 1,
                                         .function = mark.function,
@@ -189,11 +199,15 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
     if (marks.memory && emitter->insn_count &&
         count_memory(events, count) > TRACE_BATCH_MEMORY - emitter->memory_count)
         return EMIT_FULL;
-    const struct foreign_events foreign = foreign_events(table, block, events, count);
-    marks.framed = foreign.signal;
-    struct outcome outcome =
-        outcome_judge(table, emitter->addresses, block, events, foreign.begin, &marks, next);
-    uint32_t emitted = outcome.executed + outcome.fault;
+    struct execution execution = {.block = block,
+                                  .events = events,
+                                  .count = count,
+                                  .foreign = foreign_events(table, block, events, count),
+                                  .base = emitter->first_access + emitter->access_count};
+    marks.framed = execution.foreign.signal;
+    struct outcome outcome = outcome_judge(table, emitter->addresses, block, events,
+                                           execution.foreign.begin, &marks, next);
+    const uint32_t emitted = execution.emitted = outcome.executed + outcome.fault;
 
     struct dynamic_insn *insns = emitter->insns + emitter->insn_count;
     const struct dynamic_insn *template = table->templates + block->template;
@@ -214,19 +228,18 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
                             .end = first,
                             .limit = emitter->accesses + TRACE_BATCH_ACCESSES,
                             .index = CODE_NONE};
-    uint32_t base = emitter->first_access + emitter->access_count;
     block->patterned &= !learn;
-    enum emit emit = fill_accesses(emitter, block, events, count, &foreign, emitted, base,
+    enum emit emit = fill_accesses(emitter, &execution,
                                    learn ? table->patterns + block->pattern : NULL, &joiner, error);
     if (emit != EMIT_DONE)
         return emit;
     uint32_t accesses = (uint32_t)(joiner.end - joiner.first);
     if (learn)
-        learn_template(table, block, insns, base, (uint32_t)count, accesses);
+        learn_template(table, block, &execution, insns, accesses);
     if (marks.orders)
-        emit_orders(emitter, events, count, emitted);
+        emit_orders(emitter, &execution);
     if (marks.python)
-        emit_python(emitter, events, count, emitted);
+        emit_python(emitter, &execution);
     emitter->insn_count += emitted;
     emitter->access_count += accesses;
     if (marks.memory && emitter->insn_count)

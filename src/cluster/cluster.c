@@ -174,10 +174,9 @@ static void ask(struct cluster_state *state, double now) {
 
 /* ---- what is open ---- */
 
-static void put_out(struct cluster_state *state, const size_t *chosen, uint32_t count,
-                    uint32_t each) {
-    for (uint32_t i = 0; i < count; i++)
-        ledger_submitted(&state->records[chosen[i]], (uint32_t)state->array_count - 1, i / each, i);
+static void put_out(struct cluster_state *state, const struct task_array *tasks) {
+    for (uint32_t i = 0; i < tasks->count; i++)
+        ledger_submitted(&state->records[tasks->chosen[i]], tasks->number, i / tasks->each, i);
 }
 
 /* Some of the open tasks as one array. */
@@ -188,13 +187,13 @@ static enum slurm_answer submit_some(struct cluster_state *state, const size_t *
         error_set(error, "out of memory for jobs");
         return SLURM_REFUSED;
     }
+    const struct task_array tasks = {(uint32_t)state->array_count, chosen, count, each};
     const enum slurm_answer answer =
-        submission_make(state->request, &state->jobs, (uint32_t)state->array_count, chosen, count,
-                        each, state->arrays, &array, error);
+        submission_make(state->request, &state->jobs, &tasks, state->arrays, &array, error);
     if (answer != SLURM_GOOD)
         return answer;
     state->arrays[state->array_count++] = array;
-    put_out(state, chosen, count, each);
+    put_out(state, &tasks);
     state->look_every = FIRST_LOOK;
     state->ask_every = FIRST_QUESTION;
     state->ask_next = clock_monotonic() + FIRST_QUESTION;

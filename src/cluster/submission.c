@@ -49,18 +49,18 @@ char *submission_pattern(const char *path) {
 
 /* ---- files ---- */
 
-static bool write_tasks(const struct cluster_request *request, const char *path,
-                        const size_t *chosen, uint32_t count, uint32_t each, struct error *error) {
-    char **lines = calloc(count + 1, sizeof *lines);
+static bool write_tasks(const struct cluster_request *request, const struct task_array *tasks,
+                        const char *path, struct error *error) {
+    char **lines = calloc(tasks->count + 1, sizeof *lines);
     if (!lines)
         return error_set(error, "out of memory for tasks");
-    for (uint32_t i = 0; i < count; i++)
-        lines[i] = request->tasks[chosen[i]].line;
+    for (uint32_t i = 0; i < tasks->count; i++)
+        lines[i] = request->tasks[tasks->chosen[i]].line;
     const struct task_file file = {.verb = (char *)request->verb,
                                    .version = (char *)request->version,
                                    .folder = (char *)request->folder,
-                                   .each = each,
-                                   .count = count};
+                                   .each = tasks->each,
+                                   .count = tasks->count};
     const bool good = task_file_write(path, &file, lines, error);
     free(lines);
     return good;
@@ -97,43 +97,42 @@ static uint32_t minutes_of(const struct cluster_request *request, uint32_t each)
     return seconds < 60.0 * MOST_MINUTES ? (uint32_t)(seconds / 60) + 1 : MOST_MINUTES;
 }
 
-static enum slurm_answer submit(const struct cluster_request *request,
-                                const struct jobs_folder *jobs, const char *script, const char *log,
-                                uint32_t number, uint32_t elements, uint32_t each,
-                                const uint64_t *known, uint64_t *array, struct error *error) {
+/* What sbatch is told, but for names. */
+static struct slurm_submission submission_of(const struct cluster_request *request,
+                                             const struct task_array *tasks) {
     const struct cluster_options *options = request->options;
-    const struct slurm_submission submission = {
-        .name = jobs->name,
-        .script = script,
-        .log = log,
-        .passed = options->passed,
-        .passed_count = options->passed_count,
-        .elements = elements,
-        .at_once = request->at_once < elements ? request->at_once : 0,
-        .cpus = options->cpus,
-        .minutes = options->time ? 0 : minutes_of(request, each),
-        .megabytes = options->memory ? 0 : request->megabytes};
-    return slurm_submit(&submission, known, number, array, error);
+    const uint32_t elements = (tasks->count + tasks->each - 1) / tasks->each;
+    return (struct slurm_submission){.passed = options->passed,
+                                     .passed_count = options->passed_count,
+                                     .elements = elements,
+                                     .at_once = request->at_once < elements ? request->at_once : 0,
+                                     .cpus = options->cpus,
+                                     .minutes =
+                                         options->time ? 0 : minutes_of(request, tasks->each),
+                                     .megabytes = options->memory ? 0 : request->megabytes};
 }
 
 enum slurm_answer submission_make(const struct cluster_request *request,
-                                  const struct jobs_folder *jobs, uint32_t number,
-                                  const size_t *chosen, uint32_t count, uint32_t each,
+                                  const struct jobs_folder *jobs, const struct task_array *tasks,
                                   const uint64_t *known, uint64_t *array, struct error *error) {
-    char *tasks = jobs_folder_file(jobs, number + 1, ".tasks");
+    const uint32_t number = tasks->number;
+    char *file = jobs_folder_file(jobs, number + 1, ".tasks");
     char *script = jobs_folder_file(jobs, number + 1, ".sh");
     char *base = jobs_folder_file(jobs, number + 1, ""), *log = NULL;
     char *pattern = base ? submission_pattern(base) : NULL;
     enum slurm_answer answer = SLURM_REFUSED;
-    if (!tasks || !script || !pattern || asprintf(&log, "%s-%%a.log", pattern) < 0) {
+    if (!file || !script || !pattern || asprintf(&log, "%s-%%a.log", pattern) < 0) {
         log = NULL;
         error_set(error, "out of memory for a job");
-    } else if (write_tasks(request, tasks, chosen, count, each, error) &&
-               write_script(request, script, tasks, error)) {
-        answer = submit(request, jobs, script, log, number, (count + each - 1) / each, each, known,
-                        array, error);
+    } else if (write_tasks(request, tasks, file, error) &&
+               write_script(request, script, file, error)) {
+        struct slurm_submission submission = submission_of(request, tasks);
+        submission.name = jobs->name;
+        submission.script = script;
+        submission.log = log;
+        answer = slurm_submit(&submission, known, number, array, error);
     }
-    free(tasks);
+    free(file);
     free(script);
     free(base);
     free(pattern);

@@ -6,11 +6,17 @@
 #include "cluster/jobs_folder.h"
 #include "cluster/ledger.h"
 
-/* Tasks `chosen` of the request, `each` to a job, as the submission of this number. *array is the
- * array's. */
+/* Tasks of a request that are submitted together, as one array of jobs. */
+struct task_array {
+    uint32_t number;      /* of the submission, from 0 */
+    const size_t *chosen; /* tasks of the request */
+    uint32_t count;       /* of them */
+    uint32_t each;        /* to a job */
+};
+
+/* `known` are the numbers of the arrays submitted before, *array becomes that of this one. */
 enum slurm_answer submission_make(const struct cluster_request *request,
-                                  const struct jobs_folder *jobs, uint32_t number,
-                                  const size_t *chosen, uint32_t count, uint32_t each,
+                                  const struct jobs_folder *jobs, const struct task_array *tasks,
                                   const uint64_t *known, uint64_t *array, struct error *error);
 /* What is wrong with a task that is given up: what the log says of it, its job (NULL: it is not
  * known), and where the log lies. */

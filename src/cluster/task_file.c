@@ -67,10 +67,8 @@ static bool next_line(FILE *in, char *line, size_t *size) {
 }
 
 static bool read_tasks(FILE *in, char *line, const char *path, uint32_t element,
-                       struct task_file *file,
-                       bool (*visit)(void *context, const struct task_file *file, uint32_t number,
-                                     const json_t *task, struct error *error),
-                       void *context, struct error *error) {
+                       struct task_file *file, const struct task_visitor *visitor,
+                       struct error *error) {
     const uint64_t first = (uint64_t)element * file->each, behind = first + file->each;
     size_t size;
     if (first >= file->count)
@@ -83,7 +81,7 @@ static bool read_tasks(FILE *in, char *line, const char *path, uint32_t element,
         json_t *task = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
         bool good = json_is_object(task) ||
                     error_set(error, "%.300s: task %u in it is no JSON object", path, number);
-        good = good && visit(context, file, number, task, error);
+        good = good && visitor->visit(visitor->context, file, number, task, error);
         json_decref(task);
         if (!good)
             return false;
@@ -92,9 +90,7 @@ static bool read_tasks(FILE *in, char *line, const char *path, uint32_t element,
 }
 
 bool task_file_read(const char *path, uint32_t element, struct task_file *file,
-                    bool (*visit)(void *context, const struct task_file *file, uint32_t number,
-                                  const json_t *task, struct error *error),
-                    void *context, struct error *error) {
+                    const struct task_visitor *visitor, struct error *error) {
     size_t size;
     *file = (struct task_file){0};
     FILE *in = fopen(path, "re");
@@ -107,7 +103,7 @@ bool task_file_read(const char *path, uint32_t element, struct task_file *file,
                               "%.300s: this is no file of tasks (those of --cluster are in "
                               "the folder jobs/ of the one of --keep)",
                               path));
-    good = good && read_tasks(in, line, path, element, file, visit, context, error);
+    good = good && read_tasks(in, line, path, element, file, visitor, error);
     free(line);
     fclose(in);
     return good;

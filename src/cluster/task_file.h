@@ -26,11 +26,14 @@ struct task_file {
  * tasks, without their ends. */
 bool task_file_write(const char *path, const struct task_file *file, char *const *lines,
                      struct error *error);
-/* Its first line, and a call for each task of an element, in their order, with its number. False:
- * it is no such file, with an error that names it; or the call said so, with its error.
+struct task_visitor {
+    bool (*visit)(void *context, const struct task_file *file, uint32_t number, const json_t *task,
+                  struct error *error);
+    void *context;
+};
+/* Its first line, and a visit of each task of an element, in their order, with its number. False:
+ * it is no such file, with an error that names it; or a visit failed, with its error.
  * task_file_free() either way. */
 bool task_file_read(const char *path, uint32_t element, struct task_file *file,
-                    bool (*visit)(void *context, const struct task_file *file, uint32_t number,
-                                  const json_t *task, struct error *error),
-                    void *context, struct error *error);
+                    const struct task_visitor *visitor, struct error *error);
 void task_file_free(struct task_file *file);

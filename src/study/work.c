@@ -54,7 +54,8 @@ static bool visit(void *context, const struct task_file *file, uint32_t number, 
 
 bool work_go(struct work *work, struct error *error) {
     struct task_file file;
-    const bool good = task_file_read(work->path, work->element, &file, visit, work, error);
+    const struct task_visitor visitor = {visit, work};
+    const bool good = task_file_read(work->path, work->element, &file, &visitor, error);
     task_file_free(&file);
     return good;
 }

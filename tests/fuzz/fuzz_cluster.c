@@ -23,8 +23,8 @@ static void read_tasks(const uint8_t *data, size_t size) {
         struct task_file file;
         struct error error = {0};
         uint32_t next = 0;
-        require(task_file_read(memory.path, element, &file, visit, &next, &error) ||
-                error.message[0]);
+        const struct task_visitor visitor = {visit, &next};
+        require(task_file_read(memory.path, element, &file, &visitor, &error) || error.message[0]);
         task_file_free(&file);
     }
     close(memory.fd);

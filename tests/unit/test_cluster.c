@@ -227,10 +227,11 @@ static void files_of_tasks_are_read(void **state) {
     char *lines[] = {"{\"n\":10}", "{\"n\":11}", "{\"n\":12}"};
     assert_true(task_file_write(path, &written, lines, &error));
     static const char *const WANTED[] = {"0=10 1=11 ", "2=12 "};
+    const struct task_visitor visitor = {note_task, noted};
     for (uint32_t element = 0; element < 3; element++) {
         struct task_file file;
         noted[0] = 0;
-        const bool good = task_file_read(path, element, &file, note_task, noted, &error);
+        const bool good = task_file_read(path, element, &file, &visitor, &error);
         assert_int_equal(good, element < 2);
         if (good)
             assert_string_equal(noted, WANTED[element]);
@@ -239,7 +240,7 @@ static void files_of_tasks_are_read(void **state) {
     assert_non_null(strstr(error.message, "no element 2"));
     truncate(path, 100);
     struct task_file file;
-    assert_false(task_file_read(path, 1, &file, note_task, noted, &error));
+    assert_false(task_file_read(path, 1, &file, &visitor, &error));
     task_file_free(&file);
     unlink(path);
     rmdir(folder);

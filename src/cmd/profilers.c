@@ -134,7 +134,8 @@ static bool save(struct profilers *job, struct report *report) {
 }
 
 /* Oracle's calls, and how far each profiler's are from them. */
-static bool add_calls(struct profilers *job, struct error *error) {
+static bool add_calls(struct profilers *job, const struct comparison_request *request,
+                      struct error *error) {
     struct run *run = &job->run;
     const struct simulation *simulation = &run->study.simulation;
     const struct code *code = trace_code(run->study.trace);
@@ -143,8 +144,7 @@ static bool add_calls(struct profilers *job, struct error *error) {
     if (!paths_report(&run->paths, &run->verb, simulation, code, run->program,
                       &job->comparison.report, error) ||
         !path_errors_build(&job->path_errors, &run->paths.profile, simulation, code, run->program,
-                           (const char *const *)job->labels, job->count, run->verb.output.top,
-                           error))
+                           request, error))
         return false;
     job->comparison.paths = &job->path_errors;
     return true;
@@ -174,7 +174,7 @@ static bool write_report(void *verb, struct error *error) {
         return false;
     if (!comparison_add_worth(comparison))
         return error_set(error, "out of memory for the report");
-    if (!add_calls(job, error))
+    if (!add_calls(job, &request, error))
         return false;
     if (!save(job, report))
         verb_report_late(&run->verb, &(struct error){"--save: out of memory for the profile"});

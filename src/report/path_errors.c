@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "attribute/profile_error.h"
+#include "report/comparison.h"
 #include "util/order.h"
 
 struct building {
@@ -141,19 +142,18 @@ static uint32_t *frames_of_nodes(const struct call_path_result *paths, const uin
     return found;
 }
 
-static bool build(struct building *building, const char *const *labels, uint32_t count,
-                  uint32_t top) {
+static bool build(struct building *building, const struct comparison_request *request) {
     struct path_errors *errors = building->errors;
     const struct call_path_result *paths = &building->simulation->paths;
     struct reduced_profile oracle = {0};
     double *frames = NULL;
-    errors->rows = calloc(count + (size_t)1, sizeof *errors->rows);
+    errors->rows = calloc(request->count + (size_t)1, sizeof *errors->rows);
     bool room = errors->rows &&
                 profile_reduce(paths->cells, paths->cell_count, &building->by_path, 0, &oracle) &&
                 fill_shares(errors->profile, &oracle, &frames, &errors->procedures) &&
-                sort_procedures(errors, top);
-    for (uint32_t i = 0; room && i < count; i++)
-        room = measure(building, i, labels[i]);
+                sort_procedures(errors, request->top);
+    for (uint32_t i = 0; room && i < request->count; i++)
+        room = measure(building, i, request->labels[i]);
     free(frames);
     reduced_profile_free(&oracle);
     return room;
@@ -161,8 +161,8 @@ static bool build(struct building *building, const char *const *labels, uint32_t
 
 bool path_errors_build(struct path_errors *errors, struct call_profile *profile,
                        const struct simulation *simulation, const struct code *code,
-                       struct program *program, const char *const *labels, uint32_t count,
-                       uint32_t top, struct error *error) {
+                       struct program *program, const struct comparison_request *request,
+                       struct error *error) {
     const struct call_path_result *paths = &simulation->paths;
     const uint32_t all = (uint32_t)profile->frames.count;
     uint32_t *frames = path_profile_frames(profile, simulation, code, program);
@@ -172,7 +172,7 @@ bool path_errors_build(struct path_errors *errors, struct call_profile *profile,
                                 .by_path = {frames, paths->count, all},
                                 .by_node = {nodes, paths->node_count, all}};
     *errors = (struct path_errors){.profile = profile};
-    const bool room = nodes && build(&building, labels, count, top);
+    const bool room = nodes && build(&building, request);
     free(frames);
     free(nodes);
     return room || error_set(error, "out of memory for the errors of call paths");

@@ -9,6 +9,8 @@
 #include "report/json_values.h"
 #include "report/page.h"
 
+struct comparison_request;
+
 /* One profile; shares and errors are 0 to 1. */
 struct path_error {
     const char *label;
@@ -30,13 +32,12 @@ struct path_errors {
     uint32_t shown, total; /* of them: as many as were asked for; those with any share */
 };
 
-/* `profile` was read of the simulation; both, and the labels, outlive the errors. `labels` are of
- * the first `count` profiles; `top` functions are shown (0: all). False, with an error;
- * path_errors_free() either way. */
+/* `profile` was read of the simulation; both, and the labels, outlive the errors. `top` of the
+ * request: functions that are shown. False, with an error; path_errors_free() either way. */
 bool path_errors_build(struct path_errors *errors, struct call_profile *profile,
                        const struct simulation *simulation, const struct code *code,
-                       struct program *program, const char *const *labels, uint32_t count,
-                       uint32_t top, struct error *error);
+                       struct program *program, const struct comparison_request *request,
+                       struct error *error);
 void path_errors_free(struct path_errors *errors);
 
 void path_errors_text(const struct path_errors *errors, const struct page *page);

@@ -94,27 +94,33 @@ static const struct profile_event *find_event(const struct profile_set *set, con
     return i < set->event_count ? &set->events[i] : NULL;
 }
 
-static bool read_table(struct host_matrix *matrix, struct matrix_host *host,
-                       const struct profile_set *set, const struct profile_event *event,
-                       const struct profile_table_options *options, struct program *program,
-                       struct error *error) {
-    struct profile_table *table = profile_table_new(options, program);
+/* What is asked of every host. */
+struct question {
+    const struct profile_set *set;
+    const char *event;
+    const struct profile_table_options *options;
+    struct program *program;
+};
+
+static bool read_table(struct host_matrix *matrix, const struct question *question,
+                       struct matrix_host *host, const struct profile_set *own,
+                       const struct profile_event *event, struct error *error) {
+    struct profile_table *table = profile_table_new(question->options, question->program);
     const bool good =
-        (table || out_of_memory(error)) && profile_table_add_set(table, set, event, 0, error) &&
+        (table || out_of_memory(error)) && profile_table_add_set(table, own, event, 0, error) &&
         profile_table_finish(table, 0, error) && take_rows(matrix, host, table, error);
     profile_table_free(table);
     return good;
 }
 
 /* What a set has of one host: its epochs. */
-static bool read_host(struct host_matrix *matrix, struct matrix_host *host,
-                      const struct profile_set *set, const int64_t *sessions, size_t count,
-                      const char *event, const struct profile_table_options *options,
-                      struct program *program, struct error *error) {
+static bool read_host(struct host_matrix *matrix, const struct question *question,
+                      struct matrix_host *host, const int64_t *sessions, size_t count,
+                      struct error *error) {
     struct profile_set own;
-    bool good = profile_set_read_part(&own, set, sessions, count, error);
+    bool good = profile_set_read_part(&own, question->set, sessions, count, error);
     if (good) {
-        profile_set_choose(&own, &set->choice);
+        profile_set_choose(&own, &question->set->choice);
         host->epochs = own.epochs_in_all;
         host->seconds = own.seconds;
     }
@@ -122,9 +128,9 @@ static bool read_host(struct host_matrix *matrix, struct matrix_host *host,
         error->message[0] = 0;
         good = true;
     }
-    const struct profile_event *found = good ? find_event(&own, event) : NULL;
+    const struct profile_event *found = good ? find_event(&own, question->event) : NULL;
     host->counted = found;
-    good = good && (!found || read_table(matrix, host, &own, found, options, program, error));
+    good = good && (!found || read_table(matrix, question, host, &own, found, error));
     profile_set_free(&own);
     return good;
 }
@@ -136,12 +142,11 @@ struct part {
 
 ORDER(by_host, struct part, strcmp(a->host, b->host) ?: ascending(a->session, b->session))
 
-static bool read_hosts(struct host_matrix *matrix, const struct profile_set *set,
-                       const struct part *parts, int64_t *sessions, const char *event,
-                       const struct profile_table_options *options, struct program *program,
-                       struct error *error) {
-    for (size_t begin = 0, end; begin < set->epoch_count; begin = end) {
-        for (end = begin; end < set->epoch_count && !strcmp(parts[end].host, parts[begin].host);)
+static bool read_hosts(struct host_matrix *matrix, const struct question *question,
+                       const struct part *parts, int64_t *sessions, struct error *error) {
+    const size_t count = question->set->epoch_count;
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin; end < count && !strcmp(parts[end].host, parts[begin].host);)
             end++;
         for (size_t i = begin; i < end; i++)
             sessions[i] = parts[i].session;
@@ -149,8 +154,7 @@ static bool read_hosts(struct host_matrix *matrix, const struct profile_set *set
         host->name = arena_copy(&matrix->arena, parts[begin].host, strlen(parts[begin].host));
         if (!host->name)
             return out_of_memory(error);
-        if (!read_host(matrix, host, set, sessions + begin, end - begin, event, options, program,
-                       error))
+        if (!read_host(matrix, question, host, sessions + begin, end - begin, error))
             return false;
     }
     return true;
@@ -166,6 +170,7 @@ bool host_matrix_read(struct host_matrix *matrix, const struct profile_set *set,
     wanted.columns = 1;
     wanted.base_names = true;
     wanted.at_once = true;
+    const struct question question = {set, event, &wanted, program};
     *matrix = (struct host_matrix){.hosts = calloc(count + 1, sizeof *matrix->hosts)};
     bool good = (parts && sessions && matrix->hosts &&
                  (wanted.names = image_names_new(set->store, program, error))) ||
@@ -175,7 +180,7 @@ bool host_matrix_read(struct host_matrix *matrix, const struct profile_set *set,
     if (good && count)
         qsort(parts, count, sizeof *parts, by_host);
     good = good && store_hold_sessions(set->store, set->sessions, count, error) &&
-           read_hosts(matrix, set, parts, sessions, event, &wanted, program, error);
+           read_hosts(matrix, &question, parts, sessions, error);
     store_drop_sessions(set->store);
     if (wanted.names)
         image_names_free(wanted.names);

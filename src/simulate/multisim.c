@@ -3,28 +3,19 @@
  * of the progress. */
 #include "simulate/multisim.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "isa/memo.h"
 #include "trace/trace.h"
 #include "util/array.h"
-#include "util/jobs.h"
+#include "util/thread_pool.h"
 
 struct multisim {
     const struct multisim_options *options;
     struct insn_memo *memo;
     struct multisim_run *runs;
-    uint32_t count;
-    atomic_uint taken;
     atomic_ullong instructions;
-    pthread_mutex_t lock;
-    pthread_cond_t ended;
-    uint32_t running; /* threads, under the lock */
-    bool failed;      /* under the lock */
-    struct error error;
 };
 
 /* ---- one run ---- */
@@ -117,75 +108,32 @@ static bool simulate(struct multisim *multisim, struct multisim_run *run, struct
     return good;
 }
 
-/* ---- threads ---- */
+/* ---- all of them ---- */
 
-static void *work(void *context) {
+static bool do_run(void *context, uint32_t thread, size_t number, struct error *error) {
     struct multisim *multisim = context;
-    struct error error;
-    bool good = true;
-    uint32_t next;
-    while (good && !stopped(multisim) &&
-           (next = atomic_fetch_add(&multisim->taken, 1)) < multisim->count)
-        good = multisim->runs[next].done || simulate(multisim, &multisim->runs[next], &error);
-    pthread_mutex_lock(&multisim->lock);
-    if (!good && !multisim->failed) {
-        multisim->failed = true;
-        multisim->error = error;
-        atomic_store(&multisim->taken, multisim->count);
-    }
-    multisim->running--;
-    pthread_cond_signal(&multisim->ended);
-    pthread_mutex_unlock(&multisim->lock);
-    return NULL;
+    (void)thread;
+    return multisim->runs[number].done || simulate(multisim, &multisim->runs[number], error);
 }
 
-static void await_threads(struct multisim *multisim) {
-    const struct multisim_options *options = multisim->options;
-    pthread_mutex_lock(&multisim->lock);
-    while (multisim->running) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 100000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&multisim->ended, &multisim->lock, &until);
-        pthread_mutex_unlock(&multisim->lock);
-        watcher_tell(&options->watcher, atomic_load(&multisim->instructions));
-        pthread_mutex_lock(&multisim->lock);
-    }
-    pthread_mutex_unlock(&multisim->lock);
-}
-
-static uint32_t thread_count(const struct multisim *multisim) {
-    const uint32_t jobs = jobs_or_processors(multisim->options->jobs);
-    return jobs < multisim->count ? jobs : multisim->count;
+static void tell(void *context, bool failed) {
+    struct multisim *multisim = context;
+    (void)failed;
+    watcher_tell(&multisim->options->watcher, atomic_load(&multisim->instructions));
 }
 
 bool multisim(const struct multisim_options *options, struct multisim_run *runs, uint32_t count,
               struct error *error) {
-    struct multisim multisim = {.options = options, .runs = runs, .count = count};
-    uint32_t wanted = thread_count(&multisim), started = 0;
-    pthread_t *threads = calloc(wanted + 1, sizeof *threads);
-    if (!threads || !(multisim.memo = insn_memo_new())) {
-        free(threads);
-        return error_set(error, "out of memory for threads");
-    }
-    pthread_mutex_init(&multisim.lock, NULL);
-    pthread_cond_init(&multisim.ended, NULL);
-    multisim.running = wanted;
-    while (started < wanted && pthread_create(&threads[started], NULL, work, &multisim) == 0)
-        started++;
-    pthread_mutex_lock(&multisim.lock);
-    multisim.running -= wanted - started; /* those that could not be had */
-    pthread_mutex_unlock(&multisim.lock);
-    await_threads(&multisim);
-    for (uint32_t i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
-    free(threads);
+    struct multisim multisim = {.options = options, .memo = insn_memo_new(), .runs = runs};
+    const struct thread_pool_work work = {.count = count,
+                                          .jobs = options->jobs,
+                                          .item = do_run,
+                                          .look = tell,
+                                          .stop = options->watcher.stop,
+                                          .context = &multisim};
+    if (!multisim.memo)
+        return error_set(error, "out of memory for the program's code");
+    const bool good = thread_pool_run(&work, error);
     insn_memo_free(multisim.memo);
-    pthread_cond_destroy(&multisim.ended);
-    pthread_mutex_destroy(&multisim.lock);
-    if (multisim.failed)
-        *error = multisim.error;
-    return !multisim.failed && (started || !wanted || error_set(error, "cannot start a thread"));
+    return good;
 }

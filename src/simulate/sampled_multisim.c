@@ -10,7 +10,6 @@
 #include <assert.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +18,7 @@
 #include "tap/tap.h"
 #include "util/array.h"
 #include "util/jobs.h"
+#include "util/thread_pool.h"
 
 enum { PAIRS_IN_TURN = 2, PARTS = 2, ROOMS = 8 };
 enum {
@@ -261,14 +261,13 @@ enum {
 struct cell_runs {
     struct sampled_multisim *multisim;
     const struct lane *lane;
-    atomic_uint taken;
+    struct room rooms[THREADS];
     struct multisim_run_cycles as_it_is;
     struct timed with[RUNS];
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
     bool done[RUNS];
     bool failed;
-    struct error error;
 };
 
 static uint32_t pair_of(const struct lane *lane, uint32_t number) {
@@ -328,46 +327,33 @@ static bool simulate(struct cell_runs *runs, uint32_t run, struct room *room, st
                                                      NULL, room, &runs->with[run], error);
 }
 
-static void finish(struct cell_runs *runs, uint32_t run, bool good, const struct error *error) {
+static bool do_run(void *context, uint32_t thread, size_t place, struct error *error) {
+    struct cell_runs *runs = context;
+    const uint32_t run = run_at((uint32_t)place);
+    const bool good = simulate(runs, run, &runs->rooms[thread], error);
     pthread_mutex_lock(&runs->lock);
     runs->done[run] = good;
-    if (!good && !runs->failed)
-        runs->error = *error;
     runs->failed |= !good;
     pthread_cond_broadcast(&runs->changed);
     pthread_mutex_unlock(&runs->lock);
-}
-
-static void *run_simulations(void *context) {
-    struct cell_runs *runs = context;
-    struct room room = {.known = take_room(runs->multisim)};
-    uint32_t place;
-    struct error error;
-    bool good = true;
-    while (good && (place = atomic_fetch_add(&runs->taken, 1)) < FIRST_PAIR + runs->lane->pairs) {
-        good = simulate(runs, run_at(place), &room, &error);
-        finish(runs, run_at(place), good, &error);
-    }
-    give_room(runs->multisim, &room.known);
-    return NULL;
+    return good;
 }
 
 static bool run_all(struct cell_runs *runs, struct error *error) {
-    pthread_t threads[THREADS - 1];
-    uint32_t count = 0;
+    const struct thread_pool_work work = {.count = FIRST_PAIR + runs->lane->pairs,
+                                          .jobs = runs->multisim->threads,
+                                          .item = do_run,
+                                          .context = runs};
     pthread_mutex_init(&runs->lock, NULL);
     pthread_cond_init(&runs->changed, NULL);
-    while (count + 1 < runs->multisim->threads &&
-           pthread_create(&threads[count], NULL, run_simulations, runs) == 0)
-        count++;
-    run_simulations(runs);
-    while (count > 0)
-        pthread_join(threads[--count], NULL);
+    for (uint32_t i = 0; i < runs->multisim->threads; i++)
+        runs->rooms[i].known = take_room(runs->multisim);
+    const bool good = thread_pool_run(&work, error);
+    for (uint32_t i = 0; i < runs->multisim->threads; i++)
+        give_room(runs->multisim, &runs->rooms[i].known);
     pthread_mutex_destroy(&runs->lock);
     pthread_cond_destroy(&runs->changed);
-    if (runs->failed)
-        *error = runs->error;
-    return !runs->failed;
+    return good;
 }
 
 static bool simulate_cell(struct sampled_multisim *multisim, struct lane *lane,

@@ -1,6 +1,5 @@
-/* Items of work, numbered from 0, some at once. A pool of threads does them in their order, each
- * thread with a watch of its own; the caller's thread waits for them, shows how far they are, and
- * hands an interrupt on. */
+/* A pool of threads (util/thread_pool.h) of which each has a watch of its own; the caller's thread
+ * shows how far all items are, and hands an interrupt on. */
 #pragma once
 
 #include <stdint.h>

@@ -106,9 +106,9 @@ $(LAYOUT): src/trace/qemu/ring.h src/trace/event.h src/trace/counts.h src/trace/
 	$(call say,MAKE)
 	$(Q)printf '#define RING_LAYOUT %su\n' $$(cat $^ | cksum | cut -d ' ' -f 1) > $@
 # The rooms by which a program becomes cycles have a number as well, which changes with their code,
-# not with its comments.
+# not with its comments. `program` is one: by the names of its routines threads wait for each other.
 MODEL := $(B)/generated/simulate/model_number.h
-MODEL_ROOMS := isa machine trace branch memory tap core attribute simulate
+MODEL_ROOMS := isa program machine trace branch memory tap core attribute simulate
 MODEL_SOURCES := $(sort $(wildcard $(foreach room,$(MODEL_ROOMS),$(addprefix src/$(room)/,\
 	*.[ch] *.def */*.[ch] */*/*.[ch]))))
 $(MODEL): scripts/without-comments $(MODEL_SOURCES)

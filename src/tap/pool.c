@@ -8,7 +8,6 @@
 
 #include "tap/index.h"
 #include "tap/life.h"
-#include "util/clock.h"
 
 struct pooled {
     struct tap_buffer buffer; /* the first member: what the others see */
@@ -24,7 +23,6 @@ struct tap_bus {
     pthread_cond_t given_back;
     struct pooled *free;
     uint32_t allocated, limit, waiting;
-    struct tap_statistics statistics;
     atomic_bool failed; /* `error` is set */
     struct error error;
 };
@@ -57,12 +55,6 @@ void tap_bus_free(struct tap_bus *bus) {
     free(bus);
 }
 
-void tap_bus_statistics(struct tap_bus *bus, struct tap_statistics *statistics) {
-    pthread_mutex_lock(&bus->lock);
-    *statistics = bus->statistics;
-    pthread_mutex_unlock(&bus->lock);
-}
-
 void pool_join(struct tap_bus *bus) {
     pthread_mutex_lock(&bus->lock);
     bus->limit++;
@@ -93,13 +85,10 @@ static struct pooled *allocate(void) {
 
 /* The lock is held. */
 static void wait_for_buffer(struct tap_bus *bus) {
-    int64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
-    bus->statistics.stalls++;
     bus->waiting++;
     while (!bus->free && bus->allocated >= bus->limit)
         pthread_cond_wait(&bus->given_back, &bus->lock);
     bus->waiting--;
-    bus->statistics.wait_nanoseconds += (uint64_t)(clock_nanoseconds(CLOCK_MONOTONIC) - began);
 }
 
 struct tap_buffer *pool_take(struct tap_bus *bus) {
@@ -132,14 +121,6 @@ static void put_back(struct tap_bus *bus, struct pooled *pooled) {
 
 void pool_hand_over(struct tap_bus *bus, struct tap_buffer *buffer, uint32_t references) {
     struct pooled *pooled = (struct pooled *)buffer;
-    pthread_mutex_lock(&bus->lock);
-    bus->statistics.buffers++;
-    bus->statistics.bytes +=
-        buffer->used * sizeof *buffer->words + buffer->life_count * sizeof *buffer->lives;
-    bus->statistics.lives += buffer->life_count;
-    for (int kind = 0; kind < TAP_KINDS; kind++)
-        bus->statistics.records[kind] += buffer->records[kind];
-    pthread_mutex_unlock(&bus->lock);
     atomic_store(&pooled->references, references);
     if (!references)
         put_back(bus, pooled);

@@ -1,4 +1,4 @@
-/* What the taps of a run share: buffers, statistics, and the first failure of a worker. Inside of
+/* What the taps of a run share: buffers, and the first failure of a worker. Inside of
  * src/tap/. */
 #pragma once
 

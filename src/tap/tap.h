@@ -248,21 +248,12 @@ struct tap_worker {
 
 enum { TAP_POOL_BUFFERS = 8 };
 
-struct tap_statistics {
-    uint64_t buffers, bytes;     /* handed to workers */
-    uint64_t records[TAP_KINDS]; /* in them */
-    uint64_t lives;
-    uint64_t stalls, wait_nanoseconds; /* times a core waited for a buffer, and how long in all */
-};
-
 /* A pool of buffers for all taps of a run. A tap that wants one when TAP_POOL_BUFFERS are under way
  * waits (back-pressure). NULL: out of memory. */
 struct tap_bus;
 struct tap_bus *tap_bus_new(void);
 /* Only after its taps have been freed. */
 void tap_bus_free(struct tap_bus *bus);
-/* Only while no core runs. */
-void tap_bus_statistics(struct tap_bus *bus, struct tap_statistics *statistics);
 
 /* ---- a tap: one core's outlet ---- */
 

@@ -35,6 +35,7 @@ void waits_forget(struct waits *waits, uint32_t thread); /* it has ended */
 /* Threads of which this may not have been told, where what is told was lost: how long they waited
  * is not known. */
 void waits_forget_where(struct waits *waits, bool (*has_ended)(uint32_t pid, uint32_t thread));
-size_t waits_count(const struct waits *waits); /* of threads that are kept */
+/* For tests: threads that are kept. */
+size_t waits_count(const struct waits *waits);
 /* All that still wait, up to this time. */
 bool waits_finish(struct waits *waits, uint64_t time, int64_t since_1970, struct error *error);

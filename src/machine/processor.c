@@ -58,14 +58,6 @@ void processor_kind(const struct processor *processor, char kind[PROCESSOR_KIND]
                  processor->family, processor->model);
 }
 
-void processor_text(const struct processor *processor, char text[PROCESSOR_TEXT]) {
-    char kind[PROCESSOR_KIND];
-    processor_kind(processor, kind);
-    const bool both = *processor->brand && *kind;
-    snprintf(text, PROCESSOR_TEXT, "%s%s%s%s", processor->brand, both ? " (" : "", kind,
-             both ? ")" : "");
-}
-
 /* Of "VENDOR family 19h, model 11h", up to the end or a parenthesis. */
 static bool parse_kind(const char *text, struct processor *processor) {
     char end = ')';

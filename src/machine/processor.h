@@ -16,12 +16,9 @@ struct processor {
 enum { PROCESSOR_KIND = 64 };
 void processor_kind(const struct processor *processor, char kind[PROCESSOR_KIND]);
 
-/* "AMD EPYC 9654 (AuthenticAMD family 19h, model 11h)": what profiles say of the processor that
- * they were taken on. Only the brand, or only the kind, where the other is not told; "": neither.
- */
-enum { PROCESSOR_TEXT = PROCESSOR_KIND + 64 };
-void processor_text(const struct processor *processor, char text[PROCESSOR_TEXT]);
-/* The reverse. False: no kind is in the text; all of it is the brand then, as far as it fits. */
+/* Of what profiles say of the processor that they were taken on, "AMD EPYC 9654 (AuthenticAMD
+ * family 19h, model 11h)", or only the brand, or only the kind. False: no kind is in the text; all
+ * of it is the brand then, as far as it fits. */
 bool processor_parse(const char *text, struct processor *processor);
 
 /* A row of processors.def. */

@@ -43,17 +43,6 @@ static double within(const struct blocks *sum, uint32_t room) {
     return p < 1 ? p : 1;
 }
 
-double contention_hit_probability(const double (*blocks)[LOCALITY_MAX_WAYS + 1], uint32_t count,
-                                  uint32_t room) {
-    struct blocks sum = {{1}};
-    for (uint32_t i = 0; i < count; i++) {
-        struct blocks one;
-        memcpy(one.of, blocks[i], sizeof one.of);
-        add_blocks(&sum, &one, room);
-    }
-    return within(&sum, room);
-}
-
 /* ---- groups of circular sequences ---- */
 
 struct group {

@@ -39,11 +39,6 @@ struct contention_options {
 bool contention_extra(const struct contention_thread *threads, uint32_t count,
                       const struct contention_options *options, double *extra, struct error *error);
 
-/* prob_H (step 5): that threads which put k blocks each into the set with probability
- * blocks[i][k], k = 0 .. ways, leave room: sum of k_i <= room. Convolution. */
-double contention_hit_probability(const double (*blocks)[LOCALITY_MAX_WAYS + 1], uint32_t count,
-                                  uint32_t room);
-
 /* P(seq(d, n)) for d = 1 .. ways in out[d − 1], the last being "ways or more"; P(cseq(i, .)) from
  * the level's counts; n >= 1, a fraction is interpolated between its neighbours. */
 void contention_inductive(const struct locality_level *level, double n, double *out);

@@ -7,13 +7,6 @@
 #include "util/array.h"
 #include "util/hash_index.h"
 
-static const char *const KIND_NAMES[IMAGE_KINDS] = {"file", "kernel",  "module", "vdso",
-                                                    "jit",  "unknown", "source"};
-
-const char *image_kind_name(enum image_kind kind) {
-    return (unsigned)kind < IMAGE_KINDS ? KIND_NAMES[kind] : "unknown";
-}
-
 struct stored_images {
     struct store_image **items; /* in the arena */
     size_t count, capacity;

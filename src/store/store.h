@@ -152,7 +152,6 @@ enum image_kind {
     IMAGE_SOURCE, /* a source file whose functions an interpreter runs: see source_place.h */
     IMAGE_KINDS
 };
-const char *image_kind_name(enum image_kind kind);
 
 struct store_image {
     int64_t id;

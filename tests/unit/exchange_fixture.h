@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "exchange/exchange.h"
-#include "store/store.h"
+#include "image_kinds.h"
 
 /* ---- a folder with stores and files ---- */
 
@@ -115,7 +115,7 @@ static inline bool dump_profile(void *context, const struct store_profile *profi
                              "%s(%s) %s %s<%s>+0x%" PRIx64 "/%u %s %" PRIu64 " %s every %" PRIu64
                              " %s",
                              profile->process->command, profile->process->executable,
-                             image_kind_name(profile->image->kind), profile->image->path, build_id,
+                             KINDS[profile->image->kind], profile->image->path, build_id,
                              profile->values[i].offset, profile->values[i].signature,
                              profile->event->name, profile->values[i].value, profile->event->unit,
                              profile->event->period, profile->event->period_unit) > 0);

@@ -247,26 +247,49 @@ static double enumerate(const double (*p)[LOCALITY_MAX_WAYS + 1], unsigned subse
     return sum;
 }
 
+/* Of a thread that puts k blocks into the set with probability p[k], however long it has. */
+static struct locality_level *level_of(const double *p) {
+    struct locality_level *level = malloc(sizeof *level);
+    assert_non_null(level);
+    assert_true(locality_level_new(level, (struct cache_shape){4, WAYS, 64}));
+    level->run = level->accesses = 64;
+    level->points = 7;
+    for (int k = 0; k < 7; k++) {
+        level->sets[k] = 4 * (1 - p[0]);
+        for (uint32_t i = 0; i < WAYS; i++)
+            level->touched[i][k] = p[i + 1] / (1 - p[0]);
+    }
+    return level;
+}
+
+/* One sequence of so many blocks that there is room for these: it no longer hits if more come. */
 static void convolution_is_the_sum_over_subsets(void **state) {
     (void)state;
     srand(7);
     for (int trial = 0; trial < 50; trial++) {
         double p[OTHERS][LOCALITY_MAX_WAYS + 1] = {{0}};
+        struct contention_thread threads[1 + OTHERS];
         for (int i = 0; i < OTHERS; i++) {
             double sum = 0;
             for (uint32_t k = 0; k <= WAYS; k++)
-                sum += p[i][k] = rand() % 100;
+                sum += p[i][k] = 1 + rand() % 100;
             for (uint32_t k = 0; k <= WAYS; k++)
                 p[i][k] /= sum;
+            threads[1 + i] = (struct contention_thread){level_of(p[i]), 1, 1, 1};
         }
         for (uint32_t room = 0; room < WAYS; room++) {
-            double sum = 0;
+            double sum = 0, extra[1 + OTHERS];
+            struct locality_level *one = level_of(p[0]);
+            add_sequences(one, WAYS - room, 2, 1, 4);
+            threads[0] = (struct contention_thread){one, 1, 1, 1};
             for (unsigned subset = 0; subset < 1 << OTHERS; subset++)
                 sum += enumerate((const double(*)[LOCALITY_MAX_WAYS + 1]) p, subset, room);
-            CLOSE(contention_hit_probability((const double(*)[LOCALITY_MAX_WAYS + 1]) p, OTHERS,
-                                             room),
-                  sum);
+            extra_of(threads, 1 + OTHERS, &MEASURED, extra);
+            CLOSE(extra[0], 1 - sum);
+            free_level(one);
         }
+        for (int i = 0; i < OTHERS; i++)
+            free_level((struct locality_level *)threads[1 + i].level);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "image_kinds.h"
 #include "jitdump_parts.h"
 #include "live/resolver_internal.h"
 #include "live_tree.h"
@@ -94,7 +95,7 @@ static bool describe(void *context, const struct store_profile *profile) {
     const struct store_image *image = profile->image;
     used += (size_t)snprintf(text + used, 4096 - used, "%s|%s|%s|%s|%.*s|%s|",
                              profile->process->command, profile->process->executable,
-                             image_kind_name(image->kind), image->path,
+                             KINDS[image->kind], image->path,
                              image->kind == IMAGE_FILE ? (int)image->build_id_size : 0,
                              (const char *)image->build_id, image->root);
     for (size_t i = 0; i < profile->count && i < 8; i++)

@@ -49,6 +49,11 @@ struct proc_mapping {
     bool deleted;
 };
 
+/* Of a file that may be executed. */
+static inline bool proc_mapping_is_code(const struct proc_mapping *mapping) {
+    return mapping->executable && mapping->inode && mapping->path[0] == '/';
+}
+
 /* One line of /proc/PID/maps. False: it is none. */
 bool proc_mapping_parse(const char *line, struct proc_mapping *mapping);
 

@@ -8,7 +8,6 @@
 
 #include "live/kernel_map.h"
 #include "live/resolver_internal.h"
-#include "program/jitdump.h"
 
 enum { TREE_NODES_MAX = 1 << 20 };
 
@@ -76,9 +75,9 @@ static bool take_process(void *context, const struct live_process *process, stru
 
 static bool take_file(void *context, const struct live_file *file, struct error *error) {
     struct resolver *resolver = context;
-    if (jitdump_is_named(file->path))
-        return tracked_processes_dumps(&resolver->processes, file->seen_in, file->path) ||
-               no_memory(error);
+    bool good = true;
+    if (tracked_processes_dumps(&resolver->processes, file->seen_in, file->path, &good))
+        return good || no_memory(error);
     uint32_t number =
         tracked_files_announce(&resolver->files, &resolver->roots, &resolver->processes, file);
     return (number != UINT32_MAX &&
@@ -219,15 +218,15 @@ struct scan {
 static bool scan_mapping(void *context, const struct proc_mapping *mapping) {
     struct scan *scan = context;
     struct resolver *resolver = scan->resolver;
-    if (!mapping->executable || !mapping->inode || mapping->path[0] != '/')
+    if (!proc_mapping_is_code(mapping))
         return true;
     struct live_file file = {
         .key = {.device = mapping->device, .inode = mapping->inode},
         .path = mapping->path,
         .seen_in = scan->pid,
     };
-    if (jitdump_is_named(file.path))
-        return (scan->good = tracked_processes_dumps(&resolver->processes, scan->pid, file.path));
+    if (tracked_processes_dumps(&resolver->processes, scan->pid, file.path, &scan->good))
+        return scan->good;
     scan->good = tracked_files_announce(&resolver->files, &resolver->roots, &resolver->processes,
                                         &file) != UINT32_MAX;
     return scan->good;

@@ -228,12 +228,16 @@ bool tracked_processes_maps(struct tracked_processes *processes, uint32_t pid, c
            tracked_processes_seen_in(processes, (uint32_t)(process - processes->items), path);
 }
 
-bool tracked_processes_dumps(struct tracked_processes *processes, uint32_t pid, const char *path) {
+bool tracked_processes_dumps(struct tracked_processes *processes, uint32_t pid, const char *path,
+                             bool *good) {
+    if (!jitdump_is_named(path))
+        return false;
     const struct tracked_process *process = newest(processes, pid);
     const char *dump = process ? names_add(&processes->names, path) : "";
     if (process && dump)
         processes->items[process - processes->items].dump = dump;
-    return dump;
+    *good &= dump != NULL;
+    return true;
 }
 
 struct dump_search {
@@ -244,8 +248,8 @@ struct dump_search {
 
 static bool visit_mapping(void *context, const struct proc_mapping *mapping) {
     struct dump_search *search = context;
-    if (mapping->executable && mapping->path[0] == '/' && jitdump_is_named(mapping->path))
-        search->good = tracked_processes_dumps(search->processes, search->pid, mapping->path);
+    if (proc_mapping_is_code(mapping))
+        tracked_processes_dumps(search->processes, search->pid, mapping->path, &search->good);
     return search->good;
 }
 

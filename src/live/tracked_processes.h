@@ -50,8 +50,10 @@ bool tracked_processes_seen_in(struct tracked_processes *processes, uint32_t num
 
 /* The same of the newest process of this number: it has the file mapped. */
 bool tracked_processes_maps(struct tracked_processes *processes, uint32_t pid, const char *path);
-/* The same of a jitdump. */
-bool tracked_processes_dumps(struct tracked_processes *processes, uint32_t pid, const char *path);
+/* Whether a file that the newest process of this number has mapped is a jitdump, which is noted
+ * then. *good becomes false: out of memory. */
+bool tracked_processes_dumps(struct tracked_processes *processes, uint32_t pid, const char *path,
+                             bool *good);
 /* Looks whether a process that was sampled in code without a file has a jitdump mapped: who counts
  * in the kernel tells only of files that are sampled. Once between two saves. */
 bool tracked_processes_seek_dump(struct tracked_processes *processes,

@@ -5,7 +5,7 @@
 
 #include "program/function_name.h"
 
-enum { SHARED = 1, MAY_FAIL = 2 };
+enum { SHARED = 1, MAY_FAIL = 2, AT_ONCE = 4 };
 
 static const struct row {
     const char *name;
@@ -14,23 +14,24 @@ static const struct row {
     unsigned flags;
 } ROUTINES[] = {
     {"pthread_mutex_lock", LOCK_ACQUIRE, LOCK_OF_MUTEX, 0},
-    {"pthread_mutex_trylock", LOCK_ACQUIRE, LOCK_OF_MUTEX, MAY_FAIL},
+    {"pthread_mutex_trylock", LOCK_ACQUIRE, LOCK_OF_MUTEX, MAY_FAIL | AT_ONCE},
     {"pthread_mutex_timedlock", LOCK_ACQUIRE, LOCK_OF_MUTEX, MAY_FAIL},
     {"pthread_mutex_clocklock", LOCK_ACQUIRE, LOCK_OF_MUTEX, MAY_FAIL},
     {"pthread_mutex_unlock", LOCK_RELEASE, LOCK_OF_MUTEX, 0},
     {"mtx_lock", LOCK_ACQUIRE, LOCK_OF_MUTEX, 0},
-    {"mtx_trylock", LOCK_ACQUIRE, LOCK_OF_MUTEX, MAY_FAIL},
+    {"mtx_trylock", LOCK_ACQUIRE, LOCK_OF_MUTEX, MAY_FAIL | AT_ONCE},
     {"mtx_timedlock", LOCK_ACQUIRE, LOCK_OF_MUTEX, MAY_FAIL},
     {"mtx_unlock", LOCK_RELEASE, LOCK_OF_MUTEX, 0},
     {"pthread_spin_lock", LOCK_ACQUIRE, LOCK_OF_SPIN_LOCK, 0},
-    {"pthread_spin_trylock", LOCK_ACQUIRE, LOCK_OF_SPIN_LOCK, MAY_FAIL},
+    {"pthread_spin_trylock", LOCK_ACQUIRE, LOCK_OF_SPIN_LOCK, MAY_FAIL | AT_ONCE},
     {"pthread_spin_unlock", LOCK_RELEASE, LOCK_OF_SPIN_LOCK, 0},
     {"pthread_rwlock_rdlock", LOCK_ACQUIRE, LOCK_OF_READ_WRITE_LOCK, SHARED},
-    {"pthread_rwlock_tryrdlock", LOCK_ACQUIRE, LOCK_OF_READ_WRITE_LOCK, SHARED | MAY_FAIL},
+    {"pthread_rwlock_tryrdlock", LOCK_ACQUIRE, LOCK_OF_READ_WRITE_LOCK,
+     SHARED | MAY_FAIL | AT_ONCE},
     {"pthread_rwlock_timedrdlock", LOCK_ACQUIRE, LOCK_OF_READ_WRITE_LOCK, SHARED | MAY_FAIL},
     {"pthread_rwlock_clockrdlock", LOCK_ACQUIRE, LOCK_OF_READ_WRITE_LOCK, SHARED | MAY_FAIL},
     {"pthread_rwlock_wrlock", LOCK_ACQUIRE, LOCK_OF_READ_WRITE_LOCK, 0},
-    {"pthread_rwlock_trywrlock", LOCK_ACQUIRE, LOCK_OF_READ_WRITE_LOCK, MAY_FAIL},
+    {"pthread_rwlock_trywrlock", LOCK_ACQUIRE, LOCK_OF_READ_WRITE_LOCK, MAY_FAIL | AT_ONCE},
     {"pthread_rwlock_timedwrlock", LOCK_ACQUIRE, LOCK_OF_READ_WRITE_LOCK, MAY_FAIL},
     {"pthread_rwlock_clockwrlock", LOCK_ACQUIRE, LOCK_OF_READ_WRITE_LOCK, MAY_FAIL},
     {"pthread_rwlock_unlock", LOCK_RELEASE, LOCK_OF_READ_WRITE_LOCK, 0},
@@ -45,12 +46,12 @@ static const struct row {
     {"cnd_broadcast", LOCK_BROADCAST, LOCK_OF_CONDITION, 0},
     {"pthread_barrier_wait", LOCK_MEET, LOCK_OF_BARRIER, 0},
     {"sem_wait", LOCK_ACQUIRE, LOCK_OF_SEMAPHORE, 0},
-    {"sem_trywait", LOCK_ACQUIRE, LOCK_OF_SEMAPHORE, MAY_FAIL},
+    {"sem_trywait", LOCK_ACQUIRE, LOCK_OF_SEMAPHORE, MAY_FAIL | AT_ONCE},
     {"sem_timedwait", LOCK_ACQUIRE, LOCK_OF_SEMAPHORE, MAY_FAIL},
     {"sem_clockwait", LOCK_ACQUIRE, LOCK_OF_SEMAPHORE, MAY_FAIL},
     {"sem_post", LOCK_RELEASE, LOCK_OF_SEMAPHORE, 0},
     {"pthread_join", LOCK_JOIN, LOCK_OF_THREAD, 0},
-    {"pthread_tryjoin_np", LOCK_JOIN, LOCK_OF_THREAD, MAY_FAIL},
+    {"pthread_tryjoin_np", LOCK_JOIN, LOCK_OF_THREAD, MAY_FAIL | AT_ONCE},
     {"pthread_timedjoin_np", LOCK_JOIN, LOCK_OF_THREAD, MAY_FAIL},
     {"pthread_clockjoin_np", LOCK_JOIN, LOCK_OF_THREAD, MAY_FAIL},
     {"thrd_join", LOCK_JOIN, LOCK_OF_THREAD, 0},
@@ -60,7 +61,7 @@ static const struct row {
     {"pthread_mutex_unlock_usercnt", LOCK_RELEASE, LOCK_OF_MUTEX, 0},
     {"pthread_mutex_unlock_full", LOCK_RELEASE, LOCK_OF_MUTEX, 0},
     {"new_sem_wait", LOCK_ACQUIRE, LOCK_OF_SEMAPHORE, 0},
-    {"new_sem_trywait", LOCK_ACQUIRE, LOCK_OF_SEMAPHORE, MAY_FAIL},
+    {"new_sem_trywait", LOCK_ACQUIRE, LOCK_OF_SEMAPHORE, MAY_FAIL | AT_ONCE},
     {"new_sem_post", LOCK_RELEASE, LOCK_OF_SEMAPHORE, 0},
     {"pthread_clockjoin_ex", LOCK_JOIN, LOCK_OF_THREAD, 0},
     {"lll_lock_wait", LOCK_SLEEP, LOCK_OF_MUTEX, 0},
@@ -89,7 +90,7 @@ static const struct row RUST[] = {
 
 static struct lock_routine routine(const struct row *row) {
     return (struct lock_routine){row->action, row->object, (row->flags & SHARED) != 0,
-                                 (row->flags & MAY_FAIL) != 0};
+                                 (row->flags & MAY_FAIL) != 0, (row->flags & AT_ONCE) != 0};
 }
 
 static const char *without_prefixes(const char *symbol) {
@@ -124,7 +125,7 @@ struct lock_routine lock_routine_of(const char *symbol) {
         row = NULL;
     else if (!row)
         row = find_rust(symbol);
-    return row ? routine(row) : (struct lock_routine){LOCK_NONE, LOCK_OF_NOTHING, false, false};
+    return row ? routine(row) : (struct lock_routine){.action = LOCK_NONE};
 }
 
 bool lock_routine_is_internal(const char *symbol) {

@@ -38,6 +38,7 @@ struct lock_routine {
     enum lock_object object;
     bool shared;   /* with others that acquire it shared: a read lock */
     bool may_fail; /* returns without it at once, or after a time: result 0 tells that it has it */
+    bool at_once;  /* it does not wait */
 };
 
 /* Of a symbol, demangled or not, with the names that glibc gives to the same routine

@@ -5,7 +5,8 @@
 #include "program/lock_routines.h"
 #include "util/array.h"
 
-/* Those that may return without the lock are left to what the captured run did. */
+/* Those that may return without the lock are left to what the captured run did, but for a mutex
+ * that a thread tries to take. */
 static enum lock_entry entry_of(const char *symbol) {
     const struct lock_routine routine = lock_routine_of(symbol);
     const bool lock = routine.object == LOCK_OF_MUTEX || routine.object == LOCK_OF_SPIN_LOCK ||
@@ -18,6 +19,8 @@ static enum lock_entry entry_of(const char *symbol) {
         return ENTRY_BARRIER;
     if (routine.action == LOCK_RELEASE && lock)
         return ENTRY_UNLOCK;
+    if (routine.action == LOCK_ACQUIRE && routine.object == LOCK_OF_MUTEX && routine.at_once)
+        return ENTRY_TRY;
     if (routine.action != LOCK_ACQUIRE || !lock || routine.may_fail)
         return ENTRY_NONE;
     return routine.shared ? ENTRY_READ_LOCK : ENTRY_LOCK;

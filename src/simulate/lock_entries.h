@@ -16,6 +16,7 @@ enum lock_entry {
     ENTRY_CONDITION, /* unlocks the lock taken last, waits for a signal, locks again */
     ENTRY_BARRIER,
     ENTRY_SIGNAL, /* of a condition, to one or all */
+    ENTRY_TRY,    /* has the lock behind it, or does not: as in the captured run */
     ENTRIES
 };
 

@@ -31,6 +31,7 @@ struct step {
 
 struct course_life {
     enum course_activity activity;
+    enum course_activity before; /* the last that took time */
     uint64_t since;
     uint32_t ender, wait; /* of what it does now */
     uint32_t creator;
@@ -130,6 +131,8 @@ void course_change(struct thread_course *course, uint32_t thread, enum course_ac
         return;
     if (from != COURSE_RUNNING && from != COURSE_ABSENT && cycle > life->since)
         course->failed |= !add_step(course, thread, cycle);
+    if (cycle > life->since)
+        life->before = from;
     life->activity = activity;
     life->since = cycle;
     life->ender = COURSE_NOBODY;
@@ -349,6 +352,21 @@ static bool walk_tail(struct walk *walk, uint64_t exit) {
     return true;
 }
 
+/* Of those that are there to the end, as all are where a region ends, one that runs, else one that
+ * is ready to, or sleeps: the others wait for what somebody is to do. */
+static uint32_t last_thread(const struct thread_course *course, uint64_t end) {
+    static const uint8_t RANKS[COURSE_ACTIVITIES] = {
+        [COURSE_RUNNING] = 3, [COURSE_READY] = 2, [COURSE_SLEEPING] = 1};
+    uint32_t last = COURSE_NOBODY;
+    for (uint32_t i = 0; i < course->thread_count; i++) {
+        const struct course_life *life = &course->lives[i];
+        if (life->since == end && life->activity == COURSE_ABSENT &&
+            (last == COURSE_NOBODY || RANKS[life->before] >= RANKS[course->lives[last].before]))
+            last = i;
+    }
+    return last;
+}
+
 /* Returns the cycles at its beginning of which nothing is known. */
 static uint64_t find_path(struct thread_course *course, const struct course_path *path,
                           struct course_thread *threads, uint64_t end) {
@@ -358,10 +376,7 @@ static uint64_t find_path(struct thread_course *course, const struct course_path
                         .thread = COURSE_NOBODY,
                         .cycle = end,
                         .number = UINT64_MAX};
-    for (uint32_t i = 0; i < course->thread_count; i++)
-        if (course->lives[i].since == end && course->lives[i].activity == COURSE_ABSENT)
-            walk.thread = i;
-    if (walk.thread == COURSE_NOBODY)
+    if ((walk.thread = last_thread(course, end)) == COURSE_NOBODY)
         return end;
     const size_t count = course->step_number < course->most ? course->step_number : course->most;
     if (count)

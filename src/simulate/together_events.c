@@ -226,25 +226,32 @@ static bool take_place(struct chip_run *chip, struct guest *guest, uint64_t cycl
     return !wakes || guest_pay_for_wake(chip, guest, cycle, error);
 }
 
-void guest_end_sleep(struct chip_run *chip, struct guest *guest, uint64_t cycle) {
+bool guest_end_sleep(struct chip_run *chip, struct guest *guest, uint32_t ender, uint32_t site,
+                     uint64_t cycle, struct error *error) {
     guest->ready = cycle > guest->since ? cycle : guest->since;
     guest->timed = guest->polls = false;
+    guest->ender = ender;
+    guest->other_site = site;
     chip->news = true;
+    return guest_note_wait(chip, guest, guest->ready, 0, true, error);
 }
 
 /* Those who wait there with a time limit, which had run out in the captured run, are woken before
  * it does. */
-static void end_timed_waits(struct chip_run *chip, const struct thread_event *wake,
-                            uint64_t cycle) {
+static bool end_timed_waits(struct chip_run *chip, const struct guest *guest, uint64_t cycle,
+                            struct error *error) {
+    const struct thread_event *wake = &guest->event;
     uint32_t left = wake->value;
     for (uint32_t i = 0; i < chip->alive_count && left; i++) {
         struct guest *other = &chip->guests[chip->alive[i]];
         if (other->life != GUEST_ALIVE || other->state != THREAD_SLEEPING || !other->timed ||
             !wake_pairs_same_object(other->event.address, wake->address) || other->ready <= cycle)
             continue;
-        guest_end_sleep(chip, other, cycle);
+        if (!guest_end_sleep(chip, other, guest->thread, guest->caller, cycle, error))
+            return false;
         left--;
     }
+    return true;
 }
 
 /* The thread gives its core up until `ready`; behind the end of its program it does not sleep. */
@@ -351,7 +358,8 @@ bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cyc
         end_program(chip, guest, cycle);
         break;
     case THREAD_EVENT_WAKE:
-        end_timed_waits(chip, event, cycle);
+        if (!end_timed_waits(chip, guest, cycle, error))
+            return false;
         break;
     case THREAD_EVENT_WAIT:
         if (!wait_in_futex(chip, guest, cycle, error))

@@ -94,9 +94,30 @@ void guest_force(struct guest *guest) {
         have(guest, lock);
 }
 
+/* Its owner waits for what this thread is to write: in the captured run this thread had it first.
+ */
+static bool owner_waits_for(const struct chip_run *chip, const struct guest *guest) {
+    const uint32_t owner = guest->action.lock->owner;
+    return owner != LOCK_NOBODY && chip->guests[owner].awaits &&
+           chip->guests[owner].order.writer == guest->thread;
+}
+
+bool guest_break_circle(struct chip_run *chip, struct guest *writer, uint64_t cycle,
+                        struct error *error) {
+    if (writer->state != THREAD_LOCKED || !writer->action.lock || !owner_waits_for(chip, writer))
+        return true;
+    guest_force(writer);
+    return guest_end_wait(chip, writer, cycle, error);
+}
+
 static bool wait_in_line(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                          struct error *error) {
     struct lock *lock = guest->action.lock;
+    if (!lock->barrier && owner_waits_for(chip, guest)) {
+        guest_force(guest);
+        guest->action = (struct guest_action){.what = DO_NOTHING};
+        return true;
+    }
     if (!lock_wait(lock, guest->thread, guest->action.reads))
         return error_set(error, "out of memory for waiting threads");
     guest->other_site = lock->site;
@@ -206,7 +227,12 @@ static bool find_action(struct chip_run *chip, struct guest *guest, uint64_t add
         if (!guest->held_count)
             return true;
         action->what = DO_GIVE;
-        action->lock = guest->condition = guest->held[guest->held_count - 1];
+        action->lock = guest->to_take = guest->held[guest->held_count - 1];
+        return true;
+    case ENTRY_TRY:
+        if (!(chip->options->locks && chip->options->locks->all_gone) &&
+            !lock_remedies_open(chip->options->locks, chip->process, address))
+            guest->tries = address;
         return true;
     case ENTRY_BARRIER:
         if (!(action->lock = barrier_at(chip, address)))
@@ -273,14 +299,26 @@ static void enter_routine(struct guest *guest, enum lock_entry routine) {
     guest->routine_call = call->insn;
     guest->return_to = call->return_to;
     guest->acted = false;
+    guest->tries = 0;
     guest->inner_calls = 0;
 }
 
-/* The routine that it returned from may have a lock to take again. */
+/* A thread that tries to take a mutex writes that it has it, behind the atomic operation. It is had
+ * at the end of the routine then: who has it in simulated time may be another than in the captured
+ * run, and is waited for. False: no memory. */
+static bool see_try(struct chip_run *chip, struct guest *guest, const struct memory_access *access,
+                    uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (access[i].is_store && access[i].address - guest->tries < LOCK_BYTES)
+            return (guest->to_take = lock_table_at(&chip->locks, guest->tries));
+    return true;
+}
+
+/* The routine that it returned from may have a lock to take, or to take again. */
 static void leave_routine(struct guest *guest, struct guest_action *action) {
-    if (guest->condition)
-        *action = (struct guest_action){.what = DO_TAKE, .lock = guest->condition};
-    guest->condition = NULL;
+    if (guest->to_take)
+        *action = (struct guest_action){.what = DO_TAKE, .lock = guest->to_take};
+    guest->to_take = NULL;
     guest->routine = ENTRY_NONE;
 }
 
@@ -325,6 +363,13 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
             if (action->what != DO_NOTHING)
                 return i;
         }
+        const struct memory_access *accesses =
+            &piece->accesses[insn->memory - (uint32_t)piece->first_access];
+        if (guest->routine == ENTRY_TRY && guest->tries && !guest->to_take &&
+            !see_try(chip, guest, accesses, insn->memory_count)) {
+            error_set(error, "out of memory for locks");
+            return UINT32_MAX;
+        }
         if (!flags)
             continue;
         if (flags & LOCK_ENTRY && !guest->routine && guest->call_count) {
@@ -337,9 +382,7 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
         guest->returned = flags & LOCK_RETURN;
         if (flags & LOCK_ATOMIC && guest->routine && !guest->acted && insn->memory_count) {
             guest->acted = true;
-            if (!find_action(chip, guest,
-                             piece->accesses[insn->memory - (uint32_t)piece->first_access].address,
-                             action)) {
+            if (!find_action(chip, guest, accesses[0].address, action)) {
                 error_set(error, "out of memory for locks");
                 return UINT32_MAX;
             }

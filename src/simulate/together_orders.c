@@ -86,7 +86,8 @@ bool guest_orders_reached(struct chip_run *chip, struct guest *guest, uint64_t c
             other->order.writer != guest->thread || place_of(chip, &other->order) > done)
             continue;
         if (other->polls) {
-            guest_end_sleep(chip, other, cycle);
+            if (!guest_end_sleep(chip, other, guest->thread, guest->last_insn, cycle, error))
+                return false;
             continue;
         }
         other->ender = guest->thread;
@@ -168,7 +169,7 @@ bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cyc
     guest->awaits = true;
     guest_enter(chip, guest, guest->by_message ? THREAD_WAITING : THREAD_SPINNING, cycle);
     tell_writer(chip, &guest->order);
-    return true;
+    return guest_break_circle(chip, writer, cycle, error);
 }
 
 uint32_t guest_before_awaited(const struct guest *guest, uint32_t most) {

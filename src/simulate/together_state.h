@@ -77,7 +77,8 @@ struct guest {
     uint32_t other_site;    /* of what it waits for: struct together_wait */
     struct lock *woken_for; /* it was woken to try to take it once more; NULL: it was not */
     bool counted;           /* the barrier that it is in has a number of parties */
-    struct lock *condition; /* lock to take again behind a condition */
+    struct lock *to_take; /* behind the routine: a condition's lock, again, or one that it tried */
+    uint64_t tries;       /* address of the lock that it tries to take; 0: none */
     struct lock *held[LOCKS_HELD];
     uint32_t held_count;
 
@@ -199,8 +200,9 @@ static inline bool guest_sleeps(const struct chip_run *chip, const struct guest 
     return (guest->state == THREAD_LOCKED || guest->state == THREAD_WAITING) &&
            cycle > guest->since + chip->fall_asleep;
 }
-/* A sleeping thread is woken. */
-void guest_end_sleep(struct chip_run *chip, struct guest *guest, uint64_t cycle);
+/* A sleeping thread is woken by another, at this static instruction, as if it had waited for it. */
+bool guest_end_sleep(struct chip_run *chip, struct guest *guest, uint32_t ender, uint32_t site,
+                     uint64_t cycle, struct error *error);
 /* A waiting thread goes on in `cycle`, or when it had come if that is later; it is woken then, if
  * it has waited. */
 bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
@@ -312,6 +314,10 @@ bool guest_give(struct chip_run *chip, struct guest *guest, struct lock *lock, u
                 struct error *error);
 /* Whatever others have of the lock that it waits for, it has it. */
 void guest_force(struct guest *guest);
+/* A thread that has a lock waits for what the writer is to write: if that one waits for the lock,
+ * it has it now, and goes on. */
+bool guest_break_circle(struct chip_run *chip, struct guest *writer, uint64_t cycle,
+                        struct error *error);
 /* The call by which the thread came from another image into that of the system call that it makes:
  * static instruction; UINT32_MAX: none is under way. */
 uint32_t guest_caller(const struct guest *guest);

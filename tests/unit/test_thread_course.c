@@ -281,6 +281,31 @@ static void path_from_the_end_of_the_program(void **state) {
 }
 
 /* Threads 0 and 1 take turns of 10 cycles, each waiting for the other; two waits are remembered. */
+/* A region ends in cycle 100: thread 0 runs, thread 1 sleeps and thread 2 waits, neither of which
+ * is over. The path is what thread 0 did; where that sleeps too, from 60 on, it is thread 1's
+ * sleep. */
+static void path_of_who_runs_at_the_end(void **state) {
+    (void)state;
+    for (unsigned sleeps = 0; sleeps < 2; sleeps++) {
+        struct thread_course *course = begin(0);
+        struct outcome outcome;
+        course_begin(course, 0, COURSE_NOBODY, 0);
+        course_change(course, 0, COURSE_RUNNING, 0);
+        if (sleeps)
+            course_change(course, 0, COURSE_SLEEPING, 60);
+        for (uint32_t thread = 1; thread < 3; thread++) {
+            course_begin(course, thread, COURSE_NOBODY, 0);
+            course_change(course, thread, thread == 1 ? COURSE_SLEEPING : COURSE_EVENT, 0);
+        }
+        for (uint32_t thread = 0; thread < 3; thread++)
+            course_change(course, thread, COURSE_ABSENT, 100);
+        finish(course, 100, &outcome);
+        assert_int_equal(path_cycles(&outcome), 100);
+        assert_int_equal(outcome.threads[0].critical[COURSE_RUNNING], sleeps ? 0 : 100);
+        assert_int_equal(outcome.threads[1].critical[COURSE_SLEEPING], sleeps ? 100 : 0);
+    }
+}
+
 static void old_waits_are_forgotten(void **state) {
     (void)state;
     struct outcome outcome;
@@ -403,6 +428,7 @@ int main(void) {
         cmocka_unit_test(more_wait_than_cores),
         cmocka_unit_test(path_over_creation),
         cmocka_unit_test(path_from_the_end_of_the_program),
+        cmocka_unit_test(path_of_who_runs_at_the_end),
         cmocka_unit_test(old_waits_are_forgotten),
         cmocka_unit_test(sums_of_any_course),
         cmocka_unit_test(advancing_changes_nothing),

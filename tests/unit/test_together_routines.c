@@ -207,10 +207,84 @@ static void no_wait_for_what_comes_of_it(void **state) {
     }
 }
 
+/* Behind the code of locks, 0x3020: call 0x130000, pthread_mutex_trylock(): nop; lock xadd [rdi],
+ * eax; then, if it has it, mov [rdi+8], eax; ret; 0x3025: nop. */
+enum { BLOCK_TRY = BLOCK_LOAD + 1, BLOCK_TAKES, BLOCK_TRIED, BLOCK_FAILS };
+
+static bool add_try_code(void) {
+    if (!add_lock_code() || !find("pthread_mutex_trylock"))
+        return false;
+    script_block(&script, 0, 0x3020, 1, "\xe8\xdb\xcf\x12\x00", 5);
+    add_routine(0x130000, 0, 4, "\x90\xf0\x0f\xc1\x07\x89\x47\x08\xc3", 9);
+    script_block(&script, 0, 0x3025, 1, "\x90", 1);
+    add_routine(0x130000, 0, 3, "\x90\xf0\x0f\xc1\x07\xc3", 6);
+    return true;
+}
+
+/* It has read what thread 0 wrote as the last of so many instructions, unless that is 0. */
+static void add_try(uint32_t thread, bool takes, uint64_t written) {
+    uint64_t *next = events[chunks++];
+    uint32_t count = 0;
+    next[count++] = event_block(BLOCK_TRY);
+    next[count++] = event_block(takes ? BLOCK_TAKES : BLOCK_FAILS);
+    next[count++] = event_access(0, 2, 1, OUTER);
+    next[count++] = event_access(1, 2, 1, OUTER);
+    if (written) {
+        next[count++] = event_mark(MARK_WRITER, UINT64_C(1) << 45);
+        next[count++] = event_mark(MARK_WRITTEN, written);
+    }
+    if (takes)
+        next[count++] = event_access(1, 2, 2, OUTER + 8);
+    next[count++] = event_block(BLOCK_TRIED);
+    script_data(&script, thread, next, count);
+}
+
+/* Thread 0 has the lock while it works, by a try or as usual. Thread 1 tries to take it. If it got
+ * it in the captured run, it waits here until it is free; if not, it goes on, though what it saw
+ * there was written much later. */
+static void who_tries_waits_if_it_got_the_lock(void **state) {
+    (void)state;
+    for (unsigned round = 0; round < 4; round++) {
+        const bool takes = round & 1, tried = round & 2;
+        begin();
+        if (!add_try_code())
+            skip();
+        add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+        add_work(0, 20);
+        if (tried)
+            add_try(0, true, 0);
+        else
+            add_call(0, BLOCK_LOCK, OUTER);
+        add_work(0, 2000);
+        add_call(0, BLOCK_UNLOCK, OUTER);
+        script_thread_end(&script, 0);
+        add_work(1, 100);
+        add_try(1, takes, 2000 * INSNS);
+        add_work(1, 20);
+        if (takes)
+            add_call(1, BLOCK_UNLOCK, OUTER);
+        script_thread_end(&script, 1);
+        run(2, 0, false);
+        expect_sums();
+        const struct together_thread *threads = simulation.together.threads;
+        assert_int_equal(simulation.together.diverged, 0);
+        assert_int_equal(threads[1].cycles[THREAD_SPINNING], 0);
+        if (takes) {
+            assert_true(threads[1].cycles[THREAD_LOCKED] > threads[0].cycles[THREAD_RUNNING] / 2);
+            assert_int_equal(simulation.together.waits[0].reason, WAIT_FOR_LOCK);
+        } else {
+            assert_int_equal(threads[1].cycles[THREAD_LOCKED], 0);
+            assert_true(threads[1].end < threads[0].end);
+        }
+        simulation_free(&simulation);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_did_not_sleep_at_a_barrier_is_counted),
         cmocka_unit_test(no_wait_for_what_comes_of_it),
+        cmocka_unit_test(who_tries_waits_if_it_got_the_lock),
     };
     return cmocka_run_group_tests(tests, load_machine, remove_trace);
 }

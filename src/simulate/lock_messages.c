@@ -200,8 +200,7 @@ static void take_event(struct replay *replay, struct replayed *thread,
     if (place >= chip->events.count)
         return;
     replay->passed[place] = true;
-    if (event->kind == THREAD_EVENT_WAIT && event->result == 0 &&
-        chip->pairs.released_by[place] != WAKE_PAIRS_NONE)
+    if (event->kind == THREAD_EVENT_WAIT && chip->pairs.released_by[place] != WAKE_PAIRS_NONE)
         thread->waits_for = chip->pairs.released_by[place];
 }
 

@@ -330,11 +330,11 @@ static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t c
         guest_poll(chip, guest, polled_sleep_order(&chip->polled, place));
         return true;
     }
-    if (event->result != 0 || place == SIZE_MAX)
+    if (place == SIZE_MAX)
         return true;
     const size_t waker = chip->pairs.released_by[place];
     if (waker == WAKE_PAIRS_NONE) {
-        chip->result->unexplained++;
+        chip->result->unexplained += event->result == 0;
         return true;
     }
     return guest_wait_for_event(chip, guest, waker, cycle, error);

@@ -101,6 +101,8 @@ struct thread_event {
 
 /* What a futex gives when its time limit has run out: -ETIMEDOUT, on each instruction set. */
 enum { THREAD_EVENT_TIMED_OUT = -110 };
+/* And when the word had another value already: -EAGAIN. */
+enum { THREAD_EVENT_TOO_LATE = -11 };
 static inline bool thread_event_waited_in_vain(const struct thread_event *event) {
     return event->kind == THREAD_EVENT_WAIT && event->result == THREAD_EVENT_TIMED_OUT &&
            event->asked_ns != THREAD_EVENT_FOREVER;

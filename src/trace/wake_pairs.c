@@ -3,6 +3,10 @@
  * after it had begun, the one that ended first: what later waits could still take of the others
  * they could take of this one too, or less.
  *
+ * A wait that did not begin, since the word had another value already (EAGAIN), takes the last wake
+ * there that had begun, by another thread, since its own thread last waited: it need not have
+ * released anybody.
+ *
  * Waits that were moved to another address (FUTEX_CMP_REQUEUE) find no wake at their own; they take
  * one of the moves there, and a wake at the address where that leads. */
 #include "trace/wake_pairs.h"
@@ -31,6 +35,7 @@ struct place {
     size_t *wakes; /* events that may release more waits here, oldest first */
     size_t wake_count, wake_capacity;
     size_t exit; /* the last end of a thread that clears the word here, or WAKE_PAIRS_NONE */
+    size_t last, last_of_other; /* wakes that began last here, and by another thread than that */
 };
 
 /* Waits that an event may still release, or move. */
@@ -57,8 +62,11 @@ ORDER(by_address, struct place,
       ascending(a->process, b->process) ?: ascending(a->address, b->address))
 
 static bool add_place(struct sweep *sweep, const struct thread_event *event, uint64_t address) {
-    const struct place place = {
-        .address = address, .process = event->process, .exit = WAKE_PAIRS_NONE};
+    const struct place place = {.address = address,
+                                .process = event->process,
+                                .exit = WAKE_PAIRS_NONE,
+                                .last = WAKE_PAIRS_NONE,
+                                .last_of_other = WAKE_PAIRS_NONE};
     return !address || array_push(sweep->places, sweep->place_capacity, sweep->place_count, place);
 }
 
@@ -138,10 +146,20 @@ static void await_returns(struct sweep *sweep, struct place *place, size_t event
         !array_push(place->wakes, place->wake_capacity, place->wake_count, event);
 }
 
+static void note_last(const struct sweep *sweep, struct place *place, size_t number) {
+    const struct thread_event *events = sweep->list->events;
+    if (!place)
+        return;
+    if (place->last != WAKE_PAIRS_NONE && events[place->last].thread != events[number].thread)
+        place->last_of_other = place->last;
+    place->last = number;
+}
+
 static void begin_wake(struct sweep *sweep, size_t number) {
     const struct thread_event *event = &sweep->list->events[number];
     struct credit *credit = &sweep->credits[number];
     *credit = credit_of(event);
+    note_last(sweep, place_at(sweep, event->process, event->address), number);
     if (!credit->all)
         return;
     await_returns(sweep, place_at(sweep, event->process, event->address), number);
@@ -217,9 +235,31 @@ static size_t release_moved(struct sweep *sweep, struct place *place,
     return WAKE_PAIRS_NONE;
 }
 
+/* Behind the ticket: when the thread of the event last waited, or had waited, before it. A wake of
+ * its own in between does not count: with it, it has let go of a lock. */
+static uint64_t waited_before(const struct sweep *sweep, size_t number) {
+    const struct thread_event *events = sweep->list->events;
+    const size_t first = sweep->list->first[events[number].thread];
+    while (number > first && events[number - 1].kind == THREAD_EVENT_WAKE)
+        number--;
+    return number > first ? events[number - 1].exit : 0;
+}
+
+/* The wait did not begin: a thread had changed the word by then. */
+static void pass_by(const struct sweep *sweep, const struct place *place, size_t number) {
+    const struct thread_event *events = sweep->list->events;
+    size_t wake = place->last;
+    if (wake != WAKE_PAIRS_NONE && events[wake].thread == events[number].thread)
+        wake = place->last_of_other;
+    if (wake != WAKE_PAIRS_NONE && events[wake].exit > waited_before(sweep, number))
+        sweep->pairs->released_by[number] = wake;
+}
+
 static void end_wait(struct sweep *sweep, size_t number) {
     const struct thread_event *wait = &sweep->list->events[number];
     struct place *place = place_at(sweep, wait->process, wait->address);
+    if (wait->result == THREAD_EVENT_TOO_LATE && place)
+        pass_by(sweep, place, number);
     if (wait->result != 0)
         return;
     sweep->pairs->waits++;

@@ -13,7 +13,8 @@ struct wake_pairs {
     /* By place in the list: the place of the event that released this one, which is a
      * THREAD_EVENT_WAIT with result 0; WAKE_PAIRS_NONE for all others. The releasing event is a
      * THREAD_EVENT_WAKE, at the wait's address or, behind a move, at that which it was moved to,
-     * or the THREAD_EVENT_EXIT of a thread that was waited for. */
+     * or the THREAD_EVENT_EXIT of a thread that was waited for. A wait that came too late to begin
+     * (EAGAIN) has the wake that went before it: in simulated time it may come in time. */
     size_t *released_by;
     /* By place: of a wait whose time limit ran out, what released the next wait of its thread there
      * that did not end so, with nothing but such waits there in between: where time passes in

@@ -1,15 +1,19 @@
 /* A worker tells how far it is in a plain word. A monitor looks at it between sleeps, until all is
- * done. */
+ * done, and does some work of its own each time. */
 #include <pthread.h>
 #include <time.h>
 
-enum { ROUNDS = 300 };
+enum { ROUNDS = 300, OWN_WORK = 2000 };
 static volatile int progress;
 
 static void *monitor(void *context) {
     const struct timespec time = {.tv_nsec = 2000000};
-    while (progress < ROUNDS)
+    volatile long sum = 0;
+    while (progress < ROUNDS) {
         nanosleep(&time, NULL);
+        for (int i = 0; i < OWN_WORK; i++)
+            sum = sum + i;
+    }
     return context;
 }
 

@@ -92,7 +92,7 @@ bool thread_tell_python(enum event_mark mark, uint64_t payload);
 /* The last events of its chunk, the last first, `most` at most. Returns how many. */
 uint32_t thread_last_events(uint64_t *events, uint32_t most);
 /* The events of its chunk since a moment, which becomes now; those of an older chunk are lost. From
- * a system call. UINT32_MAX: more than `most`, and none is told. */
+ * a system call. Of more than `most` the first half of so many, and the last; returns how many. */
 struct thread_moment {
     uint64_t chunk; /* thread_ticket() */
     uint32_t event;

@@ -4,15 +4,16 @@
  *
  * A round goes from the end of one sleep to that of the next. Words that were loaded, and not
  * stored, in each of two rounds that follow one another are watched from then on. Most of them are
- * constants, which cost little, as nobody writes them. Longer rounds than ROUND_EVENTS are work,
- * and are not looked through. */
+ * constants, which cost little, as nobody writes them. Of longer rounds than ROUND_EVENTS, which
+ * have work in them, the beginning and the end are looked through: a thread looks just before it
+ * sleeps, or behind that. */
 #include "trace/qemu/plugin.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    ROUND_EVENTS = 1 << 10, /* of a round, at most */
+    ROUND_EVENTS = 1 << 10, /* of a round, at most: else half of it at either end */
     ROUND_WORDS = 128,      /* loaded in it, at most */
     THREAD_WORDS = 256,     /* that a thread polls, at most, */
     POLLED_WORDS = 1 << 10  /* and that are watched in a process */
@@ -98,10 +99,6 @@ void poll_slept(void) {
     if (!poll && !(poll = calloc(1, sizeof *poll)))
         return;
     const uint32_t count = thread_events_since(&poll->end, poll->events, ROUND_EVENTS);
-    if (count == UINT32_MAX) {
-        poll->before_count = 0;
-        return;
-    }
     collect_words(count);
     end_round();
 }

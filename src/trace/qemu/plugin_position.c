@@ -1,6 +1,8 @@
 /* How far the current thread has come, and what it executed last. */
 #include "trace/qemu/plugin_thread.h"
 
+#include <string.h>
+
 enum { OF_AN_IMAGE = 6 /* blocks: a call, and what binds a symbol when it is first used */ };
 
 uint64_t thread_position(void) {
@@ -55,12 +57,22 @@ uint32_t thread_last_events(uint64_t *events, uint32_t most) {
     return count;
 }
 
+/* Of the thread's chunk from event `from` on. */
+static uint32_t copy_ends(uint64_t *events, uint32_t most, uint32_t from, uint32_t count) {
+    if (count <= most)
+        return thread_last_events(events, count);
+    const uint32_t early = most / 2, late = thread_last_events(events, most - early);
+    memcpy(events + late, thread_chunk->events + from, early * sizeof *events);
+    return late + early;
+}
+
 uint32_t thread_events_since(struct thread_moment *moment, uint64_t *events, uint32_t most) {
     pthread_mutex_lock(&thread_ownership);
     const uint64_t chunk = thread_ticket();
     const uint32_t now = chunk ? (uint32_t)(chunk_cursor(thread_chunk) - thread_chunk->events) : 0;
-    uint32_t count = chunk && chunk == moment->chunk ? now - moment->event : now;
-    count = count <= most ? thread_last_events(events, count) : UINT32_MAX;
+    const bool same = chunk && chunk == moment->chunk && moment->event <= now;
+    const uint32_t from = same ? moment->event : 0;
+    const uint32_t count = copy_ends(events, most, from, now - from);
     *moment = (struct thread_moment){chunk, now};
     pthread_mutex_unlock(&thread_ownership);
     return count;

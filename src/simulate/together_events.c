@@ -236,6 +236,19 @@ bool guest_end_sleep(struct chip_run *chip, struct guest *guest, uint32_t ender,
     return guest_note_wait(chip, guest, guest->ready, 0, true, error);
 }
 
+bool guest_sleep_on(struct chip_run *chip, struct guest *guest, uint32_t ender, uint32_t site,
+                    uint64_t cycle, struct error *error) {
+    guest->polls = false;
+    if (cycle <= guest->since || cycle >= guest->ready)
+        return true;
+    guest->ender = ender;
+    guest->other_site = site;
+    if (!guest_note_wait(chip, guest, cycle, 0, true, error))
+        return false;
+    guest_enter(chip, guest, THREAD_SLEEPING, cycle);
+    return true;
+}
+
 /* Those who wait there with a time limit, which had run out in the captured run, are woken before
  * it does. */
 static bool end_timed_waits(struct chip_run *chip, const struct guest *guest, uint64_t cycle,
@@ -367,9 +380,11 @@ bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cyc
         break;
     case THREAD_EVENT_BLOCK:
         if (thread_event_slept(event)) {
-            if (need_not_sleep(chip, place_of(chip, guest->thread, event->number)))
+            const size_t place = place_of(chip, guest->thread, event->number);
+            if (need_not_sleep(chip, place))
                 break;
             sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
+            guest_poll(chip, guest, polled_sleep_order(&chip->polled, place));
             break;
         }
         chip->met_outside |= may_meet(event);

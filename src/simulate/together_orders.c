@@ -86,7 +86,9 @@ bool guest_orders_reached(struct chip_run *chip, struct guest *guest, uint64_t c
             other->order.writer != guest->thread || place_of(chip, &other->order) > done)
             continue;
         if (other->polls) {
-            if (!guest_end_sleep(chip, other, guest->thread, guest->last_insn, cycle, error))
+            if (!(other->timed
+                      ? guest_end_sleep(chip, other, guest->thread, guest->last_insn, cycle, error)
+                      : guest_sleep_on(chip, other, guest->thread, guest->last_insn, cycle, error)))
                 return false;
             continue;
         }

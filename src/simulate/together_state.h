@@ -38,7 +38,7 @@ struct guest {
     struct thread_event event;
     uint32_t caller;          /* of it */
     bool timed;               /* SLEEPING: in a futex, with a time limit */
-    bool polls;               /* likewise, and until `order` is met, of which it is woken */
+    bool polls;               /* SLEEPING: until `order` is met, of which it is woken if `timed` */
     struct guest_spin spin;   /* what is held back of the input */
     uint64_t dropped;         /* instructions, of rounds of spinning */
     uint32_t last_insn;       /* that was handed to the core; static instruction */
@@ -203,6 +203,10 @@ static inline bool guest_sleeps(const struct chip_run *chip, const struct guest 
 /* A sleeping thread is woken by another, at this static instruction, as if it had waited for it. */
 bool guest_end_sleep(struct chip_run *chip, struct guest *guest, uint32_t ender, uint32_t site,
                      uint64_t cycle, struct error *error);
+/* What a sleeping thread polls has been written in this cycle, by another thread, at this static
+ * instruction: it sleeps on to its time, but has waited for that until now. */
+bool guest_sleep_on(struct chip_run *chip, struct guest *guest, uint32_t ender, uint32_t site,
+                    uint64_t cycle, struct error *error);
 /* A waiting thread goes on in `cycle`, or when it had come if that is later; it is woken then, if
  * it has waited. */
 bool guest_end_wait(struct chip_run *chip, struct guest *guest, uint64_t cycle,
@@ -274,7 +278,8 @@ void guest_take_order(struct chip_run *chip, struct guest *guest, const struct t
 /* The pipeline has run empty for it: the thread goes on, or waits. */
 bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                         struct error *error);
-/* It sleeps with a time limit, and is woken by who writes what it looks for; NULL: by nobody. */
+/* It sleeps, and who writes what it looks for ends that, if it waits with a time limit; NULL:
+ * nobody does. */
 void guest_poll(struct chip_run *chip, struct guest *guest, const struct trace_order *order);
 /* Whether its writer has come there. */
 bool chip_order_is_done(const struct chip_run *chip, const struct trace_order *order);

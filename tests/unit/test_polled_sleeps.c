@@ -77,7 +77,7 @@ static void what_is_written_ends_the_polling(void **state) {
     simulation_free(&simulation);
 }
 
-/* It is written in the third sleep. */
+/* It is written in the third sleep. The critical path has the rest of that, and then who writes. */
 static void polling_lasts_until_the_write(void **state) {
     (void)state;
     uint32_t words = 40;
@@ -93,6 +93,11 @@ static void polling_lasts_until_the_write(void **state) {
     assert_true(end - begin < 3 * sleep_cycles());
     assert_int_equal(simulation.together.polls, SLEEPS - 3);
     assert_int_equal(slept(), 3 * sleep_cycles());
+    const struct course_thread *courses = simulation.together.courses;
+    assert_in_range(courses[1].critical[COURSE_SLEEPING], 1, sleep_cycles());
+    assert_true(courses[0].critical[COURSE_RUNNING] >= 2 * sleep_cycles());
+    assert_int_equal(simulation.together.wait_count, 1);
+    assert_in_range(simulation.together.waits[0].cycles, 1, sleep_cycles() - 1);
     simulation_free(&simulation);
 }
 

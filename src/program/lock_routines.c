@@ -25,6 +25,7 @@ static const struct row {
     {"pthread_spin_lock", LOCK_ACQUIRE, LOCK_OF_SPIN_LOCK, 0},
     {"pthread_spin_trylock", LOCK_ACQUIRE, LOCK_OF_SPIN_LOCK, MAY_FAIL | AT_ONCE},
     {"pthread_spin_unlock", LOCK_RELEASE, LOCK_OF_SPIN_LOCK, 0},
+    {"pthread_spin_init", LOCK_RELEASE, LOCK_OF_SPIN_LOCK, 0}, /* the same code, in glibc */
     {"pthread_rwlock_rdlock", LOCK_ACQUIRE, LOCK_OF_READ_WRITE_LOCK, SHARED},
     {"pthread_rwlock_tryrdlock", LOCK_ACQUIRE, LOCK_OF_READ_WRITE_LOCK,
      SHARED | MAY_FAIL | AT_ONCE},

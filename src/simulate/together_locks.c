@@ -314,6 +314,17 @@ static bool see_try(struct chip_run *chip, struct guest *guest, const struct mem
     return true;
 }
 
+/* Whether an instruction of an unlock writes the lock's own word, as that of a spin lock is given
+ * back by a plain store. */
+static bool gives_back(const struct guest *guest, const struct memory_access *access,
+                       uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t n = 0; n < guest->held_count && access[i].is_store; n++)
+            if (guest->held[n]->address == access[i].address)
+                return true;
+    return false;
+}
+
 /* The routine that it returned from may have a lock to take, or to take again. */
 static void leave_routine(struct guest *guest, struct guest_action *action) {
     if (guest->to_take)
@@ -370,7 +381,7 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
             error_set(error, "out of memory for locks");
             return UINT32_MAX;
         }
-        if (!flags)
+        if (!flags && guest->routine != ENTRY_UNLOCK)
             continue;
         if (flags & LOCK_ENTRY && !guest->routine && guest->call_count) {
             enter_routine(guest, flags & LOCK_ENTRY);
@@ -380,7 +391,10 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
         if (flags & LOCK_CALL)
             note_call(guest, insn->insn, &code->insns[insn->insn]);
         guest->returned = flags & LOCK_RETURN;
-        if (flags & LOCK_ATOMIC && guest->routine && !guest->acted && insn->memory_count) {
+        const bool plain = guest->routine == ENTRY_UNLOCK && !(flags & LOCK_ATOMIC) &&
+                           gives_back(guest, accesses, insn->memory_count);
+        if ((flags & LOCK_ATOMIC || plain) && guest->routine && !guest->acted &&
+            insn->memory_count) {
             guest->acted = true;
             if (!find_action(chip, guest, accesses[0].address, action)) {
                 error_set(error, "out of memory for locks");

@@ -280,8 +280,62 @@ static void who_tries_waits_if_it_got_the_lock(void **state) {
     }
 }
 
+/* The code of locks, of a spin lock, which is given back by a plain store: mov [rdi], eax; ret. */
+static bool add_spin_code(void) {
+    if (!find("pthread_spin_lock"))
+        return false;
+    add_library();
+    script_block(&script, 0, 0x3000, 1, "\xe8\xfb\xcf\x10\x00", 5);
+    add_routine(0x110000, 0, 2, "\xf0\x0f\xc1\x07\xc3", 5);
+    script_block(&script, 0, 0x3005, 1, "\x90", 1);
+    if (!find("pthread_spin_unlock") && !find("pthread_spin_init"))
+        return false;
+    script_block(&script, 0, 0x3010, 1, "\xe8\xeb\xcf\x11\x00", 5);
+    add_routine(0x120000, 0, 2, "\x89\x07\xc3", 3);
+    script_block(&script, 0, 0x3015, 1, "\x90", 1);
+    return true;
+}
+
+static void add_store_of(uint32_t thread, uint64_t lock) {
+    uint64_t *next = events[chunks++];
+    next[0] = event_block(BLOCK_UNLOCK);
+    next[1] = event_block(BLOCK_UNLOCKS);
+    next[2] = event_access(1, 2, 0, lock);
+    next[3] = event_block(BLOCK_UNLOCKED);
+    script_data(&script, thread, next, 4);
+}
+
+/* Thread 0 has a spin lock while it works, and gives it back; it works on. Thread 1 has it in
+ * between. */
+static void a_spin_lock_is_given_back(void **state) {
+    (void)state;
+    begin();
+    if (!add_spin_code())
+        skip();
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    add_call(0, BLOCK_LOCK, OUTER);
+    add_work(0, 1000);
+    add_store_of(0, OUTER);
+    add_work(0, 2000);
+    script_thread_end(&script, 0);
+    add_work(1, 100);
+    add_call(1, BLOCK_LOCK, OUTER);
+    add_work(1, 20);
+    add_store_of(1, OUTER);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+    const struct together_thread *threads = simulation.together.threads;
+    assert_int_equal(simulation.together.diverged, 0);
+    assert_in_range(threads[1].cycles[THREAD_LOCKED], 1, threads[0].cycles[THREAD_RUNNING] / 2);
+    assert_true(threads[1].end < threads[0].end);
+    simulation_free(&simulation);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_spin_lock_is_given_back),
         cmocka_unit_test(who_did_not_sleep_at_a_barrier_is_counted),
         cmocka_unit_test(no_wait_for_what_comes_of_it),
         cmocka_unit_test(who_tries_waits_if_it_got_the_lock),

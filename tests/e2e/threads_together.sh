@@ -509,7 +509,15 @@ sees_the_end() {
     report=$scratch/monitored.json told_names=$slept told '0.9 < s < 1.1' \
         't["polling_sleeps"] > 0'
 }
+# The handler does not wait for the sender, who sleeps, in the middle of the work.
+signalled() {
+    gcc -O1 -pthread -o "$scratch/signalled" tests/guests/signalled.c || return 1
+    run sim --machine zen4-server --json -o "$scratch/signalled.json" -- "$scratch/signalled" 2>/dev/null
+    report=$scratch/signalled.json told_names=$slept told '0 < s < 1.1' \
+        't["elapsed_cycles"] < 1.5 * 2e-3 * 3.7e9' 't["diverged_waits"] == 0'
+}
 skip_without gcc "sleep that others wait for is told" || check "sleep that others wait for is told" told_slept
 skip_without gcc "who polls sleeps until it is done" || check "who polls sleeps until it is done" polls
+skip_without gcc "a signal comes when it came" || check "a signal comes when it came" signalled
 skip_without gcc "a monitor sleeps until it sees the end" || check "a monitor sleeps until it sees the end" sees_the_end
 finish

@@ -302,6 +302,9 @@ void order_atomic(uint64_t event, enum order_insn insn);
  * word at `clears` (0: none). `thread` and `position`: thread_place(). */
 void order_thread_ends(uint64_t clears, uint32_t thread, uint64_t position);
 void order_thread_ended(void);
+/* The current thread is about to enter a handler of signals; to return from one. */
+void order_handler_begins(void);
+void order_handler_returns(void);
 void order_forked(void);
 /* From now on it is told who wrote what a thread reads in this word that looks at it between
  * sleeps. `key`: its address / 8 + 1. False: so it is already, or there is no room. */

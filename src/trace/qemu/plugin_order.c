@@ -22,6 +22,11 @@
  * that it need not wait. Other libraries tell by a word of the thread's own, written atomically
  * shortly before: the last such words of a thread are watched from its end on too.
  *
+ * What a handler of signals reads is not told of. The sender has written it before it sent, and the
+ * handler would wait for that in the middle of what the thread does; but when a signal comes is not
+ * simulated: it comes at the same instruction as in the captured run. Go's runtime stops who runs
+ * for 10 ms so, which in the emulator are few instructions.
+ *
  * Atomic additions and the like are no readers: their results are the same in any order, or nearly
  * so (docs/not-modelled.md). */
 #include "trace/qemu/plugin.h"
@@ -35,14 +40,15 @@
 enum {
     WORDS = 1 << 14,
     PROBES = 8,
-    SPUN_WORDS = 1 << 12,  /* at most; others fill the filter no further */
-    SEEN = 64,             /* words of a thread whose last writer it has told of */
-    TELLER_ROUNDS = 1000,  /* that a reader waits for the teller, */
-    TELLER_YIELDS = 10000, /* and then this often gives it the processor */
-    ROUND_EVENTS = 32,     /* of two rounds of a loop that spins */
-    OWN_WORDS = 4,         /* of a thread, the last that it wrote atomically */
-    SPIN_INTERVAL = 16,    /* entries of a loop of one block between looks at it */
-    HALVES = 2             /* of a word, of 4 bytes each */
+    SPUN_WORDS = 1 << 12,   /* at most; others fill the filter no further */
+    SEEN = 64,              /* words of a thread whose last writer it has told of */
+    TELLER_ROUNDS = 1000,   /* that a reader waits for the teller, */
+    TELLER_YIELDS = 10000,  /* and then this often gives it the processor */
+    ROUND_EVENTS = 32,      /* of two rounds of a loop that spins */
+    OWN_WORDS = 4,          /* of a thread, the last that it wrote atomically */
+    SPIN_INTERVAL = 16,     /* entries of a loop of one block between looks at it */
+    HALVES = 2,             /* of a word, of 4 bytes each */
+    HANDLER_INSNS = 1 << 20 /* of a handler, at most: what takes longer has been left by a jump */
 };
 
 struct half {
@@ -73,6 +79,8 @@ struct seen {
 };
 static THREAD_LOCAL struct seen *seen; /* SEEN of them */
 static THREAD_LOCAL uint32_t spins;
+static THREAD_LOCAL uint32_t handlers;            /* of signals, that it is in, */
+static THREAD_LOCAL uint64_t handled_from;        /* the innermost, by its instructions */
 static THREAD_LOCAL uint64_t own_keys[OWN_WORDS]; /* the last first; 0: none */
 
 static inline void relax(void) {
@@ -214,10 +222,25 @@ static void await_teller(uint64_t key, uint32_t halves, uint64_t value) {
     keep_value(word, halves, value); /* nobody will */
 }
 
+void order_handler_begins(void) {
+    handlers++;
+    handled_from = thread_position();
+}
+
+void order_handler_returns(void) {
+    handlers -= handlers > 0;
+}
+
+static bool in_handler(uint64_t position) {
+    if (handlers && position - handled_from > HANDLER_INSNS)
+        handlers = 0;
+    return handlers;
+}
+
 /* Tells of the last write to these halves that is news. */
 static void note_read(const struct word *word, uint64_t key, uint32_t halves, uint32_t index,
-                      uint32_t thread) {
-    struct seen *last = seen_of(key);
+                      uint32_t thread, uint64_t position) {
+    struct seen *last = in_handler(position) ? NULL : seen_of(key);
     const struct half *news = NULL;
     for (uint32_t i = 0; last && i < HALVES; i++) {
         const struct half *half = &word->halves[i];
@@ -292,7 +315,7 @@ void order_access(uint64_t event) {
     if (store)
         note_write(word, key, halves, value, thread, position);
     else if (!is_not_cleared(word, halves) && (word->watched || poll_looks_at(key)))
-        note_read(word, key, halves, event_index(event), thread);
+        note_read(word, key, halves, event_index(event), thread, position);
     unlock(word);
 }
 
@@ -318,7 +341,7 @@ void order_atomic(uint64_t event, enum order_insn insn) {
     if (word->first == thread && !word->watched)
         note_own(key);
     if (insn == ORDER_TAKES)
-        note_read(word, key, halves, event_index(event), thread);
+        note_read(word, key, halves, event_index(event), thread, position);
     if (!word->watched || is_unwritten(word, halves) || /* its plain stores are not told of */
         differs(word, halves, value))
         note_write(word, key, halves, value, thread, position);
@@ -362,6 +385,7 @@ void order_thread_ends(uint64_t clears, uint32_t thread, uint64_t position) {
 void order_thread_ended(void) {
     free(seen);
     seen = NULL;
+    handlers = 0;
 }
 
 void order_forked(void) {

@@ -72,6 +72,7 @@ static __attribute__((used)) void on_handler(unsigned vcpu, void *userdata, uint
     if ((uintptr_t)userdata & HANDLER_OF_FAULTS && fault_at(registers, &pc))
         thread_fault(pc);
     thread_mark(vcpu, MARK_SIGNAL, (uintptr_t)userdata); /* enum event_handler */
+    order_handler_begins();
     errno = saved;
 }
 

@@ -60,8 +60,10 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
     /* QEMU translates anew for memory shared with other processes, and then not again when the
      * guest makes its second thread. */
     plugin.parallel |= number == calls->shmat || (number == calls->mmap && (a4 & MAP_SHARED));
-    if (number == calls->rt_sigreturn)
+    if (number == calls->rt_sigreturn) {
         thread_mark(vcpu, MARK_SIGNAL, 0);
+        order_handler_returns();
+    }
     if (plugin.control->slice_size)
         publish_counts(calls, number, a2);
     if (plugin.control->objects)

@@ -335,8 +335,8 @@ static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t c
     if (guest_event_is_of_lock(chip, guest))
         return true;
     if (thread_event_waited_in_vain(event)) {
-        if (place != SIZE_MAX &&
-            (has_been_released(chip, place, cycle) || need_not_sleep(chip, place)))
+        if (place != SIZE_MAX && (has_been_released(chip, place, cycle) ||
+                                  need_not_sleep(chip, place) || guest_is_read_ahead(chip, guest)))
             return true;
         sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
         guest->timed = true;

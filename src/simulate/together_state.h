@@ -49,6 +49,7 @@ struct guest {
     size_t message_count, message; /* the next one */
     bool awaits;                   /* SPINNING or WAITING for `order` */
     bool by_message;               /* `order` is one */
+    bool spun;                     /* rounds of a loop were dropped before `order` */
     bool of_end;                   /* `order` is: it sees that the writer has ended */
     bool has_order;                /* the pipeline runs empty for it */
     bool tells;             /* the pipeline runs empty because a thread waits for what it writes */
@@ -278,6 +279,8 @@ void guest_take_order(struct chip_run *chip, struct guest *guest, const struct t
 /* The pipeline has run empty for it: the thread goes on, or waits. */
 bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                         struct error *error);
+/* Whether a thread that has not spun for it reads what this one is to write. */
+bool guest_is_read_ahead(const struct chip_run *chip, const struct guest *writer);
 /* It sleeps, and who writes what it looks for ends that, if it waits with a time limit; NULL:
  * nobody does. */
 void guest_poll(struct chip_run *chip, struct guest *guest, const struct trace_order *order);

@@ -166,8 +166,37 @@ static void the_first_wait_is_like_the_others(void **state) {
     simulation_free(&simulation);
 }
 
+/* Thread 0 waits with a limit of some milliseconds, which runs out, and then writes what thread 1
+ * reads once, without a loop, as who has Python's interpreter sees that another wants it. In the
+ * captured run the wait was over when thread 1 came to that, and so it is here. */
+static void a_limit_has_passed_for_who_reads_on(void **state) {
+    (void)state;
+    enum { LONG_NS = 5000000 };
+    begin();
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    struct thread_event *wait = add_event(0, THREAD_EVENT_WAIT, 20);
+    wait->asked_ns = LONG_NS;
+    wait->result = THREAD_EVENT_TIMED_OUT;
+    add_work(0, 20);
+    add_work(0, 40);
+    script_thread_end(&script, 0);
+    add_work(1, 100);
+    add_last((uint64_t)80 * INSNS + 2, false);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+    const struct together_thread *threads = simulation.together.threads;
+    const uint64_t limit = (uint64_t)(LONG_NS * machine.clock_ghz);
+    assert_int_equal(simulation.together.diverged, 0);
+    assert_in_range(threads[0].cycles[THREAD_SLEEPING], 1, limit / 100);
+    assert_true(threads[1].end < limit / 100);
+    simulation_free(&simulation);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_limit_has_passed_for_who_reads_on),
         cmocka_unit_test(what_is_written_ends_the_polling),
         cmocka_unit_test(polling_lasts_until_the_write),
         cmocka_unit_test(who_only_looks_sleeps_on),

@@ -333,12 +333,50 @@ static void a_spin_lock_is_given_back(void **state) {
     simulation_free(&simulation);
 }
 
+/* Thread 1 writes under the lock what thread 0 reads under it, as they did one after the other in
+ * the captured run. Here thread 0 comes first and has it: thread 1 gets it all the same, while
+ * thread 0 waits for what it writes; the other way round thread 1 is in line before thread 0 reads.
+ */
+static void who_is_waited_for_gets_the_lock(void **state) {
+    (void)state;
+    for (unsigned late = 0; late < 2; late++) {
+        begin();
+        if (!add_lock_code())
+            skip();
+        const uint32_t before = late ? 20 : 400, read = late ? 400 : 20;
+        add_work(1, before);
+        add_call(1, BLOCK_LOCK, OUTER);
+        add_work(1, 20);
+        const uint64_t written = script.first_insn[1];
+        add_call(1, BLOCK_UNLOCK, OUTER);
+        script_thread_end(&script, 1);
+        add_call(0, BLOCK_LOCK, OUTER);
+        add_work(0, read);
+        uint64_t *next = events[chunks++];
+        next[0] = event_block(BLOCK_LOAD);
+        next[1] = event_access(0, 2, 0, MESSAGE);
+        next[2] = event_mark(MARK_WRITER, 1);
+        next[3] = event_mark(MARK_WRITTEN, written);
+        script_data(&script, 0, next, 4);
+        add_call(0, BLOCK_UNLOCK, OUTER);
+        script_thread_end(&script, 0);
+        run(2, 0, false);
+        expect_sums();
+        const struct together_thread *threads = simulation.together.threads;
+        assert_int_equal(simulation.together.orders, 1);
+        assert_true(threads[0].cycles[THREAD_SPINNING] > 0);
+        assert_true((threads[1].cycles[THREAD_LOCKED] > 0) == (late == 1));
+        simulation_free(&simulation);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_spin_lock_is_given_back),
         cmocka_unit_test(who_did_not_sleep_at_a_barrier_is_counted),
         cmocka_unit_test(no_wait_for_what_comes_of_it),
         cmocka_unit_test(who_tries_waits_if_it_got_the_lock),
+        cmocka_unit_test(who_is_waited_for_gets_the_lock),
     };
     return cmocka_run_group_tests(tests, load_machine, remove_trace);
 }

@@ -112,7 +112,7 @@ static bool locate(const struct report_rows *rows, uint32_t image, uint64_t offs
 }
 
 /* A function that the walk comes to for the first time is the next group. */
-static bool walk_functions(struct builder *builder, struct function_walk *walk) {
+static bool group_functions(struct builder *builder, struct function_walk *walk) {
     for (size_t i = 0; i < builder->site_count; i++) {
         struct site *site = &builder->sites[i];
         size_t group = function_walk_step(walk, site->image, site->offset);
@@ -124,14 +124,6 @@ static bool walk_functions(struct builder *builder, struct function_walk *walk) 
         site->group = (uint32_t)group;
     }
     return true;
-}
-
-static bool group_functions(struct builder *builder) {
-    struct function_walk walk;
-    bool room = function_walk_begin(&walk, builder->rows->code, builder->rows->program) &&
-                walk_functions(builder, &walk);
-    function_walk_end(&walk);
-    return room;
 }
 
 static bool find_lines(struct builder *builder, struct function_walk *walk) {
@@ -156,7 +148,7 @@ static bool is_same_line(const struct site *a, const struct site *b) {
 }
 
 /* What has no line is told by its function. */
-static bool walk_lines(struct builder *builder, struct function_walk *walk) {
+static bool group_lines(struct builder *builder, struct function_walk *walk) {
     if (!find_lines(builder, walk))
         return false;
     if (builder->site_count)
@@ -177,10 +169,12 @@ static bool walk_lines(struct builder *builder, struct function_walk *walk) {
     return true;
 }
 
-static bool group_lines(struct builder *builder) {
+/* `group`: by function or line, of which each site has one. */
+static bool walk_sites(struct builder *builder,
+                       bool (*group)(struct builder *, struct function_walk *)) {
     struct function_walk walk;
     bool room = function_walk_begin(&walk, builder->rows->code, builder->rows->program) &&
-                walk_lines(builder, &walk);
+                group(builder, &walk);
     function_walk_end(&walk);
     return room;
 }
@@ -220,8 +214,8 @@ static bool make_groups(struct builder *builder) {
     enum report_by by = builder->rows->by;
     if (builder->site_count)
         qsort(builder->sites, builder->site_count, sizeof *builder->sites, by_place);
-    bool good = by == BY_FUNCTION ? group_functions(builder)
-                : by == BY_LINE   ? group_lines(builder)
+    bool good = by == BY_FUNCTION ? walk_sites(builder, group_functions)
+                : by == BY_LINE   ? walk_sites(builder, group_lines)
                 : by == BY_IMAGE  ? group_images(builder)
                                   : group_instructions(builder);
     if (!good)

@@ -125,10 +125,6 @@ static bool take_insns(struct polled_sleeps *sleeps, struct poller *poller,
     return true;
 }
 
-static bool is_sleep(const struct thread_event *event) {
-    return thread_event_slept(event) || thread_event_waited_in_vain(event);
-}
-
 static bool read_thread(struct polled_sleeps *sleeps, struct poller *poller,
                         struct guest_input *input, size_t first_event, struct error *error) {
     struct guest_next next;
@@ -146,7 +142,7 @@ static bool read_thread(struct polled_sleeps *sleeps, struct poller *poller,
             break;
         case GUEST_EVENT: {
             size_t count = poller->round - 1;
-            if (!is_sleep(next.event))
+            if (!thread_event_ran_out(next.event))
                 break;
             if (!array_push(poller->events, poller->event_capacity, count,
                             first_event + next.event->number))
@@ -203,7 +199,7 @@ static bool may_poll(const struct thread_event_list *events, uint32_t thread, ui
     if (thread >= events->thread_count)
         return false;
     for (size_t i = events->first[thread]; i < events->first[thread + 1]; i++)
-        sleeps += is_sleep(&events->events[i]);
+        sleeps += thread_event_ran_out(&events->events[i]);
     return sleeps > 1 && insns / sleeps <= MOST_INSNS;
 }
 

@@ -113,6 +113,11 @@ static inline bool thread_event_slept(const struct thread_event *event) {
            event->asked_ns != THREAD_EVENT_FOREVER && event->result == 0;
 }
 
+/* Either: it did nothing but let time pass. */
+static inline bool thread_event_ran_out(const struct thread_event *event) {
+    return thread_event_slept(event) || thread_event_waited_in_vain(event);
+}
+
 /* Its members are in their ranges. */
 static inline bool thread_event_is_sound(const struct thread_event *event) {
     return event->kind < THREAD_EVENT_KINDS && event->cause < THREAD_CAUSES &&

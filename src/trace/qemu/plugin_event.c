@@ -324,7 +324,7 @@ void event_returned(int64_t result) {
     uint32_t thread;
     uint64_t position;
     if (is_told(event) && thread_place(&thread, &position)) {
-        if (thread_event_slept(event) || thread_event_waited_in_vain(event))
+        if (thread_event_ran_out(event))
             poll_slept();
         tell();
     }

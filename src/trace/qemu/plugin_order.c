@@ -396,13 +396,16 @@ void order_forked(void) {
 
 /* ---- words that are looked at again and again ---- */
 
-static void watch_spun(uint64_t address) {
-    const uint64_t key = address / 8 + 1;
+/* Locked, for the current thread; NULL: there is no room, or its events are not captured. */
+static struct word *find_or_make_here(uint64_t key) {
     uint32_t thread;
     uint64_t position;
-    if (!thread_at(0, &thread, &position))
-        return;
-    struct word *word = find_or_make(key, thread);
+    return thread_at(0, &thread, &position) ? find_or_make(key, thread) : NULL;
+}
+
+static void watch_spun(uint64_t address) {
+    const uint64_t key = address / 8 + 1;
+    struct word *word = find_or_make_here(key);
     if (!word)
         return;
     watch_few(key, word);
@@ -410,11 +413,7 @@ static void watch_spun(uint64_t address) {
 }
 
 bool order_poll(uint64_t key) {
-    uint32_t thread;
-    uint64_t position;
-    if (!thread_at(0, &thread, &position))
-        return false;
-    struct word *word = find_or_make(key, thread);
+    struct word *word = find_or_make_here(key);
     if (!word)
         return false;
     const bool news = !word->watched && !word->polled;

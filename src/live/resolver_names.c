@@ -10,6 +10,8 @@
 #include "util/array.h"
 #include "util/order.h"
 
+enum { KEPT_FILES = 128 }; /* open at a time, of which no names were read yet */
+
 struct place {     /* of which the name is not known */
     uint32_t file; /* number, or PLACE_NUMBER_VDSO */
     uint64_t offset;
@@ -72,9 +74,11 @@ static int open_vdso(void) {
 }
 
 /* Of a file that is not to be had any more, −1. */
-static int open_file(const struct resolver *resolver, const struct tracked_file *file) {
+static int open_file(struct resolver *resolver, struct tracked_file *file) {
     char root[PROC_ROOT_BYTES];
-    int descriptor;
+    int descriptor = tracked_files_take_kept(&resolver->files, file);
+    if (descriptor >= 0)
+        return descriptor;
     if (proc_find_file(&resolver->roots, file->seen_in, file->path, &file->key, &file->build_id,
                        root, &descriptor))
         return descriptor;
@@ -84,8 +88,7 @@ static int open_file(const struct resolver *resolver, const struct tracked_file 
 
 /* NULL: out of memory. Its only image is number 0. */
 static struct program *new_reader(struct resolver *resolver, uint32_t place) {
-    const struct tracked_file *file =
-        place == PLACE_NUMBER_VDSO ? NULL : &resolver->files.items[place];
+    struct tracked_file *file = place == PLACE_NUMBER_VDSO ? NULL : &resolver->files.items[place];
     struct program *reader = program_new_local();
     int descriptor = file ? open_file(resolver, file) : open_vdso();
     char path[64];
@@ -134,4 +137,5 @@ bool resolver_collect_names(struct resolver *resolver, struct error *error) {
 void resolver_take_names(struct resolver *resolver, bool keep_readers) {
     resolver->takes_names = true;
     resolver->keeps_readers = keep_readers;
+    resolver->files.kept_most = keep_readers ? KEPT_FILES : 0;
 }

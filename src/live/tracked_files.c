@@ -26,7 +26,17 @@ static uint64_t hash_of(const struct live_file_key *key) {
     return XXH3_64bits(words, sizeof words);
 }
 
-static void free_file(struct tracked_file *file) {
+int tracked_files_take_kept(struct tracked_files *files, struct tracked_file *file) {
+    const int descriptor = file->kept;
+    files->kept -= descriptor >= 0;
+    file->kept = -1;
+    return descriptor;
+}
+
+static void free_file(struct tracked_files *files, struct tracked_file *file) {
+    const int descriptor = tracked_files_take_kept(files, file);
+    if (descriptor >= 0)
+        close(descriptor);
     free(file->path);
     sampled_names_free(&file->names);
     if (file->reader)
@@ -35,7 +45,7 @@ static void free_file(struct tracked_file *file) {
 
 void tracked_files_free(struct tracked_files *files) {
     for (size_t i = 0; i < files->count; i++)
-        free_file(&files->items[i]);
+        free_file(files, &files->items[i]);
     free(files->items);
     hash_index_free(&files->index);
     *files = (struct tracked_files){0};
@@ -77,7 +87,7 @@ static bool set_path(struct tracked_files *files, struct tracked_file *file, con
 static uint32_t add(struct tracked_files *files, const struct live_file_key *key, uint32_t pid) {
     if (!array_room(files->items, files->capacity, files->count + 1))
         return UINT32_MAX;
-    struct tracked_file file = {.key = *key, .seen_in = pid};
+    struct tracked_file file = {.key = *key, .seen_in = pid, .kept = -1};
     if (!hash_index_reserve(&files->index, files->count + 1) || !set_path(files, &file, "", ""))
         return UINT32_MAX;
     files->items[files->count] = file;
@@ -85,7 +95,8 @@ static uint32_t add(struct tracked_files *files, const struct live_file_key *key
     return (uint32_t)files->count++;
 }
 
-static void take_build_id(struct tracked_file *file, int descriptor) {
+/* Closes the descriptor, or keeps it. */
+static void take_build_id(struct tracked_files *files, struct tracked_file *file, int descriptor) {
     struct build_id id;
     if (descriptor < 0)
         return;
@@ -93,7 +104,11 @@ static void take_build_id(struct tracked_file *file, int descriptor) {
         file->build_id = id;
     else if (!file->build_id.size && code_identity(descriptor, file->build_id.bytes))
         file->build_id.size = CODE_IDENTITY_BYTES;
-    close(descriptor);
+    if (file->kept < 0 && !file->reader && files->kept < files->kept_most) {
+        file->kept = descriptor;
+        files->kept++;
+    } else
+        close(descriptor);
 }
 
 /* `path` as one of its processes has it. */
@@ -110,9 +125,9 @@ static bool identify(struct tracked_files *files, const struct live_roots *roots
         if (!pid)
             break;
     }
-    take_build_id(file, descriptor);
+    take_build_id(files, file, descriptor);
     if (!found && !file->build_id.size)
-        take_build_id(file,
+        take_build_id(files, file,
                       proc_open_mapped(roots, file->seen_in, path, &file->key, &file->build_id));
     /* What is no file in a file system (/memfd:..., /dev/zero) is not at its path either. */
     return set_path(files, file, path, !found && !file->build_id.size ? " (deleted)" : "");
@@ -249,7 +264,7 @@ void tracked_files_forget(struct tracked_files *files) {
         /* What is not known may be by the next sample. */
         if ((many && file->idle == IDLE_SAVES) || !tracked_file_is_known(file)) {
             files->path_bytes -= strlen(file->path) + 1;
-            free_file(file);
+            free_file(files, file);
         } else
             files->items[kept++] = *file;
     }

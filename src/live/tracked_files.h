@@ -17,8 +17,9 @@ struct tracked_file {
     uint32_t seen_in;           /* a process */
     struct sampled_names names; /* of what was sampled in it */
     struct program *reader;     /* of these; NULL: not kept, or not needed yet */
-    bool sampled;               /* since the last save */
-    uint8_t idle;               /* at how many saves in a row it was not sampled */
+    int kept;     /* open, until its names are read, should it be removed; −1: not */
+    bool sampled; /* since the last save */
+    uint8_t idle; /* at how many saves in a row it was not sampled */
 };
 
 struct tracked_files {
@@ -26,6 +27,7 @@ struct tracked_files {
     size_t count, capacity;
     struct hash_index index;
     size_t path_bytes;
+    size_t kept, kept_most; /* files that are open */
 };
 
 /* Finds who can see the file: the process itself, then its parents. */
@@ -49,6 +51,9 @@ uint32_t tracked_files_find(struct tracked_files *files, const struct live_roots
  * are too many, as *many says. */
 uint32_t tracked_files_source(struct tracked_files *files, const struct live_code *code,
                               bool *many);
+
+/* The descriptor kept of a file, now the caller's; −1. */
+int tracked_files_take_kept(struct tracked_files *files, struct tracked_file *file);
 
 static inline bool tracked_file_is_source(const struct tracked_file *file) {
     return file->key.device == LIVE_DEVICE_SOURCE;

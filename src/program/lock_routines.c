@@ -129,6 +129,32 @@ struct lock_routine lock_routine_of(const char *symbol) {
     return row ? routine(row) : (struct lock_routine){.action = LOCK_NONE};
 }
 
+/* What Go's run-time system does for memory: allocation, sweeping and marking. By the beginnings of
+ * names. */
+static bool is_memory_of_go(const char *symbol) {
+    static const char *const BEGINNINGS[] = {
+        "(*activeSweep).", "(*fixalloc).", "(*gcBitsArena).", "(*gcControllerState).",
+        "(*gcWork).",      "(*lfstack).",  "(*mcache).",      "(*mcentral).",
+        "(*mheap).",       "(*mspan).",    "(*pageAlloc).",   "(*pallocBits).",
+        "(*pageCache).",   "(*spanSet).",  "(*sweepLocked).", "(*sweepLocker).",
+        "(*wbBuf).",       "bgscavenge",   "bgsweep",         "deductSweepCredit",
+        "gcAssistAlloc",   "gcDrain",      "gcFlushBgCredit", "gcParkAssist",
+        "gcmarknewobject", "getempty",     "greyobject",      "heapBits",
+        "mallocgc",        "markroot",     "newAllocBits",    "newMarkBits",
+        "putempty",        "putfull",      "scanblock",       "scanobject",
+        "scanstack",       "stackalloc",   "stackcache",      "stackfree",
+        "stackpool",       "sweepone",     "trygetfull",      "wbBufFlush",
+    };
+    static const char PACKAGE[] = "runtime.";
+    if (strncmp(symbol, PACKAGE, sizeof PACKAGE - 1) != 0)
+        return false;
+    symbol += sizeof PACKAGE - 1;
+    for (size_t i = 0; i < sizeof BEGINNINGS / sizeof *BEGINNINGS; i++)
+        if (strncmp(symbol, BEGINNINGS[i], strlen(BEGINNINGS[i])) == 0)
+            return true;
+    return false;
+}
+
 bool lock_routine_is_internal(const char *symbol) {
     static const char *const INTERNAL[] = {"pthread_create",
                                            "pthread_create_2_1",
@@ -163,6 +189,8 @@ bool lock_routine_is_internal(const char *symbol) {
                                            "sysmalloc",
                                            "systrim",
                                            "malloc_consolidate"};
+    if (is_memory_of_go(symbol))
+        return true;
     const char *name = without_prefixes(symbol);
     const size_t length = strcspn(name, "@."); /* before a version, ".part.0", ".constprop.0" */
     if (strcmp(name + length, "@plt") == 0)
@@ -171,4 +199,12 @@ bool lock_routine_is_internal(const char *symbol) {
         if (strncmp(INTERNAL[i], name, length) == 0 && !INTERNAL[i][length])
             return true;
     return false;
+}
+
+bool lock_routine_is_for_caller(const char *symbol) {
+    return strcmp(symbol, "runtime.lock2") == 0 || strcmp(symbol, "runtime.unlock2") == 0;
+}
+
+bool lock_routine_is_monitor(const char *symbol) {
+    return strcmp(symbol, "runtime.sysmon") == 0;
 }

@@ -46,6 +46,16 @@ struct lock_routine {
  * pthread_mutex_lock@@GLIBC_2.2.5). A linkage entry (pthread_mutex_lock@plt) is none. */
 struct lock_routine lock_routine_of(const char *symbol);
 
-/* Whether a routine's atomic operations are glibc's own business: memory, stacks and numbers of
- * threads. In which order threads come to them orders nothing that the program sees. */
+/* Whether a routine's atomic operations are the business of glibc or of Go's run-time system:
+ * memory, stacks and numbers of threads. In which order threads come to them orders nothing that
+ * the program sees. */
 bool lock_routine_is_internal(const char *symbol);
+
+/* Whether it does so for whatever routine calls it: Go's locks, of its heap and of channels alike.
+ */
+bool lock_routine_is_for_caller(const char *symbol);
+
+/* Whether the routine is that of a thread which watches the others for their run-time system: Go's
+ * runtime.sysmon, which sleeps, looks who has run for 10 ms, and sleeps again. How often it does
+ * follows from the time that the program takes, and not the other way round. */
+bool lock_routine_is_monitor(const char *symbol);

@@ -152,7 +152,8 @@ static bool polling_worth(struct report *report) {
     return !polls ||
            report_note(report,
                        "%s sleep%s of threads that poll took no time: what they look for between "
-                       "sleeps had been written by then, which took longer in the captured run",
+                       "sleeps had been written by then, or (Go's monitor) others waited for what "
+                       "they do, which took longer in the captured run",
                        text_count(polls).s, text_plural(polls));
 }
 

@@ -28,7 +28,7 @@ static enum lock_entry entry_of(const char *symbol) {
 
 struct start {
     uint32_t image;
-    uint8_t flags;         /* an enum lock_entry, or LOCK_INTERNAL */
+    uint16_t flags;        /* an enum lock_entry, or what else its routine is */
     uint64_t offset, size; /* of the instructions that have them */
 };
 
@@ -37,7 +37,7 @@ struct lock_entries {
     struct start *starts;
     size_t start_count, start_capacity;
     uint32_t images_known, insns_known;
-    uint8_t *flags;
+    uint16_t *flags;
     size_t capacity;
     bool failed;
 };
@@ -64,20 +64,25 @@ struct search {
     uint32_t image;
 };
 
+static uint16_t flags_of_routine(const char *symbol) {
+    return lock_routine_is_internal(symbol)     ? LOCK_INTERNAL
+           : lock_routine_is_monitor(symbol)    ? LOCK_MONITOR
+           : lock_routine_is_for_caller(symbol) ? LOCK_FOR_CALLER
+                                                : entry_of(symbol);
+}
+
 static bool note_start(void *context, const struct program_function *function) {
     const struct search *search = context;
     struct lock_entries *entries = search->entries;
-    const enum lock_entry entry = function->name ? entry_of(function->name) : ENTRY_NONE;
-    const bool internal = function->name && lock_routine_is_internal(function->name);
-    if (entry == ENTRY_NONE && !internal)
+    const uint16_t flags = function->name ? flags_of_routine(function->name) : ENTRY_NONE;
+    if (!flags)
         return true;
     if (!array_room(entries->starts, entries->start_capacity, entries->start_count + 1)) {
         entries->failed = true;
         return false;
     }
-    entries->starts[entries->start_count++] =
-        (struct start){search->image, (uint8_t)(internal ? LOCK_INTERNAL : entry),
-                       function->file_offset, internal ? function->size : 1};
+    entries->starts[entries->start_count++] = (struct start){
+        search->image, flags, function->file_offset, flags & LOCK_ENTRY ? 1 : function->size};
     return true;
 }
 
@@ -91,8 +96,8 @@ static void learn_image(struct lock_entries *entries, const struct code_image *i
     program_each_function(entries->program, known, note_start, &search);
 }
 
-static uint8_t flags_of(const struct lock_entries *entries, const struct static_insn *insn) {
-    uint8_t flags =
+static uint16_t flags_of(const struct lock_entries *entries, const struct static_insn *insn) {
+    uint16_t flags =
         (insn->flags & INSN_ATOMIC ? LOCK_ATOMIC : 0) |
         (insn->branch == BRANCH_RETURN ? LOCK_RETURN : 0) |
         (insn->branch == BRANCH_CALL || insn->branch == BRANCH_INDIRECT_CALL ? LOCK_CALL : 0);
@@ -103,7 +108,7 @@ static uint8_t flags_of(const struct lock_entries *entries, const struct static_
     return flags;
 }
 
-const uint8_t *lock_entries_of(struct lock_entries *entries, const struct code *code) {
+const uint16_t *lock_entries_of(struct lock_entries *entries, const struct code *code) {
     for (; entries->images_known < code->image_count; entries->images_known++)
         learn_image(entries, &code->images[entries->images_known], entries->images_known);
     if (entries->failed ||

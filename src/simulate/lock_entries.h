@@ -27,7 +27,9 @@ enum {
     LOCK_ATOMIC = 1 << 3,
     LOCK_CALL = 1 << 4,
     LOCK_RETURN = 1 << 5,
-    LOCK_INTERNAL = 1 << 6 /* anywhere in a routine by lock_routine_is_internal() */
+    LOCK_INTERNAL = 1 << 6,  /* anywhere in a routine by lock_routine_is_internal() */
+    LOCK_MONITOR = 1 << 7,   /* by lock_routine_is_monitor() */
+    LOCK_FOR_CALLER = 1 << 8 /* by lock_routine_is_for_caller() */
 };
 
 struct lock_entries;
@@ -35,4 +37,4 @@ struct lock_entries *lock_entries_new(struct error *error);
 void lock_entries_free(struct lock_entries *entries);
 
 /* By static instruction, of all that the code has; good until the next call. NULL: no memory. */
-const uint8_t *lock_entries_of(struct lock_entries *entries, const struct code *code);
+const uint16_t *lock_entries_of(struct lock_entries *entries, const struct code *code);

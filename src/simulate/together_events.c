@@ -315,14 +315,17 @@ bool guest_wait_for_event(struct chip_run *chip, struct guest *guest, size_t pla
     guest->ender = chip->events.events[place].thread;
     guest_enter(chip, guest, THREAD_WAITING, cycle);
     guest->other_site = chip->event_callers[place];
-    return chip->event_cycles[place] == NOT_YET ||
-           guest_end_wait(chip, guest, chip->event_cycles[place], error);
+    return chip->event_cycles[place] == NOT_YET
+               ? guest_wake_monitor(chip, guest, &chip->guests[guest->ender], guest->caller, cycle,
+                                    error)
+               : guest_end_wait(chip, guest, chip->event_cycles[place], error);
 }
 
-/* What the thread polls has been written here by now, where that took less. */
-static bool need_not_sleep(const struct chip_run *chip, size_t place) {
+/* What the thread polls has been written here by now, where that took less; or others wait for what
+ * it does behind the sleep. */
+static bool need_not_sleep(const struct chip_run *chip, const struct guest *guest, size_t place) {
     const struct trace_order *order = polled_sleep_order(&chip->polled, place);
-    if (!order || !chip_order_is_done(chip, order))
+    if (!(order && chip_order_is_done(chip, order)) && !guest_monitor_is_awaited(chip, guest))
         return false;
     chip->result->polls++;
     return true;
@@ -335,8 +338,9 @@ static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t c
     if (guest_event_is_of_lock(chip, guest))
         return true;
     if (thread_event_waited_in_vain(event)) {
-        if (place != SIZE_MAX && (has_been_released(chip, place, cycle) ||
-                                  need_not_sleep(chip, place) || guest_is_read_ahead(chip, guest)))
+        if (place != SIZE_MAX &&
+            (has_been_released(chip, place, cycle) || need_not_sleep(chip, guest, place) ||
+             guest_is_read_ahead(chip, guest)))
             return true;
         sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
         guest->timed = true;
@@ -381,7 +385,7 @@ bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cyc
     case THREAD_EVENT_BLOCK:
         if (thread_event_slept(event)) {
             const size_t place = place_of(chip, guest->thread, event->number);
-            if (need_not_sleep(chip, place))
+            if (need_not_sleep(chip, guest, place))
                 break;
             sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
             guest_poll(chip, guest, polled_sleep_order(&chip->polled, place));

@@ -344,7 +344,7 @@ uint32_t guest_leave_out(const struct chip_run *chip, struct guest *guest,
     const struct code *code = trace_code(guest->input.trace);
     for (uint32_t i = 0; i < piece->insn_count; i++) {
         const uint32_t insn = piece->insns[i].insn;
-        const uint8_t flags = chip->lock_flags[insn];
+        const uint16_t flags = chip->lock_flags[insn];
         if (code->insns[insn].address == guest->return_to ||
             (flags & LOCK_RETURN && guest->inner_calls == 0)) {
             guest->left_out = false;
@@ -364,7 +364,7 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
     const struct code *code = trace_code(guest->input.trace);
     for (uint32_t i = 0; i < piece->insn_count; i++) {
         const struct dynamic_insn *insn = &piece->insns[i];
-        const uint8_t flags = chip->lock_flags[insn->insn];
+        const uint16_t flags = chip->lock_flags[insn->insn];
         if (guest->returned) {
             guest->returned = false;
             note_return(guest, code->insns[insn->insn].address);
@@ -388,6 +388,7 @@ uint32_t guest_look(struct chip_run *chip, struct guest *guest, const struct tra
             if ((guest->left_out = is_left_out(chip, guest->routine)))
                 return i;
         }
+        guest->monitors |= (flags & LOCK_MONITOR) != 0;
         if (flags & LOCK_CALL)
             note_call(guest, insn->insn, &code->insns[insn->insn]);
         guest->returned = flags & LOCK_RETURN;

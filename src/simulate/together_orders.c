@@ -2,7 +2,7 @@
  * what another had written waits in simulated time until that has been done (struct trace_order).
  * What the routines of the C library do (lock_entries.h) is not bound by it: locks have an order of
  * their own in simulated time, and that of allocating memory and making threads is not the
- * program's.
+ * program's. So it is with the memory of Go's run-time system.
  *
  * A read of the word that the kernel clears at the end of a thread, which saw that, waits for that
  * end, as whoever sleeps there does: the join of a thread that had ended in the captured run.
@@ -101,12 +101,20 @@ bool guest_orders_reached(struct chip_run *chip, struct guest *guest, uint64_t c
     return true;
 }
 
+/* Whether an instruction is of the C library's or a run-time system's own business, or in a lock
+ * that was taken for it, as that of a heap. */
+static bool is_internal(const struct chip_run *chip, const struct guest *guest, uint32_t insn) {
+    if (insn != UINT32_MAX && chip->lock_flags[insn] & LOCK_FOR_CALLER && guest->call_count)
+        insn = guest->calls[(guest->call_count - 1) % CALLS_KEPT].insn;
+    return insn != UINT32_MAX && chip->lock_flags[insn] & LOCK_INTERNAL;
+}
+
 void guest_take_order(struct chip_run *chip, struct guest *guest, const struct trace_order *order) {
     const uint64_t dropped = guest->spin.dropped;
     uint64_t address;
     const uint32_t site = guest_input_ahead(&guest->input, &address);
-    const bool internal = site != UINT32_MAX && chip->lock_flags[site] & LOCK_INTERNAL;
-    const bool bound = !guest->routine && !internal && order->writer != guest->thread;
+    const bool bound =
+        !guest->routine && !is_internal(chip, guest, site) && order->writer != guest->thread;
     const bool of_end = bound && end_that_clears(chip, order, address) != SIZE_MAX;
     guest->spin.dropped = 0;
     guest->dropped += dropped;
@@ -159,6 +167,24 @@ bool guest_is_read_ahead(const struct chip_run *chip, const struct guest *writer
     return false;
 }
 
+bool guest_monitor_is_awaited(const struct chip_run *chip, const struct guest *guest) {
+    for (uint32_t i = 0; guest->monitors && i < chip->alive_count; i++) {
+        const struct guest *other = &chip->guests[chip->alive[i]];
+        if (other->life == GUEST_ALIVE &&
+            (other->awaits ? other->order.writer == guest->thread
+                           : other->waits_for < chip->events.count &&
+                                 chip->events.events[other->waits_for].thread == guest->thread))
+            return true;
+    }
+    return false;
+}
+
+bool guest_wake_monitor(struct chip_run *chip, const struct guest *guest, struct guest *monitor,
+                        uint32_t site, uint64_t cycle, struct error *error) {
+    return !monitor->monitors || monitor->state != THREAD_SLEEPING || monitor->ready <= cycle ||
+           guest_end_sleep(chip, monitor, guest->thread, site, cycle, error);
+}
+
 void guest_poll(struct chip_run *chip, struct guest *guest, const struct trace_order *order) {
     if (!order || guest->state != THREAD_SLEEPING || chip_order_is_done(chip, order))
         return;
@@ -187,6 +213,8 @@ bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cyc
     if (writer->state == THREAD_SLEEPING && writer->timed && writer->ready > cycle &&
         guest_is_read_ahead(chip, writer) &&
         !guest_end_sleep(chip, writer, guest->thread, guest->order_site, cycle, error))
+        return false;
+    if (!guest_wake_monitor(chip, guest, writer, guest->order_site, cycle, error))
         return false;
     return guest_break_circle(chip, writer, cycle, error);
 }

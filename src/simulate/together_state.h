@@ -38,6 +38,7 @@ struct guest {
     struct thread_event event;
     uint32_t caller;          /* of it */
     bool timed;               /* SLEEPING: in a futex, with a time limit */
+    bool monitors;            /* it is a run-time system's, lock_routine_is_monitor() */
     bool polls;               /* SLEEPING: until `order` is met, of which it is woken if `timed` */
     struct guest_spin spin;   /* what is held back of the input */
     uint64_t dropped;         /* instructions, of rounds of spinning */
@@ -127,7 +128,7 @@ struct chip_run {
     struct polled_sleeps polled; /* of the process under way */
     struct lock_table locks;     /* of the process under way */
     struct lock_entries *entries;
-    const uint8_t *lock_flags;
+    const uint16_t *lock_flags;
     uint64_t *event_cycles; /* by event of the list; NOT_YET */
     uint32_t *event_callers;
     uint32_t *process_of; /* by thread; UINT32_MAX: it has no instructions */
@@ -281,6 +282,12 @@ bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cyc
                         struct error *error);
 /* Whether a thread that has not spun for it reads what this one is to write. */
 bool guest_is_read_ahead(const struct chip_run *chip, const struct guest *writer);
+/* Whether others wait for what a monitor is to do: in the captured run, which took longer, it did
+ * that later, after sleeps that the program has no time for. */
+bool guest_monitor_is_awaited(const struct chip_run *chip, const struct guest *guest);
+/* As it is now, by this one: if it sleeps it is woken. */
+bool guest_wake_monitor(struct chip_run *chip, const struct guest *guest, struct guest *monitor,
+                        uint32_t site, uint64_t cycle, struct error *error);
 /* It sleeps, and who writes what it looks for ends that, if it waits with a time limit; NULL:
  * nobody does. */
 void guest_poll(struct chip_run *chip, struct guest *guest, const struct trace_order *order);

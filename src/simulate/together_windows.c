@@ -107,7 +107,8 @@ static bool close_states(struct chip_run *chip, uint64_t end, struct error *erro
         struct guest *guest = alive_at(chip, i);
         if (guest->life != GUEST_ALIVE)
             continue;
-        if ((guest->state == THREAD_LOCKED || guest->state == THREAD_WAITING) &&
+        if ((guest->state == THREAD_LOCKED || guest->state == THREAD_WAITING ||
+             guest->state == THREAD_SPINNING) &&
             !guest_note_wait(chip, guest, end, 0, false, error))
             return false;
         guest_spend(chip, guest, end);

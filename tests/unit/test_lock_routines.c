@@ -89,10 +89,26 @@ static void what_glibc_does_for_itself(void **state) {
     assert_false(lock_routine_is_internal("sem_post"));
 }
 
+/* And Go's run-time system: its memory, not its channels and its scheduler. */
+static void what_go_does_for_itself(void **state) {
+    (void)state;
+    assert_true(lock_routine_is_internal("runtime.mallocgc"));
+    assert_true(lock_routine_is_internal("runtime.(*mheap).allocSpan"));
+    assert_true(lock_routine_is_internal("runtime.gcDrainN"));
+    assert_false(lock_routine_is_internal("runtime.chansend"));
+    assert_false(lock_routine_is_internal("runtime.runqput"));
+    assert_false(lock_routine_is_internal("main.mallocgc"));
+    assert_true(lock_routine_is_for_caller("runtime.lock2"));
+    assert_false(lock_routine_is_for_caller("runtime.lock"));
+    assert_true(lock_routine_is_monitor("runtime.sysmon"));
+    assert_false(lock_routine_is_monitor("runtime.sysmonUpdate"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(what_glibc_does_for_itself),
+        cmocka_unit_test(what_go_does_for_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,6 +87,43 @@ static void a_region_begins_with_who_waits(void **state) {
     simulation_free(&simulation);
 }
 
+/* The first thread is to read what the other writes behind the region: it waits for that, too. */
+static void a_region_lies_in_a_wait_for_a_write(void **state) {
+    (void)state;
+    enum { WORDS = 4000, READS = 100, BEFORE = READS * INSNS + 4000, LONG = 8000 };
+    uint64_t next[2 * READS + 4];
+    uint32_t count = 0;
+    begin();
+    for (uint32_t i = 0; i <= READS; i++) {
+        next[count++] = event_block(BLOCK_LOOP);
+        next[count++] = event_access(0, 2, 0, i < READS ? 0x1000000 + 4 * i : WORD);
+    }
+    next[count++] = event_mark(MARK_WRITER, 1);
+    next[count++] = event_mark(MARK_WRITTEN, WORDS * INSNS + 1);
+    script_data(&script, 0, next, count);
+    add_work(1, WORDS);
+    script_thread_end(&script, 0);
+    script_thread_end(&script, 1);
+    struct planned_region region = {
+        .before = BEFORE, .work_before = BEFORE, .work = LONG, .stands_for = LONG};
+    const struct together_plan plan = {.flags = no_flags,
+                                       .regions = &region,
+                                       .count = 1,
+                                       .warm_up = 1000,
+                                       .instructions = WORDS * INSNS,
+                                       .work = WORDS * INSNS,
+                                       .slices = 1};
+    run_regions(&plan);
+    const struct together_result *result = &simulation.together;
+    assert_int_equal(result->threads[0].cycles[THREAD_SPINNING], result->cycles);
+    assert_int_equal(result->wait_count, 1);
+    assert_int_equal(result->waits[0].reason, WAIT_SPINNING);
+    assert_int_equal(result->waits[0].address, WORD);
+    assert_int_equal(result->waits[0].cycles, result->cycles);
+    assert_int_equal(result->waits[0].count, 0);
+    simulation_free(&simulation);
+}
+
 /* A sleep in which no thread works lies in no region, or in one that stands for several such: it is
  * told once, either way. */
 static void a_long_sleep_counts_once(void **state) {
@@ -127,6 +164,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_region_of_all_is_the_run),
         cmocka_unit_test(a_region_begins_with_who_waits),
+        cmocka_unit_test(a_region_lies_in_a_wait_for_a_write),
         cmocka_unit_test(a_long_sleep_counts_once),
     };
     return cmocka_run_group_tests(tests, load_machine, remove_trace);

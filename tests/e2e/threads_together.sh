@@ -516,6 +516,24 @@ signalled() {
     report=$scratch/signalled.json told_names=$slept told '0 < s < 1.1' \
         't["elapsed_cycles"] < 1.5 * 2e-3 * 3.7e9' 't["diverged_waits"] == 0'
 }
+# A chain is 3 × 24 × 20,000 cycles. What follows a count that comes to 0 is behind all who took from
+# it; who adds and takes away again, as readers of a lock do, holds nobody up.
+counted_down() { # ARGUMENT...
+    [ -x "$scratch/counts_down" ] ||
+        gcc -O1 -pthread -o "$scratch/counts_down" tests/guests/counts_down.c || return 1
+    run sim --machine zen4-server --json -o "$scratch/count.json" -- "$scratch/counts_down" "$@" 2>/dev/null
+}
+chains=$sums$'\nn = t["elapsed_cycles"] / (72 * 20000)\n'
+who_is_last_waits() {
+    counted_down && report=$scratch/count.json told_names=$chains told '2 <= n < 2.9' 't["ordered_reads"] > 0'
+}
+users_do_not_wait() {
+    counted_down users && report=$scratch/count.json told_names=$chains told '1 <= n < 1.9'
+}
+skip_without gcc "who takes a count to 0 waits for the others" || {
+    check "who takes a count to 0 waits for the others" who_is_last_waits
+    check "who adds and takes away holds nobody up" users_do_not_wait
+}
 skip_without gcc "sleep that others wait for is told" || check "sleep that others wait for is told" told_slept
 skip_without gcc "who polls sleeps until it is done" || check "who polls sleeps until it is done" polls
 skip_without gcc "a signal comes when it came" || check "a signal comes when it came" signalled

@@ -28,7 +28,10 @@
  * for 10 ms so, which in the emulator are few instructions.
  *
  * Atomic additions and the like are no readers: their results are the same in any order, or nearly
- * so (docs/not-modelled.md). */
+ * so (docs/not-modelled.md). But one that takes a count down to 0 has read what the others took off
+ * it since it was 0 the last time: who comes last to a barrier or a latch, the last user of an
+ * object. Of each other thread that has only taken off, the last such operation is told. Who has
+ * added as well counts something that comes and goes, such as readers of a lock. */
 #include "trace/qemu/plugin.h"
 
 #include <sched.h>
@@ -48,6 +51,7 @@ enum {
     OWN_WORDS = 4,          /* of a thread, the last that it wrote atomically */
     SPIN_INTERVAL = 16,     /* entries of a loop of one block between looks at it */
     HALVES = 2,             /* of a word, of 4 bytes each */
+    TAKERS = 16,            /* from a count, the last of them are remembered */
     HANDLER_INSNS = 1 << 20 /* of a handler, at most: what takes longer has been left by a jump */
 };
 
@@ -59,11 +63,20 @@ struct half {
                                 0: the writer wrote */
 };
 
+/* A thread that has counted in a word since it was 0. */
+struct taker {
+    uint32_t thread;
+    bool added;
+    uint64_t written; /* thread_at() of its last */
+};
+static struct taker takers[WORDS][TAKERS];
+
 static struct word {
     _Atomic uint64_t key; /* address / 8 + 1; 0: none */
     _Atomic uint32_t locked;
-    _Atomic uint32_t version; /* counts writes by threads */
-    uint32_t first;           /* thread that accessed it first */
+    _Atomic uint32_t version;        /* counts writes by threads */
+    uint32_t first;                  /* thread that accessed it first */
+    uint8_t taker_count, next_taker; /* next: of a full list, the one to be forgotten */
     bool watched;
     bool polled; /* who looks at it between sleeps watches it, and nobody else (plugin_poll.c) */
     struct half halves[HALVES];
@@ -149,6 +162,7 @@ static struct word *find_or_make(uint64_t key, uint32_t thread) {
         }
         atomic_store_explicit(&place->key, key, memory_order_relaxed);
         place->version = 0;
+        place->taker_count = 0;
         for (uint32_t half = 0; half < HALVES; half++)
             place->halves[half] = (struct half){.writer = UINT32_MAX};
         place->first = thread;
@@ -325,6 +339,58 @@ static bool is_unwritten(const struct word *word, uint32_t halves) {
            (halves & 2 && word->halves[1].writer == UINT32_MAX);
 }
 
+/* ---- counts ---- */
+
+static struct taker *taker_of(struct word *word, uint32_t thread) {
+    struct taker *list = takers[word - words];
+    for (uint32_t i = 0; i < word->taker_count; i++)
+        if (list[i].thread == thread)
+            return &list[i];
+    uint32_t place = word->taker_count;
+    if (place < TAKERS)
+        word->taker_count++;
+    else
+        place = word->next_taker++ % TAKERS;
+    list[place] = (struct taker){.thread = thread};
+    return &list[place];
+}
+
+/* By how much the word has changed, as a number of the size of what was accessed. */
+static int64_t change_of(const struct word *word, uint32_t halves, uint64_t value) {
+    const uint64_t bits = bits_of(halves);
+    const unsigned shift = halves & 1 ? 0 : 32;
+    const uint64_t before = atomic_load_explicit(&word->value, memory_order_relaxed) & bits;
+    const uint64_t change = ((value & bits) >> shift) - (before >> shift);
+    return halves == 3 ? (int64_t)change : (int32_t)change;
+}
+
+/* Whether one of these halves is 0 and was not. */
+static bool has_come_to_zero(const struct word *word, uint32_t halves, uint64_t value) {
+    for (uint32_t half = 0; half < HALVES; half++)
+        if (halves >> half & 1 && !(value & bits_of(1u << half)) &&
+            differs(word, 1u << half, value))
+            return true;
+    return false;
+}
+
+/* An addition to the word has left this value. */
+static void note_count(struct word *word, uint32_t halves, uint64_t value, uint32_t index,
+                       uint32_t thread, uint64_t position) {
+    const int64_t change = change_of(word, halves, value);
+    const bool zero = change < 0 && has_come_to_zero(word, halves, value);
+    const struct taker *list = takers[word - words];
+    for (uint32_t i = 0; zero && !in_handler(position) && i < word->taker_count; i++)
+        if (list[i].thread != thread && !list[i].added)
+            thread_tell_writer(index, list[i].thread, list[i].written);
+    if (zero) {
+        word->taker_count = word->next_taker = 0;
+        return;
+    }
+    struct taker *taker = taker_of(word, thread);
+    taker->added |= change > 0;
+    taker->written = position;
+}
+
 void order_atomic(uint64_t event, enum order_insn insn) {
     const uint64_t key = key_of(event);
     const uint32_t halves = halves_of(event);
@@ -342,6 +408,8 @@ void order_atomic(uint64_t event, enum order_insn insn) {
         note_own(key);
     if (insn == ORDER_TAKES)
         note_read(word, key, halves, event_index(event), thread, position);
+    else
+        note_count(word, halves, value, event_index(event), thread, position);
     if (!word->watched || is_unwritten(word, halves) || /* its plain stores are not told of */
         differs(word, halves, value))
         note_write(word, key, halves, value, thread, position);

@@ -35,7 +35,7 @@ static void where_text(const struct threads_report *threads, enum together_reaso
     char waiter[NAME_BYTES], other[NAME_BYTES];
     const size_t wait = longest(threads, reason);
     text[0] = 0;
-    if (wait == SIZE_MAX)
+    if (wait == SIZE_MAX || !threads->waits[wait].waiter.known)
         return;
     thread_place_text(&threads->waits[wait].waiter, waiter, sizeof waiter);
     thread_place_text(&threads->waits[wait].other, other, sizeof other);
@@ -79,12 +79,33 @@ static void print_first(const struct threads_report *threads, const struct page 
                text_percent(threads->cost, 1).s, all, where);
 }
 
+/* Where others wait, one thread may be what they wait for all the time; or they are of a pool that
+ * has nothing for them to do. */
+static void print_busiest(const struct threads_report *threads, const struct page *page) {
+    enum { MOST = 90 }; /* per cent of the critical path */
+    const struct together_result *together = threads->together;
+    const uint64_t all = together->cycles;
+    if (threads->first != CAUSE_EVENT && threads->first != CAUSE_BARRIER &&
+        threads->first != CAUSE_JOIN && threads->first != CAUSE_SERIAL)
+        return;
+    for (uint32_t i = 0; i < together->thread_count; i++) {
+        const uint64_t ran = together->courses[i].critical[COURSE_RUNNING];
+        if (all && (double)ran * 100 >= (double)all * MOST)
+            page_print(page,
+                       "  thread %" PRIu32 " runs on %s %% of the critical path: the others wait "
+                       "for it, or have nothing to do",
+                       together->threads[i].thread,
+                       text_percent(ratio((double)ran, (double)all), 1).s);
+    }
+}
+
 void threads_text_head(const struct threads_report *threads, const struct page *page) {
     const struct together_result *together = threads->together;
     char interval[40] = "";
     if (!together)
         return;
     print_first(threads, page);
+    print_busiest(threads, page);
     if (together->regions && together->interval >= 0)
         snprintf(interval, sizeof interval, " ± %s", text_count((uint64_t)together->interval).s);
     page_print(

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "program/function_name.h"
+#include "util/array.h"
 
 enum { SHARED = 1, MAY_FAIL = 2, AT_ONCE = 4 };
 
@@ -202,7 +203,14 @@ bool lock_routine_is_internal(const char *symbol) {
 }
 
 bool lock_routine_is_for_caller(const char *symbol) {
-    return strcmp(symbol, "runtime.lock2") == 0 || strcmp(symbol, "runtime.unlock2") == 0;
+    static const char *const OF_GO[] = {
+        "futex.abi0", "futexsleep", "futexwakeup", "lock2",       "lockWithRank",
+        "mPark",      "notesleep",  "notetsleep",  "notetsleepg", "notetsleep_internal",
+        "notewakeup", "semasleep",  "semawakeup",  "unlock2",
+    };
+    if (strncmp(symbol, "runtime.", 8) == 0)
+        return any_where(i, sizeof OF_GO / sizeof *OF_GO, strcmp(symbol + 8, OF_GO[i]) == 0);
+    return lock_routine_of(symbol).action == LOCK_SLEEP;
 }
 
 bool lock_routine_is_monitor(const char *symbol) {

@@ -51,8 +51,8 @@ struct lock_routine lock_routine_of(const char *symbol);
  * the program sees. */
 bool lock_routine_is_internal(const char *symbol);
 
-/* Whether it does so for whatever routine calls it: Go's locks, of its heap and of channels alike.
- */
+/* Whether a routine locks or waits for whatever routine calls it: those by LOCK_SLEEP, and Go's
+ * locks, of its heap and of channels alike. */
 bool lock_routine_is_for_caller(const char *symbol);
 
 /* Whether the routine is that of a thread which watches the others for their run-time system: Go's

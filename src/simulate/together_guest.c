@@ -151,7 +151,7 @@ static bool feed(struct chip_run *chip, struct guest *guest, struct error *error
         return true;
     case GUEST_EVENT:
         guest->event = *next.event;
-        guest->caller = guest->routine ? guest->routine_call : guest_caller(guest);
+        guest->caller = guest->routine ? guest->routine_call : guest_caller(chip, guest);
         guest->draining = guest->has_event = true;
         return true;
     case GUEST_END:

@@ -266,7 +266,8 @@ static struct guest_call *call_at(struct guest *guest, uint32_t number) {
     return &guest->calls[number % CALLS_KEPT];
 }
 
-uint32_t guest_caller(const struct guest *guest) {
+uint32_t guest_caller(const struct chip_run *chip, const struct guest *guest) {
+    uint32_t innermost = UINT32_MAX; /* of those that are of no routine that waits for others */
     const struct code *code = trace_code(guest->input.trace);
     const uint32_t image = guest_input_image(&guest->input);
     const uint32_t least = guest->call_count > CALLS_KEPT ? guest->call_count - CALLS_KEPT : 0;
@@ -274,8 +275,10 @@ uint32_t guest_caller(const struct guest *guest) {
         const uint32_t insn = guest->calls[(count - 1) % CALLS_KEPT].insn;
         if (code->insns[insn].image != image)
             return insn;
+        if (innermost == UINT32_MAX && !(chip->lock_flags[insn] & LOCK_FOR_CALLER))
+            innermost = insn;
     }
-    return UINT32_MAX;
+    return innermost;
 }
 
 static void note_call(struct guest *guest, uint32_t insn, const struct static_insn *call) {

@@ -197,7 +197,7 @@ bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cyc
                         struct error *error) {
     guest->has_order = false;
     if (guest->of_end) {
-        guest->caller = guest->routine ? guest->routine_call : guest_caller(guest);
+        guest->caller = guest->routine ? guest->routine_call : guest_caller(chip, guest);
         return guest_wait_for_event(
             chip, guest, end_that_clears(chip, &guest->order, guest->order_address), cycle, error);
     }

@@ -333,8 +333,9 @@ void guest_force(struct guest *guest);
  * it has it now, and goes on. */
 bool guest_break_circle(struct chip_run *chip, struct guest *writer, uint64_t cycle,
                         struct error *error);
-/* The call by which the thread came from another image into that of the system call that it makes:
- * static instruction; UINT32_MAX: none is under way. */
-uint32_t guest_caller(const struct guest *guest);
+/* The call by which the thread came from another image into that of the system call that it makes,
+ * or, of a program that is one image, into the routine that makes it, or waits by it for its
+ * caller: static instruction; UINT32_MAX: none is under way. */
+uint32_t guest_caller(const struct chip_run *chip, const struct guest *guest);
 /* Whether the event is of a lock, or barrier, that is had in simulated time. */
 bool guest_event_is_of_lock(const struct chip_run *chip, const struct guest *guest);

@@ -99,6 +99,9 @@ static void what_go_does_for_itself(void **state) {
     assert_false(lock_routine_is_internal("runtime.runqput"));
     assert_false(lock_routine_is_internal("main.mallocgc"));
     assert_true(lock_routine_is_for_caller("runtime.lock2"));
+    assert_true(lock_routine_is_for_caller("runtime.futexsleep"));
+    assert_true(lock_routine_is_for_caller("__lll_lock_wait"));
+    assert_false(lock_routine_is_for_caller("pthread_mutex_lock"));
     assert_false(lock_routine_is_for_caller("runtime.lock"));
     assert_true(lock_routine_is_monitor("runtime.sysmon"));
     assert_false(lock_routine_is_monitor("runtime.sysmonUpdate"));

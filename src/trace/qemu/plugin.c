@@ -130,6 +130,11 @@ static void on_spin_block(unsigned vcpu, void *userdata) {
     order_spin((uint32_t)(uintptr_t)userdata);
 }
 
+static void on_pause_block(unsigned vcpu, void *userdata) {
+    block_entered(thread_chunk, vcpu, (uintptr_t)userdata);
+    order_pause((uint32_t)(uintptr_t)userdata);
+}
+
 static void on_lone_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
                            void *userdata) {
     (void)vcpu;
@@ -235,12 +240,13 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_rep_block, QEMU_PLUGIN_CB_NO_REGS,
                                              (void *)block.rep);
     } else {
-        const bool spins = plugin.parallel && order_may_spin(tb, &block);
+        const enum order_loop loop = plugin.parallel ? order_loop_of(tb, &block) : ORDER_NO_LOOP;
         qemu_plugin_register_vcpu_tb_exec_cb(
             tb,
-            spins             ? on_spin_block
-            : plugin.parallel ? on_block
-                              : on_lone_block,
+            loop == ORDER_PAUSES  ? on_pause_block
+            : loop == ORDER_SPINS ? on_spin_block
+            : plugin.parallel     ? on_block
+                                  : on_lone_block,
             QEMU_PLUGIN_CB_NO_REGS,
             (void *)(uintptr_t)((uint64_t)block.insn_count << 32 | block.number));
     }

@@ -290,10 +290,12 @@ static inline bool order_may_watch(uint64_t address) {
 enum order_insn { ORDER_PLAIN, ORDER_TAKES /* what it reads decides */, ORDER_COUNTS };
 /* Of an instruction that may access memory atomically. */
 enum order_insn order_insn_of(const struct qemu_plugin_insn *insn);
-/* Whether the block may be all of a loop that waits for another thread. */
-bool order_may_spin(const struct qemu_plugin_tb *tb, const struct block *block);
+/* Whether the block may be all of a loop that waits for another thread, or says that it does. */
+enum order_loop { ORDER_NO_LOOP, ORDER_SPINS, ORDER_PAUSES };
+enum order_loop order_loop_of(const struct qemu_plugin_tb *tb, const struct block *block);
 /* The current thread has entered such a block. */
 void order_spin(uint32_t block);
+void order_pause(uint32_t block);
 /* It has accessed what may be a watched word; or any word, atomically: `event` is of the load or of
  * the store. */
 void order_access(uint64_t event);

@@ -43,15 +43,16 @@
 enum {
     WORDS = 1 << 14,
     PROBES = 8,
-    SPUN_WORDS = 1 << 12,   /* at most; others fill the filter no further */
-    SEEN = 64,              /* words of a thread whose last writer it has told of */
-    TELLER_ROUNDS = 1000,   /* that a reader waits for the teller, */
-    TELLER_YIELDS = 10000,  /* and then this often gives it the processor */
-    ROUND_EVENTS = 32,      /* of two rounds of a loop that spins */
-    OWN_WORDS = 4,          /* of a thread, the last that it wrote atomically */
-    SPIN_INTERVAL = 16,     /* entries of a loop of one block between looks at it */
-    HALVES = 2,             /* of a word, of 4 bytes each */
-    TAKERS = 16,            /* from a count, the last of them are remembered */
+    SPUN_WORDS = 1 << 12,  /* at most; others fill the filter no further */
+    SEEN = 64,             /* words of a thread whose last writer it has told of */
+    TELLER_ROUNDS = 1000,  /* that a reader waits for the teller, */
+    TELLER_YIELDS = 10000, /* and then this often gives it the processor */
+    ROUND_EVENTS = 32,     /* of two rounds of a loop that spins */
+    OWN_WORDS = 4,         /* of a thread, the last that it wrote atomically */
+    SPIN_INTERVAL = 16,    /* entries of a loop of one block between looks at it, */
+    PAUSE_INTERVAL = 2,    /* and of a block that pauses: libstdc++ does so 12 times, then sleeps */
+    HALVES = 2,            /* of a word, of 4 bytes each */
+    TAKERS = 16,           /* from a count, the last of them are remembered */
     HANDLER_INSNS = 1 << 20 /* of a handler, at most: what takes longer has been left by a jump */
 };
 
@@ -91,7 +92,7 @@ struct seen {
     uint32_t versions[HALVES];
 };
 static THREAD_LOCAL struct seen *seen; /* SEEN of them */
-static THREAD_LOCAL uint32_t spins;
+static THREAD_LOCAL uint32_t spins, pauses;
 static THREAD_LOCAL uint32_t handlers;            /* of signals, that it is in, */
 static THREAD_LOCAL uint64_t handled_from;        /* the innermost, by its instructions */
 static THREAD_LOCAL uint64_t own_keys[OWN_WORDS]; /* the last first; 0: none */
@@ -507,16 +508,24 @@ static uint32_t round_of(const uint64_t *events, uint32_t count, uint32_t block)
                : 0;
 }
 
-void order_spin(uint32_t block) {
+static void look_at_rounds(uint32_t block) {
     uint64_t events[ROUND_EVENTS];
-    if (++spins % SPIN_INTERVAL || !plugin.threaded)
-        return;
     const uint32_t count = thread_last_events(events, ROUND_EVENTS);
     const uint32_t size =
         count && events[0] == event_block(block) ? round_of(events, count, block) : 0;
     for (uint32_t i = 1; i < size; i++)
         if (event_kind(events[i]) == EVENT_LOAD)
             watch_spun(event_address(events[i]));
+}
+
+void order_spin(uint32_t block) {
+    if (++spins % SPIN_INTERVAL == 0 && plugin.threaded)
+        look_at_rounds(block);
+}
+
+void order_pause(uint32_t block) {
+    if (++pauses % PAUSE_INTERVAL == 0 && plugin.threaded)
+        look_at_rounds(block);
 }
 
 /* ---- instructions ---- */
@@ -561,12 +570,14 @@ static bool is_pause(const uint8_t *bytes, size_t size) {
 }
 
 /* It ends where it begins, or in an instruction that says that the thread waits. */
-bool order_may_spin(const struct qemu_plugin_tb *tb, const struct block *block) {
+enum order_loop order_loop_of(const struct qemu_plugin_tb *tb, const struct block *block) {
     const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, block->insn_count - 1);
     const uint8_t *bytes = qemu_plugin_insn_data(last);
     const size_t size = qemu_plugin_insn_size(last);
     const uint64_t address = qemu_plugin_insn_vaddr(last);
     const uint64_t target = plugin.control->isa == ISA_X86_64 ? target_x86(bytes, size, address)
                                                               : target_riscv(bytes, size, address);
-    return target == qemu_plugin_tb_vaddr(tb) || is_pause(bytes, size);
+    return is_pause(bytes, size)                ? ORDER_PAUSES
+           : target == qemu_plugin_tb_vaddr(tb) ? ORDER_SPINS
+                                                : ORDER_NO_LOOP;
 }

@@ -23,7 +23,8 @@ enum thread_event_kind {
     THREAD_EVENT_WAIT,         /* futex: waits at `address`, see thread_event_futex */
     THREAD_EVENT_WAKE,         /* futex: wakes waiters, or moves them to another address */
     THREAD_EVENT_BLOCK,        /* another system call that waited: `cause` tells for what. Sleeps
-                                  always; others that took THREAD_EVENT_LEAST_NS or longer */
+                                  always (thread_event_slept()); others that took
+                                  THREAD_EVENT_LEAST_NS or longer */
     THREAD_EVENT_YIELD,        /* sched_yield() */
     THREAD_EVENT_KINDS
 };
@@ -34,7 +35,7 @@ enum thread_event_cause {
     THREAD_CAUSE_TIME,   /* sleeps: nanosleep, clock_nanosleep */
     THREAD_CAUSE_INPUT,  /* read, recv, accept ... */
     THREAD_CAUSE_OUTPUT, /* write, send, connect, fsync ... */
-    THREAD_CAUSE_EVENT,  /* any of several: poll, select, epoll_wait */
+    THREAD_CAUSE_EVENT,  /* any of several: poll, select, epoll_wait; result 0: its time ran out */
     THREAD_CAUSE_CHILD,  /* another process: wait4, waitid */
     THREAD_CAUSE_SIGNAL, /* pause, sigsuspend, sigtimedwait */
     THREAD_CAUSE_LOCK,   /* of a file, a System V semaphore or message queue */
@@ -107,10 +108,13 @@ static inline bool thread_event_waited_in_vain(const struct thread_event *event)
     return event->kind == THREAD_EVENT_WAIT && event->result == THREAD_EVENT_TIMED_OUT &&
            event->asked_ns != THREAD_EVENT_FOREVER;
 }
-/* The thread slept for all of the time that it had asked for. */
+/* The thread slept for all of the time that it had asked for: in a call that does nothing else, or
+ * in one that waits for events, of which there was none. One with a limit of 0 has only looked. */
 static inline bool thread_event_slept(const struct thread_event *event) {
-    return event->kind == THREAD_EVENT_BLOCK && event->cause == THREAD_CAUSE_TIME &&
-           event->asked_ns != THREAD_EVENT_FOREVER && event->result == 0;
+    return event->kind == THREAD_EVENT_BLOCK && event->asked_ns != THREAD_EVENT_FOREVER &&
+           event->result == 0 &&
+           (event->cause == THREAD_CAUSE_TIME ||
+            (event->cause == THREAD_CAUSE_EVENT && event->asked_ns > 0));
 }
 
 /* Either: it did nothing but let time pass. */

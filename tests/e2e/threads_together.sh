@@ -502,6 +502,14 @@ polls() {
         '0.9 < s < 1.1' 't["polling_sleeps"] > 0' 't["ordered_reads"] > 0' \
         'any("of threads that poll took no time" in note for note in r["notes"])'
 }
+# Six calls whose limits of two milliseconds run out, as many with a limit of none, and one without a limit.
+limits() {
+    gcc -O1 -pthread -o "$scratch/limits" tests/guests/time_limits.c || return 1
+    run sim --machine zen4-server --json -o "$scratch/limits.json" -- "$scratch/limits" 2>/dev/null
+    report=$scratch/limits.json told_names=$slept'
+each = [x["sleeping_cycles"] / (2e-3 * 3.7e9) for x in r["threads"]]' \
+        told 'each[1] == 6' 't["diverged_waits"] == 0'
+}
 # It reads something new in many of its rounds, which are some 40 in the emulator.
 sees_the_end() {
     gcc -O1 -pthread -o "$scratch/monitored" tests/guests/monitored.c || return 1
@@ -535,6 +543,7 @@ skip_without gcc "who takes a count to 0 waits for the others" || {
     check "who adds and takes away holds nobody up" users_do_not_wait
 }
 skip_without gcc "sleep that others wait for is told" || check "sleep that others wait for is told" told_slept
+skip_without gcc "limits that run out take their time" || check "limits that run out take their time" limits
 skip_without gcc "who polls sleeps until it is done" || check "who polls sleeps until it is done" polls
 skip_without gcc "a signal comes when it came" || check "a signal comes when it came" signalled
 skip_without gcc "a monitor sleeps until it sees the end" || check "a monitor sleeps until it sees the end" sees_the_end

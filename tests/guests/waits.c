@@ -32,13 +32,17 @@ static void *wait_bits(void *argument) {
     return NULL;
 }
 
-/* A time limit that passes, a value that differs, a sleep. */
+/* A time limit that passes, a value that differs, a sleep, events of which there is none: for a
+ * short time, and for none. */
 static void *wait_alone(void *argument) {
     const struct timespec limit = {0, 3000000}, sleep = {0, 2000000};
+    struct timespec brief = {0, 1000}, none = {0, 0};
     (void)argument;
     futex(&never, FUTEX_WAIT, 0, (uint64_t)(uintptr_t)&limit, NULL, 0);
     futex(&never, FUTEX_WAIT, 1, 0, NULL, 0);
     clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
+    syscall(SYS_ppoll, NULL, 0, &brief, NULL, 0);
+    syscall(SYS_ppoll, NULL, 0, &none, NULL, 0);
     sched_yield();
     return NULL;
 }

@@ -3,6 +3,7 @@
 #include "together_script.h"
 
 enum { SLEEPS = 5, ASKED_NS = 1000 };
+static enum thread_event_cause cause = THREAD_CAUSE_TIME; /* of sleeps */
 
 /* The word is read; then comes a sleep, for the branch behind the read falls through to the call.
  */
@@ -10,7 +11,7 @@ static void add_round(enum thread_event_kind kind, uint64_t written) {
     struct thread_event *sleep = add_event(1, kind, 1);
     sleep->asked_ns = ASKED_NS;
     if (kind == THREAD_EVENT_BLOCK)
-        sleep->cause = THREAD_CAUSE_TIME;
+        sleep->cause = cause;
     else
         sleep->result = THREAD_EVENT_TIMED_OUT;
     uint64_t *next = events[chunks++];
@@ -75,6 +76,13 @@ static void what_is_written_ends_the_polling(void **state) {
     assert_int_equal(simulation.together.polls, SLEEPS - 1);
     assert_int_equal(slept(), sleep_cycles());
     simulation_free(&simulation);
+}
+
+/* And so where it sleeps in a call that waits for events, of which there is none. */
+static void what_is_written_ends_the_polling_for_events(void **state) {
+    cause = THREAD_CAUSE_EVENT;
+    what_is_written_ends_the_polling(state);
+    cause = THREAD_CAUSE_TIME;
 }
 
 /* It is written in the third sleep. The critical path has the rest of that, and then who writes. */
@@ -198,6 +206,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_limit_has_passed_for_who_reads_on),
         cmocka_unit_test(what_is_written_ends_the_polling),
+        cmocka_unit_test(what_is_written_ends_the_polling_for_events),
         cmocka_unit_test(polling_lasts_until_the_write),
         cmocka_unit_test(who_only_looks_sleeps_on),
         cmocka_unit_test(what_is_written_meanwhile_does_not_matter),

@@ -150,9 +150,13 @@ static void check_waits(const char *name) {
     const struct thread_event *differs = only_event(&list, 1, event->result == -EAGAIN);
     assert_int_equal(differs->value, 1);
     assert_int_equal(differs->asked_ns, THREAD_EVENT_FOREVER);
-    const struct thread_event *sleep = only_event(&list, 1, event->kind == THREAD_EVENT_BLOCK);
-    assert_int_equal(sleep->cause, THREAD_CAUSE_TIME);
+    const struct thread_event *sleep = only_event(&list, 1, event->cause == THREAD_CAUSE_TIME);
+    assert_int_equal(sleep->kind, THREAD_EVENT_BLOCK);
     assert_int_equal(sleep->asked_ns, 2000000);
+    const struct thread_event *brief = only_event(&list, 1, event->cause == THREAD_CAUSE_EVENT);
+    assert_int_equal(brief->kind, THREAD_EVENT_BLOCK);
+    assert_int_equal(brief->asked_ns, 1000);
+    assert_int_equal(brief->result, 0);
     only_event(&list, 1, event->kind == THREAD_EVENT_YIELD);
 
     const struct thread_event *wait[3];

@@ -2,6 +2,8 @@
  * what one does to another happens in simulated time. */
 #include "together_script.h"
 
+#include <errno.h>
+
 /* One thread alone on a chip takes as long as without one. */
 static void one_thread(void **state) {
     (void)state;
@@ -146,6 +148,55 @@ static void sleeping(void **state) {
     assert_int_equal(simulation.together.threads[0].cycles[THREAD_SLEEPING],
                      (uint64_t)(1000 * machine.clock_ghz));
     simulation_free(&simulation);
+}
+
+/* When thread 0 ends, which waits in a system call that gave `result` in the captured run, and how
+ * many cycles it slept. */
+static uint64_t end_behind(enum thread_event_cause cause, uint64_t asked_ns, int64_t result,
+                           uint64_t *slept) {
+    begin();
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    struct thread_event *wait = add_event(0, THREAD_EVENT_BLOCK, 20);
+    wait->cause = cause;
+    wait->asked_ns = asked_ns;
+    wait->result = result;
+    wait->duration_ns = 2000000;
+    add_work(0, 20);
+    add_work(0, 20);
+    script_thread_end(&script, 0);
+    add_work(1, 20);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+    const uint64_t end = simulation.together.threads[0].end;
+    *slept = simulation.together.threads[0].cycles[THREAD_SLEEPING];
+    assert_int_equal(simulation.together.blocked, cause == THREAD_CAUSE_EVENT && !*slept);
+    simulation_free(&simulation);
+    return end;
+}
+
+/* A limit of 1000 ns that ran out is a sleep: it takes the cycles of 1000 ns, 5000 at 5 GHz, and no
+ * core. A limit of 0, an event before the limit, and a wait without one take no time. */
+static void limits_that_run_out(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t asked_ns;
+        int64_t result;
+    } others[] = {{0, 0}, {1000, 1}, {THREAD_EVENT_FOREVER, 1}, {1000, -EINTR}};
+    uint64_t slept;
+    const uint64_t end = end_behind(THREAD_CAUSE_TIME, 1000, 0, &slept);
+    assert_int_equal(slept, 5000);
+    assert_int_equal(end_behind(THREAD_CAUSE_EVENT, 1000, 0, &slept), end);
+    assert_int_equal(slept, 5000);
+    const uint64_t early = end_behind(THREAD_CAUSE_TIME, 0, 0, &slept);
+    assert_true(early < end);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const uint64_t other =
+            end_behind(THREAD_CAUSE_EVENT, others[i].asked_ns, others[i].result, &slept);
+        assert_int_equal(slept, 0);
+        assert_int_equal(other, early);
+    }
 }
 
 /* Nobody sleeps on when another thread ends the program: it is over then, and what the other did
@@ -324,6 +375,7 @@ int main(void) {
         cmocka_unit_test(kept_on_cores),
         cmocka_unit_test(turns),
         cmocka_unit_test(sleeping),
+        cmocka_unit_test(limits_that_run_out),
         cmocka_unit_test(sleep_ends_with_the_program),
         cmocka_unit_test(interrupted),
         cmocka_unit_test(woken_before_its_time),

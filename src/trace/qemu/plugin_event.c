@@ -301,13 +301,15 @@ void event_entered(unsigned vcpu, int64_t number, const uint64_t arguments[6]) {
         tell();
 }
 
-/* Whether a call of the kind, which has returned, is told. */
+/* Whether a call of the kind, which has returned, is told. One with a time limit of 0 did not wait,
+ * however long it took. */
 static bool is_told(const struct thread_event *event) {
     switch (event->kind) {
     case THREAD_EVENT_CREATE:
         return false; /* event_created() did */
     case THREAD_EVENT_BLOCK:
-        return event->cause == THREAD_CAUSE_TIME || event->duration_ns >= THREAD_EVENT_LEAST_NS;
+        return event->cause == THREAD_CAUSE_TIME || thread_event_slept(event) ||
+               (event->asked_ns && event->duration_ns >= THREAD_EVENT_LEAST_NS);
     default:
         return true;
     }

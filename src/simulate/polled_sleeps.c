@@ -84,7 +84,7 @@ static bool add_sleeps(struct polled_sleeps *sleeps, const struct poller *poller
         if (sleeps->count && sleeps->sleeps[sleeps->count - 1].event >= event)
             continue;
         if (!array_push(sleeps->sleeps, sleeps->capacity, sleeps->count,
-                        ((struct polled_sleep){event, *order})))
+                        ((struct polled_sleep){event, *order, false})))
             return false;
     }
     return true;
@@ -193,6 +193,53 @@ static bool add_waits(struct polled_sleeps *sleeps, const struct thread_event_li
     return true;
 }
 
+/* The time of `wait` ran out, and `found` goes on with it: by the same call, with a limit that is
+ * not much longer. */
+static bool goes_on(const struct thread_event *wait, const struct thread_event *found) {
+    enum { TIMES = 2, ROUNDING_NS = 1000000 };
+    return thread_event_slept(wait) && wait->call == found->call &&
+           found->asked_ns != THREAD_EVENT_FOREVER &&
+           found->asked_ns / TIMES <= wait->asked_ns + ROUNDING_NS;
+}
+
+/* Waits for events, from event `from` on up to the one that had one: what that was is told where
+ * the thread read it. Events that are known already are the first `known` sleeps. */
+static bool add_vain_waits(struct polled_sleeps *sleeps, const struct thread_event_list *events,
+                           size_t from, size_t found, const struct trace_order *order,
+                           size_t known) {
+    for (size_t i = from; i < found; i++)
+        if (goes_on(&events->events[i], &events->events[found]) && !find(sleeps, known, i) &&
+            !array_push(sleeps->sleeps, sleeps->capacity, sleeps->count,
+                        ((struct polled_sleep){i, *order, true})))
+            return false;
+    return true;
+}
+
+static bool add_waits_for_events(struct polled_sleeps *sleeps,
+                                 const struct thread_event_list *events, uint32_t thread) {
+    const size_t count = sleeps->count;
+    size_t from = events->first[thread], found = SIZE_MAX;
+    for (size_t i = from; i < events->first[thread + 1]; i++) {
+        const struct thread_event *event = &events->events[i];
+        struct trace_order order = {.written = 0};
+        order.writer = thread_event_writer(event, &order.written);
+        if (found == SIZE_MAX) {
+            found = thread_event_found(event) ? i : SIZE_MAX;
+        } else if (thread_event_slept(event)) { /* it did not read what it had found */
+            from = i;
+            found = SIZE_MAX;
+        } else if (order.writer != THREAD_EVENT_NO_THREAD) {
+            if (!add_vain_waits(sleeps, events, from, found, &order, count))
+                return false;
+            from = i + 1;
+            found = SIZE_MAX;
+        }
+    }
+    if (sleeps->count > count)
+        qsort(sleeps->sleeps, sleeps->count, sizeof *sleeps->sleeps, by_event);
+    return true;
+}
+
 /* Two sleeps or more, with little work between them. */
 static bool may_poll(const struct thread_event_list *events, uint32_t thread, uint64_t insns) {
     uint64_t sleeps = 0;
@@ -203,11 +250,10 @@ static bool may_poll(const struct thread_event_list *events, uint32_t thread, ui
     return sleeps > 1 && insns / sleeps <= MOST_INSNS;
 }
 
-bool polled_sleeps_find(struct polled_sleeps *sleeps, const char *path, struct trace *trace,
-                        const struct thread_event_list *events, uint32_t thread, uint64_t insns,
-                        struct error *error) {
-    if (!may_poll(events, thread, insns))
-        return true;
+/* Sleeps that end when a word is written. */
+static bool find_words(struct polled_sleeps *sleeps, const char *path, struct trace *trace,
+                       const struct thread_event_list *events, uint32_t thread,
+                       struct error *error) {
     struct poller poller = {.round = 1, .looks = calloc(LOOKS, sizeof *poller.looks)};
     struct guest_input input = {.trace = NULL};
     bool good = poller.looks || error_set(error, "out of memory for sleeps");
@@ -220,9 +266,17 @@ bool polled_sleeps_find(struct polled_sleeps *sleeps, const char *path, struct t
     return good;
 }
 
-const struct trace_order *polled_sleep_order(const struct polled_sleeps *sleeps, size_t event) {
-    const struct polled_sleep *found = find(sleeps, sleeps->count, event);
-    return found ? &found->order : NULL;
+bool polled_sleeps_find(struct polled_sleeps *sleeps, const char *path, struct trace *trace,
+                        const struct thread_event_list *events, uint32_t thread, uint64_t insns,
+                        struct error *error) {
+    if (may_poll(events, thread, insns) && !find_words(sleeps, path, trace, events, thread, error))
+        return false;
+    return thread >= events->thread_count || add_waits_for_events(sleeps, events, thread) ||
+           error_set(error, "out of memory for sleeps");
+}
+
+const struct polled_sleep *polled_sleep_at(const struct polled_sleeps *sleeps, size_t event) {
+    return find(sleeps, sleeps->count, event);
 }
 
 void polled_sleeps_free(struct polled_sleeps *sleeps) {

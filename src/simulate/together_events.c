@@ -137,7 +137,7 @@ static struct together_wait wait_of(const struct chip_run *chip, const struct gu
     struct together_wait wait = {.process = chip->process, .other = guest->other_site};
     if (guest->awaits && guest->by_message) {
         wait.reason = WAIT_FOR_EVENT;
-        wait.waiter = guest->routine_call;
+        wait.waiter = guest->by_channel ? guest->caller : guest->routine_call;
     } else if (guest->awaits) {
         wait.reason = WAIT_SPINNING;
         wait.address = guest->order_address;
@@ -324,11 +324,21 @@ bool guest_wait_for_event(struct chip_run *chip, struct guest *guest, size_t pla
 /* What the thread polls has been written here by now, where that took less; or others wait for what
  * it does behind the sleep. */
 static bool need_not_sleep(const struct chip_run *chip, const struct guest *guest, size_t place) {
-    const struct trace_order *order = polled_sleep_order(&chip->polled, place);
-    if (!(order && chip_order_is_done(chip, order)) && !guest_monitor_is_awaited(chip, guest))
+    const struct polled_sleep *polled = polled_sleep_at(&chip->polled, place);
+    if (!(polled && chip_order_is_done(chip, &polled->order)) &&
+        !guest_monitor_is_awaited(chip, guest))
         return false;
     chip->result->polls++;
     return true;
+}
+
+/* A sleep of the time that it asked for begins; `timed`: who writes or wakes may end it. */
+static void sleep_in_event(struct chip_run *chip, struct guest *guest, uint64_t cycle, size_t place,
+                           bool timed) {
+    const struct polled_sleep *polled = polled_sleep_at(&chip->polled, place);
+    sleep_until(chip, guest, cycle, cycle + cycles_of(chip, guest->event.asked_ns));
+    guest->timed = timed || (polled && polled->wakes);
+    guest_poll(chip, guest, polled ? &polled->order : NULL);
 }
 
 static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t cycle,
@@ -342,9 +352,7 @@ static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t c
             (has_been_released(chip, place, cycle) || need_not_sleep(chip, guest, place) ||
              guest_is_read_ahead(chip, guest)))
             return true;
-        sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
-        guest->timed = true;
-        guest_poll(chip, guest, polled_sleep_order(&chip->polled, place));
+        sleep_in_event(chip, guest, cycle, place, true);
         return true;
     }
     if (place == SIZE_MAX)
@@ -361,6 +369,24 @@ static bool wait_in_futex(struct chip_run *chip, struct guest *guest, uint64_t c
 static bool may_meet(const struct thread_event *event) {
     return event->cause != THREAD_CAUSE_TIME && event->cause != THREAD_CAUSE_OUTPUT &&
            !(event->cause == THREAD_CAUSE_EVENT && event->result == 0);
+}
+
+static bool block(struct chip_run *chip, struct guest *guest, uint64_t cycle, struct error *error) {
+    const struct thread_event *event = &guest->event;
+    struct trace_order order = {.written = 0};
+    if (thread_event_slept(event)) {
+        const size_t place = place_of(chip, guest->thread, event->number);
+        if (!need_not_sleep(chip, guest, place))
+            sleep_in_event(chip, guest, cycle, place, false);
+        return true;
+    }
+    order.writer = thread_event_writer(event, &order.written);
+    if (order.writer != THREAD_EVENT_NO_THREAD)
+        return guest_await_writer(chip, guest, &order, cycle, error);
+    chip->met_outside |= may_meet(event);
+    chip->result->blocked++;
+    chip->result->blocked_seconds += (double)event->duration_ns * 1e-9;
+    return true;
 }
 
 bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cycle,
@@ -383,17 +409,8 @@ bool guest_handle_event(struct chip_run *chip, struct guest *guest, uint64_t cyc
             return false;
         break;
     case THREAD_EVENT_BLOCK:
-        if (thread_event_slept(event)) {
-            const size_t place = place_of(chip, guest->thread, event->number);
-            if (need_not_sleep(chip, guest, place))
-                break;
-            sleep_until(chip, guest, cycle, cycle + cycles_of(chip, event->asked_ns));
-            guest_poll(chip, guest, polled_sleep_order(&chip->polled, place));
-            break;
-        }
-        chip->met_outside |= may_meet(event);
-        chip->result->blocked++;
-        chip->result->blocked_seconds += (double)event->duration_ns * 1e-9;
+        if (!block(chip, guest, cycle, error))
+            return false;
         break;
     default:
         break;

@@ -145,6 +145,7 @@ bool guest_take_message(struct chip_run *chip, struct guest *guest) {
     guest->order = order;
     guest->of_end = false;
     guest->by_message = guest->has_order = guest->draining = true;
+    guest->by_channel = false;
     return true;
 }
 
@@ -217,6 +218,14 @@ bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cyc
     if (!guest_wake_monitor(chip, guest, writer, guest->order_site, cycle, error))
         return false;
     return guest_break_circle(chip, writer, cycle, error);
+}
+
+bool guest_await_writer(struct chip_run *chip, struct guest *guest, const struct trace_order *order,
+                        uint64_t cycle, struct error *error) {
+    guest->order = *order;
+    guest->of_end = false;
+    guest->by_message = guest->by_channel = true;
+    return guest_follow_order(chip, guest, cycle, error);
 }
 
 uint32_t guest_before_awaited(const struct guest *guest, uint32_t most) {

@@ -50,6 +50,7 @@ struct guest {
     size_t message_count, message; /* the next one */
     bool awaits;                   /* SPINNING or WAITING for `order` */
     bool by_message;               /* `order` is one */
+    bool by_channel;               /* that was written to a pipe or the like */
     bool spun;                     /* rounds of a loop were dropped before `order` */
     bool of_end;                   /* `order` is: it sees that the writer has ended */
     bool has_order;                /* the pipeline runs empty for it */
@@ -296,6 +297,9 @@ bool chip_order_is_done(const struct chip_run *chip, const struct trace_order *o
 /* Who waits for what the thread has done by now goes on. */
 bool guest_orders_reached(struct chip_run *chip, struct guest *guest, uint64_t cycle,
                           struct error *error);
+/* It has read what the writer wrote to a pipe or the like. */
+bool guest_await_writer(struct chip_run *chip, struct guest *guest, const struct trace_order *order,
+                        uint64_t cycle, struct error *error);
 /* The thread's next instruction takes a lock, to read or write what is handed to it or by it.
  * False: it is bound by no message. */
 bool guest_take_message(struct chip_run *chip, struct guest *guest);

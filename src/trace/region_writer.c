@@ -219,6 +219,8 @@ static bool put_events(struct region_writer *writer, struct chunk_events events,
         item.event.process = 0;
         item.event.thread = number;
         item.event.position += moved;
+        if (item.event.kind == THREAD_EVENT_BLOCK) /* who wrote is left out, as of memory */
+            item.event.address2 = item.event.value = 0;
         if (!number_created(writer, item.event.other, &item.event.other))
             return out_of_memory(writer, error);
         if (!put(writer, &item, error))

@@ -79,7 +79,8 @@ struct thread_event {
     uint64_t position;    /* instructions of its thread up to and including the system call: the
                              sequence number, within the thread, of the instruction behind it */
     uint64_t entry, exit; /* tickets */
-    uint64_t address, address2; /* of the guest; futexes and THREAD_EVENT_EXIT */
+    uint64_t address, address2; /* of the guest; futexes and THREAD_EVENT_EXIT. Of a call whose
+                                   writer is told: thread_event_writer() */
     uint64_t duration_ns;       /* from entry to return, by the wall clock */
     uint64_t asked_ns; /* what is the longest that it was to wait: of sleeps the time asked for, of
                           other waits their time limit (an absolute one less the time at entry), or
@@ -91,7 +92,7 @@ struct thread_event {
     uint32_t thread, process; /* as of a struct trace_batch */
     uint32_t other;           /* THREAD_EVENT_CREATE; UINT32_MAX: a thread that is not captured */
     uint32_t call;            /* the system call's number, by the guest's instruction set */
-    uint32_t value, value2;   /* futexes: see thread_event_futex */
+    uint32_t value, value2;   /* futexes: see thread_event_futex; as address2 */
     uint32_t bitset;          /* UINT32_MAX: any */
     uint8_t kind;             /* enum thread_event_kind */
     uint8_t cause;            /* enum thread_event_cause */
@@ -117,7 +118,23 @@ static inline bool thread_event_slept(const struct thread_event *event) {
             (event->cause == THREAD_CAUSE_EVENT && event->asked_ns > 0));
 }
 
-/* Either: it did nothing but let time pass. */
+/* A wait for events that had one before its time ran out. */
+static inline bool thread_event_found(const struct thread_event *event) {
+    return event->kind == THREAD_EVENT_BLOCK && event->cause == THREAD_CAUSE_EVENT &&
+           event->result > 0;
+}
+/* What the thread has read, by this call, from a pipe, an eventfd or a pair of sockets, behind
+ * waits for it whose time had run out, another one wrote: by the instruction behind which it has
+ * executed *written, as `position` counts. THREAD_EVENT_NO_THREAD: it is not known. */
+static inline uint32_t thread_event_writer(const struct thread_event *event, uint64_t *written) {
+    *written = event->address2;
+    return event->kind == THREAD_EVENT_BLOCK && event->cause == THREAD_CAUSE_INPUT &&
+                   event->value && event->value - 1 != event->thread
+               ? event->value - 1
+               : THREAD_EVENT_NO_THREAD;
+}
+
+/* It did nothing but let time pass. */
 static inline bool thread_event_ran_out(const struct thread_event *event) {
     return thread_event_slept(event) || thread_event_waited_in_vain(event);
 }

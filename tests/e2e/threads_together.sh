@@ -510,6 +510,13 @@ limits() {
 each = [x["sleeping_cycles"] / (2e-3 * 3.7e9) for x in r["threads"]]' \
         told 'each[1] == 6' 't["diverged_waits"] == 0'
 }
+# A message of a thread ends the wait for it, and the limits that ran out before: three times 0.05 ms of work.
+heartbeats() {
+    gcc -O1 -pthread -o "$scratch/heartbeats" tests/guests/heartbeats.c || return 1
+    run sim --machine zen4-server --json -o "$scratch/heartbeats.json" -- "$scratch/heartbeats" 2>/dev/null
+    report=$scratch/heartbeats.json told_names=$slept told 't["elapsed_cycles"] < 2e-3 * 3.7e9' \
+        't["polling_sleeps"] > 0' 't["diverged_waits"] == 0'
+}
 # It reads something new in many of its rounds, which are some 40 in the emulator.
 sees_the_end() {
     gcc -O1 -pthread -o "$scratch/monitored" tests/guests/monitored.c || return 1
@@ -544,6 +551,7 @@ skip_without gcc "who takes a count to 0 waits for the others" || {
 }
 skip_without gcc "sleep that others wait for is told" || check "sleep that others wait for is told" told_slept
 skip_without gcc "limits that run out take their time" || check "limits that run out take their time" limits
+skip_without gcc "a message ends the wait for it" || check "a message ends the wait for it" heartbeats
 skip_without gcc "who polls sleeps until it is done" || check "who polls sleeps until it is done" polls
 skip_without gcc "a signal comes when it came" || check "a signal comes when it came" signalled
 skip_without gcc "a monitor sleeps until it sees the end" || check "a monitor sleeps until it sees the end" sees_the_end

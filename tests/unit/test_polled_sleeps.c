@@ -174,6 +174,59 @@ static void the_first_wait_is_like_the_others(void **state) {
     simulation_free(&simulation);
 }
 
+/* Thread 1 waits for events, five times in vain, then has one within a limit of `asked_ns`, and
+ * reads what thread 0 wrote to it with the system call at its end. */
+static void run_heartbeats(uint64_t asked_ns) {
+    begin();
+    add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
+    add_work(0, 20);
+    add_work(0, 40);
+    script_thread_end(&script, 0);
+    for (unsigned i = 0; i <= SLEEPS; i++) {
+        struct thread_event *wait = add_event(1, THREAD_EVENT_BLOCK, 1);
+        wait->cause = THREAD_CAUSE_EVENT;
+        wait->asked_ns = i < SLEEPS ? ASKED_NS : asked_ns;
+        wait->result = i == SLEEPS;
+        add_work(1, 1);
+    }
+    struct thread_event *reads = add_event(1, THREAD_EVENT_BLOCK, 1);
+    reads->cause = THREAD_CAUSE_INPUT;
+    reads->asked_ns = THREAD_EVENT_FOREVER;
+    reads->result = 8;
+    reads->value = 0 + 1;
+    reads->address2 = 60 * INSNS + 2;
+    add_work(1, 1);
+    script_thread_end(&script, 1);
+    run(2, 0, false);
+    expect_sums();
+}
+
+/* Here it is written in the first wait, which ends there, and the others do not begin. */
+static void a_message_ends_the_wait_for_it(void **state) {
+    (void)state;
+    run_heartbeats(ASKED_NS);
+    const struct together_thread *threads = simulation.together.threads;
+    const uint64_t write = threads[0].end, ran = threads[1].cycles[THREAD_RUNNING];
+    assert_int_equal(simulation.together.polls, SLEEPS - 1);
+    assert_true(slept() > 0 && slept() < sleep_cycles());
+    assert_true(threads[1].begin + slept() < write && write < threads[1].end);
+    assert_int_equal(threads[1].end - threads[1].begin,
+                     slept() + ran + threads[1].cycles[THREAD_READY]);
+    simulation_free(&simulation);
+}
+
+/* It has no limit in the end, or a far longer one: the others were of timers. */
+static void limits_of_timers_run_out(void **state) {
+    static const uint64_t asked_ns[] = {THREAD_EVENT_FOREVER, 50000000};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        run_heartbeats(asked_ns[i]);
+        assert_int_equal(simulation.together.polls, 0);
+        assert_int_equal(slept(), SLEEPS * sleep_cycles());
+        simulation_free(&simulation);
+    }
+}
+
 /* Thread 0 waits with a limit of some milliseconds, which runs out, and then writes what thread 1
  * reads once, without a loop, as who has Python's interpreter sees that another wants it. In the
  * captured run the wait was over when thread 1 came to that, and so it is here. */
@@ -212,6 +265,8 @@ int main(void) {
         cmocka_unit_test(what_is_written_meanwhile_does_not_matter),
         cmocka_unit_test(waits_with_a_limit_end_with_the_write),
         cmocka_unit_test(the_first_wait_is_like_the_others),
+        cmocka_unit_test(a_message_ends_the_wait_for_it),
+        cmocka_unit_test(limits_of_timers_run_out),
     };
     return cmocka_run_group_tests(tests, load_machine, remove_trace);
 }

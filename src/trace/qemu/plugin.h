@@ -355,6 +355,16 @@ void wait_returned(void);
 void wait_thread_ended(void);
 void wait_forked(void);
 
+/* ---- plugin_channel.c: who wrote what is read from a pipe and the like ---- */
+
+/* Two sockets were made that are each other's peer. */
+void channel_pair(const int descriptors[2]);
+/* The current thread is about to write to the descriptor; thread_place(). */
+void channel_write(int descriptor, uint32_t thread, uint64_t position);
+/* It has read from it. False: what another thread wrote last there, if anything, is not known. */
+bool channel_read(int descriptor, uint32_t thread, uint32_t *writer, uint64_t *written);
+void channel_forked(void);
+
 /* ---- plugin_event.c: events of threads ---- */
 
 void event_start(void); /* once, at install */

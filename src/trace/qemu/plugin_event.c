@@ -30,19 +30,28 @@ static const struct call_kind {
     uint8_t cause;
     uint8_t limit;
     uint8_t argument; /* with the limit */
+    bool transfers;   /* reads or writes the descriptor that is the first argument */
 } KINDS[] = {
 #define BLOCKS(x86_64, riscv64, cause)                                                             \
     {                                                                                              \
         {[ISA_X86_64] = x86_64, [ISA_RISCV64] = riscv64}, THREAD_EVENT_BLOCK,                      \
-            THREAD_CAUSE_##cause, LIMIT_NONE, 0                                                    \
+            THREAD_CAUSE_##cause, LIMIT_NONE, 0, false                                             \
+    }
+#define MOVES(x86_64, riscv64, cause)                                                              \
+    {                                                                                              \
+        {[ISA_X86_64] = x86_64, [ISA_RISCV64] = riscv64}, THREAD_EVENT_BLOCK,                      \
+            THREAD_CAUSE_##cause, LIMIT_NONE, 0, true                                              \
     }
 #define LIMITED(x86_64, riscv64, cause, limit, argument)                                           \
     {                                                                                              \
         {[ISA_X86_64] = x86_64, [ISA_RISCV64] = riscv64}, THREAD_EVENT_BLOCK,                      \
-            THREAD_CAUSE_##cause, LIMIT_##limit, argument                                          \
+            THREAD_CAUSE_##cause, LIMIT_##limit, argument, false                                   \
     }
 #define OTHER(x86_64, riscv64, kind)                                                               \
-    { {[ISA_X86_64] = x86_64, [ISA_RISCV64] = riscv64}, kind, THREAD_CAUSE_NONE, LIMIT_NONE, 0 }
+    {                                                                                              \
+        {[ISA_X86_64] = x86_64, [ISA_RISCV64] = riscv64}, kind, THREAD_CAUSE_NONE, LIMIT_NONE, 0,  \
+            false                                                                                  \
+    }
     OTHER(56, 220, THREAD_EVENT_CREATE),       /* clone */
     OTHER(60, 93, THREAD_EVENT_EXIT),          /* exit */
     OTHER(231, 94, THREAD_EVENT_EXIT_PROCESS), /* exit_group */
@@ -51,24 +60,24 @@ static const struct call_kind {
     OTHER(218, 96, THREAD_EVENT_KINDS),        /* set_tid_address: no event */
     LIMITED(35, 101, TIME, TIMESPEC, 0),       /* nanosleep */
     LIMITED(230, 115, TIME, CLOCK, 2),         /* clock_nanosleep */
-    BLOCKS(0, 63, INPUT),                      /* read */
-    BLOCKS(19, 65, INPUT),                     /* readv */
+    MOVES(0, 63, INPUT),                       /* read */
+    MOVES(19, 65, INPUT),                      /* readv */
     BLOCKS(17, 67, INPUT),                     /* pread64 */
     BLOCKS(295, 69, INPUT),                    /* preadv */
     BLOCKS(2, -1, INPUT),                      /* open, of a pipe */
     BLOCKS(257, 56, INPUT),                    /* openat */
-    BLOCKS(45, 207, INPUT),                    /* recvfrom */
-    BLOCKS(47, 212, INPUT),                    /* recvmsg */
+    MOVES(45, 207, INPUT),                     /* recvfrom */
+    MOVES(47, 212, INPUT),                     /* recvmsg */
     LIMITED(299, 243, INPUT, TIMESPEC, 4),     /* recvmmsg */
     BLOCKS(43, 202, INPUT),                    /* accept */
     BLOCKS(288, 242, INPUT),                   /* accept4 */
-    BLOCKS(1, 64, OUTPUT),                     /* write */
-    BLOCKS(20, 66, OUTPUT),                    /* writev */
+    MOVES(1, 64, OUTPUT),                      /* write */
+    MOVES(20, 66, OUTPUT),                     /* writev */
     BLOCKS(18, 68, OUTPUT),                    /* pwrite64 */
     BLOCKS(296, 70, OUTPUT),                   /* pwritev */
-    BLOCKS(44, 206, OUTPUT),                   /* sendto */
-    BLOCKS(46, 211, OUTPUT),                   /* sendmsg */
-    BLOCKS(307, 269, OUTPUT),                  /* sendmmsg */
+    MOVES(44, 206, OUTPUT),                    /* sendto */
+    MOVES(46, 211, OUTPUT),                    /* sendmsg */
+    MOVES(307, 269, OUTPUT),                   /* sendmmsg */
     BLOCKS(42, 203, OUTPUT),                   /* connect */
     BLOCKS(40, 71, OUTPUT),                    /* sendfile */
     BLOCKS(275, 76, OUTPUT),                   /* splice */
@@ -94,6 +103,7 @@ static const struct call_kind {
     BLOCKS(70, 188, LOCK),                     /* msgrcv */
     BLOCKS(69, 189, LOCK),                     /* msgsnd */
 #undef BLOCKS
+#undef MOVES
 #undef LIMITED
 #undef OTHER
 };
@@ -108,6 +118,9 @@ static THREAD_LOCAL struct {
     bool sets_cleared; /* by set_tid_address; else cleared_of_vcpu has it */
     uint64_t cleared;  /* address that the kernel clears when the thread ends; 0: none */
     uint64_t of_child; /* likewise, of the thread that clone makes */
+    int descriptor;    /* that the call under way reads; −1: none */
+    /* Of its waits for events: the last one's time ran out; one had an event after such. */
+    enum { WAITED, WAITED_IN_VAIN, FOUND_AT_LAST } waits;
 } call;
 
 void event_start(void) {
@@ -290,6 +303,10 @@ void event_entered(unsigned vcpu, int64_t number, const uint64_t arguments[6]) {
         return;
     if (event->kind == THREAD_EVENT_WAIT || event->kind == THREAD_EVENT_BLOCK)
         wait_entered(event);
+    const bool reads = kind->transfers && kind->cause == THREAD_CAUSE_INPUT;
+    call.descriptor = reads ? (int)arguments[0] : -1;
+    if (kind->transfers && !reads)
+        channel_write((int)arguments[0], event->thread, event->position);
     call.under_way = true;
     call.began_ns = clock_ns(CLOCK_MONOTONIC);
     event->entry = event->exit = ticket();
@@ -301,6 +318,23 @@ void event_entered(unsigned vcpu, int64_t number, const uint64_t arguments[6]) {
         tell();
 }
 
+/* What a wait for events found after others whose time ran out, the thread reads next: then who
+ * wrote that is told, for those others would not have been if it had come sooner. */
+static void follow_waits(struct thread_event *event) {
+    uint32_t writer;
+    uint64_t written;
+    if (event->cause == THREAD_CAUSE_EVENT && event->result >= 0 && event->asked_ns)
+        call.waits = !event->result                 ? WAITED_IN_VAIN
+                     : call.waits == WAITED_IN_VAIN ? FOUND_AT_LAST
+                                                    : WAITED;
+    if (call.descriptor < 0 || event->result <= 0 || call.waits != FOUND_AT_LAST ||
+        !channel_read(call.descriptor, event->thread, &writer, &written))
+        return;
+    event->value = writer + 1;
+    event->address2 = written;
+    call.waits = WAITED;
+}
+
 /* Whether a call of the kind, which has returned, is told. One with a time limit of 0 did not wait,
  * however long it took. */
 static bool is_told(const struct thread_event *event) {
@@ -308,7 +342,8 @@ static bool is_told(const struct thread_event *event) {
     case THREAD_EVENT_CREATE:
         return false; /* event_created() did */
     case THREAD_EVENT_BLOCK:
-        return event->cause == THREAD_CAUSE_TIME || thread_event_slept(event) ||
+        return event->cause == THREAD_CAUSE_TIME || thread_event_slept(event) || event->value ||
+               (event->cause == THREAD_CAUSE_EVENT && call.waits == FOUND_AT_LAST) ||
                (event->asked_ns && event->duration_ns >= THREAD_EVENT_LEAST_NS);
     default:
         return true;
@@ -323,6 +358,8 @@ void event_returned(int64_t result) {
     event->exit = ticket();
     event->duration_ns = clock_ns(CLOCK_MONOTONIC) - call.began_ns;
     event->result = result;
+    if (event->kind == THREAD_EVENT_BLOCK)
+        follow_waits(event);
     uint32_t thread;
     uint64_t position;
     if (is_told(event) && thread_place(&thread, &position)) {
@@ -335,5 +372,6 @@ void event_returned(int64_t result) {
 
 void event_forked(void) {
     wait_forked();
+    call.waits = WAITED;
     call.under_way = false;
 }

@@ -105,5 +105,6 @@ void thread_forked(void) {
     event_forked();
     order_forked();
     poll_forked();
+    channel_forked();
     python_forked();
 }

@@ -13,13 +13,14 @@
 /* Numbers differ between the guest's instruction sets; −1: it has none. */
 struct call_numbers {
     int mmap, munmap, mremap, shmat, rt_sigaction, rt_sigreturn, execve, execveat, exit, exit_group,
-        kill, wait4, waitid;
+        kill, wait4, waitid, socketpair;
     int clock_gettime, clock_getres, gettimeofday, time, getcpu; /* that the vDSO serves */
 };
 static const struct call_numbers CALLS[ISA_COUNT] = {
-    [ISA_X86_64] = {9, 11, 25, 30, 13, 15, 59, 322, 60, 231, 62, 61, 247, 228, 229, 96, 201, 309},
-    [ISA_RISCV64] = {222, 215, 216, 196, 134, 139, 221, 281, 93, 94, 129, 260, 95, 113, 114, 169,
-                     -1, -1},
+    [ISA_X86_64] = {9, 11, 25, 30, 13, 15, 59, 322, 60, 231, 62, 61, 247, 53, 228, 229, 96, 201,
+                    309},
+    [ISA_RISCV64] = {222, 215, 216, 196, 134, 139, 221, 281, 93, 94, 129, 260, 95, 199, 113, 114,
+                     169, -1, -1},
 };
 
 static THREAD_LOCAL uint64_t arguments[6];
@@ -82,6 +83,12 @@ static uint32_t waited_pid(uint64_t siginfo) {
     return siginfo && guest_read(siginfo, words, sizeof words) ? words[4] : 0;
 }
 
+static void pair_made(uint64_t address) {
+    int32_t descriptors[2];
+    if (guest_read(address, descriptors, sizeof descriptors))
+        channel_pair(descriptors);
+}
+
 void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result) {
     (void)id;
     int saved = errno;
@@ -105,6 +112,8 @@ void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t r
         process_waited((uint32_t)result);
     if (number == calls->waitid)
         process_waited(waited_pid(arguments[2]));
+    if (number == calls->socketpair)
+        pair_made(arguments[3]);
     if (plugin.control->repeatable)
         repeat_call(number, arguments, (uint64_t)result);
     errno = saved;

@@ -316,17 +316,18 @@ bool guest_wait_for_event(struct chip_run *chip, struct guest *guest, size_t pla
     guest_enter(chip, guest, THREAD_WAITING, cycle);
     guest->other_site = chip->event_callers[place];
     return chip->event_cycles[place] == NOT_YET
-               ? guest_wake_monitor(chip, guest, &chip->guests[guest->ender], guest->caller, cycle,
-                                    error)
+               ? guest_end_sleep_awaited(chip, guest, guest->ender, cycle, error)
                : guest_end_wait(chip, guest, chip->event_cycles[place], error);
 }
 
-/* What the thread polls has been written here by now, where that took less; or others wait for what
- * it does behind the sleep. */
+/* What the thread polls has been written here by now, where that took less; or who is to write it,
+ * or anybody in the case of a monitor, waits for what it does behind the sleep. */
 static bool need_not_sleep(const struct chip_run *chip, const struct guest *guest, size_t place) {
     const struct polled_sleep *polled = polled_sleep_at(&chip->polled, place);
-    if (!(polled && chip_order_is_done(chip, &polled->order)) &&
-        !guest_monitor_is_awaited(chip, guest))
+    const bool need_not =
+        polled && (chip_order_is_done(chip, &polled->order) ||
+                   (polled->wakes && guest_is_awaited(chip, guest, polled->order.writer)));
+    if (!need_not && !guest_monitor_is_awaited(chip, guest))
         return false;
     chip->result->polls++;
     return true;

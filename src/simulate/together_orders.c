@@ -14,6 +14,7 @@
 #include "simulate/together_state.h"
 
 #include "core/core.h"
+#include "util/array.h"
 
 /* Instructions of the thread that are done. */
 static uint64_t done_by(const struct guest *guest) {
@@ -168,22 +169,34 @@ bool guest_is_read_ahead(const struct chip_run *chip, const struct guest *writer
     return false;
 }
 
-bool guest_monitor_is_awaited(const struct chip_run *chip, const struct guest *guest) {
-    for (uint32_t i = 0; guest->monitors && i < chip->alive_count; i++) {
-        const struct guest *other = &chip->guests[chip->alive[i]];
-        if (other->life == GUEST_ALIVE &&
-            (other->awaits ? other->order.writer == guest->thread
-                           : other->waits_for < chip->events.count &&
-                                 chip->events.events[other->waits_for].thread == guest->thread))
-            return true;
-    }
-    return false;
+bool guest_is_awaited(const struct chip_run *chip, const struct guest *guest, uint32_t writer) {
+    const struct guest *other = writer < chip->thread_count ? &chip->guests[writer] : NULL;
+    if (!other || other->life != GUEST_ALIVE)
+        return false;
+    return other->awaits
+               ? other->order.writer == guest->thread
+               : other->state == THREAD_WAITING && other->waits_for < chip->events.count &&
+                     chip->events.events[other->waits_for].thread == guest->thread;
 }
 
-bool guest_wake_monitor(struct chip_run *chip, const struct guest *guest, struct guest *monitor,
-                        uint32_t site, uint64_t cycle, struct error *error) {
-    return !monitor->monitors || monitor->state != THREAD_SLEEPING || monitor->ready <= cycle ||
-           guest_end_sleep(chip, monitor, guest->thread, site, cycle, error);
+bool guest_monitor_is_awaited(const struct chip_run *chip, const struct guest *guest) {
+    return guest->monitors &&
+           any_where(i, chip->alive_count, guest_is_awaited(chip, guest, chip->alive[i]));
+}
+
+/* It sleeps for what the other one is to write, which waits for it. */
+static bool sleeps_for(const struct chip_run *chip, const struct guest *sleeper,
+                       const struct guest *other) {
+    return sleeper->event.kind == THREAD_EVENT_BLOCK && sleeper->polls && sleeper->timed &&
+           sleeper->order.writer == other->thread && guest_is_awaited(chip, sleeper, other->thread);
+}
+
+bool guest_end_sleep_awaited(struct chip_run *chip, const struct guest *guest, uint32_t other,
+                             uint64_t cycle, struct error *error) {
+    struct guest *sleeper = other < chip->thread_count ? &chip->guests[other] : NULL;
+    return !sleeper || sleeper->life != GUEST_ALIVE || sleeper->state != THREAD_SLEEPING ||
+           sleeper->ready <= cycle || !(sleeper->monitors || sleeps_for(chip, sleeper, guest)) ||
+           guest_end_sleep(chip, sleeper, guest->thread, guest->last_insn, cycle, error);
 }
 
 void guest_poll(struct chip_run *chip, struct guest *guest, const struct trace_order *order) {
@@ -215,9 +228,8 @@ bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cyc
         guest_is_read_ahead(chip, writer) &&
         !guest_end_sleep(chip, writer, guest->thread, guest->order_site, cycle, error))
         return false;
-    if (!guest_wake_monitor(chip, guest, writer, guest->order_site, cycle, error))
-        return false;
-    return guest_break_circle(chip, writer, cycle, error);
+    return guest_end_sleep_awaited(chip, guest, writer->thread, cycle, error) &&
+           guest_break_circle(chip, writer, cycle, error);
 }
 
 bool guest_await_writer(struct chip_run *chip, struct guest *guest, const struct trace_order *order,

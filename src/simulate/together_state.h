@@ -283,12 +283,18 @@ bool guest_follow_order(struct chip_run *chip, struct guest *guest, uint64_t cyc
                         struct error *error);
 /* Whether a thread that has not spun for it reads what this one is to write. */
 bool guest_is_read_ahead(const struct chip_run *chip, const struct guest *writer);
-/* Whether others wait for what a monitor is to do: in the captured run, which took longer, it did
+/* Whether the thread that is to write waits for what the other one, which waits for events until
+ * that, does next. How often it does something in between follows from time, so that the writer
+ * would not have to wait in a run that takes as long as the program: Python's interpreter is handed
+ * over each time. */
+bool guest_is_awaited(const struct chip_run *chip, const struct guest *guest, uint32_t writer);
+/* Whether anybody waits for what a monitor is to do: in the captured run, which took longer, it did
  * that later, after sleeps that the program has no time for. */
 bool guest_monitor_is_awaited(const struct chip_run *chip, const struct guest *guest);
-/* As it is now, by this one: if it sleeps it is woken. */
-bool guest_wake_monitor(struct chip_run *chip, const struct guest *guest, struct guest *monitor,
-                        uint32_t site, uint64_t cycle, struct error *error);
+/* The thread waits for the other one now: if that sleeps for what it is to write, or is a monitor,
+ * it sleeps no longer. */
+bool guest_end_sleep_awaited(struct chip_run *chip, const struct guest *guest, uint32_t other,
+                             uint64_t cycle, struct error *error);
 /* It sleeps, and who writes what it looks for ends that, if it waits with a time limit; NULL:
  * nobody does. */
 void guest_poll(struct chip_run *chip, struct guest *guest, const struct trace_order *order);

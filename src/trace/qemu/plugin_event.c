@@ -323,10 +323,12 @@ void event_entered(unsigned vcpu, int64_t number, const uint64_t arguments[6]) {
 static void follow_waits(struct thread_event *event) {
     uint32_t writer;
     uint64_t written;
-    if (event->cause == THREAD_CAUSE_EVENT && event->result >= 0 && event->asked_ns)
-        call.waits = !event->result                 ? WAITED_IN_VAIN
-                     : call.waits == WAITED_IN_VAIN ? FOUND_AT_LAST
-                                                    : WAITED;
+    if (thread_event_slept(event) && event->cause == THREAD_CAUSE_EVENT)
+        call.waits = WAITED_IN_VAIN;
+    else if (thread_event_found(event) && call.waits == WAITED_IN_VAIN)
+        call.waits = FOUND_AT_LAST;
+    else if (thread_event_found(event) && event->asked_ns)
+        call.waits = WAITED;
     if (call.descriptor < 0 || event->result <= 0 || call.waits != FOUND_AT_LAST ||
         !channel_read(call.descriptor, event->thread, &writer, &written))
         return;

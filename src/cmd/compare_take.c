@@ -16,7 +16,7 @@ static bool take_calls(struct compare_job *job, unsigned side, const struct simu
     if (!simulation->paths.count)
         return true;
     struct call_profile calls = {0};
-    struct program *program = program_new();
+    struct program *program = verb_program();
     const bool good =
         (program || error_set(error, "out of memory for the report")) &&
         (!job->verb.output.html || (path_profile_read(&calls, simulation, code, program, error) &&

@@ -51,7 +51,7 @@ static char *next_of(const struct icost *job, bool unfollowed) {
 /* Who called whom, in the one run. */
 static bool add_calls(struct icost *job, struct error *error) {
     const struct icost_program *program = &job->study.programs[0];
-    if (!(job->names = program_new()))
+    if (!(job->names = verb_program()))
         return error_set(error, "out of memory for the calls");
     return paths_report(&job->paths, &job->verb, &program->simulation,
                         trace_code(program->input.trace), job->names, &job->report.report, error);

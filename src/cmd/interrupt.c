@@ -9,7 +9,7 @@
 #include "util/clock.h"
 #include "util/text.h"
 
-struct watch verb_watch;
+struct watch verb_watch = {.kept = KEPT_FILES_NONE};
 static volatile sig_atomic_t begin_signal;
 
 /* Signals this soon after the first belong to the same request: timeout(1) signals the command and

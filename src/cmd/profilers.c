@@ -167,7 +167,7 @@ static bool write_report(void *verb, struct error *error) {
                               .ideal = run->machine.ideal,
                               .simulation = &run->study.simulation,
                               .partial = run_is_partial(run)};
-    if (!(run->program = program_new()))
+    if (!(run->program = verb_program()))
         return error_set(error, "out of memory for the report");
     if (!comparison_build(&request, &run->study.simulation, trace_code(trace), run->program,
                           comparison, error))

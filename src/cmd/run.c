@@ -61,7 +61,7 @@ bool run_open(struct run *run, struct error *error) {
 }
 
 static bool make_program(struct run *run, struct error *error) {
-    return run->program || (run->program = program_new()) ||
+    return run->program || (run->program = verb_program()) ||
            error_set(error, "out of memory for the report");
 }
 

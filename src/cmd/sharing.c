@@ -108,7 +108,7 @@ static bool write_report(void *verb, struct error *error) {
                         .ideal = job->machine.ideal,
                         .partial = job->verb.late.message[0] || job->verb.ended_by ||
                                    run->simulation.interrupted || trace_is_cut(run->trace)};
-    if (!(job->program = program_new()))
+    if (!(job->program = verb_program()))
         return error_set(error, "out of memory for the report");
     if (!sharing_report_build(report, run, job->program, job->verb.output.top, error))
         return false;

@@ -57,6 +57,13 @@ bool verb_flush(const char *what, struct error *error) {
     return (fflush(stdout) == 0 && !ferror(stdout)) || error_errno(error, "%s", what);
 }
 
+struct program *verb_program(void) {
+    struct program *program = program_new();
+    if (program)
+        program_keep(program, &verb_watch.kept);
+    return program;
+}
+
 static bool take_steps(const struct verb *verb, struct verb_run *run, struct error *error) {
     if (verb->prepare && !verb->prepare(run, error))
         return false;
@@ -108,6 +115,7 @@ int verb_main(const struct verb *verb, int argc, char **argv) {
     const int status = exit_status(run, good);
     if (verb->free)
         verb->free(run);
+    kept_files_free(&verb_watch.kept);
     report_files_discard(&run->files);
     free(run->words);
     free(run);

@@ -15,6 +15,7 @@
 
 #include "cmd/options.h"
 #include "cmd/output.h"
+#include "program/program.h"
 
 /* The first member of a verb's struct; behind it are its options and what its steps work with. */
 struct verb_run {
@@ -47,6 +48,10 @@ struct verb {
 
 /* argv[0] is "culprit VERB". Returns the exit status. */
 int verb_main(const struct verb *verb, int argc, char **argv);
+
+/* Where a report reads names, also those of what the command ran and removed; NULL: out of memory.
+ */
+struct program *verb_program(void);
 
 /* For `prepare`: opens what --output and --svg name. */
 bool verb_open_report(struct verb_run *run, struct error *error);

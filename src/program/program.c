@@ -18,6 +18,7 @@
 #include "program/elf_image.h"
 #include "program/function.h"
 #include "program/go_table.h"
+#include "program/kept_files.h"
 #include "program/linked.h"
 #include "program/source.h"
 #include "program/type_store.h"
@@ -47,6 +48,7 @@ struct program {
     struct image **images; /* by number */
     size_t count, capacity;
     bool asks_servers;
+    struct kept_files *kept; /* NULL: none */
     struct arena arena;
 };
 
@@ -59,6 +61,10 @@ struct program *program_new(void) {
     if (program)
         program->asks_servers = true;
     return program;
+}
+
+void program_keep(struct program *program, struct kept_files *kept) {
+    program->kept = kept;
 }
 
 static void image_free(struct image *image) {
@@ -142,18 +148,26 @@ static bool is_same_build(const struct image *image) {
     if (binary->build_id_size || !is_code_identity(image->build_id, image->build_id_size))
         return image->build_id_size == binary->build_id_size &&
                !memcmp(image->build_id, binary->build_id, image->build_id_size);
-    int file = open(image->path, O_RDONLY | O_CLOEXEC);
+    int file = open(binary->path, O_RDONLY | O_CLOEXEC);
     bool same = file >= 0 && code_identity(file, id) && !memcmp(id, image->build_id, sizeof id);
     if (file >= 0)
         close(file);
     return same;
 }
 
-/* Opens the image's file, here or from a server; else its note says what is wrong with that here.
+/* Opens the image's file, as it was kept, here or from a server; else its note says what is wrong
+ * with that here.
  */
 static bool open_binary(struct program *program, struct image *image) {
     struct error error;
+    char kept[KEPT_FILE_PATH_BYTES];
     bool of_code = is_code_identity(image->build_id, image->build_id_size);
+    if (kept_files_find(program->kept, image->path, image->build_id, image->build_id_size, kept) &&
+        elf_image_open(&image->binary, kept, &error)) {
+        if (is_same_build(image))
+            return true;
+        elf_image_close(&image->binary);
+    }
     if (elf_image_open(&image->binary, image->path, &error)) {
         if (is_same_build(image))
             return true;

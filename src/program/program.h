@@ -23,6 +23,10 @@ struct types;
 struct program *program_new(void);
 /* and never of those: for what must not wait. */
 struct program *program_new_local(void);
+/* Before images are added: those that are kept open are read from there, rather than from what is
+ * at their paths by now. `kept` lives as long as the program. */
+struct kept_files;
+void program_keep(struct program *program, struct kept_files *kept);
 void program_free(struct program *program);
 
 /* Adds an image by its path and returns its number (the same for the same path and build id),

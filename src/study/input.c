@@ -22,6 +22,7 @@ struct capture_options input_capture(const struct input_options *input) {
         .layout = input->layout,
         .variables = input->variables,
         .variable_count = input->variable_count,
+        .kept = input->kept,
         .descriptors = {input->descriptors[0], input->descriptors[1], input->descriptors[2]}};
 }
 

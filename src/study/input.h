@@ -32,7 +32,8 @@ struct input_options {
     uint32_t layout; /* of its memory then (trace/memory_layout.h) */
     const char *variables[INPUT_MOST_VARIABLES]; /* of its environment then, too */
     uint32_t variable_count;
-    int descriptors[3]; /* of the command, as of capture_options */
+    int descriptors[3];      /* of the command, as of capture_options */
+    struct kept_files *kept; /* likewise */
 };
 
 /* Whether it is a part of a run, of which no regions are chosen. */

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "program/kept_files.h"
 #include "study/temporary.h"
 #include "trace/region_capture.h"
 #include "trace/trace.h"
@@ -24,6 +25,7 @@ struct watch {
     pthread_mutex_t *lock; /* where another thread interrupts: held meanwhile, and while either of
                               these is exchanged; NULL: this thread does, or its signal handler */
     struct temporaries temporaries; /* of the study */
+    struct kept_files kept;         /* what ran in it, so that its names can be read afterwards */
     FILE *stream;                   /* where progress is drawn; NULL: nowhere */
     void (*tell)(const char *text); /* the user, at once; NULL: nobody is told */
     struct progress progress;       /* of the step under way */

@@ -169,6 +169,7 @@ struct capture_options {
     const struct capture_markers *markers; /* to be told of as ITEM_MARKER; NULL: none. They count
                                               from the start of the run, also while skipping */
     int descriptors[3]; /* of the command's standard input, output and error; 0: the caller's */
+    struct kept_files *kept; /* files that it maps are kept open in there; NULL: none are */
     const volatile sig_atomic_t *stop; /* or NULL: not 0 asks to end soon, as trace_interrupt() */
     uint64_t slice_size; /* instructions, at most 2^60; not 0: items tell in slices of so many of
                             a thread how often each block was executed (trace/counts.h), and

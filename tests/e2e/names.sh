@@ -70,6 +70,21 @@ replaced() {
 skip_without $needed "a program replaced since its capture" ||
     check "a program replaced since its capture" replaced
 
+# What a command removes when it has run it, or puts something else in the place of, was kept open.
+gone() {
+    local end
+    for end in 'rm gone' 'cp "$2" new && mv new gone'; do
+        (cd "$scratch" && run sim --follow --by function -o text -- \
+            sh -c "cp \"\$1\" gone && ./gone 100 >ran; $end" - "$x86_64/nbody" "$x86_64/chase") || return 1
+        grep -q '%.* attract  *nbody\.c:' "$scratch/text" && ! grep -q 'gone: ' "$scratch/text" || {
+            cat "$scratch/text"
+            return 1
+        }
+    done
+}
+skip_without $needed "a program removed or replaced while the command ran" ||
+    check "a program removed or replaced while the command ran" gone
+
 # As Fedora ships programs: stripped, with the names of functions compressed in .gnu_debugdata. Every
 # verb has them, and the entries of the linkage table by what they jump to.
 mini() {

@@ -379,6 +379,7 @@ bool capture_start(const struct capture_options *options, struct item_source *so
     capture->skip = options->skip;
     capture->thread = options->thread;
     capture->marked = options->markers;
+    capture->images.kept = options->kept;
     if (!launch_prepare(options, &capture->launch, exec_status, error))
         goto failed;
     capture->command = join_command(options->command);

@@ -1,15 +1,20 @@
 /* A line of /proc/PID/maps names device and inode; the build id is taken from the file at that path
- * only if it is still that inode (a file may be replaced while the program runs). */
+ * if it is still that inode (a file may be replaced while the program runs), else from what is
+ * mapped, where that is allowed. */
 #include "trace/qemu/images.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "program/elf_image.h"
 #include "program/jitdump.h"
+#include "program/kept_files.h"
 #include "util/array.h"
 
 struct line {
@@ -28,13 +33,29 @@ static bool parse_line(char *text, struct line *line) {
     return true;
 }
 
-static void read_build_id(const struct line *line, struct image *image) {
+/* The very file that is mapped; −1: it is not to be had. */
+static int open_line(const struct line *line, pid_t pid) {
+    struct stat status;
+    int file = open(line->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file >= 0 && !fstat(file, &status) && status.st_ino == line->inode &&
+        status.st_dev == makedev(line->major, line->minor))
+        return file;
+    if (file >= 0)
+        close(file);
+    char mapped[96]; /* not everybody may */
+    snprintf(mapped, sizeof mapped, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
+             line->start, line->end);
+    return open(mapped, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+static void read_build_id(int descriptor, struct image *image) {
+    char path[32];
     struct elf_image file = {0};
     struct error ignored;
-    if (!elf_image_open(&file, line->path, &ignored))
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    if (!elf_image_open(&file, path, &ignored))
         return;
-    if (file.status.st_ino == line->inode &&
-        file.status.st_dev == makedev(line->major, line->minor)) {
+    if (file.build_id_size <= sizeof image->build_id) {
         memcpy(image->build_id, file.build_id, file.build_id_size);
         image->build_id_size = (uint8_t)file.build_id_size;
     }
@@ -42,11 +63,14 @@ static void read_build_id(const struct line *line, struct image *image) {
 }
 
 /* Number of the line's file; UINT32_MAX when out of memory. */
-static uint32_t number_image(struct images *images, const struct line *line) {
+static uint32_t number_image(struct images *images, const struct line *line, pid_t pid) {
     struct image image = {.kind = strcmp(line->path, "[vdso]") == 0 ? CODE_IMAGE_VDSO
                                                                     : CODE_IMAGE_FILE};
-    if (image.kind == CODE_IMAGE_FILE)
-        read_build_id(line, &image);
+    const int file = image.kind == CODE_IMAGE_FILE ? open_line(line, pid) : -1;
+    if (file >= 0) {
+        read_build_id(file, &image);
+        kept_files_keep(images->kept, line->path, image.build_id, image.build_id_size, file);
+    }
     for (uint32_t i = 0; i < images->count; i++) {
         const struct image *known = &images->items[i];
         if (strcmp(known->path, line->path) == 0 && known->build_id_size == image.build_id_size &&
@@ -79,7 +103,7 @@ bool images_find(struct images *images, pid_t pid, uint64_t address, uint64_t gu
     fclose(maps);
     if (found) {
         bool file = line.path[0] == '/' || strcmp(line.path, "[vdso]") == 0;
-        mapping->image = file ? number_image(images, &line) : UINT32_MAX;
+        mapping->image = file ? number_image(images, &line, pid) : UINT32_MAX;
         mapping->start = line.start - guest_base;
         mapping->end = line.end - guest_base;
         mapping->file_offset = line.offset;

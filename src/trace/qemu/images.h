@@ -17,6 +17,7 @@ struct image {
 struct images {
     struct image *items; /* by number */
     size_t count, capacity;
+    struct kept_files *kept; /* where their files stay open; NULL: they do not */
 };
 
 struct image_mapping {

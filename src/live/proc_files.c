@@ -14,6 +14,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "util/file_name.h"
+
 static const char DELETED[] = " (deleted)";
 
 static bool path_of(char path[PATH_MAX], const char *format, ...)
@@ -139,6 +141,7 @@ bool proc_mapping_parse(const char *line, struct proc_mapping *mapping) {
         length = 0;
     memcpy(mapping->path, path, length);
     mapping->path[length] = 0;
+    file_name_from_maps(mapping->path);
     mapping->deleted = mapping->inode && drop_deleted(mapping->path);
     return true;
 }

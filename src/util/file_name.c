@@ -10,6 +10,17 @@ const char *file_base_name(const char *path) {
     return slash && slash[1] ? slash + 1 : path;
 }
 
+void file_name_from_maps(char *path) {
+    static const char newline[] = "\\012";
+    char *to = path;
+    for (const char *from = path; *from; to++) {
+        const bool escaped = !strncmp(from, newline, sizeof newline - 1);
+        *to = escaped ? '\n' : *from;
+        from += escaped ? sizeof newline - 1 : 1;
+    }
+    *to = 0;
+}
+
 bool file_name_from(const char *from, const char *drop, const char *ending,
                     char name[NAME_MAX + 1]) {
     const char *slash = strrchr(from, '/'), *base = slash ? slash + 1 : from;

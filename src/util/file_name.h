@@ -8,6 +8,10 @@
  * `path`. */
 const char *file_base_name(const char *path);
 
+/* A path as /proc/PID/maps has it becomes what it was: a newline is "\012" there, and nothing else
+ * is written in another way (proc_pid_maps(5)). */
+void file_name_from_maps(char *path);
+
 /* Removes a file that is there and is a regular one. */
 void file_remove_regular(const char *path);
 

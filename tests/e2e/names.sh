@@ -85,6 +85,14 @@ gone() {
 skip_without $needed "a program removed or replaced while the command ran" ||
     check "a program removed or replaced while the command ran" gone
 
+# A newline in a program's name, which the kernel writes in another way where it lists mappings.
+broken_name() {
+    cp "$x86_64/nbody" "$scratch/n"$'\n'l && run sim --top 3 -o "$scratch/text" -- "$scratch/n"$'\n'l 100 >"$scratch/ran" || return 1
+    grep -q '%.* attract  *nbody\.c:' "$scratch/text" && grep -q '% *n.l+0x' "$scratch/text" &&
+        ! grep -q 'No such file' "$scratch/text" || { cat "$scratch/text"; return 1; }
+}
+skip_without $needed "a newline in a program's name" || check "a newline in a program's name" broken_name
+
 # As Fedora ships programs: stripped, with the names of functions compressed in .gnu_debugdata. Every
 # verb has them, and the entries of the linkage table by what they jump to.
 mini() {

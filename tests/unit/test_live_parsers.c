@@ -235,6 +235,9 @@ static void mappings(void **state) {
     assert_true(mapping.deleted && mapping.executable);
     assert_int_equal(mapping.device, UINT64_C(0xfe) << 32 | 10);
     assert_int_equal(mapping.offset, 0x1000);
+    assert_true(
+        proc_mapping_parse("7f00-8000 r-xp 0 fe:0a 42 /a\\012b\\013 (deleted)\n", &mapping));
+    assert_string_equal(mapping.path, "/a\nb\\013");
     assert_true(proc_mapping_parse("7f00-8000 rw-p 00000000 00:00 0 ", &mapping));
     assert_string_equal(mapping.path, "");
     assert_false(proc_mapping_parse("8000-7f00 r-xp 00001000 fe:0a 42 /x\n", &mapping));

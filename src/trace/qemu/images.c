@@ -16,6 +16,7 @@
 #include "program/jitdump.h"
 #include "program/kept_files.h"
 #include "util/array.h"
+#include "util/file_name.h"
 
 struct line {
     uint64_t start, end, offset, inode;
@@ -30,6 +31,7 @@ static bool parse_line(char *text, struct line *line) {
                &line->end, &line->offset, &line->major, &line->minor, &line->inode, &path_at) < 6)
         return false;
     line->path = path_at ? text + path_at : text + strlen(text);
+    file_name_from_maps(line->path);
     return true;
 }
 

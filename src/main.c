@@ -107,7 +107,7 @@ int main(int argc, char **argv) {
         return help(argc, argv);
     if (!strcmp(argv[1], "--version")) {
         puts("culprit " CULPRIT_VERSION);
-        return 0;
+        return finish_output();
     }
     const struct verb_entry *entry = find_verb(argv[1]);
     return entry ? run_verb(entry, argc - 1, argv + 1) : unknown_verb(argv[1]);

@@ -38,16 +38,16 @@ static void end_line(struct line *line, const struct page *page) {
     line->text[0] = 0;
 }
 
-/* "TLB miss 54.7 %, execute 29.5 %" */
+/* "TLB miss 54.7 %, execute 29.5 %": the largest, and others that are not small. */
 static void add_stack(struct line *line, const struct stack *stack, double total) {
     uint64_t units[COMPONENT_COUNT];
     const char *between = "";
     stack_components(stack, units);
-    for (;;) {
+    for (bool first = true;; first = false) {
         int most = 0;
         for (int i = 1; i < COMPONENT_COUNT; i++)
             most = units[i] > units[most] ? i : most;
-        if (!((double)units[most] >= LEAST_SHARE * total) || !units[most])
+        if (!units[most] || (!first && (double)units[most] < LEAST_SHARE * total))
             return;
         add(line, "%s%s %s %%", between, component_name((enum component)most),
             text_percent((double)units[most], total).s);

@@ -75,7 +75,7 @@ bool advice_build(const struct report *report, const struct code *code, struct p
                   const struct struct_run *structs, struct advice_list *list, struct error *error) {
     struct multisim_cost costs[MULTISIM_CATEGORIES];
     const double cycles = (double)report->simulation->cycles;
-    *list = (struct advice_list){.count = 0};
+    *list = (struct advice_list){.interval_unknown = report->what_if.interval_unknown};
     if (!find_costs(report, costs) || !(cycles > 0))
         return true;
     const struct advice_request request = {
@@ -116,15 +116,18 @@ static void put_fields(const struct advice *advice, FILE *file) {
     fprintf(file, "%s (%s)", advice->map->type, names);
 }
 
-static void put_advice(const struct advice *advice, const struct page *page) {
+static void put_advice(const struct advice_list *list, const struct advice *advice,
+                       const struct page *page) {
     const struct advice_row *row = &advice_table[advice->kind];
     char *text = NULL;
     size_t size;
     FILE *line = open_memstream(&text, &size);
     if (!line)
         return;
-    fprintf(line, "%5s ±%s %-10s ", text_percent(advice->saving, 1).s,
-            text_percent(advice->half_interval, 1).s, row->name);
+    fprintf(line, "%5s ", text_percent(advice->saving, 1).s);
+    if (!list->interval_unknown)
+        fprintf(line, "±%s ", text_percent(advice->half_interval, 1).s);
+    fprintf(line, "%-10s ", row->name);
     if (advice->lines) {
         fprintf(line, "%s (%s: %" PRIu64, row->sentence, row->evidence, advice->lines);
     } else {
@@ -154,7 +157,7 @@ void advice_text(const struct advice_list *list, const struct page *page) {
     page_heading(page, "what to try",
                  "(percent of run time saved at most; in parentheses the cycles that say so)");
     for (int i = 0; i < list->count; i++)
-        put_advice(&list->items[i], page);
+        put_advice(list, &list->items[i], page);
 }
 
 static json_t *hot_of(const struct advice *advice) {
@@ -174,15 +177,16 @@ json_t *advice_json(const struct advice_list *list) {
         const struct advice_row *row = &advice_table[advice->kind];
         json_array_append_new(
             array,
-            json_pack("{s:s, s:f, s:f, s:f, s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:i, s:b, s:o, s:o, "
+            json_pack("{s:s, s:f, s:o, s:f, s:s, s:s, s:s, s:o, s:I, s:o, s:o, s:i, s:b, s:o, s:o, "
                       "s:o, s:o}",
                       "kind", row->name, "saving_percent", 100 * advice->saving, "half_interval_95",
-                      100 * advice->half_interval, "evidence_percent", 100 * advice->evidence,
-                      "evidence", row->evidence, "try", row->sentence, "check", row->check, "image",
-                      json_text(advice->image), "offset", (json_int_t)advice->offset, "function",
-                      json_text(advice->function), "file", json_text(advice->file), "line",
-                      (int)advice->line, "everywhere", advice->everywhere, "lines",
-                      json_known(advice->lines), "splits", json_known(advice->splits), "type",
+                      list->interval_unknown ? json_null() : json_real(100 * advice->half_interval),
+                      "evidence_percent", 100 * advice->evidence, "evidence", row->evidence, "try",
+                      row->sentence, "check", row->check, "image", json_text(advice->image),
+                      "offset", (json_int_t)advice->offset, "function", json_text(advice->function),
+                      "file", json_text(advice->file), "line", (int)advice->line, "everywhere",
+                      advice->everywhere, "lines", json_known(advice->lines), "splits",
+                      json_known(advice->splits), "type",
                       json_text(advice->map ? advice->map->type : NULL), "hot", hot_of(advice)));
     }
     return array;

@@ -14,6 +14,7 @@ struct struct_run;
 struct advice_list {
     struct advice items[ADVICE_MOST];
     int count;
+    bool interval_unknown; /* as of the what-ifs that it follows from */
 };
 
 /* From what is known of its causes; nothing when nothing is. `structs`: what it would save to lay a

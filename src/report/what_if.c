@@ -85,7 +85,9 @@ static unsigned description_columns(const struct page *page) {
 
 static void print_cost(const struct what_if *what_if, uint32_t set, FILE *file) {
     const struct multisim_cost cost = sampled_multisim_cost(&what_if->sample, &what_if->run, set);
-    fprintf(file, "%5s ±%s", text_percent(cost.share, 1).s, text_percent(cost.half_interval, 1).s);
+    fprintf(file, "%5s", text_percent(cost.share, 1).s);
+    if (!what_if->interval_unknown)
+        fprintf(file, " ±%s", text_percent(cost.half_interval, 1).s);
 }
 
 /* "61 % in longest_match, deflate.c:1148-1153" */
@@ -176,9 +178,10 @@ void what_if_brief(const struct what_if *what_if, const struct page *page) {
 
 /* ---- JSON ---- */
 
-static json_t *amount(const struct breakdown *breakdown, double cycles, double interval) {
-    return json_pack("{s:f, s:f, s:f}", "cycles", cycles, "percent", 100 * share(breakdown, cycles),
-                     "half_interval_95", 100 * interval);
+static json_t *amount(const struct what_if *what_if, double cycles, double interval) {
+    return json_pack("{s:f, s:f, s:o}", "cycles", cycles, "percent",
+                     100 * share(&what_if->breakdown, cycles), "half_interval_95",
+                     what_if->interval_unknown ? json_null() : json_real(100 * interval));
 }
 
 static json_t *places_json(const struct what_if *what_if, uint32_t category) {
@@ -204,7 +207,7 @@ json_t *what_if_json(const struct what_if *what_if) {
     for (uint32_t a = 0; a < breakdown->count; a++) {
         json_array_append_new(
             costs, json_pack("{s:s, s:o, s:o}", "category", breakdown->names[a], "cost",
-                             amount(breakdown, breakdown_cost(breakdown, 1u << a),
+                             amount(what_if, breakdown_cost(breakdown, 1u << a),
                                     sampled_multisim_cost(sample, run, 1u << a).half_interval),
                              "places", places_json(what_if, a)));
         for (uint32_t b = a + 1; b < breakdown->count; b++) {
@@ -212,10 +215,10 @@ json_t *what_if_json(const struct what_if *what_if) {
             json_array_append_new(
                 pairs, json_pack("{s:[s, s], s:o, s:o}", "members", breakdown->names[a],
                                  breakdown->names[b], "cost",
-                                 amount(breakdown, breakdown_cost(breakdown, pair),
+                                 amount(what_if, breakdown_cost(breakdown, pair),
                                         sampled_multisim_cost(sample, run, pair).half_interval),
                                  "icost",
-                                 amount(breakdown, breakdown_icost(breakdown, pair),
+                                 amount(what_if, breakdown_icost(breakdown, pair),
                                         sampled_multisim_icost(sample, run, pair).half_interval)));
         }
     }
@@ -230,7 +233,9 @@ bool what_if_build(const struct sampled_multisim_result *sample,
                    const struct simulation *simulation, const struct code *code,
                    struct program *program, struct what_if *what_if, struct error *error) {
     *what_if = (struct what_if){
-        .sample = *sample, .run = multisim_run_cycles(simulation->cells, simulation->cell_count)};
+        .sample = *sample,
+        .interval_unknown = simulation->regions.simulated < simulation->regions.count,
+        .run = multisim_run_cycles(simulation->cells, simulation->cell_count)};
     return sampled_multisim_breakdown(sample, &what_if->run, &what_if->breakdown, error) &&
            (!what_if->breakdown.cycles ||
             what_if_find_places(what_if, simulation, code, program, error));

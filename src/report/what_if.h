@@ -25,6 +25,7 @@ struct what_if_place {
 struct what_if {
     struct sampled_multisim_result sample;
     struct multisim_run_cycles run;
+    bool interval_unknown;      /* regions are missing, which are not those that chance chose */
     struct breakdown breakdown; /* of the sample, for the whole run; `cycles` NULL: none */
     /* By category, dearest first: where cycles have its events. Of a category without events
      * (latencies, bandwidth, window): none. */

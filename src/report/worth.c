@@ -75,8 +75,9 @@ static bool regions_worth(struct report *report) {
         good &= report_note(report, "PARTIAL: the run was cut short; this is what was run so far");
     if (regions->simulated < regions->count)
         good &= report_note(report,
-                            "%" PRIu32 " of %" PRIu32 " regions were simulated: they stand for the "
-                            "others as well",
+                            "PARTIAL: %" PRIu32 " of %" PRIu32 " regions were simulated, the first "
+                            "of the run, which stand for the others as well: what the run did "
+                            "later is not in these figures",
                             regions->simulated, regions->count);
     good &= report_note(report,
                         "estimated from %" PRIu32 " region%s%s%s%s: %s of %s instructions "
@@ -109,10 +110,13 @@ static bool what_if_worth(struct report *report) {
     const struct sampled_multisim_result *sample = &report->what_if.sample;
     return report_note(report,
                        "what if: %s instructions, in %s piece%s, simulated again with each cause "
-                       "removed; ± is the 95 %% interval of what that leaves open; 'culprit sim "
-                       "--ideal' simulates all, 'culprit icost' tells all interactions",
+                       "removed; %s; 'culprit sim --ideal' simulates all, 'culprit icost' tells "
+                       "all interactions",
                        text_count(sample->instructions).s, text_count(sample->cells).s,
-                       text_plural(sample->cells));
+                       text_plural(sample->cells),
+                       report->what_if.interval_unknown
+                           ? "how far these are off is not known, for regions are missing"
+                           : "± is the 95 % interval of what that leaves open");
 }
 
 /* What the kernel's part in waits is taken to be. */

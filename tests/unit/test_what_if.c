@@ -125,6 +125,26 @@ static void what_may_err_is_told(void **state) {
     what_if_free(&what_if);
 }
 
+/* Regions that an interrupt left out are not those that chance chose: no interval is claimed. */
+static void nothing_is_claimed_without_all_regions(void **state) {
+    (void)state;
+    struct what_if what_if = make(cycles_of);
+    what_if.interval_unknown = true;
+    char *text = text_of(&what_if);
+    static const char *const LINES[] = {" 30.0  in series with imiss (-5.0)\n",
+                                        " imiss+dmiss: both", " 45.0\n", NULL};
+    expect_lines(text, LINES);
+    assert_null(strstr(text, "±"));
+    free(text);
+    json_t *object = what_if_json(&what_if);
+    const json_t *cost =
+        json_object_get(json_array_get(json_object_get(object, "costs"), 1), "cost");
+    assert_true(json_is_null(json_object_get(cost, "half_interval_95")));
+    assert_float_equal(json_real_value(json_object_get(cost, "percent")), 30, 1e-9);
+    json_decref(object);
+    what_if_free(&what_if);
+}
+
 static double nothing_costs(uint32_t set) {
     (void)set;
     return CYCLES;
@@ -161,8 +181,11 @@ static void all_pairs_are_in_the_object(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(costly_causes_are_told),      cmocka_unit_test(the_places_stand_below),
-        cmocka_unit_test(what_may_err_is_told),        cmocka_unit_test(nothing_is_said_of_nothing),
+        cmocka_unit_test(costly_causes_are_told),
+        cmocka_unit_test(the_places_stand_below),
+        cmocka_unit_test(what_may_err_is_told),
+        cmocka_unit_test(nothing_is_claimed_without_all_regions),
+        cmocka_unit_test(nothing_is_said_of_nothing),
         cmocka_unit_test(all_pairs_are_in_the_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,6 +202,24 @@ static bool goes_on(const struct thread_event *wait, const struct thread_event *
            found->asked_ns / TIMES <= wait->asked_ns + ROUNDING_NS;
 }
 
+/* Whether the thread waited in a call at that ticket for what the list does not tell. */
+static bool is_blocked(const struct thread_event_list *events, uint32_t thread, uint64_t ticket) {
+    if (thread >= events->thread_count)
+        return false;
+    size_t low = events->first[thread], high = events->first[thread + 1];
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (events->events[middle].entry < ticket)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == events->first[thread])
+        return false;
+    const struct thread_event *last = &events->events[low - 1];
+    return last->kind == THREAD_EVENT_BLOCK && !thread_event_slept(last) && last->exit > ticket;
+}
+
 /* Waits for events, from event `from` on up to the one that had one: what that was is told where
  * the thread read it. Events that are known already are the first `known` sleeps. */
 static bool add_vain_waits(struct polled_sleeps *sleeps, const struct thread_event_list *events,
@@ -209,6 +227,7 @@ static bool add_vain_waits(struct polled_sleeps *sleeps, const struct thread_eve
                            size_t known) {
     for (size_t i = from; i < found; i++)
         if (goes_on(&events->events[i], &events->events[found]) && !find(sleeps, known, i) &&
+            !is_blocked(events, order->writer, events->events[i].exit) &&
             !array_push(sleeps->sleeps, sleeps->capacity, sleeps->count,
                         ((struct polled_sleep){i, *order, true})))
             return false;

@@ -11,7 +11,8 @@
  * Likewise of a thread that waits for events with a time limit, again and again, until there is one
  * (a loop with a heartbeat), and reads then what another has written to a pipe or the like: that
  * ends the wait in which it is. Where it had no limit in the end, or one that is much longer, the
- * limits before were of timers, which have run out in any case. */
+ * limits before were of timers, which have run out in any case; and so where the writer did not
+ * work meanwhile, but waited in a call, perhaps for this thread. */
 #pragma once
 
 #include "trace/thread_event_list.h"

@@ -174,9 +174,16 @@ static void the_first_wait_is_like_the_others(void **state) {
     simulation_free(&simulation);
 }
 
-static struct thread_event *add_wait_for_wake(void) {
-    struct thread_event *wait = add_event(0, THREAD_EVENT_WAIT, 80);
-    wait->address = WORD;
+/* What thread 0 does before it writes. */
+enum before { WORKS, WAITS_FOR_WAKE, WAITS_FOR_INPUT };
+
+static struct thread_event *add_wait(enum before before) {
+    struct thread_event *wait =
+        add_event(0, before == WAITS_FOR_WAKE ? THREAD_EVENT_WAIT : THREAD_EVENT_BLOCK, 80);
+    if (before == WAITS_FOR_WAKE)
+        wait->address = WORD;
+    else
+        wait->cause = THREAD_CAUSE_INPUT;
     add_work(0, 80);
     return wait;
 }
@@ -191,15 +198,15 @@ static void add_wake(struct thread_event *wait) {
 }
 
 /* Thread 1 waits for events, five times in vain, then has one within a limit of `asked_ns`, and
- * reads what thread 0 wrote to it with the system call at its end. `wakes`: thread 0 waits before
- * that until thread 1 wakes it, behind its fifth wait. */
-static void run_heartbeats(uint64_t asked_ns, bool wakes) {
-    struct thread_event *wait_for_wake = NULL;
+ * reads what thread 0 wrote to it with the system call at its end. That may wait before it,
+ * until thread 1 wakes it behind its fifth wait, or there is input. */
+static void run_heartbeats(uint64_t asked_ns, enum before before) {
+    struct thread_event *waits = NULL;
     begin();
     add_event(0, THREAD_EVENT_CREATE, 20)->other = 1;
     add_work(0, 20);
-    if (wakes)
-        wait_for_wake = add_wait_for_wake();
+    if (before != WORKS)
+        waits = add_wait(before);
     add_work(0, 40);
     script_thread_end(&script, 0);
     for (unsigned i = 0; i <= SLEEPS; i++) {
@@ -208,15 +215,17 @@ static void run_heartbeats(uint64_t asked_ns, bool wakes) {
         wait->asked_ns = i < SLEEPS ? ASKED_NS : asked_ns;
         wait->result = i == SLEEPS;
         add_work(1, 1);
-        if (wakes && i + 1 == SLEEPS)
-            add_wake(wait_for_wake);
+        if (before == WAITS_FOR_WAKE && i + 1 == SLEEPS)
+            add_wake(waits);
     }
     struct thread_event *reads = add_event(1, THREAD_EVENT_BLOCK, 1);
     reads->cause = THREAD_CAUSE_INPUT;
     reads->asked_ns = THREAD_EVENT_FOREVER;
     reads->result = 8;
     reads->value = 0 + 1;
-    reads->address2 = wakes ? 140 * INSNS + 3 : 60 * INSNS + 2;
+    reads->address2 = before == WORKS ? 60 * INSNS + 2 : 140 * INSNS + 3;
+    if (before == WAITS_FOR_INPUT)
+        waits->exit = 2 * script.count;
     add_work(1, 1);
     script_thread_end(&script, 1);
     run(2, 0, false);
@@ -226,7 +235,7 @@ static void run_heartbeats(uint64_t asked_ns, bool wakes) {
 /* Here it is written in the first wait, which ends there, and the others do not begin. */
 static void a_message_ends_the_wait_for_it(void **state) {
     (void)state;
-    run_heartbeats(ASKED_NS, false);
+    run_heartbeats(ASKED_NS, WORKS);
     const struct together_thread *threads = simulation.together.threads;
     const uint64_t write = threads[0].end, ran = threads[1].cycles[THREAD_RUNNING];
     assert_int_equal(simulation.together.polls, SLEEPS - 1);
@@ -241,7 +250,7 @@ static void a_message_ends_the_wait_for_it(void **state) {
  * thread 1 goes on at once, and waits no more until it has woken thread 0. */
 static void who_is_to_write_waits_for_no_limit(void **state) {
     (void)state;
-    run_heartbeats(ASKED_NS, true);
+    run_heartbeats(ASKED_NS, WAITS_FOR_WAKE);
     const struct together_thread *threads = simulation.together.threads;
     assert_int_equal(simulation.together.polls, SLEEPS - 1);
     assert_true(slept() > 0 && slept() < sleep_cycles());
@@ -250,12 +259,21 @@ static void who_is_to_write_waits_for_no_limit(void **state) {
     simulation_free(&simulation);
 }
 
+/* Thread 0 waited itself when those limits ran out, perhaps for thread 1: they do so here. */
+static void the_writer_has_waited_too(void **state) {
+    (void)state;
+    run_heartbeats(ASKED_NS, WAITS_FOR_INPUT);
+    assert_int_equal(simulation.together.polls, 0);
+    assert_int_equal(slept(), SLEEPS * sleep_cycles());
+    simulation_free(&simulation);
+}
+
 /* It has no limit in the end, or a far longer one: the others were of timers. */
 static void limits_of_timers_run_out(void **state) {
     static const uint64_t asked_ns[] = {THREAD_EVENT_FOREVER, 50000000};
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        run_heartbeats(asked_ns[i], false);
+        run_heartbeats(asked_ns[i], WORKS);
         assert_int_equal(simulation.together.polls, 0);
         assert_int_equal(slept(), SLEEPS * sleep_cycles());
         simulation_free(&simulation);
@@ -302,6 +320,7 @@ int main(void) {
         cmocka_unit_test(the_first_wait_is_like_the_others),
         cmocka_unit_test(a_message_ends_the_wait_for_it),
         cmocka_unit_test(who_is_to_write_waits_for_no_limit),
+        cmocka_unit_test(the_writer_has_waited_too),
         cmocka_unit_test(limits_of_timers_run_out),
     };
     return cmocka_run_group_tests(tests, load_machine, remove_trace);

@@ -139,7 +139,8 @@ bool struct_map_build(const struct field_rows *rows, uint32_t insn_count, const 
         return true;
     map->field_of = malloc(((size_t)insn_count + 1) * sizeof *map->field_of);
     map->offset_of = malloc(((size_t)insn_count + 1) * sizeof *map->offset_of);
-    if (!map->field_of || !map->offset_of || !list_fields(chosen, map))
+    map->is_untyped = calloc((size_t)insn_count + 1, sizeof *map->is_untyped);
+    if (!map->field_of || !map->offset_of || !map->is_untyped || !list_fields(chosen, map))
         return error_set(error, "out of memory for the map of a struct");
     map->type = chosen->type;
     map->size = chosen->type_size;
@@ -150,6 +151,7 @@ bool struct_map_build(const struct field_rows *rows, uint32_t insn_count, const 
             rows->row_of[i] == FIELD_NONE ? NULL : &rows->rows[rows->row_of[i]];
         const bool is_its = row && is_of(row, chosen);
         map->field_of[i] = is_its ? field_at(map, row->offset) : FIELD_NONE;
+        map->is_untyped[i] = row && row->reason != ACCESS_KNOWN && row->reason != ACCESS_NONE;
         map->offset_of[i] = is_its && !row->is_element ? row->offset : UINT64_MAX;
     }
     return true;
@@ -159,6 +161,7 @@ void struct_map_free(struct struct_map *map) {
     free(map->fields);
     free(map->field_of);
     free(map->offset_of);
+    free(map->is_untyped);
     free(map->names);
     *map = (struct struct_map){.type = NULL};
 }

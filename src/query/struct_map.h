@@ -23,6 +23,7 @@ struct struct_map {
     uint32_t *field_of;  /* by static instruction: what it accesses; FIELD_NONE */
     uint64_t *offset_of; /* likewise: of the access in the struct; UINT64_MAX: an array's index in
                             it is not known */
+    bool *is_untyped;    /* likewise: it accesses memory, and of what type is not known */
     char *names;
 };
 

@@ -111,6 +111,15 @@ static size_t element_at(const struct element_layout *layout, uint64_t address) 
                                                                         : layout->count;
 }
 
+static bool may_have(const struct element_layout *layout, uint64_t address) {
+    const uint64_t bit = hash_number(address >> LINE_SHIFT) % FILTER_BITS;
+    return layout->filter[bit / 64] >> bit % 64 & 1;
+}
+
+bool element_layout_has(const struct element_layout *layout, uint64_t address) {
+    return may_have(layout, address) && element_at(layout, address) < layout->count;
+}
+
 static uint64_t moved_to(const struct element_layout *layout, uint64_t address) {
     const size_t element = element_at(layout, address);
     if (element == layout->count)
@@ -131,9 +140,7 @@ void element_layout_apply(const struct element_layout *layout, uint32_t process,
     memcpy(moved, accesses, count * sizeof *moved);
     if (process != layout->process)
         return;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t bit = hash_number(accesses[i].address >> LINE_SHIFT) % FILTER_BITS;
-        if (layout->filter[bit / 64] >> bit % 64 & 1)
+    for (size_t i = 0; i < count; i++)
+        if (may_have(layout, accesses[i].address))
             moved[i].address = moved_to(layout, accesses[i].address);
-    }
 }

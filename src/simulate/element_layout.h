@@ -47,6 +47,9 @@ bool element_layout_place(struct element_layout *layout, bool split, uint64_t ho
                           uint64_t cold_size);
 void element_layout_free(struct element_layout *layout);
 
+/* Once placed: whether an address lies in an element. */
+bool element_layout_has(const struct element_layout *layout, uint64_t address);
+
 /* Copies accesses of a process, those to elements moved. */
 void element_layout_apply(const struct element_layout *layout, uint32_t process,
                           const struct memory_access *accesses, size_t count,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulate/element_layout.h"
 #include "util/hash_index.h"
 #include "util/order.h"
 
@@ -171,7 +172,7 @@ bool struct_elements_find(struct watch *watch, const char *file, const struct st
                           uint64_t instructions, struct struct_elements *elements,
                           struct error *error) {
     struct reading reading = {.map = map, .elements = elements};
-    *elements = (struct struct_elements){.bases = NULL};
+    *elements = (struct struct_elements){.untyped = UINT64_MAX};
     struct trace *trace = trace_open(file, error);
     if (!trace)
         return false;
@@ -189,6 +190,53 @@ bool struct_elements_find(struct watch *watch, const char *file, const struct st
     free(reading.slots);
     free(reading.visits);
     return good;
+}
+
+/* ---- accesses without a type ---- */
+
+static uint64_t untyped_in(const struct trace_batch *batch, const struct struct_map *map,
+                           const struct element_layout *layout) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < batch->insn_count && batch->process == layout->process; i++) {
+        const struct dynamic_insn *insn = &batch->insns[i];
+        if (!insn->memory_count || insn->insn >= map->insn_count || !map->is_untyped[insn->insn])
+            continue;
+        const struct memory_access *first =
+            &batch->accesses[insn->memory - (uint32_t)batch->first_access];
+        for (uint32_t k = 0; k < insn->memory_count; k++)
+            count += element_layout_has(layout, first[k].address);
+    }
+    return count;
+}
+
+bool struct_elements_count_untyped(struct watch *watch, const char *file,
+                                   const struct struct_map *map, uint64_t instructions,
+                                   struct struct_elements *elements, struct error *error) {
+    struct element_layout layout = {.bases = elements->bases,
+                                    .count = elements->count,
+                                    .size = map->size,
+                                    .process = elements->process};
+    struct trace_batch batch;
+    uint64_t count = 0, done = 0;
+    int status = -1;
+    struct trace *trace = trace_open(file, error);
+    if (!trace)
+        return false;
+    watch_begin(watch, "looking at its elements", "instructions", instructions);
+    if (!element_layout_place(&layout, false, 0, 0))
+        error_set(error, "out of memory for the elements of a struct");
+    else
+        while ((status = trace_next(trace, &batch, error)) > 0 && !watch->signal) {
+            count += untyped_in(&batch, map, &layout);
+            done += batch.insn_count;
+            watch_progress(watch, done);
+        }
+    watch_end(watch);
+    if (status == 0)
+        elements->untyped = count;
+    element_layout_free(&layout);
+    trace_close(trace);
+    return status >= 0;
 }
 
 void struct_elements_free(struct struct_elements *elements) {

@@ -17,6 +17,9 @@ struct struct_elements {
     uint64_t overlapping;
     bool too_many;
 
+    uint64_t untyped; /* accesses to them of which no type is known, so that they are of no field;
+                         UINT64_MAX: not counted */
+
     uint64_t visits;      /* of elements: accesses to one that follow within so many instructions */
     uint64_t *touched;    /* visits that accessed a field, by field */
     uint64_t *together;   /* that accessed both, by field and field */
@@ -28,4 +31,8 @@ struct struct_elements {
 bool struct_elements_find(struct watch *watch, const char *file, const struct struct_map *map,
                           uint64_t instructions, struct struct_elements *elements,
                           struct error *error);
+/* Reads it once more, for `untyped`. */
+bool struct_elements_count_untyped(struct watch *watch, const char *file,
+                                   const struct struct_map *map, uint64_t instructions,
+                                   struct struct_elements *elements, struct error *error);
 void struct_elements_free(struct struct_elements *elements);

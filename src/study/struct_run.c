@@ -146,6 +146,10 @@ bool struct_run_go(struct struct_run *run, struct error *error) {
     if (!struct_elements_find(run->watch, run->file, &run->map, run->simulation->executed,
                               &run->elements, error))
         return false;
+    if (!run->least && run->elements.count && !run->watch->signal &&
+        !struct_elements_count_untyped(run->watch, run->file, &run->map, run->simulation->executed,
+                                       &run->elements, error))
+        return false;
     run->interrupted = run->watch->signal;
     return run->interrupted || run->has_threads || !run->elements.count || try_remedies(run, error);
 }

@@ -82,6 +82,41 @@ split = next(remedy for remedy in struct["remedies"] if remedy["kind"] == "split
 assert "next" in split["hot"] and "name[]" not in split["hot"], split
 PROGRAM
 check "a struct's map has all fields, and remedies" python3 -S map.py
+
+# Each element is written once, where the compiler may go by what malloc() returned, whose type is
+# not known, and read once through a pointer that has one: no access is left out without a word.
+cat >blocks.c <<'PROGRAM'
+#include <stdlib.h>
+struct record {
+    long key, rest[7];
+};
+struct record *records;
+__attribute__((noinline)) static long sum(int count) {
+    long all = 0;
+    for (int i = 0; i < count; i++)
+        all += records[i].key;
+    return all;
+}
+int main(void) {
+    records = malloc(300 * sizeof *records);
+    for (int i = 0; i < 300; i++)
+        records[i].key = i;
+    return sum(300) == 0;
+}
+PROGRAM
+cc -O2 -g -static -fno-tree-vectorize -fno-unroll-loops -o blocks blocks.c || exit 1
+untyped() {
+    run sim --fields=record --json -o blocks.json -- ./blocks && run sim --fields=record -o blocks.txt -- ./blocks &&
+        python3 -S - <<'PROGRAM'
+import json
+struct = json.load(open("blocks.json"))["struct"]
+key = struct["fields"][0]["executions"]
+assert key >= 300 and key + struct["untyped"] == 600, struct
+said = [line for line in open("blocks.txt") if "count for no field" in line]
+assert len(said) == (struct["untyped"] > 0) and all(line.startswith(f'{struct["untyped"]} more ') for line in said), said
+PROGRAM
+}
+check "accesses to elements without a type are told" untyped
 run sim --fields=node -o map.txt -- ./ring 2>why || cat why
 check "as text, with what is never touched" grep -qE ' 0 +48 +never .* name' map.txt
 check "and what it would save" grep -q ' % split: next' map.txt

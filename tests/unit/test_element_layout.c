@@ -71,6 +71,8 @@ static void split_elements_of_an_array_are_dense(void **unused) {
     assert_int_equal(moved(&layout, 4136 + 32), hot + 16 + 8);
     assert_int_equal(moved(&layout, 4216), hot + 3 * 16);
     assert_int_equal(moved(&layout, 4216 + 28), rest + 3 * 24 + 20);
+    assert_true(element_layout_has(&layout, 4136) && element_layout_has(&layout, 4255));
+    assert_false(element_layout_has(&layout, 4095) || element_layout_has(&layout, 4256));
     const struct memory_access other = {.address = 4136, .size_bytes = 8};
     struct memory_access to;
     element_layout_apply(&layout, 1, &other, 1, &to); /* another process's */

@@ -55,12 +55,13 @@ static json_t *remedies_of(const struct struct_run *run) {
 json_t *struct_json(const struct struct_run *run) {
     if (!run->map.type)
         return json_null();
-    return json_pack("{s:o, s:I, s:I, s:I, s:i, s:f, s:f, s:f, s:o, s:o}", "type",
-                     json_text(run->map.type), "size", (json_int_t)run->map.size, "elements",
-                     (json_int_t)run->elements.count, "overlapping",
-                     (json_int_t)run->elements.overlapping, "line_offset",
-                     (int)run->elements.line_offset, "line_share", run->elements.line_share,
-                     "cycles", (double)run->map.units / CYCLE_UNITS, "miss_cycles",
-                     (double)run->map.miss_units / CYCLE_UNITS, "fields", fields_of(run),
-                     "remedies", remedies_of(run));
+    return json_pack(
+        "{s:o, s:I, s:I, s:I, s:o, s:i, s:f, s:f, s:f, s:o, s:o}", "type", json_text(run->map.type),
+        "size", (json_int_t)run->map.size, "elements", (json_int_t)run->elements.count,
+        "overlapping", (json_int_t)run->elements.overlapping, "untyped",
+        run->elements.untyped == UINT64_MAX ? json_null() : json_count(run->elements.untyped),
+        "line_offset", (int)run->elements.line_offset, "line_share", run->elements.line_share,
+        "cycles", (double)run->map.units / CYCLE_UNITS, "miss_cycles",
+        (double)run->map.miss_units / CYCLE_UNITS, "fields", fields_of(run), "remedies",
+        remedies_of(run));
 }

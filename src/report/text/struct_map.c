@@ -83,6 +83,11 @@ static void print_elements(const struct struct_run *run, const struct page *page
                    "%s elements, which begin at different places of a line; the lines are those of "
                    "one at its beginning",
                    text_count(elements->count).s);
+    if (elements->untyped && elements->untyped != UINT64_MAX)
+        page_print(page,
+                   "%s more accesses to them count for no field: of what type they are is not "
+                   "known (--by field has the reasons)",
+                   text_count(elements->untyped).s);
     if (elements->too_many)
         page_print(page, "there are more, which were not looked at");
     if (elements->overlapping)

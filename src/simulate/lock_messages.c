@@ -6,16 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulate/lock_counters.h"
 #include "simulate/selection.h"
 #include "util/array.h"
 #include "util/random.h"
 
 enum {
-    WORDS = 1 << 20,           /* at most, that are remembered */
-    FEW_SLOTS = 1 << 12,       /* of the table, at first */
-    MOST_MESSAGES = 1 << 22,   /* of a process */
-    WRITERS = 8,               /* that one section waits for */
-    MOST_ACCESS_WORDS = 1 << 9 /* of one access */
+    WORDS = 1 << 20,            /* at most, that are remembered */
+    FEW_SLOTS = 1 << 12,        /* of the table, at first */
+    MOST_MESSAGES = 1 << 22,    /* of a process */
+    MOST_ACCESS_WORDS = 1 << 9, /* of one access */
+    MOST_COUNTER_BYTES = 8
 };
 
 struct word {
@@ -24,8 +25,10 @@ struct word {
     uint32_t written; /* the section of the last write, or of who read the message */
     uint64_t place;   /* instructions of the writer, or of who read the message, up to that one */
     uint32_t thread;
-    enum { WORD_FREE, WORD_WRITTEN, WORD_READ } state;
+    uint8_t state; /* enum word_state */
+    bool counted;  /* a counter has been written there */
 };
+enum word_state { WORD_FREE, WORD_WRITTEN, WORD_READ };
 
 struct replay {
     struct chip_run *chip;
@@ -33,18 +36,16 @@ struct replay {
     size_t slots;
     uint32_t word_count;
     bool out_of_memory;
+    struct lock_counters *counters;
     uint32_t sections;
     size_t messages;
     bool *passed; /* by event of the list */
     struct replayed {
         struct guest guest;
-        uint64_t begin;
-        uint32_t section; /* under way; 0: none */
-        uint32_t source_count;
-        struct trace_order sources[WRITERS]; /* of it; `written` as the guest counts */
-        size_t capacity;                     /* of its guest's messages */
-        struct trace_order order;            /* that it waits for; `written` 0: none */
-        size_t waits_for;                    /* event; SIZE_MAX: none */
+        struct lock_section section;
+        size_t capacity;          /* of its guest's messages */
+        struct trace_order order; /* that it waits for; `written` 0: none */
+        size_t waits_for;         /* event; SIZE_MAX: none */
         bool opened, ended;
     } * threads;
 };
@@ -89,74 +90,84 @@ static struct word *word_at(struct replay *replay, uint64_t key) {
     return word;
 }
 
-/* The section of the thread is bound to what another has done. */
-static void bind(struct replayed *thread, const struct word *word) {
-    for (uint32_t i = 0; i < thread->source_count; i++)
-        if (thread->sources[i].writer == word->thread) {
-            if (thread->sources[i].written < word->place)
-                thread->sources[i].written = word->place;
-            return;
-        }
-    if (thread->source_count < WRITERS)
-        thread->sources[thread->source_count++] = (struct trace_order){
-            .reader = thread->begin, .writer = word->thread, .written = word->place};
-}
-
 /* A section waits at its beginning. So it is not bound to what was written in one that began later,
  * under another lock, while it lasted: that may need what this one does first. */
-static void touch(struct replayed *thread, struct word *word, bool store, uint64_t place) {
-    const bool other = word->thread != thread->guest.thread;
+static void touch(struct lock_section *section, struct word *word, bool store, uint64_t place) {
+    const bool other = word->thread != section->thread;
     if (!store) {
-        word->section = thread->section;
-        if (word->state != WORD_WRITTEN || !other || word->written > thread->section)
+        word->section = section->number;
+        if (word->state != WORD_WRITTEN || !other || word->written > section->number)
             return;
-        bind(thread, word);
+        lock_section_bind(section, word->thread, word->place);
         word->state = WORD_READ;
-        word->written = thread->section;
-    } else if (word->section == thread->section) {
+        word->written = section->number;
+    } else if (word->section == section->number) {
         word->state = WORD_FREE; /* it depends on what it was */
         return;
     } else {
-        if (word->state == WORD_READ && other && word->written <= thread->section)
-            bind(thread, word);
+        if (word->state == WORD_READ && other && word->written <= section->number)
+            lock_section_bind(section, word->thread, word->place);
         word->state = WORD_WRITTEN;
-        word->written = thread->section;
+        word->written = section->number;
     }
-    word->thread = thread->guest.thread;
+    word->thread = section->thread;
     word->place = place;
 }
 
-/* `place`: instructions of the thread up to and with the one whose accesses these are. */
-static void touch_all(struct replay *replay, struct replayed *thread,
-                      const struct memory_access *accesses, uint32_t access_count, uint64_t place) {
-    for (uint32_t i = 0; i < access_count; i++) {
-        const struct memory_access *access = &accesses[i];
-        const uint64_t first = access->address / 8;
-        uint64_t count = (access->address + access->size_bytes - 1) / 8 - first + 1;
-        if (count > MOST_ACCESS_WORDS)
-            count = MOST_ACCESS_WORDS;
-        for (uint64_t k = 0; k < count; k++) {
-            struct word *word = word_at(replay, first + k + 1);
-            if (word)
-                touch(thread, word, access->is_store, place);
-        }
+/* `place`: instructions of the thread up to and with the one whose access this is. */
+static void touch_all(struct replay *replay, struct lock_section *section,
+                      const struct memory_access *access, uint32_t insn, uint64_t place) {
+    const uint64_t first = access->address / 8;
+    uint64_t count = (access->address + access->size_bytes - 1) / 8 - first + 1;
+    bool counted = false, depends = false;
+    if (count > MOST_ACCESS_WORDS)
+        count = MOST_ACCESS_WORDS;
+    for (uint64_t k = 0; k < count; k++) {
+        struct word *word = word_at(replay, first + k + 1);
+        if (!word)
+            continue;
+        depends |= word->section == section->number;
+        touch(section, word, access->is_store, place);
+        if (access->is_store && depends)
+            word->counted = true;
+        counted |= word->counted;
     }
+    if (access->size_bytes > MOST_COUNTER_BYTES)
+        return;
+    if (!access->is_store)
+        lock_counters_read(replay->counters, section, access->address, counted, insn);
+    else if (counted)
+        lock_counters_write(replay->counters, section, access->address, depends, place);
+}
+
+/* An instruction of a section, with its accesses. */
+static void take_insn(struct replay *replay, struct lock_section *section,
+                      const struct trace_batch *piece, uint32_t number, uint64_t place) {
+    const struct dynamic_insn *insn = &piece->insns[number];
+    const struct memory_access *accesses =
+        &piece->accesses[insn->memory - (uint32_t)piece->first_access];
+    lock_counters_begin(replay->counters, section, insn->insn);
+    for (uint32_t i = 0; i < insn->memory_count; i++)
+        if (!accesses[i].is_store)
+            touch_all(replay, section, &accesses[i], insn->insn, place);
+    lock_counters_compute(replay->counters, section, insn->insn);
+    for (uint32_t i = 0; i < insn->memory_count; i++)
+        if (accesses[i].is_store)
+            touch_all(replay, section, &accesses[i], insn->insn, place);
 }
 
 /* ---- sections ---- */
 
-static void begin_section(struct replay *replay, struct replayed *thread) {
-    thread->section = ++replay->sections;
-    thread->begin = guest_input_position(&thread->guest.input);
-    thread->source_count = 0;
-}
-
-static bool end_section(struct replay *replay, struct replayed *thread, struct error *error) {
+/* `waits`: at a condition. */
+static bool end_section(struct replay *replay, struct replayed *thread, bool waits,
+                        struct error *error) {
     struct guest *guest = &replay->chip->guests[thread->guest.thread];
-    thread->section = 0;
-    for (uint32_t i = 0; i < thread->source_count && replay->messages < MOST_MESSAGES; i++) {
+    struct lock_section *section = &thread->section;
+    lock_counters_end(replay->counters, section, waits);
+    section->number = 0;
+    for (uint32_t i = 0; i < section->source_count && replay->messages < MOST_MESSAGES; i++) {
         if (!array_push(guest->messages, thread->capacity, guest->message_count,
-                        thread->sources[i]))
+                        section->sources[i]))
             return error_set(error, "out of memory for what threads hand to each other");
         replay->messages++;
     }
@@ -166,10 +177,13 @@ static bool end_section(struct replay *replay, struct replayed *thread, struct e
 static bool act(struct replay *replay, struct replayed *thread, const struct guest_action *action,
                 struct error *error) {
     struct guest *guest = &thread->guest;
+    const bool waits = action->what == DO_GIVE && guest->routine == ENTRY_CONDITION;
     guest_note_action(guest, action);
-    if (guest->held_count && !thread->section)
-        begin_section(replay, thread);
-    return guest->held_count || !thread->section || end_section(replay, thread, error);
+    if (guest->held_count && !thread->section.number)
+        lock_section_begin(&thread->section, ++replay->sections,
+                           guest_input_position(&guest->input));
+    return guest->held_count || !thread->section.number ||
+           end_section(replay, thread, waits, error);
 }
 
 /* ---- threads ---- */
@@ -217,11 +231,8 @@ static uint32_t plain_insns(const struct replay *replay, const struct guest *gue
 /* Of a section, outside of routines of locks: `first` instructions of the thread are before. */
 static void take_plain(struct replay *replay, struct replayed *thread,
                        const struct trace_batch *piece, uint32_t count, uint64_t first) {
-    for (uint32_t i = 0; i < count; i++) {
-        const struct dynamic_insn *insn = &piece->insns[i];
-        touch_all(replay, thread, &piece->accesses[insn->memory - (uint32_t)piece->first_access],
-                  insn->memory_count, first + i + 1);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        take_insn(replay, &thread->section, piece, i, first + i + 1);
 }
 
 /* Up to and with the next that does something with a lock, which may also end a section. */
@@ -229,21 +240,20 @@ static bool take_looking(struct replay *replay, struct replayed *thread,
                          const struct trace_batch *piece, struct error *error) {
     struct guest *guest = &thread->guest;
     struct guest_action action = {.what = DO_NOTHING};
-    const bool within = thread->section;
+    const bool within = thread->section.number;
     const uint32_t count = guest_look(replay->chip, guest, piece, &action, error);
     if (count == UINT32_MAX)
         return false;
     guest_input_give_back(&guest->input, piece->insn_count - count);
     if (within && !guest->routine && count)
-        touch_all(replay, thread, piece->accesses, piece->access_count,
-                  guest_input_position(&guest->input));
+        take_insn(replay, &thread->section, piece, 0, guest_input_position(&guest->input));
     return action.what == DO_NOTHING || act(replay, thread, &action, error);
 }
 
 /* Of a section, one by one what may belong to a routine of a lock. */
 static bool take_insns(struct replay *replay, struct replayed *thread,
                        const struct trace_batch *piece, struct error *error) {
-    if (!thread->section)
+    if (!thread->section.number)
         return take_looking(replay, thread, piece, error);
     struct guest_input *input = &thread->guest.input;
     const uint64_t first = guest_input_position(input) - piece->insn_count;
@@ -287,7 +297,7 @@ static bool go_on(struct replay *replay, struct replayed *thread, struct error *
         case GUEST_END:
             thread->ended = true;
             guest_input_close(&guest->input);
-            return !thread->section || end_section(replay, thread, error);
+            return !thread->section.number || end_section(replay, thread, false, error);
         }
         if ((thread->order.written || thread->waits_for != SIZE_MAX) && may_go_on(replay, thread)) {
             thread->order.written = 0;
@@ -302,11 +312,13 @@ static bool start_threads(struct replay *replay, struct error *error) {
     const struct thread_event_list *events = &chip->events;
     replay->threads = calloc((size_t)chip->thread_count + 1, sizeof *replay->threads);
     replay->passed = calloc(events->count + 1, sizeof *replay->passed);
-    if (!replay->threads || !grow(replay) || !replay->passed)
+    replay->counters = lock_counters_new(trace_code(chip->run->trace));
+    if (!replay->threads || !grow(replay) || !replay->passed || !replay->counters)
         return error_set(error, "out of memory for what threads hand to each other");
     for (uint32_t i = 0; i < chip->thread_count; i++) {
         struct replayed *thread = &replay->threads[i];
         thread->guest = (struct guest){.thread = i, .routine_call = UINT32_MAX};
+        thread->section.thread = i;
         thread->ended = chip->process_of[i] != chip->process;
         thread->waits_for = SIZE_MAX;
         if (i < events->thread_count && events->threads[i].creator != THREAD_EVENT_NO_THREAD)
@@ -354,12 +366,13 @@ bool lock_messages_find(struct chip_run *chip, struct error *error) {
         return true;
     struct replay replay = {.chip = chip};
     const bool good = start_threads(&replay, error) && replay_all(&replay, error) &&
-                      (!replay.out_of_memory ||
+                      ((!replay.out_of_memory && !lock_counters_failed(replay.counters)) ||
                        error_set(error, "out of memory for what threads hand to each other"));
     for (uint32_t i = 0; replay.threads && i < chip->thread_count; i++)
         guest_input_close(&replay.threads[i].guest.input);
     chip->result->handed += replay.messages;
     free(replay.threads);
+    lock_counters_free(replay.counters);
     free(replay.words);
     free(replay.passed);
     lock_table_free(&chip->locks);

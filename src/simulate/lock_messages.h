@@ -4,7 +4,8 @@
  *
  * A message is a word that a thread wrote while it had a lock, without reading it first, and that
  * another read while it had one: an item in a queue, a flag. Words that are read and then written,
- * such as counters, are none: they would bind the order of a lock to the captured one for nothing.
+ * such as counters, are none: they would bind the order of a lock to the captured one for nothing,
+ * but where a thread does something by what it has counted (lock_counters.h).
  * A thread that takes a lock to read a message waits for who writes it; one that takes it to write
  * the next message to the same word waits for who reads the one before. */
 #pragma once

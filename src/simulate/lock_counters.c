@@ -71,6 +71,26 @@ void lock_section_bind(struct lock_section *section, uint32_t writer, uint64_t w
             (struct trace_order){.reader = section->begin, .writer = writer, .written = written};
 }
 
+bool lock_section_knows(const struct lock_section *section, uint32_t writer, uint64_t written) {
+    const uint32_t count =
+        section->known_count < SECTION_SOURCES ? section->known_count : SECTION_SOURCES;
+    return any_where(i, count,
+                     section->known[i].writer == writer && section->known[i].written >= written);
+}
+
+void lock_section_end(struct lock_section *section) {
+    section->number = 0;
+    for (uint32_t i = 0; i < section->source_count; i++) {
+        const struct trace_order *source = &section->sources[i];
+        uint32_t at =
+            section->known_count < SECTION_SOURCES ? section->known_count : SECTION_SOURCES;
+        at = (uint32_t)index_where(n, at, section->known[n].writer == source->writer);
+        if (at == section->known_count || at == SECTION_SOURCES)
+            at = section->known_count++ % SECTION_SOURCES;
+        section->known[at] = *source;
+    }
+}
+
 /* A section waits at its beginning. So it is not bound to what was written in one that began later,
  * under another lock, while it lasted: that may need what this one does first. */
 static bool may_bind(const struct lock_section *section, const struct place *place) {

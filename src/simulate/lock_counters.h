@@ -33,6 +33,9 @@ struct lock_section {
     uint32_t source_count;
     struct trace_order sources[SECTION_SOURCES]; /* that it waits for; `written` as guests count */
 
+    uint32_t known_count;
+    struct trace_order known[SECTION_SOURCES]; /* that sections before it have waited for */
+
     uint32_t look_count;
     struct counter_look {
         uint64_t address;
@@ -57,6 +60,9 @@ struct lock_section {
 void lock_section_begin(struct lock_section *section, uint32_t number, uint64_t begin);
 /* It waits for what another thread has done up to there. */
 void lock_section_bind(struct lock_section *section, uint32_t writer, uint64_t written);
+/* Whether the thread has waited for that before. */
+bool lock_section_knows(const struct lock_section *section, uint32_t writer, uint64_t written);
+void lock_section_end(struct lock_section *section);
 
 struct lock_counters;
 /* `code` of the whole trace. NULL: no memory. */

@@ -20,13 +20,15 @@ enum {
 };
 
 struct word {
-    uint64_t key;     /* address / 8 + 1; 0: none */
-    uint32_t section; /* of the last read, numbered over all threads */
-    uint32_t written; /* the section of the last write, or of who read the message */
-    uint64_t place;   /* instructions of the writer, or of who read the message, up to that one */
-    uint32_t thread;
-    uint8_t state; /* enum word_state */
-    bool counted;  /* a counter has been written there */
+    uint64_t key; /* address / 8 + 1; 0: none */
+    struct deed {
+        uint64_t place; /* instructions of its thread up to and with that one */
+        uint32_t thread;
+        uint32_t section; /* numbered over all threads */
+    } write, read;        /* the last message, and its first reading by another */
+    uint32_t section;     /* of the last reading of all */
+    uint8_t state;        /* enum word_state */
+    bool counted;         /* a counter has been written there */
 };
 enum word_state { WORD_FREE, WORD_WRITTEN, WORD_READ };
 
@@ -92,26 +94,31 @@ static struct word *word_at(struct replay *replay, uint64_t key) {
 
 /* A section waits at its beginning. So it is not bound to what was written in one that began later,
  * under another lock, while it lasted: that may need what this one does first. */
+static bool may_bind(const struct lock_section *section, const struct deed *deed) {
+    return deed->thread != section->thread && deed->section <= section->number;
+}
+
 static void touch(struct lock_section *section, struct word *word, bool store, uint64_t place) {
-    const bool other = word->thread != section->thread;
+    const struct deed deed = {
+        .place = place, .thread = section->thread, .section = section->number};
     if (!store) {
         word->section = section->number;
-        if (word->state != WORD_WRITTEN || !other || word->written > section->number)
+        if (word->state == WORD_FREE || !may_bind(section, &word->write))
             return;
-        lock_section_bind(section, word->thread, word->place);
+        if (word->state == WORD_WRITTEN)
+            word->read = deed;
+        else if (lock_section_knows(section, word->write.thread, word->write.place))
+            return;
+        lock_section_bind(section, word->write.thread, word->write.place);
         word->state = WORD_READ;
-        word->written = section->number;
     } else if (word->section == section->number) {
         word->state = WORD_FREE; /* it depends on what it was */
-        return;
     } else {
-        if (word->state == WORD_READ && other && word->written <= section->number)
-            lock_section_bind(section, word->thread, word->place);
+        if (word->state == WORD_READ && may_bind(section, &word->read))
+            lock_section_bind(section, word->read.thread, word->read.place);
         word->state = WORD_WRITTEN;
-        word->written = section->number;
+        word->write = deed;
     }
-    word->thread = section->thread;
-    word->place = place;
 }
 
 /* `place`: instructions of the thread up to and with the one whose access this is. */
@@ -164,7 +171,7 @@ static bool end_section(struct replay *replay, struct replayed *thread, bool wai
     struct guest *guest = &replay->chip->guests[thread->guest.thread];
     struct lock_section *section = &thread->section;
     lock_counters_end(replay->counters, section, waits);
-    section->number = 0;
+    lock_section_end(section);
     for (uint32_t i = 0; i < section->source_count && replay->messages < MOST_MESSAGES; i++) {
         if (!array_push(guest->messages, thread->capacity, guest->message_count,
                         section->sources[i]))

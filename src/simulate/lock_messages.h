@@ -7,7 +7,7 @@
  * such as counters, are none: they would bind the order of a lock to the captured one for nothing,
  * but where a thread does something by what it has counted (lock_counters.h).
  * A thread that takes a lock to read a message waits for who writes it; one that takes it to write
- * the next message to the same word waits for who reads the one before. */
+ * the next message to the same word waits for who reads the one before first. */
 #pragma once
 
 #include "simulate/together_state.h"

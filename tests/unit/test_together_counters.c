@@ -1,5 +1,5 @@
-/* Hand-made threads on one chip that count under a lock, and do something by what they have
- * counted. The lock itself binds nobody: the first to come has it. */
+/* Hand-made threads on one chip that count under a lock, or leave a word there, and do something by
+ * what they read. The lock itself binds nobody: the first to come has it. */
 #include "together_library.h"
 
 enum { COUNTER = 0xb000, NOBODY = 1000 };
@@ -251,6 +251,25 @@ static void sums_bind_nobody(void **state) {
     }
 }
 
+/* What thread 1 writes, once, the other two read, each twice. Both wait for it where they read it
+ * first. */
+static void all_readers_wait_for_what_is_written(void **state) {
+    (void)state;
+    begin();
+    if (!add_counter_code())
+        skip();
+    add_work(1, 4000);
+    add_one(1, NOBODY, SET);
+    for (unsigned round = 0; round < 2; round++)
+        for (uint32_t i = 0; i <= 2; i += 2)
+            add_one(i, 1, LOOK_FEW);
+    end_and_run(3, 2);
+    for (uint32_t i = 0; i <= 2; i += 2)
+        assert_true(thread_of(i)->cycles[THREAD_WAITING] >
+                    thread_of(1)->cycles[THREAD_RUNNING] / 2);
+    simulation_free(&simulation);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_latch_opens_when_all_have_come),
@@ -260,6 +279,7 @@ int main(void) {
         cmocka_unit_test(what_was_there_is_not_waited_for),
         cmocka_unit_test(work_is_dealt_out_in_simulated_time),
         cmocka_unit_test(sums_bind_nobody),
+        cmocka_unit_test(all_readers_wait_for_what_is_written),
     };
     return cmocka_run_group_tests(tests, load_machine, remove_trace);
 }

@@ -297,8 +297,12 @@ static bool is_among(unsigned __int128 registers, uint8_t reg) {
 
 static void compute(struct counter_look *look, const struct uop *uop) {
     bool depends = uop->operation == OP_LOAD && look->fresh;
-    for (uint32_t i = 0; i < uop->source_count; i++)
-        depends |= is_among(look->registers, uop->source[i]);
+    for (uint32_t i = 0; i < uop->source_count; i++) {
+        const bool source = is_among(look->registers, uop->source[i]);
+        depends |= source;
+        look->indexes |= source && (uop->operation == OP_LOAD ||
+                                    (uop->operation == OP_STORE && uop->source[i] != uop->data));
+    }
     look->stores |= uop->operation == OP_STORE && is_among(look->registers, uop->data);
     for (uint32_t i = 0; i < uop->destination_count; i++) {
         const unsigned __int128 bit = (unsigned __int128)1 << uop->destination[i] % 128;
@@ -390,8 +394,8 @@ static enum bound bound_to(const struct lock_section *section, const struct coun
         return look->turned ? BOUND_TO_COUNTS : BOUND_TO_NONE;
     if (look->waited || any_where(i, section->guard_count, section->guards[i] == look->counter))
         return BOUND_TO_ALL;
-    return look->outcome == NO_OUTCOME || look->first || look->turned ? BOUND_TO_COUNTS
-                                                                      : BOUND_TO_NONE;
+    const bool unknown = look->outcome == NO_OUTCOME && !look->indexes;
+    return unknown || look->first || look->turned ? BOUND_TO_COUNTS : BOUND_TO_NONE;
 }
 
 /* To who has written what the section read besides, it is bound by that: who takes an item out of a

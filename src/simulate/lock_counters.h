@@ -4,9 +4,9 @@
  *
  * - It writes nothing that depends on what it read, like who looks whether all have come. It waits
  *   for the last count of each other thread if the conditional branch that depends on what it read
- *   goes another way than the last time, or is new, or no branch of the section depends on it, so
- *   that it is not known what comes of it. If some thread has gone from this branch to wait at a
- *   condition, or this one has for this word, it does so every time.
+ *   goes another way than the last time, or is new, or no branch of the section depends on it, nor
+ *   an address, so that it is not known what comes of it. If some thread has gone from this branch
+ * to wait at a condition, or this one has for this word, it does so every time.
  * - It counts, and then branches by that, like the last of those that come. It waits for the same
  *   if the branch goes another way than the last time.
  * - It branches by what it read, and then counts: it takes something. Counts before which there is
@@ -46,6 +46,7 @@ struct lock_section {
         unsigned __int128 registers; /* that hold what depends on it, by number */
         bool fresh;                  /* the instruction that reads is under way */
         bool stores;                 /* the one under way stores what depends on it */
+        bool indexes;                /* what depends on it is part of an address */
         bool at_branch;              /* the last one was a branch that depends on it, the first */
         bool first, turned; /* the branch was new, or went another way than the last time */
         bool waited;        /* a thread has waited at a condition after the branch */

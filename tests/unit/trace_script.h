@@ -21,7 +21,7 @@ struct script {
     struct item items[SCRIPT_MAX];
     size_t count, at;
     uint32_t blocks[8];      /* next block number per process */
-    uint32_t sizes[8][16];   /* instructions per process and block */
+    uint32_t sizes[8][32];   /* instructions per process and block */
     uint64_t first_insn[64]; /* per thread */
 };
 
@@ -69,7 +69,7 @@ static inline uint32_t script_block(struct script *script, uint32_t process, uin
                                                              .insn_count = insn_count,
                                                              .size = size,
                                                              .bytes = (const uint8_t *)bytes};
-    script->sizes[process][script->blocks[process] % 16] = insn_count;
+    script->sizes[process][script->blocks[process] % 32] = insn_count;
     return script->blocks[process]++;
 }
 
@@ -79,7 +79,7 @@ static inline void script_data(struct script *script, uint32_t thread, const uin
     uint64_t insn_count = 0;
     for (uint32_t i = 0; i < count; i++)
         if (event_kind(events[i]) == EVENT_BLOCK)
-            insn_count += script->sizes[0][events[i] % 16];
+            insn_count += script->sizes[0][events[i] % 32];
     script_add(script, ITEM_DATA)->data =
         (struct item_data){.thread = thread,
                            .ticket = script->count,

@@ -392,7 +392,7 @@ static enum bound bound_to(const struct lock_section *section, const struct coun
         return BOUND_TO_NONE;
     if (look->written || look->own)
         return look->turned ? BOUND_TO_COUNTS : BOUND_TO_NONE;
-    if (look->waited || any_where(i, section->guard_count, section->guards[i] == look->counter))
+    if (look->waited || (section->woken && look->outcome != NO_OUTCOME))
         return BOUND_TO_ALL;
     const bool unknown = look->outcome == NO_OUTCOME && !look->indexes;
     return unknown || look->first || look->turned ? BOUND_TO_COUNTS : BOUND_TO_NONE;
@@ -415,14 +415,12 @@ static void bind_look(struct lock_counters *counters, struct lock_section *secti
 }
 
 /* What it branched by before it went to wait is what it waits for. */
-static void note_wait(struct lock_counters *counters, struct lock_section *section) {
+static void note_wait(struct lock_counters *counters, const struct lock_section *section) {
     for (uint32_t i = 0; i < section->look_count; i++) {
         const struct counter_look *look = &section->looks[i];
-        if (look->counter == NO_COUNTER || look->outcome == NO_OUTCOME || look->written ||
-            look->own)
-            continue;
-        section->guards[section->guard_count++] = look->counter;
-        branch_of(&counters->counters[look->counter], look->insn)->waited = true;
+        if (look->counter != NO_COUNTER && look->outcome != NO_OUTCOME && !look->written &&
+            !look->own)
+            branch_of(&counters->counters[look->counter], look->insn)->waited = true;
     }
 }
 
@@ -430,7 +428,7 @@ void lock_counters_end(struct lock_counters *counters, struct lock_section *sect
     const uint32_t by_message = section->source_count;
     for (uint32_t i = 0; i < section->look_count && !waits; i++)
         bind_look(counters, section, &section->looks[i], by_message);
-    section->guard_count = 0;
+    section->woken = waits;
     if (waits)
         note_wait(counters, section);
 }

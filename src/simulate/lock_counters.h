@@ -6,7 +6,7 @@
  *   for the last count of each other thread if the conditional branch that depends on what it read
  *   goes another way than the last time, or is new, or no branch of the section depends on it, nor
  *   an address, so that it is not known what comes of it. If some thread has gone from this branch
- * to wait at a condition, or this one has for this word, it does so every time.
+ * to wait at a condition, or this one has waited at one before, it does so every time.
  * - It counts, and then branches by that, like the last of those that come. It waits for the same
  *   if the branch goes another way than the last time.
  * - It branches by what it read, and then counts: it takes something. Counts before which there is
@@ -54,8 +54,7 @@ struct lock_section {
         bool taken;         /* and behind the branch */
         bool own;           /* the section had written the word before */
     } looks[SECTION_LOOKS];
-    uint32_t guard_count;
-    uint32_t guards[SECTION_LOOKS]; /* counters by which it went to wait at a condition, before */
+    bool woken; /* the thread has waited at a condition before it */
 };
 
 void lock_section_begin(struct lock_section *section, uint32_t number, uint64_t begin);

@@ -12,15 +12,16 @@
 #include "util/random.h"
 
 enum {
-    WORDS = 1 << 20,            /* at most, that are remembered */
-    FEW_SLOTS = 1 << 12,        /* of the table, at first */
-    MOST_MESSAGES = 1 << 22,    /* of a process */
-    MOST_ACCESS_WORDS = 1 << 9, /* of one access */
+    WORDS = 1 << 20,             /* at most, that are remembered */
+    FEW_SLOTS = 1 << 12,         /* of the table, at first */
+    MOST_MESSAGES = 1 << 22,     /* of a process */
+    WORD_BYTES = 4,              /* of what two neighbours in memory hold, neither is the other */
+    MOST_ACCESS_WORDS = 1 << 10, /* of one access */
     MOST_COUNTER_BYTES = 8
 };
 
 struct word {
-    uint64_t key; /* address / 8 + 1; 0: none */
+    uint64_t key; /* address / WORD_BYTES + 1; 0: none */
     struct deed {
         uint64_t place; /* instructions of its thread up to and with that one */
         uint32_t thread;
@@ -124,8 +125,8 @@ static void touch(struct lock_section *section, struct word *word, bool store, u
 /* `place`: instructions of the thread up to and with the one whose access this is. */
 static void touch_all(struct replay *replay, struct lock_section *section,
                       const struct memory_access *access, uint32_t insn, uint64_t place) {
-    const uint64_t first = access->address / 8;
-    uint64_t count = (access->address + access->size_bytes - 1) / 8 - first + 1;
+    const uint64_t first = access->address / WORD_BYTES;
+    uint64_t count = (access->address + access->size_bytes - 1) / WORD_BYTES - first + 1;
     bool counted = false, depends = false;
     if (count > MOST_ACCESS_WORDS)
         count = MOST_ACCESS_WORDS;

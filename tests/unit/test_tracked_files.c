@@ -31,14 +31,15 @@ static int set_up(void **state) {
         const char name[] = {(char)('a' + i), 0}, id[5] = {(char)('A' + i)};
         char path[64];
         snprintf(path, sizeof path, "files/%s", name);
-        live_tree_elf(live_tree_path(&fixture.tree, path), id);
-        const struct live_file file = {.key = live_tree_key(live_tree_path(&fixture.tree, path)),
+        live_tree_elf(live_tree_path(&fixture.tree, "%s", path), id);
+        const struct live_file file = {.key =
+                                           live_tree_key(live_tree_path(&fixture.tree, "%s", path)),
                                        .path = path + 5,
                                        .seen_in = 42};
         fixture.numbers[i] =
             tracked_files_announce(&fixture.files, &fixture.tree.roots, &fixture.processes, &file);
         assert_int_equal(fixture.numbers[i], i);
-        assert_int_equal(unlink(live_tree_path(&fixture.tree, path)), 0);
+        assert_int_equal(unlink(live_tree_path(&fixture.tree, "%s", path)), 0);
     }
     *state = &fixture;
     return 0;

@@ -91,10 +91,8 @@ void lock_section_end(struct lock_section *section) {
     }
 }
 
-/* A section waits at its beginning. So it is not bound to what was written in one that began later,
- * under another lock, while it lasted: that may need what this one does first. */
 static bool may_bind(const struct lock_section *section, const struct place *place) {
-    return place->thread != section->thread && place->section < section->number;
+    return lock_section_may_bind(section, place->thread, place->section);
 }
 
 /* ---- counters ---- */

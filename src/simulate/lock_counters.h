@@ -58,6 +58,12 @@ struct lock_section {
 };
 
 void lock_section_begin(struct lock_section *section, uint32_t number, uint64_t begin);
+/* A section waits at its beginning. So it is not bound to what a thread did in one that began
+ * later, under another lock, while it lasted: that may need what this one does first. */
+static inline bool lock_section_may_bind(const struct lock_section *section, uint32_t thread,
+                                         uint32_t number) {
+    return thread != section->thread && number < section->number;
+}
 /* It waits for what another thread has done up to there. */
 void lock_section_bind(struct lock_section *section, uint32_t writer, uint64_t written);
 /* Whether the thread has waited for that before. */

@@ -93,10 +93,8 @@ static struct word *word_at(struct replay *replay, uint64_t key) {
     return word;
 }
 
-/* A section waits at its beginning. So it is not bound to what was written in one that began later,
- * under another lock, while it lasted: that may need what this one does first. */
 static bool may_bind(const struct lock_section *section, const struct deed *deed) {
-    return deed->thread != section->thread && deed->section <= section->number;
+    return lock_section_may_bind(section, deed->thread, deed->section);
 }
 
 static void touch(struct lock_section *section, struct word *word, bool store, uint64_t place) {

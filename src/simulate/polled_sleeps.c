@@ -206,17 +206,12 @@ static bool goes_on(const struct thread_event *wait, const struct thread_event *
 static bool is_blocked(const struct thread_event_list *events, uint32_t thread, uint64_t ticket) {
     if (thread >= events->thread_count)
         return false;
-    size_t low = events->first[thread], high = events->first[thread + 1];
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (events->events[middle].entry < ticket)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == events->first[thread])
+    const struct thread_event *own = &events->events[events->first[thread]];
+    const size_t count = events->first[thread + 1] - events->first[thread];
+    const size_t behind = first_where(i, count, own[i].entry >= ticket);
+    if (!behind)
         return false;
-    const struct thread_event *last = &events->events[low - 1];
+    const struct thread_event *last = &own[behind - 1];
     return last->kind == THREAD_EVENT_BLOCK && !thread_event_slept(last) && last->exit > ticket;
 }
 

@@ -272,7 +272,7 @@ uint32_t guest_caller(const struct chip_run *chip, const struct guest *guest) {
     const uint32_t image = guest_input_image(&guest->input);
     const uint32_t least = guest->call_count > CALLS_KEPT ? guest->call_count - CALLS_KEPT : 0;
     for (uint32_t count = guest->call_count; count > least; count--) {
-        const uint32_t insn = guest->calls[(count - 1) % CALLS_KEPT].insn;
+        const uint32_t insn = guest_call_site(guest, count - 1);
         if (code->insns[insn].image != image)
             return insn;
         if (innermost == UINT32_MAX && !(chip->lock_flags[insn] & LOCK_FOR_CALLER))

@@ -106,7 +106,7 @@ bool guest_orders_reached(struct chip_run *chip, struct guest *guest, uint64_t c
  * that was taken for it, as that of a heap. */
 static bool is_internal(const struct chip_run *chip, const struct guest *guest, uint32_t insn) {
     if (insn != UINT32_MAX && chip->lock_flags[insn] & LOCK_FOR_CALLER && guest->call_count)
-        insn = guest->calls[(guest->call_count - 1) % CALLS_KEPT].insn;
+        insn = guest_call_site(guest, guest->call_count - 1);
     return insn != UINT32_MAX && chip->lock_flags[insn] & LOCK_INTERNAL;
 }
 

@@ -93,6 +93,11 @@ struct guest {
 };
 enum { PACE_ONE = 1 << 8 };
 
+/* Of its calls under way, by number: the static instruction that calls. */
+static inline uint32_t guest_call_site(const struct guest *guest, uint32_t number) {
+    return guest->calls[number % CALLS_KEPT].insn;
+}
+
 /* Where the run is: between its regions, or in one. */
 struct chip_sampling {
     bool fast;          /* threads only go through their instructions; else they are in a region */

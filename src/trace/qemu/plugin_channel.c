@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { CHANNELS = 256, PAIRS = 64 };
+enum { CHANNELS = 256, PAIRS = 64, KIND_BITS = 2 };
 
 static struct channel {
     uint64_t key; /* 0: none */
@@ -20,6 +20,10 @@ static struct channel {
 static struct pair { uint64_t ends[2]; /* inodes */ } pairs[PAIRS]; /* the last ones */
 static uint32_t pair_count;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static struct channel *channel_of(uint64_t key) {
+    return &channels[(key >> KIND_BITS) % CHANNELS];
+}
 
 static uint64_t peer_of(uint64_t inode) {
     for (uint32_t i = 0; i < PAIRS; i++)
@@ -31,7 +35,7 @@ static uint64_t peer_of(uint64_t inode) {
 
 /* 0: it is no channel that is known. */
 static uint64_t key_of(int descriptor, bool writes) {
-    enum { KIND_BITS = 2, OF_PIPE = 1, OF_SOCKET, OF_DESCRIPTOR };
+    enum { OF_PIPE = 1, OF_SOCKET, OF_DESCRIPTOR };
     struct stat status;
     if (fstat(descriptor, &status) != 0)
         return 0;
@@ -59,14 +63,14 @@ void channel_write(int descriptor, uint32_t thread, uint64_t position) {
     pthread_mutex_lock(&mutex);
     const uint64_t key = key_of(descriptor, true);
     if (key)
-        channels[key / 4 % CHANNELS] = (struct channel){key, thread, position};
+        *channel_of(key) = (struct channel){key, thread, position};
     pthread_mutex_unlock(&mutex);
 }
 
 bool channel_read(int descriptor, uint32_t thread, uint32_t *writer, uint64_t *written) {
     pthread_mutex_lock(&mutex);
     const uint64_t key = key_of(descriptor, false);
-    const struct channel *channel = &channels[key / 4 % CHANNELS];
+    const struct channel *channel = channel_of(key);
     const bool known = key && channel->key == key && channel->writer != thread;
     *writer = channel->writer;
     *written = channel->written;

@@ -28,7 +28,7 @@ LONGEST = 15  # bytes of an instruction
 ROUNDS = 6  # of measuring all blocks
 COPIES = (100, 200)  # as many blocks in a row as are run
 CPUS = {"zen3": "znver3", "zen4": "znver4", "zen4-server": "znver4", "zen5": "znver5", "icelake-server": "icelake-server",
-        "sapphire-rapids": "sapphirerapids"}
+        "sapphire-rapids": "sapphirerapids", "granite-rapids": "graniterapids"}
 BLOCKS = os.path.join(run.ROOT, "build", "bench", "blocks")
 
 

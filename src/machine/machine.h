@@ -211,6 +211,10 @@ struct machine_core {
     uint32_t predicted_forwards; /* loads for which that is predicted where registers differ */
     bool renaming_moves;         /* but not one that is an operand of its instruction */
     bool renaming_stack;         /* only by the stack pointer, without an index */
+    bool renaming_base;          /* only by one register or none */
+    bool renaming_bytes;         /* also bytes that are extended by zeros */
+    bool renaming_queue;         /* only of stores that are in the queue */
+    bool renaming_constants;     /* not of what is changed in memory by a register */
     bool stack_sync; /* an operation on the stack pointer behind push, pop, call or return: a µop
                         more, which brings it up to date */
     bool vdso; /* what the kernel's vDSO serves (OP_CLOCK) is an operation of its class; else a

@@ -153,6 +153,92 @@ static void only_the_stack_may_be_renamed(void **state) {
     }
 }
 
+/* By one register or none, as Golden Cove has it, and not by an index. */
+static void without_an_index(void **state) {
+    (void)state;
+    for (int index = 0; index < 2; index++) {
+        begin();
+        machine.core.renaming_base = true;
+        execute(program, operation(program, OP_INT_MUL, PRODUCT, 0));
+        const uint32_t put = store(program, PRODUCT, BASE), get = load_of(VALUE, BASE);
+        if (index) {
+            with_index(put);
+            with_index(get);
+        }
+        execute_at(program, put, FAR, 8);
+        execute_at(program, get, FAR, 8);
+        execute(program, alu(program, USE, VALUE, 0));
+        expect_use(index ? 9 : 8);
+    }
+    begin();
+    machine.core.renaming_base = true;
+    store_product(0);
+    load_and_use(0, FAR, 8);
+    expect_use(8);
+}
+
+/* Bytes that are extended by zeros may be renamed, a word may not, nor what extends a sign. */
+static void bytes_may_be_renamed(void **state) {
+    (void)state;
+    static const uint8_t MOVSX[] = {0x48, 0x0f, 0xbe, 0x03}; /* movsx rax, byte [rbx] */
+    for (uint32_t size = 1; size <= 2; size++)
+        for (int bytes = 0; bytes < 2; bytes++) {
+            begin();
+            machine.core.renaming_bytes = bytes;
+            store_product(BASE);
+            load_and_use(BASE, FAR, size);
+            expect_use(bytes && size == 1 ? 8 : 9);
+        }
+    begin();
+    machine.core.renaming_bytes = true;
+    store_product(BASE);
+    const uint32_t get = load_of(VALUE, BASE);
+    memcpy(program->insns[get].bytes, MOVSX, sizeof MOVSX);
+    execute_at(program, get, FAR, 1);
+    execute(program, alu(program, USE, VALUE, 0));
+    expect_use(9);
+}
+
+/* What is changed in memory by a register is not renamed where only constants are: the addition
+ * issues when the load has completed. */
+static void what_a_register_changes_in_memory(void **state) {
+    (void)state;
+    for (int constants = 0; constants < 2; constants++)
+        for (int by_register = 0; by_register < 2; by_register++) {
+            begin();
+            machine.core.renaming_constants = constants;
+            store_product(BASE);
+            const uint32_t add = load_of(REG_TEMPORARY, BASE);
+            add_uop(program, OP_INT_ALU, REG_TEMPORARY, REG_TEMPORARY, by_register ? OTHER : 0);
+            struct uop *again = add_uop(program, OP_STORE, 0, BASE, 0);
+            again->data = REG_TEMPORARY;
+            execute_at(program, add, FAR, 8);
+            simulate(program, &machine, 0);
+            assert_int_equal(program->lives[3].issue, constants && by_register ? 9 : 8);
+            program_fixture_free(program);
+        }
+}
+
+/* A division holds back the load until the store has left the queue. */
+static void only_what_is_in_the_queue(void **state) {
+    (void)state;
+    for (int queue = 0; queue < 2; queue++) {
+        begin();
+        machine.core.renaming_queue = queue;
+        machine.core.rob = 8;
+        store_product(BASE);
+        for (int i = 0; i < 64; i++)
+            execute(program, operation(program, OP_INT_MUL, OTHER, OTHER));
+        load_and_use(BASE, FAR, 8);
+        simulate(program, &machine, 0);
+        const uint64_t loaded = program->lives[program->life_count - 2].uop;
+        const uint64_t product = program->lives[0].uop;
+        assert_int_equal(program->lives[program->life_count - 1].producer[0],
+                         queue ? loaded : product);
+        program_fixture_free(program);
+    }
+}
+
 /* Lives remember more stores than the queue has entries, which must change nothing: here two, and
  * one or three others behind the one that is read, which by another register are not remembered. */
 static void a_store_that_left_the_queue_is_none(void **state) {
@@ -207,11 +293,10 @@ static void a_forward_is_predicted_by_the_last_time(void **state) {
     static const struct {
         uint32_t entries;
         bool another_load, another_store, renamed;
-    } CASES[] = {{0, false, false, false},
-                 {1, false, false, true},
-                 {1, true, false, false},
-                 {2, true, false, true},
-                 {2, false, true, false}};
+    } CASES[] = {{0, false, false, false}, {1, false, false, true},
+                 {1, true, false, false},  {2, true, false, true},
+                 {2, false, true, false},  {65, false, false, true}, /* each load has its own */
+                 {65, true, false, true},  {65, false, true, false}};
     for (unsigned i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         begin();
         machine.core.predicted_forwards = CASES[i].entries;
@@ -351,6 +436,10 @@ int main(void) {
         cmocka_unit_test(operands_may_be_left_out),
         cmocka_unit_test(a_forward_is_predicted_by_the_last_time),
         cmocka_unit_test(only_the_stack_may_be_renamed),
+        cmocka_unit_test(without_an_index),
+        cmocka_unit_test(bytes_may_be_renamed),
+        cmocka_unit_test(what_a_register_changes_in_memory),
+        cmocka_unit_test(only_what_is_in_the_queue),
         cmocka_unit_test(a_store_that_left_the_queue_is_none),
         cmocka_unit_test(names_must_be_the_same),
         cmocka_unit_test(the_stack_pointer_may_have_stepped),

@@ -31,16 +31,32 @@ struct store_met search_stores(const struct ooo *core, const struct stream_uop *
 }
 
 /* The entries are in the order of their last use, the latest first. */
-bool predicts_forward(struct ooo *core, uint32_t insn, uint32_t stores_back) {
-    struct predicted_forward *entries = core->predicted;
-    const uint32_t most = core->machine.predicted_forwards;
+static bool predict_by_use(struct predicted_forward *entries, uint32_t most,
+                           const struct predicted_forward *found) {
     uint32_t at = 0;
-    while (at + 1 < most && (entries[at].insn != insn || !entries[at].stores_back))
+    while (at + 1 < most && (entries[at].insn != found->insn || !entries[at].stores_back))
         at++;
-    const bool known = entries[at].insn == insn && entries[at].stores_back == stores_back;
+    const bool known =
+        entries[at].insn == found->insn && entries[at].stores_back == found->stores_back;
     memmove(entries + 1, entries, at * sizeof *entries);
-    entries[0] = (struct predicted_forward){insn, stores_back};
+    entries[0] = *found;
     return known;
+}
+
+/* Each load has its entry, and shares it with others. */
+static bool predict_by_load(struct predicted_forward *entries, uint32_t most,
+                            const struct predicted_forward *found) {
+    struct predicted_forward *entry = &entries[found->insn % most];
+    const bool known = entry->insn == found->insn && entry->stores_back == found->stores_back;
+    *entry = *found;
+    return known;
+}
+
+bool predicts_forward(struct ooo *core, uint32_t insn, uint32_t stores_back) {
+    const struct predicted_forward found = {insn, stores_back};
+    const uint32_t most = core->machine.predicted_forwards;
+    return most <= MOST_BY_USE ? predict_by_use(core->predicted, most, &found)
+                               : predict_by_load(core->predicted, most, &found);
 }
 
 /* ---- the data of stores ---- */

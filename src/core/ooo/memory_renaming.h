@@ -7,28 +7,37 @@
  * As Zen 5 has it, by measurement (docs/results/host-blocks.md): the last stores of integers are
  * remembered; between store and load the stack pointer may be moved by push, pop, call, return and
  * additions of constants, other registers not at all; what has no register in its address is not
- * remembered; nor does a load get another name that extends 1 or 2 bytes, or that writes a
- * register of its address. That displacements are the same shows in the addresses, as the
+ * remembered; nor does a load get another name that extends 1 or 2 bytes, or a sign, or that writes
+ * a register of its address. That displacements are the same shows in the addresses, as the
  * registers are. A store between the two to the same address by other registers, which the
  * processor finds out late, is known here in time: the load is an ordinary one.
  *
  * Where the registers differ, a load may be predicted to read from the store that lies as many
  * stores before it as the last time (predictive store forwarding): as Zen 4 has it, by measurement,
- * of the 24 loads that were predicted or found last. A prediction that would be wrong is none
- * here. */
+ * of the 24 loads that were predicted or found last, and Golden Cove of more than a thousand. A
+ * prediction that would be wrong is none here. */
 #pragma once
 
 #include "core/ooo/loads_stores.h"
 #include "util/array.h"
 
-/* Whether a load or store may take part, but for its address. */
+/* movsx and movsxd, behind a prefix of operand size or REX. */
+static inline bool extends_sign(const struct static_insn *insn) {
+    enum { OPERAND_SIZE = 0x66, REX = 0x40, MOVSXD = 0x63, TWO_BYTES = 0x0f, MOVSX = 0xbe };
+    const uint8_t *code = insn->bytes;
+    code += *code == OPERAND_SIZE;
+    code += (*code & 0xf0) == REX;
+    return !insn->described && (*code == MOVSXD || (*code == TWO_BYTES && (code[1] & ~1) == MOVSX));
+}
+
+/* Whether a load or store may take part, but for the registers of its address. */
 static inline bool may_rename(const struct static_insn *insn, const struct uop *uop) {
-    if (!uop->source_count || insn->flags & INSN_PREFETCH)
+    if (insn->flags & INSN_PREFETCH)
         return false;
     if (uop->operation == OP_STORE)
         return uop->data == REG_NONE || !register_is_fp(uop->data);
     return uop->operation == OP_LOAD && uop->destination_count == 1 &&
-           !register_is_fp(uop->destination[0]) &&
+           !register_is_fp(uop->destination[0]) && !extends_sign(insn) &&
            !any_where(i, uop->source_count, uop->source[i] == uop->destination[0]);
 }
 
@@ -55,16 +64,19 @@ STAGE void remember_store(struct ooo *core, struct standing *now, uint64_t at,
 }
 
 /* The store that the load's destination is another name for, of those that it could read from:
- * `met` covers it. NULL: none. Lives look for stores further back than the queue has entries. */
+ * `met` covers it, and the load is renamed in this cycle. NULL: none. Lives look for stores further
+ * back than the queue has entries. */
 static inline const struct remembered_store *renames(struct ooo *core, const struct standing *now,
                                                      const struct stream_uop *load, uint32_t flags,
-                                                     const struct store_met *met) {
+                                                     uint64_t cycle, const struct store_met *met) {
     const struct prepared_uop *operands = load->operands;
     const uint64_t *changed = core->registers.changed;
     const uint64_t known = lesser(now->remembered, core->machine.memory_renaming);
-    const bool extends = flags & U_LAST && load->size_bytes < 4;
+    const bool extends = flags & U_LAST && load->size_bytes < 4 &&
+                         !(core->machine.renaming_bytes && load->size_bytes == 1);
     if (met->number == UNKNOWN || !met->covers || extends ||
-        now->stores - met->number > core->machine.store_queue)
+        now->stores - met->number > core->machine.store_queue ||
+        (core->machine.renaming_queue && !in_queue(core, met->number, cycle)))
         return NULL;
     for (uint64_t back = 1; back <= known; back++) {
         const struct remembered_store *store =

@@ -17,12 +17,24 @@ static bool is_on_stack(const struct uop *uop) {
     return uop->source_count == 1 && uop->source[0] == RSP;
 }
 
+/* Whether the instruction changes what it loads, and stores it again, by more than a constant. */
+static bool changes_by_register(const struct ooo *core, const struct static_insn *insn) {
+    const struct uop *uops = &core->code->uops[insn->first_uop];
+    return !is_operand(core, insn) &&
+           any_where(i, insn->uop_count,
+                     uops[i].operation != OP_LOAD && uops[i].operation != OP_STORE &&
+                         uops[i].source_count > 1);
+}
+
 /* Whether memory renaming may take the load or store, as this machine has it. */
 static bool takes_part(const struct ooo *core, const struct static_insn *insn,
                        const struct uop *uop) {
     const struct machine_core *machine = &core->machine;
     return machine->memory_renaming && may_rename(insn, uop) &&
            !(machine->renaming_moves && uop->operation == OP_LOAD && is_operand(core, insn)) &&
+           !(machine->renaming_constants && uop->operation == OP_LOAD &&
+             changes_by_register(core, insn)) &&
+           (machine->renaming_base ? uop->source_count <= 1 : uop->source_count > 0) &&
            !(machine->renaming_stack && !is_on_stack(uop));
 }
 

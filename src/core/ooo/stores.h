@@ -38,7 +38,7 @@ struct remembered_store {
     uint64_t wake, writer, issue; /* as those of a register, of what it stores */
     uint8_t base, index;          /* its address's registers */
 };
-enum { REMEMBERED_STORES = 64, MOST_PREDICTED = 64 };
+enum { REMEMBERED_STORES = 64, MOST_PREDICTED = 4096, MOST_BY_USE = 64 };
 /* A load that read from the store so many before it; 0: there is none. */
 struct predicted_forward {
     uint32_t insn, stores_back;

@@ -111,7 +111,8 @@ STAGE void run_load(struct ooo *core, const struct standing *now, uint64_t at,
         life->stores_back = (uint16_t)(now->stores - met.number);
         life->flags |= met.covers ? LIFE_COVERED : 0;
     }
-    uop->renamed = flags & U_RENAMES ? renames(core, now, stream, flags, &met) : NULL;
+    uop->renamed =
+        flags & U_RENAMES ? renames(core, now, stream, flags, uop->dispatch, &met) : NULL;
     if (met.number != UNKNOWN && (now->stores - met.number > core->machine.store_queue ||
                                   !in_queue(core, met.number, uop->dispatch)))
         met.number = UNKNOWN;

@@ -8,6 +8,8 @@
 
 #include "branch/predictors.h"
 
+enum { NEAR_WAYS = 4 };
+
 /* A branch whose successor is not known yet. */
 struct awaiting_branch {
     uint64_t address;
@@ -25,7 +27,7 @@ struct branch_predictor {
 #include "machine/predictors.def"
 #undef PREDICTOR
     };
-    struct btb btb;
+    struct btb btb, near;
     struct indirect indirect;
     struct return_stack returns;
     struct awaiting_branch awaiting;
@@ -90,7 +92,8 @@ static bool direction_predict(struct branch_predictor *predictor, uint64_t addre
 struct branch_predictor *branch_new(const struct machine_branch *machine, struct error *error) {
     struct branch_predictor *predictor = calloc(1, sizeof *predictor);
     if (predictor && direction_init(predictor, machine) &&
-        btb_init(&predictor->btb, machine->btb_entries, machine->btb_ways) &&
+        btb_init(&predictor->btb, machine->btb_entries, machine->btb_ways, machine->btb_hash) &&
+        btb_init(&predictor->near, machine->near_btb_entries, NEAR_WAYS, true) &&
         indirect_init(&predictor->indirect, machine->indirect_entries) &&
         return_stack_init(&predictor->returns, machine->ras_entries))
         return predictor;
@@ -103,6 +106,7 @@ void branch_free(struct branch_predictor *predictor) {
         return;
     direction_free(predictor);
     free(predictor->btb.entries);
+    free(predictor->near.entries);
     free(predictor->indirect.entries);
     free(predictor->returns.addresses);
     free(predictor);
@@ -116,6 +120,7 @@ struct branch_predictor *branch_copy(const struct branch_predictor *predictor,
         return NULL;
     direction_copy(copy, predictor);
     btb_copy(&copy->btb, &predictor->btb);
+    btb_copy(&copy->near, &predictor->near);
     indirect_copy(&copy->indirect, &predictor->indirect);
     return_stack_copy(&copy->returns, &predictor->returns);
     copy->awaiting = predictor->awaiting;
@@ -201,6 +206,11 @@ enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t 
         break;
     }
     return PREDICTED_RIGHT;
+}
+
+bool branch_is_near(struct branch_predictor *predictor, uint64_t address) {
+    uint64_t target;
+    return !predictor->near.entries || btb_predict(&predictor->near, address, 0, &target);
 }
 
 void branch_await(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind,

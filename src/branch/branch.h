@@ -35,6 +35,10 @@ enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t 
                                    enum branch_kind kind, uint32_t length, bool taken,
                                    uint64_t next);
 
+/* Whether the nearest of two branch target buffers has this branch, which is taken; it has it from
+ * now on. Where there is one alone, always. */
+bool branch_is_near(struct branch_predictor *predictor, uint64_t address);
+
 /* Instead of branch_predict(), for the last branch before a pause, whose successor is not known
  * yet. The next branch_follow() tells the successor, and the predictor then learns as if it had
  * been known at once. branch_follow() must come before any other branch. */

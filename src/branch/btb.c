@@ -5,17 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways) {
+bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways, bool hash) {
     if (!entries)
         return true;
     btb->entries = calloc(entries, sizeof *btb->entries);
     btb->ways = ways;
     btb->set_mask = entries / ways - 1;
+    btb->fold = hash ? (uint32_t)__builtin_popcount(btb->set_mask) : 0;
     return btb->entries != NULL;
 }
 
+/* Of branches at equal distances, 2 to 64 bytes, each set gets as many. */
+static inline uint64_t set_of(const struct btb *btb, uint64_t address) {
+    uint64_t set = address >> 1;
+    if (btb->fold)
+        for (uint64_t rest = set >> btb->fold; rest; rest >>= btb->fold)
+            set ^= rest;
+    return set & btb->set_mask;
+}
+
 bool btb_predict(struct btb *btb, uint64_t address, uint64_t next, uint64_t *target) {
-    struct btb_entry *set = &btb->entries[((address >> 1) & btb->set_mask) * btb->ways];
+    struct btb_entry *set = &btb->entries[set_of(btb, address) * btb->ways];
     const struct btb_entry newest = {address + 1, next};
     struct btb_entry moved = newest;
     uint32_t way = 0;

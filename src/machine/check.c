@@ -226,6 +226,11 @@ static bool check_branch(const struct machine_branch *branch, struct error *erro
                          "[branch] btb_entries = %u: btb_entries / (btb_ways = %u), the number of "
                          "sets, must be a power of two",
                          branch->btb_entries, branch->btb_ways);
+    if (branch->near_btb_entries &&
+        (branch->near_btb_entries < 4 || !is_power_of_two(branch->near_btb_entries)))
+        return error_set(error,
+                         "[branch] near_btb_entries = %u: must be 0, or a power of two from 4 on",
+                         branch->near_btb_entries);
     bool uses_history =
         branch->direction == DIRECTION_GSHARE || branch->direction == DIRECTION_TOURNAMENT;
     if (uses_history && 1u << branch->history > branch->gshare_entries)

@@ -98,6 +98,7 @@ struct machine_cache {
     enum replacement_kind replacement;
     enum prefetcher_kind prefetcher, second_prefetcher;
     uint32_t prefetch_degree, second_degree; /* lines ahead per trigger, ≥ 1 */
+    bool frames;            /* sets go by page frames (memory/frame.h), not by virtual addresses */
     bool free_pending_hits; /* a hit on a line on its way counts as any other hit (Chen 2009
                                Fig. 2.4) */
 };
@@ -144,6 +145,9 @@ struct machine_branch {
     uint32_t tage_tag_bits;
     uint32_t tage_min_history, tage_max_history;
     uint32_t btb_entries, btb_ways; /* 0 entries: perfect */
+    bool btb_hash;                  /* sets by a hash of the address */
+    uint32_t near_btb_entries;      /* of a smaller one before it; 0: none */
+    uint32_t near_btb_bubble;       /* behind a taken branch that only the larger one has */
     uint32_t indirect_entries;      /* history-indexed indirect target table; 0: BTB only */
     uint32_t ras_entries;           /* return stack */
     uint32_t btb_miss_penalty; /* fetch bubble when a taken direct branch misses the BTB: the target

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "machine/machine.h"
+#include "memory/frame.h"
 #include "memory/holds.h"
 #include "memory/memory.h"
 #include "memory/prefetch.h"
@@ -75,6 +76,7 @@ struct cache {
     uint64_t set_mask;
     uint64_t uses;
     uint32_t line_shift, ways;
+    uint32_t frame_shift; /* sets go by page frames (frame.h), of so many bits of offset; 0: not */
     uint32_t latency;
     uint8_t replacement; /* enum replacement_kind */
     struct cache_statistics statistics;
@@ -112,6 +114,8 @@ void cache_copy_lines(struct cache *cache, const struct cache *other);
 
 /* First line of the set of an address. */
 static inline size_t cache_set(const struct cache *cache, uint64_t address) {
+    if (cache->frame_shift)
+        address = frame_address(0, address, cache->frame_shift);
     return ((address >> cache->line_shift) & cache->set_mask) * cache->ways;
 }
 

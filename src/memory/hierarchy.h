@@ -77,6 +77,10 @@ struct answer {
     bool prefetched;    /* first use of a line that a prefetch fetched */
 };
 
+/* A level beyond the L1. As cache_new(); `page_size` of the machine. */
+bool level_new(struct cache *cache, const struct machine_cache *machine, const char *name,
+               enum memory_level level, uint32_t page_size, struct error *error);
+
 /* Reads a line from DRAM, behind the last level. */
 void level_read_dram(struct memory *memory, const struct cache *last, const struct request *request,
                      struct answer *answer);

@@ -9,6 +9,14 @@
 
 #include "memory/coherence.h"
 
+bool level_new(struct cache *cache, const struct machine_cache *machine, const char *name,
+               enum memory_level level, uint32_t page_size, struct error *error) {
+    if (!cache_new(cache, machine, name, level, error))
+        return false;
+    cache->frame_shift = machine->frames ? (uint32_t)__builtin_ctz(page_size) : 0;
+    return true;
+}
+
 static bool new_caches(struct memory *memory, const struct machine *machine, struct error *error) {
     struct cache *outer = NULL;
     struct cache *shared =
@@ -16,12 +24,12 @@ static bool new_caches(struct memory *memory, const struct machine *machine, str
     if (shared) {
         outer = shared;
     } else if (machine->llc.present) {
-        if (!cache_new(&memory->llc, &machine->llc, "llc", LEVEL_LLC, error))
+        if (!level_new(&memory->llc, &machine->llc, "llc", LEVEL_LLC, machine->page_size, error))
             return false;
         outer = &memory->llc;
     }
     if (machine->l2.present && !(shared && shared->level == LEVEL_L2)) {
-        if (!cache_new(&memory->l2, &machine->l2, "l2", LEVEL_L2, error))
+        if (!level_new(&memory->l2, &machine->l2, "l2", LEVEL_L2, machine->page_size, error))
             return false;
         memory->l2.next = outer;
         memory->l2.before_shared = memory->shared != NULL;

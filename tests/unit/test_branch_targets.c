@@ -78,6 +78,45 @@ static void conflicts_evict_the_least_recent(void **state) {
     branch_free(predictor);
 }
 
+/* Branches at equal distances of 2 to 64 bytes fill all sets of a buffer whose sets go by a hash,
+ * and so does the nearest one: 256 are all found, of a buffer by the lowest bits those alone that
+ * lie at least as close together as its sets. */
+static void distances_and_the_hash(void **state) {
+    (void)state;
+    for (uint64_t distance = 2; distance <= 64; distance *= 2) {
+        struct machine_branch machine = with_btb(256, 4);
+        machine.near_btb_entries = 256;
+        for (int hash = 0; hash < 2; hash++) {
+            machine.btb_hash = hash;
+            struct branch_predictor *predictor = new_predictor(machine);
+            for (uint64_t i = 0; i < 512; i++) {
+                const uint64_t address = 0x10000 + i % 256 * distance;
+                assert_int_equal(jump(predictor, address), i >= 256 && (hash || distance == 2)
+                                                               ? PREDICTED_RIGHT
+                                                               : PREDICTED_LATE);
+                assert_int_equal(branch_is_near(predictor, address), i >= 256);
+            }
+            branch_free(predictor);
+        }
+    }
+}
+
+/* 257 in turn, and all that share a set with the one too many are lost, by age. */
+static void the_nearest_buffer_forgets(void **state) {
+    (void)state;
+    struct machine_branch machine = with_btb(1024, 4);
+    struct branch_predictor *single = new_predictor(machine);
+    assert_true(branch_is_near(single, 0x100));
+    branch_free(single);
+    machine.near_btb_entries = 256;
+    struct branch_predictor *predictor = new_predictor(machine);
+    unsigned found = 0;
+    for (unsigned i = 0; i < 2 * 257; i++)
+        found += branch_is_near(predictor, 0x10000 + i % 257 * 16ull);
+    assert_int_equal(found, 257 - 5);
+    branch_free(predictor);
+}
+
 static void perfect_buffer(void **state) {
     (void)state;
     struct branch_predictor *predictor = new_predictor(with_btb(0, 1));
@@ -205,6 +244,8 @@ int main(void) {
         cmocka_unit_test(first_encounter_is_late),
         cmocka_unit_test(conditional_branches_and_the_buffer),
         cmocka_unit_test(conflicts_evict_the_least_recent),
+        cmocka_unit_test(distances_and_the_hash),
+        cmocka_unit_test(the_nearest_buffer_forgets),
         cmocka_unit_test(perfect_buffer),
         cmocka_unit_test(last_target_without_a_table),
         cmocka_unit_test(path_tells_indirect_targets),

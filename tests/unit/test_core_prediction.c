@@ -72,6 +72,26 @@ static void far_targets_have_a_bubble(void **state) {
     program_fixture_free(program);
 }
 
+/* A jump to itself, three times, and an add behind it: the first has the bubble of a branch that
+ * the nearest buffer does not have, the others have none: packets in 1, 3, 4 and 5. */
+static void the_nearest_buffer_saves_a_bubble(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    const uint32_t jump = branch_at(program, 0x10000, BRANCH_JUMP);
+    for (int i = 0; i < 3; i++)
+        execute_taken(program, jump);
+    execute(program, alu_at(program, 0x10100));
+    machine.branch.near_btb_entries = 4;
+    machine.branch.near_btb_bubble = 1;
+    simulate(program, &machine, 0);
+    expect_fetched(program, 3, 4);
+    assert_int_equal(program->lives[3].fetch, 5);
+    simulate(program, &machine, IDEAL_BW);
+    expect_fetched(program, 1, 1);
+    program_fixture_free(program);
+}
+
 /* The executable and a library are far from each other on Linux, whatever the emulator's addresses
  * are: here the call goes to a library that begins at 0x20000. */
 static void libraries_are_far_from_the_executable(void **state) {
@@ -197,6 +217,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_and_returns_have_bubbles),
         cmocka_unit_test(far_targets_have_a_bubble),
+        cmocka_unit_test(the_nearest_buffer_saves_a_bubble),
         cmocka_unit_test(libraries_are_far_from_the_executable),
         cmocka_unit_test(prediction_ahead_of_fetch_hides_bubbles),
         cmocka_unit_test(prediction_of_two_blocks_gets_ahead),

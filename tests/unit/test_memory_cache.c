@@ -43,6 +43,39 @@ static void lru_order(void **state) {
     memory_free(memory);
 }
 
+/* An L2 of 1024 sets of 2 ways, those of 16 pages. By virtual addresses lines at a
+ * distance of pages share a set, and of 16 of them 2 stay; by frames, which lie anywhere, they are
+ * in whichever set of their place in the page: more stay, and each still is found. */
+static void sets_by_page_frames(void **state) {
+    (void)state;
+    enum { PAGE = 4096, PAGES = 256 };
+    for (int frames = 0; frames < 2; frames++) {
+        struct machine machine = small_machine();
+        machine.llc.present = false;
+        machine.l2.present = true;
+        machine.l2.size = 128 << 10; /* 1024 sets: 16 pages' */
+        machine.l2.ways = 2;
+        machine.l2.line = 64;
+        machine.l2.frames = frames;
+        struct memory *memory = new_memory(&machine, 0);
+        unsigned kept = 0, sets = 0;
+        bool seen[16] = {false};
+        for (uint64_t i = 0; i < PAGES; i++)
+            load(memory, 1000 * (i + 1), A + i * 16 * PAGE);
+        for (uint64_t i = 0; i < PAGES; i++) {
+            const size_t set = cache_set(&memory->l2, A + i * 16 * PAGE) / 2;
+            kept += holds(&memory->l2, A + i * 16 * PAGE);
+            assert_int_equal(set % (PAGE / 64), A / 64 % (PAGE / 64));
+            sets += !seen[set / (PAGE / 64)];
+            seen[set / (PAGE / 64)] = true;
+        }
+        assert_int_equal(sets, frames ? 16 : 1);
+        assert_int_equal(kept, frames ? 32 : 2);
+        assert_true(memory_consistent(memory));
+        memory_free(memory);
+    }
+}
+
 static void plru_tree(void **state) {
     (void)state;
     struct machine machine = one_set(REPLACE_PLRU);
@@ -361,6 +394,7 @@ static void hostile_addresses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lru_order),
+                                       cmocka_unit_test(sets_by_page_frames),
                                        cmocka_unit_test(plru_tree),
                                        cmocka_unit_test(random_repeats),
                                        cmocka_unit_test(lines_in_flight_stay),

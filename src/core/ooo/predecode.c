@@ -174,6 +174,13 @@ static inline uint16_t branch_bubble(const struct ooo *core, const struct known_
                : bubble;
 }
 
+/* Besides, of a taken branch that the nearest target buffer does not have. */
+static uint16_t with_near_bubble(const struct ooo *core, uint64_t address, uint16_t bubble) {
+    return branch_is_near(core->predictor, address)
+               ? bubble
+               : (uint16_t)((bubble & BUBBLE_CYCLES) + core->near_bubble);
+}
+
 /* Meets the predictor: what the µop that resolves the branch does to fetch. */
 static inline void resolve_branch(struct ooo *core, const struct known_insn *insn,
                                   const struct dynamic_insn *dynamic,
@@ -190,6 +197,8 @@ static inline void resolve_branch(struct ooo *core, const struct known_insn *ins
     }
     const struct known_insn *target = &core->known[next->insn];
     uop->bubble = branch_bubble(core, insn, target);
+    if (core->near_bubble && taken)
+        uop->bubble = with_near_bubble(core, insn->uops->insn_address, uop->bubble);
     enum branch_outcome outcome =
         branch_predict(core->predictor, insn->uops->insn_address, (enum branch_kind)insn->branch,
                        insn->uops->insn_length, taken, target->uops->insn_address);

@@ -218,6 +218,7 @@ struct machine_core {
     bool renaming_base;          /* only by one register or none */
     bool renaming_bytes;         /* also bytes that are extended by zeros */
     bool renaming_queue;         /* only of stores that are in the queue */
+    uint32_t wrong_path;         /* µops that are fetched down a wrong path; 0: none */
     bool renaming_constants;     /* not of what is changed in memory by a register */
     bool stack_sync; /* an operation on the stack pointer behind push, pop, call or return: a µop
                         more, which brings it up to date */

@@ -485,19 +485,20 @@ void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
     result->events = missed_tlb ? MEMORY_MISSED_TLB : 0;
 }
 
-void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
-                     uint32_t insn) {
+uint64_t memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
+                         uint32_t insn) {
     struct cache *l1d = &memory->l1d;
     if (memory->ideal & MEMORY_IDEAL_DATA)
-        return;
+        return cycle + l1d->latency;
     set_now(memory, cycle);
     const size_t index = cache_find(l1d, address);
     if (index != CACHE_NONE) {
+        const struct flight *flight = cache_flight(l1d, index, memory->now);
         cache_touch(l1d, index);
-        return;
+        return flight && flight->ready > cycle ? flight->ready : cycle + l1d->latency;
     }
     if (holds_free_at(&l1d->mshr_holds, cycle, 1) == 0)
-        return;
+        return UINT64_MAX;
     bool missed_tlb;
     const uint32_t tlb_cycles =
         translate(memory, &memory->dtlb, cycle, address, false, &missed_tlb);
@@ -512,6 +513,7 @@ void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, ui
     memory->dtlb.accesses++;
     l1d->statistics.prefetches++;
     level_fill(memory, l1d, &prefetch, &answer);
+    return answer.ready;
 }
 
 void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, uint32_t insn,

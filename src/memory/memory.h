@@ -101,9 +101,10 @@ void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
                       struct memory_result *result);
 /* The short form: true when the translation is known at `cycle`; false: nothing was done. */
 bool memory_translates(struct memory *memory, uint64_t cycle, uint64_t address);
-/* A software prefetch: allocates an MSHR when one is free, else is dropped. */
-void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
-                     uint32_t insn);
+/* A software prefetch: allocates an MSHR when one is free, else is dropped. When its data are in
+ * the L1; UINT64_MAX: it was dropped. */
+uint64_t memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
+                         uint32_t insn);
 
 /* Time begins anew at cycle 0: what was in flight has arrived, nothing is busy, and which access
  * fetched a line is not known any more. What caches, TLBs and open rows hold stays, and so do the

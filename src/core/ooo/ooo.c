@@ -1,5 +1,6 @@
 /* Set-up, and the hand-over from the input side to timing. */
 #include "core/ooo/issue.h"
+#include "core/ooo/wrong_path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,9 @@ static bool allocate(struct ooo *core) {
     core->lookahead = (uint64_t)core->machine.rob + core->fetch_capacity;
     if (core->kept)
         return allocate_stream(core);
+    if (core->machine.wrong_path && !core->one_of_several &&
+        !(core->wrong_paths = wrong_paths_new()))
+        return false;
     return allocate_rings(core) && allocate_records(core) && allocate_stores(core) &&
            allocate_stream(core);
 }
@@ -183,6 +187,7 @@ void ooo_free(struct ooo *core) {
     free(core->packet_commit);
     free(core->branch_slots);
     free(core->far);
+    free(core->wrong_paths);
     free(core->stores);
     free(core->store_ranges);
     free(core->words);

@@ -189,6 +189,7 @@ struct ooo {
     uint64_t wait_table[WAIT_TABLE];      /* loads that violated: epoch + 1 */
     struct remembered_store remembered[REMEMBERED_STORES]; /* by low bits of their count */
     struct predicted_forward predicted[MOST_PREDICTED];
+    struct wrong_paths *wrong_paths; /* NULL: nothing is done down them */
 
     /* ---- tap ---- */
     struct tap *tap;

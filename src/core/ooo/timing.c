@@ -4,6 +4,7 @@
 #include "core/ooo/fetch.h"
 #include "core/ooo/loads_stores.h"
 #include "core/ooo/memory_renaming.h"
+#include "core/ooo/wrong_path.h"
 
 #include <string.h>
 
@@ -441,6 +442,8 @@ STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at,
     if (flags & U_ENDS_PACKET) {
         core->statistics.flushes += (flags & U_FLUSH) != 0;
         core->statistics.system_calls += (flags & U_SYSCALL) != 0;
+        if (flags & U_MISPREDICTED && core->wrong_paths)
+            run_wrong_path(core, at, uop.fetch, uop.complete);
         redirect_fetch(core, now, flags, flags & U_TAKEN ? stream->bubble : 0, &uop);
     }
     if (shown)

@@ -21,9 +21,9 @@ static void put(struct assembler *code, enum mix mix, unsigned i) {
     case MIX_NOPS:
         assembler_nops(code, 1);
         break;
-    case MIX_ADDS: /* of r8 to r13 and rsi, rdi to themselves: each waits for what is eight before
-                    */
-        ASSEMBLE(code, ADD, operand_register(ZYDIS_REGISTER_RSI + (i % 8)), IMMEDIATE(1));
+    case MIX_ADDS: /* to rsi, rdi and r8 to r13: each waits for what is eight before. Of a register,
+                      as some processors add constants while they rename */
+        ASSEMBLE(code, ADD, operand_register(ZYDIS_REGISTER_RSI + (i % 8)), REG(RBP));
         break;
     case MIX_MOVES:
         ASSEMBLE(code, MOV, operand_register(reg), REG(RSI));

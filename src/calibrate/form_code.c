@@ -91,13 +91,17 @@ static int64_t immediate_of(unsigned kind) {
     }
 }
 
+/* Of an address that is data, lea's: more than processors add while they rename. */
+enum { DISPLACEMENT = 2048 };
+
 static ZydisEncoderOperand address_operand(unsigned parts, const struct form_choice *choice) {
     const ZydisRegister base =
         parts & FORM_PART_BASE ? ZYDIS_REGISTER_RAX + choice->base : ZYDIS_REGISTER_NONE;
     const ZydisRegister index =
         parts & FORM_PART_INDEX ? ZYDIS_REGISTER_RAX + choice->index : ZYDIS_REGISTER_NONE;
     const unsigned scale = parts & FORM_PART_SCALE ? 4 : index != ZYDIS_REGISTER_NONE;
-    return operand_memory(base, index, scale, parts & FORM_PART_DISPLACEMENT ? 16 : 0, 64);
+    return operand_memory(base, index, scale, parts & FORM_PART_DISPLACEMENT ? DISPLACEMENT : 0,
+                          64);
 }
 
 static ZydisEncoderOperand operand_of(unsigned kind, unsigned number,

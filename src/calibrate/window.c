@@ -91,7 +91,7 @@ static void put_filler(struct assembler *code, enum filler filler, ZydisRegister
         ASSEMBLE(code, MOV, integer, REG(RBP));
         break;
     case ADD:
-        ASSEMBLE(code, ADD, integer, IMMEDIATE(1));
+        ASSEMBLE(code, ADD, integer, REG(RBP)); /* a constant may be added at rename */
         break;
     case VECTOR_ADD:
         ASSEMBLE(code, PADDD, vector, REG(XMM9));

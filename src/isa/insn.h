@@ -140,9 +140,11 @@ struct insn {
                                                    (xrstor, vzeroall) none */
     struct insn_memory memory[INSN_MAX_MEMORY]; /* in the order the hardware performs them: loads
                                                    before stores */
-    int64_t target;    /* direct branches: target minus address of this instruction; else 0 */
-    uint64_t form;     /* insn_form (isa/form.h); of no x86-64 instruction: none */
-    uint8_t stack_use; /* enum stack_use */
+    int64_t target;     /* direct branches: target minus address of this instruction; else 0 */
+    uint64_t form;      /* insn_form (isa/form.h); of no x86-64 instruction: none */
+    uint8_t stack_use;  /* enum stack_use */
+    bool adds_constant; /* x86-64: add, sub, inc, dec or lea of one 64-bit register and a constant
+                           of 11 bits, which rename may add */
 };
 
 /* Decodes the instruction at `bytes` (`size` bytes readable). False: not an instruction, or

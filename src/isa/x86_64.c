@@ -242,6 +242,36 @@ static bool copies_register(const struct zydis_view *view) {
            x86_64_register(operand[last].reg.value) != REG_NONE;
 }
 
+static bool is_small(int64_t constant) {
+    enum { LEAST = -1024, MOST = 1023 };
+    return constant >= LEAST && constant <= MOST;
+}
+
+static bool is_r64(ZydisRegister reg) {
+    return ZydisRegisterGetClass(reg) == ZYDIS_REGCLASS_GPR64;
+}
+
+/* A constant counts as it stands in the instruction, also that of a subtraction (a Golden Cove, by
+ * measurement: sub rax, -1024 is one, sub rax, 1024 is not). */
+static bool adds_constant(const struct zydis_view *view) {
+    const ZydisDecodedOperand *to = &view->operand[0], *by = &view->operand[1];
+    if (to->type != ZYDIS_OPERAND_TYPE_REGISTER || !is_r64(to->reg.value))
+        return false;
+    switch (view->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_SUB:
+        return is_immediate(by) && is_small(by->imm.value.s);
+    case ZYDIS_MNEMONIC_INC:
+    case ZYDIS_MNEMONIC_DEC:
+        return true;
+    case ZYDIS_MNEMONIC_LEA:
+        return is_r64(by->mem.base) && by->mem.index == ZYDIS_REGISTER_NONE &&
+               is_small(by->mem.disp.value);
+    default:
+        return false;
+    }
+}
+
 static bool writes_memory(const struct insn *insn) {
     return any_where(i, insn->memory_count, insn->memory[i].is_store);
 }
@@ -329,6 +359,7 @@ bool x86_64_decode(const uint8_t *bytes, size_t size, struct insn *insn) {
     insn->operation = x86_64_operation(&view.insn, insn);
     insn->form = x86_64_form(&view);
     insn->stack_use = (uint8_t)x86_64_stack_use(bytes, size, insn);
+    insn->adds_constant = adds_constant(&view);
     return true;
 }
 

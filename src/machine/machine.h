@@ -210,6 +210,7 @@ struct machine_core {
     enum disambiguation_kind disambiguation;
     bool fuse_compare_branch;
     bool eliminate_moves;        /* register copies and zero idioms need no functional unit */
+    bool eliminate_additions;    /* nor do additions of small constants to 64-bit registers */
     uint32_t memory_renaming;    /* stores of integers that renaming remembers: a load of what one
                                     stored is another name for it; 0: none */
     uint32_t predicted_forwards; /* loads for which that is predicted where registers differ */

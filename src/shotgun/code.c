@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/elimination.h"
 #include "core/uop_timing.h"
 #include "shotgun/signature.h"
 #include "util/array.h"
@@ -111,17 +112,6 @@ bool shotgun_illegal(const struct shotgun_code *copy, uint32_t number, unsigned 
 
 /* ---- µops on a machine ---- */
 
-/* Whether renaming may do it. */
-static bool renamed(const struct machine *machine, const struct static_insn *insn,
-                    const struct uop *uop) {
-    return machine->core.eliminate_moves && insn->uop_count == 1 &&
-           (uop->operation == OP_INT_ALU || uop->operation == OP_VEC_ALU);
-}
-
-static bool copies(const struct static_insn *insn, const struct uop *uop) {
-    return insn->flags & INSN_MOVE && uop->source_count == 1 && uop->destination_count == 1;
-}
-
 static uint32_t flags_of(const struct machine *machine, const struct static_insn *insn,
                          const struct uop *uop, bool first) {
     bool last = uop->flags & UOP_LAST;
@@ -131,8 +121,7 @@ static uint32_t flags_of(const struct machine *machine, const struct static_insn
     if (last && machine_insn_flags(&machine->core, insn->operation, insn->flags) &
                     (INSN_SYSCALL | INSN_FLUSHING))
         flags |= GRAPH_FLUSHES;
-    if (uop->operation == OP_NOP ||
-        (renamed(machine, insn, uop) && (insn->flags & INSN_ZERO || copies(insn, uop))))
+    if (eliminates(&machine->core, insn, uop) != NOT_ELIMINATED)
         flags |= GRAPH_ELIMINATED;
     return flags;
 }
@@ -179,5 +168,11 @@ struct static_uop shotgun_static_uop(const struct shotgun_code *copy, const stru
                   .pool = (uint8_t) class->pool,
                   .execution = timing.latency < GRAPH_FAR ? (uint16_t)timing.latency : GRAPH_FAR},
         .traits = traits_of(insn, uop, flags),
-        .copy = renamed(machine, insn, uop) && copies(insn, uop)};
+        .copy = eliminates(&machine->core, insn, uop) == OTHER_NAME};
+}
+
+unsigned shotgun_compare_traits(const struct shotgun_code *copy, uint32_t number) {
+    const struct static_insn *insn = &copy->code.insns[number];
+    const uint32_t last = insn->first_uop + insn->uop_count - 1u;
+    return traits_of(insn, &copy->code.uops[last], GRAPH_LAST);
 }

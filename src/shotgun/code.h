@@ -54,7 +54,11 @@ bool shotgun_illegal(const struct shotgun_code *copy, uint32_t number, unsigned 
 struct static_uop {
     struct graph_uop graph;
     unsigned traits; /* enum graph_traits */
-    bool copy;       /* renaming makes its destination another name for its source */
+    bool copy;       /* renaming makes its destinations other names for its source */
 };
 struct static_uop shotgun_static_uop(const struct shotgun_code *copy, const struct machine *machine,
                                      uint32_t number, uint32_t uop_index);
+
+/* What a compare that fuses brings into the branch: enum graph_traits of its last µop, which
+ * executes there also if it is an addition that renaming would else do. */
+unsigned shotgun_compare_traits(const struct shotgun_code *copy, uint32_t number);

@@ -94,7 +94,8 @@ static void rename_uop(struct shotgun_constructor *constructor, const struct uop
                        struct static_uop *uop) {
     uint64_t *writer = constructor->writer, number = constructor->fragment.uop_count + 1;
     if (uop->copy) {
-        writer[operands->destination[0]] = writer[operands->source[0]];
+        for (uint32_t i = 0; i < operands->destination_count; i++)
+            writer[operands->destination[i]] = writer[operands->source[0]];
         return;
     }
     if (!(uop->graph.flags & GRAPH_ELIMINATED)) {
@@ -269,9 +270,7 @@ static bool append_uop(struct shotgun_constructor *constructor, const struct app
         const struct static_insn *compare = shotgun_insn(code, code->flows[as->insn].before);
         uint32_t last = compare->uop_count - 1u;
         operands = &code->code.uops[compare->first_uop + last];
-        uop.traits |=
-            shotgun_static_uop(code, constructor->machine, code->flows[as->insn].before, last)
-                .traits;
+        uop.traits |= shotgun_compare_traits(code, code->flows[as->insn].before);
         uop.graph.flags |= GRAPH_FUSED;
         if (last > 0) /* the pair began with the compare's load */
             uop.graph.flags &= ~(uint32_t)GRAPH_FIRST;

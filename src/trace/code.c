@@ -230,6 +230,7 @@ static uint32_t add_insn(struct code_table *table, const struct insn_key *key, u
         added->operation = insn->operation;
         added->form = insn->form;
         added->stack_use = insn->stack_use & 0xf;
+        added->adds_constant = insn->adds_constant;
         added->target_displacement = (int32_t)insn->target;
         set_operands(&table->operands[number], insn);
         added->memory_count = table->operands[number].count;

@@ -30,6 +30,7 @@ struct static_insn {
     uint8_t reached : 1;         /* once a taken branch or a signal was seen to lead here */
     uint8_t stack_use : 4;       /* enum stack_use */
     uint8_t described : 1;       /* `bytes` is a description (isa/described.h) */
+    uint8_t adds_constant : 1;   /* as struct insn has it */
     int32_t target_displacement; /* direct branch: target − address (fits 32 bits on both ISAs) */
     uint8_t bytes[16];           /* machine code */
     uint64_t form;               /* insn_form (isa/form.h) */

@@ -88,6 +88,14 @@ test("stores", "stores", ALL, lambda m: Fraction(16, m.core.store_drain))
 test("zero idioms that take an ALU", "zero_idioms", BOOM_X86, lambda m: 18, "pool.alu.units=1")
 test("zero idioms that rename takes away", "zero_idioms", ZEN,
      lambda m: Fraction(17, m.core.dispatch_width), "pool.alu.units=1", iterations=(66, 132))
+# 64 additions of a constant, in a chain, and 62 lea that are such: where rename does them they wait
+# for nothing, and 65 and 63 µops are dispatched 6 a cycle. The loop's own, sub, is in the branch.
+test("a chain of adds that rename takes away", "dependent_adds", ZEN,
+     lambda m: Fraction(65, m.core.dispatch_width), "core.eliminate_additions=yes pool.alu.units=1",
+     iterations=(66, 132))
+test("adds of an address that rename takes away", "independent_adds", ZEN,
+     lambda m: Fraction(63, m.core.dispatch_width), "core.eliminate_additions=yes pool.alu.units=1",
+     iterations=(66, 132))
 
 # ---- the memory hierarchy
 

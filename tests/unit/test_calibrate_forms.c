@@ -69,6 +69,18 @@ static void what_operands_are_used_for(void **state) {
     assert_false(uses.operands[0].reads);
 }
 
+/* The displacement is none that rename may add. */
+static void lea_executes(void **state) {
+    (void)state;
+    struct assembler code = {0};
+    struct insn insn;
+    form_put(&code, form("lea r64, [b+d]"), &(struct form_choice){.base = 3});
+    assert_true(insn_decode(ISA_X86_64, code.code, code.size, &insn));
+    assert_int_equal(insn.form, form("lea r64, [b+d]"));
+    assert_false(insn.adds_constant);
+    assembler_free(&code);
+}
+
 /* 24 links of a conversion take 24 * (4 + 1.5) cycles where the move back takes 1.5. */
 static void partners_are_taken_off(void **state) {
     (void)state;
@@ -164,11 +176,9 @@ static void the_table(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_can_be_measured),
-        cmocka_unit_test(what_operands_are_used_for),
-        cmocka_unit_test(partners_are_taken_off),
-        cmocka_unit_test(all_forms_have_kernels),
-        cmocka_unit_test(the_table),
+        cmocka_unit_test(what_can_be_measured),   cmocka_unit_test(what_operands_are_used_for),
+        cmocka_unit_test(lea_executes),           cmocka_unit_test(partners_are_taken_off),
+        cmocka_unit_test(all_forms_have_kernels), cmocka_unit_test(the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

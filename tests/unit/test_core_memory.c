@@ -395,6 +395,89 @@ static void moves_are_eliminated(void **state) {
     program_fixture_free(program);
 }
 
+/* An instruction that adds a constant to a register, and writes the flags. */
+static uint32_t add_constant(struct program_fixture *program, uint8_t to, uint8_t from) {
+    const uint32_t number = alu(program, to, from, 0);
+    struct uop *uop = &program->uops[program->insns[number].first_uop];
+    uop->destination[uop->destination_count++] = REG_X86_CF;
+    uop->destination[uop->destination_count++] = REG_X86_FLAGS;
+    program->insns[number].adds_constant = true;
+    return number;
+}
+
+/* The product issues in 5 and is there in 8, the addition in 9: who reads its register or one of
+ * its flags issues with it, or, where the addition is eliminated, with the product, in 8. Two of
+ * the readers are the fifth and sixth µop, which dispatch in 5. */
+static void additions_of_constants_are_eliminated(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    execute(program, operation(program, OP_INT_MUL, 1, 0));
+    execute(program, add_constant(program, 2, 1));
+    execute(program, alu(program, 3, 2, 0));
+    execute(program, alu(program, 4, REG_X86_CF, 0));
+    execute(program, alu(program, 5, REG_X86_FLAGS, 0));
+    execute(program, add_constant(program, 2, 2));
+    execute(program, alu(program, 6, 2, 0));
+    for (int eliminated = 0; eliminated < 2; eliminated++) {
+        machine.core.eliminate_additions = eliminated;
+        machine.core.eliminate_moves = !eliminated; /* each by itself */
+        simulate(program, &machine, 0);
+        for (uint32_t k = 2; k < 5; k++)
+            assert_int_equal(program->lives[k].issue, eliminated ? 8 : 9);
+        assert_int_equal(program->lives[6].issue, eliminated ? 8 : 10);
+        assert_int_equal((program->lives[1].flags & LIFE_ELIMINATED) != 0, eliminated);
+        assert_int_equal(program->lives[1].commit, eliminated ? 9 : 10); /* after the product */
+        assert_int_equal(program->statistics.uops, 7); /* it still takes a ROB entry */
+    }
+    program_fixture_free(program);
+}
+
+/* Of the one register beyond the architecture's 32, which the product holds until it commits in 9,
+ * the addition needs none and dispatches with it in 4; executed, in 9. */
+static void eliminated_additions_hold_no_register(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    machine.core.int_registers = 33;
+    execute(program, operation(program, OP_INT_MUL, 1, 0));
+    execute(program, add_constant(program, 2, 1));
+    for (int eliminated = 0; eliminated < 2; eliminated++) {
+        machine.core.eliminate_additions = eliminated;
+        simulate(program, &machine, 0);
+        assert_int_equal(program->lives[0].commit, 9);
+        assert_int_equal(program->lives[1].dispatch, eliminated ? 4 : 9);
+    }
+    program_fixture_free(program);
+}
+
+/* An addition that fuses with a branch executes as that, on the branch's unit, and holds a
+ * register: the pair issues when the product is there, in 8. Of the two registers beyond the
+ * architecture's the product's is free when it commits, in 9: then who reads the sum dispatches. */
+static void fused_additions_execute(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    machine.core.fuse_compare_branch = true;
+    machine.core.int_registers = 34;
+    execute(program, operation(program, OP_INT_MUL, 1, 0));
+    execute(program, with_flags(program, add_constant(program, 2, 1), INSN_SETS_FLAGS_FOR_FUSION));
+    execute(program, with_flags(program, branch(program, BRANCH_CONDITIONAL, REG_X86_FLAGS),
+                                INSN_FUSES_WITH_FLAGS));
+    execute(program, alu(program, 3, 2, 0));
+    for (int eliminated = 0; eliminated < 2; eliminated++) {
+        machine.core.eliminate_additions = eliminated;
+        simulate(program, &machine, 0);
+        assert_int_equal(program->statistics.uops, 3);
+        assert_false(program->lives[1].flags & LIFE_ELIMINATED);
+        assert_true(program->lives[1].flags & LIFE_INT_REGISTER);
+        assert_int_equal(program->lives[1].issue, 8);
+        assert_int_equal(program->lives[2].dispatch, 9);
+        assert_int_equal(program->lives[2].issue, 10);
+    }
+    program_fixture_free(program);
+}
+
 static struct core_statistics run_alone(struct core *core, const struct program_fixture *program) {
     struct error error = {0};
     struct core_statistics statistics;
@@ -476,6 +559,9 @@ int main(void) {
         cmocka_unit_test(repeated_stores_expand),
         cmocka_unit_test(compare_and_branch_fuse),
         cmocka_unit_test(moves_are_eliminated),
+        cmocka_unit_test(additions_of_constants_are_eliminated),
+        cmocka_unit_test(eliminated_additions_hold_no_register),
+        cmocka_unit_test(fused_additions_execute),
         cmocka_unit_test(a_core_begins_with_what_another_learned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -228,6 +228,7 @@ static void execute_anything(struct program_fixture *program, uint32_t count, ui
     uint32_t other = alu(program, 6, 7, 0), multiply = operation(program, OP_INT_MUL, 7, 6);
     uint32_t write = store(program, 2, 1), read = load(program, 3, 0), wide = load(program, 4, 3);
     uint32_t jump = branch(program, BRANCH_CONDITIONAL, 3);
+    program->insns[other].adds_constant = true;
     random_state = 3;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t kind = next_random(100);
@@ -248,12 +249,13 @@ static void execute_anything(struct program_fixture *program, uint32_t count, ui
     }
 }
 
-/* On the little machine, two of shared units, and one that minds loads in two lines, F, D, P and C
- * of every µop are as they were, but for one in a hundred: not every slot goes to the same µop. */
+/* On the little machine, two of shared units, one that minds loads in two lines, and one that adds
+ * constants at rename, F, D, P and C of every µop are as they were, but for one in a hundred: not
+ * every slot goes to the same µop. */
 static void graphs_are_as_the_run(void **state) {
     (void)state;
     struct machine machine = little_machine();
-    for (uint32_t i = 0; i < 8; i++) {
+    for (uint32_t i = 0; i < 10; i++) {
         const uint32_t store_bytes = i % 2 ? 8 : 4;
         struct program_fixture *program = program_fixture_new();
         if (i == 2) { /* multiplications and branches share units with additions */
@@ -269,6 +271,10 @@ static void graphs_are_as_the_run(void **state) {
             machine = little_machine();
             machine.core.split_load = 2;
         }
+        if (i == 8) {
+            machine = little_machine();
+            machine.core.eliminate_additions = true;
+        }
         execute_anything(program, 20000, store_bytes, i < 6 ? 0 : FAR + 60);
         uint32_t different = compare_with_run(program, &machine);
         if (different > program->life_count / 100)
@@ -282,8 +288,9 @@ static void graphs_are_as_the_run(void **state) {
  * its beginning, which come in another order without those waits, are few of it. */
 static void graphs_are_as_long_as_the_run(void **state) {
     (void)state;
-    static const char *const MACHINES[] = {"boom-simpoint", "boom-tea",   "boom-tip",
-                                           "chen-ooo",      "fields2004", "zen4"};
+    static const char *const MACHINES[] = {"boom-simpoint",  "boom-tea",   "boom-tip",
+                                           "chen-ooo",       "fields2004", "zen4",
+                                           "sapphire-rapids"};
     enum { COUNT = sizeof MACHINES / sizeof *MACHINES };
     for (size_t i = 0; i < 2 * COUNT; i++) {
         struct error error = {""};

@@ -369,12 +369,72 @@ static void x87(void **state) {
     CHECK_INSNS(ISA_X86_64, ROWS);
 }
 
+/* Additions that rename may do: of 64 bits, one register and a constant of 11 bits as it stands in
+ * the instruction. */
+static void additions_of_constants(void **state) {
+    (void)state;
+    static const struct {
+        const char *bytes;
+        bool adds;
+    } ROWS[] = {
+        {"48 83 c0 01", true},                    /* add rax, 1 */
+        {"48 83 c0 80", true},                    /* add rax, -128 */
+        {"48 05 ff 03 00 00", true},              /* add rax, 1023 */
+        {"48 05 00 04 00 00", false},             /* add rax, 1024 */
+        {"48 05 00 fc ff ff", true},              /* add rax, -1024 */
+        {"48 05 ff fb ff ff", false},             /* add rax, -1025 */
+        {"49 81 c4 ff 03 00 00", true},           /* add r12, 1023 */
+        {"48 2d ff 03 00 00", true},              /* sub rax, 1023 */
+        {"48 2d 00 04 00 00", false},             /* sub rax, 1024 */
+        {"48 2d 00 fc ff ff", true},              /* sub rax, -1024 */
+        {"48 2d ff fb ff ff", false},             /* sub rax, -1025 */
+        {"48 83 c4 08", true},                    /* add rsp, 8 */
+        {"48 ff c0", true},                       /* inc rax */
+        {"49 ff cf", true},                       /* dec r15 */
+        {"48 8d 48 08", true},                    /* lea rcx, [rax+8] */
+        {"48 8d 00", true},                       /* lea rax, [rax] */
+        {"48 8d 44 24 08", true},                 /* lea rax, [rsp+8] */
+        {"48 8d 80 ff 03 00 00", true},           /* lea rax, [rax+1023] */
+        {"48 8d 80 00 04 00 00", false},          /* lea rax, [rax+1024] */
+        {"48 8d 80 00 fc ff ff", true},           /* lea rax, [rax-1024] */
+        {"48 8d 80 ff fb ff ff", false},          /* lea rax, [rax-1025] */
+        {"48 8d 44 08 08", false},                /* lea rax, [rax+rcx+8] */
+        {"48 8d 04 05 08 00 00 00", false},       /* lea rax, [rax*1+8] */
+        {"48 8d 05 08 00 00 00", false},          /* lea rax, [rip+8] */
+        {"48 8d 04 25 08 00 00 00", false},       /* lea rax, [8] */
+        {"67 48 8d 40 08", false},                /* lea rax, [eax+8] */
+        {"8d 40 08", false},                      /* lea eax, [rax+8] */
+        {"83 c0 01", false},                      /* add eax, 1 */
+        {"66 83 c0 01", false},                   /* add ax, 1 */
+        {"fe c0", false},                         /* inc al */
+        {"ff c0", false},                         /* inc eax */
+        {"48 83 00 01", false},                   /* add qword ptr [rax], 1 */
+        {"48 ff 00", false},                      /* inc qword ptr [rax] */
+        {"48 01 d8", false},                      /* add rax, rbx */
+        {"48 03 03", false},                      /* add rax, [rbx] */
+        {"48 83 d0 01", false},                   /* adc rax, 1 */
+        {"48 83 f8 01", false},                   /* cmp rax, 1 */
+        {"48 83 c8 01", false},                   /* or rax, 1 */
+        {"48 b8 01 00 00 00 00 00 00 00", false}, /* mov rax, 1 */
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        uint8_t bytes[16];
+        struct insn insn;
+        const size_t size = parse_hex(ROWS[i].bytes, bytes);
+        if (!insn_decode(ISA_X86_64, bytes, size, &insn) || insn.length != size)
+            fail_msg("%s does not decode", ROWS[i].bytes);
+        if (insn.adds_constant != ROWS[i].adds)
+            fail_msg("%s: %d", ROWS[i].bytes, insn.adds_constant);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integer_operands),
         cmocka_unit_test(flags_are_two_groups),
         cmocka_unit_test(narrow_writes_merge),
         cmocka_unit_test(idioms),
+        cmocka_unit_test(additions_of_constants),
         cmocka_unit_test(stack_and_branches),
         cmocka_unit_test(strings),
         cmocka_unit_test(fences_and_system),

@@ -44,13 +44,15 @@ static void assert_same_uop(const struct graph_uop *made, const struct graph_uop
  *  2 store r1 → [r2]
  *  3 alu  r3 ← r3       (with `fuse` compare and branch are one µop)
  *  4 branch to 0 on r3
- */
-static void loop_is_found_again(bool fuse) {
+ * 1 and 3 add constants; with `eliminate` renaming does that, unless 3 is fused. */
+static void loop_is_found_again(bool fuse, bool eliminate) {
     enum { ROUNDS = 3000, INSNS = 5, FRAGMENT = 100 };
     struct error error;
     struct program_fixture *program = program_fixture_new();
     struct machine machine = little_machine();
     machine.core.fuse_compare_branch = fuse;
+    machine.core.eliminate_additions = eliminate;
+    machine.core.int_registers = 40;
     uint32_t first = load(program, 1, 2);
     alu(program, 1, 1, 0);
     store(program, 1, 2);
@@ -58,6 +60,7 @@ static void loop_is_found_again(bool fuse) {
     uint32_t last =
         with_flags(program, branch(program, BRANCH_CONDITIONAL, 3), INSN_FUSES_WITH_FLAGS);
     program->insns[last].target_displacement = -16;
+    program->insns[first + 1].adds_constant = program->insns[first + 3].adds_constant = true;
     for (int i = 0; i < ROUNDS; i++) {
         execute_at(program, first, 0x1000, 8);
         execute(program, first + 1);
@@ -133,17 +136,23 @@ static void loop_is_found_again(bool fuse) {
 
 static void simulated_loop(void **state) {
     (void)state;
-    loop_is_found_again(false);
+    loop_is_found_again(false, false);
 }
 static void simulated_loop_of_fused_pairs(void **state) {
     (void)state;
-    loop_is_found_again(true);
+    loop_is_found_again(true, false);
+}
+static void simulated_loop_of_eliminated_additions(void **state) {
+    (void)state;
+    loop_is_found_again(false, true);
+    loop_is_found_again(true, true);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(simulated_loop),
         cmocka_unit_test(simulated_loop_of_fused_pairs),
+        cmocka_unit_test(simulated_loop_of_eliminated_additions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/elimination.h"
+
 /* What the instruction loads it computes with, and keeps in a register. */
 static bool is_operand(const struct ooo *core, const struct static_insn *insn) {
     const struct uop *last = &core->code->uops[insn->first_uop + insn->uop_count - 1u];
@@ -71,16 +73,10 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
         flags |= U_RENAMES;
     if (core->units[unit].interval > 1)
         flags |= U_LONG;
-    if (uop->operation == OP_NOP)
-        flags |= U_ELIMINATED;
-    if (core->machine.eliminate_moves && insn->uop_count == 1 &&
-        (uop->operation == OP_INT_ALU || uop->operation == OP_VEC_ALU)) {
-        if (insn->flags & INSN_ZERO)
-            flags |= U_ELIMINATED;
-        if (insn->flags & INSN_MOVE && uop->source_count == 1 && uop->destination_count == 1)
-            flags |= U_ELIMINATED | U_MOVE;
-    }
-    if (!(flags & U_ELIMINATED))
+    const enum elimination elimination = eliminates(&core->machine, insn, uop);
+    if (elimination != NOT_ELIMINATED)
+        flags |= U_ELIMINATED | (elimination == OTHER_NAME ? U_MOVE : 0);
+    else
         for (uint32_t i = 0; i < uop->destination_count; i++)
             flags |= register_is_fp(uop->destination[i]) ? U_FP_REGISTER : U_INT_REGISTER;
     return flags;
@@ -187,7 +183,7 @@ static struct prepared_uop prepare_sync(const struct ooo *core, const struct sta
                              .destination = {REG_X86_RSP}};
     struct prepared_uop prepared =
         prepare_uop(core, insn, &sync, OP_INT_ALU, 0, true, STACK_STEPPED);
-    /* Also before a move, which is eliminated itself. */
+    /* Also before what is eliminated itself. */
     prepared.flags = (prepared.flags & ~(uint32_t)(U_ELIMINATED | U_MOVE)) | U_INT_REGISTER;
     return prepared;
 }

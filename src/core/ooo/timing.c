@@ -31,13 +31,13 @@ STAGE void write_result(uint64_t *of, const struct prepared_uop *operands, uint3
             of[operands->destination[i]] = value;
 }
 
-/* An eliminated move's destination is another name for its source. */
-static __attribute__((noinline)) void rename_move(struct registers *registers,
-                                                  const struct prepared_uop *operands) {
-    const uint8_t to = operands->destination[0], from = operands->source[0];
-    registers->wake[to] = registers->wake[from];
-    registers->writer[to] = registers->writer[from];
-    registers->issue[to] = registers->issue[from];
+/* The destinations of an eliminated move, or addition, are other names for its source. */
+static __attribute__((noinline)) void
+rename_move(struct registers *registers, const struct prepared_uop *operands, uint32_t flags) {
+    const uint8_t from = operands->source[0];
+    write_result(registers->wake, operands, flags, registers->wake[from]);
+    write_result(registers->writer, operands, flags, registers->writer[from]);
+    write_result(registers->issue, operands, flags, registers->issue[from]);
 }
 
 /* So is a load's for what a store took. */
@@ -69,7 +69,7 @@ STAGE void rename_result(struct ooo *core, const struct prepared_uop *operands, 
         return;
     }
     if (__builtin_expect((flags & U_MOVE) != 0, 0)) {
-        rename_move(registers, operands);
+        rename_move(registers, operands, flags);
         return;
     }
     write_result(registers->wake, operands, flags, uop->wake);

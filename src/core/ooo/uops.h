@@ -38,7 +38,7 @@ enum ooo_flags {
     U_LONG = 1 << 28,         /* takes a unit for more than a cycle; or a load in two lines */
     U_PREFETCH = 1 << 29,
     U_ELIMINATED = 1 << 30, /* needs no functional unit */
-    U_MOVE = 1 << 20,       /* eliminated copy: its destination is its source */
+    U_MOVE = 1 << 20,       /* eliminated copy or addition: its destinations are its source */
     U_TAKEN = 1 << 21,
     U_FORWARDED = 1 << 22,    /* of lives only */
     U_FIRST = 1 << 23,        /* of its instruction, or of a fused pair */

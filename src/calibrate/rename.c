@@ -1,14 +1,15 @@
-/* What renaming does by itself: fusion of compare and branch, elimination of moves, zero idioms
- * (Fog, microarchitecture.pdf; uops.info).
+/* What renaming does by itself: fusion of compare and branch, elimination of moves and of additions
+ * of constants, zero idioms (Fog, microarchitecture.pdf; uops.info).
  *
  * Fusion: groups of a compare, a branch that is not taken, and no-ops, against the same with one of
  * the no-ops between the two, which are two µops then. Small groups, which fetch can deliver faster
  * than dispatch takes them, and such that fill a cycle's dispatch if the pair is one µop, in which
  * branches are rare: whichever of them shows fusion, there is fusion. Where no-ops share the µop of
  * what is before them, moves are in place of them. Moves: a chain of an
- * addition and two moves takes a cycle if moves take no time, three otherwise. Zero idioms: a chain
- * of multiplications with `xor reg, reg` between them takes the time of a multiplication unless the
- * processor knows that the result does not depend on the register. */
+ * addition and two moves takes a cycle if moves take no time, three otherwise. Additions: the same
+ * with one of a constant and its subtraction, of which no sum grows, in place of the moves. Zero
+ * idioms: a chain of multiplications with `xor reg, reg` between them takes the time of a
+ * multiplication unless the processor knows that the result does not depend on the register. */
 #include <math.h>
 #include <stdio.h>
 
@@ -17,7 +18,7 @@
 
 enum { GROUPS = 60, SMALL_GROUP = 4 /* µops, fused */ };
 
-enum kind { SMALL_PAIRS, SMALL_APART, PAIRS, APART, MOVES, ZEROS, KINDS };
+enum kind { SMALL_PAIRS, SMALL_APART, PAIRS, APART, MOVES, ADDITIONS, ZEROS, KINDS };
 
 /* So many µops that take nothing but dispatch. */
 static void put_padding(struct assembler *code, unsigned count, bool moves) {
@@ -45,6 +46,11 @@ static void put_group(struct assembler *code, enum kind kind, unsigned width, bo
         ASSEMBLE(code, ADD, REG(RAX), REG(RSI));
         ASSEMBLE(code, MOV, REG(RBX), REG(RAX));
         ASSEMBLE(code, MOV, REG(RAX), REG(RBX));
+        break;
+    case ADDITIONS:
+        ASSEMBLE(code, ADD, REG(RAX), REG(RSI));
+        ASSEMBLE(code, ADD, REG(RAX), IMMEDIATE(1));
+        ASSEMBLE(code, SUB, REG(RAX), IMMEDIATE(1));
         break;
     default:
         ASSEMBLE(code, IMUL, REG(RAX), REG(RAX));
@@ -77,6 +83,15 @@ static void conclude_fusion(struct finding *fusion, const struct host_result *re
     }
 }
 
+/* Whether a group takes what is not renaming's work alone. */
+static void conclude_group(struct calibration *calibration, const struct host_result *result,
+                           struct finding finding) {
+    finding.unit = "";
+    if (finding_rests_on(&finding, result, 1))
+        finding.word = result->cycles / GROUPS < 2 ? "yes" : "no";
+    calibration_found(calibration, &finding);
+}
+
 static bool run(struct calibration *calibration, struct error *error) {
     struct dispatch dispatch = {0};
     if (!dispatch_measure(calibration, &dispatch, error))
@@ -96,26 +111,26 @@ static bool run(struct calibration *calibration, struct error *error) {
         struct finding fusion = {.key = "core.fuse_compare_branch",
                                  .what = "compare and branch are one µop",
                                  .unit = ""};
-        struct finding moves = {
-            .key = "core.eliminate_moves", .what = "moves take no time", .unit = ""};
-        struct finding zeros = {.what = "zeroing depends on nothing", .unit = ""};
         if (finding_rests_on(&fusion, results, MOVES))
             conclude_fusion(&fusion, results, width);
-        if (finding_rests_on(&moves, &results[MOVES], 1))
-            moves.word = results[MOVES].cycles / GROUPS < 2 ? "yes" : "no";
-        if (finding_rests_on(&zeros, &results[ZEROS], 1))
-            zeros.word = results[ZEROS].cycles / GROUPS < 2 ? "yes" : "no";
         calibration_found(calibration, &fusion);
-        calibration_found(calibration, &moves);
-        calibration_found(calibration, &zeros);
+        conclude_group(
+            calibration, &results[MOVES],
+            (struct finding){.key = "core.eliminate_moves", .what = "moves take no time"});
+        conclude_group(calibration, &results[ADDITIONS],
+                       (struct finding){.key = "core.eliminate_additions",
+                                        .what = "additions of constants take no time"});
+        conclude_group(calibration, &results[ZEROS],
+                       (struct finding){.what = "zeroing depends on nothing"});
     }
     kernel_list_free(&list);
     return good;
 }
 
-static const char *const KEYS[] = {"core.fuse_compare_branch", "core.eliminate_moves", NULL};
+static const char *const KEYS[] = {"core.fuse_compare_branch", "core.eliminate_moves",
+                                   "core.eliminate_additions", NULL};
 const struct calibrate_part calibrate_rename = {
     .name = "rename",
-    .measures = "fusion of compare and branch, moves and zero idioms",
+    .measures = "fusion of compare and branch, moves, additions of constants and zero idioms",
     .keys = KEYS,
     .run = run};

@@ -16,11 +16,13 @@ for finding in json.load(open(sys.argv[1]))["findings"]:
 # A machine unlike any that is shipped, so that no figure can be the base's.
 reads_back() {
     { echo 'base = zen4'; echo '[core]'; echo 'dispatch_width = 5'; echo 'store_forward = 9'
-      echo 'eliminate_moves = no'; echo '[branch]'; echo 'ras_entries = 24'; } >"$scratch/odd.ini"
+      echo 'eliminate_moves = no'; echo 'eliminate_additions = yes'
+      echo '[branch]'; echo 'ras_entries = 24'; } >"$scratch/odd.ini"
     run calibrate --quick --simulated "$scratch/odd.ini" --only width --only rename --only forwarding \
         --only branch --json >"$scratch/report.json" || return 1
     test "$(value 'dispatch width')" = 5.0 && test "$(value 'store to load')" = 9.0 &&
         test "$(value 'moves take no time')" = no &&
+        test "$(value 'additions of constants take no time')" = yes &&
         test "$(value 'compare and branch are one µop')" = yes &&
         test "$(value 'return stack')" = 24.0 || { cat "$scratch/report.json"; return 1; }
     # 8 from fetch to dispatch, 3 from execution to fetch, 1 to issue, 1 to execute

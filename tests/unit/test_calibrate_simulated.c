@@ -188,6 +188,24 @@ static void moves_that_take_registers_show_no_reorder_buffer(void **state) {
                        machine.core.int_registers, 1);
 }
 
+/* Where constants are added at rename, that is found, and nothing else looks different for it: the
+ * four ALUs, and the registers that additions take. */
+static void additions_at_rename_are_found(void **state) {
+    (void)state;
+    run_part("rename");
+    assert_string_equal(calibration_finding(&calibration, "core.eliminate_additions")->word, "no");
+    machine.core.eliminate_additions = true;
+    run_part("rename");
+    assert_string_equal(calibration_finding(&calibration, "core.eliminate_additions")->word, "yes");
+    const size_t before = calibration.count;
+    run_part("width");
+    assert_string_equal(calibration.findings[before + 1].what, "additions");
+    assert_float_equal(calibration.findings[before + 1].value, 4, 0.02);
+    run_part("window");
+    assert_float_equal(calibration_value(&calibration, "core.int_registers", 0),
+                       machine.core.int_registers, 1);
+}
+
 /* Few units of one kind hold back mixes of it, not what else enters the core. */
 static void few_units_are_no_narrow_dispatch(void **state) {
     (void)state;
@@ -230,6 +248,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(no_ops_that_share_a_µop_are_no_measure, start, end),
         cmocka_unit_test_setup_teardown(moves_that_take_registers_show_no_reorder_buffer, start,
                                         end),
+        cmocka_unit_test_setup_teardown(additions_at_rename_are_found, start, end),
         cmocka_unit_test_setup_teardown(few_units_are_no_narrow_dispatch, start, end),
         cmocka_unit_test(half_a_core_has_no_width),
     };

@@ -92,17 +92,26 @@ static bool by_calibration(const struct processor *processor, struct machine_def
     return true;
 }
 
+/* What the reason says of a processor whose model is that of another core. */
+static void tell_features(const struct processor *processor, char told[80]) {
+    const struct processor_row *of_model = processor_of_model(processor);
+    *told = '\0';
+    if (of_model && of_model != processor_find(processor))
+        snprintf(told, 80, " by its features, though its model is %s's", of_model->core);
+}
+
 /* `whose` processor it is: "this processor". */
 static void by_processor(const struct processor *processor, const char *whose,
                          struct machine_default *machine) {
     const struct processor_row *row = processor_find(processor);
-    char kind[PROCESSOR_KIND];
+    char kind[PROCESSOR_KIND], told[80];
     processor_kind(processor, kind);
+    tell_features(processor, told);
     if (row)
         set(machine, row->machine, row->described ? MACHINE_BY_PROCESSOR : MACHINE_BY_NEAREST,
-            "%s %s, %s (family %02Xh, model %02Xh)",
-            row->described ? "it describes" : "the nearest to", whose, row->core, processor->family,
-            processor->model);
+            "%s %s, %s%s (family %02Xh, model %02Xh)",
+            row->described ? "it describes" : "the nearest to", whose, row->core, told,
+            processor->family, processor->model);
     else if (*processor->vendor)
         set(machine, FIXED[ISA_X86_64], MACHINE_BY_ARCHITECTURE, "no machine is near %s, %s", whose,
             kind);

@@ -13,11 +13,25 @@
 const struct processor_row PROCESSORS[] = {
 #define PROCESSOR(vendor, family, first, last, core, machine, describes)                           \
     {vendor, family, first, last, core, machine, describes},
+#define FEATURED(core, features)
 #include "machine/processors.def"
 #undef PROCESSOR
+#undef FEATURED
 };
 
 const size_t PROCESSOR_COUNT = sizeof PROCESSORS / sizeof *PROCESSORS;
+
+static const struct featured {
+    const char *core;
+    uint32_t features;
+} FEATURED_CORES[] = {
+#define PROCESSOR(vendor, family, first, last, core, machine, describes)
+#define FEATURED(core, features) {core, features},
+#include "machine/processors.def"
+#undef PROCESSOR
+#undef FEATURED
+};
+enum { FEATURED_COUNT = sizeof FEATURED_CORES / sizeof *FEATURED_CORES };
 
 #ifdef __x86_64__
 static void read_brand(char brand[49]) {
@@ -29,6 +43,26 @@ static void read_brand(char brand[49]) {
     memcpy(brand, words, sizeof words);
     for (size_t end = strlen(brand); end && brand[end - 1] == ' ';)
         brand[--end] = '\0';
+}
+
+static bool has_large_l1i(void) {
+    enum { INSTRUCTIONS = 2, LARGE = 64 << 10 };
+    uint32_t kind, ways, sets, d;
+    for (uint32_t cache = 0; __get_cpuid_count(4, cache, &kind, &ways, &sets, &d) && kind & 0x1f;
+         cache++)
+        if ((kind & 0x1f) == INSTRUCTIONS && (kind >> 5 & 7) == 1)
+            return (uint64_t)((ways >> 22) + 1) * ((ways >> 12 & 0x3ff) + 1) *
+                       ((ways & 0xfff) + 1) * (sets + 1) >=
+                   LARGE;
+    return false;
+}
+
+static uint32_t read_features(void) {
+    uint32_t a, b, c, d;
+    const bool extended = __get_cpuid_count(7, 0, &a, &b, &c, &d);
+    return (extended && d >> 24 & 1 ? PROCESSOR_AMX : 0) |
+           (extended && d >> 23 & 1 ? PROCESSOR_AVX512_FP16 : 0) |
+           (has_large_l1i() ? PROCESSOR_L1I_64K : 0);
 }
 #endif
 
@@ -48,6 +82,7 @@ void processor_read(struct processor *processor) {
     processor->model = (signature >> 4 & 0xf) | (signature >> 12 & 0xf0);
     if (processor->family == 0xf)
         processor->family += signature >> 20 & 0xff;
+    processor->features = read_features();
 #endif
 }
 
@@ -81,7 +116,7 @@ bool processor_parse(const char *text, struct processor *processor) {
     return false;
 }
 
-const struct processor_row *processor_find(const struct processor *processor) {
+const struct processor_row *processor_of_model(const struct processor *processor) {
     for (size_t i = 0; i < PROCESSOR_COUNT; i++) {
         const struct processor_row *row = &PROCESSORS[i];
         if (!strcmp(row->vendor, processor->vendor) && row->family == processor->family &&
@@ -89,4 +124,31 @@ const struct processor_row *processor_find(const struct processor *processor) {
             return row;
     }
     return NULL;
+}
+
+/* NULL: it has not all features of any. */
+static const struct featured *of_features(uint32_t features) {
+    for (size_t i = 0; i < FEATURED_COUNT; i++)
+        if (!(FEATURED_CORES[i].features & ~features))
+            return &FEATURED_CORES[i];
+    return NULL;
+}
+
+static bool core_has(const char *core, uint32_t features) {
+    for (size_t i = 0; i < FEATURED_COUNT; i++)
+        if (!strcmp(FEATURED_CORES[i].core, core))
+            return !(features & ~FEATURED_CORES[i].features);
+    return false;
+}
+
+const struct processor_row *processor_find(const struct processor *processor) {
+    const struct processor_row *of_model = processor_of_model(processor);
+    const struct featured *featured = of_features(processor->features);
+    if (!of_model || !featured || core_has(of_model->core, featured->features))
+        return of_model;
+    for (size_t i = 0; i < PROCESSOR_COUNT; i++)
+        if (!strcmp(PROCESSORS[i].core, featured->core) &&
+            !strcmp(PROCESSORS[i].vendor, processor->vendor))
+            return &PROCESSORS[i];
+    return of_model;
 }

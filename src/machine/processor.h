@@ -5,11 +5,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What tells cores apart where the model may be that of another processor. */
+enum processor_feature {
+    PROCESSOR_AMX = 1,
+    PROCESSOR_AVX512_FP16 = 2,
+    PROCESSOR_L1I_64K = 4 /* on Intel: an L1I cache of at least 64 KiB */
+};
+
 /* As CPUID tells it: family and model with their extended parts. */
 struct processor {
     char vendor[13]; /* "AuthenticAMD"; "": not told, as on other architectures */
     uint32_t family, model;
-    char brand[49]; /* "AMD EPYC 9654", as it calls itself; may be "" */
+    char brand[49];    /* "AMD EPYC 9654", as it calls itself; may be "" */
+    uint32_t features; /* of enum processor_feature; 0 when read of a text */
 };
 
 /* "AuthenticAMD family 1Ah, model 02h": what tells kinds of processors apart. "": not told. */
@@ -36,5 +44,7 @@ extern const size_t PROCESSOR_COUNT;
 /* This host's. */
 void processor_read(struct processor *processor);
 
-/* Its row; NULL: not known. */
+/* The row of its model; NULL: not known. */
+const struct processor_row *processor_of_model(const struct processor *processor);
+/* Its row: that of its model unless its features contradict it; NULL: the model is not known. */
 const struct processor_row *processor_find(const struct processor *processor);

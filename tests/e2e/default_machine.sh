@@ -15,7 +15,7 @@ simulated() {
 of_this_processor() {
     rm -f "$host"
     simulated && told 'r["machine_chosen"]["by"] in ("processor", "nearest", "architecture")' \
-        'r["machine"] in ("zen3", "zen4", "zen4-server", "zen5", "icelake-server", "sapphire-rapids")' &&
+        'r["machine"] in ("zen3", "zen4", "zen4-server", "zen5", "icelake-server", "sapphire-rapids", "granite-rapids")' &&
         [ "$(run machines --json | python3 -S -c '
 import json, sys
 print(json.load(sys.stdin)["defaults"]["x86-64"]["machine"])')" = \

@@ -18,8 +18,8 @@
 
 #include "temporary.h"
 
-static const struct processor ZEN3 = {"AuthenticAMD", 0x19, 0x01, ""};
-static const struct processor NONE = {"", 0, 0, ""};
+static const struct processor ZEN3 = {"AuthenticAMD", 0x19, 0x01, "", 0};
+static const struct processor NONE = {"", 0, 0, "", 0};
 
 static char directory[TEMPORARY_BYTES], own[TEMPORARY_BYTES + 16];
 
@@ -92,16 +92,85 @@ static void by_processor(void **state) {
     assert_default("GenuineIntel", 6, 0x6a, "icelake-server", MACHINE_BY_PROCESSOR);
     assert_default("GenuineIntel", 6, 0x55, "icelake-server", MACHINE_BY_NEAREST);
     assert_default("GenuineIntel", 6, 0x8f, "sapphire-rapids", MACHINE_BY_PROCESSOR);
-    assert_default("GenuineIntel", 6, 0xad, "sapphire-rapids", MACHINE_BY_NEAREST);
+    assert_default("GenuineIntel", 6, 0xad, "granite-rapids", MACHINE_BY_PROCESSOR);
+    assert_default("GenuineIntel", 6, 0xae, "granite-rapids", MACHINE_BY_PROCESSOR);
+    assert_default("GenuineIntel", 6, 0xa7, "icelake-server", MACHINE_BY_NEAREST);
     assert_default("GenuineIntel", 6, 0x1c, "zen4", MACHINE_BY_ARCHITECTURE);    /* Atom */
     assert_default("AuthenticAMD", 0x0f, 0x6b, "zen4", MACHINE_BY_ARCHITECTURE); /* QEMU's */
     assert_default("", 0, 0, "zen4", MACHINE_BY_ARCHITECTURE);
 }
 
+static const char *core_of(const char *vendor, uint32_t model, uint32_t features) {
+    struct processor processor = {.family = 6, .model = model, .features = features};
+    strcpy(processor.vendor, vendor);
+    const struct processor_row *row = processor_find(&processor);
+    return row ? row->core : "none";
+}
+
+/* Of a virtual machine the model may be an older processor's. What a core may have contradicts
+ * nothing, and neither does what is hidden. */
+static void by_features(void **state) {
+    (void)state;
+    enum {
+        SAPPHIRE = PROCESSOR_AMX | PROCESSOR_AVX512_FP16,
+        GRANITE = SAPPHIRE | PROCESSOR_L1I_64K
+    };
+    static const struct {
+        uint32_t model, features;
+        const char *core;
+    } CASES[] = {
+        {0xa7, GRANITE, "Intel Granite Rapids"},
+        {0xa7, SAPPHIRE, "Intel Sapphire Rapids"},
+        {0xa7, 0, "Intel Rocket Lake"},
+        {0xa7, PROCESSOR_L1I_64K, "Intel Rocket Lake"},
+        {0x8f, SAPPHIRE, "Intel Sapphire Rapids"},
+        {0x8f, 0, "Intel Sapphire Rapids"},
+        {0x8f, GRANITE, "Intel Granite Rapids"},
+        {0xcf, SAPPHIRE, "Intel Emerald Rapids"},
+        {0xcf, GRANITE, "Intel Granite Rapids"},
+        {0xad, GRANITE, "Intel Granite Rapids"},
+        {0xad, SAPPHIRE, "Intel Granite Rapids"},
+        {0xaa, PROCESSOR_L1I_64K, "Intel Meteor Lake"},
+        {0x1c, GRANITE, "none"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+        assert_string_equal(core_of("GenuineIntel", CASES[i].model, CASES[i].features),
+                            CASES[i].core);
+    const struct processor zen5 = {
+        .vendor = "AuthenticAMD", .family = 0x1a, .model = 0x02, .features = GRANITE};
+    assert_string_equal(processor_find(&zen5)->core, "AMD Zen 5");
+    const struct processor shown = {
+        .vendor = "GenuineIntel", .family = 6, .model = 0xa7, .features = GRANITE};
+    const struct machine_default chosen = default_of(ISA_X86_64, &shown);
+    assert_string_equal(chosen.name, "granite-rapids");
+    assert_int_equal(chosen.reason.by, MACHINE_BY_PROCESSOR);
+    assert_string_equal(chosen.reason.why,
+                        "it describes this processor, Intel Granite Rapids by its features, though "
+                        "its model is Intel Rocket Lake's (family 06h, model A7h)");
+}
+
+/* Each core of the second table is in the first. */
+static void featured_cores_have_rows(void **state) {
+    (void)state;
+    static const char *const CORES[] = {
+#define PROCESSOR(vendor, family, first, last, core, machine, describes)
+#define FEATURED(core, features) core,
+#include "machine/processors.def"
+#undef PROCESSOR
+#undef FEATURED
+    };
+    for (size_t i = 0; i < sizeof CORES / sizeof *CORES; i++) {
+        bool found = false;
+        for (size_t row = 0; row < PROCESSOR_COUNT; row++)
+            found |= !strcmp(PROCESSORS[row].core, CORES[i]);
+        assert_true(found);
+    }
+}
+
 static void reason_names_the_processor(void **state) {
     (void)state;
-    const struct processor unknown = {"GenuineIntel", 6, 0x1c, ""},
-                           skylake = {"GenuineIntel", 6, 0x55, ""};
+    const struct processor unknown = {"GenuineIntel", 6, 0x1c, "", 0},
+                           skylake = {"GenuineIntel", 6, 0x55, "", 0};
     assert_string_equal(default_of(ISA_X86_64, &ZEN3).reason.why,
                         "it describes this processor, AMD Zen 3 (family 19h, model 01h)");
     assert_string_equal(
@@ -140,7 +209,8 @@ static void texts_of_processors(void **state) {
 static void elsewhere(void **state) {
     (void)state;
     struct machine_default chosen;
-    const struct processor skylake = {"GenuineIntel", 6, 0x55, ""}, unknown = {.brand = "AMD EPYC"};
+    const struct processor skylake = {"GenuineIntel", 6, 0x55, "", 0},
+                           unknown = {.brand = "AMD EPYC"};
     write_own("host", "base = zen5\n", 0644);
     setenv("CULPRIT_MACHINE", "chen-ooo", 1);
     machine_default_elsewhere(ISA_X86_64, &skylake, &chosen);
@@ -319,6 +389,8 @@ static void own_machines_have_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_processor),
+        cmocka_unit_test(by_features),
+        cmocka_unit_test(featured_cores_have_rows),
         cmocka_unit_test(reason_names_the_processor),
         cmocka_unit_test(texts_of_processors),
         cmocka_unit_test(elsewhere),

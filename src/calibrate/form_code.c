@@ -34,7 +34,7 @@ bool form_kind_is_memory(unsigned kind) {
     return kind >= FORM_M && kind <= FORM_M64_BROADCAST;
 }
 
-static unsigned form_kind_bits(unsigned kind) {
+unsigned form_kind_bits(unsigned kind) {
     static const uint16_t BITS[FORM_COUNT] = {
         [FORM_M8] = 8,
         [FORM_M16] = 16,

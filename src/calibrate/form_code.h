@@ -55,3 +55,4 @@ ZydisRegister form_register(unsigned kind, unsigned number);
 bool form_kind_is_general(unsigned kind);
 bool form_kind_is_vector(unsigned kind);
 bool form_kind_is_memory(unsigned kind);
+unsigned form_kind_bits(unsigned kind); /* of an operand in memory; 0: of another one */

@@ -2,7 +2,8 @@
  *
  *     rbx r8 r9 r10 r11 r12   results, in turn          r13 rdi   constants, 1
  *     rsi                     the address of a chain    r14       that of others
- *     rbp                     the stack pointer         rax rdx rcx   for hidden operands
+ *     rbp                     the stack pointer         rax rdx rcx   for hidden operands; results
+ *                                                                     of forms without them
  *     vectors 0 to 11         results, in turn          12 to 14  constants
  *
  * A division then has a divisor of 1 and a dividend of 57 bits. Numbers in vectors and memory are
@@ -15,7 +16,9 @@
 #include "util/array.h"
 
 enum {
-    COPIES = 24,
+    LINKS = 24,     /* of a chain, in one iteration */
+    COPIES = 48,    /* that are independent: so many that the loop around them is little */
+    EXECUTED = 720, /* instructions of the form, in all iterations */
     RAX = 0,
     RCX = 1,
     RDX = 2,
@@ -35,8 +38,17 @@ enum {
     STACK_ROOM = 4096
 };
 
-static const uint8_t RESULTS[] = {RBX, R8, 9, 10, R11, 12};
-enum { GENERAL_RESULTS = sizeof RESULTS, VECTOR_RESULTS = 12 };
+/* The first ones are for every form, the others for those that do not use them unnamed: where ports
+ * are chosen before operands are ready, few chains do not keep all of them busy. */
+static const uint8_t RESULTS[] = {RBX, R8, 9, 10, R11, 12, RSI, RAX, RDX, RCX};
+enum {
+    MOST_RESULTS = sizeof RESULTS,
+    SURE_RESULTS = 6,
+    VECTOR_RESULTS = 12,
+    WRITTEN_LINES = 24,
+    LINE = 64,
+    BANK = 8 /* bytes */
+};
 
 /* ---- data ---- */
 
@@ -73,6 +85,8 @@ struct making {
     insn_form form;
     const struct form_uses *uses;
     int32_t data;
+    uint8_t results[MOST_RESULTS]; /* of RESULTS those that it may have */
+    unsigned result_count;
     struct assembler *code; /* of the kernel at hand */
     struct label loop;
 };
@@ -104,7 +118,7 @@ static void fill_vectors(const struct making *making) {
 static void set_registers(const struct making *making) {
     struct assembler *code = making->code;
     ASSEMBLE(code, MOV, REG(RAX), IMMEDIATE(0x0123456701234567));
-    for (unsigned i = 0; i < GENERAL_RESULTS; i++) {
+    for (unsigned i = 0; i < SURE_RESULTS; i++) {
         const ZydisEncoderOperand operands[] = {operand_register(ZYDIS_REGISTER_RAX + RESULTS[i]),
                                                 REG(RAX)};
         assembler_put(code, ZYDIS_MNEMONIC_MOV, operands, 2);
@@ -122,16 +136,16 @@ static void set_registers(const struct making *making) {
         fill_vectors(making);
 }
 
-/* A kernel begins, and its probe is noted. */
-static void begin(struct making *making, struct form_probe probe) {
+/* A kernel begins, and its probe, of so many instructions of the form, is noted. */
+static void begin(struct making *making, unsigned copies, struct form_probe probe) {
     const bool wide = !making->uses->legacy && uses_vectors(making->uses);
     struct kernel_list *kernels = making->kernels;
     struct form_probes *probes = making->probes;
-    making->code = kernel_list_add(
-        kernels,
-        &(struct host_kernel){.data = &DATA, .iterations = 30, .features = wide ? HOST_AVX : 0});
+    making->code = kernel_list_add(kernels, &(struct host_kernel){.data = &DATA,
+                                                                  .iterations = EXECUTED / copies,
+                                                                  .features = wide ? HOST_AVX : 0});
     probe.form = making->number;
-    probe.copies = COPIES;
+    probe.copies = (uint16_t)copies;
     probe.kernel = kernels->count - 1;
     probes->out_of_memory |= !array_push(probes->items, probes->capacity, probes->count, probe);
     set_registers(making);
@@ -146,9 +160,16 @@ static void end(struct making *making) {
 
 /* ---- choices of registers ---- */
 
-static uint8_t result_of(unsigned kind, unsigned turn) {
+static uint8_t result_of(const struct making *making, unsigned kind, unsigned turn) {
     return form_kind_is_vector(kind) ? (uint8_t)(turn % VECTOR_RESULTS)
-                                     : RESULTS[turn % GENERAL_RESULTS];
+                                     : making->results[turn % making->result_count];
+}
+
+/* What neighbours read lies side by side in a line, as not every L1 cache has enough ports to a
+ * bank. */
+static int32_t place_of(unsigned kind, unsigned turn) {
+    const unsigned bytes = form_kind_bits(kind) / 8;
+    return (int32_t)(turn * (bytes > BANK ? bytes : BANK) % LINE);
 }
 
 /* Constants in what is read alone, results in turn in what is written. */
@@ -158,9 +179,11 @@ static struct form_choice choice_for(const struct making *making, unsigned turn)
     for (unsigned i = 0; i < making->uses->count; i++) {
         const struct form_use *use = &making->uses->operands[i];
         if (use->writes && form_kind_is_memory(use->kind))
-            choice.displacement = WRITTEN_AT + (int32_t)(turn % COPIES) * 64;
+            choice.displacement = WRITTEN_AT + (int32_t)(turn % WRITTEN_LINES) * LINE;
+        else if (form_kind_is_memory(use->kind))
+            choice.displacement = making->data + place_of(use->kind, turn);
         else if (use->writes)
-            choice.operand[i] = result_of(use->kind, turn + 3 * written++);
+            choice.operand[i] = result_of(making, use->kind, turn + 3 * written++);
         else if (form_kind_is_vector(use->kind))
             choice.operand[i] = (uint8_t)(12 + vector++ % 3);
         else if (form_kind_is_general(use->kind))
@@ -191,7 +214,7 @@ static bool waits_for_others(const struct form_uses *uses) {
 }
 
 static void add_copies(struct making *making, bool freed) {
-    begin(making, (struct form_probe){.kind = freed ? PROBE_FREED : PROBE_THROUGHPUT});
+    begin(making, COPIES, (struct form_probe){.kind = freed ? PROBE_FREED : PROBE_THROUGHPUT});
     for (unsigned turn = 0; turn < COPIES; turn++) {
         const struct form_choice choice = choice_for(making, turn);
         if (freed)
@@ -243,18 +266,18 @@ static void add_pair(struct making *making, uint8_t from, uint8_t to) {
     const struct form_uses *uses = making->uses;
     const unsigned read = uses->operands[from].kind, written = uses->operands[to].kind;
     const bool crosses = !same_file(read, written);
-    begin(making,
+    begin(making, LINKS,
           (struct form_probe){.kind = PROBE_DATA, .from = from, .to = to, .transfers = crosses});
-    for (unsigned turn = 0; turn < COPIES; turn++) {
+    for (unsigned turn = 0; turn < LINKS; turn++) {
         struct form_choice choice = choice_for(making, 0);
         if (from == to) {
-            choice.operand[to] = result_of(written, 0);
+            choice.operand[to] = result_of(making, written, 0);
         } else if (crosses) {
-            choice.operand[from] = result_of(read, 1);
-            choice.operand[to] = result_of(written, 2);
+            choice.operand[from] = result_of(making, read, 1);
+            choice.operand[to] = result_of(making, written, 2);
         } else {
-            choice.operand[from] = result_of(read, turn % 2);
-            choice.operand[to] = result_of(written, (turn + 1) % 2);
+            choice.operand[from] = result_of(making, read, turn % 2);
+            choice.operand[to] = result_of(making, written, (turn + 1) % 2);
         }
         form_put(making->code, making->form, &choice);
         if (crosses && form_kind_is_vector(read))
@@ -267,11 +290,11 @@ static void add_pair(struct making *making, uint8_t from, uint8_t to) {
 
 /* From a part of lea's address to the result. */
 static void add_address_part(struct making *making, bool index) {
-    begin(making, (struct form_probe){.kind = PROBE_DATA, .from = 1, .to = 0});
-    for (unsigned turn = 0; turn < COPIES; turn++) {
+    begin(making, LINKS, (struct form_probe){.kind = PROBE_DATA, .from = 1, .to = 0});
+    for (unsigned turn = 0; turn < LINKS; turn++) {
         struct form_choice choice = choice_for(making, 0);
-        choice.operand[0] = RESULTS[(turn + 1) % 2];
-        *(index ? &choice.index : &choice.base) = RESULTS[turn % 2];
+        choice.operand[0] = making->results[(turn + 1) % 2];
+        *(index ? &choice.index : &choice.base) = making->results[turn % 2];
         form_put(making->code, making->form, &choice);
     }
     end(making);
@@ -283,11 +306,12 @@ static void add_hidden(struct making *making) {
     const unsigned from = (unsigned)__builtin_ctz(uses->reads | 1u << 16);
     const unsigned to = (unsigned)__builtin_ctz(uses->writes | 1u << 16);
     const bool itself = uses->reads & uses->writes;
-    begin(making, (struct form_probe){.kind = PROBE_DATA,
-                                      .from = PROBE_HIDDEN,
-                                      .to = PROBE_HIDDEN,
-                                      .partners = itself ? 0 : 2});
-    for (unsigned turn = 0; turn < COPIES; turn++) {
+    begin(making, LINKS,
+          (struct form_probe){.kind = PROBE_DATA,
+                              .from = PROBE_HIDDEN,
+                              .to = PROBE_HIDDEN,
+                              .partners = itself ? 0 : 2});
+    for (unsigned turn = 0; turn < LINKS; turn++) {
         const struct form_choice choice = choice_for(making, turn);
         form_put(making->code, making->form, &choice);
         if (!itself)
@@ -297,9 +321,9 @@ static void add_hidden(struct making *making) {
 }
 
 static void add_from_flags(struct making *making, uint8_t to) {
-    begin(making,
+    begin(making, LINKS,
           (struct form_probe){.kind = PROBE_DATA, .from = PROBE_HIDDEN, .to = to, .partners = 1});
-    for (unsigned turn = 0; turn < COPIES; turn++) {
+    for (unsigned turn = 0; turn < LINKS; turn++) {
         const struct form_choice choice = choice_for(making, 0);
         const ZydisRegister result = form_register(FORM_R64, choice.operand[to]);
         form_put(making->code, making->form, &choice);
@@ -311,14 +335,15 @@ static void add_from_flags(struct making *making, uint8_t to) {
 /* From an operand in a register to the flags. */
 static void add_to_flags(struct making *making, uint8_t from) {
     const bool vector = form_kind_is_vector(making->uses->operands[from].kind);
-    begin(making, (struct form_probe){.kind = PROBE_FLAGS,
-                                      .from = from,
-                                      .to = PROBE_HIDDEN,
-                                      .partners = 1,
-                                      .transfers = vector});
-    for (unsigned turn = 0; turn < COPIES; turn++) {
+    begin(making, LINKS,
+          (struct form_probe){.kind = PROBE_FLAGS,
+                              .from = from,
+                              .to = PROBE_HIDDEN,
+                              .partners = 1,
+                              .transfers = vector});
+    for (unsigned turn = 0; turn < LINKS; turn++) {
         struct form_choice choice = choice_for(making, 0);
-        choice.operand[from] = result_of(making->uses->operands[from].kind, 0);
+        choice.operand[from] = result_of(making, making->uses->operands[from].kind, 0);
         form_put(making->code, making->form, &choice);
         take_flags(making, vector ? R11 : choice.operand[from]);
         if (vector)
@@ -331,10 +356,10 @@ static void add_to_flags(struct making *making, uint8_t from) {
 static void add_from_address(struct making *making, uint8_t to) {
     const bool flags = to == PROBE_HIDDEN;
     const bool vector = !flags && form_kind_is_vector(making->uses->operands[to].kind);
-    begin(making,
+    begin(making, LINKS,
           (struct form_probe){
               .kind = PROBE_ADDRESS, .to = to, .partners = flags ? 3 : 2, .transfers = vector});
-    for (unsigned turn = 0; turn < COPIES; turn++) {
+    for (unsigned turn = 0; turn < LINKS; turn++) {
         struct form_choice choice = choice_for(making, 0);
         unsigned result = flags ? R11 : choice.operand[to];
         choice.base = RSI;
@@ -387,9 +412,19 @@ static void add_to_all_flags(struct making *making) {
     }
 }
 
+static void choose_results(struct making *making) {
+    const struct form_uses *uses = making->uses;
+    const bool cl = any_where(i, uses->count, uses->operands[i].kind == FORM_CL);
+    const unsigned taken = uses->reads | uses->writes | (cl ? 1u << RCX : 0);
+    for (unsigned i = 0; i < MOST_RESULTS; i++)
+        if (i < SURE_RESULTS || !(taken & 1u << RESULTS[i]))
+            making->results[making->result_count++] = RESULTS[i];
+}
+
 void form_kernels_add(struct kernel_list *kernels, struct form_probes *probes, uint32_t number,
                       insn_form form, const struct form_uses *uses) {
     struct making making = {kernels, probes, number, form, uses, .data = data_for(form)};
+    choose_results(&making);
     add_copies(&making, false);
     if (waits_for_others(uses))
         add_copies(&making, true);
@@ -406,8 +441,9 @@ void form_kernels_transfer(struct kernel_list *kernels, struct form_probes *prob
     const struct form_uses uses = {.legacy = true};
     struct making making = {kernels, probes, .form = FORM_NONE, .uses = &uses,
                             .data = data_for(FORM_NONE)};
-    begin(&making, (struct form_probe){.kind = PROBE_TRANSFER});
-    for (unsigned turn = 0; turn < COPIES; turn++) {
+    choose_results(&making);
+    begin(&making, LINKS, (struct form_probe){.kind = PROBE_TRANSFER});
+    for (unsigned turn = 0; turn < LINKS; turn++) {
         move_to_vector(&making, 0, RBX);
         move_to_general(&making, RBX, 0);
     }

@@ -4,7 +4,8 @@
  * Latency is that of a chain: each instruction needs what the one before made. Where the result is
  * of another kind than the operand, partners convert it: instructions whose latency is known. That
  * of a move between the register files is taken to be half of a move there and back. Throughput is
- * that of copies which need nothing of each other (Abel and Reineke 2019). */
+ * that of copies which need nothing of each other (Abel and Reineke 2019). What they load lies in
+ * different banks of one line, and each of them stores to a line of its own. */
 #pragma once
 
 #include "calibrate/calibration.h"

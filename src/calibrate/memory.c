@@ -8,7 +8,8 @@
  * Misses: a chase, and with each of its loads others that lie a constant behind it, in regions of
  * their own. As long as all of them wait at once, n take the time of one; when only m can wait, n
  * take n / m times as long (Little 1961). Regions are visited by few pages at a time, so that rows
- * stay open and translations known, but too many for streams to be followed.
+ * stay open and translations known, but too many for streams to be followed: lines that are fetched
+ * ahead make one miss look short, and so the misses at once few.
  *
  * Bandwidth: loads, and stores, of one line after the other. A store fetches its line and sends
  * another one back, so when the misses that wait are what limits them, both move as many lines in a
@@ -30,7 +31,7 @@ enum {
     /* There a chase that is never around need not be as long as a processor's caches are large. */
     SIMULATED_LINES = 1, /* of a page */
     SIMULATED_PAGES = 1024,
-    LIVE_PAGES = 48,
+    LIVE_PAGES = 88,     /* more than streams are followed; Redwood Cove follows some among 80 */
     PARALLEL_LINES = 16, /* of a page */
     MANY = 4,            /* loads at once, of which fewer rounds are as good */
     MOST_AT_ONCE = 64,

@@ -33,11 +33,8 @@ static int compare(const void *left, const void *right) {
  * once before any is visited again, and all lines are visited once. */
 static void pages_of_a_group_take_turns(void **state) {
     (void)state;
-    const struct chase_shape shape = {.stride = HOST_PAGE,
-                                      .pages = 100,
-                                      .lines = 32,
-                                      .spacing = CHASE_LINE,
-                                      .group = CHASE_GROUP};
+    const struct chase_shape shape = {
+        .stride = HOST_PAGE, .pages = 100, .lines = 32, .spacing = CHASE_LINE, .group = 48};
     const size_t chain = chase_add(chase, &shape), count = chase->counts[chain];
     const uint64_t *nodes = chase->nodes[chain];
     assert_int_equal(count, 3200);

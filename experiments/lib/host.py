@@ -69,12 +69,9 @@ def kernel_in_user_time():
     return dict(zip(("fault", "call"), map(int, said.split())))
 
 
-def calibrated(machine):
-    """{key: value} of what docs/results/hosts/MACHINE.ini has measured; {}: there is none."""
+def measured_keys(path):
+    """{key: value} of the lines of a machine file that say that they are measured."""
     section, found = "", {}
-    path = os.path.join(run.ROOT, "docs", "results", "hosts", machine + ".ini")
-    if not os.path.exists(path):
-        return found
     with open(path) as lines:
         for line in lines:
             head = re.match(r"\[(.*)\]", line)
@@ -82,6 +79,17 @@ def calibrated(machine):
             section = head.group(1) + "." if head else section
             if key:
                 found[section + key.group(1)] = key.group(2)
+    return found
+
+
+def calibrated(machine):
+    """{key: value} of what docs/results/hosts/MACHINE.ini has measured, but for what the machine's own
+    file says is measured: by hand-made code that says more of it; {}: there is none."""
+    path = os.path.join(run.ROOT, "docs", "results", "hosts", machine + ".ini")
+    if not os.path.exists(path):
+        return {}
+    by_hand = measured_keys(os.path.join(run.ROOT, "machines", machine + ".ini"))
+    found = {key: value for key, value in measured_keys(path).items() if key not in by_hand}
     if "forms" in found:  # a table that is shipped has ports as well
         shipped = os.path.exists(os.path.join(run.ROOT, "machines", machine + ".forms"))
         table = os.path.join(os.path.dirname(path), found.pop("forms"))

@@ -3,8 +3,8 @@
 
     host-what-if.py [--machine MACHINE] [KERNEL ...]
 
-The kernels are those of experiments/lib/remedies.c, each with and without a known remedy. With
-names only these, printed and not written down. Measured alternately, the least of several runs;
+The kernels are those of experiments/lib/remedies.c, each with and without a known remedy. The page has a
+part for each machine; those of others are kept. With names only these, printed and not written down. Measured alternately, the least of several runs;
 predicted is the cost of the cause in the kernel without the remedy, by `culprit icost`."""
 import os
 import subprocess
@@ -90,7 +90,7 @@ def main():
     if words:
         print(table)
         return
-    page.write("host-what-if", "experiments/host-what-if.py", f"""{host.processor()}; culprit's machine `{machine}`; {time.strftime("%Y-%m-%d %H:%M", time.gmtime())} (UTC), beside a load of {os.getloadavg()[1]:.1f}; processor time of the kernel, the least of {RUNS} runs each.
+    page.write_part("host-what-if", "experiments/host-what-if.py", machine, f"""{host.processor()}; culprit's machine `{machine}`; {time.strftime("%Y-%m-%d %H:%M", time.gmtime())} (UTC), beside a load of {os.getloadavg()[1]:.1f}; processor time of the kernel, the least of {RUNS} runs each.
 
 {table}""")
 

@@ -18,22 +18,24 @@ static double seconds_of(struct timeval time) {
     return (double)time.tv_sec + 1e-6 * (double)time.tv_usec;
 }
 
-/* Independent additions for a dependent one. */
+/* Independent additions for a dependent one; of a register, as some processors add constants while
+ * they rename. */
 static double additions(void) {
     enum { TIMES = 4000 };
     double found[51], spread;
     for (unsigned i = 0; i < 51; i++) {
         const int64_t before = clock_nanoseconds(CLOCK_MONOTONIC);
         for (int k = 0; k < TIMES; k++)
-            __asm__ volatile("lea 1(%%rax), %%rcx\n lea 1(%%rax), %%rdx\n lea 1(%%rax), %%rsi\n"
-                             "lea 1(%%rax), %%rdi\n lea 1(%%rax), %%r8\n lea 1(%%rax), %%r9\n"
-                             "lea 1(%%rax), %%rcx\n lea 1(%%rax), %%rdx\n lea 1(%%rax), %%rsi\n"
-                             "lea 1(%%rax), %%rdi\n lea 1(%%rax), %%r8\n lea 1(%%rax), %%r9" ::
-                                 : "rcx", "rdx", "rsi", "rdi", "r8", "r9");
+            __asm__ volatile(
+                "lea (%%rax,%%rax), %%rcx\n lea (%%rax,%%rax), %%rdx\n lea (%%rax,%%rax), %%rsi\n"
+                "lea (%%rax,%%rax), %%rdi\n lea (%%rax,%%rax), %%r8\n lea (%%rax,%%rax), %%r9\n"
+                "lea (%%rax,%%rax), %%rcx\n lea (%%rax,%%rax), %%rdx\n lea (%%rax,%%rax), %%rsi\n"
+                "lea (%%rax,%%rax), %%rdi\n lea (%%rax,%%rax), %%r8\n lea (%%rax,%%rax), %%r9" ::
+                    : "rcx", "rdx", "rsi", "rdi", "r8", "r9");
         const int64_t between = clock_nanoseconds(CLOCK_MONOTONIC);
         for (int k = 0; k < TIMES; k++)
-            __asm__ volatile("lea 1(%%rcx), %%rcx\n lea 1(%%rcx), %%rcx\n"
-                             "lea 1(%%rcx), %%rcx\n lea 1(%%rcx), %%rcx" ::
+            __asm__ volatile("lea (%%rcx,%%rax), %%rcx\n lea (%%rcx,%%rax), %%rcx\n"
+                             "lea (%%rcx,%%rax), %%rcx\n lea (%%rcx,%%rax), %%rcx" ::
                                  : "rcx");
         const int64_t after = clock_nanoseconds(CLOCK_MONOTONIC);
         found[i] = 3.0 * (double)(after - between) / (double)(between - before);

@@ -327,7 +327,8 @@ static void add_from_flags(struct making *making, uint8_t to) {
         const struct form_choice choice = choice_for(making, 0);
         const ZydisRegister result = form_register(FORM_R64, choice.operand[to]);
         form_put(making->code, making->form, &choice);
-        ASSEMBLE(making->code, TEST, operand_register(result), operand_register(result));
+        /* Not test: some cores have its flags a cycle later than those of a comparison. */
+        ASSEMBLE(making->code, CMP, operand_register(result), IMMEDIATE(1));
     }
     end(making);
 }

@@ -60,7 +60,7 @@ bool machine_value(const struct machine *machine, const char *key, char text[MAC
 }
 
 void finding_value(const struct finding *finding, char text[MACHINE_VALUE]) {
-    double whole = fmax(round(finding->value), 1);
+    double whole = fmax(round(finding->value), 0);
     const char *suffix = "";
     if (finding->word) {
         snprintf(text, MACHINE_VALUE, "%s", finding->word);

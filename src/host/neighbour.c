@@ -35,18 +35,19 @@ void host_neighbour_free(struct host_neighbour *neighbour) {
 
 enum { STRETCHES = 100, ROUNDS = 100000 }; /* of seven additions, some 60 µs */
 
+/* Of a register: some processors add constants while they rename. */
 static void add_independently(uint64_t rounds) {
-    __asm__ volatile("1: add $1, %%rax\n\t"
-                     "add $1, %%rcx\n\t"
-                     "add $1, %%rdx\n\t"
-                     "add $1, %%rsi\n\t"
-                     "add $1, %%rdi\n\t"
-                     "add $1, %%r8\n\t"
-                     "add $1, %%r9\n\t"
+    __asm__ volatile("1: add %1, %%rax\n\t"
+                     "add %1, %%rcx\n\t"
+                     "add %1, %%rdx\n\t"
+                     "add %1, %%rsi\n\t"
+                     "add %1, %%rdi\n\t"
+                     "add %1, %%r8\n\t"
+                     "add %1, %%r9\n\t"
                      "dec %0\n\t"
                      "jnz 1b"
                      : "+r"(rounds)
-                     :
+                     : "r"(UINT64_C(1))
                      : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "cc");
 }
 

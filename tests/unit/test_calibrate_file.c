@@ -100,7 +100,9 @@ static void each_line_says_where_its_figure_is_from(void **state) {
     found("core.rob", 400, FINDING_MEASURED);
     found("core.load_queue", 0, FINDING_UNKNOWN);
     found("l2.load_to_use", 16.2, FINDING_MEASURED);
+    found("branch.far_bubble", 0, FINDING_MEASURED);
     char *text = file();
+    assert_line(text, "branch", "far_bubble           = 0          ; measured");
     assert_line(text, "core", "rob                  = 400        ; measured");
     assert_line(text, "core",
                 "load_queue           = 88         ; not measurable here; published (zen4)");

@@ -14,7 +14,16 @@
  * path has another b. */
 #include "../core_fixture.h"
 
-enum { A = 1, B = 2, C = 5, FIRST = 0x40000000, NEW = 0x40010000, OTHER = 0x40020000 };
+enum {
+    A = 1,
+    B = 2,
+    C = 5,
+    FIRST = 0x40000000,
+    NEW = 0x40010000,
+    OTHER = 0x40020000,
+    JOIN = 0x10040,
+    APART = 0x20040
+};
 
 struct times {
     struct life branch, from_c, from_b;
@@ -35,7 +44,10 @@ static struct times times_of(const struct machine *machine, uint32_t ideal, bool
     const uint32_t divide = operation(program, OP_INT_DIV, A, 0);
     const uint32_t divide_c = operation(program, OP_INT_DIV, C, 0);
     const uint32_t by = branch(program, BRANCH_CONDITIONAL, A);
+    if (machine->l1i.present)
+        program->address = APART;
     const uint32_t add = alu(program, B, 0, 0);
+    program->address = machine->l1i.present ? JOIN : program->address;
     const uint32_t from_c = load(program, 3, C), from_b = load(program, 4, B);
     const uint32_t flush = with_flags(program, alu(program, 7, 0, 0), INSN_FLUSHING);
     for (unsigned round = 0; round < 3; round++) {
@@ -97,10 +109,26 @@ static void an_address_that_comes_too_late(void **state) {
     assert_int_equal(with.from_c.complete, without.from_c.complete);
 }
 
+/* An instruction cache of two lines: the addition's drives out that of the loads, which the right path
+ * then has to fetch from memory again. */
+static void lines_of_code_are_fetched(void **state) {
+    (void)state;
+    struct machine machine = wrong_path_machine(0);
+    machine.l1i.present = true;
+    machine.l1i.size = 128;
+    machine.l1i.mshrs = 4;
+    const struct times without = times_of(&machine, 0, false);
+    machine.core.wrong_path = 32;
+    const struct times with = times_of(&machine, 0, false);
+    assert_int_equal(with.branch.fetch, without.branch.fetch);
+    assert_int_equal(with.from_c.fetch, without.from_c.fetch + 100);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_is_earlier_by_the_branch),
         cmocka_unit_test(as_far_as_it_goes),
+        cmocka_unit_test(lines_of_code_are_fetched),
         cmocka_unit_test(an_address_that_comes_too_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,12 +5,20 @@
 
 enum {
     PATH_UOPS = 64, /* in which two paths are expected to meet */
-    PATHS = 2048    /* that are remembered */
+    PATHS = 2048,   /* that are remembered */
+    HASHES = 128,
+    LINES = 16
+};
+
+/* Where the wrong path meets the right one: µops on either before. */
+struct meeting {
+    uint32_t wrong, right;
 };
 
 /* What came behind a branch that went this way: its µops, each of which is one of the program's. */
 struct path {
     uint32_t branch, count; /* number of the branch and way it went, + 1 */
+    struct meeting last;    /* where a right path met it */
     const struct prepared_uop *uops[PATH_UOPS];
 };
 
@@ -39,37 +47,70 @@ static void remember(struct ooo *core, uint64_t at) {
     struct path *path = path_of(core, branch->insn, taken);
     path->branch = key_of(branch->insn, taken);
     path->count = (uint32_t)lesser(core->available - at - 1, PATH_UOPS);
+    path->last = (struct meeting){PATH_UOPS, 0};
     for (uint32_t i = 0; i < path->count; i++)
         path->uops[i] = stream_at(core, at + 1 + i)->operands;
 }
 
-/* Where the wrong path meets the right one: µops on either before. */
-struct meeting {
-    uint32_t wrong, right;
+/* µops of the right path by a hash of where they are; of equal ones the first comes first. */
+struct right_path {
+    const struct prepared_uop *uops[PATH_UOPS];
+    uint8_t first[HASHES], next[PATH_UOPS]; /* number + 1; 0: no more */
 };
 
+static uint32_t hash_of(const struct prepared_uop *uop) {
+    return (uint32_t)((uintptr_t)uop / sizeof *uop) % HASHES;
+}
+
+static void list_right_path(const struct ooo *core, uint64_t at, struct right_path *path) {
+    memset(path->first, 0, sizeof path->first);
+    for (uint32_t k = (uint32_t)lesser(core->available - at - 1, PATH_UOPS); k-- > 0;) {
+        path->uops[k] = stream_at(core, at + 1 + k)->operands;
+        uint8_t *first = &path->first[hash_of(path->uops[k])];
+        path->next[k] = *first;
+        *first = (uint8_t)(k + 1);
+    }
+}
+
 /* The nearest: in a loop the paths may also have µops of different rounds in common. */
-static bool meet(const struct ooo *core, const struct path *wrong, uint64_t at,
-                 struct meeting *meeting) {
-    const struct prepared_uop *right[PATH_UOPS];
-    const uint32_t left = (uint32_t)lesser(core->available - at - 1, PATH_UOPS);
-    for (uint32_t k = 0; k < left; k++)
-        right[k] = stream_at(core, at + 1 + k)->operands;
-    for (uint32_t both = 0; both + 1 < wrong->count + left; both++)
-        for (uint32_t i = both < left ? 0 : both - left + 1; i <= both && i < wrong->count; i++)
-            if (wrong->uops[i] == right[both - i]) {
-                *meeting = (struct meeting){i, both - i};
-                return true;
-            }
-    return false;
+static bool find_meeting(const struct ooo *core, const struct path *wrong, uint64_t at,
+                         struct meeting *meeting) {
+    struct right_path right;
+    uint32_t nearest = 2 * PATH_UOPS;
+    list_right_path(core, at, &right);
+    for (uint32_t i = 0; i < wrong->count && i < nearest; i++) {
+        uint32_t k = right.first[hash_of(wrong->uops[i])];
+        while (k && right.uops[k - 1] != wrong->uops[i])
+            k = right.next[k - 1];
+        if (k && i + k - 1 < nearest) {
+            nearest = i + k - 1;
+            *meeting = (struct meeting){i, k - 1};
+        }
+    }
+    return nearest < 2 * PATH_UOPS;
+}
+
+/* Most right paths behind a branch are the same: where the last one met, this one may as well. */
+static bool meet(const struct ooo *core, struct path *wrong, uint64_t at, struct meeting *meeting) {
+    const struct meeting last = wrong->last;
+    const uint64_t there = at + 1 + last.right;
+    if (last.wrong < wrong->count && there < core->available &&
+        stream_at(core, there)->operands == wrong->uops[last.wrong]) {
+        *meeting = last;
+        return true;
+    }
+    if (!find_meeting(core, wrong, at, meeting))
+        return false;
+    wrong->last = *meeting;
+    return true;
 }
 
 /* ---- down the wrong path ---- */
 
 struct walk {
-    uint64_t first, end; /* cycles: its first µop is fetched, the branch has executed */
-    uint32_t fetched;    /* µops */
-    uint64_t line;       /* of code that was fetched last */
+    uint64_t first, end;   /* cycles: its first µop is fetched, the branch has executed */
+    uint32_t fetched;      /* µops */
+    uint64_t lines[LINES]; /* of code that were fetched last, by their low bits */
     uint64_t wake[RENAME_COUNT];
     bool unknown[RENAME_COUNT]; /* the register has another value than on the right path, or none in
                                    time */
@@ -87,10 +128,11 @@ static uint64_t fetch_next(struct ooo *core, struct walk *walk, const struct pre
                                ? core->machine.fetch_width
                                : core->machine.dispatch_width;
     const uint64_t cycle = walk->first + walk->fetched++ / width;
-    const uint64_t line = uop->insn_address & ~core->fetch_line_mask;
-    if (line != walk->line && cycle < walk->end) {
+    const uint64_t line = uop->insn_address & core->fetch_line_mask;
+    uint64_t *fetched = &walk->lines[(line >> core->fetch_line_shift) % LINES];
+    if (line != *fetched && cycle < walk->end) {
         struct memory_result result = {0};
-        walk->line = line;
+        *fetched = line;
         if (!memory_fetch_hits(core->memory, cycle, line))
             memory_fetch(core->memory, cycle, line, UNKNOWN, &result);
         if (result.ready > cycle + core->l1i_latency)
@@ -147,7 +189,7 @@ static void execute_there(struct ooo *core, struct walk *walk, const struct stre
 static bool go_astray(struct ooo *core, struct walk *walk, uint64_t *at) {
     const struct stream_uop *branch = stream_at(core, *at);
     const bool taken = branch->flags & U_TAKEN;
-    const struct path *wrong = path_of(core, branch->insn, !taken);
+    struct path *wrong = path_of(core, branch->insn, !taken);
     struct meeting meeting;
     if (wrong->branch != key_of(branch->insn, !taken))
         return false;
@@ -164,7 +206,7 @@ static bool go_astray(struct ooo *core, struct walk *walk, uint64_t *at) {
 }
 
 void run_wrong_path(struct ooo *core, uint64_t branch, uint64_t fetch, uint64_t complete) {
-    struct walk walk = {.first = fetch + 1, .end = complete, .line = UNKNOWN};
+    struct walk walk = {.first = fetch + 1, .end = complete};
     uint64_t at = branch;
     memcpy(walk.wake, core->registers.wake, sizeof walk.wake);
     bool goes_on = go_astray(core, &walk, &at);

@@ -109,8 +109,8 @@ static void an_address_that_comes_too_late(void **state) {
     assert_int_equal(with.from_c.complete, without.from_c.complete);
 }
 
-/* An instruction cache of two lines: the addition's drives out that of the loads, which the right path
- * then has to fetch from memory again. */
+/* An instruction cache of two lines: the addition's drives out that of the loads, which the right
+ * path then has to fetch from memory again. */
 static void lines_of_code_are_fetched(void **state) {
     (void)state;
     struct machine machine = wrong_path_machine(0);

@@ -3,10 +3,11 @@ their descriptions say beside what was measured, into docs/results/calibrate-sim
 minutes.
     python3 -B experiments/calibrate-simulated.py [MACHINE...]"""
 import json
+import os
 import subprocess
 import sys
 
-from lib import page, run
+from lib import page, programs, run
 
 MACHINES = sys.argv[1:] or ["zen3", "zen4", "zen5", "icelake-server", "sapphire-rapids"]
 PARTS = ("width", "rename", "forwarding", "splits", "words", "branch", "history", "targets", "window", "caches", "tlb",
@@ -93,9 +94,23 @@ def judge(finding, keys):
     return said, f"{value:.6g}", f"{value - said_number:+.2g}", "yes" if good else "**no**"
 
 
+def without_frames(machine, keys):
+    """The machine, or a file of it whose caches go by virtual addresses: in page frames that lie anywhere
+    no size can be read, here as on a processor."""
+    levels = [level for level in ("l2", "llc") if keys[f"{level}.frames"] == "yes"]
+    if not levels:
+        return machine
+    os.makedirs(programs.INPUTS, exist_ok=True)
+    path = os.path.join(programs.INPUTS, machine + ".ini")
+    with open(path, "w") as out:
+        out.write(f"base = {machine}\n" + "".join(f"[{level}]\nframes = no\n" for level in levels))
+    return path
+
+
 def measure(machine):
     print(machine, file=sys.stderr, flush=True)
-    line = [run.CULPRIT, "calibrate", "--simulated", machine, "--json"]
+    line = [run.CULPRIT, "calibrate", "--simulated", without_frames(machine, described(machine)),
+            "--json"]
     for part in PARTS:
         line += ["--only", part]
     report = subprocess.run(line, check=True, capture_output=True, text=True,

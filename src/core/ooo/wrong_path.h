@@ -1,7 +1,6 @@
 /* What the core does down a wrong path, from the fetch of a mispredicted conditional branch until
  * it has executed: the lines of code that it fetches, and the data that it loads where the wrong
- * path has met the right one again (convergence exploitation: Eyerman et al., Simulating wrong-path
- * instructions in decoupled functional-first simulation, ISPASS 2023).
+ * path has met the right one again (convergence exploitation, Eyerman et al. 2023).
  *
  * The trace has the right path alone. The wrong path of a branch is taken to begin with what came
  * behind it when it last was mispredicted the other way; where that comes to a µop which is also on

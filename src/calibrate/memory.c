@@ -14,7 +14,8 @@
  * Bandwidth: loads, and stores, of one line after the other. A store fetches its line and sends
  * another one back, so when the misses that wait are what limits them, both move as many lines in a
  * cycle to the core, and stores twice as many over the bus; when the bus does, they move equally
- * many over it. */
+ * many over it. So it is between the L2 and the L1: stores that take longer than loads by what goes
+ * back tell that lines in both directions share a bus, and how fast that is. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,9 @@ enum {
     MANY = 4,            /* loads at once, of which fewer rounds are as good */
     MOST_AT_ONCE = 64,
     STREAM_LINES = 16, /* of an iteration */
+    L2_ASSUMED = 1 << 20,
+    INSIDE = 2,  /* the part of the L2 that a stream goes through */
+    OUTSIDE = 4, /* or how many times as much */
     LINE = 64
 };
 
@@ -239,6 +243,62 @@ static double conclude_bandwidth(struct calibration *calibration,
     return bus.state == FINDING_MEASURED ? bus.value : INFINITY;
 }
 
+/* ---- bandwidth of caches ---- */
+
+/* Streams by the level that has them, loads before stores. */
+enum { OF_L2, OF_LLC, STREAMED, STREAMS = 2 * STREAMED };
+
+static void add_cache_streams(struct kernel_list *list, struct host_data data[STREAMED],
+                              const struct calibration *calibration, const struct host_fill *fill) {
+    const double l2 = calibration_value(calibration, "l2.size", L2_ASSUMED);
+    const double bytes[STREAMED] = {l2 / INSIDE, l2 * OUTSIDE};
+    for (unsigned i = 0; i < STREAMS; i++) {
+        struct host_data *place = &data[i / 2];
+        const uint64_t pages = (uint64_t)(bytes[i / 2] / HOST_PAGE);
+        *place = (struct host_data){
+            .size = pages * HOST_PAGE, .huge_pages = true, .fills = fill, .fill_count = 1};
+        add_stream(list, place, place->size / (STREAM_LINES * LINE), i % 2);
+    }
+}
+
+static void conclude_stream(struct calibration *calibration, const char *what,
+                            const struct host_result *result) {
+    struct finding finding = {.what = what, .unit = "B/cycle"};
+    if (finding_rests_on(&finding, result, 1)) {
+        finding.value = STREAM_LINES * LINE / result->cycles;
+        finding.spread *= finding.value / result->cycles;
+    }
+    calibration_found(calibration, &finding);
+}
+
+/* A stream of stores brings a line and sends one back: what it takes beyond one of loads goes back,
+ * if the two share a bus. */
+static void conclude_caches(struct calibration *calibration,
+                            const struct host_result results[STREAMS]) {
+    static const char *const WHAT[STREAMS] = {
+        "loads of a stream in the L2", "stores of a stream in the L2",
+        "loads of a stream beyond it", "stores of a stream beyond it"};
+    struct finding bus = {.key = "l2.bandwidth", .what = "L2 bandwidth", .unit = "B/cycle"};
+    struct finding back = {
+        .key = "l2.write_bandwidth", .what = "of what is written back", .unit = "B/cycle"};
+    for (unsigned i = 0; i < STREAMS; i++)
+        conclude_stream(calibration, WHAT[i], &results[i]);
+    if (finding_rests_on(&bus, results, 2) && finding_rests_on(&back, results, 2)) {
+        const double more = results[1].cycles - results[0].cycles;
+        bus.value = STREAM_LINES * LINE / results[0].cycles;
+        bus.spread *= bus.value / results[0].cycles;
+        back.value = STREAM_LINES * LINE / more;
+        back.spread *= back.value / more;
+        if (results[1].cycles < BUS_SHARE * results[0].cycles) {
+            bus.state = back.state = FINDING_UNKNOWN;
+            snprintf(bus.note, sizeof bus.note,
+                     "stores take no longer than loads: misses may limit both");
+        }
+    }
+    calibration_found(calibration, &bus);
+    calibration_found(calibration, &back);
+}
+
 /* ---- all ---- */
 
 enum { CHASES = LATENCIES + PARALLELS };
@@ -250,6 +310,7 @@ static bool run(struct calibration *calibration, struct error *error) {
     const struct host_data data = {
         .size = bytes, .huge_pages = true, .fills = &fill, .fill_count = 1};
     struct chase *chases = calloc(CHASES, sizeof *chases);
+    struct host_data cached[STREAMED];
     struct kernel_list list = {0};
     bool good = chases || error_set(error, "out of memory for chases");
     if (good)
@@ -258,6 +319,8 @@ static bool run(struct calibration *calibration, struct error *error) {
         add_parallel(&list, &chases[LATENCIES + i], PARALLEL[i], simulated);
     for (unsigned stores = 0; good && stores < 2; stores++)
         add_stream(&list, &data, stores ? bytes / 3 / (STREAM_LINES * LINE) : 1, stores);
+    if (good)
+        add_cache_streams(&list, cached, calibration, &fill);
     for (unsigned i = 0; good && i < CHASES; i++)
         good = chase_good(&chases[i], error);
     good = good && calibration_measure_fastest(calibration, &list, error);
@@ -265,6 +328,7 @@ static bool run(struct calibration *calibration, struct error *error) {
         conclude_latency(calibration, list.results);
         const double bandwidth = conclude_bandwidth(calibration, list.results + CHASES);
         conclude_parallel(calibration, list.results + LATENCIES, bandwidth);
+        conclude_caches(calibration, list.results + CHASES + 2);
     }
     kernel_list_free(&list);
     for (unsigned i = 0; chases && i < CHASES; i++)
@@ -273,8 +337,13 @@ static bool run(struct calibration *calibration, struct error *error) {
     return good;
 }
 
-static const char *const KEYS[] = {"dram.base_latency", "dram.latency", "dram.bandwidth",
-                                   "l1d.mshrs", NULL};
+static const char *const KEYS[] = {"dram.base_latency",
+                                   "dram.latency",
+                                   "dram.bandwidth",
+                                   "l1d.mshrs",
+                                   "l2.bandwidth",
+                                   "l2.write_bandwidth",
+                                   NULL};
 const struct calibrate_part calibrate_memory = {.name = "memory",
                                                 .measures =
                                                     "latency of memory, misses at once, bandwidth",

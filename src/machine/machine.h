@@ -98,6 +98,8 @@ struct machine_cache {
     enum replacement_kind replacement;
     enum prefetcher_kind prefetcher, second_prefetcher;
     uint32_t prefetch_degree, second_degree; /* lines ahead per trigger, ≥ 1 */
+    double bandwidth;       /* l2, llc: bytes per cycle to the level before; 0: unlimited */
+    double write_bandwidth; /* of lines written back to it, on the same bus; 0: they are not */
     bool frames;            /* sets go by page frames (memory/frame.h), not by virtual addresses */
     bool free_pending_hits; /* a hit on a line on its way counts as any other hit (Chen 2009
                                Fig. 2.4) */

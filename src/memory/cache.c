@@ -65,6 +65,7 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     cache->detect = level == LEVEL_L1 ? 0 : machine->latency;
     cache->random = 0x9e3779b97f4a7c15u;
     cache->mshrs = machine->mshrs;
+    bus_set(&cache->bus, 0, 1);
     cache->flight_slots = CACHE_FIRST_FLIGHTS;
     add_prefetcher(cache, machine->prefetcher, machine->prefetch_degree);
     add_prefetcher(cache, machine->second_prefetcher, machine->second_degree);
@@ -122,6 +123,7 @@ void cache_restart(struct cache *cache) {
     cache->flight_slots = CACHE_FIRST_FLIGHTS;
     cache->flight_cursor = 0;
     holds_clear(&cache->mshr_holds);
+    bus_clear(&cache->bus);
     for (uint32_t i = 0; i < cache->prefetcher_count; i++) {
         struct prefetcher *prefetcher = &cache->prefetchers[i];
         prefetcher_init(prefetcher, prefetcher->kind, prefetcher->degree);

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "machine/machine.h"
+#include "memory/bus.h"
 #include "memory/frame.h"
 #include "memory/holds.h"
 #include "memory/memory.h"
@@ -86,6 +87,8 @@ struct cache {
     uint8_t level;          /* enum memory_level */
     uint32_t detect;        /* cycles from the access of the L1 to a miss being known here */
     struct cache *next;     /* next level; NULL: DRAM */
+    struct bus bus;         /* from the next level, of this cache alone; a line takes 0 cycles where
+                               the machine says nothing of it */
     uint64_t *trees;        /* PLRU: per set, node n in bit n (root 1): 1 points right */
     uint64_t random;        /* state of the generator of random replacement */
     uint32_t mshrs;         /* 0: unlimited */

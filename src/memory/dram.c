@@ -17,15 +17,6 @@ static uint64_t divide_up(uint64_t value, uint64_t by) {
     return (value + by - 1) / by;
 }
 
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
-    while (b) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static bool dram_new_banks(struct dram *dram, const struct machine *machine, struct error *error) {
     const struct machine_dram *m = &machine->dram;
     const uint64_t core_khz = to_kilo(machine->clock_ghz), dram_khz = to_kilo(m->clock_ghz);
@@ -60,16 +51,14 @@ bool dram_new(struct dram *dram, const struct machine *machine, uint32_t line_by
     dram->latency = m->banked ? m->base_latency : m->latency;
     if (!m->banked && m->latency == 0)
         return error_set(error, "dram.latency = 0: must be at least 1");
-    dram->bus_parts = 1;
     if (m->bandwidth != 0) {
         const uint64_t core_khz = to_kilo(machine->clock_ghz), bus = to_kilo(m->bandwidth);
         if (!core_khz || !bus)
             return error_set(error, "clock_ghz = %g, dram.bandwidth = %g: must be positive",
                              machine->clock_ghz, m->bandwidth);
-        const uint64_t cycles = line_bytes * core_khz; /* over `bus` */
-        dram->bus_parts = bus / greatest_common_divisor(cycles, bus);
-        dram->transfer_whole = cycles / bus;
-        dram->transfer_part = cycles % bus / (bus / dram->bus_parts);
+        bus_set(&dram->bus, line_bytes * core_khz, bus);
+    } else {
+        bus_set(&dram->bus, 0, 1);
     }
     return !m->banked || dram_new_banks(dram, machine, error);
 }
@@ -88,7 +77,7 @@ void dram_restart(struct dram *dram) {
     for (uint32_t bank = 0; bank < dram->bank_count; bank++)
         open_row(&dram->banks[bank], row_of(&dram->banks[bank]));
     holds_clear(&dram->slots);
-    dram->transfer_count = 0;
+    bus_clear(&dram->bus);
     dram->now = 0;
 }
 
@@ -102,73 +91,12 @@ void dram_free(struct dram *dram) {
     holds_free(&dram->slots);
 }
 
-/* Makes room for a transfer among those by arrival. Returns its index. */
-static uint32_t transfer_index(struct dram *dram, uint64_t arrival) {
-    struct dram_transfer *transfers = dram->transfers;
-    uint32_t index = dram->transfer_count;
-    while (index > 0 && transfers[index - 1].arrival > arrival)
-        index--;
-    if (dram->transfer_count == DRAM_TRANSFERS) {
-        const uint32_t dropped = DRAM_TRANSFERS / 2;
-        memmove(transfers, transfers + dropped, (DRAM_TRANSFERS - dropped) * sizeof *transfers);
-        dram->transfer_count -= dropped;
-        index = index > dropped ? index - dropped : 0;
-    }
-    memmove(transfers + index + 1, transfers + index,
-            (dram->transfer_count - index) * sizeof *transfers);
-    dram->transfer_count++;
-    return index;
-}
-
-/* Puts the transfer on the bus at cycle `earliest` or later, after the one before it. Those that
- * arrived later have their time already, and are not moved. Returns the cycle in which it
- * begins. */
-static uint64_t put_on_bus(struct dram *dram, uint32_t index, uint64_t earliest) {
-    struct dram_transfer *transfer = &dram->transfers[index];
-    const uint32_t behind = dram->transfer_count - index - 1;
-    uint64_t begin = earliest, part = 0;
-    if (index > 0 && transfer[-1].end >= begin) {
-        begin = transfer[-1].end;
-        part = transfer[-1].part;
-    }
-    for (uint32_t i = 1; i <= behind; i++)
-        if (begin < transfer[i].end && transfer[i].begin < begin + dram->transfer_whole) {
-            begin = transfer[i].end;
-            part = transfer[i].part;
-        }
-    transfer->begin = begin;
-    transfer->end = begin + dram->transfer_whole;
-    transfer->part = part + dram->transfer_part;
-    if (transfer->part >= dram->bus_parts) {
-        transfer->part -= dram->bus_parts;
-        transfer->end++;
-    }
-    return begin;
-}
-
-/* Moves one line over the bus, at cycle `earliest` or later, after all that arrived before it.
- * Returns the cycle at whose start the line has crossed; *begin is the whole cycle in which it
- * began. */
-static uint64_t transfer(struct dram *dram, uint64_t arrival, uint64_t earliest, uint64_t *begin) {
-    const uint32_t index = transfer_index(dram, arrival);
-    const struct dram_transfer *placed = &dram->transfers[index];
-    dram->transfers[index].arrival = arrival;
-    if (index > 0 && placed[-1].arrival > arrival)
-        dram->transfers[index].arrival = placed[-1].arrival;
-    *begin = put_on_bus(dram, index, earliest);
-    return placed->end + (placed->part > 0);
-}
-
-static uint64_t transfer_cycles(const struct dram *dram) {
-    return dram->transfer_whole + (dram->transfer_part > 0);
-}
-
 /* Fixed latency includes the transfer over an idle bus. */
 static uint64_t read_fixed(struct dram *dram, uint64_t cycle) {
-    const uint64_t inside = transfer_cycles(dram);
+    const uint64_t inside = bus_cycles(&dram->bus.line);
     const uint64_t before = dram->latency > inside ? dram->latency - inside : 0;
     uint64_t begin;
-    const uint64_t end = transfer(dram, cycle, cycle + before, &begin);
+    const uint64_t end = bus_transfer(&dram->bus, &dram->bus.line, cycle, cycle + before, &begin);
     return end > cycle + dram->latency ? end : cycle + dram->latency;
 }
 
@@ -193,7 +121,7 @@ static uint32_t service_index(const struct dram *dram, const struct dram_bank *b
     for (; index < bank->count; index++) {
         const struct dram_service *before = &bank->services[index - 1];
         const uint64_t done = later(slot, before->free) + dram->to_column[row_case(before, row)] +
-                              dram->transfer_whole;
+                              dram->bus.line.whole;
         if (done <= bank->services[index].start)
             break;
     }
@@ -232,13 +160,13 @@ uint64_t dram_read(struct dram *dram, uint64_t cycle, uint64_t address) {
 
     const uint64_t data = start + dram->to_data[met];
     uint64_t begin;
-    const uint64_t end = transfer(dram, cycle, data, &begin);
+    const uint64_t end = bus_transfer(&dram->bus, &dram->bus.line, cycle, data, &begin);
     if (known)
         keep_service(bank, index,
                      (struct dram_service){.arrival = cycle,
                                            .start = start,
                                            .free = start + dram->to_column[met] + (begin - data) +
-                                                   dram->transfer_whole,
+                                                   dram->bus.line.whole,
                                            .open_row_plus_one = row + 1});
     holds_take(&dram->slots, start, end, dram->now);
     return end + dram->latency;
@@ -247,12 +175,9 @@ uint64_t dram_read(struct dram *dram, uint64_t cycle, uint64_t address) {
 void dram_write(struct dram *dram, uint64_t cycle) {
     dram->writes++;
     uint64_t begin;
-    transfer(dram, cycle, cycle, &begin);
+    bus_transfer(&dram->bus, &dram->bus.line, cycle, cycle, &begin);
 }
 
 bool dram_consistent(const struct dram *dram) {
-    return dram->transfer_count <= DRAM_TRANSFERS &&
-           all_where(i, dram->transfer_count,
-                     dram->transfers[i].part < dram->bus_parts &&
-                         (!i || dram->transfers[i].arrival >= dram->transfers[i - 1].arrival));
+    return bus_consistent(&dram->bus);
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "machine/machine.h"
+#include "memory/bus.h"
 #include "memory/holds.h"
 #include "util/error.h"
 
@@ -33,14 +34,6 @@ struct dram_bank {
     uint32_t count;
 };
 
-/* A line that crosses the bus, and is over at cycle end + part / bus_parts. */
-struct dram_transfer {
-    uint64_t arrival, begin, end, part;
-};
-/* So many transfers are kept. A request earlier than all of them finds the bus, and its bank, free:
- * how busy they were then is no longer known. */
-enum { DRAM_TRANSFERS = 128 };
-
 struct dram {
     bool banked;
     uint64_t latency; /* fixed: total; banked: outside the DRAM */
@@ -50,12 +43,7 @@ struct dram {
     struct dram_bank *banks;
     struct holds slots; /* of the queue */
 
-    /* The bus keeps exact time: transfers take transfer_whole + transfer_part / bus_parts cycles.
-     * The last ones, by arrival; the oldest kept stands for all before it. */
-    uint64_t transfer_whole, transfer_part, bus_parts;
-    struct dram_transfer transfers[DRAM_TRANSFERS];
-    uint32_t transfer_count;
-
+    struct bus bus;
     uint64_t now; /* no request will come before this cycle */
     uint64_t reads, writes, row_hits;
 };
@@ -72,8 +60,7 @@ void dram_copy(struct dram *dram, const struct dram *from);
 static inline uint64_t dram_unloaded(const struct dram *dram) {
     if (!dram->banked)
         return dram->latency;
-    return dram->latency + dram->to_data[ROW_CONFLICT] + dram->transfer_whole +
-           (dram->transfer_part > 0);
+    return dram->latency + dram->to_data[ROW_CONFLICT] + bus_cycles(&dram->bus.line);
 }
 
 /* The cycle at which a line asked for at `cycle` (the miss in the last level) is at the core. A

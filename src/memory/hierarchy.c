@@ -7,10 +7,21 @@
  * eviction touches no other level unless the line is dirty. */
 #include "memory/coherence.h"
 
+/* The line that leaves goes when the one that takes its place comes, were that in the next level.
+ */
+static void write_on_bus(struct cache *cache, const struct request *request) {
+    const uint64_t arrival = request->cycle + cache->next->latency;
+    uint64_t begin;
+    bus_transfer(&cache->bus, &cache->bus.write, arrival, arrival, &begin);
+}
+
 void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
                       const struct request *request) {
-    if (!request->functional)
+    if (!request->functional) {
         cache->statistics.writebacks++;
+        if (bus_cycles(&cache->bus.write))
+            write_on_bus(cache, request);
+    }
     const struct cache *last = cache;
     for (struct cache *level = cache->next; level; last = level, level = level->next) {
         const size_t index = cache_find(level, line);
@@ -48,9 +59,9 @@ static bool long_miss_is_ideal(const struct memory *memory, const struct cache *
     return memory->ideal & MEMORY_IDEAL_LONG && request->data && !cache->next;
 }
 
-/* The bus to memory counts as a level with one MSHR. */
-static uint64_t bus_share(const struct dram *dram) {
-    return dram->transfer_whole * FILL_UNITS + dram->transfer_part * FILL_UNITS / dram->bus_parts;
+/* A bus counts as a level with one MSHR. */
+static uint64_t bus_share(const struct bus *bus) {
+    return bus->line.whole * FILL_UNITS + bus->line.part * FILL_UNITS / bus->parts;
 }
 
 void level_read_dram(struct memory *memory, const struct cache *last, const struct request *request,
@@ -61,7 +72,7 @@ void level_read_dram(struct memory *memory, const struct cache *last, const stru
     const uint64_t wait = ready > unloaded ? ready - unloaded : 0;
     *answer = (struct answer){.ready = ready,
                               .fetched_by = request->sequence,
-                              .share = bus_share(memory->dram),
+                              .share = bus_share(&memory->dram->bus),
                               .dram_wait = wait < UINT16_MAX ? (uint16_t)wait : UINT16_MAX,
                               .level = LEVEL_DRAM};
 }
@@ -74,6 +85,21 @@ static void read_beyond(struct memory *memory, struct cache *cache, const struct
         level_read(memory, cache->next, request, answer);
     else
         level_read_dram(memory, cache, request, answer);
+}
+
+/* The line crosses the bus in the last cycles before it is there. Lines cross as they come, which
+ * is not as they were asked for. */
+static void cross(struct cache *cache, struct answer *answer) {
+    const uint64_t cycles = bus_cycles(&cache->bus.line);
+    if (!cycles)
+        return;
+    const uint64_t arrival = answer->ready > cycles ? answer->ready - cycles : 0;
+    uint64_t begin;
+    const uint64_t ready = bus_transfer(&cache->bus, &cache->bus.line, arrival, arrival, &begin);
+    const uint64_t share = bus_share(&cache->bus);
+    answer->share = share > answer->share ? share : answer->share;
+    if (ready > answer->ready)
+        answer->ready = answer->soonest = ready;
 }
 
 void level_fill(struct memory *memory, struct cache *cache, const struct request *request,
@@ -101,6 +127,7 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
     cache->statistics.mshr_waits += free_from > known;
     const uint64_t start = beyond.cycle + cache->detect;
     read_beyond(memory, cache, &beyond, answer);
+    cross(cache, answer);
     holds_take(&cache->mshr_holds, free_from > known ? free_from : request->asked, answer->ready,
                memory->now);
     const size_t index = level_keep(memory, cache, &beyond, flags);

@@ -17,6 +17,25 @@ bool level_new(struct cache *cache, const struct machine_cache *machine, const c
     return true;
 }
 
+/* Cycles of a line at so many bytes a cycle, in parts of one. */
+static struct bus_time bus_time_of(const struct cache *cache, double bandwidth, uint64_t parts) {
+    const double cycles = (double)(cache->line_mask + 1) / bandwidth;
+    const uint64_t all = bandwidth > 0 ? (uint64_t)(cycles * (double)parts + 0.5) : 0;
+    return (struct bus_time){all / parts, all % parts};
+}
+
+/* The bus between a cache and the next level, which moves its lines. */
+static void set_bus(struct cache *cache, const struct machine *machine) {
+    const struct machine_cache *next = !cache->next                     ? NULL
+                                       : cache->next->level == LEVEL_L2 ? &machine->l2
+                                                                        : &machine->llc;
+    if (!next)
+        return;
+    cache->bus.parts = 1000;
+    cache->bus.line = bus_time_of(cache, next->bandwidth, cache->bus.parts);
+    cache->bus.write = bus_time_of(cache, next->write_bandwidth, cache->bus.parts);
+}
+
 static bool new_caches(struct memory *memory, const struct machine *machine, struct error *error) {
     struct cache *outer = NULL;
     struct cache *shared =
@@ -49,6 +68,9 @@ static bool new_caches(struct memory *memory, const struct machine *machine, str
                                     "make l1d.line <= l2.line <= llc.line");
     if (outer && memory->l1i.line_mask > outer->line_mask)
         return error_set(error, "l1i.line is longer than a line of the next level: shorten it");
+    set_bus(&memory->l1i, machine);
+    set_bus(&memory->l1d, machine);
+    set_bus(&memory->l2, machine);
     return true;
 }
 

@@ -22,6 +22,10 @@ static void handle(int signal) {
         return; /* of what is said on the way out */
     if (asked_at && clock_monotonic() - asked_at < SAME_REQUEST_SECONDS)
         return; /* also when the first has been taken meanwhile */
+    if (verb_watch.signal && verb_watch.waits_for_command) {
+        verb_watch.signal_again = signal;
+        return;
+    }
     if (verb_watch.signal) {
         temporary_abandon(&verb_watch.temporaries);
         /* Held back while it is handled, so it ends culprit on the return from here. */

@@ -1,5 +1,6 @@
 /* Ctrl-C and SIGTERM end a run early but in order: the first one asks for the partial report, a
- * second one, a quarter of a second later or more, kills culprit as usual. */
+ * second one, a quarter of a second later or more, kills culprit as usual; while a study waits for
+ * a command on this machine, it ends that command (study/command_signals.h). */
 #pragma once
 
 #include <signal.h>

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/command_path.h"
 #include "util/descriptors.h"
 
 static void take_descriptors(const int descriptors[3]) {
@@ -36,7 +37,8 @@ static __attribute__((noreturn)) void become(char *const *words, const int *desc
 bool command_start(struct command *command, char *const *words, const int descriptors[3],
                    struct error *error) {
     int go[2], refused[2];
-    *command = (struct command){.pid = -1, .process = -1, .go = -1, .refused = -1};
+    *command =
+        (struct command){.pid = -1, .process = -1, .name = words[0], .go = -1, .refused = -1};
     if (pipe2(go, O_CLOEXEC) != 0)
         return error_errno(error, "starting %s", words[0]);
     if (pipe2(refused, O_CLOEXEC) != 0) {
@@ -63,10 +65,9 @@ bool command_start(struct command *command, char *const *words, const int descri
     return error_errno(error, "starting %s", words[0]);
 }
 
-bool command_go(struct command *command, bool *missing, struct error *error) {
+bool command_go(struct command *command, int *exec_status, struct error *error) {
     int number = 0;
     ssize_t got = -1;
-    *missing = false;
     if (write(command->go, "g", 1) == 1)
         while ((got = read(command->refused, &number, sizeof number)) < 0 && errno == EINTR)
             continue;
@@ -74,9 +75,9 @@ bool command_go(struct command *command, bool *missing, struct error *error) {
         return true;
     waitpid(command->pid, NULL, 0);
     command->pid = -1;
-    errno = got == sizeof number ? number : EIO;
-    *missing = errno == ENOENT;
-    return error_errno(error, "cannot run");
+    const int reason = got == sizeof number ? number : EIO;
+    *exec_status = command_refused(command->name, reason, error);
+    return false;
 }
 
 void command_close(struct command *command) {

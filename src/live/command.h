@@ -8,6 +8,7 @@
 struct command {
     pid_t pid;
     int process; /* becomes readable when it has ended; −1: this kernel has no such descriptors */
+    const char *name; /* its first word */
     int go, refused;
 };
 
@@ -16,8 +17,8 @@ struct command {
 bool command_start(struct command *command, char *const *words, const int descriptors[3],
                    struct error *error);
 
-/* Lets it run. False: it cannot; *missing: there is no such program (errno says what is wrong). */
-bool command_go(struct command *command, bool *missing, struct error *error);
+/* Lets it run. False: it cannot, and *exec_status is as of command_refused(). */
+bool command_go(struct command *command, int *exec_status, struct error *error);
 
 /* Before command_go() it never runs. Afterwards it runs on. */
 void command_close(struct command *command);

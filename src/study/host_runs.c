@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -11,6 +10,7 @@
 
 #include "host/frequency.h"
 #include "live/command.h"
+#include "study/command_signals.h"
 #include "study/muted_output.h"
 #include "util/median.h"
 
@@ -44,32 +44,25 @@ static double seconds_of(struct timeval time) {
 
 /* ---- timed ---- */
 
-/* Passes a signal on once; where the kernel has no descriptor of processes, only the end is waited
- * for. */
-static void await_end(const struct command *command, const struct watch *watch) {
-    bool forwarded = false;
+/* Where the kernel has no descriptor of processes, only the end is waited for. */
+static void await_end(const struct command *command, struct watch *watch) {
+    struct command_signals signals = command_signals_begin(watch, command->pid);
     struct pollfd ended = {command->process, POLLIN, 0};
-    while (command->process >= 0 && poll(&ended, 1, SIGNAL_MS) <= 0) {
-        if (watch->signal && !forwarded)
-            kill(command->pid, watch->signal);
-        forwarded = watch->signal;
-    }
+    while (command->process >= 0 && poll(&ended, 1, SIGNAL_MS) <= 0)
+        command_signals_pass(&signals);
+    command_signals_end(&signals);
 }
 
 static bool run_once(const struct host_runs_request *request, const int descriptors[3],
                      struct rusage *used, int *status, int *exec_status, struct error *error) {
     struct command command;
-    bool missing = false;
     if (!command_start(&command, request->command, descriptors, error))
         return false;
-    bool good = command_go(&command, &missing, error);
+    bool good = command_go(&command, exec_status, error);
     if (good) {
         await_end(&command, request->watch);
         while (wait4(command.pid, status, 0, used) < 0 && errno == EINTR)
             continue;
-    } else {
-        *exec_status = missing ? 127 : 126;
-        error_prefix(error, "%s", request->command[0]);
     }
     command_close(&command);
     return good;

@@ -14,6 +14,7 @@
 #include "live/command.h"
 #include "live/scaling.h"
 #include "live/session.h"
+#include "study/command_signals.h"
 #include "study/record.h"
 #include "util/array.h"
 #include "util/clock.h"
@@ -30,6 +31,7 @@ struct record_run {
     struct resolver *resolver;
     struct recorder *recorder;
     struct command command;
+    struct command_signals signals;
     int process; /* to wait for the end of --pid; −1 */
     struct live_host host;
     struct store_session session;
@@ -162,6 +164,7 @@ static bool command_ended(struct record_run *run) {
     pid_t ended = waitpid(run->command.pid, &status, WNOHANG);
     if (ended == 0 || (ended < 0 && errno == EINTR))
         return false;
+    command_signals_end(&run->signals);
     run->recording->exit =
         (struct trace_exit){.known = ended > 0,
                             .signaled = ended > 0 && WIFSIGNALED(status),
@@ -169,16 +172,6 @@ static bool command_ended(struct record_run *run) {
                                       : WIFSIGNALED(status) ? WTERMSIG(status)
                                                             : WEXITSTATUS(status)};
     return true;
-}
-
-/* A terminal tells all of its foreground, the command included; others tell culprit alone. */
-static void forward_signal(const struct record_run *run, bool *forwarded) {
-    const int signal = run->request->watch->signal;
-    if (*forwarded || !signal || !run->request->command)
-        return;
-    *forwarded = true;
-    if ((signal != SIGINT && signal != SIGQUIT) || tcgetpgrp(STDERR_FILENO) != getpgrp())
-        kill(run->command.pid, signal);
 }
 
 static bool process_ended(const struct record_run *run) {
@@ -193,10 +186,10 @@ static bool is_over(struct record_run *run) {
 }
 
 static bool sample(struct record_run *run, struct error *error) {
-    bool forwarded = false;
     while (!is_over(run)) {
         recorder_wait(run->recorder, run->request->command ? run->command.process : run->process);
-        forward_signal(run, &forwarded);
+        if (run->request->command)
+            command_signals_pass(&run->signals);
         if (!recorder_deliver(run->recorder, error) || !name_when_due(run, error))
             return false;
         save_when_due(run);
@@ -206,11 +199,10 @@ static bool sample(struct record_run *run, struct error *error) {
 
 /* After --time, or when recording failed, the command still has to end. */
 static void await_command(struct record_run *run) {
-    bool forwarded = false;
     if (!run->request->command || run->command.pid < 0 || run->recording->exit.known)
         return;
     while (!command_ended(run)) {
-        forward_signal(run, &forwarded);
+        command_signals_pass(&run->signals);
         usleep(10000);
     }
 }
@@ -244,11 +236,12 @@ static bool start(struct record_run *run, int *exec_status, struct error *error)
     run->next_names = run->began + FIRST_NAMES_SECONDS;
     run->session.start = clock_since_1970();
     run->next_save = run->began + SAVE_SECONDS;
-    bool missing;
-    if (!request->command || command_go(&run->command, &missing, error))
+    if (!request->command)
         return true;
-    *exec_status = missing ? 127 : 126;
-    return error_prefix(error, "%s", request->command[0]);
+    if (!command_go(&run->command, exec_status, error))
+        return false;
+    run->signals = command_signals_begin(request->watch, run->command.pid);
+    return true;
 }
 
 static bool record(struct record_run *run, int *exec_status, struct error *error) {

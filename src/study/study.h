@@ -20,7 +20,10 @@
 
 struct watch {
     volatile sig_atomic_t signal; /* that asked to end; 0: none did. For the `stop` of options */
-    struct trace *_Atomic trace;  /* that it interrupts; NULL: none */
+    volatile sig_atomic_t
+        waits_for_command;                  /* as study/command_signals.h tells: then the next is */
+    volatile sig_atomic_t signal_again;     /* kept here, and kills nothing; 0: none came */
+    struct trace *_Atomic trace;            /* that it interrupts; NULL: none */
     struct region_capture *_Atomic regions; /* likewise */
     pthread_mutex_t *lock; /* where another thread interrupts: held meanwhile, and while either of
                               these is exchanged; NULL: this thread does, or its signal handler */

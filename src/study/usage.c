@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "live/command.h"
+#include "study/command_signals.h"
 #include "util/clock.h"
 
 static double seconds_of(const struct timeval *time) {
@@ -34,27 +34,19 @@ static struct trace_exit exit_of(int status) {
                                    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)};
 }
 
-/* A terminal tells all of its foreground, the command included; others tell culprit alone. */
-static void pass_on(const struct watch *watch, pid_t pid, bool *passed) {
-    if (*passed || !watch->signal)
-        return;
-    *passed = true;
-    if (watch->signal != SIGINT || tcgetpgrp(STDERR_FILENO) != getpgrp())
-        kill(pid, watch->signal);
-}
-
 /* A signal ends the wait of poll(), but not that of wait4(). */
-static bool await(const struct watch *watch, const struct command *command, int *status,
+static bool await(struct watch *watch, const struct command *command, int *status,
                   struct rusage *told) {
     enum { LOOK_MS = 10 }; /* at the signal that came just before, or where no end can be awaited */
     struct pollfd end = {.fd = command->process, .events = POLLIN};
-    bool passed = false;
+    struct command_signals signals = command_signals_begin(watch, command->pid);
     pid_t ended;
     while ((ended = wait4(command->pid, status, WNOHANG, told)) == 0 ||
            (ended < 0 && errno == EINTR)) {
-        pass_on(watch, command->pid, &passed);
+        command_signals_pass(&signals);
         poll(&end, 1, command->process < 0 ? LOOK_MS : 10 * LOOK_MS);
     }
+    command_signals_end(&signals);
     return ended == command->pid;
 }
 
@@ -110,7 +102,6 @@ static bool run_counted(const struct usage_request *request, struct counting *co
                         struct error *error) {
     struct command command;
     struct rusage told;
-    bool missing;
     int status;
     if (!command_start(&command, request->command, request->descriptors, error))
         return false;
@@ -119,10 +110,9 @@ static bool run_counted(const struct usage_request *request, struct counting *co
         return false;
     }
     const double began = clock_monotonic();
-    if (!command_go(&command, &missing, error)) {
+    if (!command_go(&command, exec_status, error)) {
         command_close(&command);
-        *exec_status = missing ? 127 : 126;
-        return error_prefix(error, "%s", request->command[0]);
+        return false;
     }
     const bool ended = await(request->watch, &command, &status, &told);
     const double wall = clock_monotonic() - began;

@@ -30,3 +30,15 @@ int command_find(const char *name, char *path, size_t size) {
     }
     return reason;
 }
+
+static bool is_folder(const char *name) {
+    struct stat status;
+    return strchr(name, '/') && stat(name, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+int command_refused(const char *name, int reason, struct error *error) {
+    const bool missing = reason == ENOENT || reason == ENOTDIR;
+    error_set(error, "cannot run %s: %s", *name ? name : "''",
+              strerror(is_folder(name) ? EISDIR : reason));
+    return missing ? 127 : 126;
+}

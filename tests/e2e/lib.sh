@@ -159,6 +159,29 @@ until_true() {
     done
 }
 
+# interrupted_twice STATUS SIGNALS VERB OPTIONS...: of a command that ignores these signals. The first
+# interrupt leaves it running, the second ends it before culprit, which ends with the status.
+interrupted_twice() {
+    local wanted=$1 ignored=$2 process command status
+    shift 2
+    rm -f "$scratch/.command"
+    "$CULPRIT" "$@" -- sh -c 'trap "" '"$ignored"'; echo $$ >"$0.new"; mv "$0.new" "$0"; while :; do sleep 0.1; done' "$scratch/.command" &
+    process=$!
+    until_true "$process" [ -e "$scratch/.command" ] || return 1
+    command=$(cat "$scratch/.command")
+    kill -INT "$process"
+    sleep 1.2 # signals sooner than a quarter of a second are one
+    kill -0 "$process" && kill -0 "$command" || { kill -KILL "$command"; return 1; }
+    kill -INT "$process"
+    wait "$process"
+    status=$?
+    if kill -KILL "$command" 2>/dev/null; then
+        echo "the command runs on"
+        return 1
+    fi
+    [ $status = "$wanted" ] || { echo "status is $status, not $wanted"; return 1; }
+}
+
 # undisturbed CHECK...: whether the check succeeds in one of three tries in which the host takes no time
 # from this machine, which would be processor time without samples; ten tries in all.
 stolen() {

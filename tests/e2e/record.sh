@@ -182,8 +182,16 @@ ignored_children() {
 }
 check "the command's exit status is culprit's" statuses
 check "also where the ends of children are ignored" ignored_children
-check "no such command" fails_with 127 '/nonexistent: cannot run' record -- /nonexistent
-check "a command that cannot be run" fails_with 126 '/etc/passwd: cannot run' record -- /etc/passwd
+ended_again() {
+    interrupted_twice 143 INT record --json --store "$store" --output "$scratch/summary" && [ "$(samples true)" -gt 0 ]
+}
+check "a second interrupt ends a command that ignores it, and samples are kept" ended_again
+ended_after_time() {
+    interrupted_twice 137 'INT TERM' record --time 0.2s --store "$store" --output "$scratch/summary" && [ "$(samples true)" -gt 0 ]
+}
+check "also when no more samples are taken" ended_after_time
+check "no such command" fails_with 127 'cannot run /nonexistent: ' record -- /nonexistent
+check "a command that cannot be run" fails_with 126 'cannot run /etc/passwd: ' record -- /etc/passwd
 check "no such process" fails_with 1 'process 2147483647: there is none' record --pid 2147483647
 check "no such event" fails_with 125 'event "what": one of cycles' record --events what -- true
 check "neither command nor process" fails_with 2 'what to record' run record

@@ -83,7 +83,26 @@ told_to_end() {
     [ "$status" = 143 ] && told 'len(r["runs"]) == 1' 'r["partial"]' 'r["runs"][0]["wall_seconds"] < 50'
 }
 check "told to end, it ends the command and tells of it" told_to_end
-check "no such command" fails_with 127 'no_such_program: cannot run' run stat -- no_such_program
+ended_again() {
+    interrupted_twice "$1" "$2" stat -r 100 --json -o "$report" 2>"$scratch/said" &&
+        grep -qx 'culprit: the command goes on; another signal ends it' "$scratch/said" &&
+        told 'len(r["runs"]) == 1' 'r["partial"]' 'r["runs"][0]["wall_seconds"] > 1'
+}
+check "a second interrupt ends a command that ignores it, and it tells of it" ended_again 143 INT
+check "also one that ignores SIGTERM" ended_again 137 'INT TERM'
+# What cannot be run is told in the same words, and with the same status, whoever was to run it.
+touch "$scratch/plain"
+refused_alike() {
+    local status=$1 reason=$2 name=$3
+    fails_with "$status" "^culprit: cannot run ${name:-''}: $reason\$" run stat -- "$name" &&
+        fails_with "$status" "^culprit: cannot run ${name:-''}: $reason\$" run record --store "$scratch/profiles.db" -- "$name" &&
+        fails_with "$status" "^culprit: cannot run ${name:-''}: $reason\$" run sim -- "$name"
+}
+check "no such command" refused_alike 127 'No such file or directory' no_such_program
+check "an empty command" refused_alike 127 'No such file or directory' ''
+check "a command below a file" refused_alike 127 'Not a directory' "$scratch/plain/command"
+check "a folder as a command" refused_alike 126 'Is a directory' "$scratch"
+check "a file that is not executable" refused_alike 126 'Permission denied' "$scratch/plain"
 check "no command" fails_with 2 'which command' run stat
 check "no runs" fails_with 125 'repeat 0' run stat -r 0 -- true
 # A word of each of 8000 lines is read, and their sum is even or odd.

@@ -142,8 +142,7 @@ bool launch_prepare(const struct capture_options *options, struct launch *launch
     if (!reason && stat(launch->program, &status) == 0 && S_ISDIR(status.st_mode))
         reason = EISDIR;
     if (reason) {
-        error_set(error, "cannot run %s: %s", options->command[0], strerror(reason));
-        refuse(exec_status, reason == ENOENT || reason == ENOTDIR ? NOT_FOUND : CANNOT_RUN);
+        *exec_status = command_refused(options->command[0], reason, error);
         goto failed;
     }
     snprintf(launch->named, sizeof launch->named, "%s",

@@ -209,6 +209,8 @@ static bool add_row(struct building *building, struct data_rows *rows,
     for (size_t i = 0; i < count; i++) {
         parts[i] = (struct stack_part){cells[i].psv, cells[i].units};
         row->units += cells[i].units;
+        rows->missed += cells[i].psv & PSV_DATA_MISS ? cells[i].units : 0;
+        rows->code += cells[i].psv & PSV_OF_DATA ? 0 : cells[i].units;
     }
     rows->units += row->units;
     rows->unknown += row->kind == OBJECT_UNKNOWN ? row->units : 0;

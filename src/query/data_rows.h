@@ -22,6 +22,8 @@ struct data_rows {
     struct data_row *rows; /* the costliest first */
     uint32_t count, total; /* shown; all */
     uint64_t units;        /* of all misses, those of code included */
+    uint64_t missed;       /* of these, with a miss of data: as of all field_rows */
+    uint64_t code;         /* of these, with a miss of code alone */
     uint64_t unknown;      /* of these, without an object */
 };
 

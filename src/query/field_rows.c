@@ -14,7 +14,7 @@
 #include "util/intern.h"
 #include "util/order.h"
 
-enum { KEY_BYTES = 2048, MISSES = PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC };
+enum { KEY_BYTES = 2048 };
 
 struct row_cell {
     uint32_t row, psv;
@@ -102,7 +102,7 @@ static bool add_insn(struct finding *finding, uint32_t number, uint32_t to) {
     for (uint64_t i = 0; i < count; i++) {
         const struct row_cell cell = {to, cells[i].psv % PSV_COMBINATIONS, cells[i].units};
         row->units += cell.units;
-        row->miss_units += cell.psv & MISSES ? cell.units : 0;
+        row->miss_units += cell.psv & PSV_DATA_MISS ? cell.units : 0;
         if (!array_push(finding->cells, finding->cell_capacity, finding->cell_count, cell))
             return false;
     }

@@ -40,7 +40,7 @@ uint32_t multisim_events(uint32_t category) {
     case IDEAL_IMISS:
         return PSV_DR_L1 | PSV_DR_TLB;
     case IDEAL_DMISS:
-        return PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC | PSV_DR_SQ;
+        return PSV_DATA_MISS | PSV_DR_SQ;
     case IDEAL_BMISP:
         return PSV_FL_MB;
     case IDEAL_STFWD:

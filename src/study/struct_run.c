@@ -127,8 +127,7 @@ static bool has_misses(const struct struct_run *run) {
     uint64_t missed = 0;
     for (uint64_t i = 0; i < simulation->cell_count; i++) {
         const struct pics_cell *cell = &simulation->cells[i];
-        if (cell->psv & (PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC) &&
-            cell->insn < run->code->insn_count &&
+        if (cell->psv & PSV_DATA_MISS && cell->insn < run->code->insn_count &&
             !code_image_is_system(run->code, run->code->insns[cell->insn].image))
             missed += cell->units;
     }

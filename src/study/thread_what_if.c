@@ -135,8 +135,7 @@ static void find_ideal(struct search *search, uint32_t bit, double promise) {
 static void find_cores(struct search *search) {
     const struct simulation *simulation = search->simulation;
     const double computing = share_of(simulation, 0);
-    find_ideal(search, IDEAL_DMISS,
-               share_of(simulation, PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC | PSV_DR_SQ));
+    find_ideal(search, IDEAL_DMISS, share_of(simulation, PSV_DATA_MISS | PSV_DR_SQ));
     find_ideal(search, IDEAL_BMISP, share_of(simulation, PSV_FL_MB));
     find_ideal(search, IDEAL_IMISS, share_of(simulation, PSV_DR_L1 | PSV_DR_TLB));
     find_ideal(search, IDEAL_SHALU, computing * 0.5);

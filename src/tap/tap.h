@@ -32,6 +32,7 @@ enum psv {
                             simulations of several cores, which are not sampled; not the paper's */
 };
 enum { PSV_BITS = 11, PSV_COMBINATIONS = 1 << PSV_BITS };
+enum { PSV_DATA_MISS = PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC };
 enum {
     PSV_TEA_BITS = 9, /* of the paper */
     PSV_SAMPLED_BITS = 10,

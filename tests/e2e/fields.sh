@@ -60,6 +60,29 @@ check "fields have the accesses that the source says, and all rows sum to the ru
 run explain --no-what-if --by field --top 20 -o ring.txt -- ./ring 2>why || cat why
 check "the text has the field with its offset and size" \
     grep -qE ' 12\.4 k +48 +8  struct node\.next' ring.txt
+# The misses of data are as many, whether by field or by object.
+agree() {
+    run trace --data -o ring.ctrace -- ./ring 2>/dev/null && run sim --by field --top 0 --json -o both.json ring.ctrace &&
+        run sim --by object --json -o objects.json ring.ctrace && python3 -S - <<'PYTHON'
+import json
+fields, objects = json.load(open("both.json")), json.load(open("objects.json"))
+by_field = sum(row["miss_cycles"] for row in fields["fields"])
+data, units = objects["data"], objects["units_per_cycle"]
+others = sum(cycles for events, cycles in objects["stack"].items()
+             if {"DR-SQ", "FL-MO", "ST-FW", "ST-CO"} & set(events.split("+"))
+             and not {"ST-L1", "ST-TLB", "ST-LLC"} & set(events.split("+")))
+assert by_field > 0 and abs(by_field - data["data_miss_units"] / units) < 1e-3, (by_field, data)
+assert abs(data["data_miss_units"] / units + others + data["code_units"] / units - data["units"] / units) < 1e-3
+PYTHON
+}
+check "misses of data are those by object, whose other events are told apart" agree
+both_say() {
+    local share
+    run sim --by field -o both.txt ring.ctrace && run sim --by object -o objects.txt ring.ctrace &&
+        share=$(sed -n 's/^misses of data, which --by field shows, \([0-9.]* %\);.*/\1/p' objects.txt) && [ -n "$share" ] &&
+        grep -q "^misses of data (L1, TLB, last level) take $share of all cycles; .* % of these have a type" both.txt
+}
+check "and both texts say the same share" both_say
 check "and what has none, by reason" grep -q '(no memory access)' ring.txt
 check "on 60 columns it fits" env COLUMNS=60 "$CULPRIT" sim --by field -o narrow.txt -- ./ring
 check "its lines do" bash -c '[ "$(LC_ALL=C.UTF-8 wc -L <narrow.txt)" -le 60 ]'

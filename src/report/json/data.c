@@ -19,7 +19,9 @@ json_t *data_json(const struct report *report) {
                              "share", total > 0 ? (double)row->units / total : 0, "stack",
                              cycle_stack_json(&row->stack)));
     }
-    return json_pack("{s:I, s:I, s:b, s:o, s:I}", "units", (json_int_t)data->units, "unknown_units",
-                     (json_int_t)data->unknown, "told", report->simulation->data.told, "objects",
-                     array, "object_count", (json_int_t)data->total);
+    return json_pack("{s:I, s:I, s:I, s:I, s:b, s:o, s:I}", "units", (json_int_t)data->units,
+                     "data_miss_units", (json_int_t)data->missed, "code_units",
+                     (json_int_t)data->code, "unknown_units", (json_int_t)data->unknown, "told",
+                     report->simulation->data.told, "objects", array, "object_count",
+                     (json_int_t)data->total);
 }

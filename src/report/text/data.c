@@ -24,6 +24,18 @@ static void print_heading(const struct report *report, const struct page *page) 
     page_heading(page, "cycles of misses by data:", rest);
 }
 
+/* Why there are more than those of fields, which are misses of data alone. */
+static void print_kinds(const struct report *report, const struct page *page) {
+    const struct data_rows *data = &report->data;
+    const double total = (double)report->simulation->cycles * CYCLE_UNITS;
+    page_print(page,
+               "misses of data, which --by field shows, %s %%; without one, a store queue full, "
+               "forwarding, order, another core's line %s %%; misses of code %s %%",
+               text_percent((double)data->missed, total).s,
+               text_percent((double)(data->units - data->missed - data->code), total).s,
+               text_percent((double)data->code, total).s);
+}
+
 void report_text_data(const struct report *report, const struct page *page) {
     static const struct table_column COLUMNS[] = {
         {"  share", TABLE_FIGURE, .gap = 0},
@@ -38,6 +50,7 @@ void report_text_data(const struct report *report, const struct page *page) {
     print_heading(report, page);
     if (!data->total)
         return;
+    print_kinds(report, page);
     struct table *table = table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
     for (uint32_t i = 0; i < data->count; i++) {
         const struct data_row *row = &data->rows[i];

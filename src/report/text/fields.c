@@ -27,7 +27,10 @@ static void known_line(const struct report *report, const struct page *page) {
             "(Debian: find-dbgsym-packages %s), or set DEBUGINFOD_URLS",
             file_base_name(fields->bare_path), fields->bare_path);
     if (fields->miss_units)
-        page_print(page, "%s %% of the cycles with misses of data have a type",
+        page_print(page,
+                   "misses of data (L1, TLB, last level) take %s %% of all cycles; %s %% of these "
+                   "have a type",
+                   text_percent((double)fields->miss_units, (double)fields->units).s,
                    text_percent((double)fields->known_miss_units, (double)fields->miss_units).s);
 }
 

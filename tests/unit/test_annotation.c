@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -229,6 +230,25 @@ static void expect(char *text, const char *expected) {
     if (!strstr(text, expected))
         fail_msg("does not have\n%s\nbut\n%s", expected, text);
     free(text);
+}
+
+/* Where a meaning has no room beside its letters it is told all the same, once. */
+static void narrow(void **state) {
+    struct hand *hand = *state;
+    static char text[1 << 16];
+    FILE *file = fmemopen(text, sizeof text, "w");
+    assert_non_null(file);
+    struct page page = page_of(file, false);
+    page.columns = 20;
+    build(hand);
+    alarm(60); /* of which a few milliseconds are needed: otherwise lines go on without end */
+    assert_true(annotation_text(&hand->annotation, &(struct annotation_style){0}, &page));
+    alarm(0);
+    fclose(file);
+    const char *meaning = strstr(text, "(p = branch mispredict");
+    assert_non_null(meaning);
+    assert_null(strstr(meaning + 1, "(p = branch mispredict"));
+    assert_non_null(strstr(text, "(w = write buffer"));
 }
 
 /* As in the figure; bubbles also tell how long (27766 / 1527 − 1 = 17.2). The store at 9834 waits
@@ -576,6 +596,7 @@ static void random_graphs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(copy_loop, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(narrow, set_up, tear_down),
         cmocka_unit_test_setup_teardown(figure_4, set_up, tear_down),
         cmocka_unit_test_setup_teardown(truth_beside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(exact_stacks, set_up, tear_down),

@@ -145,8 +145,10 @@ static const char *meaning_of(char letter) {
     return "unexplained";
 }
 
-/* The letters whose meaning was not told yet, as many as fit; those that are told are counted. */
-static void print_meanings(struct printer *printer, const char *letters, unsigned room) {
+/* The letters whose meaning was not told yet, as many as fit, but `least` of them however narrow
+ * the page is; those that are told are counted. */
+static void print_meanings(struct printer *printer, const char *letters, unsigned least,
+                           unsigned room) {
     bool begun = false;
     for (; *letters; letters++) {
         char text[TEXT_BYTES];
@@ -155,10 +157,11 @@ static void print_meanings(struct printer *printer, const char *letters, unsigne
             continue;
         int length = snprintf(text, sizeof text, "%s%c = %s", begun ? ", " : "  (", *letters,
                               meaning_of(*letters));
-        if ((unsigned)length + 1 > room)
+        if (!least && (unsigned)length + 1 > room)
             break;
         fputs(text, printer->file);
-        room -= (unsigned)length;
+        room -= (unsigned)length < room ? (unsigned)length : room;
+        least = 0;
         printer->told[letter] = begun = true;
     }
     fputs(begun ? ")" : "", printer->file);
@@ -188,7 +191,8 @@ static void print_bubble(struct printer *printer, uint32_t block, const char *le
         if (line == 0 && !late)
             used += (unsigned)fprintf(printer->file, "%s %s", lines == BUBBLE_LINES ? " ..." : "",
                                       cy_text(cycles, text));
-        print_meanings(printer, letters, printer->page->columns - used);
+        const unsigned columns = printer->page->columns;
+        print_meanings(printer, letters, line > 0, columns > used ? columns - used : 0);
         fprintf(printer->file, "%s\n", printer->plain);
     }
 }

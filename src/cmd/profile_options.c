@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/array.h"
 
@@ -24,6 +25,8 @@ static bool take_store(struct argp_state *state, void *given, char *value) {
     struct compare *request = given;
     if (request->store.store_count == request->most_stores)
         options_fail(state, "%s: at most %zu stores are compared", value, request->most_stores);
+    if (!value[strspn(value, "0123456789")] && access(value, F_OK) != 0)
+        options_fail(state, "%s: no such store (an epoch is named by --epoch %s)", value, value);
     request->store.stores[request->store.store_count++] = value;
     return true;
 }

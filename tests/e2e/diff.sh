@@ -131,6 +131,7 @@ check "variance as text" variance_text
 check "one set is no comparison" fails_with 1 'two sets are compared' run diff
 check "three sets are too many" fails_with 1 'two sets are compared, not 3' run diff --epoch 1..3
 check "three stores are too many" fails_with 2 'at most 2 stores' run diff a b c
+check "a number of an epoch is no store" fails_with 2 '1: no such store \(an epoch is named by --epoch 1\)' run diff 1 2
 check "no such measure" fails_with 2 'one of share, count, rate' run diff --compare size
 check "a simulation has no rate" fails_with 1 'no length' run diff --compare rate --epoch 1..2
 check "lists for some stores only" fails_with 1 '3 lists of epochs' \

@@ -326,10 +326,11 @@ static bool no_stacks(const struct profile_set *set, const struct call_query *qu
                       struct error *error) {
     const char *of = query->process ? " of " : "", *process = query->process ?: "";
     if (profile_event_lasts(query->event))
-        return error_set(error,
-                         "%s does not tell where threads%s%s waited (event %s): recording that "
-                         "needs CAP_PERFMON (or root), or kernel.perf_event_paranoid at most 1",
-                         set->label, of, process, query->event->name);
+        return error_set(
+            error,
+            "%s does not tell where threads%s%s waited (event %s): none did, or recording "
+            "that needs CAP_PERFMON (or root), or kernel.perf_event_paranoid at most 1",
+            set->label, of, process, query->event->name);
     return error_set(
         error, "%s has no samples with call stacks%s%s ('culprit record --stacks' takes them)",
         set->label, of, process);

@@ -102,16 +102,28 @@ static char *describe_turns(const struct recording *recording) {
     return file ? text_printer_end(&printer) : NULL;
 }
 
+/* The kind of wait to look at; NULL: of none there is anything. */
+static const char *waited_event(const struct recording *recording) {
+    const uint64_t *lasting = recording->attributed.lasting;
+    if (!times_waits(recording))
+        return NULL;
+    for (size_t i = recording->event_count - 2; i < recording->event_count; i++)
+        if (lasting[i])
+            return recording->events[i].name;
+    return NULL;
+}
+
 static void print_next(const struct recording *recording, const char *store, FILE *file) {
     const struct live_event *last = &recording->events[recording->event_count - 1];
-    const bool waits = live_event_lasts(last->kind), placed = !waits || last->kernel;
+    const char *waits = waited_event(recording);
+    const bool placed = !waits || last->kernel;
     if (!recording->attributed.samples && !waits)
         return;
-    fprintf(file, "next: culprit top%s%s --epoch %lld",
+    fprintf(file, "next: culprit top%s%s%s --epoch %lld",
             !placed                  ? " --by thread"
             : stack_count(recording) ? " --tree"
                                      : "",
-            waits ? " --event off-cpu" : "", (long long)recording->session);
+            waits ? " --event " : "", waits ?: "", (long long)recording->session);
     char shown[PATH_MAX];
     text_put_option(file, "store", store ? store_shown_address(store, shown) : NULL);
     fputc('\n', file);

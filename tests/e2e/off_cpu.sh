@@ -87,6 +87,14 @@ recorded() {
         grep -qE '^next: culprit top.* --event off-cpu' "$scratch/record.txt"
 }
 check "a recording with waits" recorded
+# A program that blocks nowhere: what to look at next is there all the same.
+never_blocked() {
+    local next
+    cc -O1 -static -o "$scratch/computes" -x c - <<<'int main(void) { for (volatile int i = 0; i < 100000000; i++); }' &&
+        run record --off-cpu --store "$scratch/computes.db" -o "$scratch/computes.txt" -- "$scratch/computes" &&
+        next=$(sed -n 's/^next: culprit //p' "$scratch/computes.txt") && [ -n "$next" ] && eval "run $next"
+}
+check "of a program that blocks nowhere the next command shows something" never_blocked
 
 # Blocked, waiting for a processor and running are all the time of a thread.
 adds_up() {

@@ -94,16 +94,25 @@ static bool regions_worth(struct report *report) {
                                        "the warm-up may count as a miss");
 }
 
+/* Cores in order have none, nor those of threads that share memory. */
+static bool fetches_wrong_paths(const struct report *report) {
+    const struct machine_core *core = &report->machine->core;
+    return core->wrong_path && !core->in_order &&
+           !(report->simulation && report->simulation->together.done);
+}
+
 bool report_add_limits(struct report *report) {
     const struct machine *machine = report->machine;
     char clock[80] = "";
     if (machine->core.vdso)
         snprintf(clock, sizeof clock, ", reading the clock takes %" PRIu32 " cycles as by the vDSO",
                  machine->classes[OP_CLOCK].latency);
-    return report_note(report,
-                       "not modelled: the kernel (cycles are user cycles; a system call only "
-                       "flushes%s), execution down wrong paths",
-                       clock);
+    return report_note(
+        report,
+        "not modelled: the kernel (cycles are user cycles; a system call only "
+        "flushes%s), execution down wrong paths%s",
+        clock,
+        fetches_wrong_paths(report) ? ", but for lines that it fetches (core.wrong_path)" : "");
 }
 
 static bool what_if_worth(struct report *report) {

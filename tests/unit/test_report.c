@@ -309,6 +309,33 @@ static void text_fits(void **state) {
     }
 }
 
+static bool has_note(uint32_t wrong_path, bool in_order, bool together, const char *words) {
+    const struct machine usual = machine;
+    struct simulation simulation = make_simulation();
+    struct report report;
+    machine.core.wrong_path = wrong_path;
+    machine.core.in_order = in_order;
+    simulation.together.done = together;
+    build(&report, &simulation, BY_FUNCTION, 1);
+    bool found = false;
+    for (uint32_t i = 0; i < report.note_count; i++)
+        found |= strstr(report.notes[i], words) != NULL;
+    report_free(&report);
+    machine = usual;
+    return found;
+}
+
+/* What wrong paths fetch is modelled of a core of its own that issues out of order. */
+static void wrong_paths_in_notes(void **state) {
+    (void)state;
+    const char *words = "execution down wrong paths, but for lines that it fetches";
+    assert_true(has_note(0, false, false, "execution down wrong paths"));
+    assert_false(has_note(0, false, false, words));
+    assert_true(has_note(512, false, false, words));
+    assert_false(has_note(512, true, false, words));
+    assert_false(has_note(512, false, true, words));
+}
+
 static void json_is_exact(void **state) {
     (void)state;
     struct simulation simulation = make_simulation();
@@ -391,6 +418,7 @@ int main(void) {
         cmocka_unit_test(every_grain_sums),
         cmocka_unit_test(components_by_dominant_event),
         cmocka_unit_test(text_fits),
+        cmocka_unit_test(wrong_paths_in_notes),
         cmocka_unit_test(json_is_exact),
         cmocka_unit_test(empty_run),
     };

@@ -121,7 +121,7 @@ static void conclude_far(struct calibration *calibration, const struct host_resu
     const double near = results[NEAR].cycles / BRANCHES;
     const double far = results[BITS - 1].cycles / BRANCHES;
     struct finding bubble = {.key = "branch.far_bubble",
-                             .what = "a call to where the highest bits differ, besides",
+                             .what = "a call to a far target, besides",
                              .unit = "cycles",
                              .value = whole(far - near)};
     struct finding bit = {

@@ -57,7 +57,7 @@ static void conclude(struct calibration *calibration,
     }
     calibration_found(calibration, &upgrade);
     struct finding kept = {.key = "chip.request_latency",
-                           .what = "line that both add to all the time, kept by one",
+                           .what = "line that both add to, kept by one",
                            .unit = "cycles"};
     if (finding_rests_on(&kept, &results[HOST_LINE_KEPT], 1)) {
         kept.value = fmax(1, results[HOST_LINE_KEPT].cycles - STORE_CYCLES);

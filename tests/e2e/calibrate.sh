@@ -49,6 +49,18 @@ branches_read_back() {
         { cat "$scratch/text" "$file"; return 1; }
 }
 
+text_is_whole() {
+    run calibrate --quick --simulated granite-rapids --only calls >"$scratch/text" &&
+        run calibrate --quick --simulated granite-rapids --only calls --json >"$scratch/report.json" &&
+        grep -q '^ *measured  *granite-rapids$' "$scratch/text" &&
+        python3 -S -c 'import json, sys
+lines = open(sys.argv[1]).read().splitlines()
+assert max(map(len, lines)) <= 80, max(lines, key=len)
+for finding in json.load(open(sys.argv[2]))["findings"]:
+    assert any(line.strip().startswith(finding["what"] + " ") for line in lines), finding["what"]
+' "$scratch/text" "$scratch/report.json"
+}
+
 # A load that waits: 1 cycle for the store's issue, 1 for its own address, 7 for what is forwarded.
 # One that does not runs again so much later, as its fetch begins, and not a cycle more.
 ordering_reads_back() {
@@ -270,6 +282,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "ordering violations of a simulated machine are read back" ordering_reads_back
     check "accesses over the end of a line are read back" splits_read_back
     check "stores of parts of words are read back" words_read_back
+    check "the text has names in full, in 80 columns" text_is_whole
     check "caches of a simulated machine are read back" caches_read_back
     check "caches of few sets of a simulated machine are read back" small_caches_read_back
     check "TLBs of a simulated machine are read back" tlbs_read_back

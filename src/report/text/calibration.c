@@ -24,11 +24,11 @@ static void put_value(const struct finding *finding, FILE *file) {
 static void put_finding(const struct calibrate_run *run, const struct finding *finding,
                         FILE *file) {
     char published[MACHINE_VALUE];
-    fprintf(file, "  %-38.38s", finding->what);
+    fprintf(file, "  %-38s", finding->what);
     put_value(finding, file);
-    fprintf(file, " %-10s", finding->state == FINDING_MEASURED ? finding->unit : "");
+    fprintf(file, " %-9s", finding->state == FINDING_MEASURED ? finding->unit : "");
     if (finding->key && run->published && machine_value(run->published, finding->key, published))
-        fprintf(file, "%10.10s", published);
+        fprintf(file, "%10s", published);
     else if (finding->key)
         fprintf(file, "%10s", "-");
     fputc('\n', file);
@@ -46,8 +46,7 @@ void calibration_text(const struct calibrate_run *run, FILE *file) {
         fprintf(file, "culprit calibrate: %s, %s", run->processor.brand, kind);
     fprintf(file, " (%u of %u parts, %.1f s)%s\n\n", run->parts_run, run->part_count, run->seconds,
             run->partial ? ", partial: it was interrupted" : "");
-    fprintf(file, "  %-38s%10s %-9s %-10s%10.10s\n", "", "measured", "", "",
-            run->published ? run->published->name : "");
+    fprintf(file, "  %-38s%10s %29s\n", "", "measured", run->published ? run->published->name : "");
     const char *part = "";
     for (size_t i = 0; i < calibration->count; i++) {
         const struct finding *finding = &calibration->findings[i];

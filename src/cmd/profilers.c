@@ -167,9 +167,8 @@ static bool write_report(void *verb, struct error *error) {
                               .ideal = run->machine.ideal,
                               .simulation = &run->study.simulation,
                               .partial = run_is_partial(run)};
-    if (!(run->program = verb_program()))
-        return error_set(error, "out of memory for the report");
-    if (!comparison_build(&request, &run->study.simulation, trace_code(trace), run->program,
+    if (!run_make_program(run, error) ||
+        !comparison_build(&request, &run->study.simulation, trace_code(trace), run->program,
                           comparison, error))
         return false;
     if (!comparison_add_worth(comparison))

@@ -60,7 +60,7 @@ bool run_open(struct run *run, struct error *error) {
            run_may_have_levels(run, run->study.options.machine, error);
 }
 
-static bool make_program(struct run *run, struct error *error) {
+bool run_make_program(struct run *run, struct error *error) {
     return run->program || (run->program = verb_program()) ||
            error_set(error, "out of memory for the report");
 }
@@ -78,7 +78,7 @@ bool run_result(struct run *run, bool good, struct error *error) {
     if (run->verb.command)
         run->verb.exit = simulated_run_exit(&run->study);
     if (good && run->verb.measured)
-        good = make_program(run, error) &&
+        good = run_make_program(run, error) &&
                structs_run(&run->struct_options, &run->study, run->program, &run->structs, error);
     return good || verb_report_late(&run->verb, error);
 }
@@ -120,7 +120,7 @@ bool run_report_build(struct run *run, const struct simulation *simulation, cons
                                            .thread_what_ifs =
                                                run->study.forecasts ? &run->study.what_ifs : NULL,
                                            .laid_out = forecast ? &run->structs : NULL};
-    if (!make_program(run, error) ||
+    if (!run_make_program(run, error) ||
         !report_build(&request, simulation, code, run->program, &run->report, error))
         return false;
     if (run->struct_options.given)

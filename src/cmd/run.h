@@ -84,6 +84,8 @@ bool run_details(struct run *run, struct error *error);
 /* Pieces of run_go(): until the machine is known; what came of the simulation, which was `good`. */
 bool run_open(struct run *run, struct error *error);
 bool run_result(struct run *run, bool good, struct error *error);
+/* run->program, unless it is there already. */
+bool run_make_program(struct run *run, struct error *error);
 
 /* Pieces of the report, in this order: what a simulation says; notes on its trace; the profile is
  * saved, which may fail while the report is written. run_report_begin() is all three, of what

@@ -120,8 +120,8 @@ static bool start(struct collector *collector, const struct collector_options *o
                                      .buckets = entries / TABLE_WAYS,
                                      .overflow = entries,
                                      .events = (uint32_t)options->event_count};
-    collector->counters = calloc(processors * options->event_count, sizeof *collector->counters);
-    if (!collector->counters)
+    if (options->event_count && !(collector->counters = calloc(processors * options->event_count,
+                                                               sizeof *collector->counters)))
         return error_set(error, "out of memory");
     return collector_load(collector, error) && collector_follow_processors(collector, error) &&
            collector_start_periods(collector, error);
@@ -137,7 +137,8 @@ struct collector *collector_new(const struct collector_options *options, struct 
     collector->drained = clock_since_1970();
     collector->event_count =
         options->event_count < LIVE_EVENTS_MAX ? options->event_count : LIVE_EVENTS_MAX;
-    memcpy(collector->events, options->events, collector->event_count * sizeof *options->events);
+    for (size_t i = 0; i < collector->event_count; i++)
+        collector->events[i] = options->events[i];
     if (!start(collector, options, error)) {
         collector_free(collector);
         return NULL;

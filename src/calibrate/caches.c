@@ -22,6 +22,7 @@
 #include "calibrate/chase.h"
 #include "calibrate/level.h"
 #include "calibrate/parts.h"
+#include "util/text.h"
 
 enum {
     LEVELS = 4, /* memory is the last one */
@@ -299,9 +300,10 @@ static void conclude_size(struct calibration *calibration, const struct search *
     finding.value = exact;
     if (!fits || level->first_high > MOST_RISE * level->last_low) {
         finding.state = FINDING_UNKNOWN;
-        snprintf(finding.note, sizeof finding.note, "%s; the latency rises from %.4g to %.4g KiB",
+        snprintf(finding.note, sizeof finding.note, "%s; the latency rises from %s to %s",
                  fits ? "no clear step" : "no number of ways makes it exact",
-                 level->last_low / 1024.0, level->first_high / 1024.0);
+                 text_bytes((uint64_t)level->last_low).s,
+                 text_bytes((uint64_t)level->first_high).s);
     }
     calibration_found(calibration, &finding);
 }

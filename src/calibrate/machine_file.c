@@ -163,11 +163,12 @@ static void write_key(const struct calibration *calibration, const struct machin
     }
     fprintf(file, "measured");
     if (strcmp(finding->key, line->key) != 0)
-        fprintf(file, ": %s %.4g", finding->key, finding->value);
+        fprintf(file, finding->value < 10000 ? ": %s %.4g" : ": %s %.0f", finding->key,
+                finding->value);
     else if (finding->spread > 0)
-        fprintf(file, ": %.6g", finding->value);
+        fprintf(file, finding->value < 10000 ? ": %.6g" : ": %.0f", finding->value);
     if (finding->spread > 0)
-        fprintf(file, ", +- %.2g", finding->spread);
+        fprintf(file, finding->spread < 100 ? ", +- %.2g" : ", +- %.0f", finding->spread);
     fprintf(file, "\n");
 }
 

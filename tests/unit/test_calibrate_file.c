@@ -111,6 +111,21 @@ static void each_line_says_where_its_figure_is_from(void **state) {
     free(text);
 }
 
+static void large_figures_have_no_exponents(void **state) {
+    (void)state;
+    calibration_found(&calibration, &(struct finding){.key = "chip.wake_latency",
+                                                      .what = "a figure",
+                                                      .unit = "ns",
+                                                      .value = 26845.3,
+                                                      .spread = 412.4});
+    found("branch.indirect_targets", 12345.6, FINDING_MEASURED);
+    char *text = file();
+    assert_line(text, "chip", "wake_latency         = 26845      ; measured: 26845, +- 412");
+    assert_line(text, "branch",
+                "indirect_entries     = 16K        ; measured: branch.indirect_targets 12346");
+    free(text);
+}
+
 /* 48 KiB in 8 ways of 64 bytes would be 96 sets, no power of two; in 12 ways they are 64. */
 static void figures_that_are_good_together_are_taken_together(void **state) {
     (void)state;
@@ -151,6 +166,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(figures_are_made_of_keys, start, end),
         cmocka_unit_test_setup_teardown(each_line_says_where_its_figure_is_from, start, end),
+        cmocka_unit_test_setup_teardown(large_figures_have_no_exponents, start, end),
         cmocka_unit_test_setup_teardown(figures_that_are_good_together_are_taken_together, start,
                                         end),
         cmocka_unit_test_setup_teardown(what_no_machine_can_have_is_left_out, start, end),

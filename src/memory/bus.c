@@ -24,64 +24,60 @@ void bus_clear(struct bus *bus) {
     bus->count = 0;
 }
 
-/* Makes room for a transfer among those by arrival. Returns its index. */
-static uint32_t transfer_index(struct bus *bus, uint64_t arrival) {
-    struct bus_transfer *transfers = bus->transfers;
-    uint32_t index = bus->count;
-    while (index > 0 && transfers[index - 1].arrival > arrival)
-        index--;
-    if (bus->count == BUS_TRANSFERS) {
-        const uint32_t dropped = BUS_TRANSFERS / 2;
-        memmove(transfers, transfers + dropped, (BUS_TRANSFERS - dropped) * sizeof *transfers);
-        bus->count -= dropped;
-        index = index > dropped ? index - dropped : 0;
-    }
-    memmove(transfers + index + 1, transfers + index, (bus->count - index) * sizeof *transfers);
-    bus->count++;
-    return index;
+/* The oldest are dropped to make room. */
+static void make_room(struct bus *bus) {
+    if (bus->count < BUS_TRANSFERS)
+        return;
+    const uint32_t dropped = BUS_TRANSFERS / 2;
+    bus->count -= dropped;
+    memmove(bus->transfers, bus->transfers + dropped, bus->count * sizeof *bus->transfers);
 }
 
-/* Puts the transfer on the bus at cycle `earliest` or later, after the one before it. Those that
- * arrived later have their time already, and are not moved. Returns the cycle in which it
- * begins. */
-static uint64_t put(struct bus *bus, const struct bus_time *time, uint32_t index,
-                    uint64_t earliest) {
-    struct bus_transfer *transfer = &bus->transfers[index];
-    const uint32_t behind = bus->count - index - 1;
-    uint64_t begin = earliest, part = 0;
-    if (index > 0 && transfer[-1].end >= begin) {
-        begin = transfer[-1].end;
-        part = transfer[-1].part;
+/* The transfer, were it to begin at a cycle when the bus is free, or as soon as `before` is over.
+ */
+static struct bus_transfer after(const struct bus *bus, const struct bus_time *time,
+                                 const struct bus_transfer *before, uint64_t cycle) {
+    const bool at_once = before && before->end >= cycle;
+    struct bus_transfer transfer = {.begin = at_once ? before->end : cycle};
+    transfer.end = transfer.begin + time->whole;
+    transfer.part = (at_once ? before->part : 0) + time->part;
+    if (transfer.part >= bus->parts) {
+        transfer.part -= bus->parts;
+        transfer.end++;
     }
-    for (uint32_t i = 1; i <= behind; i++)
-        if (begin < transfer[i].end && transfer[i].begin < begin + time->whole) {
-            begin = transfer[i].end;
-            part = transfer[i].part;
-        }
-    transfer->begin = begin;
-    transfer->end = begin + time->whole;
-    transfer->part = part + time->part;
-    if (transfer->part >= bus->parts) {
-        transfer->part -= bus->parts;
-        transfer->end++;
-    }
-    return begin;
+    return transfer;
 }
 
+static uint64_t over(const struct bus_transfer *transfer) {
+    return transfer->end + (transfer->part > 0);
+}
+
+/* The first gap behind all that arrived before, and not before `earliest`. Those that have their
+ * time already are not moved. */
 uint64_t bus_transfer(struct bus *bus, const struct bus_time *time, uint64_t arrival,
                       uint64_t earliest, uint64_t *begin) {
-    const uint32_t index = transfer_index(bus, arrival);
-    const struct bus_transfer *placed = &bus->transfers[index];
-    bus->transfers[index].arrival = arrival;
-    if (index > 0 && placed[-1].arrival > arrival)
-        bus->transfers[index].arrival = placed[-1].arrival;
-    *begin = put(bus, time, index, earliest);
-    return placed->end + (placed->part > 0);
+    make_room(bus);
+    struct bus_transfer *transfers = bus->transfers;
+    uint32_t index = bus->count;
+    while (index > 0 && transfers[index - 1].arrival > arrival &&
+           over(&transfers[index - 1]) > earliest)
+        index--;
+    struct bus_transfer placed = after(bus, time, index ? &transfers[index - 1] : NULL, earliest);
+    while (index < bus->count && transfers[index].begin < over(&placed)) {
+        placed = after(bus, time, &transfers[index], earliest);
+        index++;
+    }
+    placed.arrival = arrival;
+    memmove(transfers + index + 1, transfers + index, (bus->count - index) * sizeof *transfers);
+    transfers[index] = placed;
+    bus->count++;
+    *begin = placed.begin;
+    return over(&placed);
 }
 
 bool bus_consistent(const struct bus *bus) {
     return bus->count <= BUS_TRANSFERS &&
            all_where(i, bus->count,
                      bus->transfers[i].part < bus->parts &&
-                         (!i || bus->transfers[i].arrival >= bus->transfers[i - 1].arrival));
+                         (!i || bus->transfers[i].begin >= bus->transfers[i - 1].end));
 }

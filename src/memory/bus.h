@@ -3,7 +3,7 @@
  * direction perhaps more.
  *
  * Who uses it in the order of a program may ask for cycles earlier than before: the last transfers
- * are kept, and one that arrives between two is put between them where there is room. */
+ * are kept, and one that arrives earlier is put between them where there is room. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ struct bus {
     uint64_t parts;        /* ≥ 1 */
     struct bus_time line;  /* one that is read */
     struct bus_time write; /* one that is written back; 0: it does not take this bus */
-    /* The last ones, by arrival; the oldest kept stands for all before it. */
+    /* The last ones, by time; the oldest kept stands for all before it. */
     struct bus_transfer transfers[BUS_TRANSFERS];
     uint32_t count;
 };

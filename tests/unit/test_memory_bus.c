@@ -46,6 +46,22 @@ static void parts_of_cycles_add_up(void **state) {
     memory_free(memory);
 }
 
+/* Asked for out of order, as a core in program order does: the second has the bus from 20014 on.
+ * The third would come before it, and has no room there; the fourth comes behind all. */
+static void no_two_lines_cross_at_a_time(void **state) {
+    (void)state;
+    const struct machine machine = machine_of(16, 0);
+    struct memory *memory = new_memory(&machine, 0);
+    memory_in_program_order(memory);
+    fill_l2(memory, 4);
+    assert_int_equal(load(memory, 20000, IN_L2).ready, 20012);
+    assert_int_equal(load(memory, 20006, IN_L2 + LINE).ready, 20018);
+    assert_int_equal(load(memory, 20003, IN_L2 + 2 * LINE).ready, 20022);
+    assert_int_equal(load(memory, 20007, IN_L2 + 3 * LINE).ready, 20026);
+    assert_true(memory_consistent(memory));
+    memory_free(memory);
+}
+
 /* What waits for a line on its way waits for the bus, too. */
 static void pending_hits_wait_for_the_bus(void **state) {
     (void)state;
@@ -124,6 +140,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_come_one_after_the_other),
         cmocka_unit_test(parts_of_cycles_add_up),
+        cmocka_unit_test(no_two_lines_cross_at_a_time),
         cmocka_unit_test(pending_hits_wait_for_the_bus),
         cmocka_unit_test(lines_cross_as_they_come),
         cmocka_unit_test(each_level_has_its_own_bus),

@@ -8,7 +8,7 @@ extern const struct calibrate_part calibrate_width, calibrate_forms;
 extern const struct calibrate_part calibrate_window;
 extern const struct calibrate_part calibrate_rename;
 extern const struct calibrate_part calibrate_forwarding, calibrate_ordering, calibrate_splits,
-    calibrate_words;
+    calibrate_words, calibrate_strings;
 extern const struct calibrate_part calibrate_branch;
 extern const struct calibrate_part calibrate_history, calibrate_targets, calibrate_calls;
 extern const struct calibrate_part calibrate_caches;

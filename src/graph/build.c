@@ -96,6 +96,7 @@ void graph_machine_of(const struct machine *machine, struct graph_machine *graph
         .taken_bubble = machine->branch.taken_bubble && !machine->branch.prediction_ahead
                             ? 1 + machine->branch.taken_bubble
                             : 0,
+        .string_start = core->string_start,
         .dispatch_to_issue = core->dispatch_to_issue,
         .wakeup_extra = core->issue_wakeup ? core->issue_wakeup - 1 : 0,
         .complete_to_commit = core->complete_to_commit,

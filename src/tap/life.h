@@ -55,13 +55,14 @@ enum life_flags {
     LIFE_BRANCH = 1 << 19, /* counted as unresolved branch until it had executed */
     LIFE_TAKEN = 1 << 21,
     LIFE_FORWARDED = 1 << 22,
-    LIFE_FIRST = 1 << 23,      /* of its instruction, or of a fused pair */
-    LIFE_FLUSHED = 1 << 24,    /* squashed by an ordering violation: it has no commit */
-    LIFE_COVERED = 1 << 25,    /* the store of stores_back holds all it reads */
-    LIFE_LATE = 1 << 27,       /* branch whose target fetch learned only at decode */
-    LIFE_LONG = 1 << 28,       /* it takes its unit for more than a cycle */
-    LIFE_PREFETCH = 1 << 29,   /* load whose result no instruction waits for */
-    LIFE_ELIMINATED = 1 << 30, /* needed no functional unit and was not issued */
+    LIFE_FIRST = 1 << 23,       /* of its instruction, or of a fused pair */
+    LIFE_FLUSHED = 1 << 24,     /* squashed by an ordering violation: it has no commit */
+    LIFE_COVERED = 1 << 25,     /* the store of stores_back holds all it reads */
+    LIFE_LATE = 1 << 27,        /* branch whose target fetch learned only at decode */
+    LIFE_LONG = 1 << 28,        /* it takes its unit for more than a cycle */
+    LIFE_PREFETCH = 1 << 29,    /* load whose result no instruction waits for */
+    LIFE_ELIMINATED = 1 << 30,  /* needed no functional unit and was not issued */
+    LIFE_MICROCODED = INT32_MIN /* bit 31: dispatch stopped behind it for its microcode */
 };
 enum dispatch_block {
     DISPATCH_FREE, /* dispatched as soon as the front end delivered it */

@@ -352,6 +352,31 @@ static void repeated_stores_expand(void **state) {
     program_fixture_free(program);
 }
 
+/* Nothing is dispatched behind a repeated string instruction while its microcode starts, however
+ * many pieces it has: the addition in 4 + 28, where it would be with the last piece. */
+static void microcode_stops_dispatch(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    for (uint32_t pieces = 1; pieces <= 4; pieces += 3) {
+        struct program_fixture *program = program_fixture_new();
+        const uint32_t rep = with_flags(program, store(program, 0, 0), INSN_REP);
+        struct dynamic_insn *dynamic = execute_at(program, rep, FAR, 64 * pieces);
+        dynamic->flags |= DYN_REP;
+        dynamic->repeat = 8 * pieces;
+        execute(program, alu(program, 1, 0, 0));
+        machine.core.string_start = 0;
+        simulate(program, &machine, 0);
+        assert_int_equal(program->lives[pieces].dispatch, pieces == 4 ? 5 : 4);
+        machine.core.string_start = 28;
+        simulate(program, &machine, 0);
+        assert_int_equal(program->lives[pieces - 1].dispatch, 4);
+        assert_int_equal(program->lives[pieces].dispatch, 4 + 28);
+        simulate(program, &machine, IDEAL_BW);
+        assert_int_equal(program->lives[pieces].dispatch, 4);
+        program_fixture_free(program);
+    }
+}
+
 /* A compare and the branch behind it are one µop that counts as two instructions; without fusion
  * two. */
 static void compare_and_branch_fuse(void **state) {
@@ -557,6 +582,7 @@ int main(void) {
         cmocka_unit_test(fetch_misses_drain),
         cmocka_unit_test(a_line_missed_within_a_packet_delays_the_next),
         cmocka_unit_test(repeated_stores_expand),
+        cmocka_unit_test(microcode_stops_dispatch),
         cmocka_unit_test(compare_and_branch_fuse),
         cmocka_unit_test(moves_are_eliminated),
         cmocka_unit_test(additions_of_constants_are_eliminated),

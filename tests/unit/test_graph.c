@@ -97,6 +97,8 @@ static void edges_to_fetch(void **state) {
 
 static void edges_to_dispatch(void **state) {
     (void)state;
+    EXPECT_EDGE(dispatch, 3, 3 + 28, IDEAL_BW, /* MD */
+                (uop[-1].flags |= (uint32_t)GRAPH_MICROCODED, machine->string_start = 28));
     EXPECT_EDGE(dispatch, 3, 8, IDEAL_IMISS, uop[-2].fetch_cache = 5);  /* FF, FD, DD */
     EXPECT_EDGE(dispatch, 3, 4, IDEAL_BW, machine->dispatch_width = 3); /* DBW */
     EXPECT_EDGE(dispatch, 3, 6, IDEAL_WIN, machine->window = 3);        /* CD: C(0) */

@@ -220,6 +220,33 @@ static void store_holds_a_part_of_what_is_loaded(void **state) {
     }
 }
 
+/* Dispatch stops for the microcode of repeated string instructions, which bw takes away. */
+static void microcode_stops_dispatch(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    double times[512];
+    machine.core.string_start = 28;
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 6; k++)
+            execute(program, alu(program, (uint8_t)(1 + k), 0, 0));
+        const uint32_t rep = with_flags(program, store(program, 0, 0), INSN_REP);
+        struct dynamic_insn *dynamic = execute_at(program, rep, HIGH, 128);
+        dynamic->flags |= DYN_REP;
+        dynamic->repeat = 16;
+    }
+    assert_int_equal(compare_with_run(program, &machine), 0);
+    /* The additions behind the first are dispatched 28 cycles later. */
+    measure(program, &machine, NULL, 0, times);
+    simulate(program, &machine, 0);
+    const uint64_t all = program->statistics.cycles;
+    assert_true(program->lives[8].dispatch - program->lives[7].dispatch == 28);
+    machine.core.string_start = 0;
+    simulate(program, &machine, IDEAL_BW);
+    assert_true(times[0] - times[IDEAL_BW] == (double)(all - program->statistics.cycles));
+    program_fixture_free(program);
+}
+
 /* Loads and stores to few and to many lines, chains of operations, branches that go either way.
  * Loads are of eight bytes, those of few lines `offset` bytes from where stores are. */
 static void execute_anything(struct program_fixture *program, uint32_t count, uint32_t store_bytes,
@@ -316,6 +343,7 @@ static void graphs_are_as_long_as_the_run(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(microcode_stops_dispatch),
         cmocka_unit_test(parallel_misses),
         cmocka_unit_test(walks_are_apart_from_what_serves_the_load),
         cmocka_unit_test(serial_misses_beside_equal_work),

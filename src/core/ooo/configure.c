@@ -44,6 +44,7 @@ static void free_bandwidth(struct ooo *core) {
     machine->fetch_width = machine->dispatch_width = machine->commit_width = UNLIMITED;
     machine->store_drain = UNLIMITED;
     machine->store_block = machine->split_store = machine->partial_store = 0;
+    machine->string_start = 0;
     machine->taken_branches = UNLIMITED + 1;
     memset(core->bubbles, 0, sizeof core->bubbles);
     core->far_bubble = core->near_bubble = 0;

@@ -40,7 +40,7 @@ STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
                           struct uop_cycles *uop, enum dispatch_block *held) {
     const struct machine_core *machine = &core->machine;
     const uint64_t place = place_of(core, at);
-    /* In order, so many a cycle, when it is through the front end. */
+    /* In order, so many a cycle, when it is through the front end, and behind microcode. */
     const uint64_t delivered = later(later(uop->fetch + machine->frontend_depth, now->dispatch),
                                      core->earlier.dispatch[place] + 1);
     struct bound bound = {delivered, DISPATCH_FREE};
@@ -80,6 +80,8 @@ STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
         core->branches += branch;
     }
     uop->dispatch = now->dispatch = bound.cycle;
+    if (__builtin_expect(flags & (uint32_t)U_MICROCODED, 0))
+        now->dispatch += machine->string_start;
     core->dispatch[place] = bound.cycle;
     *held = bound.by;
     return true;

@@ -141,7 +141,7 @@ static struct stream_uop *emit_piece(struct ooo *core, const struct known_insn *
         if (piece > 0)
             uop->flags &= ~(uint32_t)(U_FIRST | U_PLACE);
         if (piece + 1 < pieces && uop->flags & U_LAST)
-            uop->flags = (uop->flags & ~(uint32_t)U_LAST) | U_REPEATED;
+            uop->flags = (uop->flags & ~(uint32_t)(U_LAST | U_MICROCODED)) | U_REPEATED;
     }
     return uop;
 }

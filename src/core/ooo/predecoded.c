@@ -84,7 +84,7 @@ static void make_rows(struct ooo *core, const struct ooo *from) {
 /* Flags that no µop has with these idealisations. */
 static uint32_t removed_flags(uint32_t ideal) {
     return (ideal & IDEAL_BMISP ? (uint32_t)(U_MISPREDICTED | U_LATE) : 0u) |
-           (ideal & IDEAL_BW ? (uint32_t)(U_NEW_BLOCK | U_LONG) : 0u);
+           (ideal & IDEAL_BW ? (uint32_t)(U_NEW_BLOCK | U_LONG | U_MICROCODED) : 0u);
 }
 
 bool ooo_push_predecoded(struct ooo *core, const struct ooo *from, struct error *error) {

@@ -63,6 +63,8 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
         flags |= U_SERIAL_END;
     if (last && traits & INSN_FENCE_LOAD)
         flags |= U_HOLD_LOADS;
+    if (last && insn->flags & INSN_REP && core->machine.string_start)
+        flags |= (uint32_t)U_MICROCODED;
     if (first && insn->flags & INSN_FENCE_STORE)
         flags |= U_WAIT_HEAD;
     if (insn->flags & INSN_PREFETCH)

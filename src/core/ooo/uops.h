@@ -49,7 +49,9 @@ enum ooo_flags {
 
     /* What a plain µop may have: a cycle at one unit. */
     U_PLAIN = U_LAST | U_REPEATED | U_INT_REGISTER | U_FIRST | U_NEW_BLOCK | U_MANY | U_RENAMES,
-    U_PLACE = U_NEW_LINE | U_CROSSES_LINE | U_NEW_BLOCK,        /* only with U_FIRST */
+    U_PLACE = U_NEW_LINE | U_CROSSES_LINE | U_NEW_BLOCK, /* only with U_FIRST */
+    U_MICROCODED = INT32_MIN, /* bit 31: the last of a repeated string instruction */
+
     U_ENDS_PACKET = U_MISPREDICTED | U_FLUSH | U_LATE | U_TAKEN /* perhaps */
 };
 static_assert(U_LAST == (int)TAP_UOP_LAST && U_LOAD == (int)TAP_UOP_LOAD &&
@@ -60,7 +62,7 @@ enum {
     U_LIFE = U_LAST | U_LOAD | U_STORE | U_FUSED | U_REPEATED | U_MISPREDICTED | U_FLUSH |
              U_SYSCALL | U_SERIAL | U_SERIAL_END | U_HOLD_LOADS | U_WAIT_HEAD | U_ISSUED |
              U_INT_REGISTER | U_FP_REGISTER | U_BRANCH_ENTRY | U_TAKEN | U_FORWARDED | U_FIRST |
-             U_LATE | U_LONG | U_PREFETCH | U_ELIMINATED
+             U_LATE | U_LONG | U_PREFETCH | U_ELIMINATED | U_MICROCODED
 };
 static_assert(U_LAST == (int)LIFE_LAST && U_LOAD == (int)LIFE_LOAD && U_STORE == (int)LIFE_STORE &&
                   U_FUSED == (int)LIFE_FUSED && U_REPEATED == (int)LIFE_REPEATED &&
@@ -73,7 +75,7 @@ static_assert(U_LAST == (int)LIFE_LAST && U_LOAD == (int)LIFE_LOAD && U_STORE ==
                   U_TAKEN == (int)LIFE_TAKEN && U_FORWARDED == (int)LIFE_FORWARDED &&
                   U_FIRST == (int)LIFE_FIRST && U_LATE == (int)LIFE_LATE &&
                   U_LONG == (int)LIFE_LONG && U_PREFETCH == (int)LIFE_PREFETCH &&
-                  U_ELIMINATED == (int)LIFE_ELIMINATED &&
+                  U_ELIMINATED == (int)LIFE_ELIMINATED && U_MICROCODED == (int)LIFE_MICROCODED &&
                   !(U_LIFE & (LIFE_DISPATCHED | LIFE_COMPLETED | LIFE_FLUSHED | LIFE_COVERED)),
               "so do those of lives");
 

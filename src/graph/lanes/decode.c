@@ -419,7 +419,7 @@ bool lanes_machine_is_narrow(const struct graph_machine *machine) {
         machine->frontend_depth,     machine->redirect,        machine->late_bubble,
         machine->taken_bubble,       machine->wakeup_extra,    machine->dispatch_to_issue,
         machine->complete_to_commit, machine->forward_latency, machine->l1_latency,
-        machine->load_latency,       machine->split_load};
+        machine->load_latency,       machine->split_load,      machine->string_start};
     uint64_t sum = GRAPH_SLOTS + 16;
     for (size_t i = 0; i < sizeof latencies / sizeof *latencies; i++)
         sum += latencies[i];
@@ -498,6 +498,7 @@ static struct common find_common(struct lanes_decoder *decoder, const struct gra
     common.flags = (is_large(uop) ? STEP_LARGE : 0) | (fetched_rarely ? STEP_FETCH : 0) |
                    (flags & GRAPH_STORE ? STEP_STORE : 0) |
                    (flags & GRAPH_ELIMINATED ? STEP_ELIMINATED : 0) |
+                   (decoder->last_flags & (uint32_t)GRAPH_MICROCODED ? STEP_MICROCODE : 0) |
                    (decoder->slots->pools[uop->pool].count ? uop->pool + 1u : 0) << STEP_POOL;
     common.fetch_weight = fetch_edge(decoder, uop, &common.fetch_distance);
     common.serial = less_one(uop->serial);

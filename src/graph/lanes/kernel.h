@@ -142,6 +142,8 @@ INLINE void step_dispatch(const struct lanes_step *step, const struct lanes_extr
                           const CYCLE *rows, const struct graph_machine *machine, bool ideal,
                           struct nodes *nodes) {
     CYCLE depth = (CYCLE)machine->frontend_depth;
+    if (__builtin_expect(step->flags & STEP_MICROCODE, 0))
+        EACH_BOUND nodes->dispatch[k] += (CYCLE)machine->string_start;
     EACH_VECTOR {
         vector cycle = latest(nodes->fetch[k] + depth, nodes->dispatch[k]);
         if (k < BOUND)

@@ -16,12 +16,11 @@
  *   F  fetch_from: FBW, FT, FB; room_from: DF; after_commit: CF; redirect: PD; late: FL; packet: CT
  *   W  committed: CW; written_before: WW; drain_from: WBW
  *   L  write_weight: WL; left_before: LL
- *   D  dispatch_from: DBW; commit_from: CD, CQ, CS; queue_entry: ED; entry_free: SQ
- *   R  producer, wakeup: PR; head: CR, SW; store_complete, store_execute, data_execute: SR; part_*:
- *      SW, or SR where stfwd is idealised
- *   E  unit_wait, mshr: RE, with the slots of graph/lanes/slots.h
- *   P  execution, walk, miss: EP; data: PR; fetched_by: PP; stored, forward: SP
- *   C  width_from: CBW
+ *   D  STEP_MICROCODE: MD; dispatch_from: DBW; commit_from: CD, CQ, CS; queue_entry: ED;
+ * entry_free: SQ R  producer, wakeup: PR; head: CR, SW; store_complete, store_execute,
+ * data_execute: SR; part_*: SW, or SR where stfwd is idealised E  unit_wait, mshr: RE, with the
+ * slots of graph/lanes/slots.h P  execution, walk, miss: EP; data: PR; fetched_by: PP; stored,
+ * forward: SP C  width_from: CBW
  *
  * Weights that a category can change are rows as well, one for each weight and set of categories
  * that has come up.
@@ -89,6 +88,7 @@ enum step_flags {
     STEP_LARGE = 1 << 17,      /* adds more than LANES_NARROW_STEP may */
     STEP_PART = 1 << 18,       /* extra: load that waits for a store that holds a part; STEP_FORWARD
                                   too */
+    STEP_MICROCODE = 1 << 19,  /* behind that of a repeated string instruction */
     STEP_POOL = 24             /* shift: the pool that a slot is taken of */
 };
 

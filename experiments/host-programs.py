@@ -23,7 +23,7 @@ import zlib
 from lib import host, page, programs, run, svg
 
 KEPT = os.path.join(run.KEPT, "host-programs")
-RUNS, REGIONS, PROCEDURES = 2, 50, 40
+RUNS, REGIONS, PROCEDURES = 12, 50, 40
 ROUNDS, PER_ROUND = 3, 3  # of native runs alone, before all that is simulated
 SOURCE = os.path.join(run.ROOT, "experiments", "lib", "estimates.cpp")
 LUA = """local primes, sieve = 0, {}
@@ -340,6 +340,7 @@ def main():
     for command in known.values():
         run.files_of(command)  # or says what is missing
     if "--again" not in flags:
+        host.check_variants()
         measure(names, known)
         for name in [] if "--native" in flags else names:
             validate(machine, name, known[name])

@@ -4,12 +4,14 @@ import os
 import platform
 import re
 import subprocess
+import sys
 
 from lib import programs, run
 
 # What the emulator's processor lacks, and sizes that the C library finds by it, libraries shall not
-# go by on this one either: both run the same code.
-TUNABLES = {"hwcaps": "-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM", "x86_data_cache_size": 0x10000,
+# go by on this one either: both run the same code. The last three are those of Intel's alone.
+TUNABLES = {"hwcaps": "-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM,-RTM,-Prefer_No_VZEROUPPER,"
+                      "-Fast_Unaligned_Load", "x86_data_cache_size": 0x10000,
             "x86_shared_cache_size": 0x1080000, "x86_non_temporal_threshold": 0xc60000}
 ENVIRONMENT = run.ENVIRONMENT | {
     "GLIBC_TUNABLES": ":".join(f"glibc.cpu.{name}={value}" for name, value in TUNABLES.items()),
@@ -44,6 +46,17 @@ def tool(name):
         subprocess.run(["gcc", "-O2", "-I", os.path.join(run.ROOT, "src"), "-D_GNU_SOURCE", "-o",
                         path, source, library, "-lm"], check=True)
     return path
+
+
+def check_variants():
+    """Ends if the C library takes other variants of its functions here than under the emulator."""
+    command, told = [tool("variants")], []
+    for line in (command, [run.CULPRIT, "trace", "-o", "/dev/null", "--", *command]):
+        said = subprocess.run(line, env=ENVIRONMENT, capture_output=True, text=True, check=True)
+        told.append(dict(line.split() for line in said.stdout.splitlines()))
+    different = [name for name in told[0] if told[0][name] != told[1].get(name)]
+    if different:
+        sys.exit("the C library takes other variants under the emulator: " + ", ".join(different))
 
 
 def native_runs(command, times):

@@ -23,6 +23,30 @@ static void dependent_loads_hit(void **state) {
     program_fixture_free(program);
 }
 
+/* A gather from three lines has one MSHR for them, until 107, 209 and 311. The first line has left
+ * a cache of one line when the third is fetched, and is not read again. */
+static void a_gather_keeps_what_it_has_read(void **state) {
+    (void)state;
+    for (unsigned small = 0; small < 2; small++) {
+        struct machine machine = little_machine();
+        machine.l1d.mshrs = 1;
+        machine.l1d.ways = small ? 1 : machine.l1d.ways;
+        machine.l1d.size = small ? LINE : machine.l1d.size;
+        struct program_fixture *program = program_fixture_new();
+        struct dynamic_insn *gather = execute_at(program, load(program, 2, 0), FAR, 8);
+        for (uint64_t line = 2; line <= 4; line += 2)
+            program->accesses[program->access_count++] =
+                (struct memory_access){.address = FAR + line * LINE, .size_bytes = 8};
+        gather->memory_count = 3;
+        simulate(program, &machine, 0);
+        assert_int_equal(program->lives[0].issue, 209);
+        assert_int_equal(program->lives[0].mshr_wait, 209 - 5);
+        assert_int_equal(program->lives[0].complete, 209 + 103);
+        assert_int_equal(program->lives[0].psv, PSV_ST_L1 | PSV_ST_LLC);
+        program_fixture_free(program);
+    }
+}
+
 /* Eight independent misses use the eight MSHRs at two ports a cycle: issue in 5, 5, 6, 6 ... The
  * ninth (issued 9) finds none until the first fill, in 107; then it takes its 103 cycles. */
 static void mshrs_limit_misses(void **state) {
@@ -176,6 +200,28 @@ static void retried_load_does_not_violate(void **state) {
     assert_true(program->lives[3].flags & LIFE_FORWARDED);
     assert_int_equal(program->lives[3].issue, 107);
     assert_int_equal(program->lives[3].complete, 109);
+    program_fixture_free(program);
+}
+
+/* A gather that goes ahead of an unknown store and finds no MSHR for its second line reads the
+ * first one again, in 107: the store has written there meanwhile. With the store's that is four
+ * accesses.
+ */
+static void a_retried_gather_reads_what_was_stored(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.disambiguation = DISAMBIGUATE_SPECULATE;
+    machine.l1d.mshrs = 1;
+    struct program_fixture *program = program_fixture_new();
+    execute(program, operation(program, OP_INT_DIV, 1, 0));
+    execute_at(program, store(program, 0, 1), FAR, 8);
+    struct dynamic_insn *gather = execute_at(program, load(program, 2, 0), FAR, 8);
+    program->accesses[program->access_count++] =
+        (struct memory_access){.address = FAR + 2 * LINE, .size_bytes = 8};
+    gather->memory_count = 2;
+    simulate(program, &machine, 0);
+    assert_int_equal(program->statistics.ordering_violations, 0);
+    assert_int_equal(program->statistics.memory.l1d.accesses, 4);
     program_fixture_free(program);
 }
 
@@ -567,12 +613,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dependent_loads_hit),
         cmocka_unit_test(mshrs_limit_misses),
+        cmocka_unit_test(a_gather_keeps_what_it_has_read),
         cmocka_unit_test(pending_hit_waits_for_the_fill),
         cmocka_unit_test(prefetch_waits_for_nothing),
         cmocka_unit_test(an_instruction_that_follows_itself),
         cmocka_unit_test(ordering_violation_flushes),
         cmocka_unit_test(wait_table_learns),
         cmocka_unit_test(retried_load_does_not_violate),
+        cmocka_unit_test(a_retried_gather_reads_what_was_stored),
         cmocka_unit_test(independent_load_passes_unknown_store),
         cmocka_unit_test(full_store_queue_drains_the_rob),
         cmocka_unit_test(clock_of_a_vdso),

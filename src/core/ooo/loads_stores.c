@@ -307,16 +307,27 @@ static void forward(struct ooo *core, uint64_t at, const struct unit *unit,
     }
 }
 
-/* All its accesses, at uop->issue. Returns the cycle at which to ask again for want of an MSHR, or
- * 0. */
+/* The accesses that a load has made. When it comes back with an MSHR for the next one, it keeps
+ * what these read: a small cache may have lost their lines again. */
+struct accesses_made {
+    uint32_t count;
+    uint64_t ready;            /* all of them */
+    struct memory_result last; /* of the one that it waits for longest */
+};
+
+static const struct accesses_made NONE_MADE = {.last.bringer = UNKNOWN};
+
+/* All its accesses but those made, at uop->issue. Returns the cycle at which to ask again for want
+ * of an MSHR, or 0. */
 static uint64_t access_memory(struct ooo *core, uint64_t at, const struct stream_uop *stream,
-                              struct uop_cycles *uop, struct kept_life *kept) {
+                              struct uop_cycles *uop, struct accesses_made *made,
+                              struct kept_life *kept) {
     const uint64_t cycle = uop->issue, hit = cycle + core->l1d_latency;
     const uint32_t split = core->ideal & IDEAL_DL1 ? 0 : split_latency(core, stream);
     const uint32_t latency = unit_of(core, stream)->wake + split; /* of a hit */
-    struct memory_result last = {.bringer = UNKNOWN};
-    uint64_t ready = hit;
-    for (uint32_t i = 0; i < stream->access_count; i++) {
+    struct memory_result last = made->last;
+    uint64_t ready = later(hit, made->ready);
+    for (uint32_t i = made->count; i < stream->access_count; i++) {
         const struct memory_access *access =
             &core->gathers[(stream->access + i) & core->gather_mask];
         const uint64_t address = i ? access->address : stream->address;
@@ -330,8 +341,10 @@ static uint64_t access_memory(struct ooo *core, uint64_t at, const struct stream
             memory_load_own(core->memory, cycle, address, size, at, stream->insn, &result);
         else
             memory_load(core->memory, cycle, address, size, at, stream->insn, &result);
-        if (result.retry)
+        if (result.retry) {
+            *made = (struct accesses_made){i, ready, last};
             return result.retry;
+        }
         uop->psv |= signature_of(&result, true);
         if (result.ready > ready || last.bringer == UNKNOWN)
             last = result;
@@ -372,6 +385,7 @@ void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop
                           const struct store_met *met, struct uop_cycles *uop,
                           struct kept_life *kept) {
     const struct unit *unit = unit_of(core, stream);
+    struct accesses_made made = NONE_MADE;
     for (;;) {
         const bool meets = met->number != UNKNOWN && in_queue(core, met->number, uop->issue);
         const bool passes = meets && store_at(core, met->number)->issue > uop->issue;
@@ -387,7 +401,7 @@ void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop
                 take_unit(core, unit, release_of(core, met->number) + core->machine.failed_forward);
             uop->psv |= PSV_ST_FW;
         }
-        const uint64_t retry = access_memory(core, at, stream, uop, kept);
+        const uint64_t retry = access_memory(core, at, stream, uop, &made, kept);
         if (!retry) {
             uop->violated = passes;
             uop->passed_store = met->number;
@@ -398,6 +412,8 @@ void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop
         }
         if (kept)
             kept->mshr_wait += (uint32_t)(retry - uop->issue);
+        if (passes)
+            made = NONE_MADE; /* the store may have written there by then */
         uop->issue = take_unit(core, unit, retry);
     }
 }

@@ -358,6 +358,19 @@ check "a closed pipe leaves no temporary files" closed
 set -m
 check "an interrupt gives the partial report, marked" interrupted 1
 check "so do two at once, as timeout sends them" interrupted 2
+
+# Nothing but the simulation is under way, of a cache that has room for one line.
+trace_ended() {
+    local process
+    run trace --limit 100M --stop -o "$scratch/long.ctrace" -- sh -c 'while :; do :; done' || return 1
+    "$CULPRIT" sim --set l1d.size=64 --set l1d.ways=1 --json -o "$report" "$scratch/long.ctrace" &
+    process=$!
+    until_used $process 0.5
+    kill -TERM $process
+    wait $process
+    [ $? = 143 ] && told 'r["partial"]' 'r["instructions"] > 1e5'
+}
+check "SIGTERM ends the simulation of a trace" trace_ended
 set +m
 
 # A terminal that goes away takes the program along, and no scratch file stays; nohup prevents that.

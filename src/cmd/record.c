@@ -87,6 +87,7 @@ static bool run(void *verb, struct error *error) {
                                               .slicing = job->sampled.slicing};
     interrupt_catch_all();
     const bool good = record_run(&request, &job->recording, &job->verb.failed, error);
+    job->verb.observes = true;
     job->verb.exit = job->command ? job->recording.exit : (struct trace_exit){.known = true};
     return good || (job->recording.session && verb_report_late(&job->verb, error));
 }

@@ -100,6 +100,7 @@ static bool run(void *verb, struct error *error) {
         .watch = &verb_watch, .command = job->command, .runs = job->runs, .events = job->events};
     const bool good = usage_measure(&request, &job->usages, &job->explain.run.verb.failed, error);
     job->explain.run.verb.exit = job->usages.exit;
+    job->explain.run.verb.observes = true;
     job->explain.run.verb.measured = job->usages.count;
     return good || (job->usages.count && verb_report_late(&job->explain.run.verb, error));
 }

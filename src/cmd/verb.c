@@ -84,7 +84,7 @@ static int exit_status(const struct verb_run *run, bool good) {
     const int signal = run->ended_by ? run->ended_by : verb_watch.signal;
     if (!good)
         return signal && !run->measured ? 128 + signal : run->failed ? run->failed : STATUS_BROKEN;
-    if (run->exit.known)
+    if (run->exit.known && (!signal || run->observes))
         return run->exit.signaled ? 128 + run->exit.status : run->exit.status;
     if (signal)
         return 128 + signal;

@@ -7,10 +7,10 @@
  *     report     one report, into the files, which are complete then
  *     free       what the steps made
  *
- * A step that fails ends it, and what was wrong is printed. The exit status of a verb that runs a
- * command is the command's own; else 128 and the signal that ended it early, or 0. Of a failure it
- * is 1, or 125 when a command was to run, 126 or 127 when it could not; or 128 and the signal when
- * this came before anything was measured. */
+ * A step that fails ends it, and what was wrong is printed. The exit status is 128 and the signal
+ * that cut the verb's work short; else that of the command, or 0. Of a failure it is 1, or 125 when
+ * a command was to run, 126 or 127 when it could not; or 128 and the signal when this came before
+ * anything was measured. */
 #pragma once
 
 #include "cmd/options.h"
@@ -31,6 +31,7 @@ struct verb_run {
     int failed;             /* of a failure */
     bool measured;          /* something was before a signal came */
     int ended_by;           /* signal that ended a part of the run, and was taken; 0: none */
+    bool observes;          /* until the command ends, or a signal comes: that cuts nothing short */
     struct trace_exit exit; /* of the command, if it is known */
 };
 

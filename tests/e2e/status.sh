@@ -359,6 +359,23 @@ set -m
 check "an interrupt gives the partial report, marked" interrupted 1
 check "so do two at once, as timeout sends them" interrupted 2
 
+# The command has ended well, and what it did is simulated for long.
+ended_before() {
+    local process command
+    "$CULPRIT" explain --regions-over 1G --json -o "$report" -- \
+        sh -c 'i=0; while [ $i -lt 8000 ]; do i=$((i + 1)); done; echo $$ >"$0.new"; mv "$0.new" "$0"' "$scratch/ended" &
+    process=$!
+    until_true $process test -e "$scratch/ended" || return 1
+    command=$(cat "$scratch/ended")
+    while kill -0 "$command" 2>/dev/null; do
+        sleep 0.05
+    done
+    kill -INT $process
+    wait $process
+    [ $? = 130 ] && told 'r["partial"]'
+}
+check "... also of a command that had ended" ended_before
+
 # Nothing but the simulation is under way, of a cache that has room for one line.
 trace_ended() {
     local process

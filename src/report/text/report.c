@@ -224,7 +224,7 @@ static void print_rates(const struct report *report, const struct page *page) {
                ratio((double)memory->dtlb_misses, thousands));
     FILE *file = page->file;
     if (machine->l2.present || machine->llc.present)
-        fprintf(file, "  and with prefetches:");
+        fprintf(file, "  and with the prefetches of the levels within:");
     if (machine->l2.present)
         fprintf(file, " L2 %.2f%s", ratio((double)memory->l2.misses, thousands),
                 machine->llc.present ? "," : "");
@@ -256,6 +256,10 @@ static void print_legend(const uint64_t units[COMPONENT_COUNT], const struct pag
     page_wrap(page,
               "computing: instructions committed; stalled: the oldest was not done; flushed: "
               "refilling after a flush; drained: the front end supplied nothing",
+              NULL, " ", " ");
+    page_wrap(page,
+              "misses with the prefetches of the levels within: a level's own count only further "
+              "out, so that the LLC may have more than the L2",
               NULL, " ", " ");
 }
 

@@ -108,7 +108,7 @@ static bool run(struct calibration *calibration, struct error *error) {
             if (link.value < LEAST_FORWARD) {
                 link.state = FINDING_UNKNOWN;
                 snprintf(link.note, sizeof link.note,
-                         "renamed, in %.2g cycles: forwarding is not seen", link.value);
+                         "renamed, in %.1f cycles: forwarding is not seen", link.value);
             }
         }
         if (finding_rests_on(&alike, &results[ALIKE], 1)) {

@@ -50,9 +50,10 @@ branches_read_back() {
 }
 
 text_is_whole() {
-    run calibrate --quick --simulated granite-rapids --only calls >"$scratch/text" &&
-        run calibrate --quick --simulated granite-rapids --only calls --json >"$scratch/report.json" &&
+    run calibrate --quick --simulated granite-rapids --only calls --only tlb --only forwarding >"$scratch/text" &&
+        run calibrate --quick --simulated granite-rapids --only calls --only tlb --only forwarding --json >"$scratch/report.json" &&
         grep -q '^ *measured  *granite-rapids$' "$scratch/text" &&
+        grep -qx '      renamed, in [01]\.[0-9] cycles: forwarding is not seen' "$scratch/text" &&
         python3 -S -c 'import json, sys
 lines = open(sys.argv[1]).read().splitlines()
 assert max(map(len, lines)) <= 80, max(lines, key=len)

@@ -3,6 +3,10 @@
 
 #include "calibrate/machine_file.h"
 #include "report/calibration_report.h"
+#include "report/page.h"
+
+enum { COLUMNS = 80 };
+#define NOTE_MARGIN "      "
 
 static void put_value(const struct finding *finding, FILE *file) {
     char text[MACHINE_VALUE];
@@ -32,8 +36,9 @@ static void put_finding(const struct calibrate_run *run, const struct finding *f
     else if (finding->key)
         fprintf(file, "%10s", "-");
     fputc('\n', file);
+    const struct page page = {.file = file, .columns = COLUMNS};
     if (*finding->note)
-        fprintf(file, "      %s\n", finding->note);
+        page_wrap(&page, finding->note, NULL, NOTE_MARGIN, NOTE_MARGIN);
 }
 
 void calibration_text(const struct calibrate_run *run, FILE *file) {

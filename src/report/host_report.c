@@ -134,7 +134,7 @@ static void print_procedures(const struct host_report *report, const struct page
     size_t shown = matched->count;
     if (report->top && report->top < shown)
         shown = report->top;
-    page_heading(page, "where they differ", ": cycles of procedures, the largest difference first");
+    page_heading(page, "where they differ:", "cycles of procedures, the largest difference first");
     struct table *table = table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
     for (size_t i = 0; i < shown; i++)
         put_row(report, &matched->rows[i], table);

@@ -55,6 +55,7 @@ standard_input() {
     same_file "$scratch/sorted" <(sort -n "$scratch/more") && fits_100 "$scratch/text" &&
         cat "$scratch/text" && grep -q "^measured: .* cycles, .* in user mode at .* GHz: the least of 1 run" "$scratch/text" &&
         grep -q "^predicted: .* cycles on machine zen4: [+-]" "$scratch/text" &&
+        grep -q "^where they differ: cycles of procedures" "$scratch/text" &&
         grep -q "^not compared: .* in the kernel" "$scratch/text" && grep -q "^next: culprit explain" "$scratch/text"
 }
 check "a pipe is kept for all runs, and the text tells both sides" standard_input

@@ -33,9 +33,10 @@ static bool note_simulated(struct annotation *annotation) {
     return report_note(
                &annotation->report,
                "simulated: the share of the procedure's cycles and what they went to (ST-L1 "
-               "and others as in culprit explain), without the kernel and wrong paths. What a "
-               "mispredicted branch costs is the branch's there (FL-MB), and in the samples "
-               "that of the instruction behind it") &&
+               "and others as in culprit explain), without the kernel and execution down wrong "
+               "paths, but for lines that a machine with core.wrong_path fetches there. What a "
+               "mispredicted branch costs is the branch's in the simulation (FL-MB), and in the "
+               "samples that of the instruction behind it") &&
            (simulated->same_command
                 ? report_note(&annotation->report,
                               "executions are those of the simulation, as if each epoch had run "

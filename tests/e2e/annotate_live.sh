@@ -130,6 +130,7 @@ in_text() {
         grep -qE '^ +address .* culprit +simulated$' "$scratch/text" &&
         grep -qE '^\*\*\* simulated: [0-9.]+ % of the time; executed 30.0 k times; [0-9.]+ CPI$' "$scratch/text" &&
         grep -qE '1470 +mov .*% [0-9]+% ST-L1' "$scratch/text" &&
+        flow "$scratch/text" | grep -q 'but for lines that a machine with core.wrong_path fetches there' &&
         flow "$scratch/text" | grep -q 'what was simulated is not the command of the epochs' || { cat "$scratch/text"; return 1; }
 }
 # An epoch that was saved, with more options of what is shown.

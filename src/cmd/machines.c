@@ -1,4 +1,5 @@
 /* culprit machines: list, show and check machine descriptions. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,15 @@ struct job {
 static const struct option_row OPTIONS[] = {
     FLAG("json", verb.output.json, "JSON in place of text (list, show)"), {0}};
 
+/* Who gives the name of a machine alone wants to see it. */
+static void refuse(struct argp_state *state, const char *value) {
+    char path[PATH_MAX];
+    struct error error = {0};
+    if (!machine_is_path(value) && machine_find(value, path, sizeof path, &error))
+        options_fail(state, "%s: did you mean 'culprit machines show %s'?", value, value);
+    options_fail(state, "%s: one of list, show NAME, check FILE", value);
+}
+
 static bool take_argument(struct argp_state *state, void *given, char *value) {
     struct job *job = given;
     if (job->action == ACTION_NONE) {
@@ -28,7 +38,7 @@ static bool take_argument(struct argp_state *state, void *given, char *value) {
                       : !strcmp(value, "check") ? ACTION_CHECK
                                                 : ACTION_NONE;
         if (job->action == ACTION_NONE)
-            options_fail(state, "%s: one of list, show NAME, check FILE", value);
+            refuse(state, value);
     } else if (job->action != ACTION_LIST && !job->machine) {
         job->machine = value;
     } else {

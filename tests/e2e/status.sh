@@ -485,6 +485,8 @@ assert json.load(open(sys.argv[1]))["forms"] == ""' "$scratch/a" &&
 assert any(m["name"] == "zen4" for m in json.load(sys.stdin)["machines"])'
 }
 check "machines: list, show, check; what is shown loads back" machines
+check "machines with a name alone says how to see it" fails_with 2 \
+    "boom-tea: did you mean 'culprit machines show boom-tea'" run machines boom-tea
 printf 'base = zen4\n[core]\nrob = -3\n' >"$scratch/bad.ini"
 check "machines check names file, line and key" fails_with 1 'bad.ini.*3.*rob' \
     run machines check "$scratch/bad.ini"

@@ -1,4 +1,5 @@
-/* The one place with global state: a signal handler has no other way to find what to interrupt. */
+/* Global state, as in util/at_kill.c: a signal handler has no other way to find what to interrupt.
+ */
 #include "cmd/interrupt.h"
 
 #include <stddef.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/at_kill.h"
 #include "util/clock.h"
 #include "util/text.h"
 
@@ -15,6 +17,14 @@ static volatile sig_atomic_t begin_signal;
 /* Signals this soon after the first belong to the same request: timeout(1) signals the command and
  * then the group that the command is in. */
 #define SAME_REQUEST_SECONDS 0.25
+
+/* As the signal would have ended it; held back while it is handled, so on the return from here. */
+static void end_at_once(int signal) {
+    at_kill_act();
+    temporary_abandon(&verb_watch.temporaries);
+    sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    raise(signal);
+}
 
 static void handle(int signal) {
     static double asked_at; /* one handler at a time: the signals caught hold each other back */
@@ -27,21 +37,11 @@ static void handle(int signal) {
         return;
     }
     if (verb_watch.signal) {
-        temporary_abandon(&verb_watch.temporaries);
-        /* Held back while it is handled, so it ends culprit on the return from here. */
-        sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-        raise(signal);
+        end_at_once(signal);
         return;
     }
     asked_at = clock_monotonic();
     watch_interrupt(&verb_watch, signal);
-}
-
-/* Nobody reads the report any more. */
-static void end_at_once(int signal) {
-    temporary_abandon(&verb_watch.temporaries);
-    sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-    raise(signal);
 }
 
 static void note_begin(int signal) {
@@ -96,6 +96,7 @@ void interrupt_catch(void) {
     struct sigaction before;
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGHUP, &action, NULL);
+    /* Nobody reads the report any more. */
     struct sigaction closed = {.sa_handler = end_at_once};
     sigemptyset(&closed.sa_mask);
     if (sigaction(SIGPIPE, NULL, &before) == 0 && before.sa_handler == SIG_DFL)

@@ -1,4 +1,4 @@
-# Capture leaves the program alone, and the program is left alone when culprit dies.
+# Capture leaves the program alone, which ends when culprit is killed.
 . tests/e2e/lib.sh
 
 cc -O1 -pthread -o "$scratch/dies" tests/guests/dies.c || exit 1
@@ -29,25 +29,74 @@ check "a division by zero keeps status and standard error" streams "$scratch/die
 both() {
     [ -s "$1" ] && [ -s "$2" ]
 }
-# A program that runs for seconds and then leaves a file; culprit is killed meanwhile.
-outlives() {
-    rm -f "$scratch/left" "$scratch/began"
+# runs PID: it lives and is no zombie.
+runs() {
+    [[ $(ps -o stat= -p "$1") = [!Z]* ]]
+}
+# ended PID...: each ends within a minute.
+ended() {
+    local process i
+    for process in "$@"; do
+        for ((i = 0; i < 600; i++)); do
+            runs "$process" || continue 2
+            sleep 0.1
+        done
+        echo "$process runs on"
+        kill -KILL "$process"
+        return 1
+    done
+}
+# A program that runs for seconds; culprit is killed meanwhile.
+ends_with_culprit() {
+    rm -f "$scratch/began"
     "$CULPRIT" trace -o "$scratch/k.ctrace" -- "$scratch/dies" spin "$scratch/left" >"$scratch/began" &
-    local culprit=$!
+    local culprit=$! emulator
     until_true $culprit both "$scratch/began" "$scratch/k.ctrace" || return 1
+    emulator=$(pgrep -P $culprit)
     kill -9 $culprit
     wait $culprit
-    for _ in $(seq 1500); do
-        [ -e "$scratch/left" ] && return 0
-        sleep 0.2
-    done
-    return 1
+    ended "$emulator" && [ ! -e "$scratch/left" ]
 }
-check "the program goes on when culprit is killed" outlives
+check "the program ends when culprit is killed" ends_with_culprit
 readable() {
     run trace --info "$scratch/k.ctrace"
 }
 check "the trace of a killed capture is readable" readable
+
+# spin_under VERB OPTIONS...: $culprit, and under it $spinners, a shell and its child, which ignore
+# what asks them to end.
+spin_under() {
+    rm -f "$scratch/.spinners"
+    "$CULPRIT" "$@" --follow -- sh -c 'trap "" INT TERM; (while :; do :; done) & echo $$ $! >"$0"; while :; do :; done' "$scratch/.spinners" >"$scratch/.out" 2>&1 &
+    culprit=$!
+    until_true $culprit [ -s "$scratch/.spinners" ] || return 1
+    spinners=$(cat "$scratch/.spinners")
+}
+interrupted_again() {
+    spin_under "$@" || return 1
+    kill -INT $culprit
+    sleep 0.5 # sooner than a quarter of a second they are one
+    kill -INT $culprit
+    wait $culprit
+    ended $spinners
+}
+for verb in "sim --machine alpha21164" "explain --machine alpha21164" "trace --output $scratch/s.ctrace"; do
+    check "a second interrupt of ${verb%% *} ends the program and its child" interrupted_again $verb
+done
+killed_with_child() {
+    spin_under "$@" || return 1
+    kill -KILL $culprit
+    wait $culprit
+    ended $spinners
+}
+check "so does a kill" killed_with_child sim --machine alpha21164
+pipe_closed() {
+    spin_under "$@" || return 1
+    kill -PIPE $culprit
+    wait $culprit
+    ended $spinners
+}
+check "so does a closed pipe" pipe_closed sim --machine alpha21164
 
 # The program dies of SIGKILL from outside.
 killed_guest() {

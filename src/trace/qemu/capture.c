@@ -19,6 +19,7 @@
 
 #include "trace/qemu/futex.h"
 #include "trace/qemu/layout.h"
+#include "util/at_kill.h"
 #include "util/clock.h"
 #include "util/text.h"
 
@@ -232,6 +233,7 @@ static void capture_close(void *context) {
         while (capture->child > 0 && !capture->child_reaped)
             await_child(capture);
     }
+    at_kill_remove(capture);
     for (; capture->queue_first < capture->queue_count; capture->queue_first++) {
         struct queued *queued = &capture->queue[capture->queue_first];
         free((char *)queued->described.command);
@@ -406,6 +408,7 @@ bool capture_start(const struct capture_options *options, struct item_source *so
                      "%s is a set-user-id program: captured, it runs without the rights of "
                      "its owner",
                      capture->launch.program);
+    at_kill_add(lives_kill, capture);
     *source = (struct item_source){.next = capture_next,
                                    .interrupt = capture_interrupt,
                                    .enough = capture_enough,

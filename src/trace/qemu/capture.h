@@ -191,6 +191,8 @@ void lives_begin_when_told(struct capture *capture);
 void lives_end_in_time(struct capture *capture);
 /* Interrupt: the terminal has sent SIGINT; a process that ignores it gets SIGTERM, then SIGKILL. */
 void lives_press_for_end(struct capture *capture);
+/* Kills all traced processes: safe in a signal handler. `context`: the capture. */
+void lives_kill(const void *context);
 
 /* ---- capture.c ---- */
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -181,6 +182,14 @@ static void unblock_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* The command ends when culprit is killed. The thread that starts a capture lives until it is
+ * closed: it is that thread's end, not the process's, that the kernel tells of. */
+static void die_with(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it was killed before */
+        _exit(CANNOT_CAPTURE);
+}
+
 bool launch_start(const struct capture_options *options, const struct launch *launch,
                   const struct ring_control *control, pid_t *pid, struct error *error) {
     struct emulator_command command = {0};
@@ -197,8 +206,10 @@ bool launch_start(const struct capture_options *options, const struct launch *la
         fixed_environment_free(fixed);
         return error_errno(error, "cannot start %s", launch->emulator);
     }
+    const pid_t parent = getpid();
     *pid = fork();
     if (*pid == 0) {
+        die_with(parent);
         for (int i = 0; i < 3; i++)
             if (options->descriptors[i] && dup2(options->descriptors[i], i) < 0)
                 _exit(CANNOT_CAPTURE);

@@ -141,3 +141,7 @@ void lives_press_for_end(struct capture *capture) {
         capture->stopped = true;
     }
 }
+
+void lives_kill(const void *context) {
+    signal_all(context, SIGKILL);
+}

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
@@ -27,11 +28,21 @@ static bool consumer_is_gone(void) {
     return process_vm_readv(plugin.consumer, &here, 1, &there, 1, 0) < 0 && errno == ESRCH;
 }
 
+static bool consumer_seen; /* when this process began: it has no other numbers of processes */
+
+/* A followed child does not run on, emulated, behind a culprit that was killed; the command ends
+ * with it (launcher.c). */
+static void leave_consumer(void) {
+    if (consumer_seen)
+        kill(getpid(), SIGKILL);
+    atomic_store(&plugin.control->detached, 1);
+}
+
 bool process_wait(_Atomic uint32_t *word, uint32_t seen) {
     struct ring_control *control = plugin.control;
     while (atomic_load(word) == seen && !atomic_load(&control->detached))
         if (!futex_wait(word, seen, PATIENCE_NANOSECONDS) && consumer_is_gone())
-            atomic_store(&control->detached, 1);
+            leave_consumer();
     return !atomic_load(&control->detached);
 }
 
@@ -180,6 +191,7 @@ void process_waited(uint32_t pid) {
 bool process_join(enum ring_origin origin, uint32_t parent, uint32_t inherited_blocks) {
     const uint32_t fork = forks - (origin == RING_FORKED);
     forks = 0;
+    consumer_seen = !consumer_is_gone();
     plugin.slot = atomic_load(&plugin.control->detached) ? NO_SLOT : claim_slot();
     if (plugin.slot == NO_SLOT)
         return false;

@@ -65,17 +65,27 @@ const volatile sig_atomic_t *interrupt_await(const struct input_options *input) 
     return signal ? &begin_signal : NULL;
 }
 
-static struct sigaction handling(void) {
-    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+static const int HANDLED[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+enum { HANDLED_COUNT = sizeof HANDLED / sizeof *HANDLED };
+
+static struct sigaction handling(void (*handler)(int)) {
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
-    static const int HELD[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
-    for (size_t i = 0; i < sizeof HELD / sizeof *HELD; i++)
-        sigaddset(&action.sa_mask, HELD[i]);
+    for (size_t i = 0; i < HANDLED_COUNT; i++)
+        sigaddset(&action.sa_mask, HANDLED[i]);
     return action;
 }
 
+void interrupt_begin(void) {
+    const struct sigaction action = handling(end_at_once);
+    struct sigaction before;
+    for (size_t i = 0; i < HANDLED_COUNT; i++)
+        if (sigaction(HANDLED[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(HANDLED[i], &action, NULL);
+}
+
 void interrupt_catch_all(void) {
-    const struct sigaction action = handling();
+    const struct sigaction action = handling(handle);
     struct sigaction before;
     sigaction(SIGQUIT, &action, NULL);
     if (sigaction(SIGPIPE, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
@@ -89,18 +99,13 @@ static void tell(const char *text) {
 
 void interrupt_catch(void) {
     verb_watch.tell = tell;
-    const struct sigaction action = handling();
+    const struct sigaction action = handling(handle);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     /* A terminal that goes away, unless nohup asked to outlive it. */
     struct sigaction before;
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGHUP, &action, NULL);
-    /* Nobody reads the report any more. */
-    struct sigaction closed = {.sa_handler = end_at_once};
-    sigemptyset(&closed.sa_mask);
-    if (sigaction(SIGPIPE, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
-        sigaction(SIGPIPE, &closed, NULL);
 }
 
 void interrupt_tell(uint64_t instructions) {

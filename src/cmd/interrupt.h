@@ -10,7 +10,11 @@
 /* Of the verb that runs; main() gives it the stream of its progress. */
 extern struct watch verb_watch;
 
-/* From now on SIGINT and SIGTERM interrupt it; SIGPIPE ends culprit, with its temporary files. */
+/* From now on a signal that ends culprit, SIGPIPE included, ends what it runs as well and removes
+ * its temporary files; what is ignored stays so. */
+void interrupt_begin(void);
+
+/* From now on SIGINT, SIGTERM and SIGHUP interrupt the verb. */
 void interrupt_catch(void);
 
 /* Likewise SIGQUIT and SIGPIPE, of verbs that save what they took. */

@@ -98,6 +98,7 @@ int verb_main(const struct verb *verb, int argc, char **argv) {
         fputs("culprit: out of memory\n", stderr);
         return STATUS_BROKEN;
     }
+    interrupt_begin();
     run->argc = argc;
     run->argv = argv;
     run->words = options_parse(verb->line, argc, argv, run);

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/at_kill.h"
+
 bool new_file_find(struct new_file *file, const char *path, struct error *error) {
     struct stat existing;
     *file = (struct new_file){.exists = stat(path, &existing) == 0};
@@ -24,13 +26,30 @@ bool new_file_find(struct new_file *file, const char *path, struct error *error)
     return true;
 }
 
-FILE *new_file_open(struct new_file *file) {
+static void remove_temporary(const void *context) {
+    unlink(((const struct new_file *)context)->temporary);
+}
+
+static int make_temporary(struct new_file *file) {
     snprintf(file->temporary, sizeof file->temporary, "%s.XXXXXX", file->target);
     const int descriptor = mkostemp(file->temporary, O_CLOEXEC);
-    if (descriptor < 0) {
+    if (descriptor >= 0)
+        at_kill_add(remove_temporary, file);
+    else
         file->temporary[0] = 0;
+    return descriptor;
+}
+
+/* It is there no longer. */
+static void forget_temporary(struct new_file *file) {
+    at_kill_remove(file);
+    file->temporary[0] = 0;
+}
+
+FILE *new_file_open(struct new_file *file) {
+    const int descriptor = make_temporary(file);
+    if (descriptor < 0)
         return NULL;
-    }
     if (fchmod(descriptor, file->mode) != 0)
         errno = 0; /* a file system without permissions */
     FILE *stream = fdopen(descriptor, "w");
@@ -54,12 +73,12 @@ bool new_file_close(FILE *stream, bool durable) {
 bool new_file_rename(struct new_file *file) {
     if (rename(file->temporary, file->target) != 0)
         return false;
-    file->temporary[0] = 0;
+    forget_temporary(file);
     return true;
 }
 
 void new_file_discard(struct new_file *file) {
     if (file->temporary[0])
         unlink(file->temporary);
-    file->temporary[0] = 0;
+    forget_temporary(file);
 }

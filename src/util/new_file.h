@@ -20,7 +20,9 @@ struct new_file {
 
 /* Errors do not name the file: error_prefix() does. */
 bool new_file_find(struct new_file *file, const char *path, struct error *error);
-/* Makes the temporary file. NULL with errno: it cannot be made, and there is none. */
+/* Makes the temporary file. NULL with errno: it cannot be made, and there is none. From then on
+ * `file` stays where it is until it is renamed or discarded: a signal that ends culprit removes the
+ * temporary file (util/at_kill.h). */
 FILE *new_file_open(struct new_file *file);
 /* Closes a stream, whose data are on the disk then if it is `durable`. False with errno: not all
  * could be written. */

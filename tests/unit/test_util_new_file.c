@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "temporary.h"
+#include "util/at_kill.h"
 #include "util/new_file.h"
 
 static char folder[TEMPORARY_BYTES], path[TEMPORARY_BYTES + 16], name[TEMPORARY_BYTES + 16];
@@ -75,6 +76,28 @@ static void what_is_discarded_leaves_nothing(void **state) {
     assert_int_equal(access(path, F_OK), -1);
 }
 
+/* A signal ends culprit while it is written, and another when it is complete. */
+static void what_is_not_complete_goes_with_culprit(void **state) {
+    (void)state;
+    struct new_file file;
+    assert_true(new_file_find(&file, path, &error));
+    FILE *stream = new_file_open(&file);
+    assert_non_null(stream);
+    assert_int_equal(access(file.temporary, F_OK), 0);
+    at_kill_act();
+    assert_int_equal(access(file.temporary, F_OK), -1);
+    fclose(stream);
+    new_file_discard(&file);
+    stream = new_file_open(&file);
+    assert_non_null(stream);
+    fputs("new", stream);
+    assert_true(new_file_close(stream, false));
+    assert_true(new_file_rename(&file));
+    at_kill_act();
+    holds(path, "new");
+    unlink(path);
+}
+
 static void some_places_take_none(void **state) {
     (void)state;
     struct new_file file;
@@ -110,6 +133,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_takes_the_place_of_what_a_link_names),
         cmocka_unit_test(what_is_discarded_leaves_nothing),
+        cmocka_unit_test(what_is_not_complete_goes_with_culprit),
         cmocka_unit_test(some_places_take_none),
         cmocka_unit_test(a_full_disk_is_told),
     };

@@ -15,7 +15,7 @@ static bool load_machines(struct annotate_job *job, struct error *error) {
     const bool told = *job->processor.vendor || *job->processor.brand;
     if (told && !annotate_is_here(&job->processor))
         run->machine.elsewhere = &job->processor;
-    return machine_choice_load(&run->machines, &run->machine, error);
+    return input_choose_machine(&run->input, &run->machine, &run->machines, error);
 }
 
 /* Of what is no time a simulation has nothing to show beside. */

@@ -120,8 +120,9 @@ bool compare_prepare_pair(struct compare_job *job, struct error *error) {
     options_fix_machine(&job->input, &job->machine);
     if (job->full || !may_have_regions(job))
         job->run.over = 0;
-    return machine_choice_load(&job->machines, &job->machine, error) && prepare_calls(job, error) &&
-           (job->layout_count < 2 || prepare_layouts(job, error));
+    return input_choose_machine(&job->run.inputs[0], &job->machine, &job->machines, error) &&
+           input_choose_machine(&job->run.inputs[1], &job->machine, &job->machines, error) &&
+           prepare_calls(job, error) && (job->layout_count < 2 || prepare_layouts(job, error));
 }
 
 static bool prepare(void *verb, struct error *error) {

@@ -137,7 +137,9 @@ static bool check_chip(const struct contend *job, struct error *error) {
 bool contend_prepare_machine(struct contend *job, struct error *error) {
     if (!machine_choice_load(&job->given.choice, &job->given.machine, error))
         return false;
-    const struct machine *machine = &job->given.choice.candidates[0].machine;
+    const struct machine *machine = machine_choice_of(&job->given.choice, ISA_X86_64, error);
+    if (!machine)
+        return false;
     job->run.options.machine = machine;
     return machine_shared_cache(machine) ||
            error_set(error, "machine %s has no cache beyond the L1 that could be shared",

@@ -56,7 +56,7 @@ static bool prepare(void *verb, struct error *error) {
     struct gate_job *job = verb;
     job->verb.failed = STATUS_BROKEN;
     options_fix_machine(&job->input, &job->machine);
-    return machine_choice_load(&job->machines, &job->machine, error) &&
+    return input_choose_machine(&job->input, &job->machine, &job->machines, error) &&
            baseline_read(&job->baseline, job->path, error) && list_entries(job, error) &&
            (!job->update || baseline_check_writable(job->path, error)) && open_files(job, error) &&
            verb_open_report(&job->verb, error);

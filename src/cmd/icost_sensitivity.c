@@ -9,7 +9,7 @@
 static bool prepare(void *verb, struct error *error) {
     struct icost *job = verb;
     job->verb.measured = true;
-    return machine_choice_load(&job->machines, &job->machine, error) &&
+    return input_choose_machine(&job->input, &job->machine, &job->machines, error) &&
            verb_open_report(&job->verb, error) &&
            (job->folder = temporary_folder(&verb_watch.temporaries, error));
 }

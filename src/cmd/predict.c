@@ -157,14 +157,15 @@ static const struct command_line LINE = {
 static bool prepare(void *verb, struct error *error) {
     struct job *job = verb;
     options_fix_machine(&job->input, &job->machine);
-    if (!machine_choice_load(&job->choice, &job->machine, error))
+    const struct machine *machine;
+    if (!input_choose_machine(&job->input, &job->machine, &job->choice, error) ||
+        !(machine = machine_choice_of(&job->choice, ISA_X86_64, error)))
         return false;
     struct predict_options *options = &job->run.options;
     options->methods = job->methods;
     options->method_count = job->check ? 1 + PREDICT_REFINEMENTS : 1;
     options->check = job->check;
-    if (!predict_sweep_build(&job->sweep, &job->choice.candidates[0].machine, &job->machines,
-                             &options->machine_count, error))
+    if (!predict_sweep_build(&job->sweep, machine, &job->machines, &options->machine_count, error))
         return error_prefix(error, "--sweep");
     options->machines = job->machines;
     for (uint32_t i = 0; i < options->machine_count; i++) {

@@ -24,7 +24,7 @@ bool run_prepare(void *verb, struct error *error) {
     struct run *run = verb;
     path_options_look(&run->path_options, &run->input);
     options_fix_machine(&run->input, &run->machine);
-    return machine_choice_load(&run->machines, &run->machine, error) &&
+    return input_choose_machine(&run->input, &run->machine, &run->machines, error) &&
            verb_open_report(&run->verb, error) &&
            paths_prepare(&run->paths, &run->path_options, error) && run_open_roofline(run, error) &&
            save_open(&run->save, &run->save_options, error);

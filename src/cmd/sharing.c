@@ -73,7 +73,7 @@ static const struct command_line LINE = {
 static bool prepare(void *verb, struct error *error) {
     struct job *job = verb;
     options_fix_machine(&job->input, &job->machine);
-    return machine_choice_load(&job->choice, &job->machine, error) &&
+    return input_choose_machine(&job->input, &job->machine, &job->choice, error) &&
            verb_open_report(&job->verb, error);
 }
 

@@ -81,7 +81,9 @@ static bool prepare(void *verb, struct error *error) {
     struct throughput_run *run = &job->run;
     if (!machine_choice_load(&job->given.choice, &job->given.machine, error))
         return false;
-    const struct machine *machine = &job->given.choice.candidates[0].machine;
+    const struct machine *machine = machine_choice_of(&job->given.choice, ISA_X86_64, error);
+    if (!machine)
+        return false;
     if (!machine_check_chip(machine, error))
         return machine_is_chip(machine)
                    ? error_prefix(error, "machine %.60s", machine->name)

@@ -170,8 +170,9 @@ static bool write_report(void *verb, struct error *error) {
 
 static bool prepare(void *verb, struct error *error) {
     struct validate_job *job = verb;
+    const struct input_options input = {.command = (char **)job->request.command};
     return (!job->cluster.wanted || cluster_is_here(error)) &&
-           machine_choice_load(&job->machines, &job->machine, error) &&
+           input_choose_machine(&input, &job->machine, &job->machines, error) &&
            verb_open_report(&job->verb, error);
 }
 

@@ -50,7 +50,7 @@ static bool prepare(void *verb, struct error *error) {
         return error_set(error, "out of memory");
     }
     ask(job);
-    return machine_choice_load(&run->machines, &run->machine, error) &&
+    return input_choose_machine(&run->input, &run->machine, &run->machines, error) &&
            verb_open_report(&job->verb, error) && save_open(&run->save, &run->save_options, error);
 }
 

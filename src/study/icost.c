@@ -61,7 +61,7 @@ static bool choose_machines(struct icost_study *icost, struct error *error) {
          (!options.machine &&
           !sampled_machine(request->machine, &icost->samples, &options, error))))
         return false;
-    return machine_choice_load(icost->machines, &options, error);
+    return input_choose_machine(request->input, &options, icost->machines, error);
 }
 
 /* Whether a run is kept, to be simulated anew; of one that is known beforehand to be too long, for

@@ -26,6 +26,14 @@ struct capture_options input_capture(const struct input_options *input) {
         .descriptors = {input->descriptors[0], input->descriptors[1], input->descriptors[2]}};
 }
 
+bool input_choose_machine(const struct input_options *input, const struct machine_options *options,
+                          struct machine_choice *choice, struct error *error) {
+    enum isa isa;
+    return machine_choice_load(choice, options, error) &&
+           (!input->command || !trace_command_isa(input->command, &isa) ||
+            machine_choice_of(choice, isa, error));
+}
+
 struct selection input_selection(const struct input_options *input) {
     return (struct selection){.skip = input->skip,
                               .limit = input->limit,

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/choice.h"
 #include "simulate/selection.h"
 #include "study/study.h"
 
@@ -43,6 +44,11 @@ static inline bool input_is_part(const struct input_options *input) {
 /* How its command is captured, with addresses; and what of its trace file is meant. */
 struct capture_options input_capture(const struct input_options *input);
 struct selection input_selection(const struct input_options *input);
+
+/* As machine_choice_load(). False also when the machine for the program of the command cannot be
+ * had, which is thus said before it starts. */
+bool input_choose_machine(const struct input_options *input, const struct machine_options *options,
+                          struct machine_choice *choice, struct error *error);
 
 /* The error of a study in which nothing was selected that could be `done`: "simulated"; false.
  * `trace` NULL: its notes are not known. */

@@ -197,6 +197,10 @@ struct trace *trace_open_beside(const char *path, struct trace *read, struct err
 struct trace *trace_capture(const struct capture_options *options, int *exec_status,
                             struct error *error);
 
+/* The architecture of the program that a command runs; false: it cannot be captured, as
+ * trace_capture() would say. */
+bool trace_command_isa(char *const *command, enum isa *isa);
+
 /* Next batch. 1: got one; 0: the end; −1: error (what was read so far stays valid). A command that
  * ends before its capture began, by `skip`, `from_symbol` or `thread`, is an error that says how
  * long it ran. */

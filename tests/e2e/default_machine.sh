@@ -64,6 +64,21 @@ check "a description that all may write is not read, in one line" all_may_write_
 check "a fault in it is told before the command starts" faulty
 check "CULPRIT_MACHINE comes before all" by_variable
 
+# A unit that cores for riscv64 have: the default for those programs takes it, none for x86-64 does.
+not_of_this() {
+    rm -f "$host" "$scratch/touched"
+    fails_with 125 '\[pool\.csr\]' run "$@" --set pool.csr.units=2 -- touch "$scratch/touched" &&
+        [ ! -e "$scratch/touched" ]
+}
+for verb in sim explain icost "icost --sensitivity=rob=64" predict sharing validate "validate --host" "gate --update --baseline $scratch/baseline"; do
+    check "a machine that the program cannot have is told before it starts: $verb" not_of_this $verb
+done
+compared() {
+    fails_with 1 '\[pool\.csr\]' run compare --set pool.csr.units=2 "touch $scratch/touched" "touch $scratch/touched" &&
+        [ ! -e "$scratch/touched" ]
+}
+check "... compare" compared
+
 # What sees the same everywhere is simulated on the same everywhere, as --help says.
 everywhere() {
     local verb

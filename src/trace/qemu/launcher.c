@@ -125,11 +125,11 @@ static bool identify(struct launch *launch, struct error *error) {
     return error_set(error, "%s: too many levels of #! interpreters", launch->program);
 }
 
-bool launch_prepare(const struct capture_options *options, struct launch *launch, int *exec_status,
-                    struct error *error) {
-    memset(launch, 0, sizeof *launch);
+/* The file that the command runs, and its instruction set. */
+static bool find_program(char *const *command, struct launch *launch, int *exec_status,
+                         struct error *error) {
     size_t count = 0;
-    while (options->command[count])
+    while (command[count])
         count++;
     if (!count) {
         error_set(error, "no command given");
@@ -137,21 +137,33 @@ bool launch_prepare(const struct capture_options *options, struct launch *launch
     }
     launch->arguments = calloc(count + 1, sizeof(char *));
     for (size_t i = 0; launch->arguments && i < count; i++)
-        launch->arguments[i] = strdup(options->command[i]);
-    int reason = command_find(options->command[0], launch->program, RING_PATH_BYTES);
+        launch->arguments[i] = strdup(command[i]);
+    int reason = command_find(command[0], launch->program, RING_PATH_BYTES);
     struct stat status;
     if (!reason && stat(launch->program, &status) == 0 && S_ISDIR(status.st_mode))
         reason = EISDIR;
-    if (reason) {
-        *exec_status = command_refused(options->command[0], reason, error);
-        goto failed;
-    }
+    if (reason)
+        return refuse(exec_status, command_refused(command[0], reason, error));
     snprintf(launch->named, sizeof launch->named, "%s",
-             strchr(options->command[0], '/') ? options->command[0] : launch->program);
-    if (!identify(launch, error)) {
-        refuse(exec_status, CANNOT_RUN);
+             strchr(command[0], '/') ? command[0] : launch->program);
+    return identify(launch, error) || refuse(exec_status, CANNOT_RUN);
+}
+
+bool trace_command_isa(char *const *command, enum isa *isa) {
+    struct launch launch = {0};
+    struct error error;
+    int exec_status;
+    const bool found = find_program(command, &launch, &exec_status, &error);
+    *isa = launch.isa;
+    launch_free(&launch);
+    return found;
+}
+
+bool launch_prepare(const struct capture_options *options, struct launch *launch, int *exec_status,
+                    struct error *error) {
+    memset(launch, 0, sizeof *launch);
+    if (!find_program(options->command, launch, exec_status, error))
         goto failed;
-    }
     const char *emulator = options->qemu ? options->qemu : EMULATORS[launch->isa];
     char found[RING_PATH_BYTES];
     if (command_find(emulator, found, RING_PATH_BYTES) || !realpath(found, launch->emulator)) {

@@ -81,6 +81,16 @@ static bool make_folders(const char *path, struct error *error) {
     return true;
 }
 
+/* SQLite would say of a folder that takes no file that there is no file. */
+static bool prepare_folder(const char *path, struct error *error) {
+    char folder[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash) /* of the root it is the whole name */
+        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    return make_folders(path, error) &&
+           (access(folder, W_OK) == 0 || error_errno(error, "%s: cannot make a file there", path));
+}
+
 /* Only a regular file: SQLite would wait for a pipe. */
 static bool check_file(const char *path, enum store_access access_wanted, struct error *error) {
     struct stat status;
@@ -93,7 +103,7 @@ static bool check_file(const char *path, enum store_access access_wanted, struct
                          "%s: no profiles are kept there yet ('culprit record' or 'culprit "
                          "daemon' collects some)",
                          path);
-    return make_folders(path, error);
+    return prepare_folder(path, error);
 }
 
 static bool companion_holds(const char *path, const char *ending) {

@@ -287,6 +287,15 @@ no_folder() {
     fails_with 125 "/proc/nothing" run record --store /proc/nothing/there.db -- true
 }
 check "a store that cannot be made: one line" no_folder
+read_only() {
+    fails_with 125 "x.db: cannot make a file there: Read-only file system" run record --store "$scratch/read-only/x.db" -- true
+}
+if mkdir "$scratch/read-only" && mount -t tmpfs -o ro none "$scratch/read-only" 2>"$scratch/.mount"; then
+    check "... nor in a file system that is only read" read_only
+    umount "$scratch/read-only"
+else
+    skip "... nor in a file system that is only read" "$(head -n 1 "$scratch/.mount")"
+fi
 
 # ---- an ordinary user
 

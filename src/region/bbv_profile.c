@@ -303,8 +303,8 @@ static bool write_threads(struct profile *profile) {
     return true;
 }
 
-/* Files that were begun, without a slice in them. */
-static void remove_empty(const struct profile *profile) {
+/* Files that were begun, without a slice in them, or which could not be written. */
+static void remove_begun(const struct profile *profile) {
     if (!profile->begun)
         return;
     file_remove_regular(profile->options->path);
@@ -379,8 +379,8 @@ bool bbv_profile(const struct bbv_profile_options *options, struct bbv_profile_r
     bool closed =
         slice_files_close(&profile.files, result->complete && good, good ? error : &ignored);
     result->written = closed && result->slices;
-    if (!result->slices)
-        remove_empty(&profile);
+    if (!result->written)
+        remove_begun(&profile);
     if (good && closed && options->counts_path)
         good = (execution_counts_end(&profile.counts) || profile_out_of_memory(&profile)) &&
                execution_counts_write(&profile.counts, &profile.code, profile.command,

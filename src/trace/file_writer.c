@@ -455,6 +455,8 @@ bool file_writer_close(struct file_writer *writer, uint64_t *bytes, struct error
     writer->out.fd = -1;
     if (close(fd) != 0 && good && errno != EINTR)
         good = error_errno(error, "%s: cannot write", writer->out.path);
+    if (!good && !writer->out.written && writer->out.created)
+        unlink(writer->out.path);
     free_writer(writer);
     return good;
 }

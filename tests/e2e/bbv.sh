@@ -258,4 +258,23 @@ check "a trace that is missing" fails_with 1 "missing.ctrace" run bbv -o "$scrat
 check "a command that is missing leaves no file" fails_with 127 "nosuchcommand" \
     run bbv -o "$scratch/none.bb" -- nosuchcommand
 check "... indeed" test ! -e "$scratch/none.bb"
+
+# A file system without room: what cannot be written at all leaves no file.
+full=$scratch/full
+leaves_nothing() {
+    run "$@" -- "$WORKLOADS/x86_64/branchy" >/dev/null 2>"$scratch/said"
+    local status=$?
+    cat "$scratch/said"
+    ls "$full"
+    [ $status = 125 ] && grep -q 'cannot write.*No space left' "$scratch/said" && [ "$(ls "$full")" = filler ]
+}
+if mkdir "$full" && mount -t tmpfs -o size=64k none "$full" 2>"$scratch/.mount"; then
+    dd if=/dev/zero of="$full/filler" bs=4k >/dev/null 2>&1
+    check "vectors that find no room leave no file" leaves_nothing bbv --limit 100k --size 10k -o "$full/x.bb"
+    check "... nor does a trace" leaves_nothing trace --limit 100k -o "$full/x.ctrace"
+    umount "$full"
+else
+    skip "vectors that find no room leave no file" "$(head -n 1 "$scratch/.mount")"
+    skip "... nor does a trace" "$(head -n 1 "$scratch/.mount")"
+fi
 finish

@@ -222,18 +222,38 @@ def result_of(name):
 def summary(name, results):
     errors = [abs(result["error"]) for result in results]
     counted = [abs(result["counted"]) for result in results]
-    ranks = [rank for rank in map(correlation, results) if rank is not None]
+    ten = [rank for rank in map(correlation, results) if rank is not None]
+    large = [rank for rank in map(correlation_of_large, results) if rank is not None]
     return [name, len(results), page.percent(statistics.median(counted)),
             page.percent(statistics.median(errors)),
             page.percent(statistics.mean(errors)), page.percent(max(errors)),
             sum(error <= 0.1 for error in errors), sum(error <= 0.3 for error in errors),
-            f"{statistics.median(ranks):.2f}" if ranks else None]
+            f"{statistics.median(ten):.2f}" if ten else None,
+            f"{statistics.median(large):.2f} ({len(large)})" if large else None]
 
 
 def correlation(result):
     """None where there are too few procedures to say something of their order."""
     by = result["by_procedure"]
     return by["rank_correlation"] if by and by["ranked"] >= 4 else None
+
+
+def ranks(values):
+    """Equal ones share their mean rank."""
+    ordered = sorted(values)
+    return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
+
+
+def correlation_of_large(result):
+    """Of those of the ten that have a hundredth of the samples: a few samples put the others into any
+    order. None where these are too few."""
+    by = result["by_procedure"]
+    rows = sorted(by["procedures"], key=lambda row: -row["samples"])[:10] if by else []
+    rows = [row for row in rows if row["samples"] >= 0.01 * by["samples"]]
+    if len(rows) < 4:
+        return None
+    return statistics.correlation(ranks([row["samples"] for row in rows]),
+                                  ranks([row["predicted_cycles"] for row in rows]))
 
 
 def millions(cycles):
@@ -259,16 +279,17 @@ def spread(result):
 def by_program(results):
     rows = []
     for result in results:
-        rank, name = correlation(result), result["name"]
+        rank, large, name = correlation(result), correlation_of_large(result), result["name"]
         rows.append([f"{name}{' (held out)' if held_out(name) else ''}",
                      millions(result["instructions"]), millions(result["measured"]["cycles"]),
                      page.percent(result["faults"]), millions(result["cycles"]),
                      page.percent(result["counted"]), page.percent(result["error"]),
                      page.percent(result["interval"]), None if rank is None else f"{rank:.2f}",
+                     None if large is None else f"{large:.2f}",
                      page.percent(spread(result)), page.percent(system(result), 0)])
     return page.table(["program", "M instructions", "M cycles measured", "page faults in these, %",
                        "predicted", "error, as counted, %", "error, %", "± of the estimate, %",
-                       "rank correlation", "median run above least, %", "system / user, %"], rows)
+                       "rank correlation", "of 1 % and more", "median run above least, %", "system / user, %"], rows)
 
 
 def worst(results):
@@ -297,7 +318,7 @@ def report(machine, results):
                  for r in some])
          for name, some in groups[1:3]])])
     headings = ["", "programs", "median error as counted, %", "median error, %", "mean, %", "worst, %", "within 10 %",
-                "within 30 %", "median rank correlation"]
+                "within 30 %", "median rank correlation", "of 1 % and more (programs)"]
     dates = sorted(result["date"] for result in results)
     loads = [result["load"] for result in results]
     kernel, chase = results[0]["kernel"], results[0]["chase"]

@@ -126,6 +126,16 @@ static bool check_core(const struct machine_core *core, struct error *error) {
     return true;
 }
 
+/* Bytes a cycle: at less a line takes so many cycles that a run of them has no end. */
+static const double LEAST_BANDWIDTH = 0.0001;
+
+static bool check_bandwidth(const char *section, const char *key, double bandwidth,
+                            struct error *error) {
+    return bandwidth == 0 || bandwidth >= LEAST_BANDWIDTH ||
+           error_set(error, "[%s] %s = %g: must be 0 or at least %g bytes per cycle", section, key,
+                     bandwidth, LEAST_BANDWIDTH);
+}
+
 static bool check_cache(const char *name, const struct machine_cache *cache, struct error *error) {
     if (!cache->present)
         return true;
@@ -154,7 +164,9 @@ static bool check_caches(const struct machine *machine, struct error *error) {
                                 "has no strides; choose another");
     int inner = 1;
     for (int i = 0; i < 4; i++) {
-        if (!check_cache(names[i], caches[i], error))
+        if (!check_cache(names[i], caches[i], error) ||
+            !check_bandwidth(names[i], "bandwidth", caches[i]->bandwidth, error) ||
+            !check_bandwidth(names[i], "write_bandwidth", caches[i]->write_bandwidth, error))
             return false;
         if (i < 2 || !caches[i]->present)
             continue;

@@ -379,6 +379,9 @@ static void check_finds_contradictions(void **state) {
         {"dtlb.ways=5", "the number of sets, must be a power of two"},
         {"dram.row=3000", "must be powers of two"},
         {"l1i.prefetcher=stride", "has no strides"},
+        {"l2.bandwidth=1e-300", "[l2] bandwidth = 1e-300: must be 0 or at least 0.0001 bytes"},
+        {"l2.write_bandwidth=1e-9", "[l2] write_bandwidth = 1e-09: must be 0 or at least"},
+        {"llc.bandwidth=0.00009", "[llc] bandwidth = 9e-05: must be 0 or at least"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct machine m = loaded("zen4");

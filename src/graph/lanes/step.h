@@ -17,10 +17,12 @@
  *   W  committed: CW; written_before: WW; drain_from: WBW
  *   L  write_weight: WL; left_before: LL
  *   D  STEP_MICROCODE: MD; dispatch_from: DBW; commit_from: CD, CQ, CS; queue_entry: ED;
- * entry_free: SQ R  producer, wakeup: PR; head: CR, SW; store_complete, store_execute,
- * data_execute: SR; part_*: SW, or SR where stfwd is idealised E  unit_wait, mshr: RE, with the
- * slots of graph/lanes/slots.h P  execution, walk, miss: EP; data: PR; fetched_by: PP; stored,
- * forward: SP C  width_from: CBW
+ *      entry_free: SQ
+ *   R  producer, wakeup: PR; head: CR, SW; store_complete, store_execute, data_execute: SR; part_*:
+ *      SW, or SR where stfwd is idealised
+ *   E  unit_wait, mshr: RE, with the slots of graph/lanes/slots.h
+ *   P  execution, walk, miss: EP; data: PR; fetched_by: PP; stored, forward: SP
+ *   C  width_from: CBW
  *
  * Weights that a category can change are rows as well, one for each weight and set of categories
  * that has come up.

@@ -98,6 +98,18 @@ pipe_closed() {
 }
 check "so does a closed pipe" pipe_closed sim --machine alpha21164
 
+# A child that is forked while the limit is reached, which culprit may not have heard of.
+stopped_with_child() {
+    local limit left
+    for limit in $(seq 120 10 180); do
+        run sim --machine alpha21164 --follow --limit ${limit}K --stop -- \
+            sh -c '(while :; do :; done) & while :; do :; done' "$scratch/forks" || return 1
+        left=$(pgrep -f "qemu.* $scratch/forks")
+        [ -z "$left" ] || ended $left || return 1
+    done
+}
+check "a stop ends children that are forked just then" stopped_with_child
+
 # The program dies of SIGKILL from outside.
 killed_guest() {
     rm -f "$scratch/began"

@@ -302,6 +302,7 @@ static bool fill_control(struct capture *capture, const struct capture_options *
     control->isa = capture->launch.isa;
     control->addresses = options->addresses;
     control->follow = options->follow;
+    atomic_store(&control->stop, options->stop_at_limit);
     control->repeatable = options->repeatable || options->fixed;
     control->fixed = options->fixed;
     control->memory = memory_layout(options->layout);

@@ -132,6 +132,7 @@ void lives_press_for_end(struct capture *capture) {
         return;
     if (!capture->interrupted_at) {
         capture->interrupted_at = clock_monotonic();
+        atomic_store(&capture->control->stop, 0); /* processes may end in their own way */
         atomic_store(&capture->control->phase, RING_DONE);
     }
     double waited = clock_monotonic() - capture->interrupted_at;

@@ -219,6 +219,14 @@ static void before_fork(void) {
         atomic_fetch_add(&plugin.control->processes[plugin.slot].forks_begun, 1);
 }
 
+/* The consumer kills those that it knows, and it will not know this one. */
+static void end_unknown(void) {
+    const struct ring_control *control = plugin.control;
+    const bool over = atomic_load(&control->phase) == RING_DONE || atomic_load(&control->detached);
+    if (over && control->follow && atomic_load(&control->stop))
+        kill(getpid(), SIGKILL);
+}
+
 static void in_child(void) {
     int parent_slot = plugin.slot;
     uint32_t parent = plugin.number;
@@ -241,6 +249,8 @@ static void in_child(void) {
         tell_not_followed(true, "");
     }
     atomic_fetch_add(&plugin.control->processes[parent_slot].forks_arrived, 1);
+    if (plugin.slot == NO_SLOT)
+        end_unknown();
 }
 
 void process_start(void) {

@@ -258,6 +258,8 @@ struct ring_control {
     int32_t consumer;
     uint32_t isa;                                  /* enum isa */
     uint32_t addresses, follow, repeatable, fixed; /* as in capture_options */
+    _Atomic uint32_t
+        stop; /* processes are killed when the capture is over, those forked then too */
     int32_t thread;
     uint32_t limited;
     uint32_t watch_effects, harmless;

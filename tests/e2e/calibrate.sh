@@ -65,7 +65,7 @@ for finding in json.load(open(sys.argv[2]))["findings"]:
 # Sets of the last cache go by page frames, which have no order: what it can hold is not exact.
 sizes_are_told_in_units() {
     run calibrate --quick --simulated granite-rapids --only caches >"$scratch/text" || return 1
-    grep -q 'the latency rises from [0-9.]* MiB to [0-9.]* MiB$' "$scratch/text" &&
+    tr -s ' \n' ' ' <"$scratch/text" | grep -q 'the latency rises from [0-9.]* MiB to [0-9.]* MiB ' &&
         ! grep -q '[0-9]e+' "$scratch/text" || { cat "$scratch/text"; return 1; }
 }
 

@@ -62,7 +62,7 @@ skip_without x86_64-workloads "failed forwarding" ||
 words() {
     run explain --legend --limit 300K -- gzip -c "$scratch/numbers" 2>"$scratch/text" >/dev/null &&
         for word in 'what the words mean' execute mispredict 'L1 miss' stalled kernel \
-            'with the prefetches of the levels within: L2 [0-9]' 'own count only further' 'what if' 'overlap' 'next: culprit explain'; do
+            'with prefetches from within: L2 [0-9]' 'own count only further' 'what if' 'overlap' 'next: culprit explain'; do
             grep -q "$word" "$scratch/text" || { echo "no $word"; return 1; }
         done
 }

@@ -224,7 +224,7 @@ static void print_rates(const struct report *report, const struct page *page) {
                ratio((double)memory->dtlb_misses, thousands));
     FILE *file = page->file;
     if (machine->l2.present || machine->llc.present)
-        fprintf(file, "  and with the prefetches of the levels within:");
+        fprintf(file, "  and with prefetches from within:");
     if (machine->l2.present)
         fprintf(file, " L2 %.2f%s", ratio((double)memory->l2.misses, thousands),
                 machine->llc.present ? "," : "");

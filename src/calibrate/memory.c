@@ -37,6 +37,7 @@ enum {
     MANY = 4,            /* loads at once, of which fewer rounds are as good */
     MOST_AT_ONCE = 64,
     STREAM_LINES = 16, /* of an iteration */
+    L1_STREAM = 4 * HOST_PAGE,
     L2_ASSUMED = 1 << 20,
     INSIDE = 2,  /* the part of the L2 that a stream goes through */
     OUTSIDE = 4, /* or how many times as much */
@@ -246,12 +247,12 @@ static double conclude_bandwidth(struct calibration *calibration,
 /* ---- bandwidth of caches ---- */
 
 /* Streams by the level that has them, loads before stores. */
-enum { OF_L2, OF_LLC, STREAMED, STREAMS = 2 * STREAMED };
+enum { OF_L1, OF_L2, OF_LLC, STREAMED, STREAMS = 2 * STREAMED };
 
 static void add_cache_streams(struct kernel_list *list, struct host_data data[STREAMED],
                               const struct calibration *calibration, const struct host_fill *fill) {
     const double l2 = calibration_value(calibration, "l2.size", L2_ASSUMED);
-    const double bytes[STREAMED] = {l2 / INSIDE, l2 * OUTSIDE};
+    const double bytes[STREAMED] = {L1_STREAM, l2 / INSIDE, l2 * OUTSIDE};
     for (unsigned i = 0; i < STREAMS; i++) {
         struct host_data *place = &data[i / 2];
         const uint64_t pages = (uint64_t)(bytes[i / 2] / HOST_PAGE);
@@ -271,25 +272,29 @@ static void conclude_stream(struct calibration *calibration, const char *what,
     calibration_found(calibration, &finding);
 }
 
-/* A stream of stores brings a line and sends one back: what it takes beyond one of loads goes back,
- * if the two share a bus. */
+/* A stream of stores brings a line and sends one back: what it takes beyond one of loads, and
+ * beyond stores to lines that the L1 has, goes back, if the two share a bus. */
 static void conclude_caches(struct calibration *calibration,
                             const struct host_result results[STREAMS]) {
-    static const char *const WHAT[STREAMS] = {
-        "loads of a stream in the L2", "stores of a stream in the L2",
-        "loads of a stream beyond it", "stores of a stream beyond it"};
+    static const char *const WHAT[STREAMS] = {NULL,
+                                              NULL,
+                                              "loads of a stream in the L2",
+                                              "stores of a stream in the L2",
+                                              "loads of a stream beyond it",
+                                              "stores of a stream beyond it"};
+    const struct host_result *l2 = &results[2];
     struct finding bus = {.key = "l2.bandwidth", .what = "L2 bandwidth", .unit = "B/cycle"};
     struct finding back = {
         .key = "l2.write_bandwidth", .what = "of what is written back", .unit = "B/cycle"};
-    for (unsigned i = 0; i < STREAMS; i++)
+    for (unsigned i = 2; i < STREAMS; i++)
         conclude_stream(calibration, WHAT[i], &results[i]);
-    if (finding_rests_on(&bus, results, 2) && finding_rests_on(&back, results, 2)) {
-        const double more = results[1].cycles - results[0].cycles;
-        bus.value = STREAM_LINES * LINE / results[0].cycles;
-        bus.spread *= bus.value / results[0].cycles;
+    if (finding_rests_on(&bus, results, 4) && finding_rests_on(&back, results, 4)) {
+        const double more = l2[1].cycles - l2[0].cycles;
+        bus.value = STREAM_LINES * LINE / l2[0].cycles;
+        bus.spread *= bus.value / l2[0].cycles;
         back.value = STREAM_LINES * LINE / more;
         back.spread *= back.value / more;
-        if (results[1].cycles < BUS_SHARE * results[0].cycles) {
+        if (l2[1].cycles < BUS_SHARE * fmax(l2[0].cycles, results[1].cycles)) {
             bus.state = back.state = FINDING_UNKNOWN;
             snprintf(bus.note, sizeof bus.note,
                      "stores take no longer than loads: misses may limit both");

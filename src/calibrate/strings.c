@@ -3,8 +3,9 @@
  * meanwhile (Fog, microarchitecture.pdf).
  *
  * So many no-ops that they fill the slots for longer than what else there may be to wait for, with
- * a store of 12 words behind them or without. What that takes more is its own. Stores and
- * moves of bytes, which some processors do faster, are reported. */
+ * a store of 12 words behind them, or with what it does besides, two lines written and two
+ * registers stepped. What that takes more is its own. Stores and moves of bytes, which some
+ * processors do faster, are reported. */
 #include <math.h>
 
 #include "calibrate/parts.h"
@@ -26,7 +27,12 @@ static void add_kernel(struct kernel_list *list, unsigned kind) {
     ASSEMBLE(code, MOV, REG(RDI), REG(R14));
     ASSEMBLE(code, LEA, REG(RSI), MEMORY(R14, 2048, 64));
     ASSEMBLE(code, MOV, REG(ECX), IMMEDIATE(bytes ? MOVED : MOVED / 8));
-    if (kind != NONE) {
+    if (kind == NONE) {
+        ASSEMBLE(code, MOV, MEMORY(R14, 0, 64), REG(RAX));
+        ASSEMBLE(code, MOV, MEMORY(R14, 64, 64), REG(RAX));
+        ASSEMBLE(code, LEA, REG(RDI), MEMORY(R14, MOVED, 64));
+        ASSEMBLE(code, XOR, REG(ECX), REG(ECX));
+    } else {
         const ZydisEncoderRequest request = {.mnemonic = MNEMONICS[kind],
                                              .prefixes = ZYDIS_ATTRIB_HAS_REP};
         assembler_request(code, &request);
@@ -36,9 +42,9 @@ static void add_kernel(struct kernel_list *list, unsigned kind) {
 }
 
 static void report(struct calibration *calibration, const struct host_result *results) {
-    static const char *const WHAT[KINDS] = {NULL, "a repeated store of 12 words, besides",
-                                            "of 96 bytes", "a repeated move of 12 words, besides",
-                                            "of 96 bytes"};
+    static const char *const WHAT[KINDS] = {
+        NULL, "a repeated store of 12 words, besides", "a repeated store of 96 bytes, besides",
+        "a repeated move of 12 words, besides", "a repeated move of 96 bytes, besides"};
     for (unsigned kind = STORE_WORDS; kind < KINDS; kind++) {
         struct finding finding = {.key = kind == STORE_WORDS ? "core.string_start" : NULL,
                                   .what = WHAT[kind],

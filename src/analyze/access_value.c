@@ -3,16 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NULL_PAGE = 4096 };
+#include "util/divisor.h"
 
-static uint64_t divisor(uint64_t a, uint64_t b) {
-    while (b) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
+enum { NULL_PAGE = 4096 };
 
 static int64_t plus(int64_t a, int64_t b) {
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -62,7 +55,7 @@ struct value value_sum(const struct value *left, const struct value *right, int6
     if (other.kind != VALUE_CONSTANT)
         sum = value_as(sum, 0);
     if (other.kind == VALUE_NUMBER)
-        sum.stride = divisor(sum.stride, other.stride);
+        sum.stride = greatest_common_divisor(sum.stride, other.stride);
     if (other.kind == VALUE_NUMBER && sum.kind == VALUE_NUMBER && sum.reason == ACCESS_DATA)
         sum.reason = other.reason; /* what a counter counts from is not the address */
     else if (other.kind == VALUE_MEETING)
@@ -102,8 +95,8 @@ static struct value meet_same(struct types *types, const struct value *one,
         met.offset = from = in_element(types, one);
         to = in_element(types, other);
     }
-    met.stride = divisor(divisor(one->stride, other->stride),
-                         magnitude((int64_t)((uint64_t)from - (uint64_t)to)));
+    met.stride = greatest_common_divisor(greatest_common_divisor(one->stride, other->stride),
+                                         magnitude((int64_t)((uint64_t)from - (uint64_t)to)));
     met.meets = one->meets || other->meets || from != to;
     return met;
 }
@@ -144,9 +137,10 @@ struct value value_meet(struct types *types, const struct value *one, const stru
                                      : b.kind == VALUE_NUMBER ? (enum access_reason)b.reason
                                                               : ACCESS_DATA);
     met.offset = a.offset;
-    met.stride = divisor(divisor(a.stride, b.stride),
-                         magnitude((int64_t)((uint64_t)a.offset - (uint64_t)b.offset)))
-                     ?: 1;
+    met.stride =
+        greatest_common_divisor(greatest_common_divisor(a.stride, b.stride),
+                                magnitude((int64_t)((uint64_t)a.offset - (uint64_t)b.offset)))
+            ?: 1;
     return met;
 }
 

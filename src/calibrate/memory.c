@@ -216,25 +216,27 @@ static void add_stream(struct kernel_list *list, const struct host_data *data, u
     ASSEMBLE(code, MOV, MEMORY(R14, 0, 64), REG(RAX));
 }
 
+static void conclude_stream(struct calibration *calibration, const char *what,
+                            const struct host_result *result) {
+    struct finding finding = {.what = what, .unit = "B/cycle"};
+    if (finding_rests_on(&finding, result, 1)) {
+        finding.value = STREAM_LINES * LINE / result->cycles;
+        finding.spread *= finding.value / result->cycles;
+    }
+    calibration_found(calibration, &finding);
+}
+
 /* Of memory; infinite: it is not known. */
 static double conclude_bandwidth(struct calibration *calibration,
                                  const struct host_result results[2]) {
     static const char *const WHAT[2] = {"loads of a stream", "stores of a stream"};
     struct finding bus = {.key = "memory.bandwidth", .what = "memory bandwidth", .unit = "B/cycle"};
-    double moved[2];
-    for (unsigned stores = 0; stores < 2; stores++) {
-        struct finding finding = {.what = WHAT[stores], .unit = "B/cycle"};
-        moved[stores] = STREAM_LINES * LINE / results[stores].cycles;
-        if (finding_rests_on(&finding, &results[stores], 1)) {
-            finding.value = moved[stores];
-            finding.spread *= finding.value / results[stores].cycles;
-        }
-        calibration_found(calibration, &finding);
-    }
+    for (unsigned stores = 0; stores < 2; stores++)
+        conclude_stream(calibration, WHAT[stores], &results[stores]);
     if (finding_rests_on(&bus, results, 2)) {
-        bus.value = 2 * moved[1];
+        bus.value = 2 * STREAM_LINES * LINE / results[1].cycles;
         bus.spread *= bus.value / results[1].cycles;
-        if (bus.value > BUS_SHARE * moved[0]) {
+        if (bus.value > BUS_SHARE * (STREAM_LINES * LINE / results[0].cycles)) {
             bus.state = FINDING_UNKNOWN;
             snprintf(bus.note, sizeof bus.note,
                      "the misses of a core do not fill it: at least %.3g B/cycle", bus.value);
@@ -260,16 +262,6 @@ static void add_cache_streams(struct kernel_list *list, struct host_data data[ST
             .size = pages * HOST_PAGE, .huge_pages = true, .fills = fill, .fill_count = 1};
         add_stream(list, place, place->size / (STREAM_LINES * LINE), i % 2);
     }
-}
-
-static void conclude_stream(struct calibration *calibration, const char *what,
-                            const struct host_result *result) {
-    struct finding finding = {.what = what, .unit = "B/cycle"};
-    if (finding_rests_on(&finding, result, 1)) {
-        finding.value = STREAM_LINES * LINE / result->cycles;
-        finding.spread *= finding.value / result->cycles;
-    }
-    calibration_found(calibration, &finding);
 }
 
 /* A stream of stores brings a line and sends one back: what it takes beyond one of loads, and

@@ -3,15 +3,7 @@
 #include <string.h>
 
 #include "util/array.h"
-
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
-    while (b) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
+#include "util/divisor.h"
 
 void bus_set(struct bus *bus, uint64_t cycles, uint64_t over) {
     bus->parts = over / greatest_common_divisor(cycles, over);

@@ -116,8 +116,8 @@ STAGE void fetch_stage(struct ooo *core, struct standing *now, uint64_t at,
     uop->fetch = now->packet_cycle;
 }
 
-/* What a branch or a flushing instruction does to what is fetched behind it. `bubble`:
- * of a taken branch; 0: it is none. */
+/* What a branch or a flushing instruction does to what is fetched behind it. `bubble`: of a taken
+ * branch; 0: it is none. */
 static inline void redirect_fetch(struct ooo *core, struct standing *now, uint32_t flags,
                                   uint32_t bubble, const struct uop_cycles *uop) {
     const struct machine_core *machine = &core->machine;

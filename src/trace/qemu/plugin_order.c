@@ -14,8 +14,9 @@
  *
  * A callback comes behind its access. So a value may be read before its writer has told of it: a
  * reader that finds another value than the last one that was told of waits for the teller, but not
- * for long. An atomic operation that changes nothing, such as a failed exchange, has not written.
- * All orders that are told follow the order of callbacks, so they have no circles.
+ * for long: the teller may wait for a processor that other programs have. An atomic operation that
+ * changes nothing, such as a failed exchange, has not written. All orders that are told follow the
+ * order of callbacks, so they have no circles.
  *
  * The word that the kernel clears when a thread ends (CLONE_CHILD_CLEARTID) is watched from then
  * on: who reads 0 there has seen the end of that thread. That is how glibc's pthread_join() finds
@@ -37,22 +38,25 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "isa/exchange.h"
 
 enum {
     WORDS = 1 << 14,
     PROBES = 8,
-    SPUN_WORDS = 1 << 12,  /* at most; others fill the filter no further */
-    SEEN = 64,             /* words of a thread whose last writer it has told of */
-    TELLER_ROUNDS = 1000,  /* that a reader waits for the teller, */
-    TELLER_YIELDS = 10000, /* and then this often gives it the processor */
-    ROUND_EVENTS = 32,     /* of two rounds of a loop that spins */
-    OWN_WORDS = 4,         /* of a thread, the last that it wrote atomically */
-    SPIN_INTERVAL = 16,    /* entries of a loop of one block between looks at it, */
-    PAUSE_INTERVAL = 2,    /* and of a block that pauses: libstdc++ does so 12 times, then sleeps */
-    HALVES = 2,            /* of a word, of 4 bytes each */
-    TAKERS = 16,           /* from a count, the last of them are remembered */
+    SPUN_WORDS = 1 << 12, /* at most; others fill the filter no further */
+    SEEN = 64,            /* words of a thread whose last writer it has told of */
+    TELLER_ROUNDS = 1000, /* that a reader waits for the teller, */
+    TELLER_YIELDS = 1000, /* and then this often gives it the processor; */
+    TELLER_SLEEPS = 200,  /* and for so many milliseconds where others keep it from running, */
+    VAIN_SLEEPS = 8,      /* unless so many words were waited for and nobody told */
+    ROUND_EVENTS = 32,    /* of two rounds of a loop that spins */
+    OWN_WORDS = 4,        /* of a thread, the last that it wrote atomically */
+    SPIN_INTERVAL = 16,   /* entries of a loop of one block between looks at it, */
+    PAUSE_INTERVAL = 2,   /* and of a block that pauses: libstdc++ does so 12 times, then sleeps */
+    HALVES = 2,           /* of a word, of 4 bytes each */
+    TAKERS = 16,          /* from a count, the last of them are remembered */
     HANDLER_INSNS = 1 << 20 /* of a handler, at most: what takes longer has been left by a jump */
 };
 
@@ -86,6 +90,7 @@ static struct word {
 
 uint8_t order_filter[ORDER_FILTER];
 static _Atomic uint32_t spun_words;
+static _Atomic uint32_t vain_sleeps;
 
 struct seen {
     uint64_t key;
@@ -219,21 +224,31 @@ static struct seen *seen_of(uint64_t key) {
     return last;
 }
 
+/* Gives the writer time to tell, in this round of waiting; false: it has had enough. */
+static bool give_time(uint32_t round) {
+    if (round < TELLER_ROUNDS)
+        relax();
+    else if (round < TELLER_ROUNDS + TELLER_YIELDS)
+        sched_yield();
+    else if (round < TELLER_ROUNDS + TELLER_YIELDS + TELLER_SLEEPS &&
+             atomic_load_explicit(&vain_sleeps, memory_order_relaxed) < VAIN_SLEEPS)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    else
+        return false;
+    return true;
+}
+
 /* Waits until the writer of what has been read has told of it, but not for long. */
 static void await_teller(uint64_t key, uint32_t halves, uint64_t value) {
     struct word *word = look_up(key);
     if (!word || cleared(word, halves))
         return;
     const uint32_t version = atomic_load(&word->version);
-    for (uint32_t round = 1; round < TELLER_ROUNDS + TELLER_YIELDS; round++) {
+    for (uint32_t round = 1; give_time(round); round++)
         if (!differs(word, halves, value) ||
             atomic_load_explicit(&word->version, memory_order_relaxed) != version)
             return;
-        if (round < TELLER_ROUNDS)
-            relax();
-        else
-            sched_yield();
-    }
+    atomic_fetch_add_explicit(&vain_sleeps, 1, memory_order_relaxed);
     keep_value(word, halves, value); /* nobody will */
 }
 

@@ -36,16 +36,10 @@ static double mispredict(const struct machine *machine) {
     return core->in_order ? front : front + core->dispatch_to_issue + core->complete_to_commit + 1;
 }
 
-/* The page's entry is usually in the cache through which it is read. */
-static double walk(const struct machine *machine) {
-    const uint32_t levels[] = {0, machine->l1d.latency, machine->l2.latency};
-    return (double)machine->page_walk + machine->l2tlb.latency + levels[machine->walk_level];
-}
-
 struct costs costs_of(const struct machine *machine) {
     struct costs costs = {
         .fill = fill(machine),
-        .walk = walk(machine),
+        .walk = (double)machine->l2tlb.latency + machine_walk_cycles(machine),
         .mispredict = mispredict(machine),
     };
     for (unsigned i = 0; i < OP_COUNT; i++)

@@ -59,6 +59,11 @@ static bool of_bandwidth(const struct machine *machine, double *value) {
     return machine->dram.bandwidth > 0;
 }
 
+static bool of_walk(const struct machine *machine, double *value) {
+    *value = machine_walk_cycles(machine);
+    return true;
+}
+
 static bool of_indirect(const struct machine *machine, double *value) {
     *value = machine->branch.indirect_entries;
     return machine->branch.indirect_entries > 0;
@@ -78,6 +83,7 @@ static const struct figure {
                {"chip.clean_load_to_use", "chip.clean_transfer", of_clean},
                {"memory.load_to_use", NULL, of_memory},
                {"memory.bandwidth", "dram.bandwidth", of_bandwidth},
+               {"tlb.walk", "tlb.page_walk", of_walk},
                {"branch.indirect_targets", "branch.indirect_entries", of_indirect}};
 
 static const struct figure *find(const char *name) {
@@ -117,6 +123,7 @@ bool figure_key_value(const struct machine *machine, const char *name, double me
           : figure->of == of_llc      ? machine->llc.latency
           : figure->of == of_modified ? machine->chip.modified_transfer
           : figure->of == of_clean    ? machine->chip.clean_transfer
+          : figure->of == of_walk     ? machine->page_walk
           : machine->dram.banked      ? machine->dram.base_latency
                                       : machine->dram.latency;
     *value = round(measured) - (whole - own);

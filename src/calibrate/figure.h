@@ -9,6 +9,7 @@
  *     memory.load_to_use   address generation, the lookup of the last cache, and memory with
  *                          another row open: dram.base_latency, or dram.latency
  *     memory.bandwidth     bytes per cycle: dram.bandwidth, at the machine's clock
+ *     tlb.walk             cycles of a walk whose reads of tables hit: tlb.page_walk
  *     branch.indirect_targets  of which half are predicted: branch.indirect_entries, a power of two
  */
 #pragma once

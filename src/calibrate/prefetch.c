@@ -24,10 +24,11 @@ enum {
     PLACE = 2 * HOST_PAGE,     /* from one page to another */
     NEXT_PLACE = 5003 * PLACE, /* the page after a page: an odd number of places on */
     SINGLE = LINES + 50,       /* line of a place */
-    RUN = 6,                   /* loads of a pattern */
-    WAIT = 250,                /* multiplications, three cycles or more each */
-    LEAST_DIFFERENCE = 60,     /* cycles, from a line that is there to one that is not */
-    PROBES = 14                /* at most, of a pattern */
+    RUN = 6,                   /* loads of a pattern, */
+    LONG_RUN = 12,         /* and of one that goes over a page's end: some take eight to learn */
+    WAIT = 250,            /* multiplications, three cycles or more each */
+    LEAST_DIFFERENCE = 60, /* cycles, from a line that is there to one that is not */
+    PROBES = 14            /* at most, of a pattern */
 };
 
 /* `step` lines from one to the next, from line `start` on; what is probed is so many steps behind
@@ -51,8 +52,8 @@ static const struct pattern {
     {"descending, each 2nd", -2, LINES - 1, RUN, {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20}},
     {"descending, each 4th", -4, LINES - 1, RUN, {1, 2, 3, 4, 5, 6, 8, 10}},
     {"descending, each 8th", -8, LINES - 1, RUN, {1, 2}},
-    {"beyond the page's end", 1, LINES - RUN, RUN, {1, 2, 3, 4}},
-    {"before the page's begin", -1, RUN - 1, RUN, {1, 2, 3, 4}},
+    {"beyond the page's end", 1, LINES - LONG_RUN, LONG_RUN, {1, 2, 3, 4}},
+    {"before the page's begin", -1, LONG_RUN - 1, LONG_RUN, {1, 2, 3, 4}},
 };
 enum { COUNT = sizeof PATTERNS / sizeof *PATTERNS };
 
@@ -105,15 +106,21 @@ static unsigned probes_of(const struct pattern *pattern) {
 ORDER(compare, double, ascending(*a, *b))
 
 /* What a line that is not there takes besides: the median of all patterns, as single ones may be
- * disturbed. */
+ * disturbed. In a page that was not touched it is translated first, which may take longer than the
+ * line does; where the first pattern's line is not there either, that is the time of a line alone.
+ */
 static double missing_cycles(const struct host_result *results) {
     double differences[COUNT];
     unsigned count = 0;
+    const double alone = results[2].state == HOST_MEASURED && results[0].state == HOST_MEASURED
+                             ? results[2].cycles - results[0].cycles
+                             : 0;
     for (unsigned i = 0; i < COUNT; results += 2 + probes_of(&PATTERNS[i++]))
         if (results[0].state == HOST_MEASURED && results[1].state == HOST_MEASURED)
             differences[count++] = results[1].cycles - results[0].cycles;
     qsort(differences, count, sizeof *differences, compare);
-    return count ? differences[count / 2] : 0;
+    const double missing = count ? differences[count / 2] : 0;
+    return alone >= LEAST_DIFFERENCE ? fmin(alone, missing) : missing;
 }
 
 /* Returns the results behind those of the pattern. *learns: the first one's line was fetched. */

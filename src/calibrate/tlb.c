@@ -42,10 +42,10 @@ static const double LEAST_COST = 2; /* cycles: a smaller step is none */
 static const struct tlb {
     const char *entries, *ways, *cost; /* keys; cost: of a miss in it */
     const char *entries_what, *ways_what, *cost_what;
-} KINDS[TLBS] = {{"dtlb.entries", "dtlb.ways", "l2tlb.latency", "L1 data TLB", "L1 data TLB ways",
-                  "L2 TLB hit, besides"},
-                 {"l2tlb.entries", "l2tlb.ways", "tlb.page_walk", "L2 TLB", "L2 TLB ways",
-                  "page walk, besides"}};
+} KINDS[TLBS] = {
+    {"dtlb.entries", "dtlb.ways", "l2tlb.latency", "L1 data TLB", "L1 data TLB ways",
+     "L2 TLB hit, besides"},
+    {"l2tlb.entries", "l2tlb.ways", "tlb.walk", "L2 TLB", "L2 TLB ways", "page walk, besides"}};
 
 struct search {
     double cost[TLBS + 1]; /* of translation where one, where both levels do not have it */
@@ -311,8 +311,7 @@ static bool run(struct calibration *calibration, struct error *error) {
 }
 
 static const char *const KEYS[] = {
-    "dtlb.entries",  "dtlb.ways", "l2tlb.entries", "l2tlb.ways", "l2tlb.latency",
-    "tlb.page_walk", NULL};
+    "dtlb.entries", "dtlb.ways", "l2tlb.entries", "l2tlb.ways", "l2tlb.latency", "tlb.walk", NULL};
 const struct calibrate_part calibrate_tlb = {
     .name = "tlb",
     .measures = "pages that the data TLBs translate, what misses cost",

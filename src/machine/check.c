@@ -159,9 +159,11 @@ static bool check_caches(const struct machine *machine, struct error *error) {
     if (!machine->l1d.present)
         return error_set(error, "[l1d] size = 0: a machine needs a first-level data cache");
     if (machine_prefetchers[machine->l1i.prefetcher].by_instruction ||
-        machine_prefetchers[machine->l1i.second_prefetcher].by_instruction)
-        return error_set(error, "[l1i] prefetcher or second_prefetcher = stride: instruction fetch "
-                                "has no strides; choose another");
+        machine_prefetchers[machine->l1i.second_prefetcher].by_instruction ||
+        machine_prefetchers[machine->l1i.third_prefetcher].by_instruction)
+        return error_set(error,
+                         "[l1i] prefetcher, second_prefetcher or third_prefetcher = stride or "
+                         "next_page: they learn from loads and stores; choose another");
     int inner = 1;
     for (int i = 0; i < 4; i++) {
         if (!check_cache(names[i], caches[i], error) ||
@@ -208,6 +210,8 @@ static bool check_memory(const struct machine *machine, struct error *error) {
                          machine->page_size);
     if (machine->walk_level == 2 && !machine->l2.present)
         return error_set(error, "[tlb] walk_level = 2: there is no L2; allowed: 0, 1");
+    if (machine->host_tables && !machine->walk_level)
+        return error_set(error, "[tlb] host_tables = yes: needs walk_level 1 or 2");
     const struct machine_dram *dram = &machine->dram;
     if (dram->banked && (!is_power_of_two(dram->row) || !is_power_of_two(dram->banks) ||
                          !is_power_of_two(dram->ranks)))

@@ -96,8 +96,8 @@ struct machine_cache {
                          from the access of the L1 to data at the core, when it hits there */
     uint32_t mshrs;   /* lines in flight; 0: unlimited */
     enum replacement_kind replacement;
-    enum prefetcher_kind prefetcher, second_prefetcher;
-    uint32_t prefetch_degree, second_degree; /* lines ahead per trigger, ≥ 1 */
+    enum prefetcher_kind prefetcher, second_prefetcher, third_prefetcher;
+    uint32_t prefetch_degree, second_degree; /* lines ahead per trigger, ≥ 1; of the third 1 */
     double bandwidth;       /* l2, llc: bytes per cycle to the level before; 0: unlimited */
     double write_bandwidth; /* of lines written back to it, on the same bus; 0: they are not */
     bool frames;            /* sets go by page frames (memory/frame.h), not by virtual addresses */
@@ -106,10 +106,11 @@ struct machine_cache {
 };
 
 static inline bool machine_prefetches(const struct machine_cache *cache) {
-    return cache->prefetcher != PREFETCH_NONE || cache->second_prefetcher != PREFETCH_NONE;
+    return cache->prefetcher != PREFETCH_NONE || cache->second_prefetcher != PREFETCH_NONE ||
+           cache->third_prefetcher != PREFETCH_NONE;
 }
 static inline void machine_without_prefetchers(struct machine_cache *cache) {
-    cache->prefetcher = cache->second_prefetcher = PREFETCH_NONE;
+    cache->prefetcher = cache->second_prefetcher = cache->third_prefetcher = PREFETCH_NONE;
 }
 
 /* [itlb] [dtlb] [l2tlb] */
@@ -279,6 +280,7 @@ struct machine {
     struct machine_tlb itlb, dtlb, l2tlb;
     uint32_t page_walk; /* [tlb] page_walk: cycles of a walk after every TLB level missed */
     uint32_t walk_level, directory_entries, walkers;
+    bool host_tables;
     uint32_t page_size; /* bytes */
     struct machine_dram dram;
     struct machine_chip chip;
@@ -303,6 +305,14 @@ static inline uint16_t machine_insn_flags(const struct machine_core *core, unsig
                                           uint16_t flags) {
     bool served = operation == OP_CLOCK && core->vdso;
     return served ? (uint16_t)((flags & ~INSN_SYSCALL) | INSN_FENCE_LOAD) : flags;
+}
+
+/* Cycles of a page walk whose reads hit: of the page's entry, and of two of a host. */
+static inline uint32_t machine_walk_cycles(const struct machine *machine) {
+    const uint32_t latency = machine->walk_level == 2   ? machine->l2.latency
+                             : machine->walk_level == 1 ? machine->l1d.latency
+                                                        : 0;
+    return machine->page_walk + latency * (machine->host_tables ? 3 : 1);
 }
 
 /* Whether µops of other pools compete for its units, or data of stores for them or its queue. */

@@ -69,6 +69,7 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     cache->flight_slots = CACHE_FIRST_FLIGHTS;
     add_prefetcher(cache, machine->prefetcher, machine->prefetch_degree);
     add_prefetcher(cache, machine->second_prefetcher, machine->second_degree);
+    add_prefetcher(cache, machine->third_prefetcher, 1);
 
     cache->tags = words_new(sets * machine->ways);
     cache->notes = words_new(sets * machine->ways);

@@ -35,7 +35,7 @@ enum {
     TAG_PREFETCHED = 1 << 2, /* fetched by a prefetch of this level and not used since */
     TAG_PENDING = 1 << 3
 };
-enum { CACHE_HINTS = 2048, CACHE_PREFETCHERS = 2 };
+enum { CACHE_HINTS = 2048, CACHE_PREFETCHERS = 3 };
 /* Of lines in a row, whatever their sets; and what is known of each. */
 enum { CACHE_BLOCK = 64 };
 enum {

@@ -159,8 +159,9 @@ struct prefetch_walk prefetch_lines(const struct cache *cache, struct prefetcher
     return (struct prefetch_walk){.step = step,
                                   .from = request->address,
                                   .address = request->address,
-                                  .left = step ? prefetcher->degree : 0,
-                                  .in_page = prefetcher->in_page};
+                                  .left = step ? prefetcher->reach : 0,
+                                  .in_page = prefetcher->in_page,
+                                  .translates = prefetcher->kind == PREFETCH_NEXT_PAGE};
 }
 
 /* Stops at the end of the address space; some prefetchers stop at the end of the page. */
@@ -198,6 +199,10 @@ static __attribute__((noinline)) uint64_t fetch_ahead(struct memory *memory, str
             holds_free_at(&cache->mshr_holds, prefetch.cycle + cache->detect, 1) == 0)
             break;
         prefetch.address = walk->address;
+        if (walk->translates)
+            prefetch.translation =
+                translate_ahead(memory, request->cycle, walk->address, request->functional);
+        prefetch.cycle = request->cycle + prefetch.translation;
         cache->statistics.prefetches += !prefetch.functional;
         level_fill(memory, cache, &prefetch, &answer);
         shares += answer.share;

@@ -14,10 +14,12 @@ enum { MEMORY_MAX_LINES = 64 }; /* of one access; what is beyond is not touched 
 
 /* What walks the page tables (translate.c). */
 struct walker {
-    struct cache *reads;  /* level through which it reads entries; NULL: it reads none */
-    struct tlb directory; /* page-directory cache; without items it always has the entry */
-    struct holds busy;    /* walks under way */
-    uint32_t cycles;      /* of a walk beside its reads */
+    struct cache *reads;       /* level through which it reads entries; NULL: it reads none */
+    struct tlb directory;      /* page-directory cache; without items it always has the entry */
+    struct tlb host_directory; /* of the host, likewise */
+    bool host_tables;
+    struct holds busy; /* walks under way */
+    uint32_t cycles;   /* of a walk beside its reads */
 };
 
 struct shared_memory;
@@ -118,8 +120,9 @@ struct prefetch_walk {
     int64_t step;  /* bytes */
     uint64_t from; /* address of the read */
     uint64_t address;
-    uint32_t left; /* steps */
-    bool in_page;  /* stops at the end of the page */
+    uint32_t left;   /* steps */
+    bool in_page;    /* stops at the end of the page */
+    bool translates; /* beyond it, the page's translation is needed */
 };
 struct prefetch_walk prefetch_lines(const struct cache *cache, struct prefetcher *prefetcher,
                                     const struct request *request, bool missed, bool first_use);
@@ -165,3 +168,5 @@ void walker_free(struct walker *walker);
  * load, store or fetch. */
 uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint64_t address,
                    bool functional, bool *missed);
+/* The same of data that a prefetch asks for: a walk counts, a miss of the TLB does not. */
+uint32_t translate_ahead(struct memory *memory, uint64_t cycle, uint64_t address, bool functional);

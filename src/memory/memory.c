@@ -180,6 +180,7 @@ static void copy(struct memory *memory, const struct memory *from, bool again) {
     tlb_copy(&memory->dtlb, &from->dtlb);
     tlb_copy(&memory->l2tlb, &from->l2tlb);
     tlb_copy(&memory->walker.directory, &from->walker.directory);
+    tlb_copy(&memory->walker.host_directory, &from->walker.host_directory);
     dram_copy(&memory->own_dram, &from->own_dram);
 }
 
@@ -200,6 +201,7 @@ void memory_restart(struct memory *memory) {
     tlb_restart(&memory->dtlb);
     tlb_restart(&memory->l2tlb);
     tlb_restart(&memory->walker.directory);
+    tlb_restart(&memory->walker.host_directory);
     holds_clear(&memory->walker.busy);
     dram_restart(&memory->own_dram);
     memory->now = 0;
@@ -622,5 +624,6 @@ bool memory_consistent(const struct memory *memory) {
             return false;
     return tlb_consistent(&memory->itlb) && tlb_consistent(&memory->dtlb) &&
            tlb_consistent(&memory->l2tlb) && tlb_consistent(&memory->walker.directory) &&
+           tlb_consistent(&memory->walker.host_directory) &&
            (memory->shared || dram_consistent(&memory->own_dram));
 }

@@ -8,7 +8,7 @@ void prefetcher_init(struct prefetcher *prefetcher, enum prefetcher_kind kind, u
     prefetcher->kind = kind;
     prefetcher->in_page = machine_prefetchers[kind].in_page;
     prefetcher->by_instruction = machine_prefetchers[kind].by_instruction;
-    prefetcher->degree = degree ? degree : 1;
+    prefetcher->degree = prefetcher->reach = degree ? degree : 1;
 }
 
 int64_t prefetch_step(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger) {

@@ -26,15 +26,17 @@ struct stride_entry {
 enum { STREAMS = 32, STREAM_BYTES = 4096, STREAM_KNOWN = 2 };
 struct stream {
     uint64_t region_plus_one; /* address / STREAM_BYTES; 0: empty */
-    uint32_t last;            /* offset in the region of the last line */
+    uint32_t last;            /* offset in the region of the last line, */
+    int32_t farthest;         /* and of the farthest that was asked for (streamer.c) */
     int8_t direction;         /* 1 ascending, -1 descending, 0: not known yet */
-    uint8_t steps;            /* so far in that direction, STREAM_KNOWN at most */
+    uint8_t steps;            /* so far in that direction; no more are counted than are needed */
 };
 
 struct prefetcher {
     enum prefetcher_kind kind;
     bool in_page, by_instruction; /* of its row */
-    uint32_t degree;              /* lines or strides ahead per trigger */
+    uint32_t degree;              /* lines or strides ahead per trigger, at most */
+    uint32_t reach;               /* of the last trigger; `degree` where all are alike */
     union {
         struct stride_entry stride[STRIDE_SETS][STRIDE_WAYS]; /* most recently used first */
         struct stream streams[STREAMS];                       /* likewise */
@@ -52,6 +54,11 @@ struct prefetch_trigger {
     bool missed;    /* it started a fill */
     bool first_use; /* of a line that a prefetch fetched */
 };
+
+/* One more access, of which no more than `most` steps in a direction are counted. Returns its
+ * stream, the prefetcher's; NULL: the region's first access, or again to the same line. */
+struct stream *stream_follow(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger,
+                             uint8_t most);
 
 /* Trains the prefetcher with the access. Returns the step in bytes from its address to the first
  * prefetch, which is also the step from each prefetch to the next; 0: no prefetch. */

@@ -26,21 +26,31 @@ static struct stream *find_stream(struct prefetcher *prefetcher, uint64_t region
     return &streams[0];
 }
 
-int64_t stream_step(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger) {
+struct stream *stream_follow(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger,
+                             uint8_t most) {
     const uint64_t region = trigger->address / STREAM_BYTES;
     const uint32_t line = trigger->address % STREAM_BYTES & ~(trigger->line_bytes - 1);
     struct stream *stream = find_stream(prefetcher, region);
     if (!stream->region_plus_one) {
         *stream = (struct stream){.region_plus_one = region + 1, .last = line};
-        return 0;
+        return NULL;
     }
     if (line == stream->last)
-        return 0;
+        return NULL;
     const int8_t direction = line > stream->last ? 1 : -1;
-    if (direction != stream->direction)
+    if (direction != stream->direction) {
         stream->steps = 0;
-    stream->steps += stream->steps < STREAM_KNOWN;
+        stream->farthest = (int32_t)line;
+    }
+    stream->steps += stream->steps < most;
     stream->direction = direction;
     stream->last = line;
-    return stream->steps < STREAM_KNOWN ? 0 : direction * (int64_t)trigger->line_bytes;
+    return stream;
+}
+
+int64_t stream_step(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger) {
+    const struct stream *stream = stream_follow(prefetcher, trigger, STREAM_KNOWN);
+    return !stream || stream->steps < STREAM_KNOWN
+               ? 0
+               : stream->direction * (int64_t)trigger->line_bytes;
 }

@@ -5,14 +5,26 @@
  * the level which has the entry. Eight entries share a line of 64 bytes: neighbouring pages share
  * their reads. The entry of the directory above, which covers 512 pages, is read before it unless
  * the page-directory cache has it. Higher tables are taken to be known: an entry there covers 1
- * GiB.
+ * GiB. Tables are contiguous by page number, at addresses that no program has.
  *
- * Tables are contiguous by page number, at addresses that no program has. */
+ * With tlb.host_tables the program runs in a virtual machine, and what its tables name are frames
+ * that a host translates too, by entries of 4 KiB: the walk then reads the host's directory and
+ * table for the page's frame (nested paging; Bhargava et al., ASPLOS 2008). Frames are scattered
+ * over GUEST_FRAMES, as those of a machine that has run for a while: neighbouring pages share no
+ * line of the host's table. Translations of the guest's own tables are taken to be known. */
+#include "memory/frame.h"
 #include "memory/hierarchy.h"
 
-#define TABLE_ADDRESS     (UINT64_C(1) << 63)
-#define DIRECTORY_ADDRESS (UINT64_C(3) << 62)
-enum { ENTRY_BYTES = 8, TABLE_SHIFT = 9 /* 512 entries in a table */ };
+/* Where tables of last entries are, and how far above them their directories. */
+#define TABLE_ADDRESS      (UINT64_C(1) << 63)
+#define HOST_TABLE_ADDRESS (UINT64_C(5) << 61)
+#define DIRECTORY_OFFSET   (UINT64_C(1) << 62)
+enum {
+    ENTRY_BYTES = 8,
+    TABLE_SHIFT = 9,        /* 512 entries in a table */
+    GUEST_FRAMES = 1 << 22, /* of 4 KiB: 16 GiB */
+    FRAME_SHIFT = 12
+};
 
 bool walker_new(struct memory *memory, const struct machine *machine, struct error *error) {
     struct walker *walker = &memory->walker;
@@ -23,13 +35,17 @@ bool walker_new(struct memory *memory, const struct machine *machine, struct err
     if (!machine->walk_level)
         return true;
     walker->reads = machine->walk_level == 2 && machine->l2.present ? &memory->l2 : &memory->l1d;
+    walker->host_tables = machine->host_tables;
     return tlb_new(&walker->directory, &directory, machine->page_size << TABLE_SHIFT,
+                   "page-directory cache", error) &&
+           tlb_new(&walker->host_directory, &directory, 1u << (FRAME_SHIFT + TABLE_SHIFT),
                    "page-directory cache", error);
 }
 
 void walker_free(struct walker *walker) {
     holds_free(&walker->busy);
     tlb_free(&walker->directory);
+    tlb_free(&walker->host_directory);
 }
 
 /* Keeps a translation that was asked for in `cycle`. */
@@ -54,33 +70,46 @@ static uint64_t read_entry(struct memory *memory, uint64_t cycle, uint64_t table
     return answer.ready;
 }
 
-/* The cycle at which the page-directory cache has the directory's entry. */
-static uint64_t find_directory(struct memory *memory, uint64_t cycle, uint64_t address,
-                               uint64_t page, bool functional) {
-    struct tlb *directory = &memory->walker.directory;
-    if (!directory->items)
-        return cycle;
-    const uint32_t entry = tlb_use(directory, address);
-    if (entry != TLB_NONE) {
-        const uint64_t ready = tlb_ready(directory, entry, cycle);
-        return ready > cycle ? ready : cycle;
+/* The cycle at which the last entry for an address is there: `number` of `table`, of which 512 make
+ * a page, whose entry is in the directory above unless its cache has it. */
+static uint64_t read_table(struct memory *memory, struct tlb *directory, uint64_t cycle,
+                           uint64_t address, uint64_t table, uint64_t number, bool functional) {
+    if (directory->items) {
+        const uint32_t entry = tlb_use(directory, address);
+        uint64_t ready;
+        if (entry != TLB_NONE) {
+            ready = tlb_ready(directory, entry, cycle);
+        } else {
+            ready = read_entry(memory, cycle, table + DIRECTORY_OFFSET, number >> TABLE_SHIFT,
+                               functional);
+            keep(directory, address, cycle, ready, functional);
+        }
+        cycle = ready > cycle ? ready : cycle;
     }
-    const uint64_t ready =
-        read_entry(memory, cycle, DIRECTORY_ADDRESS, page >> TABLE_SHIFT, functional);
-    keep(directory, address, cycle, ready, functional);
-    return ready;
+    return read_entry(memory, cycle, table, number, functional);
+}
+
+/* The cycle at which the walk's reads, which begin at `cycle`, have ended. */
+static uint64_t read_tables(struct memory *memory, uint64_t cycle, uint64_t address,
+                            bool functional) {
+    struct walker *walker = &memory->walker;
+    cycle = read_table(memory, &walker->directory, cycle, address, TABLE_ADDRESS,
+                       address / memory->page_size, functional);
+    if (!walker->host_tables)
+        return cycle;
+    const uint64_t page = frame_address(0, address, (uint32_t)__builtin_ctz(memory->page_size));
+    const uint64_t frame = (page >> FRAME_SHIFT) % GUEST_FRAMES;
+    return read_table(memory, &walker->host_directory, cycle, frame << FRAME_SHIFT,
+                      HOST_TABLE_ADDRESS, frame, functional);
 }
 
 /* The cycle at which a walk that is asked for at `cycle` ends. */
 static uint64_t walk(struct memory *memory, uint64_t cycle, uint64_t address, bool functional) {
     struct walker *walker = &memory->walker;
-    const uint64_t page = address / memory->page_size;
     const uint64_t begin = functional ? cycle : holds_first_free(&walker->busy, cycle);
     uint64_t ready = begin + walker->cycles;
-    if (walker->reads) {
-        ready = find_directory(memory, ready, address, page, functional);
-        ready = read_entry(memory, ready, TABLE_ADDRESS, page, functional);
-    }
+    if (walker->reads)
+        ready = read_tables(memory, ready, address, functional);
     if (functional)
         return ready;
     holds_take(&walker->busy, begin, ready, memory->now);
@@ -124,5 +153,15 @@ uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint6
     const uint32_t wait = ready > cycle ? (uint32_t)(ready - cycle) : 0;
     *missed = true;
     tlb->wait_cycles += functional ? 0 : wait;
+    return wait;
+}
+
+uint32_t translate_ahead(struct memory *memory, uint64_t cycle, uint64_t address, bool functional) {
+    struct tlb *tlb = &memory->dtlb;
+    const uint64_t misses = tlb->misses, waits = tlb->wait_cycles;
+    bool missed;
+    const uint32_t wait = translate(memory, tlb, cycle, address, functional, &missed);
+    tlb->misses = misses;
+    tlb->wait_cycles = waits;
     return wait;
 }

@@ -127,7 +127,8 @@ bool predict_config(const struct machine *machine, const struct predict_method *
 
 static bool same_prefetcher(const struct machine_cache *a, const struct machine_cache *b) {
     return a->prefetcher == b->prefetcher && a->prefetch_degree == b->prefetch_degree &&
-           a->second_prefetcher == b->second_prefetcher && a->second_degree == b->second_degree;
+           a->second_prefetcher == b->second_prefetcher && a->second_degree == b->second_degree &&
+           a->third_prefetcher == b->third_prefetcher;
 }
 
 static struct pass *pass_of(struct predict_run *run, const struct machine *machine) {

@@ -119,7 +119,7 @@ static bool set_value(struct machine *machine, enum predict_axis axis, const cha
     if (axis == AXIS_LATENCY)
         machine->dram.banked = false;
     if (axis == AXIS_PREFETCH) {
-        machine->l1d.second_prefetcher = PREFETCH_NONE;
+        machine->l1d.second_prefetcher = machine->l1d.third_prefetcher = PREFETCH_NONE;
         machine_without_prefetchers(&machine->l2);
         machine_without_prefetchers(&machine->llc);
     }

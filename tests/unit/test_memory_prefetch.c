@@ -383,6 +383,92 @@ static void adjacent_completes_a_pair(void **state) {
     memory_free(memory);
 }
 
+/* The tenth line of a sequence asks for three more, each one after it for three beyond those:
+ * behind line 9 come lines 10 to 12, behind line 10 those up to 15. Of lines in every second place
+ * as well: 16 to 21 behind line 18. At most eight are ahead here. */
+static void streamer_runs_farther_ahead(void **state) {
+    (void)state;
+    struct memory *memory = prefetching(PREFETCH_STREAMER, 8);
+    uint64_t cycle = 1000;
+    for (uint64_t line = 0; line < 9; line++)
+        load(memory, cycle += 1000, 0x10000 + line * 64);
+    assert_int_equal(statistics_of(memory).l1d.prefetches, 0);
+    const uint64_t farthest[] = {12, 15, 18, 20, 21};
+    for (uint64_t line = 9; line < 14; line++) {
+        load(memory, cycle += 1000, 0x10000 + line * 64);
+        assert_true(has(memory, 0x10000 + farthest[line - 9] * 64));
+        assert_false(has(memory, 0x10000 + (farthest[line - 9] + 1) * 64));
+    }
+    for (uint64_t line = 0; line < 18; line += 2)
+        load(memory, cycle += 1000, 0x20000 + line * 64);
+    assert_false(has(memory, 0x20000 + 17 * 64));
+    load(memory, cycle += 1000, 0x20000 + 18 * 64);
+    assert_true(has(memory, 0x20000 + 21 * 64));
+    assert_false(has(memory, 0x20000 + 22 * 64));
+    memory_free(memory);
+}
+
+/* Eight lines in a direction, each farther on, of which the last is among the last ten of the page:
+ * then the next page's first line is fetched, once, with its translation. Hits count. */
+static void next_page_at_the_end_of_a_page(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l1d.size = 8192;
+    machine.l1d.third_prefetcher = PREFETCH_NEXT_PAGE;
+    machine.dtlb = (struct machine_tlb){.entries = 64};
+    machine.page_walk = 50;
+    struct memory *memory = new_memory(&machine, 0);
+    uint64_t cycle = 1000;
+    /* Lines 40 to 53 are more than eight, but too far from the end. */
+    for (uint64_t line = 40; line < 54; line++)
+        load(memory, cycle += 1000, 0x10000 + line * 64);
+    assert_false(has(memory, 0x11000));
+    load(memory, cycle += 1000, 0x10000 + 54 * 64);
+    assert_true(has(memory, 0x11000));
+    assert_false(has(memory, 0x11040));
+    load(memory, cycle += 1000, 0x10000 + 55 * 64);
+    assert_int_equal(statistics_of(memory).l1d.prefetches, 1);
+    /* One walk for each page, of which the program has waited for the first; the line is there. */
+    assert_int_equal(statistics_of(memory).page_walks, 2);
+    assert_int_equal(statistics_of(memory).dtlb_misses, 1);
+    const struct memory_result result = load(memory, cycle += 1000, 0x11000);
+    assert_access(result, cycle + 4, LEVEL_L1, MEMORY_PREFETCHED);
+    assert_int_equal(result.tlb_cycles, 0);
+    /* Seven lines are too few; every second line counts as well. */
+    for (uint64_t line = 50; line < 64; line += 2)
+        load(memory, cycle += 1000, 0x20000 + line * 64);
+    assert_false(has(memory, 0x21000));
+    for (uint64_t line = 48; line < 64; line += 2)
+        load(memory, cycle += 1000, 0x30000 + line * 64);
+    assert_true(has(memory, 0x31000));
+    /* Down: line 9 is the first that is near enough to the begin. */
+    for (uint64_t line = 20; line > 9; line--)
+        load(memory, cycle += 1000, 0x50000 + line * 64);
+    assert_false(has(memory, 0x4ffc0));
+    load(memory, cycle + 1000, 0x50000 + 9 * 64);
+    assert_true(has(memory, 0x4ffc0));
+    memory_free(memory);
+}
+
+/* The line is asked for when its page is translated: after a walk of 50 cycles, and comes 140
+ * later.
+ */
+static void next_page_waits_for_its_walk(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l1d.size = 8192;
+    machine.l1d.third_prefetcher = PREFETCH_NEXT_PAGE;
+    machine.dtlb = (struct machine_tlb){.entries = 64};
+    machine.page_walk = 50;
+    struct memory *memory = new_memory(&machine, 0);
+    for (uint64_t line = 54; line < 61; line++)
+        load(memory, line * 1000, 0x10000 + line * 64);
+    load(memory, 61000, 0x10000 + 61 * 64);
+    assert_access(load(memory, 61001, 0x11000), 61000 + 50 + 140, LEVEL_DRAM,
+                  MISSED_ALL | MEMORY_MISSED_TLB | MEMORY_PENDING_HIT | MEMORY_PREFETCHED);
+    memory_free(memory);
+}
+
 /* Two prefetchers of one cache see the same accesses. The third line up is the stream's second step
  * (three lines ahead: 0x100c0 and on), and completes its pair (0x100c0 as well: fetched once). */
 static void two_prefetchers(void **state) {
@@ -420,6 +506,9 @@ int main(void) {
                                        cmocka_unit_test(software_prefetch),
                                        cmocka_unit_test(stream_runs_ahead),
                                        cmocka_unit_test(streams_are_few),
+                                       cmocka_unit_test(streamer_runs_farther_ahead),
+                                       cmocka_unit_test(next_page_at_the_end_of_a_page),
+                                       cmocka_unit_test(next_page_waits_for_its_walk),
                                        cmocka_unit_test(adjacent_completes_a_pair),
                                        cmocka_unit_test(two_prefetchers),
                                        cmocka_unit_test(warming_prefetches),

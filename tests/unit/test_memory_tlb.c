@@ -185,6 +185,43 @@ static void walks_read_tables(void **state) {
     memory_free(memory);
 }
 
+/* A host's tables are read behind the program's own: its directory, then the entry of the frame.
+ * Frames of neighbouring pages are far apart. */
+static void walks_read_tables_of_a_host(void **state) {
+    (void)state;
+    struct machine machine = walking_machine();
+    machine.host_tables = true;
+    struct memory *memory = new_memory(&machine, 0);
+    /* Four reads of DRAM: 17 + 4 x 140. */
+    assert_int_equal(walk_of(memory, 1000, 1), 577);
+    /* The program's directory is known and its table is in the L2, the host's two are not. */
+    assert_int_equal(walk_of(memory, 2000, 2), 17 + 12 + 140 + 140);
+    assert_int_equal(walk_of(memory, 3000, 5), 17 + 12 + 140 + 140);
+    /* Page 5 took the place of page 1 in the TLBs, and page 2 that of its host's directory: both
+     * are read again, from the L2, like the entry of the frame. */
+    assert_int_equal(walk_of(memory, 4000, 1), 17 + 12 + 12 + 12);
+    assert_int_equal(statistics_of(memory).page_walks, 4);
+    assert_true(memory_consistent(memory));
+    memory_free(memory);
+}
+
+/* The frame of a large page is one: the host's entries for its parts are neighbours. */
+static void host_entries_of_a_large_page(void **state) {
+    (void)state;
+    struct machine machine = walking_machine();
+    machine.host_tables = true;
+    const uint64_t page = machine.page_size = 2 << 20;
+    machine.dtlb = (struct machine_tlb){.entries = 1, .ways = 1};
+    machine.l2tlb = (struct machine_tlb){0};
+    struct memory *memory = new_memory(&machine, 0);
+    assert_int_equal(load(memory, 1000, page + PAGE_TABLE_SET).tlb_cycles, 10 + 4 * 140);
+    /* Another page takes the entry of the TLB and of both directory caches. */
+    load(memory, 2000, page * 600 + PAGE_TABLE_SET);
+    /* All of the first page's entries are read from the L2, those of a part of it 4 KiB on too. */
+    assert_int_equal(load(memory, 3000, page + 4096 + PAGE_TABLE_SET).tlb_cycles, 10 + 4 * 12);
+    memory_free(memory);
+}
+
 /* A second walk waits for the first, and reads from there on. */
 static void walks_wait_for_a_walker(void **state) {
     (void)state;
@@ -241,6 +278,8 @@ int main(void) {
                                        cmocka_unit_test(retry_leaves_the_tlb_alone),
                                        cmocka_unit_test(lru_of_many_entries),
                                        cmocka_unit_test(walks_read_tables),
+                                       cmocka_unit_test(walks_read_tables_of_a_host),
+                                       cmocka_unit_test(host_entries_of_a_large_page),
                                        cmocka_unit_test(walks_wait_for_a_walker),
                                        cmocka_unit_test(younger_access_walks_earlier),
                                        cmocka_unit_test(warming_reads_tables)};

@@ -19,7 +19,7 @@
  * whichever is latest. The line of an instruction, where it is another than the one before, is
  * looked up in the cycle f before the thread would be ready; one that the L1I does not hold is
  * there in f + l2.latency, dram.latency later when the L2 does not hold it either. An access that
- * misses its TLB is made once more, when the translation is there: page_walk cycles later; of data,
+ * misses its TLB is made once more, when the translation is there: a page walk later; of data,
  * that takes another turn to issue. penalties.h has these sums.
  *
  * An access at cycle c that misses its L1 asks its bank of the L2 at once (the time to the bank is

@@ -27,7 +27,7 @@ static inline struct chip_penalties chip_penalties(const struct machine *machine
                                    .l2_hit = machine->l2.latency - 1,
                                    .memory = machine->l2.latency + machine->dram.latency - 1,
                                    .fetch = machine->l2.latency - 1,
-                                   .translation = machine->page_walk,
+                                   .translation = machine_walk_cycles(machine),
                                    .mispredict = machine->classes[OP_BRANCH].latency +
                                                  core->redirect + core->frontend_depth - 1,
                                    .late_branch = machine->branch.btb_miss_penalty,

@@ -402,7 +402,7 @@ static void streamer_runs_farther_ahead(void **state) {
     for (uint64_t line = 0; line < 18; line += 2)
         load(memory, cycle += 1000, 0x20000 + line * 64);
     assert_false(has(memory, 0x20000 + 17 * 64));
-    load(memory, cycle += 1000, 0x20000 + 18 * 64);
+    load(memory, cycle + 1000, 0x20000 + 18 * 64);
     assert_true(has(memory, 0x20000 + 21 * 64));
     assert_false(has(memory, 0x20000 + 22 * 64));
     memory_free(memory);

@@ -98,9 +98,8 @@ static bool prepare(void *verb, struct error *error) {
 static bool profile(void *verb, struct error *error) {
     struct job *job = verb;
     struct bbv_profile_result *result = &job->result;
-    struct capture_options capture = input_capture(&job->input);
+    struct capture_options capture = input_capture(&verb_watch, &job->input);
     capture.addresses = false;
-    watch_limit(&verb_watch, &capture, job->input.stop);
     interrupt_await(&job->input);
     const struct bbv_profile_options options = {.capture = job->input.trace ? NULL : &capture,
                                                 .trace = job->input.trace,

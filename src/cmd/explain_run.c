@@ -7,8 +7,7 @@ static bool start(struct explain *explain, struct error *error) {
     struct run *run = &explain->run;
     if (!run_details(run, error))
         return false;
-    struct capture_options capture = input_capture(&run->input);
-    watch_limit(&verb_watch, &capture, run->input.stop);
+    struct capture_options capture = input_capture(&verb_watch, &run->input);
     const struct explanation_request request = {
         .watch = &verb_watch,
         .capture = &capture,

@@ -66,7 +66,6 @@ static void begin_input(void *request) {
     struct input_options *input = request;
     input->thread = -1;
     input->seed = 1;
-    input->kept = &verb_watch.kept;
 }
 
 static void check_input(struct argp_state *state, void *request) {

@@ -96,11 +96,10 @@ static bool capture(struct trace_job *job, struct error *error) {
     const struct watcher watcher = watcher_of(&verb_watch);
     struct capture_options options = {0};
     if (!job->import) {
-        options = input_capture(&job->input);
+        options = input_capture(&verb_watch, &job->input);
         options.addresses = !job->no_addresses;
         options.begin = interrupt_await(&job->input);
         options.stop = &verb_watch.signal;
-        watch_limit(&verb_watch, &options, job->input.stop);
     }
     if (job->champsim)
         return write_champsim(job, &options, error);

@@ -63,8 +63,7 @@ static bool choose(struct fdo_run *run, struct error *error) {
 
 bool fdo_run_count(struct fdo_run *run, struct error *error) {
     const struct input_options *input = run->input;
-    struct capture_options capture = input_capture(input);
-    watch_limit(run->watch, &capture, input->stop);
+    struct capture_options capture = input_capture(run->watch, input);
     const struct executions_options options = {.capture = input->trace ? NULL : &capture,
                                                .trace = input->trace,
                                                .watcher = watcher_of(run->watch)};

@@ -5,8 +5,8 @@
 
 #include "util/file_name.h"
 
-struct capture_options input_capture(const struct input_options *input) {
-    return (struct capture_options){
+struct capture_options input_capture(struct watch *watch, const struct input_options *input) {
+    struct capture_options capture = {
         .command = input->command,
         .addresses = true,
         .skip = input->skip,
@@ -22,8 +22,10 @@ struct capture_options input_capture(const struct input_options *input) {
         .layout = input->layout,
         .variables = input->variables,
         .variable_count = input->variable_count,
-        .kept = input->kept,
+        .kept = &watch->kept,
         .descriptors = {input->descriptors[0], input->descriptors[1], input->descriptors[2]}};
+    watch_limit(watch, &capture, input->stop);
+    return capture;
 }
 
 bool input_choose_machine(const struct input_options *input, const struct machine_options *options,

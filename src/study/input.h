@@ -33,16 +33,16 @@ struct input_options {
     uint32_t layout; /* of its memory then (trace/memory_layout.h) */
     const char *variables[INPUT_MOST_VARIABLES]; /* of its environment then, too */
     uint32_t variable_count;
-    int descriptors[3];      /* of the command, as of capture_options */
-    struct kept_files *kept; /* likewise */
+    int descriptors[3]; /* of the command, as of capture_options */
 };
 
 /* Whether it is a part of a run, of which no regions are chosen. */
 static inline bool input_is_part(const struct input_options *input) {
     return input->skip || input->from || input->thread >= 0;
 }
-/* How its command is captured, with addresses; and what of its trace file is meant. */
-struct capture_options input_capture(const struct input_options *input);
+/* How its command is captured, with addresses, under the watch, which keeps open the files that it
+ * maps; and what of its trace file is meant. */
+struct capture_options input_capture(struct watch *watch, const struct input_options *input);
 struct selection input_selection(const struct input_options *input);
 
 /* As machine_choice_load(). False also when the machine for the program of the command cannot be

@@ -41,9 +41,8 @@ static bool explain(struct layouts *layouts, unsigned number, enum explanation_k
         lseek(STDIN_FILENO, layouts->kept.offset, SEEK_SET);
     if (!muted_output_open(&road->muted, error))
         return false;
-    road->capture = input_capture(&run->inputs[number]);
+    road->capture = input_capture(run->watch, &run->inputs[number]);
     road->capture.descriptors[1] = road->muted.files[0];
-    watch_limit(run->watch, &road->capture, run->inputs[number].stop);
     const struct explanation_request request = {.watch = run->watch,
                                                 .capture = &road->capture,
                                                 .machines = run->machines,

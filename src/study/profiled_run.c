@@ -11,9 +11,8 @@ static bool start(struct profiled_run *run, int *exec_status, struct error *erro
         run->path = run->input->trace;
         return (run->trace = opened_trace(run->path, error)) != NULL;
     }
-    struct capture_options capture = input_capture(run->input);
+    struct capture_options capture = input_capture(run->watch, run->input);
     capture.watch_effects = true;
-    watch_limit(run->watch, &capture, run->input->stop);
     run->kept =
         run->file ? strdup(run->file) : temporary_trace(&run->watch->temporaries, "compare", error);
     if (run->file && !run->kept)

@@ -10,8 +10,7 @@
 /* ---- what is simulated ---- */
 
 static bool capture_command(struct sharing_run *run, int *exec_status, struct error *error) {
-    struct capture_options capture = input_capture(run->input);
-    watch_limit(run->watch, &capture, run->input->stop);
+    struct capture_options capture = input_capture(run->watch, run->input);
     capture.begin = run->begin;
     const bool good = timed_capture(run->watch, &capture, &run->timed, exec_status, error);
     run->file = run->timed.path;

@@ -23,9 +23,8 @@ static void take_signal(struct simulated_run *run, uint64_t instructions) {
  * not wait for the simulation. */
 static struct trace *start_command(struct simulated_run *run, int *exec_status,
                                    struct error *error) {
-    struct capture_options capture = input_capture(run->input);
+    struct capture_options capture = input_capture(run->watch, run->input);
     uint64_t captured;
-    watch_limit(run->watch, &capture, run->input->stop);
     if (run->captured)
         return trace_open(run->captured, error);
     capture.begin = run->begin;

@@ -18,8 +18,7 @@ static const char *trace_of(const struct input_options *options, uint32_t number
 
 static bool open_live(struct trace_input *input, const struct input_options *options,
                       int *exec_status, struct error *error) {
-    struct capture_options capture = input_capture(options);
-    watch_limit(input->watch, &capture, options->stop);
+    struct capture_options capture = input_capture(input->watch, options);
     int status = 0;
     input->trace = trace_capture(&capture, &status, error);
     if (status)

@@ -9,6 +9,7 @@
 #include "cmd/topics.h"
 #include "cmd/verb.h"
 #include "cmd/verbs.h"
+#include "options/exit_status.h"
 #include "util/array.h"
 #include "util/heap.h"
 #include "util/nearest.h"

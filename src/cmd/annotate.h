@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "cmd/explain.h"
-#include "cmd/profile_options.h"
+#include "cmd/profile_run.h"
 #include "report/annotated.h"
 
 struct annotate_job {

@@ -10,12 +10,3 @@ extern const struct verb verb_annotate, verb_bbv, verb_compare, verb_contend, ve
     verb_machines, verb_pipeline, verb_predict, verb_profilers, verb_record, verb_regions,
     verb_samples, verb_sharing, verb_sim, verb_stat, verb_sweep, verb_throughput, verb_top,
     verb_trace, verb_validate, verb_variance, verb_completion, verb_doctor, verb_work;
-
-/* Exit statuses. Of a verb that runs a command it is the command's own, or STATUS_BROKEN. */
-enum {
-    STATUS_FAILED = 1,
-    STATUS_USAGE = 2,
-    STATUS_BROKEN = 125, /* culprit failed, not the command */
-    STATUS_CANNOT_RUN = 126,
-    STATUS_NOT_FOUND = 127
-};

@@ -7,7 +7,7 @@
 #include "cmd/compare.h"
 #include "cmd/explain.h"
 #include "cmd/interrupt.h"
-#include "cmd/path_options.h"
+#include "options/exit_status.h"
 #include "query/path_profile.h"
 #include "report/html_calls.h"
 #include "trace/trace_name.h"

@@ -4,6 +4,7 @@
 
 #include "cmd/compare.h"
 #include "cmd/interrupt.h"
+#include "options/exit_status.h"
 #include "report/suite_report.h"
 #include "study/suite_file.h"
 

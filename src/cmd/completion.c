@@ -1,9 +1,11 @@
-/* culprit completion: scripts by which shells complete verbs, options and their values, made from
- * the tables of options. */
+/* culprit completion: the script of a shell, from the tables of verbs and topics. */
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/completion.h"
+#include "cmd/topics.h"
+#include "cmd/verb.h"
+#include "cmd/verbs.h"
+#include "options/completion.h"
 
 enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELLS };
 static const char *const SHELL_NAMES[SHELLS] = {"bash", "zsh", "fish"};
@@ -40,8 +42,21 @@ static const struct command_line LINE = {
             "'make install' puts the scripts where shells look for them."};
 
 static bool report(void *verb, struct error *error) {
-    static void (*const PUT[SHELLS])(void) = {completion_bash, completion_zsh, completion_fish};
-    PUT[((struct job *)verb)->shell]();
+    static void (*const WRITE[SHELLS])(const struct completed *,
+                                       FILE *) = {completion_bash, completion_zsh, completion_fish};
+    struct completed_verb verbs[verb_count];
+    const char *words[topic_count];
+    for (size_t i = 0; i < verb_count; i++)
+        verbs[i] = (struct completed_verb){.name = verb_entries[i].name,
+                                           .summary = verb_entries[i].summary,
+                                           .line = verb_entries[i].verb->line};
+    for (size_t i = 0; i < topic_count; i++)
+        words[i] = topics[i].name;
+    const struct completed completed = {.verbs = verbs,
+                                        .verb_count = verb_count,
+                                        .help_words = words,
+                                        .help_word_count = topic_count};
+    WRITE[((struct job *)verb)->shell](&completed, stdout);
     return verb_flush("the script", error);
 }
 

@@ -7,6 +7,7 @@
 #include "cmd/contend.h"
 #include "cmd/interrupt.h"
 #include "report/next.h"
+#include "report/trace_notes.h"
 #include "trace/trace_name.h"
 #include "util/text.h"
 
@@ -194,7 +195,7 @@ static bool write_report(void *verb, struct error *error) {
                                       .check = checked->programs && !checked->interrupted ? checked
                                                                                           : NULL,
                                       .options = &run->options};
-    sharing_note_cut(&report->report, &run->inputs);
+    note_cut_programs(&report->report, &run->inputs);
     contend_note(report, run->check ? checked : NULL, run->inputs.instructions,
                  run->inputs.seconds);
     if (!run->check && job->frames && machine_is_chip(run->options.machine) &&

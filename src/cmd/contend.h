@@ -1,8 +1,8 @@
 /* `culprit contend`: what its two lives share, the report and --profile. */
 #pragma once
 
-#include "cmd/sharing_options.h"
 #include "cmd/verb.h"
+#include "options/sharing_options.h"
 #include "report/contend_report.h"
 #include "study/contend_run.h"
 

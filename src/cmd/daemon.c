@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
-#include "cmd/live_options.h"
 #include "cmd/verb.h"
 #include "live/daemon.h"
 #include "live/daemon_lock.h"
 #include "live/daemon_request.h"
+#include "options/live_options.h"
 #include "report/daemon_status.h"
 #include "store/address.h"
 #include "store/store.h"

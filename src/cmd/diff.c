@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/profile_options.h"
+#include "cmd/profile_run.h"
 #include "report/diff_report.h"
 #include "report/html_calls.h"
 #include "report/profile_report.h"

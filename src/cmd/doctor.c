@@ -2,6 +2,7 @@
 #include "study/doctor.h"
 #include "cmd/cmd.h"
 #include "cmd/verb.h"
+#include "options/exit_status.h"
 #include "report/json_values.h"
 
 struct job {

@@ -1,8 +1,8 @@
 /* What the files of culprit epochs share. */
 #pragma once
 
-#include "cmd/store_options.h"
 #include "cmd/verb.h"
+#include "options/store_options.h"
 
 enum epochs_action {
     EPOCHS_LIST,

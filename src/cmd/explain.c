@@ -4,7 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/explain.h"
 #include "cmd/legend.h"
-#include "cmd/together_options.h"
+#include "options/together_options.h"
 
 void explain_begin(void *verb) {
     struct explain *explain = verb;

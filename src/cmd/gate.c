@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "options/exit_status.h"
 #include "report/next.h"
 #include "util/array.h"
 

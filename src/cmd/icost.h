@@ -1,7 +1,7 @@
 /* `culprit icost`: what its two lives share, the breakdown and --sensitivity. */
 #pragma once
 
-#include "cmd/path_options.h"
+#include "cmd/paths.h"
 #include "cmd/verb.h"
 #include "report/breakdown_report.h"
 #include "report/sensitivity_report.h"

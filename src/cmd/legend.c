@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "options/exit_status.h"
 #include "report/report.h"
 
 /* False: there is no home to keep it in. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/legend.h"
-#include "cmd/options.h"
+#include "options/options.h"
 #include "report/report.h"
 
 static bool open_report(struct output *output, const struct output_options *options, bool command,

@@ -5,6 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/profilers.h"
+#include "options/exit_status.h"
 
 /* "period=1000", "random" ...; false: not a setting. */
 static bool take_setting(const struct argp_state *state, const char *text,

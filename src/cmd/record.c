@@ -2,8 +2,8 @@
 #include "study/record.h"
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/live_options.h"
 #include "cmd/verb.h"
+#include "options/live_options.h"
 #include "report/recording.h"
 
 struct job {

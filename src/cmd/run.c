@@ -55,7 +55,7 @@ bool run_open(struct run *run, struct error *error) {
     run->study.interrupted = interrupt_tell;
     run->study.threads.tell_spans =
         run->save_options.run_format && run->save_options.run_format->spans;
-    structs_prepare(&run->struct_options, &run->study);
+    struct_advice_prepare(&run->struct_options, &run->study);
     return run_details(run, error) && simulated_run_open(&run->study, &run->verb.failed, error) &&
            run_may_have_levels(run, run->study.options.machine, error);
 }
@@ -78,8 +78,8 @@ bool run_result(struct run *run, bool good, struct error *error) {
     if (run->verb.command)
         run->verb.exit = simulated_run_exit(&run->study);
     if (good && run->verb.measured)
-        good = run_make_program(run, error) &&
-               structs_run(&run->struct_options, &run->study, run->program, &run->structs, error);
+        good = run_make_program(run, error) && struct_advice_go(&run->struct_options, &run->study,
+                                                                run->program, &run->structs, error);
     return good || verb_report_late(&run->verb, error);
 }
 

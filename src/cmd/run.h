@@ -2,10 +2,10 @@
  * reported. */
 #pragma once
 
-#include "cmd/path_options.h"
+#include "cmd/paths.h"
 #include "cmd/save.h"
-#include "cmd/struct_options.h"
 #include "cmd/verb.h"
+#include "options/struct_options.h"
 #include "report/levels.h"
 #include "report/report.h"
 #include "report/roofline.h"
@@ -22,7 +22,7 @@ struct run {
     struct save save;
     struct path_options path_options;
     struct paths paths;
-    struct struct_options struct_options;
+    struct struct_wish struct_options;
     struct struct_run structs;
     struct program *program;
     struct report report;

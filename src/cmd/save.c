@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "cmd/interrupt.h"
-#include "cmd/options.h"
-#include "cmd/store_options.h"
 #include "core/core.h"
+#include "options/options.h"
+#include "options/store_options.h"
 #include "study/temporary.h"
 
 static void take_format(struct argp_state *state, void *request, char *value) {

@@ -1,9 +1,9 @@
 /* --save: the simulated profile goes to the store as well, where top, diff and others read it. */
 #pragma once
 
-#include "cmd/option.h"
 #include "exchange/exchange.h"
 #include "exchange/push.h"
+#include "options/option.h"
 #include "report/report.h"
 #include "report/run_format.h"
 #include "simulate/saving.h"

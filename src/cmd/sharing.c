@@ -2,8 +2,8 @@
  * touches which bytes of them, and what padding or private copies would save. */
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/together_options.h"
 #include "cmd/verb.h"
+#include "options/together_options.h"
 #include "report/next.h"
 #include "report/sharing_report.h"
 #include "report/trace_notes.h"

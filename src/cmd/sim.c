@@ -5,7 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/legend.h"
-#include "cmd/together_options.h"
+#include "options/together_options.h"
 #include "study/tracers.h"
 
 static void begin(void *verb) {

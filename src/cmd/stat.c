@@ -4,8 +4,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/live_options.h"
 #include "cmd/stat.h"
+#include "options/live_options.h"
 #include "report/usage_report.h"
 #include "util/text.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "options/exit_status.h"
 #include "trace/trace_name.h"
 #include "util/text.h"
 

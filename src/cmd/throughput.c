@@ -2,10 +2,11 @@
  * of the programs alone, for one chip or many, without simulating them. */
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/sharing_options.h"
 #include "cmd/verb.h"
+#include "options/sharing_options.h"
 #include "report/next.h"
 #include "report/throughput_report.h"
+#include "report/trace_notes.h"
 #include "study/throughput_run.h"
 
 enum { MAX_ROUNDS = 1000 };
@@ -131,7 +132,7 @@ static bool write_report(void *verb, struct error *error) {
         .profile_seconds = run->inputs.seconds,
         .model_seconds = run->model_seconds,
         .simulation_seconds = run->simulation_seconds};
-    sharing_note_cut(&report->report, &run->inputs);
+    note_cut_programs(&report->report, &run->inputs);
     throughput_note(report, run->interrupted, simulated->by_thread, run->inputs.instructions);
     if (!run->check && locality_inputs_simulable(&run->inputs, &none))
         report->report.next = next_with_option("--check", job->verb.argc, job->verb.words);

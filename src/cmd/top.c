@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "cmd/cmd.h"
-#include "cmd/profile_options.h"
+#include "cmd/profile_run.h"
 #include "cmd/top_calls.h"
 #include "report/fleet_report.h"
 #include "report/over_time.h"

@@ -1,7 +1,7 @@
 /* culprit top --tree, --callers: what of them is not of top's table. */
 #pragma once
 
-#include "cmd/profile_options.h"
+#include "cmd/profile_run.h"
 
 struct call_options {
     bool tree, callers;

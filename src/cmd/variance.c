@@ -1,6 +1,6 @@
 /* culprit variance: how much procedures differ between runs (DCPI's dcpistats). */
 #include "cmd/cmd.h"
-#include "cmd/profile_options.h"
+#include "cmd/profile_run.h"
 #include "report/fleet_report.h"
 #include "report/profile_report.h"
 #include "report/variance_report.h"

@@ -6,7 +6,14 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "options/exit_status.h"
 #include "program/debug_server.h"
+
+void print_error(const struct error *error) {
+    struct error told = *error;
+    temporary_unname(&verb_watch.temporaries, &told);
+    fprintf(stderr, "culprit: %s\n", told.message);
+}
 
 bool verb_open_report(struct verb_run *run, struct error *error) {
     return report_files_open(&run->files, &run->output, run->command, error);

@@ -13,8 +13,8 @@
  * anything was measured. */
 #pragma once
 
-#include "cmd/options.h"
 #include "cmd/output.h"
+#include "options/options.h"
 #include "program/program.h"
 
 /* The first member of a verb's struct; behind it are its options and what its steps work with. */
@@ -50,6 +50,8 @@ struct verb {
 /* argv[0] is "culprit VERB". Returns the exit status. */
 int verb_main(const struct verb *verb, int argc, char **argv);
 
+/* Prints "culprit: ..." */
+void print_error(const struct error *error);
 /* Where a report reads names, also those of what the command ran and removed; NULL: out of memory.
  */
 struct program *verb_program(void);

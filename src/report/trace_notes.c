@@ -165,3 +165,11 @@ void note_cut(struct report *report, const char *path, bool saved) {
     report_note(report, "%.200s %s: its program is taken to end there", path,
                 saved ? "is of a run that breaks off" : "breaks off");
 }
+
+void note_cut_programs(struct report *report, const struct locality_inputs *inputs) {
+    for (uint32_t i = 0; i < inputs->program_count; i++)
+        if (inputs->programs[i].locality.partial) {
+            note_cut(report, inputs->programs[i].path, inputs->programs[i].saved);
+            report->partial = true;
+        }
+}

@@ -3,6 +3,7 @@
 
 #include "region/captured.h"
 #include "report/report.h"
+#include "study/localities.h"
 
 /* What the capture warned of, and which processes are in it. True when there were processes that
  * are not included. */
@@ -18,3 +19,5 @@ void note_lost_regions(struct report *report, const char *list, const struct reg
 
 /* That a program's trace breaks off, or broke off when its profile was `saved`. */
 void note_cut(struct report *report, const char *path, bool saved);
+/* Of the programs whose traces break off, which makes the report partial. */
+void note_cut_programs(struct report *report, const struct locality_inputs *inputs);

@@ -60,3 +60,7 @@ bool input_nothing(const struct watch *watch, const struct input_options *input,
  * `what`: "the vectors". */
 bool input_default_path(const struct input_options *input, const char *ending, const char *what,
                         char path[NAME_MAX + 1], struct error *error);
+
+/* Whether the program of a command, or of a trace in a regular file, found as a shell would, is one
+ * of Python, or a script whose interpreter is. */
+bool input_runs_python(const struct input_options *input);

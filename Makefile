@@ -130,13 +130,13 @@ $(PAGE)_head.html $(PAGE)_tail.html &: $(HTML)/make-page $(HTML)/style.css $(sor
 $(B)/src/report/html/html.o: $(PAGE)_head.html $(PAGE)_tail.html
 $(B)/src/report/html/html.o: ALL_CFLAGS += -Wa,-I$(B)
 # The texts of `culprit help TOPIC`: sections of the documents.
-TOPICS := $(B)/generated/cmd/topics.inc
-TOPIC_SOURCES := src/cmd/topics.list $(sort $(shell sed -n 's/^[^\#|]*|\([^|]*\)|.*/\1/p' src/cmd/topics.list))
+TOPICS := $(B)/generated/options/topics.inc
+TOPIC_SOURCES := src/options/topics.list $(sort $(shell sed -n 's/^[^\#|]*|\([^|]*\)|.*/\1/p' src/options/topics.list))
 $(TOPICS): scripts/make-topics $(TOPIC_SOURCES)
 	@mkdir -p $(@D)
 	$(call say,MAKE)
-	$(Q)awk -f $< src/cmd/topics.list > $@.new && mv $@.new $@
-$(B)/src/cmd/topics.o: $(TOPICS)
+	$(Q)awk -f $< src/options/topics.list > $@.new && mv $@.new $@
+$(B)/src/options/topics.o: $(TOPICS)
 GENERATED := $(TOPICS) $(PROTOCOLS:%=%.h) $(LAYOUT) $(MODEL)
 $(SOURCES:%.c=$(B)/%.o): | $(GENERATED)
 

@@ -6,10 +6,10 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/topics.h"
 #include "cmd/verb.h"
 #include "cmd/verbs.h"
 #include "options/exit_status.h"
+#include "options/topics.h"
 #include "util/array.h"
 #include "util/heap.h"
 #include "util/nearest.h"

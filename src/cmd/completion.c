@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/topics.h"
 #include "cmd/verb.h"
 #include "cmd/verbs.h"
 #include "options/completion.h"
+#include "options/topics.h"
 
 enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELLS };
 static const char *const SHELL_NAMES[SHELLS] = {"bash", "zsh", "fish"};

@@ -9,12 +9,11 @@
 #include "cmd/cmd.h"
 #include "exchange/exchange.h"
 #include "exchange/push.h"
+#include "options/sample_options.h"
 #include "report/epoch_list.h"
 #include "report/run_format.h"
 #include "store/address.h"
 #include "store/session_choice.h"
-#include "util/clock.h"
-#include "util/when.h"
 
 bool epochs_are_chosen(const struct epochs_request *request) {
     const struct epoch_choice *choice = &request->choice;
@@ -95,20 +94,12 @@ static void take_url(struct argp_state *state, void *request, char *value) {
     ((struct epochs_request *)request)->push = value;
 }
 
-static int64_t when_of(struct argp_state *state, const char *name, const char *value) {
-    int64_t moment;
-    if (!when_read(value, clock_since_1970(), &moment))
-        options_fail(state, "--%s %s: a moment such as 14:05, '2026-11-26 14:05', '10min ago'",
-                     name, value);
-    return moment;
-}
-
 static void take_since(struct argp_state *state, void *request, char *value) {
-    ((struct epochs_request *)request)->choice.since = when_of(state, "since", value);
+    ((struct epochs_request *)request)->choice.since = options_moment(state, "--since", value);
 }
 
 static void take_until(struct argp_state *state, void *request, char *value) {
-    ((struct epochs_request *)request)->choice.until = when_of(state, "until", value);
+    ((struct epochs_request *)request)->choice.until = options_moment(state, "--until", value);
 }
 
 #define REQUEST struct epochs_request

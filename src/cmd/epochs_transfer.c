@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "cmd/epochs.h"
-#include "cmd/output.h"
 #include "cmd/save.h"
 #include "exchange/exchange.h"
 #include "store/address.h"

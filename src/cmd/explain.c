@@ -3,7 +3,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/explain.h"
-#include "cmd/legend.h"
 #include "options/together_options.h"
 
 void explain_begin(void *verb) {
@@ -73,7 +72,7 @@ static void check(struct argp_state *state, void *request) {
     struct explain *explain = request;
     struct input_options *input = &explain->run.input;
     if (explain->run.verb.output.legend && !input->command && !input->trace)
-        legend_alone();
+        options_explain_words();
     if (!input->command && !input->trace)
         options_fail(state, "what to explain? (culprit explain [OPTION...] -- COMMAND..., or "
                             "culprit explain FILE.ctrace)");

@@ -5,8 +5,10 @@
 
 #include "cmd/cmd.h"
 #include "cmd/profilers.h"
+#include "options/exit_status.h"
 #include "report/missing_names.h"
 #include "report/next.h"
+#include "report/profiler_list.h"
 #include "report/trace_notes.h"
 
 enum { DEFAULT_SAMPLES = 200000, MAX_THREADS = 64 };
@@ -33,7 +35,8 @@ static void take_list_of(struct argp_state *state, void *request, char *list) {
 
 static void take_show(struct argp_state *state, void *request, char *value) {
     (void)state, (void)request, (void)value;
-    profilers_list();
+    profiler_list_text(stdout);
+    exit(fflush(stdout) == 0 ? 0 : STATUS_FAILED);
 }
 
 #define REQUEST struct profilers

@@ -26,5 +26,3 @@ struct profilers {
 
 /* Once options are known: the configurations of the lists, or all profilers. */
 void profilers_choose(const struct argp_state *state, struct profilers *job);
-/* --list: prints them, and exits. */
-void profilers_list(void) __attribute__((noreturn));

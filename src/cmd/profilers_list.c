@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
 #include "cmd/profilers.h"
-#include "options/exit_status.h"
 
 /* "period=1000", "random" ...; false: not a setting. */
 static bool take_setting(const struct argp_state *state, const char *text,
@@ -98,18 +96,4 @@ void profilers_choose(const struct argp_state *state, struct profilers *job) {
             job->profiles[(*count)++] = (struct profile_options){
                 .profiler = job->profiles[i].profiler, .sampling = {.period = 1}};
     }
-}
-
-void profilers_list(void) {
-    for (const struct profiler *const *row = profilers; *row; row++) {
-        const struct profiler *profiler = *row;
-        printf("%-9s %s\n%-9s %s", profiler->name, profiler->description, "", profiler->section);
-        if (profiler->events)
-            printf("; tells of");
-        for (unsigned event = 0; event < PSV_BITS; event++)
-            if (profiler->events & 1u << event)
-                printf(" %s", psv_name(event));
-        putchar('\n');
-    }
-    exit(fflush(stdout) == 0 ? 0 : STATUS_FAILED);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/legend.h"
 #include "options/together_options.h"
 #include "study/tracers.h"
 
@@ -148,7 +147,7 @@ static void check(struct argp_state *state, void *given) {
     path_options_check(state, &sim->run.path_options, sim->run.verb.output.by);
     structs_check(state, &sim->run.struct_options, &sim->run.input);
     if (sim->run.verb.output.legend && !any)
-        legend_alone();
+        options_explain_words();
     if (!any)
         options_fail(state, "what to simulate? (culprit sim [OPTION...] -- COMMAND..., "
                             "culprit sim FILE.ctrace, or culprit sim --regions LIST)");

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "cmd/run.h"
-#include "cmd/slices.h"
 #include "report/kanata.h"
 #include "study/listed_regions.h"
+#include "study/slice_files.h"
 #include "tap/tracers/tracer.h"
 
 struct sim {

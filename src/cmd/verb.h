@@ -13,8 +13,7 @@
  * anything was measured. */
 #pragma once
 
-#include "cmd/output.h"
-#include "options/options.h"
+#include "options/report_files.h"
 #include "program/program.h"
 
 /* The first member of a verb's struct; behind it are its options and what its steps work with. */

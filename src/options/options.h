@@ -39,6 +39,9 @@ extern const struct option_group grain_group;  /* --by; its struct is an enum re
  * groups above, and of verbs whose own table has these rows. */
 void options_check_output(struct argp_state *state, void *request);
 
+/* --legend without anything to explain: prints all words, and exits. */
+void options_explain_words(void) __attribute__((noreturn));
+
 /* ---- rows ---- */
 
 #define OUTPUT_ROWS(group_, output_)                                                               \

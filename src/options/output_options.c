@@ -1,7 +1,10 @@
 /* Options of what is printed: forms, tables, words, by what. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "options/exit_status.h"
 #include "options/options.h"
 
 /* A device takes both the report and the picture. */
@@ -55,6 +58,12 @@ static void check_brief(struct argp_state *state, void *request) {
     const struct output_options *output = request;
     if (output->brief && output->json)
         options_fail(state, "--brief and --json: one or the other");
+}
+
+void options_explain_words(void) {
+    const struct page page = page_of(stdout, false);
+    report_text_words(&page);
+    exit(fflush(stdout) == 0 ? 0 : STATUS_FAILED);
 }
 
 const struct option_group legend_group = {.options = LEGEND_OPTIONS, .end = check_brief};

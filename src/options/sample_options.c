@@ -9,20 +9,20 @@
 #include "util/text.h"
 #include "util/when.h"
 
-static int64_t when_of(struct argp_state *state, const char *name, const char *value) {
+int64_t options_moment(const struct argp_state *state, const char *option, const char *value) {
     int64_t moment;
     if (!when_read(value, clock_since_1970(), &moment))
-        options_fail(state, "--%s %s: a moment such as 14:05, '2026-11-26 14:05', '10min ago'",
-                     name, value);
+        options_fail(state, "%s %s: a moment such as 14:05, '2026-11-26 14:05', '10min ago'",
+                     option, value);
     return moment;
 }
 
 static void take_since(struct argp_state *state, void *request, char *value) {
-    ((struct sample_options *)request)->choice.since = when_of(state, "since", value);
+    ((struct sample_options *)request)->choice.since = options_moment(state, "--since", value);
 }
 
 static void take_until(struct argp_state *state, void *request, char *value) {
-    ((struct sample_options *)request)->choice.until = when_of(state, "until", value);
+    ((struct sample_options *)request)->choice.until = options_moment(state, "--until", value);
 }
 
 static void take_cpu(struct argp_state *state, void *request, char *value) {

@@ -19,5 +19,8 @@ extern const struct option_group sample_group; /* --process, --pid, --thread, --
 /* For verbs that take one build: exits when there are more. */
 void sample_options_one_build(struct argp_state *state, const struct sample_options *options);
 
+/* The value of an option as a moment, ns since 1970: "14:05", "10min ago". Exits on a mistake. */
+int64_t options_moment(const struct argp_state *state, const char *option, const char *value);
+
 /* " --pid 42", for the next useful command. */
 void sample_options_put(const struct sample_options *options, FILE *file);

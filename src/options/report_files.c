@@ -1,10 +1,9 @@
-#include "cmd/output.h"
+#include "options/report_files.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "cmd/legend.h"
-#include "options/options.h"
+#include "report/legend.h"
 #include "report/report.h"
 
 static bool open_report(struct output *output, const struct output_options *options, bool command,

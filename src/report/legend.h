@@ -12,5 +12,3 @@ bool legend_is_new(FILE *file);
 /* Makes that file, when `file` is a terminal; where it cannot be made the next report has the
  * legend again. */
 void legend_was_shown(FILE *file);
-/* --legend without anything to explain: prints all words, and exits. */
-void legend_alone(void) __attribute__((noreturn));

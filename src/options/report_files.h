@@ -1,14 +1,13 @@
 /* Where the report and the picture of a verb go. */
 #pragma once
 
+#include "options/options.h"
 #include "report/html.h"
 #include "report/page.h"
 #include "util/output.h"
 
 /* Writes the report of `sim` and `explain`, as text or as JSON; with a legend when the options ask
  * for it, or on a terminal the first time (legend.h). */
-struct report;
-struct output_options;
 bool output_report(struct output *output, struct report *report,
                    const struct output_options *options, struct error *error);
 /* The page that the file is. */

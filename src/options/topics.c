@@ -1,6 +1,6 @@
 /* Markdown as far as the documents use it: paragraphs and items wrap, a row of a table becomes an
  * item, what is between fences stays as it is. */
-#include "cmd/topics.h"
+#include "options/topics.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "util/array.h"
 
 const struct topic topics[] = {
-#include "cmd/topics.inc"
+#include "options/topics.inc"
 };
 const size_t topic_count = sizeof topics / sizeof *topics;
 

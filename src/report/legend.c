@@ -1,4 +1,4 @@
-#include "cmd/legend.h"
+#include "report/legend.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -6,10 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "cmd/cmd.h"
-#include "options/exit_status.h"
-#include "report/report.h"
 
 /* False: there is no home to keep it in. */
 static bool mark_path(char path[PATH_MAX]) {
@@ -39,10 +35,4 @@ void legend_was_shown(FILE *file) {
     int mark = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (mark >= 0)
         close(mark);
-}
-
-void legend_alone(void) {
-    const struct page page = page_of(stdout, false);
-    report_text_words(&page);
-    exit(fflush(stdout) == 0 ? 0 : STATUS_FAILED);
 }

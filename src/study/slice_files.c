@@ -1,4 +1,4 @@
-#include "cmd/slices.h"
+#include "study/slice_files.h"
 
 #include <stdlib.h>
 

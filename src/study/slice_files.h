@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/output.h"
 #include "simulate/slicing.h"
 #include "util/error.h"
+#include "util/output.h"
 
 enum { SLICES_DEFAULT_SIZE = 10000000 };
 

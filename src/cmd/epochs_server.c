@@ -44,44 +44,17 @@ bool epochs_init(struct epochs_request *request, struct error *error) {
 
 /* ---- sending ---- */
 
-struct sent {
-    size_t sent, present;
-};
-
-static bool send_each(struct push *push, const int64_t *epochs, size_t count, struct sent *sent,
-                      struct error *error) {
-    for (size_t i = 0; i < count; i++) {
-        bool present;
-        if (!push_session(push, epochs[i], &present, error))
-            return error_prefix(error, "epoch %" PRId64, epochs[i]);
-        sent->present += present;
-        sent->sent += !present;
-    }
-    return true;
-}
-
-/* Those that wait, as the daemon would send them. */
-static bool send_waiting(struct push *push, const char *host, struct sent *sent,
-                         struct error *error) {
-    struct push_queue queue = {0};
-    bool good = push_queue_read(push->file, host, &queue, error);
-    for (size_t i = 0; good && i < queue.count; i++)
-        good = send_each(push, &queue.epochs[i].session, 1, sent, error);
-    push_queue_free(&queue);
-    return good;
-}
-
 ORDER(by_number, int64_t, ascending(*a, *b))
 
 /* In the order in which they were begun, whatever the clock said. */
-static bool send_chosen(struct epochs_request *request, struct push *push, struct sent *sent,
+static bool send_chosen(struct epochs_request *request, struct push *push, struct pushed *sent,
                         struct error *error) {
     int64_t *epochs = NULL;
     size_t count;
     bool good = epochs_choose(push->file, request, &epochs, &count, error);
     if (good) {
         qsort(epochs, count, sizeof *epochs, by_number);
-        good = send_each(push, epochs, count, sent, error);
+        good = push_sessions(push, epochs, count, sent, error);
     }
     free(epochs);
     return good;
@@ -92,11 +65,11 @@ bool epochs_push(struct epochs_request *request, struct error *error) {
     struct store *server = file ? store_open(request->push, STORE_WRITE, error) : NULL;
     struct live_host host;
     struct push push = {0};
-    struct sent sent = {0};
+    struct pushed sent = {0};
     live_host_read(&host);
     const bool good = server && push_begin(&push, file, server, error) &&
                       (epochs_are_chosen(request) ? send_chosen(request, &push, &sent, error)
-                                                  : send_waiting(&push, host.name, &sent, error));
+                                                  : push_waiting(&push, host.name, &sent, error));
     if (server && (good || sent.sent + sent.present)) {
         printf("sent %zu epoch%s to %s", sent.sent, text_plural(sent.sent), store_path(server));
         if (sent.present)

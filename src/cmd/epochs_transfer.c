@@ -4,39 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmd/epochs.h"
 #include "cmd/save.h"
 #include "exchange/exchange.h"
 #include "store/address.h"
+#include "store/exported.h"
 #include "util/text.h"
-
-static bool same_file(const char *one, const char *other) {
-    struct stat a, b;
-    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
-}
-
-/* ---- as a store ---- */
-
-/* Into a new file, which takes its name when it is complete. */
-static bool export_store(struct store *store, const int64_t *epochs, size_t count, const char *path,
-                         struct error *error) {
-    struct output output;
-    if (!output_open(&output, "export", path, stdout, error))
-        return false;
-    struct store *to = NULL;
-    bool good = output.new_file.temporary[0] != 0 ||
-                error_set(error, "export %s: a store needs a regular file", path);
-    if (good)
-        good = (to = store_open(output.new_file.temporary, STORE_WRITE, error)) != NULL;
-    good = good && store_copy_sessions(to, store, epochs, count, error);
-    store_close(to);
-    good = good && output_close(&output, error);
-    output_discard(&output);
-    return good;
-}
 
 /* ---- in other formats ---- */
 
@@ -83,20 +57,6 @@ static bool import_format(struct store *store, const struct epochs_request *requ
     return true;
 }
 
-static bool is_store(const char *path) {
-    static const char magic[16] = "SQLite format 3";
-    char begin[sizeof magic] = "";
-    struct stat status;
-    bool regular = stat(path, &status) == 0 && S_ISREG(status.st_mode);
-    FILE *file = regular ? fopen(path, "re") : NULL;
-    if (!file)
-        return store_is_address(path);
-    bool same =
-        fread(begin, 1, sizeof begin, file) == sizeof begin && !memcmp(begin, magic, sizeof magic);
-    fclose(file);
-    return same;
-}
-
 /* ---- both ---- */
 
 static bool push(struct epochs_request *request, struct error *error) {
@@ -123,14 +83,14 @@ bool epochs_export(struct epochs_request *request, struct error *error) {
     int64_t *epochs = NULL;
     size_t count;
     const char *path = request->argument;
-    bool good = !same_file(store_path(store), path) ||
+    bool good = !store_is_file(store, path) ||
                 error_set(error, "export %s: that is the store itself", path);
     enum exchange_format format = EXCHANGE_FORMATS;
     if (request->format)
         exchange_format_find(request->format, &format);
     good = good && epochs_choose(store, request, &epochs, &count, error);
     if (good && format == EXCHANGE_FORMATS)
-        good = export_store(store, epochs, count, path, error);
+        good = store_export(store, epochs, count, path, error);
     else if (good)
         good =
             export_format(store,
@@ -147,27 +107,13 @@ bool epochs_export(struct epochs_request *request, struct error *error) {
     return good;
 }
 
-static bool count_epoch(void *context, const struct store_session *session,
-                        const struct store_event *events, size_t event_count) {
-    (void)session, (void)events, (void)event_count;
-    ++*(size_t *)context;
-    return true;
-}
-
 static bool import_store(struct store *store, const char *path, struct error *error) {
-    if (same_file(store_path(store), path))
-        return error_set(error, "import %s: that is the store itself", path);
-    struct store *from = store_open(path, STORE_READ, error);
-    if (!from)
+    size_t count;
+    if (!store_import(store, path, &count, error))
         return false;
-    size_t count = 0;
-    bool good = store_each_session(from, count_epoch, &count, error) &&
-                store_copy_sessions(store, from, NULL, 0, error);
-    if (good)
-        printf("imported %zu epoch%s into %s\n\nnext: culprit epochs\n", count, text_plural(count),
-               store_path(store));
-    store_close(from);
-    return good;
+    printf("imported %zu epoch%s into %s\n\nnext: culprit epochs\n", count, text_plural(count),
+           store_path(store));
+    return true;
 }
 
 /* The store is made when there is none. */
@@ -177,7 +123,7 @@ bool epochs_import(struct epochs_request *request, struct error *error) {
     if (!store)
         return false;
     bool as_store =
-        request->format ? !strcmp(request->format, "store") : is_store(request->argument);
+        request->format ? !strcmp(request->format, "store") : store_is_at(request->argument);
     bool good = as_store ? import_store(store, request->argument, error)
                          : import_format(store, request, error);
     store_close(store);

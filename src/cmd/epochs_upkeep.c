@@ -4,13 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "live/daemon_lock.h"
 #include "live/daemon_request.h"
-#include "live/resolver.h"
-#include "store/push.h"
-#include "util/array.h"
+#include "live/store_upkeep.h"
 #include "util/clock.h"
 #include "util/text.h"
 
@@ -61,61 +57,13 @@ bool epochs_merge(struct epochs_request *request, struct error *error) {
     return good;
 }
 
-/* The epoch that a daemon writes. */
-struct ongoing {
-    int64_t epoch; /* 0: none */
-    int64_t saved;
-    pid_t daemon;
-};
-
-static bool find_ongoing(void *context, const struct store_session *session,
-                         const struct store_event *events, size_t event_count) {
-    (void)events, (void)event_count;
-    struct ongoing *ongoing = context;
-    if (session->kind == SESSION_LIVE && !session->end && !strcmp(session->name, "daemon"))
-        *ongoing = (struct ongoing){.epoch = session->id, .saved = session->saved};
-    return true;
-}
-
-/* Without a daemon an epoch that has not ended is of a writer that died. False: it cannot be found
- * out. */
-static bool read_ongoing(struct store *store, struct ongoing *ongoing, struct error *error) {
-    *ongoing = (struct ongoing){0};
-    if (!store_each_session(store, find_ongoing, ongoing, error) ||
-        (ongoing->epoch && (ongoing->daemon = daemon_lock_pid(error)) < 0))
-        return false;
-    if (!ongoing->daemon)
-        ongoing->epoch = 0;
-    return true;
-}
-
-static bool may_remove(struct store *store, const int64_t *epochs, size_t count,
-                       struct error *error) {
-    struct ongoing ongoing;
-    if (!read_ongoing(store, &ongoing, error))
-        return false;
-    return !any_where(i, count, epochs[i] == ongoing.epoch) ||
-           error_set(error,
-                     "epoch %" PRId64 " goes on, and process %d collects: 'culprit epochs new' "
-                     "ends it",
-                     ongoing.epoch, (int)ongoing.daemon);
-}
-
 bool epochs_remove(struct epochs_request *request, struct error *error) {
     int64_t *epochs;
     size_t count;
     struct store *store = open_and_choose(request, &epochs, &count, error);
     if (!store)
         return false;
-    bool good = may_remove(store, epochs, count, error) && store_begin(store, error);
-    if (good) {
-        for (size_t i = 0; good && i < count; i++)
-            good = store_remove_session(store, epochs[i], error);
-        if (good)
-            good = store_commit(store, error);
-        else
-            store_rollback(store);
-    }
+    const bool good = store_upkeep_remove(store, epochs, count, error);
     if (good) {
         printf("removed %zu epoch%s\n", count, text_plural(count));
         print_unused(request, store);
@@ -125,51 +73,26 @@ bool epochs_remove(struct epochs_request *request, struct error *error) {
     return good;
 }
 
-/* All but those that wait to be sent and the one that goes on. */
-static bool prune_but(struct store *store, struct store_retention *retention,
-                      const struct push_queue *waiting, const struct ongoing *ongoing,
-                      uint64_t *removed, struct error *error) {
-    int64_t *kept = malloc((waiting->count + 1) * sizeof *kept);
-    if (!kept)
-        return error_set(error, "out of memory");
-    for (size_t i = 0; i < waiting->count; i++)
-        kept[i] = waiting->epochs[i].session;
-    kept[waiting->count] = ongoing->epoch;
-    retention->kept = kept;
-    retention->kept_count = waiting->count + 1;
-    const bool good = store_prune(store, retention, removed, error);
-    free(kept);
-    return good;
-}
-
 bool epochs_prune(struct epochs_request *request, struct error *error) {
     struct store *store = epochs_open(request, STORE_WRITE, error);
     if (!store)
         return false;
     double age = (double)clock_since_1970() - request->older_seconds * 1e9;
     int64_t before = request->older_seconds && age > 0 ? (int64_t)age : 0;
-    struct store_retention retention = {.before = before, .bytes = request->size_bytes};
-    struct push_queue waiting = {0};
-    struct live_host host;
-    struct ongoing ongoing;
-    uint64_t removed;
-    live_host_read(&host);
-    bool good = read_ongoing(store, &ongoing, error) &&
-                push_queue_read_begun(store, host.name, &waiting, error) &&
-                prune_but(store, &retention, &waiting, &ongoing, &removed, error);
+    struct store_upkeep_pruned pruned;
+    const bool good = store_upkeep_prune(store, before, request->size_bytes, &pruned, error);
     if (good) {
-        if (waiting.count)
+        if (pruned.waiting)
             printf("%zu epoch%s to be sent, and stay%s ('culprit epochs remove' removes any)\n",
-                   waiting.count, waiting.count == 1 ? " waits" : "s wait",
-                   waiting.count == 1 ? "s" : "");
-        printf("removed %" PRIu64 " epoch%s\n", removed, text_plural(removed));
-        if (ongoing.epoch && (ongoing.saved < before || request->size_bytes))
+                   pruned.waiting, pruned.waiting == 1 ? " waits" : "s wait",
+                   pruned.waiting == 1 ? "s" : "");
+        printf("removed %" PRIu64 " epoch%s\n", pruned.removed, text_plural(pruned.removed));
+        if (pruned.ongoing.session)
             printf("epoch %" PRId64 " stays: it goes on, and process %d collects "
                    "('culprit epochs new' ends it)\n",
-                   ongoing.epoch, (int)ongoing.daemon);
+                   pruned.ongoing.session, (int)pruned.ongoing.daemon);
         print_unused(request, store);
     }
-    push_queue_free(&waiting);
     store_close(store);
     return good;
 }

@@ -47,3 +47,14 @@ bool push_begin(struct push *push, struct store *file, struct store *server, str
 void push_end(struct push *push);
 /* Sends a session that has ended. *present: the server had it already, which is as good. */
 bool push_session(struct push *push, int64_t session, bool *present, struct error *error);
+
+/* How many sessions were sent, and how many the server had already. */
+struct pushed {
+    size_t sent, present;
+};
+/* Sends sessions in this order, and adds them up; of an error, which names its session, those
+ * before it. */
+bool push_sessions(struct push *push, const int64_t *sessions, size_t count, struct pushed *pushed,
+                   struct error *error);
+/* Those of the queue of a host, as the daemon sends them. */
+bool push_waiting(struct push *push, const char *host, struct pushed *pushed, struct error *error);

@@ -11,6 +11,7 @@
 #include "query/path_profile.h"
 #include "report/html_calls.h"
 #include "trace/trace_name.h"
+#include "util/text.h"
 
 /* The words of a command, and the arguments of both. */
 static bool make_command(struct compare_side *side, char **arguments) {
@@ -18,13 +19,12 @@ static bool make_command(struct compare_side *side, char **arguments) {
     while (arguments && arguments[count])
         count++;
     side->copy = strdup(side->word);
-    side->command = calloc(count + strlen(side->word) / 2 + 2, sizeof *side->command);
-    if (!side->copy || !side->command)
+    side->command = side->copy ? text_words(side->copy, count) : NULL;
+    if (!side->command)
         return false;
     size_t words = 0;
-    char *rest = NULL;
-    for (char *word = strtok_r(side->copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-        side->command[words++] = word;
+    while (side->command[words])
+        words++;
     for (size_t i = 0; i < count; i++)
         side->command[words++] = arguments[i];
     return true;

@@ -62,6 +62,3 @@ bool compare_take(void *context, unsigned side, const struct simulated_run *run,
                   struct error *error);
 bool compare_take_matched(void *context, const struct matched_runs *matched, struct error *error);
 bool compare_take_layout(void *context, const struct layout_result *result, struct error *error);
-
-/* Whether a word ends in ".json". */
-bool compare_word_ends(const char *word, const char *ending);

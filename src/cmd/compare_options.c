@@ -4,6 +4,7 @@
 
 #include "cmd/compare.h"
 #include "trace/trace_name.h"
+#include "util/text.h"
 
 static void begin(void *verb) {
     struct compare_job *job = verb;
@@ -14,11 +15,6 @@ static void begin(void *verb) {
     /* Longer runs are compared by regions, as many as explain takes. */
     job->run.over = EXPLAIN_OVER;
     job->run.regions = EXPLAIN_REGIONS;
-}
-
-bool compare_word_ends(const char *word, const char *ending) {
-    const size_t length = strlen(word), tail = strlen(ending);
-    return length > tail && !strcmp(word + length - tail, ending);
 }
 
 /* OLD; NEW and, behind it, arguments for both. */
@@ -82,7 +78,7 @@ static void check_sides(struct argp_state *state, struct compare_job *job) {
     bool commands = false;
     for (unsigned i = 0; i < 2; i++) {
         struct compare_side *side = &job->sides[i];
-        if (compare_word_ends(side->word, ".json"))
+        if (text_ends_with(side->word, ".json"))
             side->report = side->word;
         const bool command = !side->report && !trace_is_named(side->word);
         if (!command && job->layout_count > 1)

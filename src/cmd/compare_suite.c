@@ -7,6 +7,7 @@
 #include "options/exit_status.h"
 #include "report/suite_report.h"
 #include "study/suite_file.h"
+#include "util/text.h"
 
 struct pair {
     struct compare_job job; /* as typed, of this pair */
@@ -23,21 +24,9 @@ struct suite {
 
 /* ---- one pair ---- */
 
-static bool split_arguments(struct pair *pair, char *text) {
-    pair->arguments = calloc(text ? strlen(text) / 2 + 2 : 1, sizeof *pair->arguments);
-    char *rest = NULL;
-    size_t count = 0;
-    if (!pair->arguments)
-        return false;
-    for (char *word = text ? strtok_r(text, " ", &rest) : NULL; word;
-         word = strtok_r(NULL, " ", &rest))
-        pair->arguments[count++] = word;
-    return true;
-}
-
 static void take_side(struct compare_job *job, unsigned side, const char *word) {
-    job->sides[side] = (struct compare_side){
-        .word = word, .report = compare_word_ends(word, ".json") ? word : NULL};
+    job->sides[side] =
+        (struct compare_side){.word = word, .report = text_ends_with(word, ".json") ? word : NULL};
 }
 
 /* Whether it is told is for the caller: what failed is kept in the pair. */
@@ -68,7 +57,7 @@ static bool prepare(void *verb, struct error *error) {
         pair->job = *job;
         take_side(&pair->job, 0, entry->old);
         take_side(&pair->job, 1, entry->new);
-        if (!split_arguments(pair, entry->arguments))
+        if (entry->arguments && !(pair->arguments = text_words(entry->arguments, 0)))
             return error_set(error, "out of memory for the suite");
         pair->job.arguments = pair->arguments;
     }

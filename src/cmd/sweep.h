@@ -4,7 +4,7 @@
 #include "cluster/cluster.h"
 #include "cmd/verb.h"
 #include "report/design_report.h"
-#include "study/design_file.h"
+#include "study/design_input.h"
 
 struct sweep_job {
     struct verb_run verb;
@@ -15,10 +15,7 @@ struct sweep_job {
     bool full, over_given, regions_given;
     enum design_sort sort;
 
-    struct design_file from;
-    struct design_program programs[DESIGN_MOST_PROGRAMS];
-    char **words[DESIGN_MOST_PROGRAMS]; /* of commands of the file, which they are cut out of */
-    char *name;                         /* of the one on the command line */
+    struct design_input from;
     struct output csv_file;
     struct design_report report;
 };

@@ -124,3 +124,38 @@ void design_report_csv(const struct design_report *report, FILE *file) {
         fputc('\n', file);
     }
 }
+
+/* ---- failures ---- */
+
+enum { MOST_TOLD = 20 }; /* failures, in the notes */
+
+void design_report_note_failures(struct design_report *report) {
+    const struct design *design = report->design;
+    struct report *notes = &report->report;
+    size_t told = 0;
+    for (size_t i = 0; i < design->program_count; i++) {
+        const struct design_program *program = &design->programs[i];
+        if (program->captured && program->capture.status)
+            report_note(notes, "%s: it ended with status %d", program->name,
+                        program->capture.status);
+        if (!program->captured && program->failure.message[0])
+            report_note(notes, "%s: %s", program->name, program->failure.message);
+    }
+    for (size_t i = 0; i < design->point_count; i++) {
+        const struct design_point *point = &design->points[i];
+        char name[256];
+        if (point->state != DESIGN_FAILED || !design->programs[point->program].captured ||
+            told++ >= MOST_TOLD)
+            continue;
+        design_point_name(design, point, name, sizeof name);
+        report_note(notes, "%s failed: %s", name, point->failure.message);
+    }
+    if (design->failed + design->simulated + design->kept < design->point_count || design->failed)
+        report_note(notes, "what matters is told once all points are done");
+    if (told > MOST_TOLD)
+        report_note(notes, "%zu more points failed", told - MOST_TOLD);
+    if (design->signal)
+        report_note(notes, "interrupted: %zu of %zu points are missing",
+                    design->point_count - design->simulated - design->kept - design->failed,
+                    design->point_count);
+}

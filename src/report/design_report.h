@@ -23,6 +23,8 @@ struct design_report {
 /* design_report_free() either way. */
 bool design_report_build(struct design_report *report, struct error *error);
 void design_report_free(struct design_report *report);
+/* Notes what failed and what is missing. */
+void design_report_note_failures(struct design_report *report);
 
 void design_report_text(const struct design_report *report, const struct page *page);
 bool design_report_json(const struct design_report *report, FILE *file, struct error *error);

@@ -11,6 +11,7 @@
 
 #include "util/random.h"
 #include "util/spawn.h"
+#include "util/text.h"
 
 /* ---- words ---- */
 
@@ -55,21 +56,18 @@ static void shuffle(char **words, uint32_t layout) {
     }
 }
 
-/* False: out of memory. */
-static bool fill_in(char *command, const char *file, const char *number, char **words) {
-    char *rest = NULL;
-    size_t count = 0;
-    for (char *word = strtok_r(command, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-        if (!(words[count++] = filled_in(word, file, number)))
-            return false;
-    return true;
+/* In place of words that are parts of a text. False: out of memory; they end there. */
+static bool fill_in(char **words, const char *file, const char *number) {
+    bool good = true;
+    for (char **word = words; *word; word++)
+        good = (*word = good ? filled_in(*word, file, number) : NULL);
+    return good;
 }
 
 char **relinking_words(const char *command, const char *file, uint32_t layout) {
-    char number[16], *copy = strdup(command);
-    char **words = calloc(strlen(command) / 2 + 2, sizeof *words);
+    char number[16], *copy = strdup(command), **words = copy ? text_words(copy, 0) : NULL;
     snprintf(number, sizeof number, "%u", layout);
-    const bool good = copy && words && fill_in(copy, file, number, words);
+    const bool good = words && fill_in(words, file, number);
     free(copy);
     if (good) {
         shuffle(words, layout);

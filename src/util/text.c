@@ -67,6 +67,15 @@ bool text_ends_with(const char *text, const char *ending) {
     return length >= part && !strcmp(text + length - part, ending);
 }
 
+char **text_words(char *text, size_t room) {
+    char **words = calloc(strlen(text) / 2 + 2 + room, sizeof *words), *rest = NULL;
+    size_t count = 0;
+    for (char *word = words ? strtok_r(text, " ", &rest) : NULL; word;
+         word = strtok_r(NULL, " ", &rest))
+        words[count++] = word;
+    return words;
+}
+
 struct text text_grouped(uint64_t count) {
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%" PRIu64, count);

@@ -193,6 +193,21 @@ static void options_are_words(void **state) {
     free(text);
 }
 
+static void a_text_is_cut_into_words(void **state) {
+    (void)state;
+    char text[] = "  gzip -9  -c ", empty[] = "";
+    char **words = text_words(text, 1);
+    assert_string_equal(words[0], "gzip");
+    assert_string_equal(words[1], "-9");
+    assert_string_equal(words[2], "-c");
+    assert_null(words[3]);
+    assert_null(words[4]);
+    free(words);
+    words = text_words(empty, 0);
+    assert_null(words[0]);
+    free(words);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts),
@@ -205,6 +220,7 @@ int main(void) {
         cmocka_unit_test(fit_is_exact),
         cmocka_unit_test(times),
         cmocka_unit_test(words),
+        cmocka_unit_test(a_text_is_cut_into_words),
         cmocka_unit_test(terminals),
         cmocka_unit_test(options_are_words),
     };

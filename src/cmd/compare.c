@@ -8,7 +8,6 @@
 #include "cmd/explain.h"
 #include "cmd/interrupt.h"
 #include "options/exit_status.h"
-#include "query/path_profile.h"
 #include "report/html_calls.h"
 #include "trace/trace_name.h"
 #include "util/text.h"
@@ -62,8 +61,8 @@ static bool prepare_layouts(struct compare_job *job, struct error *error) {
     layouts->threads = job->run.threads;
     layouts->ideal = job->run.ideal;
     layouts->over = UINT64_MAX;
-    layouts->take = compare_take_layout;
-    layouts->context = job;
+    layouts->take = compare_taken_layout;
+    layouts->context = &job->taken;
     return compare_report_lay_out(&job->report, job->layout_count, error);
 }
 
@@ -111,9 +110,14 @@ bool compare_prepare_pair(struct compare_job *job, struct error *error) {
     job->run.machines = &job->machines;
     job->run.threads = (struct together_request){TOGETHER_REGIONS};
     job->run.ideal = job->machine.ideal;
-    job->run.take = compare_take;
-    job->run.take_matched = compare_take_matched;
-    job->run.context = job;
+    job->run.take = compare_taken_run;
+    job->run.take_matched = compare_taken_matched;
+    job->run.context = &job->taken;
+    job->taken = (struct compare_taken){.report = &job->report,
+                                        .words = {job->sides[0].word, job->sides[1].word},
+                                        .limited = job->input.limit,
+                                        .with_calls = job->verb.output.html,
+                                        .kept = &verb_watch.kept};
     if (!prepare_side(job, 0, error) || !prepare_side(job, 1, error))
         return false;
     take_machine(job);
@@ -163,29 +167,11 @@ static bool run(void *verb, struct error *error) {
     return compare_run_pair(verb, error);
 }
 
-/* Whether the commands have done what they are for: one that a signal ended has not, nor has one
- * that ended otherwise than the other. */
-bool compare_can_be_judged(const struct compare_job *job, struct error *error) {
-    const struct compare_side *sides = job->sides;
-    for (unsigned i = 0; i < 2; i++)
-        if (sides[i].exit.known && sides[i].exit.signaled)
-            return error_set(error, "%s: it ended with signal %d: --fail-above has no answer",
-                             sides[i].word, sides[i].exit.status);
-    if (sides[0].exit.known && sides[1].exit.known && sides[0].exit.status != sides[1].exit.status)
-        return error_set(error,
-                         "%s ended with status %d, and %s with %d: --fail-above has no answer",
-                         sides[0].word, sides[0].exit.status, sides[1].word, sides[1].exit.status);
-    const struct compared_run *runs = job->report.runs;
-    return !strcmp(runs[0].machine, runs[1].machine) ||
-           error_set(error, "%s before, %s after: --fail-above is of one machine", runs[0].machine,
-                     runs[1].machine);
-}
-
 static void judge(struct compare_job *job) {
     struct error error = {0};
     job->verb.exit = (struct trace_exit){
         .known = true, .status = compare_is_slower(&job->report, 100 * job->fail_above)};
-    if (!compare_can_be_judged(job, &error))
+    if (!compare_taken_can_be_judged(&job->taken, &error))
         verb_report_late(&job->verb, &error);
 }
 
@@ -201,12 +187,12 @@ static bool write_report(void *verb, struct error *error) {
         judge(job);
     return verb_write_report(&job->verb, job->markdown ? &MARKDOWN : &COMPARED, &job->report,
                              error) &&
-           html_calls_write(&job->verb.files.html, &job->calls, error);
+           html_calls_write(&job->verb.files.html, &job->taken.calls, error);
 }
 
 void compare_clean_up_pair(struct compare_job *job) {
     compare_report_free(&job->report);
-    call_difference_free(&job->calls);
+    call_difference_free(&job->taken.calls);
     for (unsigned i = 0; i < 2; i++) {
         program_extents_free(job->functions[i]);
         free(job->sides[i].command);

@@ -4,16 +4,12 @@
 #include "attribute/program_extents.h"
 #include "cmd/cmd.h"
 #include "cmd/verb.h"
-#include "query/call_difference.h"
-#include "report/compare_report.h"
-#include "study/compare_run.h"
-#include "study/layouts.h"
+#include "report/compare_taken.h"
 
 struct compare_side {
     const char *word;   /* as typed */
     const char *report; /* a JSON file; NULL: it is run */
     char *copy, **command;
-    struct trace_exit exit; /* of the command; not known of what is no command */
 };
 
 struct compare_job {
@@ -41,7 +37,7 @@ struct compare_job {
     /* For a page, and for Python: who called whom. */
     struct program_extents *functions[2];
     struct path_extents extents[2];
-    struct call_difference calls;
+    struct compare_taken taken;
 };
 
 extern const struct command_line compare_line;
@@ -52,13 +48,4 @@ extern const struct verb compare_suite;
 /* The steps of one pair, but for what is opened and written. */
 bool compare_prepare_pair(struct compare_job *job, struct error *error);
 bool compare_run_pair(struct compare_job *job, struct error *error);
-/* Once its report is built. False, with an error: --fail-above has no answer. */
-bool compare_can_be_judged(const struct compare_job *job, struct error *error);
 void compare_clean_up_pair(struct compare_job *job);
-
-/* What the studies call, with the job, when a run, matched regions, or a run under a layout has
- * ended (compare_take.c). */
-bool compare_take(void *context, unsigned side, const struct simulated_run *run,
-                  struct error *error);
-bool compare_take_matched(void *context, const struct matched_runs *matched, struct error *error);
-bool compare_take_layout(void *context, const struct layout_result *result, struct error *error);

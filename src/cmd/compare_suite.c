@@ -35,7 +35,7 @@ static bool compare_pair(struct pair *pair) {
     struct error *error = &pair->failure;
     pair->compared = compare_prepare_pair(job, error) && compare_run_pair(job, error) &&
                      compare_report_build(&job->report, error) &&
-                     (!job->judged || compare_can_be_judged(job, error));
+                     (!job->judged || compare_taken_can_be_judged(&job->taken, error));
     return pair->compared;
 }
 

@@ -48,5 +48,3 @@ void explain_free(void *verb);
 /* --layouts: what does not go with it; the steps. */
 void explain_check_layouts(const struct argp_state *state, struct explain *explain);
 extern const struct verb explain_layouts;
-/* Of a run that may differ from the next under one layout, too. */
-void note_raced(struct report *report, const struct layout_result *result);

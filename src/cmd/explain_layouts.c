@@ -43,14 +43,6 @@ void explain_check_layouts(const struct argp_state *state, struct explain *expla
     explain->run.input.fixed = true;
 }
 
-void note_raced(struct report *report, const struct layout_result *result) {
-    if (result->simulation->thread_count > 1)
-        report_note(report,
-                    "%s has threads, whose order may be another in each run: what differs "
-                    "is not of layout alone",
-                    result->command);
-}
-
 static bool take(void *context, const struct layout_result *result, struct error *error) {
     struct explain *explain = context;
     struct layouts_report *report = &explain->layouts_report;

@@ -173,3 +173,11 @@ void note_cut_programs(struct report *report, const struct locality_inputs *inpu
             report->partial = true;
         }
 }
+
+void note_raced(struct report *report, const struct layout_result *result) {
+    if (result->simulation->thread_count > 1)
+        report_note(report,
+                    "%s has threads, whose order may be another in each run: what differs "
+                    "is not of layout alone",
+                    result->command);
+}

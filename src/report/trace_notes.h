@@ -3,6 +3,7 @@
 
 #include "region/captured.h"
 #include "report/report.h"
+#include "study/layouts.h"
 #include "study/localities.h"
 
 /* What the capture warned of, and which processes are in it. True when there were processes that
@@ -21,3 +22,6 @@ void note_lost_regions(struct report *report, const char *list, const struct reg
 void note_cut(struct report *report, const char *path, bool saved);
 /* Of the programs whose traces break off, which makes the report partial. */
 void note_cut_programs(struct report *report, const struct locality_inputs *inputs);
+
+/* Of a run that may differ from the next under one layout, too: it has threads. */
+void note_raced(struct report *report, const struct layout_result *result);

@@ -1,0 +1,9 @@
+/* What works on this machine, and the command that mends what does not. */
+#pragma once
+
+#include "report/page.h"
+#include "study/doctor.h"
+#include "util/error.h"
+
+void doctor_report_text(const struct doctor *doctor, const struct page *page);
+bool doctor_report_json(const struct doctor *doctor, FILE *file, struct error *error);

@@ -44,7 +44,7 @@ bool annotate_simulate_prepare(void *verb, struct error *error) {
            snprintf(job->simulated_store, sizeof job->simulated_store, "%s/simulated.db",
                     job->folder) < (int)sizeof job->simulated_store &&
            (run->save_options = (struct save_options){.save = true, .store = job->simulated_store},
-            save_open(&run->save, &run->save_options, error));
+            save_open(&run->save, &run->save_options, &verb_watch.temporaries, error));
 }
 
 /* The profile in its store; what could not be saved is an error. */

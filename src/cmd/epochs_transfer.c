@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cmd/epochs.h"
-#include "cmd/save.h"
 #include "exchange/exchange.h"
+#include "exchange/push.h"
 #include "store/address.h"
 #include "store/exported.h"
 #include "util/text.h"
@@ -65,7 +65,7 @@ static bool push(struct epochs_request *request, struct error *error) {
     int64_t *epochs = NULL;
     const bool good = store &&
                       epochs_choose(store, request, &epochs, &filter.session_count, error) &&
-                      (filter.sessions = epochs, save_push(store, &filter, request->push, error));
+                      (filter.sessions = epochs, push_store(store, &filter, request->push, error));
     if (good)
         printf("sent %zu epoch%s to %s\n", filter.session_count, text_plural(filter.session_count),
                request->push);

@@ -55,7 +55,8 @@ static bool one_pass(struct explain *explain, struct error *error) {
     run->study.trace = explanation_take_trace(explain->explanation);
     run->study.file = explanation_file(explain->explanation);
     save_close(&run->save);
-    const bool good = save_open(&run->save, &run->save_options, error) && run_go(run, error);
+    const bool good = save_open(&run->save, &run->save_options, &verb_watch.temporaries, error) &&
+                      run_go(run, error);
     explanation_drop_file(explain->explanation);
     return good;
 }

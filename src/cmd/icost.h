@@ -1,8 +1,8 @@
 /* `culprit icost`: what its two lives share, the breakdown and --sensitivity. */
 #pragma once
 
-#include "cmd/paths.h"
 #include "cmd/verb.h"
+#include "options/path_options.h"
 #include "report/breakdown_report.h"
 #include "report/sensitivity_report.h"
 #include "simulate/sensitivity.h"

@@ -21,7 +21,7 @@ bool icost_prepare(void *icost, struct error *error) {
     job->request.extents = paths_begin(&job->paths, &job->path_options, false, &good, error);
     return good && icost_begin(&job->study, &job->request, error) &&
            verb_open_report(&job->verb, error) &&
-           paths_prepare(&job->paths, &job->path_options, error);
+           paths_prepare(&job->paths, &job->path_options, &job->verb.late, error);
 }
 
 bool icost_run(void *icost, struct error *error) {
@@ -53,8 +53,9 @@ static bool add_calls(struct icost *job, struct error *error) {
     const struct icost_program *program = &job->study.programs[0];
     if (!(job->names = verb_program()))
         return error_set(error, "out of memory for the calls");
-    return paths_report(&job->paths, &job->verb, &program->simulation,
-                        trace_code(program->input.trace), job->names, &job->report.report, error);
+    const struct paths_shown shown = options_paths_shown(&job->verb.output);
+    return paths_report(&job->paths, &shown, &program->simulation, trace_code(program->input.trace),
+                        job->names, &job->report.report, error);
 }
 
 REPORT_PICTURE(draw, breakdown_svg)

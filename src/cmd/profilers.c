@@ -142,10 +142,11 @@ static bool add_calls(struct profilers *job, const struct comparison_request *re
     struct run *run = &job->run;
     const struct simulation *simulation = &run->study.simulation;
     const struct code *code = trace_code(run->study.trace);
+    const struct paths_shown shown = options_paths_shown(&run->verb.output);
     if (!run->study.options.profile_paths || !simulation->paths.count)
         return true;
-    if (!paths_report(&run->paths, &run->verb, simulation, code, run->program,
-                      &job->comparison.report, error) ||
+    if (!paths_report(&run->paths, &shown, simulation, code, run->program, &job->comparison.report,
+                      error) ||
         !path_errors_build(&job->path_errors, &run->paths.profile, simulation, code, run->program,
                            request, error))
         return false;

@@ -26,8 +26,9 @@ bool run_prepare(void *verb, struct error *error) {
     options_fix_machine(&run->input, &run->machine);
     return input_choose_machine(&run->input, &run->machine, &run->machines, error) &&
            verb_open_report(&run->verb, error) &&
-           paths_prepare(&run->paths, &run->path_options, error) && run_open_roofline(run, error) &&
-           save_open(&run->save, &run->save_options, error);
+           paths_prepare(&run->paths, &run->path_options, &run->verb.late, error) &&
+           run_open_roofline(run, error) &&
+           save_open(&run->save, &run->save_options, &verb_watch.temporaries, error);
 }
 
 bool run_details(struct run *run, struct error *error) {
@@ -128,8 +129,8 @@ bool run_report_build(struct run *run, const struct simulation *simulation, cons
     if ((run->levels_asked && !build_levels(run, simulation, code, error)) ||
         !run_build_roofline(run, simulation, code, error))
         return false;
-    return paths_report(&run->paths, &run->verb, simulation, code, run->program, &run->report,
-                        error);
+    const struct paths_shown shown = options_paths_shown(&run->verb.output);
+    return paths_report(&run->paths, &shown, simulation, code, run->program, &run->report, error);
 }
 
 void run_note_trace(struct run *run, const struct code *code, const struct trace *trace) {

@@ -2,9 +2,9 @@
  * reported. */
 #pragma once
 
-#include "cmd/paths.h"
-#include "cmd/save.h"
 #include "cmd/verb.h"
+#include "options/path_options.h"
+#include "options/save_options.h"
 #include "options/struct_options.h"
 #include "report/levels.h"
 #include "report/report.h"

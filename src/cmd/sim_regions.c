@@ -16,8 +16,8 @@ static bool prepare(void *verb, struct error *error) {
     if (!machine_choice_load(&run->machines, &run->machine, error) ||
         !listed_regions_read(&sim->listed, &sim->regions, error) ||
         !verb_open_report(&run->verb, error) ||
-        !paths_prepare(&run->paths, &run->path_options, error) ||
-        !save_open(&run->save, &run->save_options, error) ||
+        !paths_prepare(&run->paths, &run->path_options, &run->verb.late, error) ||
+        !save_open(&run->save, &run->save_options, &verb_watch.temporaries, error) ||
         !(*machine = machine_choice_of(&run->machines, sim->listed.lists[0].isa, error)) ||
         !run_may_have_levels(run, *machine, error) || !run_open_roofline(run, error))
         return false;

@@ -51,7 +51,8 @@ static bool prepare(void *verb, struct error *error) {
     }
     ask(job);
     return input_choose_machine(&run->input, &run->machine, &run->machines, error) &&
-           verb_open_report(&job->verb, error) && save_open(&run->save, &run->save_options, error);
+           verb_open_report(&job->verb, error) &&
+           save_open(&run->save, &run->save_options, &verb_watch.temporaries, error);
 }
 
 /* The trace of the first run, which tells what the command changed. */

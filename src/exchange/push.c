@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "exchange/exchange.h"
 #include "exchange/otlp.pb-c.h"
 #include "util/text.h"
 
@@ -234,4 +235,18 @@ bool push_profiles(const char *url, const void *request, size_t size, struct err
                                          : refuse(address, answer, error);
     free(answer);
     return sent;
+}
+
+bool push_store(struct store *store, const struct store_filter *filter, const char *url,
+                struct error *error) {
+    char *request = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&request, &size);
+    bool good = memory || error_set(error, "out of memory for the profile");
+    good = good && exchange_export(store, filter, EXCHANGE_OTLP, memory, error);
+    if (memory && fclose(memory) && good)
+        good = error_set(error, "out of memory for the profile");
+    good = good && push_profiles(url, request, size, error);
+    free(request);
+    return good || error_prefix(error, "--push");
 }

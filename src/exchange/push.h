@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "util/error.h"
+#include "store/store.h"
 
 /* Whether this is an address that can be sent to: http:// or https://, and no spaces. */
 bool push_is_url(const char *url);
@@ -14,3 +14,7 @@ bool push_is_url(const char *url);
  * asked again, three times at most, when it says (at most 30 seconds later). The error names the
  * address and what the server said. */
 bool push_profiles(const char *url, const void *request, size_t size, struct error *error);
+/* Profiles of a store, as `filter` chooses, likewise: of the option --push, which the error names.
+ */
+bool push_store(struct store *store, const struct store_filter *filter, const char *url,
+                struct error *error);

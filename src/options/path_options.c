@@ -40,14 +40,6 @@ void path_options_check(const struct argp_state *state, const struct path_option
                      options->tree ? "--tree" : "--callers");
 }
 
-bool path_options_data(const struct path_options *options, enum report_by by) {
-    return options->data || by == BY_OBJECT;
-}
-
-bool path_options_any(const struct path_options *options) {
-    return options->tree || options->callers || options->folded || options->python;
-}
-
 void path_options_look(struct path_options *options, const struct input_options *input) {
     options->python_found |= !options->no_python && input_runs_python(input);
     options->python |= options->python_found;

@@ -4,6 +4,7 @@
 #include "options/options.h"
 #include "report/html.h"
 #include "report/page.h"
+#include "report/paths.h"
 #include "util/output.h"
 
 /* Writes the report of `sim` and `explain`, as text or as JSON; with a legend when the options ask
@@ -12,6 +13,12 @@ bool output_report(struct output *output, struct report *report,
                    const struct output_options *options, struct error *error);
 /* The page that the file is. */
 struct page output_page(const struct output *output);
+
+/* What is shown beside call paths. */
+static inline struct paths_shown options_paths_shown(const struct output_options *options) {
+    return (struct paths_shown){
+        .by = options->by, .top = options->top, .json = options->json, .page = options->html};
+}
 
 /* What --output and --svg of a verb name. Without --output the report goes to standard output;
  * while a command runs, which has standard output, text goes to standard error. A JSON object, and

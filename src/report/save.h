@@ -2,11 +2,10 @@
 #pragma once
 
 #include "exchange/exchange.h"
-#include "exchange/push.h"
-#include "options/option.h"
 #include "report/report.h"
 #include "report/run_format.h"
 #include "simulate/saving.h"
+#include "study/temporary.h"
 #include "util/output.h"
 
 struct save_options {
@@ -18,8 +17,6 @@ struct save_options {
     bool format_given;
     const char *push; /* address of a collector; NULL: none */
 };
-extern const struct option_group
-    save_group; /* --save, --store FILE, --export FILE, --format, --push */
 
 /* Whether the profile goes anywhere. */
 static inline bool save_is_wanted(const struct save_options *options) {
@@ -40,13 +37,16 @@ struct save {
     const struct run_format *run_format; /* in its place; NULL: none */
     struct kanata *pipeline;             /* for that; NULL: none */
     const char *push;                    /* as of the options */
-    char *folder;                        /* of the parts */
+    struct temporaries *temporaries;
+    char *folder; /* of the parts, in those */
     char machine[256];
 };
 
-/* Opens the store, so that it is known before a command runs whether it can be written. Nothing is
- * done, here and below, when it was not asked for. save_close() either way. */
-bool save_open(struct save *save, const struct save_options *options, struct error *error);
+/* Opens the store, so that it is known before a command runs whether it can be written; what is
+ * only on the way is in a temporary folder. Nothing is done, here and below, when it was not asked
+ * for. save_close() either way. */
+bool save_open(struct save *save, const struct save_options *options,
+               struct temporaries *temporaries, struct error *error);
 /* Before anything is saved; `command` outlives the saving. */
 void save_describe(struct save *save, const char *command, const struct machine *machine,
                    uint32_t ideal);
@@ -54,9 +54,6 @@ void save_describe(struct save *save, const char *command, const struct machine 
 struct saving *save_to(struct save *save);
 /* Adds where the profile is now to the notes. False, with an error, when it could not be saved. */
 bool save_note(struct save *save, struct report *report, struct error *error);
-/* Profiles of a store, as `filter` chooses, to a collector. */
-bool save_push(struct store *store, const struct store_filter *filter, const char *url,
-               struct error *error);
 /* The stores; save_open() may follow. */
 void save_close(struct save *save);
 /* And the file of an export. */

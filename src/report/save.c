@@ -1,73 +1,15 @@
-#include "cmd/save.h"
+#include "report/save.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cmd/interrupt.h"
 #include "core/core.h"
-#include "options/options.h"
-#include "options/store_options.h"
+#include "exchange/push.h"
 #include "study/temporary.h"
-
-static void take_format(struct argp_state *state, void *request, char *value) {
-    struct save_options *options = request;
-    options->run_format = run_format_find(value);
-    if (!options->run_format && !exchange_format_find(value, &options->format))
-        options_fail(state, "--format %s: one of " EXCHANGE_FORMAT_NAMES ", " RUN_FORMAT_NAMES,
-                     value);
-    options->format_given = true;
-}
-
-static void take_url(struct argp_state *state, void *request, char *value) {
-    if (!push_is_url(value))
-        options_fail(state, "--push %s: an address is http://HOST:PORT or https://...", value);
-    ((struct save_options *)request)->push = value;
-}
-
-#define REQUEST struct save_options
-static const struct option_row OPTIONS[] = {
-    HEADING(8, "Keep the profile:"),
-    FLAG("save", save,
-         "Save the cycles of every instruction in the store, for 'culprit top' and 'culprit diff'"),
-    STORE_ROW(store),
-    WRITTEN_FILE("export", "FILE", export,
-                 "Write the profile there, with who called whom, in the --format of another tool",
-                 .not_again = true),
-    TAKE("format", "NAME", take_format,
-         "Of --export: " EXCHANGE_FORMAT_NAMES ", " RUN_FORMAT_NAMES " (default: what the file's "
-         "name ends in, else callgrind)",
-         .not_again = true),
-    TAKE("push", "URL", take_url,
-         "Send the profile to this collector of OpenTelemetry (OTLP over HTTP)", .not_again = true),
-    {0}};
-
-static void begin(void *request) {
-    ((struct save_options *)request)->format = EXCHANGE_CALLGRIND;
-}
-
-/* The format that the file's name ends in. */
-static void guess_format(struct save_options *options) {
-    enum exchange_format format;
-    options->run_format = run_format_of_file(options->export);
-    if (!options->run_format && exchange_format_of_file(options->export, &format))
-        options->format = format;
-}
-
-static void check(struct argp_state *state, void *request) {
-    struct save_options *options = request;
-    if (options->store && !options->save)
-        options_fail(state, "--store: it says where to save, not that (add --save)");
-    if (options->format_given && !options->export)
-        options_fail(state, "--format: of the file of --export, which is missing");
-    if (options->export && !options->format_given)
-        guess_format(options);
-}
-
-const struct option_group save_group = {.options = OPTIONS, .begin = begin, .end = check};
 
 static bool open_parts(struct save *save, struct error *error) {
     char path[PATH_MAX];
-    if (!(save->folder = temporary_folder(&verb_watch.temporaries, error)))
+    if (!(save->folder = temporary_folder(save->temporaries, error)))
         return false;
     snprintf(path, sizeof path, "%s/parts.db", save->folder);
     if (!(save->saving.parts = store_open(path, STORE_WRITE, error)))
@@ -87,7 +29,9 @@ static bool open_export(struct save *save, const struct save_options *options,
            output_open(&save->exported, "--export", options->export, NULL, error);
 }
 
-bool save_open(struct save *save, const struct save_options *options, struct error *error) {
+bool save_open(struct save *save, const struct save_options *options,
+               struct temporaries *temporaries, struct error *error) {
+    save->temporaries = temporaries;
     save->wanted = save_is_wanted(options);
     save->kept = options->save;
     save->format = options->format;
@@ -146,25 +90,11 @@ static bool export(struct save *save, struct report *report, struct error *error
            error_set(error, "out of memory for the report");
 }
 
-bool save_push(struct store *store, const struct store_filter *filter, const char *url,
-               struct error *error) {
-    char *request = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&request, &size);
-    bool good = memory || error_set(error, "out of memory for the profile");
-    good = good && exchange_export(store, filter, EXCHANGE_OTLP, memory, error);
-    if (memory && fclose(memory) && good)
-        good = error_set(error, "out of memory for the profile");
-    good = good && push_profiles(url, request, size, error);
-    free(request);
-    return good || error_prefix(error, "--push");
-}
-
 static bool push(struct save *save, struct report *report, struct error *error) {
     const struct store_filter filter = {.sessions = &save->saving.session, .session_count = 1};
     if (!save->push)
         return true;
-    return save_push(save->saving.store, &filter, save->push, error) &&
+    return push_store(save->saving.store, &filter, save->push, error) &&
            (report_note(report, "the profile was sent to %s", save->push) ||
             error_set(error, "out of memory for the report"));
 }
@@ -198,7 +128,7 @@ bool save_note(struct save *save, struct report *report, struct error *error) {
 void save_close(struct save *save) {
     store_close(save->saving.parts);
     store_close(save->saving.store);
-    temporary_remove(&verb_watch.temporaries, save->folder);
+    temporary_remove(save->temporaries, save->folder);
     save->folder = NULL;
     saving_free(&save->saving);
     save->wanted = false;

@@ -1,4 +1,12 @@
-#include "cmd/paths.h"
+#include "report/paths.h"
+
+bool path_options_data(const struct path_options *options, enum report_by by) {
+    return options->data || by == BY_OBJECT;
+}
+
+bool path_options_any(const struct path_options *options) {
+    return options->tree || options->callers || options->folded || options->python;
+}
 
 const struct path_extents *paths_begin(struct paths *paths, const struct path_options *options,
                                        bool wanted, bool *good, struct error *error) {
@@ -14,8 +22,10 @@ const struct path_extents *paths_begin(struct paths *paths, const struct path_op
     return &paths->extents;
 }
 
-bool paths_prepare(struct paths *paths, const struct path_options *options, struct error *error) {
+bool paths_prepare(struct paths *paths, const struct path_options *options, struct error *late,
+                   struct error *error) {
     paths->options = options;
+    paths->late = late;
     return !options->folded ||
            output_open(&paths->folded, "--folded", options->folded, NULL, error);
 }
@@ -34,16 +44,15 @@ static bool note_missing(const struct paths *paths, struct report *report, bool 
     return !*missing || report_note(report, "--callers %s", why.message);
 }
 
-bool paths_report(struct paths *paths, struct verb_run *verb, const struct simulation *simulation,
-                  const struct code *code, struct program *program, struct report *report,
-                  struct error *error) {
+bool paths_report(struct paths *paths, const struct paths_shown *shown,
+                  const struct simulation *simulation, const struct code *code,
+                  struct program *program, struct report *report, struct error *error) {
     const struct path_options *options = paths->options;
-    const struct output_options *output = &verb->output;
     struct error late;
     if (!options) /* of regions, which have none */
         return true;
     if (options->python && simulation->paths.count) {
-        if (!python_rows_build(&simulation->paths, code, output->top, &paths->python))
+        if (!python_rows_build(&simulation->paths, code, shown->top, &paths->python))
             return error_set(error, "out of memory for the lines of Python");
         report->python = &paths->python;
         if (!options->python_found && !paths->python.line_total &&
@@ -51,13 +60,13 @@ bool paths_report(struct paths *paths, struct verb_run *verb, const struct simul
                                  "3.11 to 3.13, x86-64)"))
             return error_set(error, "out of memory for the report");
     }
-    const bool flat = output->by == BY_PATH, tree = options->tree || options->callers || flat;
-    if (!simulation->paths.count || (!tree && !options->folded && !output->html))
+    const bool flat = shown->by == BY_PATH, tree = options->tree || options->callers || flat;
+    if (!simulation->paths.count || (!tree && !options->folded && !shown->page))
         return true;
     if (!path_profile_read(&paths->profile, simulation, code, program, error))
         return false;
-    if (!write_folded(paths, &late))
-        verb_report_late(verb, &late);
+    if (!write_folded(paths, &late) && !paths->late->message[0])
+        *paths->late = late;
     bool missing;
     if (!note_missing(paths, report, &missing))
         return error_set(error, "out of memory for the report");
@@ -67,9 +76,9 @@ bool paths_report(struct paths *paths, struct verb_run *verb, const struct simul
                                          .inlined = options->inlined,
                                          .least = flat ? 0 : options->least,
                                          .flat = flat && !options->tree && !options->callers,
-                                         .rows = output->top};
+                                         .rows = shown->top};
     if (options->callers && !call_report_find_callers(&paths->report, options->procedure,
-                                                      output->top, !output->json, error))
+                                                      shown->top, !shown->json, error))
         return false;
     report->calls = &paths->report;
     return call_report_note_paths(report, &simulation->paths) ||

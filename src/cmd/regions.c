@@ -9,65 +9,13 @@
 #include "cmd/regions_request.h"
 #include "report/next.h"
 #include "report/profile_report.h"
-#include "util/array.h"
 #include "util/text.h"
-
-/* ---- the choice ---- */
-
-/* What SimPoint chose has no clusters of slices, only points. */
-static bool load_points(struct regions_request *request, struct error *error) {
-    struct region_choice *choice = &request->choice;
-    choice->slice_count = request->runs.points.count;
-    if (!region_points_read(&choice->points, &choice->point_count, request->load_simpoints,
-                            request->load_weights, error))
-        return false;
-    double sum = 0;
-    for (uint32_t i = 0; i < choice->point_count; i++) {
-        sum += choice->points[i].weight;
-        if (choice->points[i].slice >= choice->slice_count)
-            return error_set(error, "%s: slice %" PRIu32 ": %s has only %zu",
-                             request->load_simpoints, choice->points[i].slice, request->vectors[0],
-                             choice->slice_count);
-    }
-    for (uint32_t i = 0; i < choice->point_count; i++)
-        choice->points[i].weight /= sum;
-    return true;
-}
-
-static bool choose(struct regions_request *request, struct error *error) {
-    const struct choose_settings *settings = &request->settings;
-    for (uint32_t i = 0; i < request->vector_count; i++)
-        if (!profiled_runs_add(&request->runs, request->vectors[i], error))
-            return false;
-    profiled_runs_merge_slices(&request->runs, settings->merge_slices);
-    bool good = request->load_simpoints ? load_points(request, error)
-                                        : selection_choose(&request->runs, &settings->selection,
-                                                           &request->choice, error);
-    return good &&
-           (regions_report_init(&request->report, &request->runs, &request->choice, settings,
-                                request->load_simpoints != NULL) ||
-            error_set(error, "out of memory for %" PRIu32 " regions", request->choice.point_count));
-}
-
-static bool predict(struct regions_request *request, struct error *error) {
-    return all_where(i, request->cost_count,
-                     region_costs_add(&request->run_costs, &request->runs, i, request->costs[i],
-                                      error)) &&
-           (!request->cost_count ||
-            prediction_make(&request->prediction, &request->run_costs, &request->runs.points,
-                            &request->choice, request->draws, request->settings.selection.draw,
-                            error));
-}
 
 /* ---- what is written ---- */
 
 static bool put_list(struct regions_request *request, FILE *out, struct error *error) {
-    const char *name = request->load_simpoints
-                           ? SELECTION_METHODS[SELECT_SIMPOINT]
-                           : SELECTION_METHODS[request->settings.selection.method];
     struct region_list list;
-    bool good = region_list_build(&list, &request->runs, request->run, request->choice.points,
-                                  request->choice.point_count, name, error);
+    const bool good = slice_choice_list(&request->chosen, request->run, &list, error);
     if (good)
         region_list_print(&list, out);
     region_list_free(&list);
@@ -76,8 +24,8 @@ static bool put_list(struct regions_request *request, FILE *out, struct error *e
 
 static bool put_labels(struct regions_request *request, FILE *out, struct error *error) {
     (void)error;
-    for (size_t i = 0; i < request->choice.slice_count; i++)
-        fprintf(out, "%" PRIu32 "\n", request->choice.labels[i]);
+    for (size_t i = 0; i < request->chosen.choice.slice_count; i++)
+        fprintf(out, "%" PRIu32 "\n", request->chosen.choice.labels[i]);
     return true;
 }
 
@@ -90,7 +38,7 @@ static bool put_svg(struct regions_request *request, FILE *out, struct error *er
 static json_t *report_object(const struct regions_request *request) {
     json_t *object = regions_json(&request->report);
     if (request->predict)
-        json_object_set_new(object, "prediction", prediction_json(&request->prediction));
+        json_object_set_new(object, "prediction", prediction_json(&request->chosen.prediction));
     return object;
 }
 
@@ -125,13 +73,13 @@ static bool write_file(struct regions_request *request, const char *option, cons
 
 static bool write_simpoint_files(const struct regions_request *request, struct error *error) {
     return (!request->simpoints && !request->weights) ||
-           region_points_write(request->choice.points, request->choice.point_count,
+           region_points_write(request->chosen.choice.points, request->chosen.choice.point_count,
                                request->simpoints ? request->simpoints : "/dev/null",
                                request->weights ? request->weights : "/dev/null", error);
 }
 
 static void print_next(const struct regions_request *request) {
-    const struct profiled_run *run = &request->runs.runs[request->run];
+    const struct profiled_run *run = &request->chosen.runs.runs[request->run];
     if (request->output) {
         /* How a command was quoted is not known: only one that needs no quotes is repeated. */
         static const char special[] = "\"'\\$`;&|<>()*?[]{}#~!\n\t";
@@ -156,16 +104,30 @@ static bool print_report(const struct regions_request *request, struct error *er
         return json_write(report_object(request), stdout, error);
     regions_text(&request->report, stdout);
     if (predicted)
-        prediction_text(&request->prediction, stdout);
+        prediction_text(&request->chosen.prediction, stdout);
     print_next(request);
     return true;
 }
 
+static bool begin_report(struct regions_request *request, struct error *error) {
+    const struct slice_choice *chosen = &request->chosen;
+    return regions_report_init(&request->report, &chosen->runs, &chosen->choice, &request->settings,
+                               request->load_simpoints != NULL) ||
+           error_set(error, "out of memory for %" PRIu32 " regions", chosen->choice.point_count);
+}
+
 static bool report_choice(void *verb, struct error *error) {
     struct regions_request *request = verb;
-    profiled_runs_init(&request->runs, request->settings.dimensions,
-                       request->settings.selection.clusters.seed, request->merge);
-    return choose(request, error) && predict(request, error) &&
+    request->chosen = (struct slice_choice){.vectors = request->vectors,
+                                            .vector_count = request->vector_count,
+                                            .merge = request->merge,
+                                            .settings = &request->settings,
+                                            .simpoints = request->load_simpoints,
+                                            .weights = request->load_weights,
+                                            .costs = request->costs,
+                                            .cost_count = request->cost_count,
+                                            .draws = request->draws};
+    return slice_choice_go(&request->chosen, error) && begin_report(request, error) &&
            write_file(request, "--output", request->output, put_list, error) &&
            write_file(request, "--labels", request->labels, put_labels, error) &&
            write_file(request, "--svg", request->svg, put_svg, error) &&
@@ -177,10 +139,7 @@ static bool report_choice(void *verb, struct error *error) {
 static void clean_up(void *verb) {
     struct regions_request *request = verb;
     regions_report_free(&request->report);
-    region_choice_free(&request->choice);
-    prediction_free(&request->prediction);
-    region_costs_free(&request->run_costs);
-    profiled_runs_free(&request->runs);
+    slice_choice_free(&request->chosen);
     sweep_run_free(&request->swept);
     free(request->vectors);
     free(request->costs);

@@ -3,6 +3,7 @@
 
 #include "cmd/verb.h"
 #include "report/regions.h"
+#include "study/slice_choice.h"
 #include "study/sweep_run.h"
 
 struct regions_request {
@@ -16,10 +17,7 @@ struct regions_request {
     struct sweep_settings grids; /* own their values */
     const char *output, *simpoints, *weights, *load_simpoints, *load_weights, *labels, *svg;
 
-    struct profiled_runs runs;
-    struct region_costs run_costs; /* of --predict */
-    struct prediction prediction;
-    struct region_choice choice;
+    struct slice_choice chosen;
     struct regions_report report;
     struct sweep_run swept; /* --sweep */
 };

@@ -38,22 +38,13 @@ static bool prepare(void *verb, struct error *error) {
 static bool run(void *verb, struct error *error) {
     struct trace_job *job = verb;
     struct region_traces *traces = &job->traces;
-    const struct input_options *input = &job->input;
-    const struct region_traces_options options = {
-        .capture = {.command = input->command,
-                    .follow = input->follow,
-                    .repeatable = input->repeatable,
-                    .seed = input->seed,
-                    .fixed = input->fixed,
-                    .layout = input->layout,
-                    .variables = input->variables,
-                    .variable_count = input->variable_count},
-        .prefix = job->prefix,
-        .warm_up = job->warm_up,
-        .other_threads = job->other_threads,
-        .compress = job->compress,
-        .progress = watch_region_capture,
-        .context = &verb_watch};
+    const struct region_traces_options options = {.capture = input_conditions(&job->input),
+                                                  .prefix = job->prefix,
+                                                  .warm_up = job->warm_up,
+                                                  .other_threads = job->other_threads,
+                                                  .compress = job->compress,
+                                                  .progress = watch_region_capture,
+                                                  .context = &verb_watch};
     watch_begin_within(&verb_watch, "capturing", "instructions", job->list.instructions);
     if (!region_traces_start(traces, &job->list, &options, &job->verb.failed, error))
         return traces->list ? error_prefix(error, "%s", job->regions) : false;

@@ -15,8 +15,11 @@ static void begin(void *verb) {
     const uint64_t warm_ups[] = {1000000, 10000000, REGION_DEFAULT_WARM_UP};
     memcpy(job->warm_ups, warm_ups, sizeof warm_ups);
     job->warm_up_count = 3;
-    job->request = (struct validate_run_request){
-        .watch = &verb_watch, .slice = 10000000, .max_regions = 30, .repeatable = true, .seed = 1};
+    job->request =
+        (struct validate_run_request){.watch = &verb_watch,
+                                      .input = {.thread = -1, .repeatable = true, .seed = 1},
+                                      .slice = 10000000,
+                                      .max_regions = 30};
     validate_host_begin(&job->host);
 }
 
@@ -46,11 +49,12 @@ static const struct option_row OPTIONS[] = {
           .least = BBV_PROFILE_MIN_SIZE, GIVEN(regions_given)),
     COUNT("max-clusters", "N", request.max_regions, "Choose at most N regions (default 30)",
           .least = 1, .most = KMEANS_MAX_CLUSTERS, GIVEN(regions_given)),
-    LIMIT_ROW(request.limit, "The first N instructions are the whole run"),
-    STOP_ROW(request.stop),
+    LIMIT_ROW(request.input.limit, "The first N instructions are the whole run"),
+    STOP_ROW(request.input.stop),
     RERUN_ROW(request.rerun),
-    REPEATABLE_ROWS(request.fixed, request.variables, request.variable_count, request.seed),
-    NO_REPEATABLE_ROW(request.repeatable),
+    REPEATABLE_ROWS(request.input.fixed, request.input.variables, request.input.variable_count,
+                    request.input.seed),
+    NO_REPEATABLE_ROW(request.input.repeatable),
     HEADING(3, "How:"),
     TEXT("full", "TRACE", full,
          "With a list of regions: a trace of the whole run that they are of"),
@@ -83,7 +87,7 @@ static bool take_argument(struct argp_state *state, void *given, char *value) {
     }
     if (job->list)
         options_fail(state, "%s: either a list or a command, not both", value);
-    job->request.command = options_take_command(state);
+    job->request.input.command = options_take_command(state);
     return true;
 }
 
@@ -93,10 +97,10 @@ static void check_host(struct argp_state *state, const struct validate_job *job)
         options_fail(state, "--runs, --regions, --top: only with --host");
     if (!job->host.wanted)
         return;
-    if (job->list || job->full || !job->request.command)
+    if (job->list || job->full || !job->request.input.command)
         options_fail(state, "--host: which command? (culprit validate --host [OPTION...] -- "
                             "COMMAND...)");
-    if (job->request.limit || job->regions_given || job->jobs)
+    if (job->request.input.limit || job->regions_given || job->jobs)
         options_fail(state, "--host: without --limit, --size, --max-clusters, --warm-up and "
                             "--jobs: the whole run is measured, and simulated as 'culprit "
                             "explain' does");
@@ -108,13 +112,13 @@ static void check(struct argp_state *state, void *given) {
     check_host(state, job);
     if (job->list && !job->full)
         options_fail(state, "%s: and a trace of the whole run? (--full TRACE.ctrace)", job->list);
-    if (!job->list && (!job->request.command || job->full))
+    if (!job->list && (!job->request.input.command || job->full))
         options_fail(state, "what to validate? (culprit validate [OPTION...] -- COMMAND..., or "
                             "culprit validate LIST.csv --full TRACE.ctrace)");
     if (job->cluster.wanted && !job->list)
         options_fail(state, "--cluster: nodes simulate regions of a list, cut out of a trace that "
                             "they see (culprit validate LIST.csv --full TRACE.ctrace)");
-    if (job->request.stop && !job->request.limit)
+    if (job->request.input.stop && !job->request.input.limit)
         options_fail(state, "--stop: ends the command at --limit N, which is missing");
     job->request.warm_up = 0;
     for (uint32_t i = 0; i < job->warm_up_count; i++) {
@@ -164,15 +168,20 @@ static bool write_report(void *verb, struct error *error) {
     report->hardware = run->hardware;
     if (!validation_add_worth(report))
         return error_set(error, "out of memory for the report");
-    report->report.next = validate_next(job);
+    const struct validation_asked asked = {.list = job->list,
+                                           .full = job->full,
+                                           .command = job->request.input.command,
+                                           .argc = job->verb.argc,
+                                           .argv = job->verb.argv,
+                                           .words = job->verb.words};
+    report->report.next = validation_next(report, &asked);
     return verb_write_report(&job->verb, &VALIDATION, report, error);
 }
 
 static bool prepare(void *verb, struct error *error) {
     struct validate_job *job = verb;
-    const struct input_options input = {.command = (char **)job->request.command};
     return (!job->cluster.wanted || cluster_is_here(error)) &&
-           input_choose_machine(&input, &job->machine, &job->machines, error) &&
+           input_choose_machine(&job->request.input, &job->machine, &job->machines, error) &&
            verb_open_report(&job->verb, error);
 }
 
@@ -225,7 +234,7 @@ static const struct verb *choose(void *verb) {
 
 const struct verb verb_validate = {.line = &LINE,
                                    .size = sizeof(struct validate_job),
-                                   .command = offsetof(struct validate_job, request.command),
+                                   .command = offsetof(struct validate_job, request.input.command),
                                    .choose = choose,
                                    .prepare = prepare,
                                    .run = run,

@@ -46,7 +46,3 @@ void validate_host_begin(struct validate_host *host);
 
 /* With --host; its struct is a struct validate_job. */
 extern const struct verb verb_validate_host;
-
-/* The command that would lower the error most, or use what is good; malloc'ed. NULL: out of
- * memory. */
-char *validate_next(const struct validate_job *job);

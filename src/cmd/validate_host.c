@@ -26,14 +26,8 @@ static void ask(struct validate_job *job) {
     run->verb.command = job->verb.command;
     run->verb.failed = job->verb.failed;
     run->machine = job->machine;
-    run->input.command = (char **)job->request.command;
-    run->input.thread = -1;
+    run->input = job->request.input;
     run->input.follow = true;
-    run->input.repeatable = job->request.repeatable;
-    run->input.seed = job->request.seed;
-    run->input.fixed = job->request.fixed;
-    memcpy(run->input.variables, job->request.variables, sizeof run->input.variables);
-    run->input.variable_count = job->request.variable_count;
     run->study.forecasts = false;
     run->save_options = (struct save_options){.save = true, .store = job->host.store};
     explain->rerun = job->request.rerun;
@@ -83,7 +77,7 @@ static bool explain(struct validate_job *job, struct error *error) {
 static bool measure(struct validate_job *job, struct error *error) {
     struct validate_host *host = &job->host;
     const struct host_runs_request request = {.watch = &verb_watch,
-                                              .command = (char **)job->request.command,
+                                              .command = job->request.input.command,
                                               .input = &host->input,
                                               .runs = host->runs,
                                               .store = host->store};
@@ -138,7 +132,8 @@ static bool write_report(void *verb, struct error *error) {
     report->top = host->top;
     if (!host_report_add_worth(report))
         return error_set(error, "out of memory for the report");
-    report->report.next = next_on_machine("culprit explain", &job->machine, job->request.command);
+    report->report.next =
+        next_on_machine("culprit explain", &job->machine, job->request.input.command);
     return verb_write_report(&job->verb, &HOST, report, error);
 }
 

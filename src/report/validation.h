@@ -37,5 +37,16 @@ bool validation_add_worth(struct validation_report *report);
  * warm-up. NULL: there was none. */
 const struct validation_trial *validation_verdict(const struct validation *validation);
 
+/* What was typed. */
+struct validation_asked {
+    const char *list, *full; /* a list and a trace of the whole; or: */
+    char *const *command;    /* in argv; NULL: none */
+    int argc;
+    char **argv, **words; /* words as of next.h */
+};
+/* The command that would lower the error most, or use what is good; to be freed. NULL: out of
+ * memory. */
+char *validation_next(const struct validation_report *report, const struct validation_asked *asked);
+
 void validation_text(const struct validation_report *report, const struct page *page);
 bool validation_json(const struct validation_report *report, FILE *file, struct error *error);

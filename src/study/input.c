@@ -5,25 +5,28 @@
 
 #include "util/file_name.h"
 
+struct capture_options input_conditions(const struct input_options *input) {
+    return (struct capture_options){.command = input->command,
+                                    .follow = input->follow,
+                                    .repeatable = input->repeatable,
+                                    .seed = input->seed,
+                                    .fixed = input->fixed,
+                                    .layout = input->layout,
+                                    .variables = input->variables,
+                                    .variable_count = input->variable_count};
+}
+
 struct capture_options input_capture(struct watch *watch, const struct input_options *input) {
-    struct capture_options capture = {
-        .command = input->command,
-        .addresses = true,
-        .skip = input->skip,
-        .limit = input->limit,
-        .from_symbol = input->from,
-        .thread = input->thread,
-        .follow = input->follow,
-        .seconds = input->seconds,
-        .repeatable = input->repeatable,
-        .objects = input->objects,
-        .seed = input->seed,
-        .fixed = input->fixed,
-        .layout = input->layout,
-        .variables = input->variables,
-        .variable_count = input->variable_count,
-        .kept = &watch->kept,
-        .descriptors = {input->descriptors[0], input->descriptors[1], input->descriptors[2]}};
+    struct capture_options capture = input_conditions(input);
+    capture.addresses = true;
+    capture.skip = input->skip;
+    capture.limit = input->limit;
+    capture.from_symbol = input->from;
+    capture.thread = input->thread;
+    capture.seconds = input->seconds;
+    capture.objects = input->objects;
+    capture.kept = &watch->kept;
+    memcpy(capture.descriptors, input->descriptors, sizeof capture.descriptors);
     watch_limit(watch, &capture, input->stop);
     return capture;
 }

@@ -40,6 +40,8 @@ struct input_options {
 static inline bool input_is_part(const struct input_options *input) {
     return input->skip || input->from || input->thread >= 0;
 }
+/* What its command is and sees, whatever part of it is captured. */
+struct capture_options input_conditions(const struct input_options *input);
 /* How its command is captured, with addresses, under the watch, which keeps open the files that it
  * maps; and what of its trace file is meant. */
 struct capture_options input_capture(struct watch *watch, const struct input_options *input);

@@ -31,22 +31,13 @@ static bool make_folder(struct validate_run *run, struct error *error) {
 static bool capture_full(struct validate_run *run, const struct validate_run_request *request,
                          const struct kept_input *input, struct capture_result *result,
                          int *exec_status, struct error *error) {
-    struct capture_options capture = {.command = request->command,
-                                      .addresses = true,
-                                      .limit = request->limit,
-                                      .thread = -1,
-                                      .repeatable = request->repeatable,
-                                      .seed = request->seed,
-                                      .fixed = request->fixed,
-                                      .variables = request->variables,
-                                      .variable_count = request->variable_count,
-                                      .watch_effects = true,
-                                      .descriptors = {input->first},
-                                      .stop = &run->watch->signal};
+    struct capture_options capture = input_capture(run->watch, &request->input);
+    capture.watch_effects = true;
+    capture.descriptors[0] = input->first;
+    capture.stop = &run->watch->signal;
     const struct watcher watcher = watcher_of(run->watch);
-    watch_limit(run->watch, &capture, request->stop);
     int status = 0;
-    watch_begin_within(run->watch, "capturing", "instructions", request->limit);
+    watch_begin_within(run->watch, "capturing", "instructions", request->input.limit);
     bool good = trace_record(&capture, run->full, false, &watcher, result, &status, error);
     watch_end(run->watch);
     if (!good && status)
@@ -123,20 +114,14 @@ static void capture_regions(struct validate_run *run, const struct validate_run_
     char *prefix = in_folder(run, "region");
     if (!prefix)
         return;
-    struct region_traces_options options = {.capture = {.command = request->command,
-                                                        .thread = -1,
-                                                        .repeatable = request->repeatable,
-                                                        .seed = request->seed,
-                                                        .fixed = request->fixed,
-                                                        .variables = request->variables,
-                                                        .variable_count = request->variable_count,
-                                                        .stop_at_limit = true,
-                                                        .watch_effects = !request->rerun,
-                                                        .harmless = !request->rerun},
+    struct region_traces_options options = {.capture = input_conditions(&request->input),
                                             .prefix = prefix,
                                             .warm_up = request->warm_up,
                                             .progress = watch_region_capture,
                                             .context = run->watch};
+    options.capture.thread = -1;
+    options.capture.stop_at_limit = true;
+    options.capture.watch_effects = options.capture.harmless = !request->rerun;
     memcpy(options.capture.descriptors, streams->descriptors, sizeof streams->descriptors);
     watch_begin_within(run->watch, "running again", "instructions", list->instructions);
     bool good = region_traces_start(&traces, list, &options, &exec_status, &error) &&
@@ -154,9 +139,10 @@ static void read_counters(struct validate_run *run, const struct validate_run_re
     static const enum counted_event events[] = {COUNTED_CYCLES, COUNTED_INSTRUCTIONS};
     uint64_t counts[2];
     struct error ignored; /* a machine without counters is told as such */
-    if (request->limit || !counters_have(COUNTED_CYCLES) || !counters_have(COUNTED_INSTRUCTIONS))
+    if (request->input.limit || !counters_have(COUNTED_CYCLES) ||
+        !counters_have(COUNTED_INSTRUCTIONS))
         return;
-    if (counters_run(request->command, streams->descriptors, events, counts, 2, &ignored) &&
+    if (counters_run(request->input.command, streams->descriptors, events, counts, 2, &ignored) &&
         counts[1])
         run->hardware = (struct hardware_reference){
             .known = true, .cycles = counts[0], .instructions = counts[1]};

@@ -14,18 +14,11 @@
 
 struct validate_run_request {
     struct watch *watch;
-    char *const *command;
-    uint64_t limit;       /* instructions; 0: none */
-    uint64_t slice;       /* instructions */
-    uint64_t warm_up;     /* of the regions that are captured */
-    uint32_t max_regions; /* clusters */
-    bool stop;            /* kill the command at the limit */
-    bool rerun;           /* although the command changes the world */
-    bool repeatable;      /* the same random numbers in both runs */
-    uint64_t seed;        /* which ones */
-    bool fixed;           /* and all else that the command can see but files */
-    const char *variables[INPUT_MOST_VARIABLES]; /* of its environment then, too */
-    uint32_t variable_count;
+    struct input_options input; /* a command, to its limit: the same in both runs */
+    uint64_t slice;             /* instructions */
+    uint64_t warm_up;           /* of the regions that are captured */
+    uint32_t max_regions;       /* clusters */
+    bool rerun;                 /* although the command changes the world */
 };
 
 struct validate_run {

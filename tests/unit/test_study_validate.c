@@ -13,19 +13,19 @@
 #include "study/validate.h"
 
 enum { LENGTH = 2000000, SLICE = 100000 };
-static char *const COMMAND[] = {"sh", "-c", "i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done",
-                                NULL};
+static char *COMMAND[] = {"sh", "-c", "i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done", NULL};
 
 static struct validate_run_request request_of(struct watch *watch) {
     return (struct validate_run_request){.watch = watch,
-                                         .command = COMMAND,
-                                         .limit = LENGTH,
+                                         .input = {.command = COMMAND,
+                                                   .thread = -1,
+                                                   .limit = LENGTH,
+                                                   .stop = true,
+                                                   .repeatable = true,
+                                                   .seed = 1},
                                          .slice = SLICE,
                                          .warm_up = SLICE,
-                                         .max_regions = 3,
-                                         .stop = true,
-                                         .repeatable = true,
-                                         .seed = 1};
+                                         .max_regions = 3};
 }
 
 static void expect_nothing_left(struct watch *watch) {

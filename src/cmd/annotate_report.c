@@ -2,47 +2,8 @@
 #include <string.h>
 
 #include "cmd/annotate.h"
-#include "query/time_event.h"
 #include "report/procedures_report.h"
-#include "util/array.h"
 #include "util/text.h"
-
-/* The default one, or that asked for. What a simulation counted exactly is no event to sample. */
-static const struct profile_event *
-choose_event(const struct annotate_job *job, const struct profile_set *set, struct error *error) {
-    const struct profile_event *event = job->event || !set->event_count
-                                            ? profile_set_event(set, job->event, error)
-                                            : profile_set_time_event(set);
-    if (!event)
-        return NULL;
-    if (profile_event_lasts(event)) {
-        error_set(error,
-                  "--event %s: time in which threads waited, not of instructions ('culprit top "
-                  "--tree --event %s' shows where)",
-                  event->name, event->name);
-        return NULL;
-    }
-    if (!profile_event_is_time(event)) {
-        if (!job->picture && !job->exact && !job->machine && job->view == ANNOTATE_BY_EVENT)
-            return event;
-        error_set(error,
-                  "--%s: %s is not time, so that there is no schedule to compare it with (choose "
-                  "one with --event)",
-                  job->picture   ? "cfg"
-                  : job->exact   ? "exact"
-                  : job->machine ? "machine"
-                                 : "view",
-                  event->name);
-        return NULL;
-    }
-    if (profile_event_samples_cycles(event))
-        return event;
-    error_set(error,
-              "--event %s: it does not sample cycles, but bounds what can have caused stalls (the "
-              "default of %s is %s)",
-              event->name, set->label, profile_set_time_event(set)->name);
-    return NULL;
-}
 
 /* What to look at next, of the same samples in the same way: the source, the picture, or the
  * hottest of several. */
@@ -126,11 +87,12 @@ bool annotate_report(void *verb, struct error *error) {
         settings.simulation.set = &job->simulated;
     struct procedure_choices choices = {0};
     struct report report = {.verb = "annotate"};
-    bool good = (settings.event = choose_event(job, set, error)) &&
-                procedure_choose(&choices, set, settings.event, &job->query, program, error) &&
-                (!choices.note || report_note(&report, "%s", choices.note) ||
-                 error_set(error, "out of memory for the report")) &&
-                write_report(job, &settings, &choices, &report, error);
+    bool good =
+        (settings.event = annotate_choose_event(&settings, job->event, job->picture, error)) &&
+        procedure_choose(&choices, set, settings.event, &job->query, program, error) &&
+        (!choices.note || report_note(&report, "%s", choices.note) ||
+         error_set(error, "out of memory for the report")) &&
+        write_report(job, &settings, &choices, &report, error);
     procedure_choices_free(&choices);
     annotate_settings_free(&settings);
     report_free(&report);

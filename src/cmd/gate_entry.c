@@ -10,6 +10,7 @@
 #include "cmd/gate.h"
 #include "cmd/interrupt.h"
 #include "machine/identity.h"
+#include "report/baseline_fits.h"
 #include "simulate/model.h"
 
 struct attempt {
@@ -23,38 +24,10 @@ struct attempt {
     struct error why; /* if not */
 };
 
-/* ---- conditions ---- */
-
-static bool refuse(const struct attempt *attempt, struct error *error, const char *what,
-                   const char *then, const char *now) {
-    return error_set(error,
-                     "%s: '%s' is of %s %s, this is %s, whose cycles may be others: write it anew "
-                     "with --update",
-                     attempt->job->path, attempt->old->name, what, then, now);
-}
-
-static bool same_texts(const char *const *one, const char *const *other) {
-    while (*one && *other && !strcmp(*one, *other)) {
-        one++;
-        other++;
-    }
-    return !*one && !*other;
-}
-
-static bool fits(const struct attempt *attempt, struct error *error) {
-    const struct baseline_setting *then = &attempt->old->setting;
-    if (strcmp(then->culprit, attempt->culprit) != 0)
-        return refuse(attempt, error, "culprit", then->culprit, attempt->culprit);
-    if (strcmp(then->machine, attempt->machine) != 0)
-        return refuse(attempt, error, "machine", then->machine, attempt->machine);
-    if (!same_texts(then->options, attempt->options.texts))
-        return error_set(error,
-                         "%s: '%s' is of a run with other options (%s%s): give this one another "
-                         "--name, or write it anew with --update",
-                         attempt->job->path, attempt->old->name,
-                         then->options[0] ? then->options[0] : "none",
-                         then->options[0] && then->options[1] ? " ..." : "");
-    return true;
+static struct baseline_setting setting_of(const struct attempt *attempt) {
+    return (struct baseline_setting){.culprit = attempt->culprit,
+                                     .machine = attempt->machine,
+                                     .options = attempt->options.texts};
 }
 
 /* The machine is known, and nothing has been simulated yet. */
@@ -66,16 +39,13 @@ static bool begin(void *context, const struct machine *machine, struct error *er
     snprintf(attempt->machine, sizeof attempt->machine, "%s %016" PRIx64, machine->name, identity);
     snprintf(attempt->culprit, sizeof attempt->culprit, CULPRIT_VERSION " model %s",
              simulation_model());
-    attempt->fits = attempt->old && fits(attempt, &attempt->why);
+    const struct baseline_setting now = setting_of(attempt);
+    attempt->fits =
+        attempt->old && baseline_entry_fits(attempt->old, attempt->job->path, &now, &attempt->why);
     if (attempt->fits || attempt->job->update)
         return true;
     *error = attempt->why;
     return false;
-}
-
-/* The program may lie elsewhere; what it is given must be the same. */
-static bool same_arguments(const struct baseline_entry *old, char *const *command) {
-    return same_texts(old->words + 1, (const char *const *)command + 1);
 }
 
 /* ---- an entry ---- */
@@ -127,9 +97,7 @@ static bool make(struct attempt *attempt, struct baseline_entry *old, struct err
     const uint64_t second = run->seen[1].cycles == run->seen[0].cycles ? 0 : run->seen[1].cycles;
     const struct baseline_entry new = {.name = entry->name,
                                        .words = (const char **)run->command,
-                                       .setting = {.culprit = attempt->culprit,
-                                                   .machine = attempt->machine,
-                                                   .options = attempt->options.texts},
+                                       .setting = setting_of(attempt),
                                        .layouts = layouts,
                                        .layout_count = run->layout_count,
                                        .second = second};
@@ -141,7 +109,7 @@ static bool make(struct attempt *attempt, struct baseline_entry *old, struct err
     entry->verdict = GATE_WRITTEN;
     if (second)
         run->first.half_interval = fabs((double)second - (double)run->first.elapsed);
-    if (old && attempt->fits && same_arguments(old, run->command))
+    if (old && attempt->fits && baseline_same_arguments(old, run->command))
         return compare(attempt, old, error);
     entry->compare.runs[1] = run->first;
     run->first = (struct compared_run){0};
@@ -152,7 +120,7 @@ static bool judge(struct attempt *attempt, struct baseline_entry *old, struct er
     struct gate_entry *entry = attempt->entry;
     const struct gate_job *job = attempt->job;
     struct gated_run *run = &attempt->run;
-    if (!same_arguments(old, run->command))
+    if (!baseline_same_arguments(old, run->command))
         return error_set(error,
                          "%s: '%s' is of a command with other arguments: give this one another "
                          "--name, or write it anew with --update",

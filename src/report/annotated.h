@@ -76,6 +76,13 @@ struct annotate_settings {
     bool source; /* source lines are wanted */
 };
 
+/* The event to annotate by, of the settings' set: the one of this name, or (NULL) the default. What
+ * a simulation counted exactly is no event to sample; what is no time goes with no `picture`, exact
+ * executions, machine or view. NULL with an error. */
+const struct profile_event *annotate_choose_event(const struct annotate_settings *settings,
+                                                  const char *name, bool picture,
+                                                  struct error *error);
+
 /* The skid of the event's samples, as measured on this host; not known of those of another. */
 const struct annotation_skid *annotate_skid_of(struct annotate_settings *settings);
 

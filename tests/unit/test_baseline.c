@@ -13,6 +13,7 @@
 #include "attribute/component.h"
 #include "query/compared_summary.h"
 #include "report/baseline.h"
+#include "report/baseline_fits.h"
 #include "temporary.h"
 
 static struct error error;
@@ -381,10 +382,37 @@ static void no_file_has_no_entries(void **state) {
     assert_non_null(strstr(error.message, "cannot make a file beside it"));
 }
 
+static void an_entry_fits_the_same_conditions_alone(void **state) {
+    (void)state;
+    static const char *OPTIONS[] = {"--limit 5000", NULL}, *NONE[] = {NULL};
+    static const char *WORDS[] = {"/old/parse", "rows.csv", NULL};
+    const struct baseline_entry entry = {
+        .name = "parse",
+        .words = WORDS,
+        .setting = {.culprit = "0.1 a", .machine = "zen4 1", .options = OPTIONS}};
+    struct baseline_setting now = entry.setting;
+    GOOD(baseline_entry_fits(&entry, "x.baseline", &now, &error));
+    now.machine = "zen5 2";
+    assert_false(baseline_entry_fits(&entry, "x.baseline", &now, &error));
+    assert_non_null(strstr(error.message, "'parse' is of machine zen4 1, this is zen5 2"));
+    now.culprit = "0.1 b";
+    assert_false(baseline_entry_fits(&entry, "x.baseline", &now, &error));
+    assert_non_null(strstr(error.message, "is of culprit 0.1 a, this is 0.1 b"));
+    now = entry.setting;
+    now.options = NONE;
+    assert_false(baseline_entry_fits(&entry, "x.baseline", &now, &error));
+    assert_non_null(strstr(error.message, "other options (--limit 5000)"));
+    char program[] = "./parse", rows[] = "rows.csv", more[] = "-v";
+    assert_true(baseline_same_arguments(&entry, (char *[]){program, rows, NULL}));
+    assert_false(baseline_same_arguments(&entry, (char *[]){program, NULL}));
+    assert_false(baseline_same_arguments(&entry, (char *[]){program, rows, more, NULL}));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_costliest_are_kept),
         cmocka_unit_test(what_is_not_kept_is_bounded),
+        cmocka_unit_test(an_entry_fits_the_same_conditions_alone),
         cmocka_unit_test_setup_teardown(what_is_written_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parts_of_cycles_are_exact, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_entry_is_replaced_and_others_stay, set_up, tear_down),

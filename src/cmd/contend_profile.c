@@ -4,7 +4,6 @@
 #include "cmd/cmd.h"
 #include "cmd/contend.h"
 #include "cmd/interrupt.h"
-#include "util/text.h"
 
 void contend_take_shapes(struct argp_state *state, void *contend, char *value) {
     struct contend *job = contend;
@@ -54,16 +53,8 @@ static bool run(void *verb, struct error *error) {
 static bool tell(void *verb, struct error *error) {
     (void)error;
     const struct contend *job = verb;
-    const struct locality *locality = &job->locality;
-    const double thousands = 1e-3 * (double)locality->events.instructions;
     const bool apart = job->command || !strcmp(job->profile, "-");
-    fprintf(apart ? stderr : stdout,
-            "%s%s instructions, %s loads and stores; misses per 1000 instructions: L1D %.3f, %s "
-            "%.3f\n",
-            locality->partial ? "(partial) " : "", text_count(locality->events.instructions).s,
-            text_count(locality->events.accesses).s, (double)locality->levels[0].misses / thousands,
-            job->run.options.machine->llc.present ? "LLC" : "L2",
-            (double)locality->levels[1].misses / thousands);
+    locality_text(&job->locality, job->run.options.machine, apart ? stderr : stdout);
     return true;
 }
 

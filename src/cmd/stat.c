@@ -105,28 +105,14 @@ static bool run(void *verb, struct error *error) {
     return good || (job->usages.count && verb_report_late(&job->explain.run.verb, error));
 }
 
-static bool print_next(const struct page *page, const char *intro, const char *verb,
-                       const char *command, struct error *error) {
-    char *next = NULL;
-    if (asprintf(&next, "%s -- %s", verb, command) < 0)
-        return error_set(error, "out of memory for the report");
-    page_wrap(page, next, next, intro, "      ");
-    free(next);
-    return true;
-}
-
 static bool write_report(void *verb, struct error *error) {
     struct stat_job *job = verb;
     const struct output *output = &job->explain.run.verb.files.report;
     const struct page page = output_page(output);
     if (job->explain.run.verb.output.json)
         return usage_json(&job->usages, job->name, output->file, error);
-    if (!usage_text(&job->usages, job->name, &page, error))
-        return false;
-    return print_next(&page, "next: ", "culprit record", job->name, error) &&
-           print_next(&page,
-                      "cycles, misses and top-down levels, simulated: ", "culprit stat --simulated",
-                      job->name, error);
+    return usage_text(&job->usages, job->name, &page, error) &&
+           usage_next_text(job->name, &page, error);
 }
 
 static void free_job(void *verb) {

@@ -1,5 +1,4 @@
 /* culprit trace: captures a command into a file, or tells what a file holds. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,50 +7,23 @@
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/trace.h"
-#include "report/json_values.h"
+#include "report/captured_report.h"
 #include "report/trace_info.h"
 #include "util/file_name.h"
-#include "util/text.h"
-
-static void print_lost(const struct trace_job *job) {
-    const struct champsim_lost *lost = &job->lost;
-    if (job->champsim && lost->records != job->result.instructions)
-        fprintf(stderr, "%s records: elements of repeated string instructions are one each\n",
-                text_count(lost->records).s);
-    if (lost->accesses)
-        fprintf(stderr, "left out: %s access%s beyond 4 loads and 2 stores of an instruction\n",
-                text_count(lost->accesses).s, lost->accesses == 1 ? "" : "es");
-    if (lost->others)
-        fprintf(stderr, "left out: %s instruction%s of other threads (--thread N takes another)\n",
-                text_count(lost->others).s, text_plural(lost->others));
-}
 
 static bool print_result(void *verb, struct error *error) {
     const struct trace_job *job = verb;
-    const struct capture_result *result = &job->result;
-    const char *path = job->path;
-    const bool good = !job->verb.late.message[0]; /* there is something to do next with it */
-    const bool partial = verb_watch.signal || !good;
-    double bytes_each =
-        result->instructions ? (double)result->bytes / (double)result->instructions : 0;
-    if (job->verb.output.json) {
-        return json_write(
-            json_pack("{s:o, s:I, s:I, s:f, s:i, s:i, s:f, s:b}", "trace", json_text(path),
-                      "instructions", (json_int_t)result->instructions, "bytes",
-                      (json_int_t)result->bytes, "bytes_per_instruction", bytes_each, "threads",
-                      (int)result->threads, "processes", (int)result->processes, "seconds",
-                      result->seconds, "partial", partial),
-            stderr, error);
-    }
-    fprintf(stderr,
-            "%s: %s instruction%s, %" PRIu32 " thread%s of %" PRIu32 " process%s, in %s%s\n", path,
-            text_count(result->instructions).s, text_plural(result->instructions), result->threads,
-            result->threads == 1 ? "" : "s", result->processes, result->processes == 1 ? "" : "es",
-            text_duration(result->seconds).s, partial ? " (partial)" : "");
-    fprintf(stderr, "%s, %.3f bytes per instruction\n", text_bytes(result->bytes).s, bytes_each);
-    print_lost(job);
-    if (good && strcmp(path, "-") != 0)
-        fprintf(stderr, "next: culprit %s %s\n", job->no_addresses ? "trace --info" : "sim", path);
+    const bool good = !job->verb.late.message[0];
+    const struct captured_report report = {.path = job->path,
+                                           .result = &job->result,
+                                           .lost = &job->lost,
+                                           .champsim = job->champsim,
+                                           .addresses = !job->no_addresses,
+                                           .good = good,
+                                           .partial = verb_watch.signal || !good};
+    if (job->verb.output.json)
+        return captured_json(&report, stderr, error);
+    captured_text(&report, stderr);
     return true;
 }
 

@@ -36,3 +36,6 @@ static inline const struct contend_program *contend_checked(const struct contend
                                                             uint32_t program) {
     return report->check ? &report->check->programs[program] : NULL;
 }
+
+/* What a program is like alone, in a line. */
+void locality_text(const struct locality *locality, const struct machine *machine, FILE *file);

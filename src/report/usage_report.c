@@ -238,3 +238,20 @@ bool usage_json(const struct usages *usages, const char *name, FILE *file, struc
                                events_json(usages), "runs", runs_json(usages));
     return json_write(object, file, error);
 }
+
+static bool print_next(const struct page *page, const char *intro, const char *verb,
+                       const char *command, struct error *error) {
+    char *next = NULL;
+    if (asprintf(&next, "%s -- %s", verb, command) < 0)
+        return error_set(error, "out of memory for the report");
+    page_wrap(page, next, next, intro, "      ");
+    free(next);
+    return true;
+}
+
+bool usage_next_text(const char *name, const struct page *page, struct error *error) {
+    return print_next(page, "next: ", "culprit record", name, error) &&
+           print_next(page,
+                      "cycles, misses and top-down levels, simulated: ", "culprit stat --simulated",
+                      name, error);
+}

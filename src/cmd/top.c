@@ -15,6 +15,7 @@ struct job {
     struct profile_run run;
     bool over_time, outliers;
     struct timeline timeline;
+    struct profile_table *table;
     struct row_options rows;
     struct call_options calls;
     struct profile_report report;
@@ -120,22 +121,6 @@ static char *outliers_next(const struct job *job, const struct fleet_report *rep
     return text_printer_end(&printer);
 }
 
-/* As many steps as there is room for beside names. */
-static bool choose_steps(struct job *job, struct error *error) {
-    enum { NAMES = 60, STEPS_LEAST = 20 };
-    struct profile_report *report = &job->report;
-    const unsigned columns = output_page(&job->run.verb.files.report).table_columns;
-    const size_t room = columns > NAMES + STEPS_LEAST ? columns - NAMES : STEPS_LEAST;
-    report->event_count = 1;
-    report->timeline = &job->timeline;
-    return timeline_read(&job->timeline, report->set, report->events[0]->name,
-                         columns && !job->run.verb.output.json ? room : TIMELINE_STEPS_MAX, error);
-}
-
-static size_t report_steps(const struct profile_report *report) {
-    return report->timeline ? report->timeline->count : 0;
-}
-
 REPORT_PICTURE(draw, over_time_svg)
 REPORT_FORMS(PROFILE, profile_report_json, profile_report_text, NULL);
 REPORT_FORMS(OVER_TIME, profile_report_json, profile_report_text, draw);
@@ -172,35 +157,28 @@ static bool write_report(void *verb, struct error *error) {
     *report = (struct profile_report){.report = {.verb = "top"},
                                       .set = &job->run.set,
                                       .by = rows->by,
+                                      .program = job->run.program,
                                       .filtered = job->run.samples.process || rows->image ||
                                                   rows->event_count ||
                                                   sample_choice_any(&job->run.samples.choice)};
-    if (!profile_report_choose(report, rows->events, rows->event_count, error) ||
-        (job->over_time && report->event_count && !choose_steps(job, error)))
+    const struct output_options *output = &job->run.verb.output;
+    const unsigned page_columns = output_page(&job->run.verb.files.report).table_columns;
+    const struct profile_columns columns = {.events = rows->events,
+                                            .event_count = rows->event_count,
+                                            .process = job->run.samples.process,
+                                            .image = rows->image,
+                                            .top = output->top,
+                                            .over_time = job->over_time,
+                                            .page_columns = output->json ? 0 : page_columns};
+    if (!profile_report_build(report, &columns, &job->timeline, &job->table, error))
         return false;
-    if (!report->timeline && report->event_count && report->events[0]->mean)
-        report->squares = report->event_count;
-    const struct profile_table_options options = {
-        .by = rows->by,
-        .process = job->run.samples.process,
-        .image = rows->image,
-        .columns = report->event_count + report_steps(report) + (report->squares > 0)};
-    struct profile_table *table = profile_table_new(&options, job->run.program);
-    report->table = table;
-    report->program = job->run.program;
-    if (!table)
-        return error_set(error, "out of memory for the profile");
-    if (!profile_report_fill(report, table, job->run.verb.output.top, error))
-        return false;
-    if (!profile_report_add_worth(report))
-        return error_set(error, "out of memory for the report");
     report->report.next = next_of(job);
     return verb_write_report(&job->run.verb, job->over_time ? &OVER_TIME : &PROFILE, report, error);
 }
 
 static void clean_up(void *verb) {
     struct job *job = verb;
-    profile_table_free((struct profile_table *)job->report.table);
+    profile_table_free(job->table);
     report_free(&job->report.report);
     profile_free(job);
 }

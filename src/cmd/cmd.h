@@ -1,5 +1,5 @@
-/* The verbs: the options of each, one study, one report (verb.h). Only here does culprit print or
- * exit. */
+/* The verbs: the options of each, one study, one report (verb.h). Only here, and where a command
+ * line is wrong (options/), does culprit print or exit. */
 #pragma once
 
 #define CULPRIT_VERSION "0.1"

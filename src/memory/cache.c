@@ -112,14 +112,9 @@ static void copy_block(uint64_t *to, const uint64_t *from, struct block block) {
     memcpy(to + block.first, from + block.first, block.count * sizeof *to);
 }
 
-/* A note says which access fetched a line, and its flight. Accesses and instructions get new
- * numbers from now on, which concerns the stride prefetcher as well. */
-void cache_restart(struct cache *cache) {
-    if (!cache->tags)
-        return;
-    for (size_t i = 0; i < cache_blocks(cache); i++)
-        if (cache->blocks[i] & BLOCK_CHANGED)
-            clear_block(cache->notes, block_of(cache, i));
+/* Accesses and instructions get new numbers from now on, which concerns the stride prefetcher as
+ * well. */
+static void forget_flights(struct cache *cache) {
     memset(cache->flights, 0, cache->flight_slots * sizeof *cache->flights);
     cache->flight_slots = CACHE_FIRST_FLIGHTS;
     cache->flight_cursor = 0;
@@ -129,6 +124,16 @@ void cache_restart(struct cache *cache) {
         struct prefetcher *prefetcher = &cache->prefetchers[i];
         prefetcher_init(prefetcher, prefetcher->kind, prefetcher->degree);
     }
+}
+
+/* A note says which access fetched a line, and its flight. */
+void cache_restart(struct cache *cache) {
+    if (!cache->tags)
+        return;
+    for (size_t i = 0; i < cache_blocks(cache); i++)
+        if (cache->blocks[i] & BLOCK_CHANGED)
+            clear_block(cache->notes, block_of(cache, i));
+    forget_flights(cache);
 }
 
 /* Blocks that are empty in both stay as they are: memory that was never written costs nothing. */
@@ -163,20 +168,29 @@ void cache_copy(struct cache *cache, const struct cache *from, bool again) {
     memcpy(cache->prefetchers, from->prefetchers, sizeof cache->prefetchers);
 }
 
-void cache_copy_lines(struct cache *cache, const struct cache *other) {
+/* Of a block that was used in either. */
+static void note_block(struct cache *cache, const struct cache *other, struct block block,
+                       struct cache_notes notes) {
+    for (size_t i = block.first; i < block.first + block.count; i++) {
+        const uint64_t tag = other->tags[i] & ~(uint64_t)TAG_PENDING;
+        cache->tags[i] = tag;
+        cache->used[i] = other->used[i];
+        cache->notes[i] = !tag ? 0 : tag & TAG_PREFETCHED ? notes.prefetched : notes.other;
+    }
+}
+
+void cache_copy_lines(struct cache *cache, const struct cache *other, struct cache_notes notes) {
     if (!cache->tags)
         return;
-    const size_t sets = cache->set_mask + 1;
     assert(cache->set_mask == other->set_mask && cache->ways == other->ways);
-    cache_restart(cache);
-    copy_blocks(cache, other, false);
     for (size_t i = 0; i < cache_blocks(cache); i++) {
-        const struct block block = block_of(cache, i);
-        for (size_t k = 0; cache->blocks[i] && k < block.count; k++)
-            cache->tags[block.first + k] &= ~(uint64_t)TAG_PENDING;
+        if (cache->blocks[i] | other->blocks[i])
+            note_block(cache, other, block_of(cache, i), notes);
+        cache->blocks[i] = other->blocks[i] ? BLOCK_USED | BLOCK_CHANGED : 0;
     }
+    forget_flights(cache);
     if (cache->replacement == REPLACE_PLRU)
-        memcpy(cache->trees, other->trees, sets * sizeof *cache->trees);
+        memcpy(cache->trees, other->trees, (cache->set_mask + 1) * sizeof *cache->trees);
     memcpy(cache->hints, other->hints, sizeof cache->hints);
     cache->uses = other->uses;
     cache->random = other->random;

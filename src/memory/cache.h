@@ -112,8 +112,12 @@ void cache_restart(struct cache *cache);
 void cache_copy(struct cache *cache, const struct cache *from, bool again);
 
 /* Copies the lines of a cache of the same shape, with their order of use. None is in flight, and
- * which access fetched them is not known. */
-void cache_copy_lines(struct cache *cache, const struct cache *other);
+ * which access fetched them is not known: what is noted of them tells only whether it was a
+ * prefetcher. */
+struct cache_notes {
+    uint64_t prefetched, other;
+};
+void cache_copy_lines(struct cache *cache, const struct cache *other, struct cache_notes notes);
 
 /* First line of the set of an address. */
 static inline size_t cache_set(const struct cache *cache, uint64_t address) {

@@ -166,21 +166,10 @@ void memory_untimed_prefetch(struct memory *memory, uint64_t address, uint64_t n
 }
 
 /* A line without a note of what fetched it counts as one that the program has used before. */
-static void take_lines(struct cache *cache, const struct cache *other) {
-    cache_copy_lines(cache, other);
-    if (!cache->tags)
-        return;
-    const size_t lines = (cache->set_mask + 1) * cache->ways;
-    for (size_t i = 0; i < lines; i++) {
-        if (!cache->tags[i])
-            continue;
-        cache->notes[i] = cache->tags[i] & TAG_PREFETCHED ? NOTE_PREFETCHED : NOTE_USED;
-        cache_note_change(cache, i);
-    }
-}
+static const struct cache_notes NOT_FETCHED = {.prefetched = NOTE_PREFETCHED, .other = NOTE_USED};
 
 void memory_untimed_from(struct memory *memory, const struct memory *other) {
-    take_lines(&memory->l1d, &other->l1d);
-    take_lines(&memory->l2, &other->l2);
-    take_lines(&memory->llc, &other->llc);
+    cache_copy_lines(&memory->l1d, &other->l1d, NOT_FETCHED);
+    cache_copy_lines(&memory->l2, &other->l2, NOT_FETCHED);
+    cache_copy_lines(&memory->llc, &other->llc, NOT_FETCHED);
 }

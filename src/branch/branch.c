@@ -4,9 +4,11 @@
  * not taken never enter the BTB. */
 #include "branch/branch.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "branch/predictors.h"
+#include "util/array.h"
 
 enum { NEAR_WAYS = 4 };
 
@@ -32,6 +34,10 @@ struct branch_predictor {
     struct return_stack returns;
     struct awaiting_branch awaiting;
     struct branch_statistics statistics;
+    struct branch_outcomes *recorded;   /* NULL: nothing is */
+    const struct branch_outcomes *told; /* of branches to come, from `next_told` on; NULL: it
+                                           predicts, and the above is used */
+    size_t next_told;
 };
 
 static bool direction_init(struct branch_predictor *predictor,
@@ -115,6 +121,8 @@ void branch_free(struct branch_predictor *predictor) {
 struct branch_predictor *branch_copy(const struct branch_predictor *predictor,
                                      const struct machine_branch *machine) {
     struct error error;
+    if (predictor->told)
+        return branch_replay(predictor, machine, predictor->told);
     struct branch_predictor *copy = branch_new(machine, &error);
     if (!copy)
         return NULL;
@@ -181,7 +189,7 @@ static enum branch_outcome predict_perfectly(struct branch_statistics *statistic
     return PREDICTED_RIGHT;
 }
 
-enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t address,
+static enum branch_outcome predict(struct branch_predictor *predictor, uint64_t address,
                                    enum branch_kind kind, uint32_t length, bool taken,
                                    uint64_t next) {
     if (predictor->direction == DIRECTION_PERFECT)
@@ -206,6 +214,66 @@ enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t 
         break;
     }
     return PREDICTED_RIGHT;
+}
+
+/* ---- predictions that are made once ---- */
+
+void branch_outcomes_free(struct branch_outcomes *outcomes) {
+    free(outcomes->items);
+    *outcomes = (struct branch_outcomes){0};
+}
+
+void branch_record(struct branch_predictor *predictor, struct branch_outcomes *outcomes) {
+    predictor->recorded = outcomes;
+}
+
+struct branch_predictor *branch_replay(const struct branch_predictor *predictor,
+                                       const struct machine_branch *machine,
+                                       const struct branch_outcomes *outcomes) {
+    struct branch_predictor *replay = calloc(1, sizeof *replay);
+    if (!replay || !btb_init(&replay->near, machine->near_btb_entries, NEAR_WAYS, true)) {
+        branch_free(replay);
+        return NULL;
+    }
+    btb_copy(&replay->near, &predictor->near);
+    replay->direction = DIRECTION_PERFECT; /* it has no tables */
+    replay->awaiting = predictor->awaiting;
+    replay->statistics = predictor->statistics;
+    replay->told = outcomes;
+    replay->next_told = predictor->next_told;
+    return replay;
+}
+
+static void record(struct branch_outcomes *outcomes, enum branch_outcome outcome) {
+    if (array_room(outcomes->items, outcomes->capacity, outcomes->count + 1))
+        outcomes->items[outcomes->count++] = (uint8_t)outcome;
+    else
+        outcomes->incomplete = true;
+}
+
+static enum branch_outcome tell(struct branch_predictor *predictor, enum branch_kind kind) {
+    struct branch_statistics *statistics = &predictor->statistics;
+    assert(predictor->next_told < predictor->told->count);
+    const enum branch_outcome outcome = predictor->told->items[predictor->next_told++];
+    const bool wrong = outcome == PREDICTED_WRONG;
+    predict_perfectly(statistics, kind);
+    statistics->late += outcome == PREDICTED_LATE;
+    statistics->conditional_wrong += kind == BRANCH_CONDITIONAL && wrong;
+    statistics->indirect_wrong +=
+        (kind == BRANCH_INDIRECT || kind == BRANCH_INDIRECT_CALL) && wrong;
+    statistics->returns_wrong += kind == BRANCH_RETURN && wrong;
+    return outcome;
+}
+
+enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t address,
+                                   enum branch_kind kind, uint32_t length, bool taken,
+                                   uint64_t next) {
+    if (predictor->told)
+        return tell(predictor, kind);
+    const enum branch_outcome outcome = predict(predictor, address, kind, length, taken, next);
+    if (predictor->recorded)
+        record(predictor->recorded, outcome);
+    return outcome;
 }
 
 bool branch_is_near(struct branch_predictor *predictor, uint64_t address) {

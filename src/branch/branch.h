@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "isa/insn.h"
@@ -47,6 +48,26 @@ void branch_await(struct branch_predictor *predictor, uint64_t address, enum bra
 /* `next` is the address of the instruction after the pause. Does nothing if no branch waits for
  * it. */
 void branch_follow(struct branch_predictor *predictor, uint64_t next);
+
+/* ---- predictions that are made once ---- */
+
+/* What was predicted of branches, one after the other (enum branch_outcome). */
+struct branch_outcomes {
+    uint8_t *items;
+    size_t count, capacity;
+    bool incomplete; /* out of memory */
+};
+void branch_outcomes_free(struct branch_outcomes *outcomes);
+
+/* Whatever branch_predict() says from now on is added there; NULL: nowhere. */
+void branch_record(struct branch_predictor *predictor, struct branch_outcomes *outcomes);
+/* In place of a copy of a predictor whose outcomes are recorded from here on, for the same
+ * branches: it says what that one said, and counts it. It does not learn, but for the nearest
+ * target buffer. `outcomes` must be complete, and must outlive its use and that of its copies.
+ * NULL: out of memory. */
+struct branch_predictor *branch_replay(const struct branch_predictor *predictor,
+                                       const struct machine_branch *machine,
+                                       const struct branch_outcomes *outcomes);
 
 struct branch_statistics {
     uint64_t conditional, conditional_wrong, indirect, indirect_wrong, returns, returns_wrong,

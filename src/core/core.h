@@ -142,6 +142,15 @@ void core_wait_until(struct core *core, uint64_t cycle);
  * shown on the tap. */
 bool core_warm(struct core *core, const struct core_input *input, struct error *error);
 
+/* Likewise without a core. `learned` may lack memory: branch predictors alone see them. */
+bool core_learned_warm(const struct core_learned *learned, const struct machine *machine,
+                       const struct core_input *input, struct error *error);
+
+/* The last instruction that a core was given waits for its successor, and a branch there has not
+ * met the predictor: in this copy of the core's it does, as soon as the successor comes. */
+void core_await_branch(struct branch_predictor *predictor, const struct code *code,
+                       const struct dynamic_insn *last);
+
 /* Warms these caches and TLBs with instruction `number` of the input and its accesses. *line is the
  * line of the last byte of the instruction before, in units of 1 << fetch_line_shift bytes
  * (UINT64_MAX: not known); it becomes that of this instruction. */

@@ -27,6 +27,12 @@ static void warm_branch(struct branch_predictor *predictor, const struct code *c
         branch_await(predictor, insn->address, insn->branch, insn->length, taken);
 }
 
+void core_await_branch(struct branch_predictor *predictor, const struct code *code,
+                       const struct dynamic_insn *last) {
+    if (code->insns[last->insn].branch != BRANCH_NONE)
+        warm_branch(predictor, code, last, false);
+}
+
 /* Warms the lines that the instruction begins and ends in, as fetch asks for them. */
 static void warm_fetch(struct memory *memory, uint32_t line_shift, const struct static_insn *insn,
                        uint64_t *line) {
@@ -63,29 +69,46 @@ void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift,
                accesses_of(input, insn), line);
 }
 
-bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift,
-                       const struct core_input *input, struct branch_statistics *warmed,
-                       struct error *error) {
+/* `memory`: NULL is a constant where it is. */
+static inline __attribute__((always_inline)) bool
+warm(struct memory *memory, struct branch_predictor *predictor, uint32_t fetch_line_shift,
+     const struct core_input *input, struct error *error) {
     const struct code *code = input->code;
     const struct dynamic_insn *insn = input->insns, *const end = insn + input->insn_count;
-    struct branch_statistics before, after;
     uint64_t line = UINT64_MAX;
-    branch_statistics(learned->predictor, &before);
     for (; insn < end; insn++) {
         if (!core_input_is_there(code, insn, input->access_count, input->first_access))
             return core_input_error(error);
         const struct static_insn *what = &code->insns[insn->insn];
         if (insn == input->insns)
-            branch_follow(learned->predictor, what->address);
-        warm_lines(learned->memory, fetch_line_shift, what, insn, accesses_of(input, insn), &line);
+            branch_follow(predictor, what->address);
+        if (memory)
+            warm_lines(memory, fetch_line_shift, what, insn, accesses_of(input, insn), &line);
         if (what->branch != BRANCH_NONE)
-            warm_branch(learned->predictor, code, insn,
-                        insn + 1 < end && insn[1].insn < code->insn_count);
+            warm_branch(predictor, code, insn, insn + 1 < end && insn[1].insn < code->insn_count);
     }
+    return true;
+}
+
+bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift,
+                       const struct core_input *input, struct branch_statistics *warmed,
+                       struct error *error) {
+    struct branch_statistics before, after;
+    branch_statistics(learned->predictor, &before);
+    if (!warm(learned->memory, learned->predictor, fetch_line_shift, input, error))
+        return false;
     branch_statistics(learned->predictor, &after);
     core_subtract_branches(&after, &before);
     counters_add(warmed, &after, &NO_BRANCHES, sizeof after, 1);
     return true;
+}
+
+bool core_learned_warm(const struct core_learned *learned, const struct machine *machine,
+                       const struct core_input *input, struct error *error) {
+    if (!learned->memory)
+        return warm(NULL, learned->predictor, 0, input, error);
+    const uint32_t shift = (uint32_t)__builtin_ctz(machine->l1i.present ? machine->l1i.line : 64);
+    return warm(learned->memory, learned->predictor, shift, input, error);
 }
 
 uint32_t core_memory_ideal(uint32_t ideal) {

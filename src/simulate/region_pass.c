@@ -152,6 +152,7 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
     struct simulation simulation;
     bool good = simulation_run(trace, &options, &simulation, error);
     give_room(run, &job->task->start); /* what is left of it */
+    branch_outcomes_free(&job->task->outcomes);
     simulation.warmed = region->warm;
     if (good && !simulation.interrupted) {
         uint64_t length = region->end - region->start;
@@ -181,9 +182,13 @@ static bool warm_trace(struct job *job, struct trace *trace, struct error *error
                                     .trained = !region->stamped       ? UINT64_MAX
                                                : run->options.chained ? WARMING_TRAINED_ON
                                                                       : WARMING_TRAINED,
+                                    .shown = !region->stamped       ? UINT64_MAX
+                                             : run->options.chained ? WARMING_SHOWN_ON
+                                                                    : WARMING_TRAINED,
                                     .only = region->only,
                                     .go_on = run->options.chained,
                                     .room = &room,
+                                    .outcomes = &job->task->outcomes,
                                     .watcher = {tell_progress, job, run->options.watcher.stop}};
     struct core_learned nothing = {NULL, NULL};
     /* Other code and data at the same addresses. */

@@ -11,6 +11,8 @@ struct task {
     struct region_trace region; /* name and path are its own */
     bool warm;                  /* `start` is what is known at its start */
     struct core_learned start;
+    struct branch_outcomes outcomes; /* of the region, when chained: the start's predictor says them
+                                      */
     bool done;
     uint64_t warmed;
     struct slice_record record;

@@ -176,6 +176,7 @@ static void free_task(struct task *task) {
     free((char *)task->region.result);
     simulation_free(&task->part);
     core_learned_free(&task->start);
+    branch_outcomes_free(&task->outcomes);
     free(task->units);
     free(task->numbers);
     free(task);

@@ -1,7 +1,7 @@
 /* A cell is recorded until it is complete, then simulated while the caller waits. It begins with
  * what the core's caches hold; the core's pipeline may be some instructions behind what the core
  * was given, so those given last are shown to the caches again, which changes nothing in what they
- * have seen.
+ * have seen; and the last branch may not have met the predictor yet.
  *
  * Which cells: each adds the share of cells that are to be drawn there to a credit, and is drawn
  * when that is 1, which is then paid. */
@@ -424,7 +424,8 @@ static void draw(struct sampled_multisim *multisim, struct lane *lane) {
 }
 
 static bool begin_cell(struct sampled_multisim *multisim, struct lane *lane,
-                       const struct core *core, const struct code *code, struct error *error) {
+                       const struct core *core, const struct code *code, bool follows,
+                       struct error *error) {
     lane->open = true;
     lane->length = 0;
     draw(multisim, lane);
@@ -435,6 +436,9 @@ static bool begin_cell(struct sampled_multisim *multisim, struct lane *lane,
                            core_predictor(core), error))
         return false;
     warm(&lane->last, code, &multisim->machine.l1i, lane->start.memory);
+    if (follows && lane->last.insn_count)
+        core_await_branch(lane->start.predictor, code,
+                          lane->last.insns + lane->last.insn_count - 1);
     return true;
 }
 
@@ -454,7 +458,7 @@ static bool see(void *context, void *state, const struct core *core, const struc
     lane->code = code;
     if (!follows && !end_cell(multisim, lane, error))
         return false;
-    if (!lane->open && !begin_cell(multisim, lane, core, code, error))
+    if (!lane->open && !begin_cell(multisim, lane, core, code, follows, error))
         return false;
     record_clear(&lane->last);
     if (!record_add(&lane->last, piece, error) ||

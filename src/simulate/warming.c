@@ -1,5 +1,5 @@
-/* Chunks of events that lie before the instructions to be shown are stamped as they come from the
- * trace, and passed over undecoded. */
+/* Chunks of events that lie before the instructions that caches are shown are stamped as they come
+ * from the trace; those before the ones that predictors learn from are passed over undecoded. */
 #include "simulate/warming.h"
 
 #include <stdlib.h>
@@ -12,12 +12,15 @@ struct warming_run {
     struct trace *trace;
     struct core_learned *before, *at_start;
     struct stamps *stamps;
-    uint64_t stamp_from, show_from; /* positions */
-    uint64_t stamped_to;            /* position behind the last chunk that came */
-    uint32_t process;               /* of what is stamped */
-    uint64_t position;              /* behind the last instruction that was decoded or passed */
-    struct core *core;              /* from show_from on; it simulates nothing */
+    uint64_t stamp_from, train_from, show_from; /* positions */
+    uint64_t show_to; /* to where caches are shown instructions; from there on they are stamped */
+    uint64_t stamped_to; /* position behind the last chunk that came */
+    uint32_t process;    /* of what is stamped */
+    uint64_t position;   /* behind the last instruction that was decoded or passed */
+    bool rebuilt;        /* caches, where `show_from` is */
 };
+
+static const struct core_learned NOTHING = {NULL, NULL};
 
 /* ---- stamps ---- */
 
@@ -80,46 +83,66 @@ static bool know_nothing(const struct warming *warming, struct core_learned *lea
     return good;
 }
 
-static bool begin_to_show(struct warming_run *run, struct error *error) {
-    const struct core_options options = {.ideal = run->warming->ideal, .learned = run->before};
-    if (!run->before->memory && !know_nothing(run->warming, run->before, error))
+/* The predictor learns on, and what it says of the region is kept for those who simulate it. */
+static bool copy_start(struct warming_run *run, struct error *error) {
+    const struct warming *warming = run->warming;
+    struct core_learned *start = run->at_start;
+    if (warming->room) {
+        *start = *warming->room;
+        *warming->room = NOTHING;
+    }
+    if (!core_learned_copy(start, warming->machine, warming->ideal, run->before->memory, NULL,
+                           error))
         return false;
-    return rebuild(run, error) && (run->core = core_new(run->warming->machine, &options, error));
+    start->predictor =
+        branch_replay(run->before->predictor, &warming->machine->branch, warming->outcomes);
+    branch_record(run->before->predictor, warming->outcomes);
+    return start->predictor || error_set(error, "branch predictor: out of memory");
 }
 
 static bool keep_start(struct warming_run *run, struct error *error) {
-    const struct warming *warming = run->warming;
-    if (warming->go_on && warming->room) {
-        *run->at_start = *warming->room;
-        *warming->room = (struct core_learned){NULL, NULL};
-    }
-    if (warming->go_on)
-        return core_learned_copy(run->at_start, warming->machine, warming->ideal,
-                                 core_memory(run->core), core_predictor(run->core), error);
-    if (!core_finish(run->core, error))
-        return false;
-    core_give(run->core, run->at_start);
-    core_free(run->core);
-    run->core = NULL;
+    if (run->warming->go_on)
+        return copy_start(run, error);
+    *run->at_start = *run->before;
+    *run->before = NOTHING;
+    memory_restart(run->at_start->memory);
     return true;
 }
 
 static uint64_t next_stop(const struct warming_run *run) {
-    const struct warming *warming = run->warming;
-    return run->position < run->show_from   ? run->show_from
-           : run->position < warming->start ? warming->start
-                                            : warming->end;
+    const uint64_t stops[] = {run->train_from, run->show_from, run->warming->start};
+    uint64_t next = run->warming->end;
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+        if (stops[i] > run->position && stops[i] < next)
+            next = stops[i];
+    return next;
 }
 
 /* What is to be done before the instruction at the position. */
 static bool reach(struct warming_run *run, struct error *error) {
-    if (run->position == run->show_from && !run->core && !begin_to_show(run, error))
+    if (run->position >= run->train_from && !run->before->memory && !run->at_start->memory &&
+        !know_nothing(run->warming, run->before, error))
         return false;
+    if (run->position == run->show_from && !run->rebuilt) {
+        run->rebuilt = true;
+        if (!rebuild(run, error))
+            return false;
+    }
     return run->position != run->warming->start || run->at_start->memory || keep_start(run, error);
 }
 
 static bool is_done(const struct warming_run *run) {
     return run->at_start->memory && (!run->warming->go_on || run->position >= run->warming->end);
+}
+
+/* From the instructions at the position. */
+static bool learn(const struct warming_run *run, const struct trace_batch *piece,
+                  struct error *error) {
+    const bool shown = run->position >= run->show_from;
+    const struct core_learned learned = {shown ? run->before->memory : NULL,
+                                         run->before->predictor};
+    const struct core_input input = core_input_of(trace_code(run->trace), piece);
+    return core_learned_warm(&learned, run->warming->machine, &input, error);
 }
 
 static bool show_batch(struct warming_run *run, const struct trace_batch *batch,
@@ -130,13 +153,10 @@ static bool show_batch(struct warming_run *run, const struct trace_batch *batch,
         if (is_done(run))
             return true;
         end = batch_count(batch, begin, next_stop(run) - run->position, &counted);
-        run->position += counted;
-        if (!run->core)
-            continue;
         const struct trace_batch piece = batch_slice(batch, begin, end);
-        const struct core_input input = core_input_of(trace_code(run->trace), &piece);
-        if (!core_warm(run->core, &input, error))
+        if (run->position >= run->train_from && !learn(run, &piece, error))
             return false;
+        run->position += counted;
     }
     run->position += batch->passed;
     return reach(run, error);
@@ -147,8 +167,8 @@ static bool show(struct warming_run *run, struct error *error) {
     struct trace_batch batch;
     bool good = reach(run, error);
     while (good && !is_done(run) && !watcher_stops(&warming->watcher)) {
-        if (run->position < run->show_from)
-            trace_pass(run->trace, run->show_from - run->position);
+        if (run->position < run->train_from)
+            trace_pass(run->trace, run->train_from - run->position);
         const int status = trace_next(run->trace, &batch, error);
         if (status <= 0)
             return status == 0;
@@ -158,28 +178,39 @@ static bool show(struct warming_run *run, struct error *error) {
     return good;
 }
 
+/* What goes on to the next region. */
+static bool end_to_learn(const struct warming_run *run, struct error *error) {
+    const struct core_learned *before = run->before;
+    if (before->memory)
+        memory_restart(before->memory);
+    if (before->predictor)
+        branch_record(before->predictor, NULL);
+    return !run->warming->go_on || !run->warming->outcomes->incomplete ||
+           error_set(error, "out of memory for what is predicted of branches");
+}
+
+/* So many instructions before the region, but none that does not count. */
+static uint64_t position_before(const struct warming *warming, uint64_t instructions) {
+    const uint64_t most = warming->warm < warming->start ? warming->warm : warming->start;
+    return warming->start - (instructions < most ? instructions : most);
+}
+
 bool warming_run(struct trace *trace, const struct warming *warming, struct core_learned *before,
                  struct core_learned *at_start, struct error *error) {
-    const uint64_t warm = warming->warm < warming->start ? warming->warm : warming->start;
     struct warming_run run = {.warming = warming,
                               .trace = trace,
                               .before = before,
                               .at_start = at_start,
                               .stamps = stamps_new(shortest_line(warming->machine)),
-                              .stamp_from = warming->start - warm,
-                              .show_from = warming->start -
-                                           (warming->trained < warm ? warming->trained : warm)};
-    *at_start = (struct core_learned){NULL, NULL};
+                              .stamp_from = position_before(warming, warming->warm),
+                              .train_from = position_before(warming, warming->trained),
+                              .show_from = position_before(warming, warming->shown)};
+    *at_start = NOTHING;
     if (!run.stamps)
         return error_set(error, "out of memory for time stamps");
     trace_watch(trace, stamp_chunk, &run);
-    bool good = show(&run, error);
+    const bool good = show(&run, error) && end_to_learn(&run, error);
     trace_watch(trace, NULL, NULL);
-    if (run.core) {
-        good = core_finish(run.core, error) && good;
-        core_give(run.core, before);
-        core_free(run.core);
-    }
     stamps_free(run.stamps);
     return good;
 }

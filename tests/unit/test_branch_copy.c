@@ -1,5 +1,5 @@
 /* A copy of a predictor predicts as the original does from then on, whatever its kind, and neither
- * changes the other. */
+ * changes the other; so does one that is told what was recorded of the original. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,6 +51,45 @@ static void copy_answers_alike(struct machine_branch machine) {
     branch_free(copy);
 }
 
+/* What is recorded of branches says the same again, from anywhere on in a copy, and counts it; a
+ * branch that awaited its successor when recording began is the first. */
+static void replay_answers_alike(struct machine_branch machine) {
+    struct branch_outcomes outcomes = {0};
+    struct branch_predictor *first = new_predictor(machine);
+    enum branch_outcome said[BRANCHES];
+    for (uint32_t i = 0; i < BRANCHES; i++)
+        answer(first, i);
+    branch_await(first, 0x5000, BRANCH_CONDITIONAL, 2, true);
+    struct branch_predictor *replay = branch_replay(first, &machine, &outcomes);
+    assert_non_null(replay);
+    branch_record(first, &outcomes);
+    branch_follow(first, 0x6000);
+    for (uint32_t i = 0; i < BRANCHES; i++)
+        said[i] = answer(first, BRANCHES + i);
+    branch_record(first, NULL);
+    assert_int_equal(outcomes.count, BRANCHES + 1);
+    struct branch_statistics a, b, c;
+    branch_statistics(first, &a);
+    answer(first, 0); /* is not recorded */
+    assert_int_equal(outcomes.count, BRANCHES + 1);
+    branch_follow(replay, 0x6000);
+    for (uint32_t i = 0; i < BRANCHES / 2; i++)
+        assert_int_equal(answer(replay, BRANCHES + i), said[i]);
+    struct branch_predictor *copy = branch_copy(replay, &machine);
+    for (uint32_t i = BRANCHES / 2; i < BRANCHES; i++) {
+        assert_int_equal(answer(copy, BRANCHES + i), said[i]);
+        assert_int_equal(answer(replay, BRANCHES + i), said[i]);
+    }
+    branch_statistics(replay, &b);
+    branch_statistics(copy, &c);
+    assert_memory_equal(&a, &b, sizeof a);
+    assert_memory_equal(&a, &c, sizeof a);
+    branch_free(first);
+    branch_free(replay);
+    branch_free(copy);
+    branch_outcomes_free(&outcomes);
+}
+
 static void every_kind_is_copied(void **state) {
     (void)state;
     static const enum direction_kind KINDS[] = {
@@ -62,10 +101,12 @@ static void every_kind_is_copied(void **state) {
         struct machine_branch machine = SMALL;
         machine.direction = KINDS[i];
         copy_answers_alike(machine);
+        replay_answers_alike(machine);
         machine.btb_entries = 64;
         machine.btb_ways = 4;
         machine.indirect_entries = 32;
         copy_answers_alike(machine);
+        replay_answers_alike(machine);
     }
 }
 

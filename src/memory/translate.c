@@ -9,7 +9,7 @@
  *
  * With tlb.host_tables the program runs in a virtual machine, and what its tables name are frames
  * that a host translates too, by entries of 4 KiB: the walk then reads the host's directory and
- * table for the page's frame (nested paging; Bhargava et al., ASPLOS 2008). Frames are scattered
+ * table for the page's frame (nested paging; Bhargava et al. 2008). Frames are scattered
  * over GUEST_FRAMES, as those of a machine that has run for a while: neighbouring pages share no
  * line of the host's table. Translations of the guest's own tables are taken to be known. */
 #include "memory/frame.h"

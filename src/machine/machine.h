@@ -279,7 +279,7 @@ struct machine {
     struct machine_cache l1i, l1d, l2, llc; /* the last present one is the last level (LLC) */
     struct machine_tlb itlb, dtlb, l2tlb;
     uint32_t page_walk; /* [tlb] page_walk: cycles of a walk after every TLB level missed */
-    uint32_t walk_level, directory_entries, walkers;
+    uint32_t walk_level, directory_entries, walkers, walk_interval;
     bool host_tables;
     uint32_t page_size; /* bytes */
     struct machine_dram dram;

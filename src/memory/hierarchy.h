@@ -18,6 +18,7 @@ struct walker {
     struct tlb directory;      /* page-directory cache; without items it always has the entry */
     struct tlb host_directory; /* of the host, likewise */
     bool host_tables;
+    struct bus starts; /* takes the interval from one walk to the next for each; 0: none */
     struct holds busy; /* walks under way */
     uint32_t cycles;   /* of a walk beside its reads */
 };

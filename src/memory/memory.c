@@ -203,6 +203,7 @@ void memory_restart(struct memory *memory) {
     tlb_restart(&memory->walker.directory);
     tlb_restart(&memory->walker.host_directory);
     holds_clear(&memory->walker.busy);
+    bus_clear(&memory->walker.starts);
     dram_restart(&memory->own_dram);
     memory->now = 0;
 }

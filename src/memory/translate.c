@@ -30,6 +30,7 @@ bool walker_new(struct memory *memory, const struct machine *machine, struct err
     struct walker *walker = &memory->walker;
     const struct machine_tlb directory = {.entries = machine->directory_entries};
     walker->cycles = machine->page_walk;
+    bus_set(&walker->starts, machine->walk_interval, 1);
     if (!holds_new(&walker->busy, machine->walkers))
         return error_set(error, "out of memory for %u page walkers", machine->walkers);
     if (!machine->walk_level)
@@ -106,7 +107,9 @@ static uint64_t read_tables(struct memory *memory, uint64_t cycle, uint64_t addr
 /* The cycle at which a walk that is asked for at `cycle` ends. */
 static uint64_t walk(struct memory *memory, uint64_t cycle, uint64_t address, bool functional) {
     struct walker *walker = &memory->walker;
-    const uint64_t begin = functional ? cycle : holds_first_free(&walker->busy, cycle);
+    uint64_t begin = functional ? cycle : holds_first_free(&walker->busy, cycle);
+    if (!functional && bus_cycles(&walker->starts.line))
+        bus_transfer(&walker->starts, &walker->starts.line, cycle, begin, &begin);
     uint64_t ready = begin + walker->cycles;
     if (walker->reads)
         ready = read_tables(memory, ready, address, functional);

@@ -240,6 +240,21 @@ static void walks_wait_for_a_walker(void **state) {
     memory_free(memory);
 }
 
+/* From one walk's beginning to the next one's are 20 cycles at least. */
+static void walks_begin_one_after_the_other(void **state) {
+    (void)state;
+    struct machine machine = tlb_machine();
+    machine.walk_interval = 20;
+    struct memory *memory = new_memory(&machine, 0);
+    assert_int_equal(walk_of(memory, 1000, 1), 57); /* from 1007 to 1057 */
+    /* Asked for at 1012, begins at 1027; then at 1047. One that comes later does not wait. */
+    assert_int_equal(walk_of(memory, 1005, 2), 1027 + 50 - 1005);
+    assert_int_equal(walk_of(memory, 1006, 3), 1047 + 50 - 1006);
+    assert_int_equal(walk_of(memory, 1060, 4), 57);
+    assert_true(memory_consistent(memory));
+    memory_free(memory);
+}
+
 /* In program order, a younger access may come first: the walk is then its own, that much earlier,
  * however long it takes. */
 static void younger_access_walks_earlier(void **state) {
@@ -281,6 +296,7 @@ int main(void) {
                                        cmocka_unit_test(walks_read_tables_of_a_host),
                                        cmocka_unit_test(host_entries_of_a_large_page),
                                        cmocka_unit_test(walks_wait_for_a_walker),
+                                       cmocka_unit_test(walks_begin_one_after_the_other),
                                        cmocka_unit_test(younger_access_walks_earlier),
                                        cmocka_unit_test(warming_reads_tables)};
     return cmocka_run_group_tests(tests, NULL, NULL);

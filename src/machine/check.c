@@ -152,6 +152,13 @@ static bool check_cache(const char *name, const struct machine_cache *cache, str
     return true;
 }
 
+/* Pages are translated before the L1 is read, so the levels behind it see none. */
+static bool goes_to_next_page(const struct machine_cache *cache) {
+    return cache->prefetcher == PREFETCH_NEXT_PAGE ||
+           cache->second_prefetcher == PREFETCH_NEXT_PAGE ||
+           cache->third_prefetcher == PREFETCH_NEXT_PAGE;
+}
+
 static bool check_caches(const struct machine *machine, struct error *error) {
     const char *names[] = {"l1i", "l1d", "l2", "llc"};
     const struct machine_cache *caches[] = {&machine->l1i, &machine->l1d, &machine->l2,
@@ -166,6 +173,8 @@ static bool check_caches(const struct machine *machine, struct error *error) {
                          "next_page: they learn from loads and stores; choose another");
     int inner = 1;
     for (int i = 0; i < 4; i++) {
+        if (caches[i] != &machine->l1d && goes_to_next_page(caches[i]))
+            return error_set(error, "[%s] prefetcher = next_page: it is the l1d's", names[i]);
         if (!check_cache(names[i], caches[i], error) ||
             !check_bandwidth(names[i], "bandwidth", caches[i]->bandwidth, error) ||
             !check_bandwidth(names[i], "write_bandwidth", caches[i]->write_bandwidth, error))

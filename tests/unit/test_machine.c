@@ -380,6 +380,7 @@ static void check_finds_contradictions(void **state) {
         {"dram.row=3000", "must be powers of two"},
         {"tlb.host_tables=yes", "needs walk_level 1 or 2"},
         {"l1i.prefetcher=stride", "learn from loads and stores"},
+        {"l2.third_prefetcher=next_page", "[l2] prefetcher = next_page: it is the l1d's"},
         {"l2.bandwidth=1e-300", "[l2] bandwidth = 1e-300: must be 0 or at least 0.0001 bytes"},
         {"l2.write_bandwidth=1e-9", "[l2] write_bandwidth = 1e-09: must be 0 or at least"},
         {"llc.bandwidth=0.00009", "[llc] bandwidth = 9e-05: must be 0 or at least"},

@@ -67,8 +67,11 @@ def expected(finding, keys):
         kinds = [keys[f"{level}.{which}"] for level in ("l1d", "l2", "llc")
                  for which in ("prefetcher", "second_prefetcher")]
         return max(SINGLES.get(kind, (0, 0, 0, 0))[singles.index(what)] for kind in kinds)
-    if what in ("beyond the page's end", "before the page's begin", "a line that always follows another"):
+    if what == "a line that always follows another":
         return 0
+    if what in ("beyond the page's end", "before the page's begin"):  # the line, and the other of its pair
+        pairs = "adjacent" in (keys["l2.prefetcher"], keys["l2.second_prefetcher"], keys["l2.third_prefetcher"])
+        return 1 + pairs if keys["l1d.third_prefetcher"] == "next_page" else 0
     return None
 
 

@@ -2,13 +2,14 @@
 
 #include <stdlib.h>
 
+#include "options/path_options.h"
 #include "report/call_report.h"
 #include "util/text.h"
 
 #define REQUEST struct call_options
 static const struct option_row OPTIONS[] = {
     HEADING(4, "Who called whom, of what was recorded with --stacks:"),
-    FLAG("tree", tree, "Procedures below their callers, with what they called and alone"),
+    TREE_ROW(tree),
     TEXT("callers", "PROCEDURE", procedure,
          "The callers of this procedure, with what it called; without a name, of the procedures "
          "with most samples, --top of them",
@@ -22,8 +23,7 @@ static void begin(void *request) {
 
 static void check(struct argp_state *state, void *request) {
     const struct call_options *options = request;
-    if (options->tree && options->callers)
-        options_fail(state, "--tree and --callers: one at a time");
+    path_options_check_tree(state, options->tree, options->callers);
 }
 
 const struct option_group calls_group = {.options = OPTIONS, .begin = begin, .end = check};

@@ -3,7 +3,7 @@
 #define REQUEST struct path_options
 static const struct option_row OPTIONS[] = {
     HEADING(12, "Who called whom:"),
-    FLAG("tree", tree, "Procedures below their callers, with what they called and alone"),
+    TREE_ROW(tree),
     TEXT("callers", "PROCEDURE", procedure,
          "The callers of this procedure, with what it called; without a name, of the procedures "
          "that took most, --top of them",
@@ -29,6 +29,11 @@ static const struct option_row MORE_OPTIONS[] = {
          "took the cycles"),
     {0}};
 
+void path_options_check_tree(const struct argp_state *state, bool tree, bool callers) {
+    if (tree && callers)
+        options_fail(state, "--tree and --callers: one at a time");
+}
+
 static void begin(void *request) {
     ((struct path_options *)request)->least = 0.01;
 }
@@ -47,8 +52,7 @@ void path_options_look(struct path_options *options, const struct input_options 
 
 static void check(struct argp_state *state, void *request) {
     const struct path_options *options = request;
-    if (options->tree && options->callers)
-        options_fail(state, "--tree and --callers: one at a time");
+    path_options_check_tree(state, options->tree, options->callers);
     if (options->inlined && !options->tree && !options->callers && !options->folded)
         options_fail(state, "--inlined: it is about --tree, --callers and --folded");
     if (options->least_given && !options->tree && !options->callers)

@@ -4,6 +4,11 @@
 #include "options/options.h"
 #include "report/paths.h"
 
+#define TREE_ROW(member_)                                                                          \
+    FLAG("tree", member_, "Procedures below their callers, with what they called and alone")
+/* Refuses both. */
+void path_options_check_tree(const struct argp_state *state, bool tree, bool callers);
+
 extern const struct option_group path_group;      /* of a struct path_options */
 extern const struct option_group path_more_group; /* of Python and data, of the same struct */
 /* Once options are known: what they show beside the grain. */

@@ -49,6 +49,10 @@ def described(machine):
     return keys
 
 
+def prefetchers(level, keys):
+    return [keys[f"{level}.{which}"] for which in ("prefetcher", "second_prefetcher", "third_prefetcher")]
+
+
 def expected(finding, keys):
     """What the description says of a finding; None: nothing."""
     what = finding["what"]
@@ -64,14 +68,12 @@ def expected(finding, keys):
     singles = [f"{side} a single, {parity} line" for parity in ("even", "odd")
                for side in ("behind", "before")]
     if what in singles:
-        kinds = [keys[f"{level}.{which}"] for level in ("l1d", "l2", "llc")
-                 for which in ("prefetcher", "second_prefetcher")]
+        kinds = [kind for level in ("l1d", "l2", "llc") for kind in prefetchers(level, keys)]
         return max(SINGLES.get(kind, (0, 0, 0, 0))[singles.index(what)] for kind in kinds)
     if what == "a line that always follows another":
         return 0
     if what in ("beyond the page's end", "before the page's begin"):  # the line, and the other of its pair
-        pairs = "adjacent" in (keys["l2.prefetcher"], keys["l2.second_prefetcher"], keys["l2.third_prefetcher"])
-        return 1 + pairs if keys["l1d.third_prefetcher"] == "next_page" else 0
+        return 1 + ("adjacent" in prefetchers("l2", keys)) if "next_page" in prefetchers("l1d", keys) else 0
     return None
 
 

@@ -408,16 +408,21 @@ static void streamer_runs_farther_ahead(void **state) {
     memory_free(memory);
 }
 
-/* Eight lines in a direction, each farther on, of which the last is among the last ten of the page:
- * then the next page's first line is fetched, once, with its translation. Hits count. */
-static void next_page_at_the_end_of_a_page(void **state) {
-    (void)state;
+/* With walks of 50 cycles. */
+static struct memory *going_to_next_pages(void) {
     struct machine machine = small_machine();
     machine.l1d.size = 8192;
     machine.l1d.third_prefetcher = PREFETCH_NEXT_PAGE;
     machine.dtlb = (struct machine_tlb){.entries = 64};
     machine.page_walk = 50;
-    struct memory *memory = new_memory(&machine, 0);
+    return new_memory(&machine, 0);
+}
+
+/* Eight lines in a direction, each farther on, of which the last is among the last ten of the page:
+ * then the next page's first line is fetched, once, with its translation. Hits count. */
+static void next_page_at_the_end_of_a_page(void **state) {
+    (void)state;
+    struct memory *memory = going_to_next_pages();
     uint64_t cycle = 1000;
     /* Lines 40 to 53 are more than eight, but too far from the end. */
     for (uint64_t line = 40; line < 54; line++)
@@ -450,17 +455,10 @@ static void next_page_at_the_end_of_a_page(void **state) {
     memory_free(memory);
 }
 
-/* The line is asked for when its page is translated: after a walk of 50 cycles, and comes 140
- * later.
- */
+/* The line is asked for when its page is translated, after the walk, and comes 140 cycles later. */
 static void next_page_waits_for_its_walk(void **state) {
     (void)state;
-    struct machine machine = small_machine();
-    machine.l1d.size = 8192;
-    machine.l1d.third_prefetcher = PREFETCH_NEXT_PAGE;
-    machine.dtlb = (struct machine_tlb){.entries = 64};
-    machine.page_walk = 50;
-    struct memory *memory = new_memory(&machine, 0);
+    struct memory *memory = going_to_next_pages();
     for (uint64_t line = 54; line < 61; line++)
         load(memory, line * 1000, 0x10000 + line * 64);
     load(memory, 61000, 0x10000 + 61 * 64);

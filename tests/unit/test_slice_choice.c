@@ -42,52 +42,57 @@ static void phases_are_chosen_by_their_share(void **state) {
     unlink(path);
 }
 
+/* Of a file of vectors, and of points and weights that were chosen before. */
+struct chosen_before {
+    char path[TEMPORARY_BYTES], points[TEMPORARY_BYTES], weights[TEMPORARY_BYTES];
+    const char *vectors[1];
+    struct choose_settings settings;
+    struct slice_choice chosen;
+};
+
+static void choose_before(struct chosen_before *before, const char *points, const char *weights) {
+    *before = (struct chosen_before){.settings = CHOOSE_DEFAULTS};
+    write_file(before->path, VECTORS);
+    write_file(before->points, points);
+    write_file(before->weights, weights);
+    before->vectors[0] = before->path;
+    before->chosen = (struct slice_choice){.vectors = before->vectors,
+                                           .vector_count = 1,
+                                           .settings = &before->settings,
+                                           .simpoints = before->points,
+                                           .weights = before->weights};
+}
+
+static void choose_before_free(struct chosen_before *before) {
+    slice_choice_free(&before->chosen);
+    unlink(before->path);
+    unlink(before->points);
+    unlink(before->weights);
+}
+
 /* They are printed with few digits: 7500 and 2496 of 9996. */
 static void weights_of_files_are_made_to_sum_to_1(void **state) {
     (void)state;
-    char path[TEMPORARY_BYTES], points[TEMPORARY_BYTES], weights[TEMPORARY_BYTES];
-    write_file(path, VECTORS);
-    write_file(points, "1 0\n5 1\n");
-    write_file(weights, "0.7500 0\n0.2496 1\n");
-    const char *const vectors[] = {path};
-    const struct choose_settings settings = CHOOSE_DEFAULTS;
-    struct slice_choice chosen = {.vectors = vectors,
-                                  .vector_count = 1,
-                                  .settings = &settings,
-                                  .simpoints = points,
-                                  .weights = weights};
-    if (!slice_choice_go(&chosen, &error))
+    struct chosen_before before;
+    choose_before(&before, "1 0\n5 1\n", "0.7500 0\n0.2496 1\n");
+    const struct slice_choice *chosen = &before.chosen;
+    if (!slice_choice_go(&before.chosen, &error))
         fail_msg("%s", error.message);
-    assert_int_equal(chosen.choice.point_count, 2);
-    assert_int_equal(chosen.choice.points[0].slice, 1);
-    assert_float_equal(chosen.choice.points[0].weight, 7500.0 / 9996, 1e-9);
-    assert_float_equal(chosen.choice.points[1].weight, 2496.0 / 9996, 1e-9);
-    slice_choice_free(&chosen);
-    unlink(path);
-    unlink(points);
-    unlink(weights);
+    assert_int_equal(chosen->choice.point_count, 2);
+    assert_int_equal(chosen->choice.points[0].slice, 1);
+    assert_float_equal(chosen->choice.points[0].weight, 7500.0 / 9996, 1e-9);
+    assert_float_equal(chosen->choice.points[1].weight, 2496.0 / 9996, 1e-9);
+    choose_before_free(&before);
 }
 
 static void a_point_behind_the_run_is_an_error(void **state) {
     (void)state;
-    char path[TEMPORARY_BYTES], points[TEMPORARY_BYTES], weights[TEMPORARY_BYTES];
-    write_file(path, VECTORS);
-    write_file(points, "6 0\n");
-    write_file(weights, "1 0\n");
-    const char *const vectors[] = {path};
-    const struct choose_settings settings = CHOOSE_DEFAULTS;
-    struct slice_choice chosen = {.vectors = vectors,
-                                  .vector_count = 1,
-                                  .settings = &settings,
-                                  .simpoints = points,
-                                  .weights = weights};
-    assert_false(slice_choice_go(&chosen, &error));
+    struct chosen_before before;
+    choose_before(&before, "6 0\n", "1 0\n");
+    assert_false(slice_choice_go(&before.chosen, &error));
     assert_non_null(strstr(error.message, "slice 6: "));
     assert_non_null(strstr(error.message, " has only 6"));
-    slice_choice_free(&chosen);
-    unlink(path);
-    unlink(points);
-    unlink(weights);
+    choose_before_free(&before);
 }
 
 int main(void) {

@@ -184,8 +184,8 @@ static bool find(struct fetching *fetching) {
 static uint32_t lines_ahead(const struct machine_cache *cache) {
     const uint32_t first = cache->prefetcher == PREFETCH_NONE ? 0 : cache->prefetch_degree;
     const uint32_t second = cache->second_prefetcher == PREFETCH_NONE ? 0 : cache->second_degree;
-    const uint32_t third = cache->third_prefetcher == PREFETCH_NONE ? 0 : 1;
-    return first > second && first > third ? first : second > third ? second : third;
+    const uint32_t most = first > second ? first : second;
+    return most ? most : cache->third_prefetcher != PREFETCH_NONE;
 }
 
 /* Without LRU replacement, only one line of a set is certain to stay. */

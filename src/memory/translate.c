@@ -137,8 +137,9 @@ static uint64_t second_level(struct memory *memory, uint64_t cycle, uint64_t add
     return ready;
 }
 
-uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint64_t address,
-                   bool functional, bool *missed) {
+/* As translate() says; a miss and its wait are counted if the program asked. */
+static inline uint32_t look_up(struct memory *memory, struct tlb *tlb, uint64_t cycle,
+                               uint64_t address, bool functional, bool counted, bool *missed) {
     *missed = false;
     if (tlb_quick_hit(tlb, address, cycle))
         return 0;
@@ -149,22 +150,22 @@ uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint6
         if (ready <= cycle)
             return 0;
     } else {
-        tlb->misses += !functional;
+        tlb->misses += counted;
         ready = second_level(memory, cycle, address, functional);
         keep(tlb, address, cycle, ready, functional);
     }
     const uint32_t wait = ready > cycle ? (uint32_t)(ready - cycle) : 0;
     *missed = true;
-    tlb->wait_cycles += functional ? 0 : wait;
+    tlb->wait_cycles += counted ? wait : 0;
     return wait;
 }
 
+uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint64_t address,
+                   bool functional, bool *missed) {
+    return look_up(memory, tlb, cycle, address, functional, !functional, missed);
+}
+
 uint32_t translate_ahead(struct memory *memory, uint64_t cycle, uint64_t address, bool functional) {
-    struct tlb *tlb = &memory->dtlb;
-    const uint64_t misses = tlb->misses, waits = tlb->wait_cycles;
     bool missed;
-    const uint32_t wait = translate(memory, tlb, cycle, address, functional, &missed);
-    tlb->misses = misses;
-    tlb->wait_cycles = waits;
-    return wait;
+    return look_up(memory, &memory->dtlb, cycle, address, functional, false, &missed);
 }

@@ -152,6 +152,18 @@ static bool check_cache(const char *name, const struct machine_cache *cache, str
     return true;
 }
 
+static bool check_retention(const char *name, const struct machine_cache *cache,
+                            struct error *error) {
+    if (!cache->retention &&
+        (cache->first_retention || cache->admission < 100 || cache->readmission < 100))
+        return error_set(
+            error, "[%s] retention = 0: first_retention, admission and readmission need it", name);
+    return cache->first_retention <= cache->retention ||
+           error_set(error, "[%s] first_retention = %llu: must be at most retention = %llu", name,
+                     (unsigned long long)cache->first_retention,
+                     (unsigned long long)cache->retention);
+}
+
 /* Pages are translated before the L1 is read, so the levels behind it see none. */
 static bool goes_to_next_page(const struct machine_cache *cache) {
     return cache->prefetcher == PREFETCH_NEXT_PAGE ||
@@ -177,7 +189,8 @@ static bool check_caches(const struct machine *machine, struct error *error) {
             return error_set(error, "[%s] prefetcher = next_page: it is the l1d's", names[i]);
         if (!check_cache(names[i], caches[i], error) ||
             !check_bandwidth(names[i], "bandwidth", caches[i]->bandwidth, error) ||
-            !check_bandwidth(names[i], "write_bandwidth", caches[i]->write_bandwidth, error))
+            !check_bandwidth(names[i], "write_bandwidth", caches[i]->write_bandwidth, error) ||
+            (caches[i] == &machine->llc && !check_retention(names[i], caches[i], error)))
             return false;
         if (i < 2 || !caches[i]->present)
             continue;

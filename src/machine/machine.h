@@ -100,6 +100,11 @@ struct machine_cache {
     uint32_t prefetch_degree, second_degree; /* lines ahead per trigger, ≥ 1; of the third 1 */
     double bandwidth;       /* l2, llc: bytes per cycle to the level before; 0: unlimited */
     double write_bandwidth; /* of lines written back to it, on the same bus; 0: they are not */
+    /* llc, which others use too: cycles that a line stays after its last use, and after it came
+       from memory; 0: they do not. Per cent of the lines that come which are kept at all, and of
+       those that come again. */
+    uint64_t retention, first_retention;
+    uint32_t admission, readmission;
     bool frames;            /* sets go by page frames (memory/frame.h), not by virtual addresses */
     bool free_pending_hits; /* a hit on a line on its way counts as any other hit (Chen 2009
                                Fig. 2.4) */

@@ -77,8 +77,11 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     cache->flights = sparse_new(CACHE_MAX_FLIGHTS, sizeof *cache->flights);
     cache->trees = calloc(machine->replacement == REPLACE_PLRU ? sets : 1, sizeof *cache->trees);
     cache->blocks = calloc(cache_blocks(cache), sizeof *cache->blocks);
+    uint64_t *seen = machine->retention ? words_new(sets * machine->ways) : NULL;
+    retention_start(&cache->retention, machine, seen);
     if (!cache->tags || !cache->notes || !cache->used || !cache->flights || !cache->trees ||
-        !cache->blocks || !holds_new(&cache->mshr_holds, machine->mshrs))
+        !cache->blocks || (machine->retention && !seen) ||
+        !holds_new(&cache->mshr_holds, machine->mshrs))
         return error_set(error, "out of memory for the %s of %llu bytes: choose a smaller one",
                          name, (unsigned long long)machine->size);
     return true;
@@ -89,6 +92,7 @@ void cache_free(struct cache *cache) {
     words_free(cache->tags, lines);
     words_free(cache->notes, lines);
     words_free(cache->used, lines);
+    words_free(cache->retention.seen, lines);
     free(cache->blocks);
     sparse_free(cache->flights, CACHE_MAX_FLIGHTS, sizeof *cache->flights);
     holds_free(&cache->mshr_holds);
@@ -138,6 +142,7 @@ void cache_restart(struct cache *cache) {
 
 /* Blocks that are empty in both stay as they are: memory that was never written costs nothing. */
 static void copy_blocks(struct cache *cache, const struct cache *from, bool again) {
+    uint64_t *seen = cache->retention.seen;
     for (size_t i = 0; i < cache_blocks(cache); i++) {
         const struct block block = block_of(cache, i);
         if (again && cache->level != LEVEL_L1 && !(cache->blocks[i] & BLOCK_CHANGED))
@@ -145,6 +150,8 @@ static void copy_blocks(struct cache *cache, const struct cache *from, bool agai
         if (from->blocks[i]) {
             copy_block(cache->tags, from->tags, block);
             copy_block(cache->used, from->used, block);
+            if (seen)
+                copy_block(seen, from->retention.seen, block);
         } else if (cache->blocks[i]) {
             clear_block(cache->tags, block);
             clear_block(cache->used, block);
@@ -165,6 +172,7 @@ void cache_copy(struct cache *cache, const struct cache *from, bool again) {
     memcpy(cache->hints, from->hints, sizeof cache->hints);
     cache->uses = from->uses;
     cache->random = from->random;
+    retention_copy(&cache->retention, &from->retention);
     memcpy(cache->prefetchers, from->prefetchers, sizeof cache->prefetchers);
 }
 
@@ -275,6 +283,11 @@ size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint6
     cache_touch(cache, index);
     cache_note_change(cache, index);
     return index;
+}
+
+void cache_drop(struct cache *cache, size_t index) {
+    cache->tags[index] = cache->used[index] = 0;
+    cache_note_change(cache, index);
 }
 
 /* Finds a slot whose fill is over. Fills end in about the order in which they start, so the slot

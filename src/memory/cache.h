@@ -28,6 +28,7 @@
 #include "memory/holds.h"
 #include "memory/memory.h"
 #include "memory/prefetch.h"
+#include "memory/retention.h"
 
 enum {
     TAG_VALID = 1 << 0,
@@ -91,7 +92,8 @@ struct cache {
                                the machine says nothing of it */
     uint64_t *trees;        /* PLRU: per set, node n in bit n (root 1): 1 points right */
     uint64_t random;        /* state of the generator of random replacement */
-    uint32_t mshrs;         /* 0: unlimited */
+    struct retention retention;
+    uint32_t mshrs; /* 0: unlimited */
     struct holds mshr_holds;
     struct flight *flights; /* CACHE_MAX_FLIGHTS slots, of which flight_slots are in use */
     uint32_t flight_slots, flight_cursor;
@@ -184,6 +186,9 @@ struct flight *cache_flight(struct cache *cache, size_t index, uint64_t now);
  * MSHR to the end, but the line is not kept. */
 size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint64_t fetched_by,
                     uint64_t now, uint64_t *victim);
+
+/* The line at index leaves. */
+void cache_drop(struct cache *cache, size_t index);
 
 /* Marks the line at index as in flight; flight->line is set here. */
 void cache_launch(struct cache *cache, size_t index, struct flight flight, uint64_t now);

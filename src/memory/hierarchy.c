@@ -15,6 +15,19 @@ static void write_on_bus(struct cache *cache, const struct request *request) {
     bus_transfer(&cache->bus, &cache->bus.write, arrival, arrival, &begin);
 }
 
+/* Index of a line that a level has, or CACHE_NONE. Where others have taken its place, it leaves. */
+static size_t find_kept(struct memory *memory, struct cache *cache, uint64_t address,
+                        const struct request *request) {
+    const size_t index = cache_find(cache, address);
+    if (!cache->retention.seen || index == CACHE_NONE || cache_flight(cache, index, memory->now) ||
+        !retention_lost(&cache->retention, index, cache_line(cache, index), request->cycle))
+        return index;
+    if (!request->functional)
+        cache->statistics.writebacks += (cache->tags[index] & TAG_DIRTY) != 0;
+    cache_drop(cache, index);
+    return CACHE_NONE;
+}
+
 void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
                       const struct request *request) {
     if (!request->functional) {
@@ -24,7 +37,10 @@ void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
     }
     const struct cache *last = cache;
     for (struct cache *level = cache->next; level; last = level, level = level->next) {
-        const size_t index = cache_find(level, line);
+        size_t index = cache_find(level, line);
+        if (index != CACHE_NONE && level->retention.seen &&
+            !retention_written(&level->retention, index, request->cycle))
+            continue;
         if (index != CACHE_NONE) {
             level->tags[index] |= TAG_DIRTY;
             cache_note_change(level, index);
@@ -32,7 +48,9 @@ void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
         }
         if (level->line_mask == cache->line_mask) {
             uint64_t victim;
-            cache_insert(level, line, TAG_DIRTY, UINT64_MAX, memory->now, &victim);
+            index = cache_insert(level, line, TAG_DIRTY, UINT64_MAX, memory->now, &victim);
+            if (level->retention.seen)
+                retention_put(&level->retention, index, line, request->cycle);
             if (victim & TAG_DIRTY)
                 level_write_back(memory, level, victim & ~level->line_mask, request);
             return;
@@ -50,6 +68,8 @@ size_t level_keep(struct memory *memory, struct cache *cache, const struct reque
         cache_insert(cache, request->address, flags, fetched_by, memory->now, &victim);
     if (victim & TAG_DIRTY)
         level_write_back(memory, cache, victim & ~cache->line_mask, request);
+    if (cache->retention.seen)
+        retention_put(&cache->retention, index, cache_line(cache, index), request->cycle);
     return index;
 }
 
@@ -246,7 +266,7 @@ static void ask_earlier(struct flight *flight, uint64_t cycle) {
 
 void level_read(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer) {
-    const size_t index = cache_find(cache, request->address);
+    const size_t index = find_kept(memory, cache, request->address, request);
     const bool missed = index == CACHE_NONE;
     bool first_use = false;
     if (missed) {
@@ -269,6 +289,8 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
                 answer->ready = flight->ready;
         }
         first_use = answer->prefetched = level_hit(cache, index, request->store);
+        if (cache->retention.seen && !answer->pending)
+            retention_used(&cache->retention, index, request->cycle);
     }
     if (!request->functional) {
         cache->statistics.accesses++;

@@ -182,6 +182,7 @@ static void copy(struct memory *memory, const struct memory *from, bool again) {
     tlb_copy(&memory->walker.directory, &from->walker.directory);
     tlb_copy(&memory->walker.host_directory, &from->walker.host_directory);
     dram_copy(&memory->own_dram, &from->own_dram);
+    retention_restart(&memory->llc.retention, from->now);
 }
 
 void memory_copy(struct memory *memory, const struct memory *from) {
@@ -205,7 +206,12 @@ void memory_restart(struct memory *memory) {
     holds_clear(&memory->walker.busy);
     bus_clear(&memory->walker.starts);
     dram_restart(&memory->own_dram);
+    memory_pass(memory, memory->now);
     memory->now = 0;
+}
+
+void memory_pass(struct memory *memory, uint64_t cycles) {
+    retention_restart(&memory->llc.retention, cycles);
 }
 
 /* A settled line that is not where its hint says. All ways are looked at, as which it is cannot be

@@ -111,6 +111,9 @@ uint64_t memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address
  * counts. */
 void memory_restart(struct memory *memory);
 
+/* So many cycles pass without an access: what others do in the caches goes on. */
+void memory_pass(struct memory *memory, uint64_t cycles);
+
 /* Idealises these (enum memory_ideal) from now on in place of those that memory_new() was given. */
 void memory_idealise(struct memory *memory, uint32_t ideal);
 
@@ -134,11 +137,18 @@ enum stamped_kind { STAMPED_LOAD, STAMPED_STORE, STAMPED_CODE };
 struct stamped_line {
     uint64_t address; /* of its first byte */
     uint8_t kind;     /* enum stamped_kind; STORE: it was stored to at some time */
+    uint64_t time;    /* of the last access, in events since the stretch began */
+};
+/* What was stamped. */
+struct stamped_stretch {
+    uint64_t events;
+    uint64_t cycles; /* that it took, by estimate */
 };
 /* Makes caches and TLBs hold what they would after a run whose last accesses to these lines were in
  * this order, after what they hold now. Lines are not longer than the machine's. Nothing is
  * counted. */
-void memory_rebuild(struct memory *memory, const struct stamped_line *lines, size_t count);
+void memory_rebuild(struct memory *memory, const struct stamped_line *lines, size_t count,
+                    struct stamped_stretch stretch);
 
 /* Untimed accesses: what a cache simulator without cycles tells of a program's accesses, in program
  * order (Chen 2009 §2.2.1). Every access completes at once, and so do prefetches. All prefetchers

@@ -27,7 +27,15 @@ static void read_line(struct memory *memory, const struct stamped_line *line) {
     level_read(memory, code ? &memory->l1i : &memory->l1d, &request, &answer);
 }
 
-void memory_rebuild(struct memory *memory, const struct stamped_line *lines, size_t count) {
-    for (size_t i = 0; i < count; i++)
+void memory_rebuild(struct memory *memory, const struct stamped_line *lines, size_t count,
+                    struct stamped_stretch stretch) {
+    const double cycles = (double)stretch.cycles / (double)(stretch.events ? stretch.events : 1);
+    uint64_t passed = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t cycle = (uint64_t)((double)lines[i].time * cycles);
+        memory_pass(memory, cycle - passed);
+        passed = cycle;
         read_line(memory, &lines[i]);
+    }
+    memory_pass(memory, stretch.cycles - passed);
 }

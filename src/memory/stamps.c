@@ -62,6 +62,11 @@ void stamps_clear(struct stamps *stamps) {
     memset(stamps->places, 0, stamps->place_count * sizeof(struct stamped_page *));
     memset(stamps->near, 0, sizeof stamps->near);
     stamps->page_count = stamps->block_count = 0;
+    stamps->time = 0;
+}
+
+uint64_t stamps_events_seen(const struct stamps *stamps) {
+    return stamps->time;
 }
 
 /* ---- pages ---- */
@@ -177,21 +182,15 @@ bool stamps_events(struct stamps *stamps, const uint64_t *events, uint32_t count
 
 /* ---- lines ---- */
 
-/* A line, and when. */
-struct timed_line {
-    uint64_t time;
-    struct stamped_line line;
-};
-
 struct timed_lines {
-    struct timed_line *items;
+    struct stamped_line *items;
     size_t count, capacity;
 };
 
 static bool add(struct timed_lines *lines, uint64_t time, uint64_t address, uint8_t kind) {
     if (!array_room(lines->items, lines->capacity, lines->count + 1))
         return false;
-    lines->items[lines->count++] = (struct timed_line){time, {address, kind}};
+    lines->items[lines->count++] = (struct stamped_line){address, kind, time};
     return true;
 }
 
@@ -228,7 +227,7 @@ static bool add_code(const struct stamps *stamps, stamps_span *span, void *conte
 /* By time, least significant digits first; lines of one time stay in order. */
 static bool sort(struct timed_lines *lines, uint64_t most) {
     enum { BITS = 11, DIGITS = 1 << BITS };
-    struct timed_line *from = lines->items, *to = malloc((lines->count + 1) * sizeof *to);
+    struct stamped_line *from = lines->items, *to = malloc((lines->count + 1) * sizeof *to);
     if (!to)
         return false;
     for (uint32_t shift = 0; shift < 64 && most >> shift; shift += BITS) {
@@ -239,7 +238,7 @@ static bool sort(struct timed_lines *lines, uint64_t most) {
             starts[digit + 1] += starts[digit];
         for (size_t i = 0; i < lines->count; i++)
             to[starts[from[i].time >> shift & (DIGITS - 1)]++] = from[i];
-        struct timed_line *sorted = to;
+        struct stamped_line *sorted = to;
         to = from;
         from = sorted;
     }
@@ -251,12 +250,12 @@ static bool sort(struct timed_lines *lines, uint64_t most) {
 struct stamped_line *stamps_lines(const struct stamps *stamps, stamps_span *span, void *context,
                                   size_t *count) {
     struct timed_lines lines = {0};
-    struct stamped_line *result = NULL;
-    if (add_data(stamps, &lines) && add_code(stamps, span, context, &lines) &&
-        sort(&lines, stamps->time) && (result = malloc((lines.count + 1) * sizeof *result)))
-        for (size_t i = 0; i < lines.count; i++)
-            result[i] = lines.items[i].line;
+    *count = 0;
+    if (!array_room(lines.items, lines.capacity, 1) || !add_data(stamps, &lines) ||
+        !add_code(stamps, span, context, &lines) || !sort(&lines, stamps->time)) {
+        free(lines.items);
+        return NULL;
+    }
     *count = lines.count;
-    free(lines.items);
-    return result;
+    return lines.items;
 }

@@ -28,6 +28,9 @@ void stamps_clear(struct stamps *stamps);
 bool stamps_events(struct stamps *stamps, const uint64_t *events, uint32_t count,
                    uint32_t block_count);
 
+/* Since it was new or cleared. */
+uint64_t stamps_events_seen(const struct stamps *stamps);
+
 /* The bytes [*start, *end) that a block's instructions lie in. */
 typedef void stamps_span(void *context, uint32_t block, uint64_t *start, uint64_t *end);
 

@@ -170,6 +170,18 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
     return good;
 }
 
+/* Of the regions that are done when this one is warmed, however fast the threads are. */
+static double cycles_per_instruction(struct region_run *run) {
+    uint64_t instructions = 0, cycles = 0;
+    pthread_mutex_lock(&run->lock);
+    for (size_t i = 0; i + REGIONS_AHEAD < run->warmed; i++) {
+        instructions += run->tasks[i]->record.instructions;
+        cycles += run->tasks[i]->record.cycles;
+    }
+    pthread_mutex_unlock(&run->lock);
+    return instructions ? (double)cycles / (double)instructions : 1;
+}
+
 static bool warm_trace(struct job *job, struct trace *trace, struct error *error) {
     struct region_run *run = job->run;
     const struct region_trace *region = &job->task->region;
@@ -185,6 +197,7 @@ static bool warm_trace(struct job *job, struct trace *trace, struct error *error
                                     .shown = !region->stamped       ? UINT64_MAX
                                              : run->options.chained ? WARMING_SHOWN_ON
                                                                     : WARMING_TRAINED,
+                                    .cycles_per_instruction = cycles_per_instruction(run),
                                     .only = region->only,
                                     .go_on = run->options.chained,
                                     .room = &room,

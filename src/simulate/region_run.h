@@ -7,6 +7,9 @@
 #include "simulate/regions.h"
 #include "util/arena.h"
 
+/* Regions that are warm already, when they are chained: then one thread warms, one simulates. */
+enum { REGIONS_AHEAD = 2 };
+
 struct task {
     struct region_trace region; /* name and path are its own */
     bool warm;                  /* `start` is what is known at its start */

@@ -20,8 +20,6 @@
 #include "util/jobs.h"
 #include "util/order.h"
 
-enum { AHEAD = 2 }; /* regions that are warm already */
-
 /* ---- threads ---- */
 
 static bool stopped(const struct region_run *run) {
@@ -51,7 +49,8 @@ static struct task *next_to_warm(struct region_run *run) {
     struct task *task = NULL;
     pthread_mutex_lock(&run->lock);
     while (!stopped(run) &&
-           (run->warmed == run->task_count ? !run->complete : run->warmed >= run->taken + AHEAD))
+           (run->warmed == run->task_count ? !run->complete
+                                           : run->warmed >= run->taken + REGIONS_AHEAD))
         pthread_cond_wait(&run->changed, &run->lock);
     if (!stopped(run) && run->warmed < run->task_count)
         task = run->tasks[run->warmed];

@@ -15,6 +15,7 @@ struct warming_run {
     uint64_t stamp_from, train_from, show_from; /* positions */
     uint64_t show_to; /* to where caches are shown instructions; from there on they are stamped */
     uint64_t stamped_to; /* position behind the last chunk that came */
+    uint64_t stamped;    /* instructions of what is stamped */
     uint32_t process;    /* of what is stamped */
     uint64_t position;   /* behind the last instruction that was decoded or passed */
     bool rebuilt;        /* caches, where `show_from` is */
@@ -32,9 +33,12 @@ static bool stamp_chunk(void *context, const struct trace_chunk *chunk, struct e
     run->stamped_to = end;
     if (end > run->show_from || end <= run->stamp_from)
         return true;
-    if (chunk->process != run->process)
-        stamps_clear(run->stamps); /* other data at the same addresses */
+    if (chunk->process != run->process) { /* other data at the same addresses */
+        stamps_clear(run->stamps);
+        run->stamped = 0;
+    }
     run->process = chunk->process;
+    run->stamped += chunk->insn_count;
     return stamps_events(run->stamps, chunk->events, chunk->event_count,
                          trace_block_count(run->trace, chunk->process)) ||
            error_set(error, "out of memory for time stamps");
@@ -57,12 +61,18 @@ static uint32_t shortest_line(const struct machine *machine) {
     return machine->l1i.present && code < data ? code : data;
 }
 
+static uint64_t cycles_of(const struct warming *warming, uint64_t instructions) {
+    return (uint64_t)((double)instructions * warming->cycles_per_instruction);
+}
+
 static bool rebuild(struct warming_run *run, struct error *error) {
     size_t count;
+    const struct stamped_stretch stretch = {stamps_events_seen(run->stamps),
+                                            cycles_of(run->warming, run->stamped)};
     struct stamped_line *lines = stamps_lines(run->stamps, span_of_block, run, &count);
     if (!lines)
         return error_set(error, "out of memory for time stamps");
-    memory_rebuild(run->before->memory, lines, count);
+    memory_rebuild(run->before->memory, lines, count, stretch);
     free(lines);
     stamps_clear(run->stamps);
     return true;
@@ -181,8 +191,11 @@ static bool show(struct warming_run *run, struct error *error) {
 /* What goes on to the next region. */
 static bool end_to_learn(const struct warming_run *run, struct error *error) {
     const struct core_learned *before = run->before;
-    if (before->memory)
+    const struct warming *warming = run->warming;
+    if (before->memory) {
+        memory_pass(before->memory, cycles_of(warming, warming->end - warming->start));
         memory_restart(before->memory);
+    }
     if (before->predictor)
         branch_record(before->predictor, NULL);
     return !run->warming->go_on || !run->warming->outcomes->incomplete ||

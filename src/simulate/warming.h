@@ -19,13 +19,15 @@ static const uint64_t WARMING_SHOWN_ON = 300000;
 /* Of a trace that is at its beginning. In instructions of its one thread. */
 struct warming {
     const struct machine *machine;
-    uint32_t ideal;            /* enum ideal */
-    uint64_t start, end;       /* of the region */
-    uint64_t warm;             /* before it, at most; what comes before those does not count */
-    uint64_t trained;          /* of these, predictors learn from the last ones, at most */
-    uint64_t shown;            /* of those, caches are shown the last ones one by one, at most */
-    int only;                  /* thread number; −1: there is one */
-    bool go_on;                /* `before` learns up to the end of the region */
+    uint32_t ideal;      /* enum ideal */
+    uint64_t start, end; /* of the region */
+    uint64_t warm;       /* before it, at most; what comes before those does not count */
+    uint64_t trained;    /* of these, predictors learn from the last ones, at most */
+    uint64_t shown;      /* of those, caches are shown the last ones one by one, at most */
+    double cycles_per_instruction; /* of what is stamped, by estimate: others who use a cache
+                                      (memory/retention.h) take lines as time passes */
+    int only;                      /* thread number; −1: there is one */
+    bool go_on;                    /* `before` learns up to the end of the region */
     struct core_learned *room; /* of the same machine, whose memory what is known at the start is
                                   copied into, with `go_on`; taken over. NULL: there is none */
     struct branch_outcomes *outcomes; /* with `go_on`: predictions of the region, empty at first.

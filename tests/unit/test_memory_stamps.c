@@ -87,7 +87,7 @@ static void contents_are_those_used_last(void **state) {
                                load_of(D), store_of(E), load_of(F), load_of(B)};
     size_t count;
     struct stamped_line *lines = last_accesses(events, 8, &count);
-    memory_rebuild(memory, lines, count);
+    memory_rebuild(memory, lines, count, (struct stamped_stretch){0});
     free(lines);
     const uint64_t in_l1d[] = {F, B}, in_l2[] = {D, E, F, B}, in_llc[] = {A, B, C, D, E, F};
     for (uint64_t line = A; line <= F; line += 0x400) {
@@ -126,7 +126,7 @@ static void translations_too(void **state) {
                                load_of(0x3000), load_of(0x1040), event_block(1)};
     size_t count;
     struct stamped_line *lines = last_accesses(events, 6, &count);
-    memory_rebuild(memory, lines, count);
+    memory_rebuild(memory, lines, count, (struct stamped_stretch){0});
     free(lines);
     assert_true(memory_translates(memory, 100, 0x3000));
     assert_true(memory_translates(memory, 100, 0x1000));
@@ -154,7 +154,7 @@ static void as_after_the_accesses(void **state) {
                          event_kind(events[i]) == EVENT_STORE);
     size_t count;
     struct stamped_line *lines = last_accesses(events, EVENTS, &count);
-    memory_rebuild(rebuilt, lines, count);
+    memory_rebuild(rebuilt, lines, count, (struct stamped_stretch){0});
     free(lines);
     for (uint64_t line = 0; line < 0x10000; line += 64)
         assert_int_equal(cache_find(&accessed->l1d, line) == CACHE_NONE,

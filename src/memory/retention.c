@@ -1,0 +1,68 @@
+/* See retention.h. A line that is not kept stays among the tags until its place is taken, or it is
+ * looked for: so it is known that it was here. */
+#include "memory/retention.h"
+
+#include "util/random.h"
+
+#define NO_LINE UINT64_MAX
+
+void retention_start(struct retention *retention, const struct machine_cache *machine,
+                     uint64_t *seen) {
+    *retention = (struct retention){.seen = seen,
+                                    .used_for = machine->retention,
+                                    .first_for = machine->first_retention ? machine->first_retention
+                                                                          : machine->retention,
+                                    .admission = machine->admission,
+                                    .readmission = machine->readmission,
+                                    .left = NO_LINE};
+}
+
+static void see(struct retention *retention, size_t index, uint64_t cycle, uint64_t flags) {
+    retention->seen[index] = (retention->begin + cycle) << RETENTION_SHIFT | flags;
+}
+
+/* Cycles since a line was used. */
+static uint64_t age(const struct retention *retention, uint64_t seen, uint64_t cycle) {
+    const uint64_t now = retention->begin + cycle, last = seen >> RETENTION_SHIFT;
+    return now > last ? now - last : 0;
+}
+
+bool retention_lost(struct retention *retention, size_t index, uint64_t line, uint64_t cycle) {
+    const uint64_t seen = retention->seen[index];
+    const uint64_t stays = seen & RETENTION_USED ? retention->used_for : retention->first_for;
+    if (seen & RETENTION_KEPT && age(retention, seen, cycle) <= stays)
+        return false;
+    retention->left = line;
+    retention->left_seen = seen;
+    return true;
+}
+
+void retention_used(struct retention *retention, size_t index, uint64_t cycle) {
+    see(retention, index, cycle, RETENTION_KEPT | RETENTION_USED);
+}
+
+bool retention_written(struct retention *retention, size_t index, uint64_t cycle) {
+    const uint64_t seen = retention->seen[index];
+    if (seen & RETENTION_KEPT)
+        see(retention, index, cycle, seen & (RETENTION_KEPT | RETENTION_USED));
+    return seen & RETENTION_KEPT;
+}
+
+void retention_put(struct retention *retention, size_t index, uint64_t line, uint64_t cycle) {
+    const bool again = line == retention->left &&
+                       age(retention, retention->left_seen, cycle) <= retention->used_for;
+    const uint32_t share = again ? retention->readmission : retention->admission;
+    const bool kept = random_next(&retention->random) % 100 < share;
+    see(retention, index, cycle, kept ? RETENTION_KEPT : 0);
+}
+
+void retention_restart(struct retention *retention, uint64_t after) {
+    retention->begin += after;
+}
+
+void retention_copy(struct retention *retention, const struct retention *from) {
+    retention->random = from->random;
+    retention->begin = from->begin;
+    retention->left = from->left;
+    retention->left_seen = from->left_seen;
+}

@@ -1,0 +1,50 @@
+/* A cache that others use too. What they fetch takes the place of lines that this program has not
+ * used for some time. Nobody knows their accesses, but how long a line stays can be measured
+ * (docs/results/hosts/granite-rapids.md):
+ *
+ *   retention        cycles that a line stays after its last use, of one that was used here since
+ * it was fetched first_retention  of one that was not: a cache that predicts reuse (Jaleel et al.
+ * 2010) lets these go first admission        per cent: of the lines that are fetched, those that
+ * are kept at all readmission      likewise, of lines that were here before, and left not longer
+ * ago than `retention` after their last use
+ *
+ * Which lines are kept is drawn from a generator with a fixed seed. The program's own lines push
+ * each other out beside that, as in any cache. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "machine/machine.h"
+
+struct retention {
+    uint64_t *seen; /* by line: cycle of its last use, above RETENTION_*; NULL: nobody else is
+                       there, and none of the below is called */
+    uint64_t used_for, first_for;    /* cycles */
+    uint32_t admission, readmission; /* per cent */
+    uint64_t random;                 /* state of the generator */
+    uint64_t begin;                  /* of the caller's time, in cycles since all began */
+    uint64_t left;                   /* line that was found to have left last, and was used ... */
+    uint64_t left_seen;              /* ... in this cycle, as `seen` has it */
+};
+enum { RETENTION_KEPT = 1 << 0, RETENTION_USED = 1 << 1, RETENTION_SHIFT = 2 };
+
+/* `seen`: the caller's array, all zero. */
+void retention_start(struct retention *retention, const struct machine_cache *machine,
+                     uint64_t *seen);
+
+/* True: others have taken the place of the line at an index, or it was not kept. */
+bool retention_lost(struct retention *retention, size_t index, uint64_t line, uint64_t cycle);
+/* A line is read. */
+void retention_used(struct retention *retention, size_t index, uint64_t cycle);
+/* A line is written back to one that is there. False: it was not kept, and is not now. */
+bool retention_written(struct retention *retention, size_t index, uint64_t cycle);
+/* A line comes, from memory or written back. It is to be read once, or may be; from then on it may
+ * not be there. */
+void retention_put(struct retention *retention, size_t index, uint64_t line, uint64_t cycle);
+
+/* The caller's time begins anew, so many cycles after it began. */
+void retention_restart(struct retention *retention, uint64_t after);
+/* Time, and what is drawn, goes on as in `from`. */
+void retention_copy(struct retention *retention, const struct retention *from);

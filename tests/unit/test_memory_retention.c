@@ -1,0 +1,174 @@
+/* A last level that others use too, by hand. */
+#include "memory/retention.h"
+
+#include <stdlib.h>
+
+#include "memory/hierarchy.h"
+#include "unit/memory_machine.h"
+
+/* Lines leave the L1D when two others of its set, 512 bytes apart, come; there is no L2. The LLC
+ * keeps a line 10,000 cycles after it came, and 50,000 after it was used. */
+enum { NEW = 10000, USED = 50000, LINE = 0x8000 };
+static struct machine shared_machine(uint32_t admission) {
+    struct machine machine = small_machine();
+    machine.l2 = (struct machine_cache){.present = false};
+    machine.llc.retention = USED;
+    machine.llc.first_retention = NEW;
+    machine.llc.admission = admission;
+    machine.llc.readmission = 100;
+    return machine;
+}
+
+/* Two other lines take the place of all in the L1D's set of an address. */
+static void push_out(struct memory *memory, uint64_t cycle, uint64_t address) {
+    load(memory, cycle, address + 512);
+    load(memory, cycle, address + 1024);
+}
+
+static uint32_t level_of(struct memory *memory, uint64_t cycle, uint64_t address) {
+    const uint32_t level = load(memory, cycle, address).level;
+    push_out(memory, cycle + 200, address);
+    return level;
+}
+
+/* It comes from memory, 140 cycles, at 1000. It is used at 11,000, which is 10,000 cycles later,
+ * and again 50,000 after that; then not for 50,001. */
+static void stays_longer_once_it_was_used(void **state) {
+    (void)state;
+    const struct machine machine = shared_machine(100);
+    struct memory *memory = new_memory(&machine, 0);
+    assert_access(load(memory, 1000, LINE), 1140, LEVEL_DRAM, MISSED_ALL);
+    push_out(memory, 2000, LINE);
+    assert_access(load(memory, 11000, LINE), 11040, LEVEL_LLC, MEMORY_MISSED_L1);
+    push_out(memory, 12000, LINE);
+    assert_access(load(memory, 61000, LINE), 61040, LEVEL_LLC, MEMORY_MISSED_L1);
+    push_out(memory, 62000, LINE);
+    assert_access(load(memory, 111001, LINE), 111141, LEVEL_DRAM, MISSED_ALL);
+    assert_true(memory_consistent(memory));
+    memory_free(memory);
+}
+
+static void is_gone_soon_unless_it_was_used(void **state) {
+    (void)state;
+    const struct machine machine = shared_machine(100);
+    struct memory *memory = new_memory(&machine, 0);
+    load(memory, 1000, LINE);
+    push_out(memory, 2000, LINE);
+    assert_access(load(memory, 11001, LINE), 11141, LEVEL_DRAM, MISSED_ALL);
+    memory_free(memory);
+}
+
+/* What waits for a line that is not kept gets it all the same, and that is no use of it. */
+static void a_line_that_is_not_kept_passes_through(void **state) {
+    (void)state;
+    struct machine machine = shared_machine(1);
+    machine.llc.readmission = 1;
+    struct memory *memory = new_memory(&machine, 0);
+    memory->llc.retention.admission = memory->llc.retention.readmission = 0;
+    assert_access(load(memory, 1000, LINE), 1140, LEVEL_DRAM, MISSED_ALL);
+    assert_access(fetch(memory, 1010, LINE), 1140, LEVEL_DRAM, MISSED_ALL | MEMORY_PENDING_HIT);
+    push_out(memory, 2000, LINE);
+    assert_access(load(memory, 3000, LINE), 3140, LEVEL_DRAM, MISSED_ALL);
+    assert_true(memory_consistent(memory));
+    memory_free(memory);
+}
+
+/* Of so many lines, 65 apart, which no other access touches. */
+static uint32_t kept(struct memory *memory, uint64_t from, uint32_t lines) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < lines; i++) {
+        const uint64_t address = from + 65 * 64 * (uint64_t)i, cycle = 10000 * (uint64_t)(i + 1);
+        level_of(memory, cycle, address);
+        count += level_of(memory, cycle + 1000, address) == LEVEL_LLC;
+    }
+    return count;
+}
+
+static void as_many_are_kept_as_are_admitted(void **state) {
+    (void)state;
+    struct machine machine = shared_machine(30);
+    machine.llc.size = 256 << 20;
+    struct memory *memory = new_memory(&machine, 0);
+    const uint32_t count = kept(memory, 0x100000, 20000);
+    assert_in_range(count, 5805, 6195); /* three standard deviations, of 65, about 6,000 */
+    memory_free(memory);
+}
+
+/* A line that was not kept is, with readmission 100, when it comes again in the time of retention;
+ * later it is like any other. */
+static void a_line_that_comes_again_is_known(void **state) {
+    (void)state;
+    const struct machine machine = shared_machine(100);
+    struct memory *memory = new_memory(&machine, 0);
+    memory->llc.retention.admission = 0;
+    assert_int_equal(level_of(memory, 1000, LINE), LEVEL_DRAM);
+    assert_int_equal(level_of(memory, 51000, LINE), LEVEL_DRAM); /* 50,000 later: kept */
+    assert_int_equal(level_of(memory, 52000, LINE), LEVEL_LLC);
+    assert_int_equal(level_of(memory, 200000, LINE), LEVEL_DRAM); /* too late: not kept */
+    assert_int_equal(level_of(memory, 201000, LINE), LEVEL_DRAM); /* but remembered */
+    assert_int_equal(level_of(memory, 202000, LINE), LEVEL_LLC);
+    memory_free(memory);
+}
+
+/* A line that was stored to goes to memory when it leaves the L1D, if the LLC did not keep it. */
+static void written_back_to_where_it_is(void **state) {
+    (void)state;
+    const struct machine machine = shared_machine(100);
+    for (uint32_t admission = 0; admission <= 100; admission += 100) {
+        struct memory *memory = new_memory(&machine, 0);
+        memory->llc.retention.admission = admission;
+        store(memory, 1000, LINE);
+        push_out(memory, 2000, LINE);
+        assert_int_equal(statistics_of(memory).dram_writes, admission ? 0 : 1);
+        memory_free(memory);
+    }
+}
+
+/* 9,000 cycles, then 1,001 more after time began anew. */
+static void time_goes_on(void **state) {
+    (void)state;
+    const struct machine machine = shared_machine(100);
+    struct memory *memory = new_memory(&machine, 0), *copy = new_memory(&machine, 0);
+    load(memory, 0, LINE);
+    push_out(memory, 1000, LINE);
+    memory_pass(memory, 9000 - 1000);
+    memory_copy(copy, memory); /* 1,000 cycles and those 8,000 have passed in it */
+    memory_restart(memory);
+    for (int i = 0; i < 2; i++) {
+        struct memory *each = i ? copy : memory;
+        assert_int_equal(load(each, 1000, LINE).level, LEVEL_LLC);
+        memory_pass(each, USED + 1);
+        push_out(each, 2000, LINE);
+        assert_int_equal(load(each, 3000, LINE).level, LEVEL_DRAM);
+        memory_free(each);
+    }
+}
+
+/* Four lines of one stretch of 100 events, 40,000 cycles: 400 an event. At its end that of event 80
+ * is 8,000 cycles old, that of event 70 12,000. */
+static void rebuilt_with_their_age(void **state) {
+    (void)state;
+    const struct machine machine = shared_machine(100);
+    struct memory *memory = new_memory(&machine, 0);
+    const struct stamped_line lines[] = {
+        {LINE, STAMPED_LOAD, 70},        {LINE + 64, STAMPED_LOAD, 80},
+        {LINE + 512, STAMPED_LOAD, 90},  {LINE + 576, STAMPED_LOAD, 91},
+        {LINE + 1024, STAMPED_LOAD, 92}, {LINE + 1088, STAMPED_LOAD, 93}};
+    memory_rebuild(memory, lines, 6, (struct stamped_stretch){100, 40000});
+    memory_restart(memory);
+    assert_int_equal(load(memory, 10, LINE).level, LEVEL_DRAM);
+    assert_int_equal(load(memory, 10, LINE + 64).level, LEVEL_LLC);
+    memory_free(memory);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stays_longer_once_it_was_used),
+                                       cmocka_unit_test(is_gone_soon_unless_it_was_used),
+                                       cmocka_unit_test(a_line_that_is_not_kept_passes_through),
+                                       cmocka_unit_test(as_many_are_kept_as_are_admitted),
+                                       cmocka_unit_test(a_line_that_comes_again_is_known),
+                                       cmocka_unit_test(written_back_to_where_it_is),
+                                       cmocka_unit_test(time_goes_on),
+                                       cmocka_unit_test(rebuilt_with_their_age)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

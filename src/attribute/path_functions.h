@@ -41,6 +41,7 @@ struct path_function {
     bool named;      /* not by its extent alone */
     bool sized;      /* its extent is known; else it is what was called there */
     bool linkage, resolver, loop, allocates;
+    bool handler;          /* a signal was seen to lead there */
     const char *inlined;   /* its name, if it is inlined where it is; then it has no offset */
     uint32_t python, line; /* a line of a Python function: index + 1 in struct code python, 0: not
                               known; then it has no image, and `is_python` */

@@ -3,8 +3,7 @@
  *   caller is still the same.
  * - A call far from the last one's slot is on another stack. The frames of the old one are set
  *   aside, to be found again by a slot.
- * - A call near the last slot, but above it, finds the frames below it dead.
- * - A handler of a signal returns to code that makes a system call, after which control is back. */
+ * - A call near the last slot, but above it, finds the frames below it dead. */
 #include <assert.h>
 
 #include "attribute/shadow_parts.h"
@@ -72,7 +71,8 @@ static bool called(struct shadow_stack *stack, const struct code *code, uint32_t
     const uint32_t function = path_function_at(stack->functions, code, insn);
     stack->counts.calls++;
     if (function == FUNCTION_NONE || !make_way(stack, code, left->slot) ||
-        !shadow_push(stack, (struct shadow_frame){left->slot, back, stack->node, false}))
+        !shadow_push(stack,
+                     (struct shadow_frame){.slot = left->slot, .back = back, .node = stack->node}))
         return false;
     if (shadow_is_linkage(stack, function)) {
         shadow_enter_linkage(stack, PATH_CALL);
@@ -86,8 +86,12 @@ static bool called(struct shadow_stack *stack, const struct code *code, uint32_t
 static bool return_astray(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
     const uint64_t slot = stack->left.slot;
     struct shadow_frame *top = shadow_top(stack);
-    if (top && !top->back)
-        return top->restoring = true;
+    if (top && (top->kind == FRAME_SIGNAL || top->kind == FRAME_RESTORING)) {
+        top->kind = FRAME_RESTORING;
+        return true;
+    }
+    if (top && top->kind == FRAME_PUSHED)
+        return shadow_left_pushed(stack, code, insn);
     if (path_function_begins(stack->functions, code, insn)) {
         if (!top || !top->slot || !slot || top->slot - slot < FRESH_BYTES)
             return shadow_jump_to_function(stack, code, insn);
@@ -133,31 +137,7 @@ static bool returned(struct shadow_stack *stack, const struct code *code, uint32
                : shadow_jump_into(stack, code, insn);
 }
 
-/* ---- signals and gaps ---- */
-
-static bool signalled(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
-    struct shadow_frames *frames = &stack->frames;
-    const bool begins = path_function_begins(stack->functions, code, insn);
-    if (code->insns[stack->left.insn].flags & INSN_SYSCALL)
-        for (size_t i = frames->count; i-- > 0;) {
-            const struct shadow_frame frame = frames->items[i];
-            if (frame.back)
-                continue;
-            if (!frame.restoring && !(shadow_holds(stack, code, frame.node, insn) && !begins))
-                break;
-            frames->count = i;
-            stack->node = frame.node;
-            if (shadow_holds(stack, code, frame.node, insn))
-                return true;
-            return begins ? shadow_jump_to_function(stack, code, insn)
-                          : shadow_jump_into(stack, code, insn);
-        }
-    if (!begins && path_function_of(stack->functions, code, insn) != FUNCTION_NONE)
-        return shadow_jump_into(stack, code, insn);
-    stack->counts.signals++;
-    return shadow_push(stack, (struct shadow_frame){.node = stack->node}) &&
-           shadow_enter(stack, code, shadow_caller(stack), PATH_SIGNAL, stack->left.insn, insn);
-}
+/* ---- gaps ---- */
 
 /* Instructions are missing before this one. */
 static bool missed(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
@@ -177,12 +157,7 @@ static bool missed(struct shadow_stack *stack, const struct code *code, uint32_t
 
 /* ---- instructions ---- */
 
-bool shadow_arrive(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
-    stack->left.any = false;
-    if (stack->left.flags & DYN_GAP)
-        return missed(stack, code, insn);
-    if (stack->left.flags & DYN_SIGNAL)
-        return signalled(stack, code, insn);
+bool shadow_follow(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
     switch (stack->left.branch) {
     case BRANCH_CALL:
     case BRANCH_INDIRECT_CALL:
@@ -196,4 +171,12 @@ bool shadow_arrive(struct shadow_stack *stack, const struct code *code, uint32_t
     default:
         return true;
     }
+}
+
+bool shadow_arrive(struct shadow_stack *stack, const struct code *code, uint32_t insn) {
+    stack->left.any = false;
+    if (stack->left.flags & DYN_GAP)
+        return missed(stack, code, insn);
+    return stack->left.flags & DYN_SIGNAL ? shadow_signalled(stack, code, insn)
+                                          : shadow_follow(stack, code, insn);
 }

@@ -1,6 +1,6 @@
 /* Inside of this room: what the files of the shadow stack share. shadow_stack.c walks instructions,
- * shadow_arrive.c goes where calls, returns and signals lead, shadow_jump.c where jumps do,
- * shadow_frames.c keeps the calls of one stack and of those set aside. */
+ * shadow_arrive.c goes where calls and returns lead, shadow_jump.c where jumps do, shadow_signal.c
+ * where signals do, shadow_frames.c keeps the calls of one stack and of those set aside. */
 #pragma once
 
 #include "attribute/shadow_stack.h"
@@ -109,7 +109,18 @@ bool shadow_is_linkage(const struct shadow_stack *stack, uint32_t function);
 /* Before a call or jump to an entry of the linkage table. */
 void shadow_enter_linkage(struct shadow_stack *stack, enum path_kind kind);
 
+/* ---- shadow_signal.c ---- */
+
+/* Where a signal led, or the end of its handler. False: out of memory. */
+bool shadow_signalled(struct shadow_stack *stack, const struct code *code, uint32_t insn);
+/* The call on top, which a handler had the interrupted function make, has returned to this. False:
+ * out of memory. */
+bool shadow_left_pushed(struct shadow_stack *stack, const struct code *code, uint32_t insn);
+
 /* ---- shadow_arrive.c ---- */
+
+/* Where the last instruction leads of itself, which is to this one. False: out of memory. */
+bool shadow_follow(struct shadow_stack *stack, const struct code *code, uint32_t insn);
 
 /* Where the last instruction, which control left other than to the next one, led. False: out of
  * memory. */

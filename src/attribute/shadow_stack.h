@@ -11,12 +11,21 @@
 #include "attribute/shadow_python.h"
 #include "trace/trace.h"
 
+enum shadow_frame_kind {
+    FRAME_CALL,
+    FRAME_SIGNAL,    /* its handler runs */
+    FRAME_RESTORING, /* the handler has returned, but not yet to what it interrupted */
+    FRAME_PUSHED     /* a call that a handler had the interrupted function make */
+};
+
 /* A call that has not returned, or what a signal's handler interrupted. */
 struct shadow_frame {
-    uint64_t slot;  /* address of the return address on the stack; 0: not known */
-    uint64_t back;  /* place of the instruction behind the call; 0: of a signal */
-    uint32_t node;  /* of the caller */
-    bool restoring; /* of a signal: its handler has returned, but not yet to what it interrupted */
+    uint64_t slot;     /* address of the return address on the stack; 0: not known */
+    uint64_t back;     /* place of the instruction behind the call; 0: not known */
+    uint32_t node;     /* of the caller */
+    uint32_t site;     /* of a signal: static number of the last instruction before it */
+    uint8_t kind;      /* enum shadow_frame_kind */
+    uint8_t stub_kind; /* of a signal in a linkage table's entry: how that was entered */
 };
 
 /* Calls of one stack of the program. */

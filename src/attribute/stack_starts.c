@@ -116,14 +116,15 @@ static uint32_t keep_frame(struct stack_starts *starts, const struct shadow_fram
                            uint32_t outer) {
     const uint64_t hash =
         hash_pair(hash_pair(frame->slot, frame->back), (uint64_t)frame->node << 32 | outer) ^
-        frame->restoring;
+        frame->kind;
     size_t at;
     for (uint32_t i = hash_index_first(&starts->index, hash, &at); i != HASH_INDEX_NONE;
          i = hash_index_next(&starts->index, hash, &at)) {
         const struct kept_frame *known = &starts->frames[i];
         if (known->outer == outer && known->frame.slot == frame->slot &&
             known->frame.back == frame->back && known->frame.node == frame->node &&
-            known->frame.restoring == frame->restoring)
+            known->frame.site == frame->site && known->frame.kind == frame->kind &&
+            known->frame.stub_kind == frame->stub_kind)
             return i;
     }
     const uint32_t number = (uint32_t)starts->frame_count;
@@ -398,9 +399,13 @@ static bool begin_frames(struct beginning *beginning, const struct kept_stack *k
     frames->stamp = kept->stamp;
     for (uint32_t i = kept->innermost; i != NO_FRAME; i = starts->frames[i].outer)
         frames->items[--count] = starts->frames[i].frame;
-    for (size_t i = 0; i < frames->count; i++)
-        if ((frames->items[i].node = node_for(beginning, frames->items[i].node)) == PATH_NONE)
+    for (size_t i = 0; i < frames->count; i++) {
+        struct shadow_frame *frame = &frames->items[i];
+        if (frame->kind != FRAME_CALL)
+            frame->site |= PATH_BASE_INSN;
+        if ((frame->node = node_for(beginning, frame->node)) == PATH_NONE)
             return false;
+    }
     return (frames->node = node_for(beginning, kept->node)) != PATH_NONE;
 }
 

@@ -21,6 +21,32 @@ for program in c:gcc:c coroutines:gcc:c signals:gcc:c cpp:g++:cc; do
     check "$what" as_logged "$name"
 done
 
+# Whatever a signal comes behind, what its handler puts in is called from there, and what was called
+# before is as before.
+cat >"$scratch/pushed.py" <<'PROGRAM'
+import json, sys
+tree = json.load(open(sys.argv[1]))["tree"]
+name = lambda frame: frame.get("procedure")
+own = {"main", "spin", "leaf", "other", "handler", "pushed", "work"}
+callers, calls = {}, {}
+for frame in tree:
+    if name(frame) in own:
+        callers.setdefault(name(frame), set()).add(name(tree[frame["parent"]]))
+        calls[name(frame)] = calls.get(name(frame), 0) + frame["calls"]
+print(callers, calls)
+assert callers["leaf"] == callers["other"] == {"spin"} and callers["spin"] == {"main"}
+assert callers["work"] == {"pushed"} and callers["pushed"] & {"spin", "leaf", "other"}
+assert "handler" not in callers["pushed"] and "pushed" not in callers["handler"]
+assert calls["pushed"] == calls["work"] == calls["handler"] == calls["spin"] == 40
+assert calls["leaf"] == calls["other"] > 40
+PROGRAM
+pushed_calls() {
+    cc -O1 -o "$scratch/pushed" tests/guests/pushed_calls.c &&
+        run sim --tree --json -o "$scratch/pushed.json" -- "$scratch/pushed" &&
+        python3 -S "$scratch/pushed.py" "$scratch/pushed.json"
+}
+check "calls that a signal's handler puts in are of what it interrupted" pushed_calls
+
 # The log's checker sees a difference: another run has more calls.
 other_log() {
     "$scratch/c" 3 >"$scratch/other.log"

@@ -180,10 +180,10 @@ func main() {
 }
 PROGRAM
 # Beside other programs Go's runtime interrupts what runs for 10 ms, wherever that is, and has it call
-# runtime.asyncPreempt from there: what is allocated then has another path of callers.
+# runtime.asyncPreempt from there: main.main's callees are the same afterwards.
 of_go() {
-    GO111MODULE=off GOFLAGS= go build -ldflags=-s -o go go.go &&
-        GODEBUG=asyncpreemptoff=1 GOGC=off run sim --alone --by object --top 500 --machine zen4 --json -o go.json -- ./go && python3 -S -c '
+    GO111MODULE=off GOFLAGS= go build -ldflags=-s -o go go.go && GOGC=off run sim --alone \
+        --by object --top 500 --machine zen4 --json -o go.json -- ./go && python3 -S -c '
 import json
 rows = [r for r in json.load(open("go.json"))["data"]["objects"] if r["kind"] == "heap"]
 assert rows[0]["name"].startswith("main.make_node go.go:9 < main.main"), rows[:3]'

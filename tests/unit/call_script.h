@@ -70,8 +70,12 @@ static inline uint32_t script_insn(struct call_script *script, uint64_t offset,
         number++;
     assert_true(number < SCRIPT_INSNS);
     if (number == script->code.insn_count)
-        script->insns[script->code.insn_count++] = (struct static_insn){
-            .address = offset, .offset = offset, .length = 4, .branch = branch, .flags = flags};
+        script->insns[script->code.insn_count++] = (struct static_insn){.address = offset,
+                                                                        .offset = offset,
+                                                                        .target = UINT32_MAX,
+                                                                        .length = 4,
+                                                                        .branch = branch,
+                                                                        .flags = flags};
     return number;
 }
 

@@ -276,6 +276,96 @@ static void signals(void **state) {
     assert_int_equal(counts.lost, 0);
 }
 
+/* The handler has f call k, as if from where it was interrupted; k calls g, and returns there. */
+static void call_put_in_by_handler(void **state) {
+    (void)state;
+    struct call_script script;
+    script_begin(&script, ISA_X86_64);
+    call(&script, at('m', 0), 0xff8);
+    interrupted(&script, at('f', 0));
+    back(&script, at('h', 0), 0xc00);
+    back_from_handler(&script, at('t', 0));
+    call(&script, at('k', 0), 0xf88);
+    back(&script, at('g', 0), 0xf88);
+    back(&script, at('k', 4), 0xf90);
+    plain(&script, at('f', 4));
+    call(&script, at('f', 8), 0xfd8);
+    back(&script, at('g', 0), 0xfd8);
+    back(&script, at('f', 12), 0xff8);
+    plain(&script, at('m', 4));
+    const struct shadow_counts counts =
+        assert_moves(&script, "0 m, 1 m>f, 2 m>f!h, 4 m>f>k, 5 m>f>k>g, 6 m>f>k, 7 m>f, 9 m>f>g, "
+                              "10 m>f, 11 m, ");
+    assert_int_equal(counts.signals, 1);
+    assert_int_equal(counts.unwound + counts.lost, 0);
+}
+
+/* A signal that waited for the end of the handler: the next handler follows before anything else,
+ * and has f call k. */
+static void signal_at_end_of_handler(void **state) {
+    (void)state;
+    struct call_script script;
+    script_begin(&script, ISA_X86_64);
+    call(&script, at('m', 0), 0xff8);
+    interrupted(&script, at('f', 0));
+    back(&script, at('h', 0), 0xc00);
+    back_from_handler(&script, at('t', 0));
+    back(&script, at('h', 0), 0xc00);
+    back_from_handler(&script, at('t', 0));
+    back(&script, at('k', 0), 0xfe0);
+    back(&script, at('f', 4), 0xff8);
+    plain(&script, at('m', 4));
+    const struct shadow_counts counts =
+        assert_moves(&script, "0 m, 1 m>f, 2 m>f!h, 6 m>f>k, 7 m>f, 8 m, ");
+    assert_int_equal(counts.signals, 2);
+    assert_int_equal(counts.unwound + counts.lost, 0);
+}
+
+/* The signal comes between a call and what it calls: f is interrupted, before its first
+ * instruction. Then between f's return and main, which is interrupted. */
+static void signals_at_branches(void **state) {
+    (void)state;
+    struct call_script script;
+    script_begin(&script, ISA_X86_64);
+    call(&script, at('m', 0), 0xff8);
+    back(&script, at('f', 0), 0xff8);
+    jump(&script, at('m', 4));
+    script.insns[0].target = 1;
+    step(&script, at('m', 0), BRANCH_CALL, DYN_TAKEN | DYN_SIGNAL, 0xff8);
+    back(&script, at('h', 0), 0xc00);
+    back_from_handler(&script, at('t', 0));
+    call(&script, at('k', 0), 0xfe8);
+    back(&script, at('g', 0), 0xfe8);
+    back(&script, at('k', 4), 0xff0); /* to where f begins */
+    step(&script, at('f', 0), BRANCH_RETURN, DYN_TAKEN | DYN_SIGNAL, 0xff8);
+    back(&script, at('h', 0), 0xc00);
+    back_from_handler(&script, at('t', 0));
+    back(&script, at('n', 0), 0xff8);
+    plain(&script, at('m', 4));
+    const struct shadow_counts counts =
+        assert_moves(&script, "0 m, 1 m>f, 2 m, 4 m>f!h, 6 m>f>k, 7 m>f>k>g, 8 m>f>k, 9 m>f, "
+                              "10 m!h, 12 m>n, 13 m, ");
+    assert_int_equal(counts.calls, 5);
+    assert_int_equal(counts.unwound + counts.lost, 0);
+}
+
+/* Where an indirect call leads nothing tells before the handler's end: what the handler has put in
+ * returns to where f begins, which then is what main calls. */
+static void call_put_in_at_indirect_call(void **state) {
+    (void)state;
+    struct call_script script;
+    script_begin(&script, ISA_X86_64);
+    step(&script, at('m', 0), BRANCH_INDIRECT_CALL, DYN_TAKEN | DYN_SIGNAL, 0xff8);
+    back(&script, at('h', 0), 0xc00);
+    back_from_handler(&script, at('t', 0));
+    back(&script, at('k', 0), 0xff0);
+    call(&script, at('f', 0), 0xfd8);
+    back(&script, at('g', 0), 0xfd8);
+    back(&script, at('f', 4), 0xff8);
+    plain(&script, at('m', 4));
+    assert_moves(&script, "0 m, 1 m!h, 3 m>k, 4 m>f, 5 m>f>g, 6 m>f, 7 m, ");
+}
+
 /* siglongjmp out of a handler. */
 static void longjmp_out_of_handler(void **state) {
     (void)state;
@@ -484,6 +574,10 @@ int main(void) {
         cmocka_unit_test(longjmp_within_recursion),
         cmocka_unit_test(exception),
         cmocka_unit_test(signals),
+        cmocka_unit_test(call_put_in_by_handler),
+        cmocka_unit_test(signal_at_end_of_handler),
+        cmocka_unit_test(signals_at_branches),
+        cmocka_unit_test(call_put_in_at_indirect_call),
         cmocka_unit_test(longjmp_out_of_handler),
         cmocka_unit_test(coroutines),
         cmocka_unit_test(coroutines_that_jump),

@@ -83,6 +83,25 @@ interrupted_again() {
 for verb in "sim --machine alpha21164" "explain --machine alpha21164" "trace --output $scratch/s.ctrace"; do
     check "a second interrupt of ${verb%% *} ends the program and its child" interrupted_again $verb
 done
+# The command is asked to end a second after the interrupt, when nothing is captured any more, and
+# forks then; a second later it is killed.
+late_fork() {
+    local second=$1
+    shift
+    rm -f "$scratch/.late" "$scratch/.spinning"
+    "$CULPRIT" "$@" --follow -- sh -c 'trap "" INT; trap "(while :; do :; done) & echo \$! >$0" TERM; >$1; while :; do :; done' \
+        "$scratch/.late" "$scratch/.spinning" >"$scratch/.out" 2>&1 &
+    culprit=$!
+    until_true $culprit [ -e "$scratch/.spinning" ] || return 1
+    kill -INT $culprit
+    until_true $culprit [ -s "$scratch/.late" ] || return 1
+    [ -z "$second" ] || kill -"$second" $culprit
+    wait $culprit
+    ended $(cat "$scratch/.late")
+}
+check "an interrupt ends what is forked after it" late_fork "" sim --machine alpha21164
+check "so does a second one" late_fork INT sim --machine alpha21164
+check "and a kill" late_fork KILL sim --machine alpha21164
 killed_with_child() {
     spin_under "$@" || return 1
     kill -KILL $culprit

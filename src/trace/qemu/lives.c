@@ -76,7 +76,12 @@ bool lives_any(const struct capture *capture) {
            !capture->child_reaped;
 }
 
+/* Those that were forked after the end of the capture, which it does not know, kill themselves. */
 static void signal_all(const struct capture *capture, int signal) {
+    if (signal == SIGKILL) {
+        atomic_store(&capture->control->stop, 1);
+        atomic_store(&capture->control->phase, RING_DONE);
+    }
     if (!capture->child_reaped)
         kill(capture->child, signal);
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "trace/qemu/futex.h"
@@ -219,12 +220,38 @@ static void before_fork(void) {
         atomic_fetch_add(&plugin.control->processes[plugin.slot].forks_begun, 1);
 }
 
-/* The consumer kills those that it knows, and it will not know this one. */
+/* Where the consumer kills those that it knows, and does not know this one. */
 static void end_unknown(void) {
     const struct ring_control *control = plugin.control;
     const bool over = atomic_load(&control->phase) == RING_DONE || atomic_load(&control->detached);
     if (over && control->follow && atomic_load(&control->stop))
         kill(getpid(), SIGKILL);
+}
+
+static bool watching; /* this process, or one that forked it, was followed, and is not known */
+
+static void *watch_consumer(void *unused) {
+    const struct timespec patience = {.tv_nsec = PATIENCE_NANOSECONDS};
+    while (!atomic_load(&plugin.control->detached)) {
+        if (consumer_is_gone())
+            leave_consumer();
+        end_unknown();
+        nanosleep(&patience, NULL);
+    }
+    end_unknown();
+    return unused;
+}
+
+/* It waits for nothing of the consumer's, whose end it would not hear of. The thread takes none of
+ * the guest's signals. */
+static void begin_watch(void) {
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, watch_consumer, NULL) == 0)
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void in_child(void) {
@@ -237,6 +264,8 @@ static void in_child(void) {
     pthread_mutex_init(&children_lock, NULL);
     children_before = (struct children_time){0};
     plugin.slot = NO_SLOT;
+    if (watching)
+        begin_watch();
     if (parent_slot == NO_SLOT)
         return;
     if (atomic_load(&plugin.control->phase) == RING_DONE)
@@ -249,8 +278,12 @@ static void in_child(void) {
         tell_not_followed(true, "");
     }
     atomic_fetch_add(&plugin.control->processes[parent_slot].forks_arrived, 1);
-    if (plugin.slot == NO_SLOT)
-        end_unknown();
+    if (plugin.slot != NO_SLOT)
+        return;
+    end_unknown();
+    watching = plugin.control->follow && consumer_seen;
+    if (watching)
+        begin_watch();
 }
 
 void process_start(void) {

@@ -11,8 +11,9 @@
 #include "report/trace_info.h"
 #include "util/file_name.h"
 
+/* What went wrong comes first: the summary is of what there is all the same. */
 static bool print_result(void *verb, struct error *error) {
-    const struct trace_job *job = verb;
+    struct trace_job *job = verb;
     const bool good = !job->verb.late.message[0];
     const struct captured_report report = {.path = job->path,
                                            .result = &job->result,
@@ -21,10 +22,15 @@ static bool print_result(void *verb, struct error *error) {
                                            .addresses = !job->no_addresses,
                                            .good = good,
                                            .partial = verb_watch.signal || !good};
-    if (job->verb.output.json)
-        return captured_json(&report, stderr, error);
-    captured_text(&report, stderr);
-    return true;
+    if (!good) {
+        print_error(&job->verb.late);
+        error->message[0] = job->verb.late.message[0] = 0; /* told */
+    }
+    if (!job->verb.output.json)
+        captured_text(&report, stderr);
+    else if (!captured_json(&report, stderr, error))
+        return false;
+    return good;
 }
 
 /* What was written can be read again. Not of a pipe, nor after an interrupt. */

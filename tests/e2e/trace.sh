@@ -91,6 +91,14 @@ truncated() {
 }
 check "what is there of a cut trace is reported, marked partial" truncated
 
+full_disk() {
+    run trace -o /dev/full -- true 2>"$scratch/err"
+    [ $? = 125 ] && [ "$(grep -c 'No space left on device$' "$scratch/err")" = 1 ] &&
+        without_progress "$scratch/err" | sed -n 1p | grep '^culprit: /dev/full: cannot write more than 0 bytes' &&
+        without_progress "$scratch/err" | sed -n 2p | grep '^/dev/full: .* (partial)$'
+}
+check "a full disk is told before what was written" full_disk
+
 printf 'not a trace at all, but long enough to be looked at' >"$scratch/junk.ctrace"
 check "a file that is no trace" fails_with 1 'junk.ctrace' run sim "$scratch/junk.ctrace"
 check "... nor for --info" fails_with 1 'junk.ctrace' run trace --info "$scratch/junk.ctrace"

@@ -14,7 +14,7 @@
 #include "util/arena.h"
 #include "util/array.h"
 
-enum { MOST_COLUMNS = 32, SMALLEST = 4 };
+enum { MOST_COLUMNS = 32, SMALLEST = 3 };
 
 /* A line of text in front of a row. */
 struct between {

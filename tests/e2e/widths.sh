@@ -87,4 +87,18 @@ END
 skip_without g++ "every verb fits a narrow page and a wide one" ||
     check "every verb fits a narrow page and a wide one" verbs
 
+# What fits the narrowest page, but for commands to copy.
+narrowest() {
+    local trace=templates.ctrace verb # paths are not broken
+    cd "$scratch" || return 1
+    for verb in "sim --top 4 $trace" "explain --no-what-if --limit 100K $trace" "top --by line" machines; do
+        # shellcheck disable=SC2086
+        COLUMNS=40 run $verb >"$scratch/text" 2>&1 </dev/null &&
+            grep -v ': culprit ' "$scratch/text" >"$scratch/tables" && fits "$scratch/tables" 40 ||
+            { echo "$verb"; cat "$scratch/text"; return 1; }
+    done
+}
+skip_without g++ "the reports of a run, and the machines, fit 40 columns" ||
+    check "the reports of a run, and the machines, fit 40 columns" narrowest
+
 finish

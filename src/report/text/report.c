@@ -16,7 +16,7 @@
 #include "report/upgrades.h"
 #include "util/text.h"
 
-enum { NAME_BYTES = 512, EVENT_LINES = 8, SHARE_BYTES = 80 };
+enum { NAME_BYTES = 512, EVENT_LINES = 8, SHARE_BYTES = 80, RATE_BYTES = 32 };
 
 static double total_units(const struct report *report) {
     return (double)report->simulation->cycles * CYCLE_UNITS;
@@ -177,7 +177,7 @@ static void event_line(const struct event_lines *lines, uint32_t line, char *tex
 static void print_stacks(const struct report *report, const struct page *page) {
     enum { GAP = 2, WIDEST_GAP = 8, SHORTEST_NAME = 20 };
     const unsigned intervals = interval_columns(report);
-    const unsigned left_columns = 30 + intervals, figures = 19 + intervals;
+    const unsigned left_columns = 30 + intervals, figures = 20 + intervals;
     static const char STATES[] = "cycles by commit state", EVENTS[] = "cycles by event";
     struct event_lines events = event_lines(report);
     const bool beside = page->columns >= left_columns + GAP + figures + SHORTEST_NAME;
@@ -210,6 +210,19 @@ static void print_stacks(const struct report *report, const struct page *page) {
 }
 
 /* What outer levels count includes the prefetches of inner ones (memory.h). */
+static void print_outer_rates(const struct machine *machine, const struct memory_statistics *memory,
+                              double thousands, const struct page *page) {
+    char l2[RATE_BYTES] = "", llc[RATE_BYTES] = "", text[4 * RATE_BYTES];
+    if (machine->l2.present)
+        snprintf(l2, sizeof l2, " L2 %.2f%s", ratio((double)memory->l2.misses, thousands),
+                 machine->llc.present ? "," : "");
+    if (machine->llc.present)
+        snprintf(llc, sizeof llc, " LLC %.2f", ratio((double)memory->llc.misses, thousands));
+    snprintf(text, sizeof text, "and with prefetches from within:%s%s", l2, llc);
+    if (machine->l2.present || machine->llc.present)
+        page_wrap(page, text, NULL, "  ", "    ");
+}
+
 static void print_rates(const struct report *report, const struct page *page) {
     const struct core_statistics *counted = &report->simulation->counted;
     double thousands = (double)report->simulation->instructions / 1000;
@@ -222,16 +235,7 @@ static void print_rates(const struct report *report, const struct page *page) {
                ratio((double)wrong, thousands), ratio((double)memory->l1i.misses, thousands),
                ratio((double)memory->l1d.misses, thousands),
                ratio((double)memory->dtlb_misses, thousands));
-    FILE *file = page->file;
-    if (machine->l2.present || machine->llc.present)
-        fprintf(file, "  and with prefetches from within:");
-    if (machine->l2.present)
-        fprintf(file, " L2 %.2f%s", ratio((double)memory->l2.misses, thousands),
-                machine->llc.present ? "," : "");
-    if (machine->llc.present)
-        fprintf(file, " LLC %.2f", ratio((double)memory->llc.misses, thousands));
-    if (machine->l2.present || machine->llc.present)
-        fputc('\n', file);
+    print_outer_rates(machine, memory, thousands, page);
 }
 
 /* ---- foot ---- */

@@ -14,8 +14,10 @@ bool store_export(struct store *store, const int64_t *sessions, size_t count, co
     if (!output_open(&output, "export", path, stdout, error))
         return false;
     struct store *to = NULL;
-    bool good = output.new_file.temporary[0] != 0 ||
+    bool good = new_file_is_made(&output.new_file) ||
                 error_set(error, "export %s: a store needs a regular file", path);
+    good = good && (new_file_name(&output.new_file) ||
+                    error_errno(error, "export %s: cannot make a file there", path));
     if (good)
         good = (to = store_open(output.new_file.temporary, STORE_WRITE, error)) != NULL;
     good = good && store_copy_sessions(to, store, sessions, count, error);

@@ -2,7 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,14 +33,68 @@ static void remove_temporary(const void *context) {
     unlink(((const struct new_file *)context)->temporary);
 }
 
-static int make_temporary(struct new_file *file) {
-    snprintf(file->temporary, sizeof file->temporary, "%s.XXXXXX", file->target);
-    const int descriptor = mkostemp(file->temporary, O_CLOEXEC);
-    if (descriptor >= 0)
+/* Makes a file of a new name beside the target, or gives one that has none (`nameless` ≥ 0) that
+ * name. Negative with errno: neither. */
+static int put_name(struct new_file *file, int nameless) {
+    enum { TRIES = 100 };
+    char whole[64];
+    int made = -1;
+    snprintf(whole, sizeof whole, "/proc/self/fd/%d", nameless);
+    for (int i = 0; i < TRIES; i++) {
+        uint32_t random;
+        if (getrandom(&random, sizeof random, 0) != sizeof random)
+            return -1;
+        snprintf(file->temporary, sizeof file->temporary, "%s.%06x", file->target,
+                 random & 0xffffff);
+        made = nameless >= 0 ? linkat(AT_FDCWD, whole, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW)
+                             : open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (made >= 0 || errno != EEXIST)
+            break;
+    }
+    if (made >= 0)
         at_kill_add(remove_temporary, file);
     else
         file->temporary[0] = 0;
-    return descriptor;
+    return made;
+}
+
+/* A file without a name, which goes with its last descriptor, however culprit ends. Negative: the
+ * file system has none, or nothing could give it a name later. */
+static int make_nameless(const struct new_file *file) {
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", file->target);
+    const int made = open(dirname(folder), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    if (made >= 0 && access("/proc/self/fd", X_OK) == 0)
+        return made;
+    if (made >= 0)
+        close(made);
+    return -1;
+}
+
+static int make_temporary(struct new_file *file) {
+    const int nameless = make_nameless(file);
+    if (nameless >= 0) {
+        file->descriptor = fcntl(nameless, F_DUPFD_CLOEXEC, 0);
+        file->nameless = file->descriptor >= 0;
+        if (file->nameless)
+            return nameless;
+        close(nameless);
+    }
+    return put_name(file, -1);
+}
+
+bool new_file_is_made(const struct new_file *file) {
+    return file->nameless || file->temporary[0];
+}
+
+bool new_file_name(struct new_file *file) {
+    if (!file->nameless)
+        return true;
+    if (put_name(file, file->descriptor) < 0)
+        return false;
+    close(file->descriptor);
+    file->nameless = false;
+    return true;
 }
 
 /* It is there no longer. */
@@ -71,13 +128,16 @@ bool new_file_close(FILE *stream, bool durable) {
 }
 
 bool new_file_rename(struct new_file *file) {
-    if (rename(file->temporary, file->target) != 0)
+    if (!new_file_name(file) || rename(file->temporary, file->target) != 0)
         return false;
     forget_temporary(file);
     return true;
 }
 
 void new_file_discard(struct new_file *file) {
+    if (file->nameless)
+        close(file->descriptor);
+    file->nameless = false;
     if (file->temporary[0])
         unlink(file->temporary);
     forget_temporary(file);

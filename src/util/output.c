@@ -61,11 +61,11 @@ bool output_close(struct output *output, struct error *error) {
         return good || errno == EPIPE || error_errno(error, "cannot write the report");
     }
     struct new_file *new_file = &output->new_file;
-    if (!new_file_close(file, output->durable && new_file->temporary[0]))
+    if (!new_file_close(file, output->durable && new_file_is_made(new_file)))
         return error_errno(error, "%s %s: cannot write", output->option, output->path);
-    return !new_file->temporary[0] || new_file_rename(new_file) ||
-           error_errno(error, "%s %s: cannot rename %s", output->option, output->path,
-                       new_file->temporary);
+    return !new_file_is_made(new_file) || new_file_rename(new_file) ||
+           error_errno(error, "%s %s: cannot put what is written there", output->option,
+                       output->path);
 }
 
 void output_discard(struct output *output) {

@@ -1,12 +1,16 @@
 /* A file that takes the place of another. */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -67,6 +71,7 @@ static void what_is_discarded_leaves_nothing(void **state) {
     assert_false(file.exists);
     FILE *stream = new_file_open(&file);
     assert_non_null(stream);
+    assert_true(new_file_name(&file));
     assert_int_equal(access(file.temporary, F_OK), 0);
     assert_true(new_file_close(stream, false));
     char temporary[sizeof file.temporary];
@@ -83,6 +88,7 @@ static void what_is_not_complete_goes_with_culprit(void **state) {
     assert_true(new_file_find(&file, path, &error));
     FILE *stream = new_file_open(&file);
     assert_non_null(stream);
+    assert_true(new_file_name(&file));
     assert_int_equal(access(file.temporary, F_OK), 0);
     at_kill_act();
     assert_int_equal(access(file.temporary, F_OK), -1);
@@ -96,6 +102,36 @@ static void what_is_not_complete_goes_with_culprit(void **state) {
     at_kill_act();
     holds(path, "new");
     unlink(path);
+}
+
+static size_t files_in(const char *of) {
+    struct dirent **entries;
+    const int count = scandir(of, &entries, NULL, NULL);
+    assert_true(count >= 2);
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    return (size_t)count - 2; /* without . and .. */
+}
+
+/* A kill that no process can catch, while it is written. */
+static void nothing_is_left_of_a_killed_process(void **state) {
+    (void)state;
+    const int probe = open(folder, O_TMPFILE | O_WRONLY, 0600);
+    if (probe < 0)
+        skip();
+    close(probe);
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        struct new_file file;
+        if (new_file_find(&file, path, &error) && new_file_open(&file))
+            raise(SIGKILL);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(files_in(folder), 0);
 }
 
 static void some_places_take_none(void **state) {
@@ -134,6 +170,7 @@ int main(void) {
         cmocka_unit_test(it_takes_the_place_of_what_a_link_names),
         cmocka_unit_test(what_is_discarded_leaves_nothing),
         cmocka_unit_test(what_is_not_complete_goes_with_culprit),
+        cmocka_unit_test(nothing_is_left_of_a_killed_process),
         cmocka_unit_test(some_places_take_none),
         cmocka_unit_test(a_full_disk_is_told),
     };

@@ -76,29 +76,28 @@ static bool write_baseline(struct gate_job *job, struct error *error) {
     return good;
 }
 
+static void tell_unknown(const struct gate_report *report, size_t number) {
+    struct error told = report->entries[number].error;
+    if (report->count > 1)
+        error_prefix(&told, "%s", report->entries[number].name);
+    print_error(&told);
+}
+
 /* All of them, or none. */
 static bool finish_update(struct gate_job *job, struct error *error) {
     struct gate_report *report = &job->report;
-    if (gate_count(report, GATE_WRITTEN) == report->count)
+    if (gate_count(report, GATE_UNKNOWN) == 0)
         return write_baseline(job, error);
-    for (size_t i = 0; i < report->count; i++)
-        if (report->entries[i].verdict == GATE_WRITTEN) {
-            report->entries[i].verdict = GATE_UNKNOWN;
-            report->entries[i].compared = false;
-            error_set(&report->entries[i].error, "not written, since another could not be");
-        }
-    return true;
-}
-
-static void tell_unknown(const struct gate_report *report) {
     for (size_t i = 0; i < report->count; i++) {
-        struct error told = report->entries[i].error;
-        if (report->entries[i].verdict != GATE_UNKNOWN)
+        struct gate_entry *entry = &report->entries[i];
+        if (entry->error.message[0])
             continue;
-        if (report->count > 1)
-            error_prefix(&told, "%s", report->entries[i].name);
-        print_error(&told);
+        entry->verdict = GATE_UNKNOWN;
+        entry->compared = false;
+        error_set(&entry->error, "not written, since another could not be");
+        tell_unknown(report, i);
     }
+    return true;
 }
 
 static int status_of(const struct gate_report *report) {
@@ -107,19 +106,49 @@ static int status_of(const struct gate_report *report) {
                                               : 0;
 }
 
+static struct baseline_entry *old_of(const struct gate_job *job, size_t number) {
+    return (struct baseline_entry *)baseline_find(&job->baseline, job->report.entries[number].name);
+}
+
+static char **command_of(const struct gate_job *job, const struct baseline_entry *old) {
+    return job->input.command ? job->input.command : (char **)old->words;
+}
+
+/* What cannot be judged is told before the first run. How many can. */
+static size_t check_all(struct gate_job *job) {
+    size_t good = 0;
+    for (size_t i = 0; i < job->report.count; i++) {
+        const struct baseline_entry *old = old_of(job, i);
+        if (gate_entry_check(job, i, command_of(job, old), old))
+            good++;
+        else
+            tell_unknown(&job->report, i);
+    }
+    return good;
+}
+
+static bool run_all(struct gate_job *job, struct error *error) {
+    struct gate_report *report = &job->report;
+    for (size_t i = 0; i < report->count; i++) {
+        struct baseline_entry *old = old_of(job, i);
+        if (report->entries[i].error.message[0])
+            continue;
+        if (!gate_entry_run(job, i, command_of(job, old), old, error))
+            return false;
+        if (report->entries[i].verdict == GATE_UNKNOWN)
+            tell_unknown(report, i);
+    }
+    return true;
+}
+
 static bool run(void *verb, struct error *error) {
     struct gate_job *job = verb;
     struct gate_report *report = &job->report;
-    for (size_t i = 0; i < report->count; i++) {
-        struct baseline_entry *old =
-            (struct baseline_entry *)baseline_find(&job->baseline, report->entries[i].name);
-        char **command = job->input.command ? job->input.command : (char **)old->words;
-        if (!gate_entry_run(job, i, command, old, error))
-            return false;
-    }
+    const bool all = check_all(job) == report->count;
+    if ((all || !job->update) && !run_all(job, error))
+        return false;
     if (job->update && !finish_update(job, error))
         return false;
-    tell_unknown(report);
     if (!job->update)
         report->accept = next_with_option("--update", job->verb.argc, job->verb.words);
     job->verb.measured = true;

@@ -26,7 +26,11 @@ struct gate_job {
 
 extern const struct command_line gate_line;
 
-/* Simulates the command of an entry (`old` NULL: it has none yet), and compares it with what the
+/* Whether the command of an entry (`old` NULL: it has none yet) can be held against it, by what is
+ * known before a run of it. False: the entry tells why. */
+bool gate_entry_check(struct gate_job *job, size_t number, char **command,
+                      const struct baseline_entry *old);
+/* Simulates the command of an entry, and compares it with what the
  * entry has or makes a new one of it. False: interrupted; whatever else is wrong is the entry's. */
 bool gate_entry_run(struct gate_job *job, size_t number, char **command, struct baseline_entry *old,
                     struct error *error);

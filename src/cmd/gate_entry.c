@@ -142,26 +142,50 @@ static bool judge(struct attempt *attempt, struct baseline_entry *old, struct er
                                      gated_run_repeatable(run, entry->name, job->limit, error));
 }
 
+static struct attempt attempt_of(struct gate_job *job, size_t number, char **command,
+                                 const struct baseline_entry *old) {
+    return (struct attempt){.job = job,
+                            .entry = &job->report.entries[number],
+                            .old = old,
+                            .options = {.input = job->input, .ideal = job->machine.ideal},
+                            .run = {.watch = &verb_watch,
+                                    .machines = &job->machines,
+                                    .command = command,
+                                    .layout_count = job->layout_count,
+                                    .jobs = job->jobs,
+                                    .begin = begin}};
+}
+
+static bool take_options(struct attempt *attempt, struct error *error) {
+    return attempt->job->input.command
+               ? gate_options_print(&attempt->options, error)
+               : gate_options_parse(&attempt->options, attempt->old->setting.options, error);
+}
+
+/* Of a command that cannot be captured, the run tells why. */
+bool gate_entry_check(struct gate_job *job, size_t number, char **command,
+                      const struct baseline_entry *old) {
+    struct attempt attempt = attempt_of(job, number, command, old);
+    struct error *error = &attempt.entry->error;
+    const struct machine *machine;
+    enum isa isa;
+    const bool good = take_options(&attempt, error) &&
+                      (!trace_command_isa(command, &isa) ||
+                       ((machine = machine_choice_of(&job->machines, isa, error)) &&
+                        begin(&attempt, machine, error)));
+    gate_options_free(&attempt.options);
+    return good;
+}
+
 bool gate_entry_run(struct gate_job *job, size_t number, char **command, struct baseline_entry *old,
                     struct error *error) {
-    struct gate_entry *entry = &job->report.entries[number];
-    struct attempt attempt = {.job = job,
-                              .entry = entry,
-                              .old = old,
-                              .options = {.input = job->input, .ideal = job->machine.ideal},
-                              .run = {.watch = &verb_watch,
-                                      .machines = &job->machines,
-                                      .options = &attempt.options,
-                                      .command = command,
-                                      .layout_count = job->layout_count,
-                                      .jobs = job->jobs,
-                                      .begin = begin,
-                                      .context = &attempt}};
-    bool good = job->input.command
-                    ? gate_options_print(&attempt.options, &entry->error)
-                    : gate_options_parse(&attempt.options, old->setting.options, &entry->error);
-    good = good &&
-           (job->update ? make(&attempt, old, &entry->error) : judge(&attempt, old, &entry->error));
+    struct attempt attempt = attempt_of(job, number, command, old);
+    struct gate_entry *entry = attempt.entry;
+    attempt.run.options = &attempt.options;
+    attempt.run.context = &attempt;
+    const bool good =
+        take_options(&attempt, &entry->error) &&
+        (job->update ? make(&attempt, old, &entry->error) : judge(&attempt, old, &entry->error));
     if (!good) {
         entry->verdict = GATE_UNKNOWN;
         entry->compared = false;

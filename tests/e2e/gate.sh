@@ -149,6 +149,14 @@ unsaid() {
     fails_with 125 "$pattern" gate "$@" && cmp $file kept.baseline
 }
 check "another machine" unsaid 'of machine zen4 .* this is zen5' --machine zen5 -- ./prog
+before_the_run() {
+    rm -f ran
+    gate --update --name marks -- sh -c 'echo >ran' && [ -e ran ] && cp $file marked.baseline && rm ran &&
+        fails_with 125 'of machine zen4 .* this is zen5' gate --machine zen5 --name marks -- sh -c 'echo >ran' &&
+        cmp $file marked.baseline && [ ! -e ran ]
+}
+check "which is told before the command runs" before_the_run
+cp kept.baseline $file
 check "a machine that is described otherwise" unsaid 'of machine zen4 .* this is zen4' --set core.rob=64 -- ./prog
 check "other arguments" unsaid 'with other arguments' --name count -- ./prog letters
 check "other options" unsaid 'with other options \(none\)' --limit 1000 -- ./prog

@@ -3,7 +3,7 @@
 
 #include "cmd/verb.h"
 #include "region/region_traces.h"
-#include "trace/convert.h"
+#include "study/captured_file.h"
 
 enum trace_format { TRACE_BY_ENDING, TRACE_CTRACE, TRACE_CHAMPSIM };
 
@@ -21,8 +21,7 @@ struct trace_job {
 
     char name[NAME_MAX + 1]; /* room for the default path */
     const char *path;
-    struct capture_result result;
-    struct champsim_lost lost;
+    struct captured_file file;
 
     /* --regions */
     char *prefix, *list_path;

@@ -1,12 +1,8 @@
 /* culprit diff: two profiles side by side. */
-#include <string.h>
-
 #include "cmd/cmd.h"
 #include "cmd/profile_run.h"
 #include "report/diff_report.h"
 #include "report/html_calls.h"
-#include "report/profile_report.h"
-#include "util/text.h"
 
 struct job {
     struct compare compared;
@@ -38,23 +34,6 @@ static const struct command_line LINE = {
             "  culprit sim --save --limit 20M -- gzip -1 -c /bin/bash > /dev/null\n"
             "  culprit diff --epoch 1 --epoch 2\n"
             "  culprit diff --build nginx@4e8c21 --build nginx@a07be4 --compare rate"};
-
-/* Where the time went afterwards, in the file that changed most. */
-static char *next_of(const struct compare *compare, const struct diff_report *report) {
-    const struct profile_row *first = report->count ? report->diff.rows[0].row : NULL;
-    struct text_printer printer;
-    FILE *file = first ? text_printer_begin(&printer) : NULL;
-    if (!file)
-        return NULL;
-    fputs("culprit top", file);
-    profile_set_arguments(&compare->sets.sets[1], compare->store.store_count > 0, file);
-    const char *slash = strrchr(first->image, '/');
-    if (first->process) /* an image may lie elsewhere there */
-        text_put_option(file, "process", first->process);
-    else
-        text_put_option(file, "image", slash && slash[1] ? slash + 1 : first->image);
-    return text_printer_end(&printer);
-}
 
 /* For a page: who called whom, where both have stacks. */
 static bool write_calls(const struct compare *compare, const struct diff_report *report,
@@ -111,7 +90,7 @@ static bool write_report(void *verb, struct error *error) {
     report.matrices = hosts ? matrices : NULL;
     good = good && diff_report_build(&report, error);
     if (good)
-        report.report.next = next_of(compare, &report);
+        report.report.next = diff_next(&report, compare->store.store_count > 0);
     struct html *html = &compare->verb.files.html;
     good = good && verb_write_report(&compare->verb, &DIFFERENCE, &report, error) &&
            (!html->data || write_calls(compare, &report, html, error));

@@ -4,12 +4,11 @@
 #include "cmd/cmd.h"
 #include "cmd/profile_run.h"
 #include "cmd/top_calls.h"
+#include "options/store_next.h"
 #include "report/fleet_report.h"
 #include "report/over_time.h"
 #include "report/profile_columns.h"
-#include "report/profile_next.h"
 #include "util/array.h"
-#include "util/text.h"
 
 struct job {
     struct profile_run run;
@@ -94,33 +93,6 @@ static const struct command_line LINE = {
 
 /* ---- the report ---- */
 
-/* Where to look next. */
-static char *next_of(const struct job *job) {
-    const struct profile_report *report = &job->report;
-    struct text_printer printer;
-    FILE *file = text_printer_begin(&printer);
-    if (!file)
-        return NULL;
-    profile_next_verb(report, file);
-    store_options_put(&job->run.store_options, report->by != PROFILE_BY_EPOCH, file);
-    if (report->by < PROFILE_BY_PROCESS)
-        sample_options_put(&job->run.samples, file);
-    profile_next_rows(report, file);
-    return text_printer_end(&printer);
-}
-
-/* The first host that stands apart. */
-static char *outliers_next(const struct job *job, const struct fleet_report *report) {
-    struct text_printer printer;
-    FILE *file = report->outliers.count ? text_printer_begin(&printer) : NULL;
-    if (!file)
-        return NULL;
-    fputs("culprit top", file);
-    store_options_put(&job->run.store_options, true, file);
-    text_put_option(file, "host", report->outliers.items[0].host->name);
-    return text_printer_end(&printer);
-}
-
 REPORT_PICTURE(draw, over_time_svg)
 REPORT_FORMS(PROFILE, profile_report_json, profile_report_text, NULL);
 REPORT_FORMS(OVER_TIME, profile_report_json, profile_report_text, draw);
@@ -140,7 +112,7 @@ static bool write_outliers(struct job *job, struct error *error) {
     bool good = report.event &&
                 fleet_report_outliers(&report, job->run.samples.process, job->run.program, error);
     if (good)
-        report.report.next = outliers_next(job, &report);
+        report.report.next = store_next_of_outliers(&report, &job->run.store_options);
     good = good && verb_write_report(&job->run.verb, &OUTLIERS, &report, error);
     fleet_report_free(&report);
     return good;
@@ -172,7 +144,7 @@ static bool write_report(void *verb, struct error *error) {
                                             .page_columns = output->json ? 0 : page_columns};
     if (!profile_report_build(report, &columns, &job->timeline, &job->table, error))
         return false;
-    report->report.next = next_of(job);
+    report->report.next = store_next_of_rows(report, &job->run.store_options, &job->run.samples);
     return verb_write_report(&job->run.verb, job->over_time ? &OVER_TIME : &PROFILE, report, error);
 }
 

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "options/path_options.h"
-#include "report/call_report.h"
-#include "util/text.h"
+#include "options/store_next.h"
 
 #define REQUEST struct call_options
 static const struct option_row OPTIONS[] = {
@@ -35,21 +34,6 @@ struct calls {
     struct call_report report;
 };
 
-/* Of a tree, the callers of what takes most; of callers, the whole tree, or the code itself. */
-static char *next_of(const struct calls *calls) {
-    struct text_printer printer;
-    FILE *file = text_printer_begin(&printer);
-    if (!file)
-        return NULL;
-    fputs("culprit top", file);
-    store_options_put(&calls->run->store_options, true, file);
-    sample_options_put(&calls->run->samples, file);
-    if (calls->report.event != calls->run->set.events)
-        text_put_option(file, "event", calls->report.event->name);
-    fputs(calls->options->tree ? " --callers" : " --tree", file);
-    return text_printer_end(&printer);
-}
-
 REPORT_FORMS(CALLS, call_report_json, call_report_text, NULL);
 
 static bool write_report(struct calls *calls, struct error *error) {
@@ -60,7 +44,8 @@ static bool write_report(struct calls *calls, struct error *error) {
         return false;
     if (!call_report_add_worth(report))
         return error_set(error, "out of memory for the report");
-    report->report.next = next_of(calls);
+    report->report.next = store_next_of_calls(report, calls->options->tree,
+                                              &calls->run->store_options, &calls->run->samples);
     return verb_write_report(&calls->run->verb, &CALLS, report, error);
 }
 

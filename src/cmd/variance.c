@@ -1,10 +1,8 @@
 /* culprit variance: how much procedures differ between runs (DCPI's dcpistats). */
 #include "cmd/cmd.h"
 #include "cmd/profile_run.h"
-#include "report/fleet_report.h"
-#include "report/profile_report.h"
+#include "options/store_next.h"
 #include "report/variance_report.h"
-#include "util/text.h"
 
 struct job {
     struct compare compared;
@@ -48,26 +46,6 @@ static const struct command_line LINE = {
             "done\n  culprit variance --epoch 1..3\n"
             "  culprit variance --hosts --host 'web-*' --since 2026-11-20"};
 
-/* The two sets between which the first row differs most. */
-static char *next_of(const struct compare *compare, const struct variance_report *report) {
-    const struct profile_sets *sets = &compare->sets;
-    const double *values = report->variances.count ? report->variances.rows[0].row->values : NULL;
-    size_t least = 0, most = 0;
-    for (size_t i = 0; values && i < sets->count; i++) {
-        least = values[i] < values[least] ? i : least;
-        most = values[i] > values[most] ? i : most;
-    }
-    struct text_printer printer;
-    FILE *file = least != most ? text_printer_begin(&printer) : NULL;
-    if (!file)
-        return NULL;
-    bool stores = compare->store.store_count > 0;
-    fputs("culprit diff", file);
-    profile_set_arguments(&sets->sets[least], stores, file);
-    profile_set_arguments(&sets->sets[most], stores && sets->store_count > 1, file);
-    return text_printer_end(&printer);
-}
-
 REPORT_FORMS(VARIANCE, variance_report_json, variance_report_text, NULL);
 
 static bool write_report(void *verb, struct error *error) {
@@ -81,7 +59,8 @@ static bool write_report(void *verb, struct error *error) {
         .top = compare->verb.output.top};
     bool good = variance_report_build(&report) || error_set(error, "out of memory for the report");
     if (good)
-        report.report.next = next_of(compare, &report);
+        report.report.next =
+            variance_next(&report, compare->store.store_count > 0, compare->sets.store_count > 1);
     good = good && verb_write_report(&compare->verb, &VARIANCE, &report, error);
     variance_report_free(&report);
     return good;
@@ -95,19 +74,6 @@ static bool prepare_hosts(void *verb, struct error *error) {
     job->fleet.samples = job->compared.samples;
     job->fleet.by_host = job->fleet.all_hosts = true;
     return profile_read(&job->fleet, error) && verb_open_report(&job->compared.verb, error);
-}
-
-/* The two hosts between which the first row differs most. */
-static char *hosts_next(const struct job *job, const struct fleet_report *report) {
-    const struct spread_row *first = report->spread.count ? report->spread.rows : NULL;
-    struct text_printer printer;
-    FILE *file = first && first->most ? text_printer_begin(&printer) : NULL;
-    if (!file)
-        return NULL;
-    fputs("culprit top", file);
-    store_options_put(&job->fleet.store_options, true, file);
-    text_put_option(file, "host", first->most->name);
-    return text_printer_end(&printer);
 }
 
 REPORT_FORMS(SPREAD, host_spread_json, host_spread_text, NULL);
@@ -125,7 +91,7 @@ static bool report_hosts(void *verb, struct error *error) {
     bool good = report.event &&
                 fleet_report_spread(&report, job->fleet.samples.process, job->fleet.program, error);
     if (good)
-        report.report.next = hosts_next(job, &report);
+        report.report.next = store_next_of_spread(&report, &job->fleet.store_options);
     good = good && verb_write_report(&job->compared.verb, &SPREAD, &report, error);
     fleet_report_free(&report);
     return good;

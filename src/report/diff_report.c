@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/profile_report.h"
 #include "report/table.h"
@@ -36,6 +37,22 @@ static bool add_worth(struct diff_report *report) {
         good &= report_note(notes, "the two were sampled at different distances: only shares "
                                    "compare (--compare share)");
     return good;
+}
+
+char *diff_next(const struct diff_report *report, bool stores) {
+    const struct profile_row *first = report->count ? report->diff.rows[0].row : NULL;
+    struct text_printer printer;
+    FILE *file = first ? text_printer_begin(&printer) : NULL;
+    if (!file)
+        return NULL;
+    fputs("culprit top", file);
+    profile_set_arguments(&report->diff.sets[1], stores, file);
+    const char *slash = strrchr(first->image, '/');
+    if (first->process) /* an image may lie elsewhere there */
+        text_put_option(file, "process", first->process);
+    else
+        text_put_option(file, "image", slash && slash[1] ? slash + 1 : first->image);
+    return text_printer_end(&printer);
 }
 
 bool diff_report_build(struct diff_report *report, struct error *error) {

@@ -19,5 +19,9 @@ struct diff_report {
 bool diff_report_build(struct diff_report *report, struct error *error);
 void diff_report_free(struct diff_report *report);
 
+/* The command that shows where the time went afterwards, in the file that changed most, to be
+ * freed; NULL: nothing changed. `stores`: the sets are of two stores. */
+char *diff_next(const struct diff_report *report, bool stores);
+
 void diff_report_text(const struct diff_report *report, const struct page *page);
 bool diff_report_json(const struct diff_report *report, FILE *file, struct error *error);

@@ -25,6 +25,23 @@ static bool add_worth(struct variance_report *report) {
     return good;
 }
 
+char *variance_next(const struct variance_report *report, bool stores, bool later_store) {
+    const double *values = report->variances.count ? report->variances.rows[0].row->values : NULL;
+    size_t least = 0, most = 0;
+    for (size_t i = 0; values && i < report->variances.set_count; i++) {
+        least = values[i] < values[least] ? i : least;
+        most = values[i] > values[most] ? i : most;
+    }
+    struct text_printer printer;
+    FILE *file = least != most ? text_printer_begin(&printer) : NULL;
+    if (!file)
+        return NULL;
+    fputs("culprit diff", file);
+    profile_set_arguments(&report->sets[least], stores, file);
+    profile_set_arguments(&report->sets[most], stores && later_store, file);
+    return text_printer_end(&printer);
+}
+
 bool variance_report_build(struct variance_report *report) {
     return variances_find(&report->variances, report->top) && add_worth(report);
 }

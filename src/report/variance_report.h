@@ -19,5 +19,10 @@ struct variance_report {
 bool variance_report_build(struct variance_report *report);
 void variance_report_free(struct variance_report *report);
 
+/* The command that compares the two sets between which the first row differs most, to be freed;
+ * NULL: there are none. `stores`: the first set's store is named; `later_store`: the other's
+ * as well, which is another. */
+char *variance_next(const struct variance_report *report, bool stores, bool later_store);
+
 void variance_report_text(const struct variance_report *report, const struct page *page);
 bool variance_report_json(const struct variance_report *report, FILE *file, struct error *error);

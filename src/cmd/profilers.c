@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 
 #include "cmd/cmd.h"
-#include "cmd/profilers.h"
+#include "cmd/run.h"
 #include "options/exit_status.h"
+#include "options/profiler_choice.h"
+#include "report/comparison.h"
 #include "report/missing_names.h"
 #include "report/next.h"
 #include "report/profiler_list.h"
@@ -13,24 +15,27 @@
 
 enum { DEFAULT_SAMPLES = 200000, MAX_THREADS = 64 };
 
+struct profilers {
+    struct run run;
+    struct profiler_choice choice;
+    bool samples_given, period_given;
+    struct comparison comparison;
+    struct path_errors path_errors;
+};
+
 static void begin(void *verb) {
     struct profilers *job = verb;
     run_begin(&job->run);
-    job->run.study.profiles = job->profiles;
+    job->run.study.profiles = job->choice.profiles;
     job->run.study.options.observe_commits = true;
     job->run.study.options.profile_threads = 1;
-    job->sampling.mode = SAMPLER_RANDOM;
+    job->choice.sampling.mode = SAMPLER_RANDOM;
 }
 
 /* ---- options ---- */
 
-static void take_list_of(struct argp_state *state, void *request, char *list) {
-    struct profilers *job = request;
-    char *joined = NULL;
-    if (asprintf(&joined, "%s%s%s", job->lists ? job->lists : "", job->lists ? "," : "", list) < 0)
-        options_fail(state, "out of memory");
-    free(job->lists);
-    job->lists = joined;
+static void take_list(struct argp_state *state, void *request, char *list) {
+    profiler_choice_add_list(state, &((struct profilers *)request)->choice, list);
 }
 
 static void take_show(struct argp_state *state, void *request, char *value) {
@@ -42,26 +47,28 @@ static void take_show(struct argp_state *state, void *request, char *value) {
 #define REQUEST struct profilers
 static const struct option_row OPTIONS[] = {
     HEADING(4, "Which profilers, and what they sample:"),
-    TAKE("profiler", "LIST", take_list_of,
+    TAKE("profiler", "LIST", take_list,
          "Configurations, separated by commas: a name, or a name with settings of its own, as in "
          "TIP:period=1000 or TIP:random,seed=2 (samples=N, period=CYCLES, random, periodic, "
          "seed=N). May be repeated; default: all, see --list"),
     TAKE("list", NULL, take_show, "List the profilers"),
-    COUNT("samples", "N", sampling.samples,
+    COUNT("samples", "N", choice.sampling.samples,
           "Samples over the run, at least N and less than twice as many (default 200K)", .least = 1,
-          .most = PROFILERS_SAMPLES_MAX, GIVEN(samples_given)),
-    COUNT("period", "CYCLES", sampling.period, "A sample every so many cycles; 1: every cycle",
-          .least = 1, .most = PROFILERS_PERIOD_MAX, GIVEN(period_given)),
-    VALUE("random", sampling.mode, SAMPLER_RANDOM, "A random cycle of every period (the default)"),
-    VALUE("periodic", sampling.mode, SAMPLER_PERIODIC,
+          .most = PROFILER_CHOICE_SAMPLES, GIVEN(samples_given)),
+    COUNT("period", "CYCLES", choice.sampling.period,
+          "A sample every so many cycles; 1: every cycle", .least = 1,
+          .most = PROFILER_CHOICE_PERIOD, GIVEN(period_given)),
+    VALUE("random", choice.sampling.mode, SAMPLER_RANDOM,
+          "A random cycle of every period (the default)"),
+    VALUE("periodic", choice.sampling.mode, SAMPLER_PERIODIC,
           "The last cycle of every period: it may keep step with a loop, as nothing in a simulated "
           "core disturbs it"),
-    COUNT("seed", "N", sampling.seed, "Of the random choices (default 0)"),
+    COUNT("seed", "N", choice.sampling.seed, "Of the random choices (default 0)"),
     PERCENT("floor", run.study.floor,
             "As many samples as it takes for this floor of the error of cycle stacks; simulates "
             "twice, a command from a temporary trace",
             .least = 1, .must = "a percentage from 0.01 to 100"),
-    FLAG("systematic", systematic,
+    FLAG("systematic", choice.systematic,
          "Also the error that each profiler has when it samples every cycle"),
     COUNT("threads", "N", run.study.options.profile_threads,
           "Threads that the profilers run on (default 1)", .least = 1, .most = MAX_THREADS),
@@ -86,13 +93,14 @@ static void check(struct argp_state *state, void *request) {
     if (job->run.study.floor > 0)
         check_floor(state, job);
     if (!job->samples_given && !job->run.study.floor)
-        job->sampling.samples = DEFAULT_SAMPLES;
+        job->choice.sampling.samples = DEFAULT_SAMPLES;
     if (job->samples_given && job->period_given)
         options_fail(state, "--samples and --period: each says how often; give one of them");
     if (!job->run.input.command && !job->run.input.trace)
         options_fail(state, "what to simulate? (culprit profilers [OPTION...] -- COMMAND..., or "
                             "culprit profilers FILE.ctrace)");
-    profilers_choose(state, job);
+    profiler_choice_make(state, &job->choice);
+    job->run.study.options.profile_count = job->choice.all;
     job->run.path_options.no_python = true; /* its lines are no profiler's */
     job->run.study.options.profile_paths = path_options_any(&job->run.path_options);
 }
@@ -122,16 +130,16 @@ static const struct command_line LINE = {
 /* What each profiler says, by its label. */
 static bool save(struct profilers *job, struct report *report) {
     const struct simulation *simulation = &job->run.study.simulation;
-    struct saved_event events[PROFILERS_MAX] = {0};
+    struct saved_event events[PROFILER_CHOICE_MAX] = {0};
     bool good = true;
-    for (uint32_t i = 0; job->run.save_options.save && good && i < job->count; i++) {
+    for (uint32_t i = 0; job->run.save_options.save && good && i < job->choice.count; i++) {
         const struct profile_result *result = &simulation->profiles[i].result;
-        events[i] = (struct saved_event){.name = job->labels[i], .period = result->period};
+        events[i] = (struct saved_event){.name = job->choice.labels[i], .period = result->period};
         good = (events[i].cells = pics_cells(result->pics, &events[i].cell_count));
     }
     if (good)
-        run_save(&job->run, events, job->count, report);
-    for (uint32_t i = 0; i < job->count; i++)
+        run_save(&job->run, events, job->choice.count, report);
+    for (uint32_t i = 0; i < job->choice.count; i++)
         free((struct pics_cell *)events[i].cells);
     return good;
 }
@@ -162,8 +170,8 @@ static bool write_report(void *verb, struct error *error) {
     const struct trace *trace = run->study.trace;
     struct comparison *comparison = &job->comparison;
     struct report *report = &comparison->report;
-    const struct comparison_request request = {.labels = (const char *const *)job->labels,
-                                               .count = job->count,
+    const struct comparison_request request = {.labels = (const char *const *)job->choice.labels,
+                                               .count = job->choice.count,
                                                .top = run->verb.output.top};
     *report = (struct report){.verb = "profilers",
                               .program = trace_command(trace),
@@ -184,7 +192,7 @@ static bool write_report(void *verb, struct error *error) {
     report->fixed = run->input.fixed;
     const bool unfollowed = note_trace(report, trace) && options_may_follow(&run->input);
     missing_names_note_code(report, trace_code(trace), run->program);
-    if (unfollowed || !job->systematic)
+    if (unfollowed || !job->choice.systematic)
         report->next = next_with_option(unfollowed ? "--follow" : "--systematic", run->verb.argc,
                                         run->verb.words);
     return verb_write_report(&run->verb, &COMPARISON, comparison, error);
@@ -195,9 +203,7 @@ static void clean_up(void *verb) {
     comparison_free(&job->comparison);
     path_errors_free(&job->path_errors);
     run_free(&job->run);
-    for (uint32_t i = 0; i < job->count; i++)
-        free(job->labels[i]);
-    free(job->lists);
+    profiler_choice_free(&job->choice);
 }
 
 const struct verb verb_profilers = {.line = &LINE,

@@ -1,16 +1,13 @@
 /* Epochs on a server: making its tables, sending. */
 #include "cmd/epochs.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "live/resolver.h"
+#include "report/epochs_report.h"
 #include "store/address.h"
-#include "store/push.h"
-#include "store/server.h"
 #include "util/order.h"
-#include "util/text.h"
 
 bool epochs_init(struct epochs_request *request, struct error *error) {
     char path[PATH_MAX];
@@ -24,21 +21,7 @@ bool epochs_init(struct epochs_request *request, struct error *error) {
                                 "written)");
     if (!store_server_init(given, &made, error))
         return false;
-    if (made.before == made.version)
-        printf("%s: is a store of version %d\n", made.address, made.version);
-    else if (made.before)
-        printf("%s: of version %d before, is now of version %d\n", made.address, made.before,
-               made.version);
-    else
-        printf("%s: made, version %d\n", made.address, made.version);
-    if (!made.roles)
-        printf("this login may not make roles: whoever may runs 'CREATE ROLE culprit_host; CREATE "
-               "ROLE culprit_reader', and then you run this again\n");
-    else if (!made.before) {
-        printf("\nnext: culprit epochs");
-        text_put_option(stdout, "store", made.address);
-        putchar('\n');
-    }
+    server_made_text(&made, stdout);
     return true;
 }
 
@@ -70,16 +53,8 @@ bool epochs_push(struct epochs_request *request, struct error *error) {
     const bool good = server && push_begin(&push, file, server, error) &&
                       (epochs_are_chosen(request) ? send_chosen(request, &push, &sent, error)
                                                   : push_waiting(&push, host.name, &sent, error));
-    if (server && (good || sent.sent + sent.present)) {
-        printf("sent %zu epoch%s to %s", sent.sent, text_plural(sent.sent), store_path(server));
-        if (sent.present)
-            printf("; %zu %s there already", sent.present, sent.present == 1 ? "was" : "were");
-        putchar('\n');
-    }
-    if (good && push.others)
-        printf("host name %s is in use by %s other machine%s as well: their epochs stand under one "
-               "name\n",
-               push.host, text_grouped(push.others).s, text_plural(push.others));
+    if (server)
+        pushed_text(&push, &sent, good, stdout);
     push_end(&push);
     store_close(server);
     store_close(file);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cmd/epochs.h"
-#include "exchange/exchange.h"
 #include "exchange/push.h"
+#include "report/epochs_report.h"
 #include "store/address.h"
 #include "store/exported.h"
 #include "util/text.h"
@@ -24,13 +24,6 @@ static bool export_format(struct store *store, const struct store_filter *filter
     return good;
 }
 
-/* How to look at it. */
-static void print_viewer(enum exchange_format format, const char *path) {
-    printf("\nnext: %s ", exchange_format_viewer(format));
-    text_put_word(stdout, path);
-    putchar('\n');
-}
-
 static bool import_format(struct store *store, const struct epochs_request *request,
                           struct error *error) {
     struct exchange_imported imported;
@@ -39,21 +32,7 @@ static bool import_format(struct store *store, const struct epochs_request *requ
         exchange_format_find(request->format, &format);
     if (!exchange_import(store, request->argument, format, &imported, error))
         return false;
-    printf("imported %s record%s as epoch %" PRId64 " into %s: %zu process%s, %zu image%s, "
-           "%zu event%s\n",
-           text_grouped(imported.records).s, text_plural(imported.records), imported.session,
-           store_path(store), imported.processes, imported.processes == 1 ? "" : "es",
-           imported.images, text_plural(imported.images), imported.events,
-           text_plural(imported.events));
-    if (imported.unplaced)
-        printf(
-            "%s sample%s known by an address alone, which names nothing: import what 'perf script "
-            "--show-mmap-events --show-task-events' prints\n",
-            text_grouped(imported.unplaced).s, imported.unplaced == 1 ? " is" : "s are");
-    printf("\nnext: culprit top --epoch %" PRId64, imported.session);
-    if (request->store.store_count)
-        text_put_option(stdout, "store", store_path(store));
-    putchar('\n');
+    imported_text(&imported, store, request->store.store_count, stdout);
     return true;
 }
 
@@ -97,11 +76,8 @@ bool epochs_export(struct epochs_request *request, struct error *error) {
                           &(struct store_filter){
                               .sessions = epochs, .session_count = count, .event = request->event},
                           format, path, error);
-    if (good && strcmp(path, "-") != 0) {
-        printf("exported %zu epoch%s to %s\n", count, text_plural(count), path);
-        if (format != EXCHANGE_FORMATS)
-            print_viewer(format, path);
-    }
+    if (good && strcmp(path, "-") != 0)
+        exported_text(count, format, path, stdout);
     free(epochs);
     store_close(store);
     return good;

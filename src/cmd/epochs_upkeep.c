@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "live/daemon_request.h"
-#include "live/store_upkeep.h"
+#include "report/epochs_report.h"
 #include "util/clock.h"
 #include "util/text.h"
 
@@ -28,19 +28,6 @@ static struct store *open_and_choose(const struct epochs_request *request, int64
         return NULL;
     }
     return store;
-}
-
-/* What removing has left unused, and how to give it back. */
-static void print_unused(const struct epochs_request *request, struct store *store) {
-    uint64_t bytes, unused;
-    struct error error;
-    if (!store_size(store, &bytes, &unused, &error) || !unused)
-        return;
-    printf("of %s, %s are unused\n\nnext: culprit epochs compact", text_bytes(bytes).s,
-           text_bytes(unused).s);
-    if (request->store.store_count)
-        text_put_option(stdout, "store", store_path(store));
-    putchar('\n');
 }
 
 bool epochs_merge(struct epochs_request *request, struct error *error) {
@@ -66,7 +53,7 @@ bool epochs_remove(struct epochs_request *request, struct error *error) {
     const bool good = store_upkeep_remove(store, epochs, count, error);
     if (good) {
         printf("removed %zu epoch%s\n", count, text_plural(count));
-        print_unused(request, store);
+        unused_text(store, request->store.store_count, stdout);
     }
     free(epochs);
     store_close(store);
@@ -82,16 +69,8 @@ bool epochs_prune(struct epochs_request *request, struct error *error) {
     struct store_upkeep_pruned pruned;
     const bool good = store_upkeep_prune(store, before, request->size_bytes, &pruned, error);
     if (good) {
-        if (pruned.waiting)
-            printf("%zu epoch%s to be sent, and stay%s ('culprit epochs remove' removes any)\n",
-                   pruned.waiting, pruned.waiting == 1 ? " waits" : "s wait",
-                   pruned.waiting == 1 ? "s" : "");
-        printf("removed %" PRIu64 " epoch%s\n", pruned.removed, text_plural(pruned.removed));
-        if (pruned.ongoing.session)
-            printf("epoch %" PRId64 " stays: it goes on, and process %d collects "
-                   "('culprit epochs new' ends it)\n",
-                   pruned.ongoing.session, (int)pruned.ongoing.daemon);
-        print_unused(request, store);
+        pruned_text(&pruned, stdout);
+        unused_text(store, request->store.store_count, stdout);
     }
     store_close(store);
     return good;

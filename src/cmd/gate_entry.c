@@ -1,17 +1,11 @@
 /* One command of a baseline. A new entry is made of two runs, which must be the same; a run that is
  * slower is repeated before it is called so, since a program that does another thing each time
  * cannot be judged. */
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "report/gate_entry.h"
 #include "cmd/cmd.h"
 #include "cmd/gate.h"
 #include "cmd/interrupt.h"
-#include "machine/identity.h"
 #include "report/baseline_fits.h"
-#include "simulate/model.h"
 
 struct attempt {
     struct gate_job *job;
@@ -19,26 +13,22 @@ struct attempt {
     const struct baseline_entry *old;
     struct gate_options options;
     struct gated_run run;
-    char culprit[64], machine[128];
+    struct baseline_maker maker;
     bool fits;        /* the entry there is was made under the same conditions */
     struct error why; /* if not */
 };
 
 static struct baseline_setting setting_of(const struct attempt *attempt) {
-    return (struct baseline_setting){.culprit = attempt->culprit,
-                                     .machine = attempt->machine,
+    return (struct baseline_setting){.culprit = attempt->maker.culprit,
+                                     .machine = attempt->maker.machine,
                                      .options = attempt->options.texts};
 }
 
 /* The machine is known, and nothing has been simulated yet. */
 static bool begin(void *context, const struct machine *machine, struct error *error) {
     struct attempt *attempt = context;
-    uint64_t identity;
-    if (!machine_identity(machine, &identity, error))
+    if (!baseline_maker_of(&attempt->maker, CULPRIT_VERSION, machine, error))
         return false;
-    snprintf(attempt->machine, sizeof attempt->machine, "%s %016" PRIx64, machine->name, identity);
-    snprintf(attempt->culprit, sizeof attempt->culprit, CULPRIT_VERSION " model %s",
-             simulation_model());
     const struct baseline_setting now = setting_of(attempt);
     attempt->fits =
         attempt->old && baseline_entry_fits(attempt->old, attempt->job->path, &now, &attempt->why);
@@ -48,91 +38,45 @@ static bool begin(void *context, const struct machine *machine, struct error *er
     return false;
 }
 
-/* ---- an entry ---- */
-
-/* What both have, as layouts of the report. */
-static bool add_layouts(const struct attempt *attempt, const struct baseline_entry *old,
-                        struct error *error) {
-    struct compare_report *report = &attempt->entry->compare;
-    const struct gated_run *now = &attempt->run;
-    const uint32_t count =
-        now->layout_count < old->layout_count ? now->layout_count : old->layout_count;
-    if (count < 2)
-        return true;
-    if (!compare_report_lay_out(report, count, error))
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        report->layouts[0][i] =
-            (struct layout_cycles){.known = old->layouts[i], .cycles = old->layouts[i]};
-        report->layouts[1][i] = now->layouts[i];
-    }
-    return true;
-}
-
-/* The first run against the entry. */
-static bool compare(struct attempt *attempt, struct baseline_entry *old, struct error *error) {
-    struct compare_report *report = &attempt->entry->compare;
-    report->report.verb = "gate";
-    report->top = attempt->job->verb.output.top;
-    report->runs[0] = old->run;
-    report->runs[1] = attempt->run.first;
-    old->run = attempt->run.first = (struct compared_run){0};
-    attempt->entry->compared =
-        add_layouts(attempt, old, error) && compare_report_build(report, error);
-    return attempt->entry->compared;
+/* What the study found, whose first run it takes. */
+static struct gate_run take_run(struct gated_run *run) {
+    const struct gate_run now = {
+        .first = run->first, .layouts = run->layouts, .layout_count = run->layout_count};
+    run->first = (struct compared_run){0};
+    return now;
 }
 
 static bool make(struct attempt *attempt, struct baseline_entry *old, struct error *error) {
     struct gate_job *job = attempt->job;
     struct gate_entry *entry = attempt->entry;
     struct gated_run *run = &attempt->run;
-    uint64_t layouts[LAYOUTS_MOST];
     if (!run->layout_count && old)
         run->layout_count = old->layout_count;
     if (!gated_run_go(run, error) || !gated_run_again(run, error) ||
         !gated_run_repeatable(run, entry->name, job->limit, error))
         return false;
-    for (uint32_t i = 0; i < run->layout_count; i++)
-        layouts[i] = run->layouts[i].known ? run->layouts[i].cycles : 0;
-    const uint64_t second = run->seen[1].cycles == run->seen[0].cycles ? 0 : run->seen[1].cycles;
-    const struct baseline_entry new = {.name = entry->name,
-                                       .words = (const char **)run->command,
-                                       .setting = setting_of(attempt),
-                                       .layouts = layouts,
-                                       .layout_count = run->layout_count,
-                                       .second = second};
-    char *text = baseline_entry_text(&new, &run->first, error);
-    if (!text)
-        return false;
+    const struct baseline_setting setting = setting_of(attempt);
+    struct gate_run now = take_run(run);
+    now.second = run->seen[1].cycles == run->seen[0].cycles ? 0 : run->seen[1].cycles;
+    char *text = gate_entry_text(entry, &setting, run->command, &now, error);
     job->texts[entry - job->report.entries] = text;
-    entry->bytes = strlen(text);
-    entry->verdict = GATE_WRITTEN;
-    if (second)
-        run->first.half_interval = fabs((double)second - (double)run->first.elapsed);
-    if (old && attempt->fits && baseline_same_arguments(old, run->command))
-        return compare(attempt, old, error);
-    entry->compare.runs[1] = run->first;
-    run->first = (struct compared_run){0};
-    return true;
+    if (text && old && attempt->fits && baseline_same_arguments(old, run->command))
+        return gate_entry_compare(entry, old, &now, job->verb.output.top, error);
+    entry->compare.runs[1] = now.first;
+    return text;
 }
 
 static bool judge(struct attempt *attempt, struct baseline_entry *old, struct error *error) {
     struct gate_entry *entry = attempt->entry;
     const struct gate_job *job = attempt->job;
     struct gated_run *run = &attempt->run;
-    if (!baseline_same_arguments(old, run->command))
-        return error_set(error,
-                         "%s: '%s' is of a command with other arguments: give this one another "
-                         "--name, or write it anew with --update",
-                         job->path, old->name);
-    if (job->layout_count > old->layout_count)
-        return error_set(error,
-                         "%s: '%s' has %" PRIu32
-                         " layout%s: write it anew with --update --layouts %" PRIu32,
-                         job->path, old->name, old->layout_count ? old->layout_count : 1,
-                         text_plural(old->layout_count ? old->layout_count : 1), job->layout_count);
+    if (!baseline_entry_is_of(old, job->path, run->command, job->layout_count, error))
+        return false;
     run->layout_count = job->layout_count ? job->layout_count : old->layout_count;
-    if (!gated_run_go(run, error) || !compare(attempt, old, error))
+    if (!gated_run_go(run, error))
+        return false;
+    struct gate_run now = take_run(run);
+    if (!gate_entry_compare(entry, old, &now, job->verb.output.top, error))
         return false;
     entry->verdict = GATE_PASSED;
     if (!compare_is_slower(&entry->compare, 100 * job->limit))

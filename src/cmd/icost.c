@@ -34,7 +34,7 @@ static void take_list(struct argp_state *state, void *icost, char *value) {
 
 static void take_sensitivity(struct argp_state *state, void *request, char *value) {
     struct error error = {0};
-    if (!sensitivity_add(&((struct icost *)request)->sensitivity, value, &error))
+    if (!sensitivity_add(&((struct icost *)request)->sensitivity.study, value, &error))
         options_fail(state, "--sensitivity %s", error.message);
 }
 
@@ -84,7 +84,7 @@ static void check_regions(const struct icost *job, const struct argp_state *stat
                             "LIST)");
     if (!job->request.regions)
         return;
-    if (job->request.multisim > ICOST_CHECK || job->sensitivity.parameter_count ||
+    if (job->request.multisim > ICOST_CHECK || job->sensitivity.study.parameter_count ||
         job->shotgun.wanted)
         options_fail(state, "--regions: --multisim, --shotgun and --sensitivity are for a single "
                             "run (give one region's trace instead)");
@@ -100,7 +100,7 @@ static void check_path(const struct icost *job, const struct argp_state *state) 
     if (job->request.regions)
         options_fail(state, "--regions: --critical, --slack and --loads are for a single run (give "
                             "one region's trace instead)");
-    if (job->sensitivity.parameter_count)
+    if (job->sensitivity.study.parameter_count)
         options_fail(state, "--sensitivity: it takes the place of a breakdown (without --critical, "
                             "--slack and --loads)");
 }
@@ -132,7 +132,7 @@ static void check_categories(const struct icost *job, const struct argp_state *s
     if (job->request.multisim > ICOST_CHECK &&
         !category_machine_knows(&job->category.categories, &error))
         options_fail(state, "--multisim: %s", error.message);
-    if (job->shotgun.wanted || job->shotgun.path || job->sensitivity.parameter_count ||
+    if (job->shotgun.wanted || job->shotgun.path || job->sensitivity.study.parameter_count ||
         job->request.regions)
         options_fail(state, "--category: only the graph of a run, and --multisim, know it (without "
                             "--shotgun, --sensitivity and --regions)");
@@ -144,7 +144,7 @@ static void check_categories(const struct icost *job, const struct argp_state *s
 static void check_calls(const struct icost *job, const struct argp_state *state) {
     if (!path_options_any(&job->path_options))
         return;
-    if (job->request.regions || job->shotgun.path || job->sensitivity.parameter_count ||
+    if (job->request.regions || job->shotgun.path || job->sensitivity.study.parameter_count ||
         job->input.more_count)
         options_fail(state, "--tree, --callers and --folded: they are of a single run (without "
                             "--regions, --shotgun-file, --sensitivity and further traces)");
@@ -166,7 +166,7 @@ static void check(struct argp_state *state, void *given) {
                  !category_machine_knows(&job->category.categories, &error);
     if (job->request.multisim == ICOST_CHECK && alone)
         job->request.multisim = ICOST_NONE;
-    if (!job->sensitivity.parameter_count)
+    if (!job->sensitivity.study.parameter_count)
         return;
     if (job->request.multisim > ICOST_CHECK || job->request.focus || job->shotgun.wanted)
         options_fail(state, "--sensitivity: it takes the place of a breakdown (without --focus, "
@@ -198,7 +198,8 @@ static const struct command_line LINE = {
             "status; 125 when culprit failed."};
 
 static const struct verb *choose(void *verb) {
-    return ((struct icost *)verb)->sensitivity.parameter_count ? &icost_sensitivity : &verb_icost;
+    return ((struct icost *)verb)->sensitivity.study.parameter_count ? &icost_sensitivity
+                                                                     : &verb_icost;
 }
 
 const struct verb verb_icost = {.line = &LINE,

@@ -5,8 +5,8 @@
 #include "options/path_options.h"
 #include "report/breakdown_report.h"
 #include "report/sensitivity_report.h"
-#include "simulate/sensitivity.h"
 #include "study/icost.h"
+#include "study/sensitivity_run.h"
 
 struct icost {
     struct verb_run verb;
@@ -19,7 +19,7 @@ struct icost {
     struct icost_study_request request; /* refers to the above */
     struct cluster_options cluster;     /* of request.cluster */
     bool multisim_given;
-    struct sensitivity sensitivity; /* no parameters: a breakdown */
+    struct sensitivity_run sensitivity; /* no parameters: a breakdown */
 
     /* The breakdown. */
     struct icost_study study;
@@ -28,8 +28,6 @@ struct icost {
     struct program *names; /* of them */
     /* --sensitivity */
     struct machine_choice machines;
-    char *folder;
-    struct trace_input trace;
     struct sensitivity_report sensitivity_report;
 };
 

@@ -81,7 +81,6 @@ void icost_clean_up(void *icost) {
     if (job->names)
         program_free(job->names);
     icost_free(&job->study);
-    sensitivity_free(&job->sensitivity);
     categories_free(&job->category.categories);
     cluster_options_free(&job->cluster);
 }

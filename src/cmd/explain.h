@@ -2,8 +2,7 @@
 #pragma once
 
 #include "cmd/run.h"
-#include "report/layouts_report.h"
-#include "study/layouts.h"
+#include "report/layouts_taken.h"
 
 /* The row of --regions, of the members where an explanation has them. */
 #define EXPLAIN_REGIONS(regions_, enough_)                                                         \
@@ -27,6 +26,7 @@ struct explain {
     uint32_t layout_count; /* 0: the run is explained, not its layouts compared */
     struct layouts_run layouts;
     struct layouts_report layouts_report;
+    struct layouts_taken layouts_taken;
 
     struct explanation *explanation;
     enum explanation_kind kind;

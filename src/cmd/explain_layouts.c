@@ -1,11 +1,8 @@
 /* explain --layouts N: what layout alone does to the cycles of a command. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "cmd/explain.h"
 #include "cmd/interrupt.h"
-#include "report/next.h"
-#include "report/trace_notes.h"
 
 /* An option that asks for another report, or for what one run alone has; NULL: none was given. */
 static const char *other_report(const struct explain *explain) {
@@ -43,26 +40,6 @@ void explain_check_layouts(const struct argp_state *state, struct explain *expla
     explain->run.input.fixed = true;
 }
 
-static bool take(void *context, const struct layout_result *result, struct error *error) {
-    struct explain *explain = context;
-    struct layouts_report *report = &explain->layouts_report;
-    const char *note;
-    if (!layouts_report_take(report, result->layout, result->command, result->simulation,
-                             result->code, result->machine, error))
-        return false;
-    if (result->layout)
-        return true;
-    explain->run.verb.exit = result->exit;
-    report->report.fixed = true;
-    for (unsigned i = 0; result->explanation && (note = explanation_note(result->explanation, i));
-         i++)
-        report_note(&report->report, "%s", note);
-    if (result->trace)
-        note_trace(&report->report, result->trace);
-    note_raced(&report->report, result);
-    return true;
-}
-
 static bool prepare(void *verb, struct error *error) {
     struct explain *explain = verb;
     struct layouts_run *layouts = &explain->layouts;
@@ -70,6 +47,7 @@ static bool prepare(void *verb, struct error *error) {
     if (!run_prepare(&explain->run, error) ||
         !layouts_report_begin(report, explain->layout_count, error))
         return false;
+    explain->layouts_taken.report = report;
     report->report.verb = "explain";
     report->relinked = layouts->relinks[0] != NULL;
     report->top = explain->run.verb.output.top;
@@ -86,39 +64,23 @@ static bool prepare(void *verb, struct error *error) {
     layouts->simulate_warm_up = explain->simulate_warm_up;
     layouts->regions = explain->regions;
     layouts->enough = true; /* all layouts have the error of the choice in common */
-    layouts->take = take;
-    layouts->context = explain;
+    layouts->take = layouts_take;
+    layouts->context = &explain->layouts_taken;
     return true;
 }
 
 static bool run(void *verb, struct error *error) {
     struct explain *explain = verb;
     struct layouts_run *layouts = &explain->layouts;
-    struct report *report = &explain->layouts_report.report;
     const bool good = layouts_run_go(layouts, error);
     explain->run.verb.measured = good;
+    explain->run.verb.exit = explain->layouts_taken.exit;
     explain->run.verb.ended_by = layouts->signal;
     if (layouts->failed)
         explain->run.verb.failed = layouts->failed;
-    if (good && layouts->signal)
-        report_note(report, "interrupted after %" PRIu32 " of %" PRIu32 " layouts",
-                    layouts->taken[0], layouts->count);
-    if (good && layouts->lost)
-        report_note(report,
-                    "under %" PRIu32 " layout%s the program went another way, which %s left out",
-                    layouts->lost, text_plural(layouts->lost), layouts->lost == 1 ? "is" : "are");
+    if (good)
+        layouts_note(&explain->layouts_report, layouts);
     return good;
-}
-
-/* What the worst layout is like. */
-static void propose(struct explain *explain) {
-    struct layouts_report *report = &explain->layouts_report;
-    const struct verb_run *verb = &explain->run.verb;
-    char option[64];
-    if (report->relinked || report->spread.least_cycles == report->spread.most_cycles)
-        return; /* what is worst is another program, or nothing */
-    snprintf(option, sizeof option, "--repeatable --layout %" PRIu32, report->spread.most);
-    report->report.next = next_with_option(option, verb->argc, verb->words);
 }
 
 REPORT_FORMS(LAYOUTS, layouts_report_json, layouts_report_text, NULL);
@@ -128,7 +90,7 @@ static bool write_report(void *verb, struct error *error) {
     struct layouts_report *report = &explain->layouts_report;
     if (!layouts_report_build(report, error))
         return false;
-    propose(explain);
+    report->report.next = layouts_next(report, explain->run.verb.argc, explain->run.verb.words);
     return verb_write_report(&explain->run.verb, &LAYOUTS, report, error);
 }
 

@@ -17,18 +17,10 @@ static void begin(void *contend) {
 
 static void take_ipc(struct argp_state *state, void *given, char *list) {
     struct contend *job = given;
-    job->ipc_count = 0;
-    for (const char *at = list; *at;) {
-        char *end;
-        const double ipc = strtod(at, &end);
-        if (end == at || !(ipc > 0 && ipc <= 64) || (*end && (*end != ',' || !end[1])) ||
-            job->ipc_count == SHARING_MAX_WORDS)
-            options_fail(state, "--ipc %s: numbers above 0, with commas between them", list);
-        job->ipc[job->ipc_count++] = ipc;
-        at = *end ? end + 1 : end;
-    }
-    if (job->ipc_count == 0)
+    if (!*list)
         options_fail(state, "--ipc: a number for each program, with commas between them");
+    if (!contend_read_ipc(list, SHARING_MAX_WORDS, job->ipc, &job->ipc_count))
+        options_fail(state, "--ipc %s: numbers above 0, with commas between them", list);
 }
 
 static void take_frames(struct argp_state *state, void *request, char *value) {

@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -7,22 +6,9 @@
 
 void contend_take_shapes(struct argp_state *state, void *contend, char *value) {
     struct contend *job = contend;
-    for (const char *at = value; *at;) {
-        char *end;
-        const unsigned long sets = strtoul(at, &end, 10);
-        const unsigned long ways = *end == 'x' ? strtoul(end + 1, &end, 10) : 0;
-        if (!sets || sets > 1 << 22 || sets & (sets - 1) || !ways || ways > LOCALITY_MAX_WAYS ||
-            (*end && *end != ','))
-            options_fail(state,
-                         "--shapes %.100s: SETSxWAYS,... where sets are a power of two and "
-                         "ways 1 to %d",
-                         value, LOCALITY_MAX_WAYS);
-        if (job->shape_count == LOCALITY_MAX_LEVELS - 1)
-            options_fail(state, "--shapes %.100s: at most %d", value, LOCALITY_MAX_LEVELS - 1);
-        job->shapes[job->shape_count++] =
-            (struct cache_shape){.sets = (uint32_t)sets, .ways = (uint32_t)ways};
-        at = *end ? end + 1 : end;
-    }
+    struct error error;
+    if (!cache_shapes_add(value, LOCALITY_MAX_LEVELS - 1, job->shapes, &job->shape_count, &error))
+        options_fail(state, "--shapes %.100s: %s", value, error.message);
 }
 
 static bool prepare(void *verb, struct error *error) {

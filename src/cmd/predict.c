@@ -43,38 +43,20 @@ static void take_sweep(struct argp_state *state, void *request, char *value) {
         options_fail(state, "--sweep: %s", error.message);
 }
 
+static struct predict_method *method_of(void *request) {
+    return &((struct job *)request)->methods[0];
+}
+
 static void take_compensation(struct argp_state *state, void *request, char *value) {
-    static const char *const FIXED[] = {"oldest", "1/4", "1/2", "3/4", "youngest"};
-    static const char *const NAMES[] = {[COMPENSATE_NONE] = "none",
-                                        [COMPENSATE_FIXED] = "1/2",
-                                        [COMPENSATE_DISTANCE] = "distance",
-                                        [COMPENSATE_WINDOW] = "window"};
-    struct predict_method *method = &((struct job *)request)->methods[0];
-    method->fixed = 0.5;
-    for (int i = COMPENSATE_NONE; i <= COMPENSATE_WINDOW; i++)
-        if (!strcmp(value, NAMES[i])) {
-            method->compensation = (enum hybrid_compensation)i;
-            return;
-        }
-    for (int i = 0; i < 5; i++)
-        if (!strcmp(value, FIXED[i])) {
-            method->compensation = COMPENSATE_FIXED;
-            method->fixed = i / 4.0;
-            return;
-        }
-    options_fail(state,
-                 "--compensation %s: window, distance, none, oldest, 1/4, 1/2, 3/4 or youngest",
-                 value);
+    if (!predict_method_compensate(method_of(request), value))
+        options_fail(state,
+                     "--compensation %s: window, distance, none, oldest, 1/4, 1/2, 3/4 or youngest",
+                     value);
 }
 
 static void take_parts(struct argp_state *state, void *request, char *value) {
-    struct predict_method *method = &((struct job *)request)->methods[0];
-    method->parts = 0;
-    for (const char *letter = value; *letter; letter++) {
-        if (*letter < 'a' || *letter > 'c')
-            options_fail(state, "--parts %s: letters of a, b and c", value);
-        method->parts |= 1u << (*letter - 'a');
-    }
+    if (!predict_method_take_parts(method_of(request), value))
+        options_fail(state, "--parts %s: letters of a, b and c", value);
 }
 
 static const char *const WINDOWS[] = {"plain", "swam", "swam-mlp", "sliding"};

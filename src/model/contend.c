@@ -176,3 +176,17 @@ bool contend_predict(const struct locality *const *programs, uint32_t program_co
                ? on_chip(programs, program_count, threads, thread_count, options, result, error)
                : elsewhere(programs, program_count, options, result, error);
 }
+
+bool contend_read_ipc(const char *list, uint32_t most, double *ipc, uint32_t *count) {
+    *count = 0;
+    for (const char *at = list; *at;) {
+        char *end;
+        const double value = strtod(at, &end);
+        if (end == at || !(value > 0 && value <= CONTEND_MOST_IPC) ||
+            (*end && (*end != ',' || !end[1])) || *count == most)
+            return false;
+        ipc[(*count)++] = value;
+        at = *end ? end + 1 : end;
+    }
+    return *count;
+}

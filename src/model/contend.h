@@ -21,6 +21,11 @@ enum contend_placing {
     PLACE_TOGETHER /* core by core */
 };
 
+/* "0.8,1.2": as many numbers as there are, above 0 and at most CONTEND_MOST_IPC. False: it is
+ * something else, nothing, or more than `most`. */
+#define CONTEND_MOST_IPC 64
+bool contend_read_ipc(const char *list, uint32_t most, double *ipc, uint32_t *count);
+
 struct contend_options {
     const struct machine *machine;
     struct contention_options contention;

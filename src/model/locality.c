@@ -1,6 +1,7 @@
 /* Profiles as they are held and asked. */
 #include "model/locality.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -97,4 +98,22 @@ void locality_touched(const struct locality_level *level, double x, double *b) {
         b[i] = alone ? level->touched[i][only]
                      : (1 - at.part) * level->touched[i][at.below] +
                            at.part * level->touched[i][at.below + 1];
+}
+
+bool cache_shapes_add(const char *text, uint32_t most, struct cache_shape *shapes, uint32_t *count,
+                      struct error *error) {
+    for (const char *at = text; *at;) {
+        char *end;
+        const unsigned long sets = strtoul(at, &end, 10);
+        const unsigned long ways = *end == 'x' ? strtoul(end + 1, &end, 10) : 0;
+        if (!sets || sets > 1 << 22 || sets & (sets - 1) || !ways || ways > LOCALITY_MAX_WAYS ||
+            (*end && *end != ','))
+            return error_set(error, "SETSxWAYS,... where sets are a power of two and ways 1 to %d",
+                             LOCALITY_MAX_WAYS);
+        if (*count == most)
+            return error_set(error, "at most %" PRIu32, most);
+        shapes[(*count)++] = (struct cache_shape){.sets = (uint32_t)sets, .ways = (uint32_t)ways};
+        at = *end ? end + 1 : end;
+    }
+    return true;
 }

@@ -32,6 +32,10 @@ enum {
 struct cache_shape {
     uint32_t sets, ways, line; /* powers of two but ways */
 };
+/* Adds shapes, "4096x12,1024x8", to those there are, `most` in all. Their lines are of 0 bytes. The
+ * error does not repeat the text. */
+bool cache_shapes_add(const char *text, uint32_t most, struct cache_shape *shapes, uint32_t *count,
+                      struct error *error);
 
 /* Circular sequences cseq(d, n, r), d = 1 .. ways, whose last access hits when the thread is alone.
  */

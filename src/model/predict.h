@@ -27,6 +27,11 @@ struct predict_method {
     double fixed;
     uint32_t parts;
 };
+/* "none", "distance", "window"; or by a fixed part of the reorder buffer: "oldest", "1/4", "1/2",
+ * "3/4", "youngest". False: it is none of these. */
+bool predict_method_compensate(struct predict_method *method, const char *name);
+/* The parts of the analysis of prefetches, in letters: "ac". False: there is another letter. */
+bool predict_method_take_parts(struct predict_method *method, const char *letters);
 
 /* The refinements of the chapter, each with all those before it: plain windows, compensation
  * (first, since what pending hits add and what is not hidden otherwise make up for each other),

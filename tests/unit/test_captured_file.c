@@ -12,17 +12,18 @@
 #include <unistd.h>
 
 #include "study/captured_file.h"
+#include "temporary.h"
 
 enum { RECORDS = 12, RECORD_BYTES = 64 };
 
-static char folder[] = "/tmp/captured-file-XXXXXX";
-static char theirs[64], ours[64], back[64];
+static char folder[TEMPORARY_BYTES];
+static char theirs[TEMPORARY_BYTES + 32], ours[TEMPORARY_BYTES + 32], back[TEMPORARY_BYTES + 32];
 
 /* Instructions of four bytes in a row, in ChampSim's format: an address and no accesses. */
 static int make_files(void **state) {
     (void)state;
     uint8_t records[RECORDS][RECORD_BYTES] = {{0}};
-    if (!mkdtemp(folder))
+    if (!mkdtemp(temporary_name(folder, "captured")))
         return -1;
     snprintf(theirs, sizeof theirs, "%s/theirs.champsimtrace", folder);
     snprintf(ours, sizeof ours, "%s/ours.ctrace", folder);

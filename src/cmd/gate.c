@@ -2,11 +2,11 @@
 #include "cmd/gate.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "options/exit_status.h"
+#include "report/gate_entry.h"
 #include "report/next.h"
 #include "util/array.h"
 
@@ -17,31 +17,15 @@ enum { STATUS_SLOWER = 1 };
 /* The entries to run: the command's, the one that is named, or all. */
 static bool list_entries(struct gate_job *job, struct error *error) {
     struct gate_report *report = &job->report;
-    const struct baseline *baseline = &job->baseline;
-    const bool one = job->input.command || job->name;
     const char *name = job->name;
-    if (job->input.command && !name)
-        name = job->own_name = baseline_name(job->input.command);
+    if (job->input.command && !name && !(name = job->own_name = baseline_name(job->input.command)))
+        return error_set(error, "out of memory for the programs");
     report->path = job->path;
     report->limit = 100 * job->limit;
-    report->count = one ? 1 : baseline->count;
-    report->entries = calloc(report->count + 1, sizeof *report->entries);
-    job->texts = calloc(report->count + 1, sizeof *job->texts);
-    if (!report->entries || !job->texts || (one && !name))
-        return error_set(error, "out of memory for the programs");
-    if (!baseline->text && !(job->update && job->input.command))
-        return error_set(error,
-                         "%s: no such file: write it with culprit gate --update --baseline "
-                         "%s -- COMMAND",
-                         job->path, job->path);
-    if (!report->count)
-        return error_set(error, "%s: it has no entries, and no command is given", job->path);
-    for (size_t i = 0; i < report->count; i++)
-        report->entries[i].name = one ? name : baseline->entries[i].name;
-    if (one && !baseline_find(baseline, name) && !(job->update && job->input.command))
-        return error_set(error, "%s: it has no entry '%s' (write it with --update)", job->path,
-                         name);
-    return true;
+    return gate_entries_list(report, &job->baseline, name, job->update && job->input.command,
+                             error) &&
+           ((job->texts = calloc(report->count, sizeof *job->texts)) ||
+            error_set(error, "out of memory for the programs"));
 }
 
 static bool open_files(struct gate_job *job, struct error *error) {
@@ -88,15 +72,9 @@ static bool finish_update(struct gate_job *job, struct error *error) {
     struct gate_report *report = &job->report;
     if (gate_count(report, GATE_UNKNOWN) == 0)
         return write_baseline(job, error);
-    for (size_t i = 0; i < report->count; i++) {
-        struct gate_entry *entry = &report->entries[i];
-        if (entry->error.message[0])
-            continue;
-        entry->verdict = GATE_UNKNOWN;
-        entry->compared = false;
-        error_set(&entry->error, "not written, since another could not be");
-        tell_unknown(report, i);
-    }
+    for (size_t i = 0; i < report->count; i++)
+        if (gate_entry_withdraw(&report->entries[i]))
+            tell_unknown(report, i);
     return true;
 }
 

@@ -4,6 +4,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool gate_entries_list(struct gate_report *report, const struct baseline *baseline,
+                       const char *name, bool fresh, struct error *error) {
+    report->count = name ? 1 : baseline->count;
+    if (!baseline->text && !fresh)
+        return error_set(error,
+                         "%s: no such file: write it with culprit gate --update --baseline "
+                         "%s -- COMMAND",
+                         report->path, report->path);
+    if (!report->count)
+        return error_set(error, "%s: it has no entries, and no command is given", report->path);
+    if (name && !fresh && !baseline_find(baseline, name))
+        return error_set(error, "%s: it has no entry '%s' (write it with --update)", report->path,
+                         name);
+    if (!(report->entries = calloc(report->count, sizeof *report->entries)))
+        return error_set(error, "out of memory for the programs");
+    for (size_t i = 0; i < report->count; i++)
+        report->entries[i].name = name ? name : baseline->entries[i].name;
+    return true;
+}
+
+bool gate_entry_withdraw(struct gate_entry *entry) {
+    if (entry->error.message[0])
+        return false;
+    entry->verdict = GATE_UNKNOWN;
+    entry->compared = false;
+    error_set(&entry->error, "not written, since another could not be");
+    return true;
+}
+
 /* What both have, as layouts of the report. */
 static bool add_layouts(struct compare_report *report, const struct baseline_entry *old,
                         const struct gate_run *now, struct error *error) {

@@ -4,6 +4,14 @@
 
 #include "report/gate_report.h"
 
+/* The entries of report->path to be run: the one of a name, or all (NULL). `fresh`: it need not be
+ * there. report->entries is the caller's, to be freed. */
+bool gate_entries_list(struct gate_report *report, const struct baseline *baseline,
+                       const char *name, bool fresh, struct error *error);
+/* An entry that is not written, since another could not be: it is unknown, and says so. False: it
+ * says already what is wrong. */
+bool gate_entry_withdraw(struct gate_entry *entry);
+
 /* What was run now. */
 struct gate_run {
     struct compared_run first;

@@ -134,9 +134,52 @@ static void which_entry_a_command_has(void **state) {
     assert_true(baseline_entry_is_of(&entry, "b", (char **)WORDS, 2, &error));
 }
 
+static void which_entries_are_run(void **state) {
+    (void)state;
+    struct baseline_entry entries[] = {{.name = "a"}, {.name = "b"}};
+    char text[] = "there is a file";
+    struct baseline baseline = {.text = text, .entries = entries, .count = 2};
+    struct gate_report report = {.path = "p"};
+    GOOD(gate_entries_list(&report, &baseline, NULL, false, &error));
+    assert_int_equal(report.count, 2);
+    assert_string_equal(report.entries[1].name, "b");
+    free(report.entries);
+    report.entries = NULL;
+    GOOD(gate_entries_list(&report, &baseline, "b", false, &error));
+    assert_int_equal(report.count, 1);
+    assert_string_equal(report.entries[0].name, "b");
+    free(report.entries);
+    report.entries = NULL;
+    assert_false(gate_entries_list(&report, &baseline, "c", false, &error));
+    assert_string_equal(error.message, "p: it has no entry 'c' (write it with --update)");
+    GOOD(gate_entries_list(&report, &baseline, "c", true, &error));
+    free(report.entries);
+    report.entries = NULL;
+    baseline.count = 0;
+    assert_false(gate_entries_list(&report, &baseline, NULL, false, &error));
+    baseline.text = NULL;
+    assert_false(gate_entries_list(&report, &baseline, NULL, false, &error));
+    assert_non_null(strstr(error.message, "p: no such file"));
+}
+
+static void what_is_not_written_says_so(void **state) {
+    (void)state;
+    struct gate_entry entry = {.verdict = GATE_WRITTEN, .compared = true};
+    assert_true(gate_entry_withdraw(&entry));
+    assert_int_equal(entry.verdict, GATE_UNKNOWN);
+    assert_false(entry.compared);
+    assert_string_equal(entry.error.message, "not written, since another could not be");
+
+    struct gate_entry broken = {.verdict = GATE_UNKNOWN};
+    error_set(&broken.error, "no such program");
+    assert_false(gate_entry_withdraw(&broken));
+    assert_string_equal(broken.error.message, "no such program");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_of_a_run), cmocka_unit_test(one_run_against_an_entry),
-        cmocka_unit_test(layouts_that_both_have), cmocka_unit_test(which_entry_a_command_has)};
+        cmocka_unit_test(layouts_that_both_have),   cmocka_unit_test(which_entry_a_command_has),
+        cmocka_unit_test(which_entries_are_run),    cmocka_unit_test(what_is_not_written_says_so)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

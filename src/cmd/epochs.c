@@ -1,10 +1,8 @@
 /* culprit epochs: the sessions of a store. Its options, and which of its actions is asked for. */
 #include "cmd/epochs.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "exchange/exchange.h"
@@ -13,31 +11,6 @@
 #include "report/epoch_list.h"
 #include "report/run_format.h"
 #include "store/address.h"
-#include "store/session_choice.h"
-
-bool epochs_are_chosen(const struct epochs_request *request) {
-    const struct epoch_choice *choice = &request->choice;
-    return request->store.epoch_count || choice->host_count || choice->since || choice->until;
-}
-
-bool epochs_choose(struct store *store, const struct epochs_request *request, int64_t **epochs,
-                   size_t *count, struct error *error) {
-    const struct epoch_choice *choice = &request->choice;
-    const struct sample_choice times = {.since = choice->since, .until = choice->until};
-    const struct session_query query = {.lists = request->store.epochs,
-                                        .list_count = request->store.epoch_count,
-                                        .hosts = choice->hosts,
-                                        .host_count = choice->host_count,
-                                        .choice = &times};
-    struct session_reading reading;
-    const bool good = session_reading_choose(&reading, store, &query, error);
-    *epochs = good ? reading.sessions : NULL;
-    *count = good ? reading.count : 0;
-    if (good)
-        reading.sessions = NULL; /* the caller's now */
-    session_reading_free(&reading);
-    return good;
-}
 
 static bool list(struct epochs_request *request, struct error *error) {
     struct epoch_list list = {.name_store = request->store.store_count,
@@ -46,9 +19,10 @@ static bool list(struct epochs_request *request, struct error *error) {
     int64_t *epochs = NULL;
     if (!verb_open_report(&request->verb, error))
         return false;
-    bool good = (list.store = epochs_open(request, STORE_READ, error)) &&
-                (!epochs_are_chosen(request) ||
-                 epochs_choose(list.store, request, &epochs, &list.epoch_count, error));
+    bool good = (list.store = store_options_open(&request->store, STORE_READ, error)) &&
+                (!epoch_choice_any(&request->choice, &request->store) ||
+                 epoch_choice_read(&request->choice, &request->store, list.store, &epochs,
+                                   &list.epoch_count, error));
     list.epochs = epochs;
     good = good && epoch_list_print(&list, request->verb.files.report.file, error);
     free(epochs);
@@ -176,7 +150,8 @@ static void check_request(struct argp_state *state, void *given) {
     if (action == EPOCHS_IMPORT && request->format &&
         exchange_format_find(request->format, &format) && !exchange_format_is_read(format))
         options_fail(state, "--format %s: only of export", request->format);
-    if (action != EPOCHS_LIST && action != EPOCHS_EXPORT && epochs_are_chosen(request))
+    if (action != EPOCHS_LIST && action != EPOCHS_EXPORT &&
+        epoch_choice_any(&request->choice, &request->store))
         options_fail(state, "--%s: only of list and export",
                      request->store.epoch_count   ? "epoch"
                      : request->choice.host_count ? "host"
@@ -203,16 +178,6 @@ static const struct command_line LINE = {
             "list shows all epochs, unless --epoch is given; export takes the last one, and to a "
             "database "
             "all of the daemon's that it lacks."};
-
-struct store *epochs_open(const struct epochs_request *request, enum store_access access_wanted,
-                          struct error *error) {
-    char path[PATH_MAX];
-    const char *given = request->store.store_count ? request->store.stores[0] : path;
-    if (given == path && !store_default_path(path, STORE_READ, error))
-        return NULL;
-    const bool there = store_is_address(given) || access(given, F_OK) == 0;
-    return store_open(given, there ? access_wanted : STORE_READ, error);
-}
 
 static bool act(void *verb, struct error *error) {
     struct epochs_request *request = verb;

@@ -23,11 +23,7 @@ struct epochs_request {
     struct verb_run verb;
     enum epochs_action action;
     struct store_options store;
-    struct epoch_choice {
-        const char *hosts[STORE_OPTIONS_MAX]; /* patterns */
-        size_t host_count;                    /* 0: all */
-        int64_t since, until;                 /* ns since 1970; 0: all */
-    } choice;
+    struct epoch_choice choice;
     const char *argument; /* a list of epochs, or a file; NULL: none */
     const char *format;   /* of export and import; NULL: a store, and whatever the file is */
     const char *push;     /* address of a collector to export to; NULL: none */
@@ -49,15 +45,3 @@ bool epochs_import(struct epochs_request *request, struct error *error);
 /* export --push of an address of PostgreSQL. */
 bool epochs_push(struct epochs_request *request, struct error *error);
 bool epochs_init(struct epochs_request *request, struct error *error);
-
-/* Whether options choose epochs. */
-bool epochs_are_chosen(const struct epochs_request *request);
-/* The epochs that the options choose of list and export, by their start; without any the last.
- * *epochs is the caller's, to be freed. */
-bool epochs_choose(struct store *store, const struct epochs_request *request, int64_t **epochs,
-                   size_t *count, struct error *error);
-
-/* The store that --store names or that 'culprit epochs' lists; it is not made when there is none,
- * whatever the access. */
-struct store *epochs_open(const struct epochs_request *request, enum store_access access,
-                          struct error *error);

@@ -34,7 +34,8 @@ static bool send_chosen(struct epochs_request *request, struct push *push, struc
                         struct error *error) {
     int64_t *epochs = NULL;
     size_t count;
-    bool good = epochs_choose(push->file, request, &epochs, &count, error);
+    bool good =
+        epoch_choice_read(&request->choice, &request->store, push->file, &epochs, &count, error);
     if (good) {
         qsort(epochs, count, sizeof *epochs, by_number);
         good = push_sessions(push, epochs, count, sent, error);
@@ -44,15 +45,16 @@ static bool send_chosen(struct epochs_request *request, struct push *push, struc
 }
 
 bool epochs_push(struct epochs_request *request, struct error *error) {
-    struct store *file = epochs_open(request, STORE_WRITE, error);
+    struct store *file = store_options_open(&request->store, STORE_WRITE, error);
     struct store *server = file ? store_open(request->push, STORE_WRITE, error) : NULL;
     struct live_host host;
     struct push push = {0};
     struct pushed sent = {0};
     live_host_read(&host);
     const bool good = server && push_begin(&push, file, server, error) &&
-                      (epochs_are_chosen(request) ? send_chosen(request, &push, &sent, error)
-                                                  : push_waiting(&push, host.name, &sent, error));
+                      (epoch_choice_any(&request->choice, &request->store)
+                           ? send_chosen(request, &push, &sent, error)
+                           : push_waiting(&push, host.name, &sent, error));
     if (server)
         pushed_text(&push, &sent, good, stdout);
     push_end(&push);

@@ -14,7 +14,7 @@ static bool tell(void *context, size_t done, size_t all) {
 }
 
 bool epochs_sum(struct epochs_request *request, struct error *error) {
-    struct store *store = epochs_open(request, STORE_WRITE, error);
+    struct store *store = store_options_open(&request->store, STORE_WRITE, error);
     struct day_sums_made made;
     struct progress progress;
     if (!store)

@@ -1,6 +1,5 @@
 /* Export and import of epochs: as a store; by --format, or the file's first bytes, in other tools'
  * formats. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +38,12 @@ static bool import_format(struct store *store, const struct epochs_request *requ
 /* ---- both ---- */
 
 static bool push(struct epochs_request *request, struct error *error) {
-    struct store *store = epochs_open(request, STORE_READ, error);
+    struct store *store = store_options_open(&request->store, STORE_READ, error);
     struct store_filter filter = {.event = request->event};
     int64_t *epochs = NULL;
     const bool good = store &&
-                      epochs_choose(store, request, &epochs, &filter.session_count, error) &&
+                      epoch_choice_read(&request->choice, &request->store, store, &epochs,
+                                        &filter.session_count, error) &&
                       (filter.sessions = epochs, push_store(store, &filter, request->push, error));
     if (good)
         printf("sent %zu epoch%s to %s\n", filter.session_count, text_plural(filter.session_count),
@@ -56,7 +56,7 @@ static bool push(struct epochs_request *request, struct error *error) {
 bool epochs_export(struct epochs_request *request, struct error *error) {
     if (request->push)
         return store_is_address(request->push) ? epochs_push(request, error) : push(request, error);
-    struct store *store = epochs_open(request, STORE_READ, error);
+    struct store *store = store_options_open(&request->store, STORE_READ, error);
     if (!store)
         return false;
     int64_t *epochs = NULL;
@@ -67,7 +67,8 @@ bool epochs_export(struct epochs_request *request, struct error *error) {
     enum exchange_format format = EXCHANGE_FORMATS;
     if (request->format)
         exchange_format_find(request->format, &format);
-    good = good && epochs_choose(store, request, &epochs, &count, error);
+    good =
+        good && epoch_choice_read(&request->choice, &request->store, store, &epochs, &count, error);
     if (good && format == EXCHANGE_FORMATS)
         good = store_export(store, epochs, count, path, error);
     else if (good)

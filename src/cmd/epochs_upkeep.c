@@ -22,7 +22,7 @@ bool epochs_new(struct epochs_request *request, struct error *error) {
 /* The epochs that the argument names. */
 static struct store *open_and_choose(const struct epochs_request *request, int64_t **epochs,
                                      size_t *count, struct error *error) {
-    struct store *store = epochs_open(request, STORE_WRITE, error);
+    struct store *store = store_options_open(&request->store, STORE_WRITE, error);
     if (store && !store_options_choose(store, request->argument, epochs, count, error)) {
         store_close(store);
         return NULL;
@@ -61,7 +61,7 @@ bool epochs_remove(struct epochs_request *request, struct error *error) {
 }
 
 bool epochs_prune(struct epochs_request *request, struct error *error) {
-    struct store *store = epochs_open(request, STORE_WRITE, error);
+    struct store *store = store_options_open(&request->store, STORE_WRITE, error);
     if (!store)
         return false;
     double age = (double)clock_since_1970() - request->older_seconds * 1e9;
@@ -77,7 +77,7 @@ bool epochs_prune(struct epochs_request *request, struct error *error) {
 }
 
 bool epochs_compact(struct epochs_request *request, struct error *error) {
-    struct store *store = epochs_open(request, STORE_WRITE, error);
+    struct store *store = store_options_open(&request->store, STORE_WRITE, error);
     if (!store)
         return false;
     uint64_t before, after;
@@ -91,9 +91,9 @@ bool epochs_compact(struct epochs_request *request, struct error *error) {
 /* Opened for writing where it may be: that recovers what a writer left that died, and migrates. */
 bool epochs_check(struct epochs_request *request, struct error *error) {
     struct error ignored;
-    struct store *store = epochs_open(request, STORE_WRITE, &ignored);
+    struct store *store = store_options_open(&request->store, STORE_WRITE, &ignored);
     if (!store)
-        store = epochs_open(request, STORE_READ, error);
+        store = store_options_open(&request->store, STORE_READ, error);
     if (!store)
         return false;
     bool good = store_check(store, error);

@@ -1,5 +1,7 @@
 #include "options/store_options.h"
 
+#include <unistd.h>
+
 #include "store/address.h"
 #include "store/session_choice.h"
 #include "util/text.h"
@@ -30,4 +32,36 @@ void store_options_put(const struct store_options *options, bool epochs, FILE *f
         text_put_option(file, "store", store_shown_address(options->stores[i], shown));
     for (size_t i = 0; epochs && i < options->epoch_count; i++)
         text_put_option(file, "epoch", options->epochs[i]);
+}
+
+bool epoch_choice_any(const struct epoch_choice *choice, const struct store_options *options) {
+    return options->epoch_count || choice->host_count || choice->since || choice->until;
+}
+
+bool epoch_choice_read(const struct epoch_choice *choice, const struct store_options *options,
+                       struct store *store, int64_t **epochs, size_t *count, struct error *error) {
+    const struct sample_choice times = {.since = choice->since, .until = choice->until};
+    const struct session_query query = {.lists = options->epochs,
+                                        .list_count = options->epoch_count,
+                                        .hosts = choice->hosts,
+                                        .host_count = choice->host_count,
+                                        .choice = &times};
+    struct session_reading reading;
+    const bool good = session_reading_choose(&reading, store, &query, error);
+    *epochs = good ? reading.sessions : NULL;
+    *count = good ? reading.count : 0;
+    if (good)
+        reading.sessions = NULL; /* the caller's now */
+    session_reading_free(&reading);
+    return good;
+}
+
+struct store *store_options_open(const struct store_options *options,
+                                 enum store_access access_wanted, struct error *error) {
+    char path[PATH_MAX];
+    const char *given = options->store_count ? options->stores[0] : path;
+    if (given == path && !store_default_path(path, STORE_READ, error))
+        return NULL;
+    const bool there = store_is_address(given) || access(given, F_OK) == 0;
+    return store_open(given, there ? access_wanted : STORE_READ, error);
 }

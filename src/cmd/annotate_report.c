@@ -1,16 +1,12 @@
 /* The report of `culprit annotate`: one procedure, or several. */
-#include <string.h>
 
 #include "cmd/annotate.h"
 #include "report/procedures_report.h"
 #include "util/text.h"
 
-/* What to look at next, of the same samples in the same way: the source, the picture, or the
- * hottest of several. */
-static char *next_of(const struct annotate_job *job, const struct profile_event *event,
+/* What to look at next, of the same samples. */
+static char *next_of(const struct annotate_job *job, const struct procedures_report *request,
                      const struct procedure_choices *choices) {
-    static const char *const VIEWS[] = {
-        [ANNOTATE_BY_EVENT] = NULL, [ANNOTATE_HEAD] = "head", [ANNOTATE_TIP] = "tip"};
     struct text_printer printer;
     FILE *file = text_printer_begin(&printer);
     if (!file)
@@ -20,23 +16,7 @@ static char *next_of(const struct annotate_job *job, const struct profile_event 
     text_put_option(file, "event", job->event);
     sample_options_put(&job->run.samples, file);
     text_put_option(file, "image", job->query.image);
-    text_put_option(file, "machine", job->machine);
-    text_put_option(file, "view", VIEWS[job->view]);
-    if (job->exact)
-        fputs(" --exact", file);
-    if (job->simulated_epoch)
-        text_put_option(file, "simulated", job->simulated_epoch);
-    const struct profile_set *set = &job->run.set;
-    const bool simulate = !set->simulated && !job->simulated.epoch_count && set->command &&
-                          job->style.source && profile_event_is_time(event);
-    if (!job->all && !job->style.source)
-        fputs(" --source", file);
-    else if (!job->all && !job->picture && !simulate && profile_event_is_time(event))
-        fputs(" --cfg graph.svg", file);
-    fputc(' ', file);
-    text_put_word(file, choices->items[0].name);
-    if (!job->all && simulate)
-        fprintf(file, " --simulate -- %s", set->command);
+    procedures_next(request, choices, job->simulated_epoch, file);
     return text_printer_end(&printer);
 }
 
@@ -68,7 +48,7 @@ static bool write_report(const struct annotate_job *job, struct annotate_setting
                                               .json = job->run.verb.output.json,
                                               .report = report,
                                               .page = &page};
-    report->next = next_of(job, settings->event, choices);
+    report->next = next_of(job, &request, choices);
     return write_page(job, request, choices, error) && procedures_report(&request, choices, error);
 }
 

@@ -151,3 +151,28 @@ bool procedures_report(const struct procedures_report *request,
     json_decref(writing.array);
     return good;
 }
+
+void procedures_next(const struct procedures_report *request,
+                     const struct procedure_choices *choices, const char *simulated, FILE *file) {
+    static const char *const VIEWS[] = {
+        [ANNOTATE_BY_EVENT] = NULL, [ANNOTATE_HEAD] = "head", [ANNOTATE_TIP] = "tip"};
+    const struct annotate_settings *settings = request->settings;
+    const struct profile_set *set = settings->set;
+    const bool time = profile_event_is_time(settings->event), source = request->style.source;
+    const bool simulate =
+        !set->simulated && !settings->simulation.set && set->command && source && time;
+    text_put_option(file, "machine", settings->machines.asked);
+    text_put_option(file, "view", VIEWS[settings->view]);
+    if (settings->exact)
+        fputs(" --exact", file);
+    if (simulated)
+        text_put_option(file, "simulated", simulated);
+    if (!request->all && !source)
+        fputs(" --source", file);
+    else if (!request->all && !request->picture && !simulate && time)
+        fputs(" --cfg graph.svg", file);
+    fputc(' ', file);
+    text_put_word(file, choices->items[0].name);
+    if (!request->all && simulate)
+        fprintf(file, " --simulate -- %s", set->command);
+}

@@ -15,5 +15,11 @@ struct procedures_report {
     const struct page *page;
 };
 
+/* The end of the command to look at next, in the same way: the source, the picture, the simulation,
+ * or the hottest of several. What chose the samples stands before it. `simulated`: the epoch of a
+ * simulation beside them; NULL: none. */
+void procedures_next(const struct procedures_report *request,
+                     const struct procedure_choices *choices, const char *simulated, FILE *file);
+
 bool procedures_report(const struct procedures_report *request,
                        const struct procedure_choices *choices, struct error *error);

@@ -48,22 +48,6 @@ static bool write_calls(const struct compare *compare, const struct diff_report 
 
 REPORT_FORMS(DIFFERENCE, diff_report_json, diff_report_text, NULL);
 
-/* Hosts of both sides, where both have several: how these differ says how sure a change is. */
-static bool read_hosts(const struct job *job, struct host_matrix matrices[2], bool *read,
-                       struct error *error) {
-    const struct compare *compare = &job->compared;
-    const struct profile_set *sets = compare->sets.sets;
-    const struct profile_table_options options = {
-        .by = compare->rows.by, .process = compare->samples.process, .image = compare->rows.image};
-    *read = sets[0].hosts > 1 && sets[1].hosts > 1 && job->measure != DIFF_COUNT &&
-            compare->rows.by <= PROFILE_BY_LINE;
-    for (int i = 0; *read && i < 2; i++)
-        if (!host_matrix_read(&matrices[i], &sets[i], compare->sets.events[i].name, &options,
-                              compare->program, error))
-            return false;
-    return true;
-}
-
 static bool prepare(void *verb, struct error *error) {
     ((struct job *)verb)->compared.by_host = true;
     return compare_prepare(verb, error);
@@ -86,7 +70,10 @@ static bool write_report(void *verb, struct error *error) {
                           "two sets are compared, not %zu (--epoch 3 --epoch 4; 'culprit variance' "
                           "takes more)",
                           compare->sets.count);
-    good = good && read_hosts(job, matrices, &hosts, error);
+    const struct profile_table_options rows = {
+        .by = compare->rows.by, .process = compare->samples.process, .image = compare->rows.image};
+    good = good &&
+           profile_diff_read_hosts(&report.diff, &rows, compare->program, matrices, &hosts, error);
     report.matrices = hosts ? matrices : NULL;
     good = good && diff_report_build(&report, error);
     if (good)

@@ -82,3 +82,15 @@ void profile_diff_hosts(struct profile_diff *diff, const struct host_matrix matr
 void profile_diff_free(struct profile_diff *diff) {
     free(diff->rows);
 }
+
+bool profile_diff_read_hosts(const struct profile_diff *diff,
+                             const struct profile_table_options *rows, struct program *program,
+                             struct host_matrix matrices[2], bool *read, struct error *error) {
+    *read = diff->sets[0].hosts > 1 && diff->sets[1].hosts > 1 && diff->measure != DIFF_COUNT &&
+            rows->by <= PROFILE_BY_LINE;
+    for (int i = 0; *read && i < 2; i++)
+        if (!host_matrix_read(&matrices[i], &diff->sets[i], diff->events[i].name, rows, program,
+                              error))
+            return false;
+    return true;
+}

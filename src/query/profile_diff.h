@@ -44,6 +44,13 @@ struct profile_diff {
     size_t beyond_hosts;   /* rows that changed by more than their interval */
 };
 
+/* Hosts of both sides, where both have several and rows are such that these are told apart: how
+ * hosts differ says how sure a change is. *read: there are any; they are the caller's, to be freed,
+ * also after an error. */
+bool profile_diff_read_hosts(const struct profile_diff *diff,
+                             const struct profile_table_options *rows, struct program *program,
+                             struct host_matrix matrices[2], bool *read, struct error *error);
+
 /* Finds the intervals: `matrices` have each side's hosts. Not where counts are compared. */
 void profile_diff_hosts(struct profile_diff *diff, const struct host_matrix matrices[2]);
 

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cmd/compare.h"
 #include "cmd/explain.h"
@@ -10,24 +9,6 @@
 #include "options/exit_status.h"
 #include "report/html_calls.h"
 #include "trace/trace_name.h"
-#include "util/text.h"
-
-/* The words of a command, and the arguments of both. */
-static bool make_command(struct compare_side *side, char **arguments) {
-    size_t count = 0;
-    while (arguments && arguments[count])
-        count++;
-    side->copy = strdup(side->word);
-    side->command = side->copy ? text_words(side->copy, count) : NULL;
-    if (!side->command)
-        return false;
-    size_t words = 0;
-    while (side->command[words])
-        words++;
-    for (size_t i = 0; i < count; i++)
-        side->command[words++] = arguments[i];
-    return true;
-}
 
 static bool prepare_side(struct compare_job *job, unsigned number, struct error *error) {
     struct compare_side *side = &job->sides[number];
@@ -40,7 +21,7 @@ static bool prepare_side(struct compare_job *job, unsigned number, struct error 
         input->fixed = false;
         return true;
     }
-    if (!make_command(side, job->arguments))
+    if (!(side->command = compare_command(side->word, job->arguments, &side->copy)))
         return error_set(error, "out of memory for a command");
     input->command = side->command;
     return side->command[0] || error_set(error, "'%s' is no command", side->word);

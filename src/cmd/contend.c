@@ -1,6 +1,5 @@
 /* culprit contend: what programs that run beside each other do to each other in the caches that
  * they share, from what each is like alone. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"

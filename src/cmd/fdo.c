@@ -1,6 +1,5 @@
 /* culprit fdo: what a run executes, as a profile for compilers. */
 #include <limits.h>
-#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
@@ -76,15 +75,6 @@ static bool prepare(void *verb, struct error *error) {
     return output_open(&job->profile, "--output", job->path, NULL, error);
 }
 
-/* False. */
-static bool nothing_counted(const struct job *job, struct error *error) {
-    const struct input_options *input = &job->input;
-    const struct notes *notes = &job->run.executions.notes;
-    return verb_watch.signal || input->from || input->thread >= 0 || input->skip || !notes->count
-               ? input_nothing(&verb_watch, input, NULL, "counted", error)
-               : error_set(error, "no instruction was counted: %s", notes->text[0]);
-}
-
 static bool profile(void *verb, struct error *error) {
     struct job *job = verb;
     struct fdo_run *run = &job->run;
@@ -97,8 +87,6 @@ static bool profile(void *verb, struct error *error) {
     job->verb.measured = run->executions.instructions;
     if (!good)
         return false;
-    if (!run->executions.instructions)
-        return nothing_counted(job, error);
     job->verb.exit = job->verb.command ? run->executions.exit : (struct trace_exit){.known = true};
     return fdo_run_write(run, job->profile.file, error) && output_close(&job->profile, error);
 }

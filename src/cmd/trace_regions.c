@@ -7,28 +7,9 @@
 #include "cmd/trace.h"
 #include "report/region_traces_report.h"
 
-static bool cut_ending(char *name, const char *ending) {
-    size_t length = strlen(name), size = strlen(ending);
-    bool has = length > size && strcmp(name + length - size, ending) == 0;
-    if (has)
-        name[length - size] = 0;
-    return has;
-}
-
-/* "lists/gzip.csv" -> "gzip" */
-static char *default_prefix(const char *list) {
-    const char *slash = strrchr(list, '/');
-    char *name = strdup(slash ? slash + 1 : list);
-    if (name) {
-        cut_ending(name, ".csv");
-        cut_ending(name, ".regions");
-    }
-    return name;
-}
-
 static bool prepare(void *verb, struct error *error) {
     struct trace_job *job = verb;
-    job->prefix = job->output ? strdup(job->output) : default_prefix(job->regions);
+    job->prefix = job->output ? strdup(job->output) : region_traces_prefix(job->regions);
     if (!job->prefix || asprintf(&job->list_path, "%s.regions.csv", job->prefix) < 0)
         return error_set(error, "out of memory");
     return region_list_read_merged(&job->list, job->regions, error) &&

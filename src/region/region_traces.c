@@ -130,3 +130,21 @@ void region_traces_close(struct region_traces *traces) {
     free(traces->regions);
     *traces = (struct region_traces){0};
 }
+
+static bool cut_ending(char *name, const char *ending) {
+    size_t length = strlen(name), size = strlen(ending);
+    bool has = length > size && strcmp(name + length - size, ending) == 0;
+    if (has)
+        name[length - size] = 0;
+    return has;
+}
+
+char *region_traces_prefix(const char *list) {
+    const char *slash = strrchr(list, '/');
+    char *name = strdup(slash ? slash + 1 : list);
+    if (name) {
+        cut_ending(name, ".csv");
+        cut_ending(name, ".regions");
+    }
+    return name;
+}

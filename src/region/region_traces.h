@@ -5,6 +5,10 @@
 #include "region/regions.h"
 #include "trace/region_capture.h"
 
+/* What traces of a list's regions begin with where nothing else is asked for: of
+ * "lists/gzip.regions.csv" "gzip", in the current folder; to be freed, NULL: out of memory. */
+char *region_traces_prefix(const char *list);
+
 struct region_traces_options {
     struct capture_options capture; /* see region_capture_options */
     const char *prefix;             /* of the paths of traces */

@@ -1,9 +1,11 @@
 #include "study/compare_run.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "study/kept_input.h"
 #include "study/muted_output.h"
+#include "util/text.h"
 
 struct sides {
     struct compare_run *run;
@@ -140,4 +142,20 @@ bool compare_run_go(struct compare_run *run, struct error *error) {
         if (sides.profiled[side].watch)
             profiled_run_free(&sides.profiled[side]);
     return good;
+}
+
+char **compare_command(const char *word, char **arguments, char **copy) {
+    size_t count = 0;
+    while (arguments && arguments[count])
+        count++;
+    *copy = strdup(word);
+    char **command = *copy ? text_words(*copy, count) : NULL;
+    if (!command)
+        return NULL;
+    size_t words = 0;
+    while (command[words])
+        words++;
+    for (size_t i = 0; i < count; i++)
+        command[words++] = arguments[i];
+    return command;
 }

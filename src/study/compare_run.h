@@ -34,5 +34,9 @@ struct compare_run {
     char obstacle_text[320];
 };
 
+/* The words of a command that is one word, cut at its spaces, and behind them `arguments` (NULL:
+ * none): ends with NULL. *copy has the words; both are to be freed. NULL: out of memory. */
+char **compare_command(const char *word, char **arguments, char **copy);
+
 /* An interrupt ends it with an error: there is no half of a comparison. */
 bool compare_run_go(struct compare_run *run, struct error *error);

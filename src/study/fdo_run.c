@@ -61,6 +61,15 @@ static bool choose(struct fdo_run *run, struct error *error) {
     return true;
 }
 
+/* False, with why. */
+static bool nothing_counted(const struct fdo_run *run, struct error *error) {
+    const struct input_options *input = run->input;
+    const struct notes *notes = &run->executions.notes;
+    return run->watch->signal || input->from || input->thread >= 0 || input->skip || !notes->count
+               ? input_nothing(run->watch, input, NULL, "counted", error)
+               : error_set(error, "no instruction was counted: %s", notes->text[0]);
+}
+
 bool fdo_run_count(struct fdo_run *run, struct error *error) {
     const struct input_options *input = run->input;
     struct capture_options capture = input_capture(run->watch, input);
@@ -73,6 +82,8 @@ bool fdo_run_count(struct fdo_run *run, struct error *error) {
     if (!good)
         return false;
     const struct executions *executions = &run->executions;
+    if (!executions->instructions)
+        return nothing_counted(run, error);
     return (execution_list_insns(&executions->counts, &executions->code, &run->insns) &&
             execution_list_edges(&executions->counts, &executions->code, &run->edges) &&
             sum_images(run)) ||

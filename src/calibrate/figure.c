@@ -1,6 +1,7 @@
 #include "calibrate/figure.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static double address_generation(const struct machine *machine) {
@@ -69,22 +70,51 @@ static bool of_indirect(const struct machine *machine, double *value) {
     return machine->branch.indirect_entries > 0;
 }
 
-static const char *memory_key(const struct machine *machine) {
-    return machine->dram.banked ? "dram.base_latency" : "dram.latency";
+/* ---- keys of figures that are no sum ---- */
+
+static double bandwidth_key(const struct machine *machine, double measured) {
+    return measured * machine->clock_ghz;
 }
 
-static const struct figure {
-    const char *name, *key; /* NULL: memory_key() */
+static double indirect_key(const struct machine *machine, double measured) {
+    (void)machine;
+    return exp2(round(log2(fmax(measured, 1))));
+}
+
+/* ---- the table ---- */
+
+/* A key, and where a struct machine has it, a uint32_t. */
+struct part {
+    const char *key; /* NULL: there is none */
+    size_t offset;
+};
+#define PART(key_, member_)                                                                        \
+    { key_, offsetof(struct machine, member_) }
+
+struct figure {
+    const char *name;
     bool (*of)(const struct machine *machine, double *value);
-} FIGURES[] = {{"l1d.load_to_use", "l1d.latency", of_l1d},
-               {"l2.load_to_use", "l2.latency", of_l2},
-               {"llc.load_to_use", "llc.latency", of_llc},
-               {"chip.modified_load_to_use", "chip.modified_transfer", of_modified},
-               {"chip.clean_load_to_use", "chip.clean_transfer", of_clean},
-               {"memory.load_to_use", NULL, of_memory},
-               {"memory.bandwidth", "dram.bandwidth", of_bandwidth},
-               {"tlb.walk", "tlb.page_walk", of_walk},
-               {"branch.indirect_targets", "branch.indirect_entries", of_indirect}};
+    struct part part;   /* that is chosen */
+    struct part banked; /* in its place where memory has banks */
+    /* The key's value of what was measured; NULL: the figure is a sum, of which it is a part. */
+    double (*key_value)(const struct machine *machine, double measured);
+};
+#define SUM(name_, of_, key_, member_, ...)                                                        \
+    { .name = name_, .of = of_, .part = PART(key_, member_), __VA_ARGS__ }
+#define NO_SUM(name_, of_, key_, key_value_)                                                       \
+    { .name = name_, .of = of_, .part = {.key = key_}, .key_value = key_value_ }
+
+static const struct figure FIGURES[] = {
+    SUM("l1d.load_to_use", of_l1d, "l1d.latency", l1d.latency),
+    SUM("l2.load_to_use", of_l2, "l2.latency", l2.latency),
+    SUM("llc.load_to_use", of_llc, "llc.latency", llc.latency),
+    SUM("chip.modified_load_to_use", of_modified, "chip.modified_transfer", chip.modified_transfer),
+    SUM("chip.clean_load_to_use", of_clean, "chip.clean_transfer", chip.clean_transfer),
+    SUM("memory.load_to_use", of_memory, "dram.latency", dram.latency,
+        .banked = PART("dram.base_latency", dram.base_latency)),
+    NO_SUM("memory.bandwidth", of_bandwidth, "dram.bandwidth", bandwidth_key),
+    SUM("tlb.walk", of_walk, "tlb.page_walk", page_walk),
+    NO_SUM("branch.indirect_targets", of_indirect, "branch.indirect_entries", indirect_key)};
 
 static const struct figure *find(const char *name) {
     for (size_t i = 0; i < sizeof FIGURES / sizeof *FIGURES; i++)
@@ -93,9 +123,13 @@ static const struct figure *find(const char *name) {
     return NULL;
 }
 
+static const struct part *part_of(const struct figure *figure, const struct machine *machine) {
+    return figure->banked.key && machine->dram.banked ? &figure->banked : &figure->part;
+}
+
 const char *figure_key(const struct machine *machine, const char *name) {
     const struct figure *figure = find(name);
-    return !figure ? NULL : figure->key ? figure->key : memory_key(machine);
+    return figure ? part_of(figure, machine)->key : NULL;
 }
 
 bool figure_value(const struct machine *machine, const char *name, double *value) {
@@ -103,29 +137,18 @@ bool figure_value(const struct machine *machine, const char *name, double *value
     return figure && figure->of(machine, value);
 }
 
-/* All but bandwidth and entries are sums. */
 bool figure_key_value(const struct machine *machine, const char *name, double measured,
                       double *value) {
     const struct figure *figure = find(name);
-    double whole, own;
+    double whole;
+    uint32_t own;
     if (!figure || !figure->of(machine, &whole))
         return false;
-    if (figure->of == of_bandwidth) {
-        *value = measured * machine->clock_ghz;
+    if (figure->key_value) {
+        *value = figure->key_value(machine, measured);
         return true;
     }
-    if (figure->of == of_indirect) {
-        *value = exp2(round(log2(fmax(measured, 1))));
-        return true;
-    }
-    own = figure->of == of_l1d        ? machine->l1d.latency
-          : figure->of == of_l2       ? machine->l2.latency
-          : figure->of == of_llc      ? machine->llc.latency
-          : figure->of == of_modified ? machine->chip.modified_transfer
-          : figure->of == of_clean    ? machine->chip.clean_transfer
-          : figure->of == of_walk     ? machine->page_walk
-          : machine->dram.banked      ? machine->dram.base_latency
-                                      : machine->dram.latency;
+    memcpy(&own, (const char *)machine + part_of(figure, machine)->offset, sizeof own);
     *value = round(measured) - (whole - own);
     return *value >= 0;
 }

@@ -13,28 +13,19 @@
 
 #include "study/captured_file.h"
 #include "temporary.h"
-
-enum { RECORDS = 12, RECORD_BYTES = 64 };
+#include "unit/straight_trace.h"
 
 static char folder[TEMPORARY_BYTES];
 static char theirs[TEMPORARY_BYTES + 32], ours[TEMPORARY_BYTES + 32], back[TEMPORARY_BYTES + 32];
 
-/* Instructions of four bytes in a row, in ChampSim's format: an address and no accesses. */
 static int make_files(void **state) {
     (void)state;
-    uint8_t records[RECORDS][RECORD_BYTES] = {{0}};
     if (!mkdtemp(temporary_name(folder, "captured")))
         return -1;
     snprintf(theirs, sizeof theirs, "%s/theirs.champsimtrace", folder);
     snprintf(ours, sizeof ours, "%s/ours.ctrace", folder);
     snprintf(back, sizeof back, "%s/back.champsimtrace", folder);
-    FILE *file = fopen(theirs, "w");
-    for (uint64_t i = 0; i < RECORDS; i++) {
-        const uint64_t address = 0x401000 + 4 * i;
-        memcpy(records[i], &address, sizeof address);
-    }
-    const bool good = file && fwrite(records, RECORD_BYTES, RECORDS, file) == RECORDS;
-    return file && fclose(file) == 0 && good ? 0 : -1;
+    return straight_trace_write(theirs) ? 0 : -1;
 }
 
 static int remove_files(void **state) {
@@ -77,7 +68,7 @@ static void what_was_written_is_read_once_more(void **state) {
     int status = 0;
     if (!captured_file_go(&file, &status, &error))
         fail_msg("%s", error.message);
-    assert_int_equal(file.result.instructions, RECORDS);
+    assert_int_equal(file.result.instructions, STRAIGHT_INSNS);
     assert_int_equal(file.result.threads, 1);
     assert_string_equal(seen.label, "checking");
     assert_int_equal(status, 0);
@@ -107,11 +98,11 @@ static void into_their_format_and_back(void **state) {
     int status = 0;
     if (!captured_file_go(&file, &status, &error))
         fail_msg("%s", error.message);
-    assert_int_equal(file.lost.records, RECORDS);
+    assert_int_equal(file.lost.records, STRAIGHT_INSNS);
     assert_int_equal(file.lost.others, 0);
     struct stat written;
     assert_int_equal(stat(back, &written), 0);
-    assert_int_equal(written.st_size, RECORDS * RECORD_BYTES);
+    assert_int_equal(written.st_size, STRAIGHT_INSNS * STRAIGHT_RECORD_BYTES);
 }
 
 /* The signal was there before anything was read: not an instruction is in the file. */

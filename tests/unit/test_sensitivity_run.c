@@ -12,23 +12,14 @@
 
 #include "study/sensitivity_run.h"
 #include "temporary.h"
-
-enum { RECORDS = 12, RECORD_BYTES = 64 };
+#include "unit/straight_trace.h"
 
 static char path[TEMPORARY_BYTES];
 
-/* Instructions of four bytes in a row, in ChampSim's format: an address and no accesses. */
 static int make_trace(void **state) {
     (void)state;
-    uint8_t records[RECORDS][RECORD_BYTES] = {{0}};
-    for (uint64_t i = 0; i < RECORDS; i++) {
-        const uint64_t address = 0x401000 + 4 * i;
-        memcpy(records[i], &address, sizeof address);
-    }
     const int file = mkstemp(temporary_name(path, "sensitivity"));
-    if (file < 0 || write(file, records, sizeof records) != sizeof records)
-        return -1;
-    return close(file);
+    return file >= 0 && close(file) == 0 && straight_trace_write(path) ? 0 : -1;
 }
 
 static int remove_trace(void **state) {
@@ -66,11 +57,11 @@ static void every_value_is_simulated(void **state) {
     if (!try(&tried, "core.rob=64,128"))
         fail_msg("%s", tried.error.message);
     assert_int_equal(tried.run.study.run_count, 2);
-    assert_int_equal(tried.run.instructions, RECORDS);
+    assert_int_equal(tried.run.instructions, STRAIGHT_INSNS);
     assert_false(tried.run.partial);
     assert_string_equal(tried.run.machine->name, "boom-tea");
     for (int i = 0; i < 2; i++)
-        assert_int_equal(tried.run.study.runs[i].instructions, RECORDS);
+        assert_int_equal(tried.run.study.runs[i].instructions, STRAIGHT_INSNS);
     sensitivity_run_free(&tried.run);
 }
 

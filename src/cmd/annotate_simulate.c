@@ -4,7 +4,7 @@
 
 #include "cmd/annotate.h"
 #include "cmd/interrupt.h"
-#include "study/temporary.h"
+#include "util/temporary.h"
 
 /* What the command runs on is the processor that was sampled, unless --machine says otherwise. */
 static bool load_machines(struct annotate_job *job, struct error *error) {

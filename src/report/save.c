@@ -5,7 +5,7 @@
 
 #include "core/core.h"
 #include "exchange/push.h"
-#include "study/temporary.h"
+#include "util/temporary.h"
 
 static bool open_parts(struct save *save, struct error *error) {
     char path[PATH_MAX];

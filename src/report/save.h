@@ -5,8 +5,8 @@
 #include "report/report.h"
 #include "report/run_format.h"
 #include "simulate/saving.h"
-#include "study/temporary.h"
 #include "util/output.h"
+#include "util/temporary.h"
 
 struct save_options {
     bool save;

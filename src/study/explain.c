@@ -15,8 +15,8 @@
 #include "study/first_calls.h"
 #include "study/kept_input.h"
 #include "study/opened_trace.h"
-#include "study/temporary.h"
 #include "util/clock.h"
+#include "util/temporary.h"
 #include "util/text.h"
 
 enum { NOTES = 5, NOTE_SIZE = 512 };

@@ -2,7 +2,7 @@
 #include "study/floor.h"
 
 #include "attribute/profile_error.h"
-#include "study/temporary.h"
+#include "util/temporary.h"
 
 char *floor_capture(struct watch *watch, const struct capture_options *options, const char *option,
                     uint64_t *instructions, int *exec_status, struct error *error) {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/temporary.h"
 #include "util/clock.h"
 #include "util/jobs.h"
+#include "util/temporary.h"
 
 enum { CATEGORIES = GRAPH_CATEGORIES };
 

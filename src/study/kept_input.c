@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "study/temporary.h"
+#include "util/temporary.h"
 
 enum { BUFFER = 1 << 16 };
 

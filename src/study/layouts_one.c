@@ -6,8 +6,8 @@
 
 #include "study/layouts_parts.h"
 #include "study/relinked.h"
-#include "study/temporary.h"
 #include "util/file_name.h"
+#include "util/temporary.h"
 #include "util/text.h"
 
 static bool hand_over(struct layouts *layouts, const struct layout_result *result,

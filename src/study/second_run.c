@@ -12,9 +12,9 @@
 #include "region/captured.h"
 #include "study/chosen_regions.h"
 #include "study/muted_output.h"
-#include "study/temporary.h"
 #include "trace/region_file.h"
 #include "util/order.h"
+#include "util/temporary.h"
 
 /* Of what may be lost of a run that goes another way, in instructions (REGIONS_MOST_LOST), code
  * that no other region has: it may take half or twice as long as the nearest. */

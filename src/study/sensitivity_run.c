@@ -2,7 +2,7 @@
  * known. */
 #include "study/sensitivity_run.h"
 
-#include "study/temporary.h"
+#include "util/temporary.h"
 
 bool sensitivity_run_begin(struct sensitivity_run *run, struct error *error) {
     return (run->folder = temporary_folder(&run->watch->temporaries, error));

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "study/opened_trace.h"
-#include "study/temporary.h"
 #include "util/array.h"
+#include "util/temporary.h"
 
 /* ---- what is simulated ---- */
 

@@ -5,8 +5,8 @@
 
 #include "study/floor.h"
 #include "study/opened_trace.h"
-#include "study/temporary.h"
 #include "util/command_path.h"
+#include "util/temporary.h"
 
 /* Of a trace that is kept only in case of threads: some 3 GB. */
 enum { KEPT_INSTRUCTIONS = 2000000000 };

@@ -12,10 +12,10 @@
 #include <stdio.h>
 
 #include "program/kept_files.h"
-#include "study/temporary.h"
 #include "trace/region_capture.h"
 #include "trace/trace.h"
 #include "util/progress.h"
+#include "util/temporary.h"
 #include "util/watcher.h"
 
 struct watch {

@@ -1,7 +1,7 @@
 /* A signal asks to end the capture, not the simulation behind it; the next one asks for that. */
 #include "study/timed_capture.h"
 
-#include "study/temporary.h"
+#include "util/temporary.h"
 #include "util/text.h"
 
 bool timed_capture(struct watch *watch, const struct capture_options *options,

@@ -12,7 +12,7 @@
 #include "region/region_traces.h"
 #include "study/kept_input.h"
 #include "study/muted_output.h"
-#include "study/temporary.h"
+#include "util/temporary.h"
 
 static char *in_folder(const struct validate_run *run, const char *name) {
     char *path;

@@ -1,6 +1,6 @@
 /* Paths are kept where a signal handler finds them. What has none in the table, because there are
  * more than it holds, is left behind by such an end, and only then. */
-#include "study/temporary.h"
+#include "util/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>

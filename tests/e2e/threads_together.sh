@@ -142,6 +142,37 @@ spinning() {
             "r['threads'][1]['spinning_cycles'] > r['threads'][1]['running_cycles']"
 }
 skip_without gcc "spinning lasts until the write" || check "spinning lasts until the write" spinning
+# Two threads on one processor take 400 turns, spinning without a pause. A turn of the kernel's would be
+# hundreds of thousands of instructions.
+cat >"$scratch/turns.c" <<'END_OF_C'
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+static volatile int turn;
+static void *play(void *argument) {
+    const int own = (int)(intptr_t)argument;
+    for (int i = 0; i < 200; i++) {
+        while (turn != own)
+            ;
+        turn = !own;
+    }
+    return NULL;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, play, (void *)1);
+    play((void *)0);
+    pthread_join(thread, NULL);
+    puts("done");
+}
+END_OF_C
+gives_way() {
+    gcc -O2 -pthread -o "$scratch/turns" "$scratch/turns.c" || return 1
+    taskset -c 0 "$CULPRIT" trace --json -o "$scratch/turns.ctrace" -- "$scratch/turns" \
+        2>"$scratch/turns.json" >/dev/null &&
+        report=$scratch/turns.json told_names= told "r['instructions'] < 2000000"
+}
+skip_without gcc "who spins gives the processor up" || check "who spins gives the processor up" gives_way
 # Two ints of 4 bytes lie in one word of 8, and only one of them is written: who reads the other waits
 # for nobody. The second thread is done in the captured run, and is not yet in simulated time.
 cat >"$scratch/halves.c" <<'END_OF_C'

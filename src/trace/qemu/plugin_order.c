@@ -523,6 +523,9 @@ static uint32_t round_of(const uint64_t *events, uint32_t count, uint32_t block)
                : 0;
 }
 
+/* Who spins gives the processor to others: whoever it waits for may be among them, and would else
+ * run only once the kernel ends the spinning thread's time, hundreds of thousands of instructions
+ * later. */
 static void look_at_rounds(uint32_t block) {
     uint64_t events[ROUND_EVENTS];
     const uint32_t count = thread_last_events(events, ROUND_EVENTS);
@@ -531,6 +534,8 @@ static void look_at_rounds(uint32_t block) {
     for (uint32_t i = 1; i < size; i++)
         if (event_kind(events[i]) == EVENT_LOAD)
             watch_spun(event_address(events[i]));
+    if (size)
+        sched_yield();
 }
 
 void order_spin(uint32_t block) {

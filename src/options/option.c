@@ -124,7 +124,9 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case ARGP_KEY_ARG:
         if (!parsing->first)
             parsing->first = state->next - 1;
-        return take_argument(parsing, state, value) ? 0 : ARGP_ERR_UNKNOWN;
+        if (!take_argument(parsing, state, value))
+            options_fail(state, "%s: takes no argument (see '%s --help')", value, state->argv[0]);
+        return 0;
     case ARGP_KEY_END:
         end(parsing, state);
         option_check_files(state, parsing);

@@ -111,8 +111,8 @@ static void what_is_not_given_is_the_default(void **state) {
     assert_null(request.command);
 }
 
-/* What is said on standard error, at most 511 bytes; the exit status. */
-static int say(const char *line, char said[512]) {
+/* What is said on standard error of a command line's text, at most 511 bytes; the exit status. */
+static int say_of(const struct command_line *command_line, const char *line, char said[512]) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     fflush(NULL);
@@ -123,7 +123,7 @@ static int say(const char *line, char said[512]) {
         snprintf(text, sizeof text, "%s", line);
         dup2(ends[1], STDERR_FILENO);
         const int argc = split(text, argv);
-        options_parse(&LINE, argc, argv, &request);
+        options_parse(command_line, argc, argv, &request);
         _exit(0);
     }
     close(ends[1]);
@@ -136,6 +136,22 @@ static int say(const char *line, char said[512]) {
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
+}
+
+static int say(const char *line, char said[512]) {
+    return say_of(&LINE, line, said);
+}
+
+static void a_verb_without_arguments_says_so(void **state) {
+    (void)state;
+    static const struct command_line ALONE = {.own = {.options = OPTIONS}, .help = "Tries."};
+    static const char *const LINES[] = {"more", "--quiet more --rounds 2", "-- more"};
+    for (size_t i = 0; i < sizeof LINES / sizeof *LINES; i++) {
+        char said[512];
+        assert_int_not_equal(say_of(&ALONE, LINES[i], said), 0);
+        assert_string_equal(said,
+                            "culprit try: more: takes no argument (see 'culprit try --help')\n");
+    }
 }
 
 static void a_mistake_is_said_in_a_line(void **state) {
@@ -217,6 +233,7 @@ static void every_shell_gets_options_and_values(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_command_line_sets_members),
                                        cmocka_unit_test(what_is_not_given_is_the_default),
+                                       cmocka_unit_test(a_verb_without_arguments_says_so),
                                        cmocka_unit_test(a_mistake_is_said_in_a_line),
                                        cmocka_unit_test(every_shell_gets_options_and_values)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,11 +164,13 @@ static bool check_retention(const char *name, const struct machine_cache *cache,
                      (unsigned long long)cache->retention);
 }
 
-/* Pages are translated before the L1 is read, so the levels behind it see none. */
-static bool goes_to_next_page(const struct machine_cache *cache) {
-    return cache->prefetcher == PREFETCH_NEXT_PAGE ||
-           cache->second_prefetcher == PREFETCH_NEXT_PAGE ||
-           cache->third_prefetcher == PREFETCH_NEXT_PAGE;
+/* Pages are translated before the L1 is read, so the levels behind it see none. The key that names
+ * this prefetcher, or NULL. */
+static const char *next_page_key(const struct machine_cache *cache) {
+    return cache->prefetcher == PREFETCH_NEXT_PAGE          ? "prefetcher"
+           : cache->second_prefetcher == PREFETCH_NEXT_PAGE ? "second_prefetcher"
+           : cache->third_prefetcher == PREFETCH_NEXT_PAGE  ? "third_prefetcher"
+                                                            : NULL;
 }
 
 static bool check_caches(const struct machine *machine, struct error *error) {
@@ -185,8 +187,9 @@ static bool check_caches(const struct machine *machine, struct error *error) {
                          "next_page: they learn from loads and stores; choose another");
     int inner = 1;
     for (int i = 0; i < 4; i++) {
-        if (caches[i] != &machine->l1d && goes_to_next_page(caches[i]))
-            return error_set(error, "[%s] prefetcher = next_page: it is the l1d's", names[i]);
+        const char *next_page = next_page_key(caches[i]);
+        if (caches[i] != &machine->l1d && next_page)
+            return error_set(error, "[%s] %s = next_page: it is the l1d's", names[i], next_page);
         if (!check_cache(names[i], caches[i], error) ||
             !check_bandwidth(names[i], "bandwidth", caches[i]->bandwidth, error) ||
             !check_bandwidth(names[i], "write_bandwidth", caches[i]->write_bandwidth, error) ||

@@ -132,14 +132,19 @@ int main(int count, char **words) {
     puts("done");
 }
 END_OF_C
-# In turns: each thread runs while the other spins, which is the larger part of the one's time.
-spinning() {
-    gcc -O2 -pthread -o "$scratch/flags" "$scratch/flags.c" || return 1
+# In turns: each thread runs while the other spins, which is the larger part of the one's time. Where other
+# work keeps a thread from its processor between its write and what it tells of it, the order is not known
+# (docs/not-modelled.md): one capture of three is enough.
+spinning_once() {
     run trace -o "$scratch/flags.ctrace" -- "$scratch/flags" 20 >/dev/null 2>&1 &&
         run sim --machine zen4-server --json "$scratch/flags.ctrace" >"$scratch/flags.json" &&
         report=$scratch/flags.json told_names=$sums told "t['ordered_reads'] >= 38" \
             "t['diverged_waits'] == 0" "t['waits'][0]['for'] == 'spin'" \
             "r['threads'][1]['spinning_cycles'] > r['threads'][1]['running_cycles']"
+}
+spinning() {
+    gcc -O2 -pthread -o "$scratch/flags" "$scratch/flags.c" || return 1
+    spinning_once || spinning_once || spinning_once
 }
 skip_without gcc "spinning lasts until the write" || check "spinning lasts until the write" spinning
 # Two threads on one processor take 400 turns, spinning without a pause. A turn of the kernel's would be

@@ -381,7 +381,7 @@ static void check_finds_contradictions(void **state) {
         {"dram.row=3000", "must be powers of two"},
         {"tlb.host_tables=yes", "needs walk_level 1 or 2"},
         {"l1i.prefetcher=stride", "learn from loads and stores"},
-        {"l2.third_prefetcher=next_page", "[l2] prefetcher = next_page: it is the l1d's"},
+        {"l2.third_prefetcher=next_page", "[l2] third_prefetcher = next_page: it is the l1d's"},
         {"llc.admission=30", "[llc] retention = 0: first_retention, admission and readmission"},
         {"llc.readmission=30", "[llc] retention = 0: first_retention, admission and readmission"},
         {"llc.first_retention=1K", "[llc] retention = 0: first_retention, admission"},

@@ -16,3 +16,4 @@ extern const struct calibrate_part calibrate_tlb;
 extern const struct calibrate_part calibrate_memory;
 extern const struct calibrate_part calibrate_prefetch;
 extern const struct calibrate_part calibrate_transfers, calibrate_wakes;
+extern const struct calibrate_part calibrate_retention;

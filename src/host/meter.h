@@ -21,6 +21,8 @@ struct host_result {
     char failure[120];
 };
 
+struct host_retention;
+
 struct host_meter {
     /* Measures kernels in turn. False: none can be, or memory is out; what single kernels do is in
      * their results. After a stop the rest is HOST_NOT_RUN. */
@@ -34,6 +36,9 @@ struct host_meter {
      * kernel. */
     bool (*measure_wakes)(struct host_meter *meter, struct host_result *results,
                           struct error *error);
+    /* And of how long the last cache keeps lines (host/retention.h). NULL: nobody else uses it. */
+    bool (*measure_retention)(struct host_meter *meter, struct host_retention *retention,
+                              struct error *error);
     uint32_t features; /* that the processor has (enum host_feature) */
     bool simulated;
     bool quick;             /* fewer repetitions */

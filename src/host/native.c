@@ -3,6 +3,7 @@
 #include "host/child.h"
 #include "host/clock.h"
 #include "host/lines.h"
+#include "host/retention.h"
 #include "host/wakes.h"
 
 #if defined __x86_64__
@@ -31,12 +32,18 @@ static bool measure_wakes(struct host_meter *meter, struct host_result *results,
     return host_wakes_measure(meter->quick, &meter->watcher, results, error);
 }
 
+static bool measure_retention(struct host_meter *meter, struct host_retention *retention,
+                              struct error *error) {
+    return host_retention_measure(meter->quick, &meter->watcher, retention, error);
+}
+
 bool host_native_meter(struct host_meter *meter, bool quick, const struct watcher *watcher,
                        struct error *error) {
     (void)error;
     *meter = (struct host_meter){.measure = measure,
                                  .measure_lines = measure_lines,
                                  .measure_wakes = measure_wakes,
+                                 .measure_retention = measure_retention,
                                  .features = host_features(),
                                  .quick = quick,
                                  .watcher = *watcher};

@@ -30,7 +30,8 @@ static inline unsigned class_of(uint64_t number) {
     return (number > 0) + (number > 0xff) + (number > 0xffff);
 }
 static inline unsigned class_bytes(unsigned class) {
-    return 0x4210 >> 4 * class & 15;
+    static const uint8_t bytes[] = {0, 1, 2, 4};
+    return bytes[class];
 }
 
 void event_predictor_init(struct event_predictor *predictor) {
@@ -135,22 +136,6 @@ static inline void learn(struct event_slot *slot, uint64_t event) {
     slot->stride = delta == slot->delta ? delta : slot->stride;
     slot->delta = delta;
     slot->last = event;
-}
-
-/* Goes on to where the event after this one is predicted; false: bad block, or out of memory. */
-static inline bool advance(struct event_predictor *predictor, struct place *place, uint64_t event,
-                           uint32_t block_count) {
-    if (event_kind(event) == EVENT_BLOCK) {
-        if (__builtin_expect(event >= block_count, 0))
-            return false;
-        *place = enter_block(predictor, (uint32_t)event + 1);
-        return place->slot != NULL;
-    }
-    if (__builtin_expect(++place->slot == place->end, 0)) {
-        *place = extend_block(predictor, place->block);
-        return place->slot != NULL;
-    }
-    return true;
 }
 
 /* ---- packing ---- */
@@ -296,21 +281,41 @@ static const uint8_t *unpack_escape(uint64_t head, uint64_t prediction, const ui
     return in + 6;
 }
 
+/* A number of a class, of which no more bytes are used. */
+static inline uint64_t unpack(unsigned class, const uint8_t **in) {
+    static const uint64_t used[] = {0, 0xff, 0xffff, 0xffffffff};
+    uint64_t number;
+    memcpy(&number, *in, 8);
+    *in += class_bytes(class);
+    return number & used[class];
+}
+
+/* Where the event after this one is predicted, which is not an unknown block; .slot is NULL: out of
+ * memory. The branch is foreseen as the program is: what is predicted next then does not wait for
+ * the number of a block that is not entered. */
+static inline struct place next_place(struct event_predictor *predictor, struct place place,
+                                      uint64_t event) {
+    if (event_kind(event) == EVENT_BLOCK)
+        return enter_block(predictor, (uint32_t)event + 1);
+    if (__builtin_expect(++place.slot == place.end, 0))
+        return extend_block(predictor, place.block);
+    return place;
+}
+
 bool event_decode(struct event_predictor *predictor, uint32_t block_count, const uint8_t *coded,
                   size_t coded_size, uint64_t *events, size_t event_count, struct error *error) {
     size_t class_size = (event_count + 3) / 4;
     if (coded_size < class_size)
         return error_set(error, "%zu bytes are too few for %zu events", coded_size, event_count);
-    struct place place;
-    if (!begin(predictor, &place, block_count, error))
+    struct place first;
+    if (!begin(predictor, &first, block_count, error))
         return false;
+    struct place place = first; /* never in memory */
     const uint8_t *in = coded + class_size, *end = coded + coded_size;
+    unsigned classes = 0; /* of this event and those behind it */
     for (size_t i = 0; i < event_count; i++) {
-        unsigned length = class_bytes(coded[i / 4] >> i % 4 * 2 & 3);
-        uint64_t number;
-        memcpy(&number, in, 8);
-        number &= (UINT64_C(1) << 8 * length) - 1;
-        in += length;
+        classes = i % 4 ? classes >> 2 : coded[i / 4];
+        const uint64_t number = unpack(classes & 3, &in);
         uint64_t event = predicted(place.slot) + unzigzag(number);
         if (__builtin_expect(number >= ESCAPE_RAW, 0))
             in = unpack_escape(number, predicted(place.slot), in, &event);
@@ -319,9 +324,11 @@ bool event_decode(struct event_predictor *predictor, uint32_t block_count, const
                              event_count);
         events[i] = event;
         learn(place.slot, event);
-        if (!advance(predictor, &place, event, block_count))
-            return event < block_count ? out_of_memory(error)
-                                       : bad_block(event, block_count, error);
+        if (__builtin_expect(event_kind(event) == EVENT_BLOCK && event >= block_count, 0))
+            return bad_block(event, block_count, error);
+        place = next_place(predictor, place, event);
+        if (__builtin_expect(!place.slot, 0))
+            return out_of_memory(error);
     }
     return in == end || error_set(error, "%zu bytes are left over after %zu events",
                                   (size_t)(end - in), event_count);

@@ -188,11 +188,70 @@ static void loads_teach_strides(void **state) {
         }
 }
 
+static struct core_input input_of(const struct program_fixture *program, uint32_t begin,
+                                  uint32_t end) {
+    return (struct core_input){
+        .code = &program->code, .insns = program->dynamic + begin, .insn_count = end - begin};
+}
+
+/* What a copy of the core's predictor has counted: the core was given the first `seen`
+ * instructions, the copy is told of the last one if it `awaits`, and is warmed with the rest. */
+static struct branch_statistics counted_by_copy(const struct machine *machine,
+                                                const struct program_fixture *program,
+                                                uint32_t seen, uint32_t all, bool awaits) {
+    const struct core_options options = {.ideal = 0};
+    struct branch_statistics counted;
+    struct error error;
+    struct core *core = core_new(machine, &options, &error);
+    const struct core_input first = input_of(program, 0, seen), rest = input_of(program, seen, all);
+    assert_true(core_push(core, &first, &error));
+    const struct core_learned copy = {NULL, branch_copy(core_predictor(core), &machine->branch)};
+    if (awaits)
+        core_await_branch(copy.predictor, &program->code, &program->dynamic[seen - 1]);
+    assert_true(core_learned_warm(&copy, machine, &rest, &error));
+    branch_statistics(copy.predictor, &counted);
+    branch_free(copy.predictor);
+    core_free(core);
+    return counted;
+}
+
+/* pattern() begins with never, some, skipped, back, twice; then twice never, some (taken), back;
+ * then as it began. Of its first 20 instructions 12 are conditional branches, the last of which
+ * still awaits its successor, and 5 jumps. A branch that comes last before the copy is made is lost
+ * when the copy is not told of it; the rest of the pattern is predicted as by who saw all. */
+static void last_branch_meets_the_copy(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t seen;
+        bool conditional, jump;
+    } LAST[] = {
+        {1, true, false}, {3, false, false}, {4, false, true}, {10, true, false}, {11, false, true},
+    };
+    for (int in_order = 0; in_order < 2; in_order++) {
+        const struct machine machine = predicting_machine(in_order);
+        struct program_fixture *program = pattern();
+        const struct branch_statistics whole =
+            counted_by_copy(&machine, program, 3, BEGINNING, true);
+        for (size_t i = 0; i < sizeof LAST / sizeof *LAST; i++) {
+            const uint32_t seen = LAST[i].seen;
+            struct branch_statistics counted = counted_by_copy(&machine, program, seen, 20, false);
+            assert_int_equal(counted.conditional, 11 - LAST[i].conditional);
+            assert_int_equal(counted.direct, 5 - LAST[i].jump);
+            counted = counted_by_copy(&machine, program, seen, 20, true);
+            assert_int_equal(counted.conditional, 11);
+            assert_int_equal(counted.direct, 5);
+            counted = counted_by_copy(&machine, program, seen, BEGINNING, true);
+            assert_memory_equal(&counted, &whole, sizeof whole);
+        }
+        program_fixture_free(program);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(out_of_order),          cmocka_unit_test(in_order),
         cmocka_unit_test(pauses_hide_no_branch), cmocka_unit_test(both_lines_of_an_instruction),
-        cmocka_unit_test(loads_teach_strides),
+        cmocka_unit_test(loads_teach_strides),   cmocka_unit_test(last_branch_meets_the_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,9 @@
  *
  * A block has 10 instructions and loads once, in the ninth; a chunk enters it 100 times and holds
  * 1000 instructions. Its last load comes with the next chunk, as captures may have it. */
-#include "unit/trace_script.h"
+#include "unit/script_stream.h"
 
 #include <pthread.h>
-
-#include "trace/region_stream.h"
 
 enum { ENTRIES = 100, CHUNK = 1000, CHUNKS = 5, EVENTS = 2 * ENTRIES, LACKING = 2 };
 
@@ -29,20 +27,8 @@ static void begin(void) {
     script_add(&script, ITEM_END)->end = (struct trace_exit){.known = false};
 }
 
-static void put_item(struct region_stream *stream, struct item item) {
-    struct error error;
-    if (item.kind == ITEM_DATA) {
-        const size_t bytes = item.data.event_count * sizeof *item.data.events;
-        uint64_t *copy = malloc(bytes);
-        assert_non_null(copy);
-        item.data.events = memcpy(copy, item.data.events, bytes);
-    }
-    assert_true(region_stream_put(stream, &item, &error));
-}
-
 static void put(struct region_stream *stream, size_t from, size_t to) {
-    for (size_t i = from; i < to; i++)
-        put_item(stream, script.items[i]);
+    script_put(&script, stream, from, to);
 }
 
 struct found {

@@ -1,0 +1,124 @@
+/* How many instructions before a region are shown to caches one by one, where regions follow one
+ * another and caches are rebuilt from time stamps before those: prefetchers learn in them alone.
+ *
+ * One load teaches its stride by an access at +0 and by the next at +0x100, upon which the
+ * prefetcher fetches the line at +0x200. The region begins with the access there. */
+#include "unit/script_stream.h"
+
+#include "simulate/regions.h"
+#include "simulate/warming.h"
+
+enum { START = 400000, LENGTH = 1000, CHUNK = 10000, MOST_EVENTS = START, DATA = 0x40000 };
+
+/* Ten instructions: nine times nop, jmp to the first. One: jmp to itself. Two: mov eax,[rsi], jmp
+ * to it. */
+enum { TEN, ONE, LOAD };
+static const char TEN_BYTES[] = "\x90\x90\x90\x90\x90\x90\x90\x90\x90\xeb\xf5";
+static const char ONE_BYTES[] = "\xeb\xfe";
+static const char LOAD_BYTES[] = "\x8b\x06\xeb\xfc";
+
+static uint64_t events[MOST_EVENTS];
+static uint32_t event_count, executed;
+static struct script script;
+static struct machine machine;
+
+static void execute(uint32_t block, uint32_t insns) {
+    events[event_count++] = event_block(block);
+    executed += insns;
+}
+
+/* Up to this instruction nothing is loaded. */
+static void execute_until(uint32_t position) {
+    while (position - executed >= 10)
+        execute(TEN, 10);
+    while (executed < position)
+        execute(ONE, 1);
+}
+
+static void load(uint64_t address) {
+    execute(LOAD, 2);
+    events[event_count++] = event_access(false, 2, 0, address);
+}
+
+/* Chunks of CHUNK events, or one less: none begins with what the load before it accesses. */
+static void put_events(void) {
+    for (uint32_t begin = 0, end; begin < event_count; begin = end) {
+        end = begin + CHUNK < event_count ? begin + CHUNK : event_count;
+        while (end < event_count && event_kind(events[end]) != EVENT_BLOCK)
+            end--;
+        script_data(&script, 0, events + begin, end - begin);
+    }
+}
+
+/* The stride is taught by the instructions at `position` and two behind it. */
+static void make_trace(uint32_t position) {
+    script_begin(&script, ISA_X86_64);
+    script_block(&script, 0, 0x1000, 10, TEN_BYTES, 11);
+    script_block(&script, 0, 0x1100, 1, ONE_BYTES, 2);
+    script_block(&script, 0, 0x1200, 2, LOAD_BYTES, 4);
+    event_count = executed = 0;
+    execute_until(position);
+    load(DATA);
+    load(DATA + 0x100);
+    execute_until(START);
+    load(DATA + 0x200);
+    execute_until(START + LENGTH + 100);
+    put_events();
+    script_add(&script, ITEM_END)->end = (struct trace_exit){.known = false};
+}
+
+/* Misses of the region's load. */
+static uint64_t misses_when_taught_at(uint32_t position) {
+    struct error error;
+    struct simulation simulation;
+    const struct region_run_options options = {
+        .machine = &machine, .isa = ISA_X86_64, .chained = true};
+    struct region_streams *streams = region_streams_new();
+    struct region_trace region = {.name = "region 1",
+                                  .path = "in memory",
+                                  .stream = region_stream_new(streams, START),
+                                  .start = START,
+                                  .end = START + LENGTH,
+                                  .warm = START,
+                                  .stamped = true,
+                                  .only = -1,
+                                  .stands_for = LENGTH};
+    make_trace(position);
+    script_put(&script, region.stream, 0, script.count);
+    region_stream_end(region.stream);
+    struct region_run *run = region_run_new(&options, &error);
+    assert_true(region_run_add(run, &region, &error));
+    if (!region_run_finish(run, LENGTH, &simulation, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(simulation.instructions, LENGTH);
+    const struct memory_statistics memory = simulation.counted.memory;
+    assert_int_equal(memory.l1d.accesses, 1);
+    simulation_free(&simulation);
+    region_run_free(run);
+    region_streams_free(streams);
+    return memory.l1d.misses;
+}
+
+static void shown_from_there_on(void **state) {
+    (void)state;
+    assert_int_equal(WARMING_SHOWN_ON, 300000);
+    assert_true(WARMING_TRAINED_ON > START); /* all that goes before is decoded */
+    assert_int_equal(misses_when_taught_at(START - WARMING_SHOWN_ON), 0);
+    assert_int_equal(misses_when_taught_at(START - WARMING_SHOWN_ON - 1), 1);
+}
+
+static int load_machine(void **state) {
+    (void)state;
+    struct error error;
+    if (!machine_load("machines/zen4.ini", &machine, &error))
+        return -1;
+    machine.l1d.prefetcher = PREFETCH_STRIDE;
+    machine.l1d.prefetch_degree = 1;
+    machine.l1d.second_prefetcher = machine.l1d.third_prefetcher = PREFETCH_NONE;
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shown_from_there_on)};
+    return cmocka_run_group_tests(tests, load_machine, NULL);
+}

@@ -105,6 +105,7 @@ struct machine_cache {
        those that come again. */
     uint64_t retention, first_retention;
     uint32_t admission, readmission;
+    bool cleared_pages;     /* l1d: has the lines of a page that is stored to for the first time */
     bool frames;            /* sets go by page frames (memory/frame.h), not by virtual addresses */
     bool free_pending_hits; /* a hit on a line on its way counts as any other hit (Chen 2009
                                Fig. 2.4) */

@@ -170,7 +170,7 @@ static void tell(const struct memory *memory, enum coherence_kind kind, uint64_t
                                           .insn = request->insn,
                                           .cycle = request->asked,
                                           .cycles = ready - request->asked};
-    if (watch->see && !request->walk && !request->functional)
+    if (watch->see && !request->unseen && !request->functional)
         watch->see(watch->context, &event);
 }
 

@@ -298,7 +298,7 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
         cache->statistics.pending_hits += answer->pending && !missed;
         cache->statistics.useful_prefetches += first_use;
     }
-    if (cache->prefetcher_count && !request->walk) {
+    if (cache->prefetcher_count && !request->unseen) {
         const uint64_t shares = level_prefetch(memory, cache, request, missed, first_use);
         answer->share += missed ? shares : 0;
     }

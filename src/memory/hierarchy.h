@@ -8,6 +8,7 @@
 #include "memory/dram.h"
 #include "memory/lost.h"
 #include "memory/memory.h"
+#include "memory/page_set.h"
 #include "memory/tlb.h"
 
 enum { MEMORY_MAX_LINES = 64 }; /* of one access; what is beyond is not touched */
@@ -37,6 +38,8 @@ struct memory {
     uint32_t ideal, always; /* enum memory_ideal; those that the machine itself asks for */
     struct walker walker;
     uint32_t page_size;
+    bool clears_pages;      /* the kernel does, before the first store to each: */
+    struct page_set stored; /* pages that were stored to */
     uint64_t page_walks;
     bool in_program_order; /* `now` is told (memory_advance) */
     uint64_t now; /* cycle of the last call that was not a settled hit: none to come is earlier */
@@ -63,7 +66,8 @@ struct request {
     bool prefetch;   /* by the prefetcher of the level asked; levels beyond see a read like any */
     uint8_t flight;  /* enum flight_kind, of the fill of the level asked */
     bool functional; /* warming: completes at once, outside time, counted nowhere */
-    bool walk;       /* by a page walk: prefetchers do not see it */
+    bool
+        unseen; /* by a page walk, or the kernel: who watches, as prefetchers do, does not see it */
 };
 
 struct answer {

@@ -79,6 +79,7 @@ static bool new_tlbs(struct memory *memory, const struct machine *machine, struc
         return error_set(error, "page_size = %u: must be a power of two of at least %d",
                          machine->page_size, CACHE_MAX_LINE);
     memory->page_size = machine->page_size;
+    memory->clears_pages = machine->l1d.cleared_pages && !memory->shared;
     memory->second_tlb = machine->l2tlb.entries || machine->l2tlb.latency;
     return tlb_new(&memory->itlb, &machine->itlb, machine->page_size, "itlb", error) &&
            tlb_new(&memory->dtlb, &machine->dtlb, machine->page_size, "dtlb", error) &&
@@ -167,6 +168,7 @@ void memory_free(struct memory *memory) {
     tlb_free(&memory->l2tlb);
     walker_free(&memory->walker);
     dram_free(&memory->own_dram);
+    page_set_free(&memory->stored);
     free(memory->lost);
     free(memory);
 }
@@ -182,6 +184,7 @@ static void copy(struct memory *memory, const struct memory *from, bool again) {
     tlb_copy(&memory->walker.directory, &from->walker.directory);
     tlb_copy(&memory->walker.host_directory, &from->walker.host_directory);
     dram_copy(&memory->own_dram, &from->own_dram);
+    page_set_copy(&memory->stored, &from->stored);
     retention_restart(&memory->llc.retention, from->now);
 }
 
@@ -259,6 +262,28 @@ static uint32_t fill_cycles(const struct memory *memory, const struct answer *an
     return cycles < UINT32_MAX / 2 ? (uint32_t)cycles : UINT32_MAX / 2;
 }
 
+/* Before the first store to a page the kernel clears it, or copies what is there, and leaves its
+ * lines in the L1D: this core's, as those of a page that no other has. */
+static void clear_page(struct memory *memory, uint64_t address) {
+    const uint64_t page = address / memory->page_size;
+    if (!page_set_add(&memory->stored, page))
+        return;
+    struct request request = {.cycle = memory->now,
+                              .sequence = UINT64_MAX,
+                              .insn = NO_INSN,
+                              .data = true,
+                              .store = true,
+                              .own = true,
+                              .functional = true,
+                              .unseen = true};
+    const uint64_t line_bytes = memory->l1d.line_mask + 1;
+    for (uint64_t line = 0; line < memory->page_size; line += line_bytes) {
+        struct answer answer;
+        request.address = page * memory->page_size + line;
+        level_read(memory, &memory->l1d, &request, &answer);
+    }
+}
+
 /* One line of an access, translated and read. */
 static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
                       const struct request *access, struct memory_result *result) {
@@ -268,6 +293,8 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
     request.asked = access->cycle;
     result->tlb_cycles =
         translate(memory, tlb, request.cycle, request.address, request.functional, &missed_tlb);
+    if (missed_tlb && request.store && memory->clears_pages)
+        clear_page(memory, request.address);
     tlb->accesses += !request.functional;
     request.cycle += result->tlb_cycles;
     request.translation = result->tlb_cycles;
@@ -512,6 +539,8 @@ void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
     bool missed_tlb;
     set_now(memory, cycle);
     result->tlb_cycles = translate(memory, &memory->dtlb, cycle, address, false, &missed_tlb);
+    if (missed_tlb && memory->clears_pages)
+        clear_page(memory, address);
     result->ready += result->tlb_cycles;
     result->events = missed_tlb ? MEMORY_MISSED_TLB : 0;
 }

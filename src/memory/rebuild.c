@@ -20,6 +20,8 @@ static void read_line(struct memory *memory, const struct stamped_line *line) {
                                     .functional = true};
     struct answer answer;
     bool missed;
+    if (request.store && memory->clears_pages)
+        page_set_add(&memory->stored, line->address / memory->page_size);
     if (code && memory->ideal & MEMORY_IDEAL_FETCH)
         return;
     translate(memory, code ? &memory->itlb : &memory->dtlb, memory->now, line->address, true,

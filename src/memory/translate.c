@@ -64,7 +64,7 @@ static uint64_t read_entry(struct memory *memory, uint64_t cycle, uint64_t table
                                     .sequence = UINT64_MAX,
                                     .insn = NO_INSN,
                                     .data = true,
-                                    .walk = true,
+                                    .unseen = true,
                                     .functional = functional};
     struct answer answer;
     level_read(memory, memory->walker.reads, &request, &answer);

@@ -11,6 +11,9 @@
 #include "calibrate/parts.h"
 #include "host/retention.h"
 
+/* Cycles are told in millions: they vary with what others do. */
+static const double WHOLE = 1e6;
+
 /* Of lines that were loaded four times, so many are there at once, where anything can be said. */
 static const double MOST_ARE_THERE = 0.5;
 
@@ -22,7 +25,7 @@ static double half_life(const struct host_retention *retention, enum host_loads 
     for (unsigned i = 1; i < HOST_WAITS; i++)
         if (kept[i] < half) {
             const double part = (kept[i - 1] - half) / (kept[i - 1] - kept[i]);
-            return cycles[i - 1] + part * (cycles[i] - cycles[i - 1]);
+            return WHOLE * round((cycles[i - 1] + part * (cycles[i] - cycles[i - 1])) / WHOLE);
         }
     return INFINITY;
 }
@@ -44,8 +47,8 @@ static void conclude(const struct host_retention *retention, struct finding_list
     list->readmission.value = percent(once < 1 ? (twice - once) / (1 - once) : 1);
 }
 
-/* True: all four hold; else why not. */
-static bool holds(const struct host_retention *retention, const struct finding_list *list,
+/* Whether all four hold, and why not. */
+static void judge(const struct host_retention *retention, const struct finding_list *list,
                   enum finding_state *state, char *note, size_t bytes) {
     const double most = retention->cycles[HOST_WAITS - 1];
     *state = FINDING_UNKNOWN;
@@ -62,7 +65,6 @@ static bool holds(const struct host_retention *retention, const struct finding_l
                  most / 1e6);
     else
         *state = FINDING_MEASURED;
-    return *state == FINDING_MEASURED;
 }
 
 static bool run(struct calibration *calibration, struct error *error) {
@@ -82,7 +84,7 @@ static bool run(struct calibration *calibration, struct error *error) {
         return false;
     if (retention.state == HOST_MEASURED)
         conclude(&retention, &list);
-    holds(&retention, &list, &state, note, sizeof note);
+    judge(&retention, &list, &state, note, sizeof note);
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
         all[i]->state = state;
         snprintf(all[i]->note, sizeof all[i]->note, "%s", note);

@@ -239,6 +239,13 @@ wakes() {
             value "$what" | grep -qE '^([0-9.]+|unknown|not there)$' || return 1
         done
 }
+retention() {
+    run calibrate --quick --only retention --json >"$scratch/report.json" &&
+        for what in 'line that was used in the LLC stays' 'line that was not' \
+            'lines from memory that the LLC keeps' 'lines that come again'; do
+            value "$what" | grep -qE '^([0-9.]+|unknown|not there)$' || return 1
+        done
+}
 # A simulated machine has no kernel: nothing is found, and the figures stay.
 simulated_wakes() {
     run calibrate --simulated zen4 --only wakes --json -o "$file" >"$scratch/report.json" &&
@@ -307,6 +314,7 @@ if [ "$(uname -m)" = x86_64 ]; then
     check "this processor is measured, or unknown" this_processor
     check "lines of another processor are measured, or unknown" transfers
     check "so is the waking of threads" wakes
+    check "so is what others leave of the last cache" retention
     what="with one processor lines of another are not measured"
     if command -v taskset >/dev/null; then
         check "$what" one_processor

@@ -276,6 +276,12 @@ def spread(result):
     return statistics.median(cycles) / min(cycles) - 1
 
 
+def error_of_least(result):
+    """Against the run that took least user time, without what page faults take of it."""
+    least = min(one["cycles"] for one in result["runs"])
+    return abs(result["cycles"] / ((1 - result["faults"]) * least) - 1)
+
+
 def by_program(results):
     rows = []
     for result in results:
@@ -325,12 +331,17 @@ def report(machine, results):
     additions = [one["additions"] for result in results for one in result["native"]]
     beside = (f"One thread could do {statistics.median(additions):.1f} independent additions a cycle beside the median run, "
               f"{max(additions):.1f} beside the best: where it is fewer, another thread of the core was at work.")
+    errors = [error_of_least(result) for result in results]
+    least = (f"Against the least of each program's runs the median error is {100 * statistics.median(errors):.1f} %, "
+             f"{sum(error <= 0.1 for error in errors)} are within 10 % and {sum(error <= 0.3 for error in errors)} within 30 %.")
     far = ", ".join(f"{size} MiB {cycles:.0f}" for size, cycles in chase.items())
     clock = statistics.median(result["measured"]["clock_ghz"] for result in results)
     page.write_part("host-programs", "experiments/host-programs.py", machine, f"""{results[0]["processor"]}, {clock:.2f} GHz as measured; culprit's machine `{machine}`; {len(results)} programs, measured from {dates[0]} to {dates[-1]} (UTC), beside a load of {min(loads):.1f} to {max(loads):.1f}. A dependent load of lines in random order took, in cycles and at best: {far}. With a page's first touch {kernel["fault"]} cycles of user time were counted, with a system call {kernel["call"]}. {beside}
 
 {page.table(headings, [summary(name, some) for name, some in groups if some])}
 {by_program(results)}
+{least}
+
 The ten that are furthest off, of programs that are not held out:
 
 {worst(results)}

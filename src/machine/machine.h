@@ -85,6 +85,8 @@ struct prefetcher_row {
 };
 extern const struct prefetcher_row machine_prefetchers[PREFETCHER_KINDS]; /* by kind */
 
+enum { MACHINE_HOST_PAGE = 4096 };
+
 enum replacement_kind { REPLACE_LRU, REPLACE_PLRU, REPLACE_RANDOM };
 
 /* [l1i] [l1d] [l2] [llc] */
@@ -311,6 +313,13 @@ static inline uint16_t machine_insn_flags(const struct machine_core *core, unsig
                                           uint16_t flags) {
     bool served = operation == OP_CLOCK && core->vdso;
     return served ? (uint16_t)((flags & ~INSN_SYSCALL) | INSN_FENCE_LOAD) : flags;
+}
+
+/* What one entry of a TLB translates: the program's page, or what of it the host has in one piece,
+ * whose pages are of 4 KiB. */
+static inline uint32_t machine_entry_bytes(const struct machine *machine) {
+    return machine->host_tables && machine->page_size > MACHINE_HOST_PAGE ? MACHINE_HOST_PAGE
+                                                                          : machine->page_size;
 }
 
 /* Cycles of a page walk whose reads hit: of the page's entry, and of two of a host. */

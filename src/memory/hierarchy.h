@@ -84,7 +84,7 @@ struct answer {
     bool prefetched;    /* first use of a line that a prefetch fetched */
 };
 
-/* A level beyond the L1. As cache_new(); `page_size` of the machine. */
+/* A level beyond the L1. As cache_new(); `page_size`: machine_entry_bytes(). */
 bool level_new(struct cache *cache, const struct machine_cache *machine, const char *name,
                enum memory_level level, uint32_t page_size, struct error *error);
 

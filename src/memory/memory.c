@@ -43,12 +43,14 @@ static bool new_caches(struct memory *memory, const struct machine *machine, str
     if (shared) {
         outer = shared;
     } else if (machine->llc.present) {
-        if (!level_new(&memory->llc, &machine->llc, "llc", LEVEL_LLC, machine->page_size, error))
+        if (!level_new(&memory->llc, &machine->llc, "llc", LEVEL_LLC, machine_entry_bytes(machine),
+                       error))
             return false;
         outer = &memory->llc;
     }
     if (machine->l2.present && !(shared && shared->level == LEVEL_L2)) {
-        if (!level_new(&memory->l2, &machine->l2, "l2", LEVEL_L2, machine->page_size, error))
+        if (!level_new(&memory->l2, &machine->l2, "l2", LEVEL_L2, machine_entry_bytes(machine),
+                       error))
             return false;
         memory->l2.next = outer;
         memory->l2.before_shared = memory->shared != NULL;
@@ -75,15 +77,16 @@ static bool new_caches(struct memory *memory, const struct machine *machine, str
 }
 
 static bool new_tlbs(struct memory *memory, const struct machine *machine, struct error *error) {
+    const uint32_t bytes = machine_entry_bytes(machine);
     if (machine->page_size < CACHE_MAX_LINE || machine->page_size & (machine->page_size - 1))
         return error_set(error, "page_size = %u: must be a power of two of at least %d",
                          machine->page_size, CACHE_MAX_LINE);
     memory->page_size = machine->page_size;
     memory->clears_pages = machine->l1d.cleared_pages && !memory->shared;
     memory->second_tlb = machine->l2tlb.entries || machine->l2tlb.latency;
-    return tlb_new(&memory->itlb, &machine->itlb, machine->page_size, "itlb", error) &&
-           tlb_new(&memory->dtlb, &machine->dtlb, machine->page_size, "dtlb", error) &&
-           tlb_new(&memory->l2tlb, &machine->l2tlb, machine->page_size, "l2tlb", error) &&
+    return tlb_new(&memory->itlb, &machine->itlb, bytes, "itlb", error) &&
+           tlb_new(&memory->dtlb, &machine->dtlb, bytes, "dtlb", error) &&
+           tlb_new(&memory->l2tlb, &machine->l2tlb, bytes, "l2tlb", error) &&
            walker_new(memory, machine, error);
 }
 

@@ -20,9 +20,10 @@ static bool new_last(struct shared_memory *shared, const struct machine *machine
                      struct error *error) {
     shared->last.latency = machine->l1d.latency;
     if (machine->llc.present)
-        return level_new(&shared->last, &machine->llc, "llc", LEVEL_LLC, machine->page_size, error);
-    return !machine->l2.present ||
-           level_new(&shared->last, &machine->l2, "l2", LEVEL_L2, machine->page_size, error);
+        return level_new(&shared->last, &machine->llc, "llc", LEVEL_LLC,
+                         machine_entry_bytes(machine), error);
+    return !machine->l2.present || level_new(&shared->last, &machine->l2, "l2", LEVEL_L2,
+                                             machine_entry_bytes(machine), error);
 }
 
 static uint64_t lines_in(const struct cache *cache) {

@@ -11,7 +11,9 @@
  * that a host translates too, by entries of 4 KiB: the walk then reads the host's directory and
  * table for the page's frame (nested paging; Bhargava et al. 2008). Frames are scattered
  * over GUEST_FRAMES, as those of a machine that has run for a while: neighbouring pages share no
- * line of the host's table. Translations of the guest's own tables are taken to be known. */
+ * line of the host's table. Translations of the guest's own tables are taken to be known. A TLB's
+ * entry is then of 4 KiB, also where the program's pages are larger: these save entries of its own
+ * tables, and their frames are in a row, so that the host's share lines. */
 #include "memory/frame.h"
 #include "memory/hierarchy.h"
 
@@ -23,7 +25,7 @@ enum {
     ENTRY_BYTES = 8,
     TABLE_SHIFT = 9,        /* 512 entries in a table */
     GUEST_FRAMES = 1 << 22, /* of 4 KiB: 16 GiB */
-    FRAME_SHIFT = 12
+    FRAME_SHIFT = __builtin_ctz(MACHINE_HOST_PAGE)
 };
 
 bool walker_new(struct memory *memory, const struct machine *machine, struct error *error) {

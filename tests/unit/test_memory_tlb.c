@@ -219,6 +219,8 @@ static void host_entries_of_a_large_page(void **state) {
     load(memory, 2000, page * 600 + PAGE_TABLE_SET);
     /* All of the first page's entries are read from the L2, those of a part of it 4 KiB on too. */
     assert_int_equal(load(memory, 3000, page + 4096 + PAGE_TABLE_SET).tlb_cycles, 10 + 4 * 12);
+    /* The next part has no entry in the TLB, but both directories are known. */
+    assert_int_equal(load(memory, 4000, page + 8192 + PAGE_TABLE_SET).tlb_cycles, 10 + 2 * 12);
     memory_free(memory);
 }
 

@@ -222,7 +222,17 @@ static bool check_tlb(const char *name, const struct machine_tlb *tlb, struct er
     return true;
 }
 
+/* Its hits take no time of their own. */
+static bool check_first_tlb(const char *name, const struct machine_tlb *tlb, struct error *error) {
+    return tlb->latency == 0 ||
+           error_set(error, "[%s] latency = %u: no TLB lies before it; allowed: 0", name,
+                     tlb->latency);
+}
+
 static bool check_memory(const struct machine *machine, struct error *error) {
+    if (!check_first_tlb("itlb", &machine->itlb, error) ||
+        !check_first_tlb("dtlb", &machine->dtlb, error))
+        return false;
     if (!check_tlb("itlb", &machine->itlb, error) || !check_tlb("dtlb", &machine->dtlb, error) ||
         !check_tlb("l2tlb", &machine->l2tlb, error))
         return false;

@@ -22,7 +22,8 @@ signalled() {
     "$CULPRIT" "$@" -- sh -c 'trap "" INT TERM; echo >"$0"; while :; do :; done' "$scratch/.began" >"$scratch/.out" 2>&1 &
     culprit=$!
     until_true $culprit [ -e "$scratch/.began" ] || return 1
-    [ "$(ls "$folder" | wc -l)" -gt 1 ] || { echo "no temporary file"; return 1; }
+    # With a name of its own, or where the file system has files without names, with none.
+    ls -l "/proc/$culprit/fd" | grep -q "$folder/" || { echo "no temporary file"; return 1; }
     for signal in "${signals[@]}"; do
         kill -"$signal" $culprit
         sleep 0.5 # sooner than a quarter of a second they are one

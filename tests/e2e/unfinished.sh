@@ -23,7 +23,7 @@ signalled() {
     culprit=$!
     until_true $culprit [ -e "$scratch/.began" ] || return 1
     # With a name of its own, or where the file system has files without names, with none.
-    ls -l "/proc/$culprit/fd" | grep -q "$folder/" || { echo "no temporary file"; return 1; }
+    ls -l "/proc/$culprit/fd" | grep -q "$folder/" || { kill -KILL $culprit; echo "no temporary file"; return 1; }
     for signal in "${signals[@]}"; do
         kill -"$signal" $culprit
         sleep 0.5 # sooner than a quarter of a second they are one

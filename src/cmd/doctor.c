@@ -1,4 +1,5 @@
 /* culprit doctor: what works on this machine, and the command that mends what does not. */
+#include "study/doctor.h"
 #include "cmd/cmd.h"
 #include "cmd/verb.h"
 #include "options/exit_status.h"

@@ -1,8 +1,8 @@
 /* What works on this machine, and the command that mends what does not. */
 #pragma once
 
+#include "live/findings.h"
 #include "report/page.h"
-#include "study/doctor.h"
 #include "util/error.h"
 
 void doctor_report_text(const struct doctor *doctor, const struct page *page);

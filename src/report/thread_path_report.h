@@ -1,11 +1,11 @@
-/* The critical path of a program with threads (study/thread_path.h), for icost --critical: by
+/* The critical path of a program with threads (simulate/thread_path.h), for icost --critical: by
  * thread and wait, and the instructions that it goes through. */
 #pragma once
 
 #include <jansson.h>
 
 #include "report/report.h"
-#include "study/thread_path.h"
+#include "simulate/thread_path.h"
 
 struct thread_path_report {
     const struct thread_path *path;

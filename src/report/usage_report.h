@@ -1,8 +1,8 @@
 /* What `culprit stat` tells of the runs of a command. */
 #pragma once
 
+#include "live/usage.h"
 #include "report/page.h"
-#include "study/usage.h"
 #include "util/error.h"
 
 /* `name`: the command as typed. */

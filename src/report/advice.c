@@ -10,8 +10,8 @@
 #include "report/report.h"
 #include "report/short_name.h"
 #include "report/upgrades.h"
+#include "simulate/thread_what_if.h"
 #include "study/struct_run.h"
-#include "study/thread_what_if.h"
 #include "util/file_name.h"
 #include "util/text.h"
 

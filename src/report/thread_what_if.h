@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "report/threads_report.h"
-#include "study/thread_what_if.h"
+#include "simulate/thread_what_if.h"
 
 /* Nothing when nothing saves 1 % of the time. */
 void thread_what_ifs_text(const struct threads_report *threads, const struct page *page);

@@ -13,8 +13,8 @@
 #include <stdio.h>
 
 #include "report/page.h"
+#include "simulate/thread_what_if.h"
 #include "simulate/together.h"
-#include "study/thread_what_if.h"
 
 enum speedup_part {
     SPEEDUP_RUNNING,   /* but for the next */

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "study/design.h"
-#include "study/factorial.h"
+#include "util/factorial.h"
 
 struct design_summary {
     /* Of each point: how many times as fast as the first point of its program that was done, in

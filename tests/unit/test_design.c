@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "study/design_summary.h"
-#include "study/factorial.h"
 #include "util/arithmetic.h"
+#include "util/factorial.h"
 
 /* Factors A and B of two levels each: a1b1 1, a1b2 3, a2b1 5, a2b2 11. The mean is 5. Means: a1 2,
  * a2 8; b1 3, b2 7. So the effects are -3 and +3; -2 and +2. Interaction at a1b1: 1 - (5 - 3 - 2) =

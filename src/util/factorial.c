@@ -1,4 +1,4 @@
-#include "study/factorial.h"
+#include "util/factorial.h"
 
 #include <math.h>
 #include <stdlib.h>

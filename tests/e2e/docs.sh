@@ -70,19 +70,21 @@ rooms_as_listed() {
 check "docs/architecture.md shows the rooms of scripts/rooms" rooms_as_listed
 check "rooms keep their order" scripts/check-rooms
 
-# A header of a later room, and an object of another one, are found.
+# A header of a later room, one of a study in a report, and an object of another one, are found.
 disorder_is_found() {
     local copy said
-    copy=$(mktemp -d) && mkdir -p "$copy/src/isa" "$copy/src/cmd" "$copy/scripts" &&
+    copy=$(mktemp -d) && mkdir -p "$copy/src/isa" "$copy/src/cmd" "$copy/src/report" "$copy/scripts" &&
         cp scripts/rooms "$copy/scripts" && said=$copy/said
     printf '#include "cmd/run.h"\nextern const int theirs[];\nextern int ours;\n' > "$copy/src/isa/a.h"
     printf 'int ours = 1;\n' > "$copy/src/isa/a.c"
     printf 'const int theirs[] = {1};\n' > "$copy/src/cmd/b.c"
+    printf '#include "study/explain.h"\n#include "study/icost.h"\n' > "$copy/src/report/c.h"
     (cd "$copy" && "$OLDPWD/scripts/check-rooms") > "$said" && return 1
     [ "$(cat "$said")" = "src/isa/a.h:1: isa is above cmd, but includes cmd/run.h
+src/report/c.h:1: report knows no study, but includes study/explain.h
 src/isa/a.h:2: isa declares theirs extern, which is not its own" ] || { cat "$said"; return 1; }
     rm -r "$copy"
 }
-check "a room that includes a later one, and objects of others, are found" disorder_is_found
+check "a room that includes a later one, a report that includes a study, and objects of others, are found" disorder_is_found
 
 finish

@@ -33,6 +33,20 @@ static void lines_are_there_after_the_first_store(void **state) {
     memory_free(memory);
 }
 
+/* A load's walk and its line are on their way, 10 and 150 cycles, when another line of its page is
+ * stored to: that does not make the line come sooner. */
+static void lines_on_their_way_stay_so(void **state) {
+    (void)state;
+    const struct machine machine = clearing_machine();
+    struct memory *memory = new_memory(&machine, 0);
+    assert_access(load(memory, 1000, PAGE), 1150, LEVEL_DRAM, MISSED_ALL | MEMORY_MISSED_TLB);
+    assert_access(store(memory, 1001, PAGE + 64), 1014, LEVEL_L1, MEMORY_MISSED_TLB);
+    assert_access(load(memory, 1020, PAGE), 1150, LEVEL_DRAM, MISSED_ALL | MEMORY_PENDING_HIT);
+    assert_access(load(memory, 1020, PAGE + 128), 1024, LEVEL_L1, 0);
+    assert_true(memory_consistent(memory));
+    memory_free(memory);
+}
+
 /* As the address of a store is translated before it commits. */
 static void when_the_store_is_translated(void **state) {
     (void)state;
@@ -94,9 +108,11 @@ static void a_set_of_pages(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_there_after_the_first_store),
-        cmocka_unit_test(when_the_store_is_translated), cmocka_unit_test(only_once),
-        cmocka_unit_test(not_of_what_was_stored_to_before), cmocka_unit_test(a_set_of_pages)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lines_are_there_after_the_first_store),
+                                       cmocka_unit_test(lines_on_their_way_stay_so),
+                                       cmocka_unit_test(when_the_store_is_translated),
+                                       cmocka_unit_test(only_once),
+                                       cmocka_unit_test(not_of_what_was_stored_to_before),
+                                       cmocka_unit_test(a_set_of_pages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,25 +27,30 @@ static uint64_t age(const struct retention *retention, uint64_t seen, uint64_t c
     return now > last ? now - last : 0;
 }
 
-bool retention_lost(struct retention *retention, size_t index, uint64_t line, uint64_t cycle) {
+static bool is_there(const struct retention *retention, size_t index, uint64_t cycle) {
     const uint64_t seen = retention->seen[index];
     const uint64_t stays = seen & RETENTION_USED ? retention->used_for : retention->first_for;
-    if (seen & RETENTION_KEPT && age(retention, seen, cycle) <= stays)
+    return seen & RETENTION_KEPT && age(retention, seen, cycle) <= stays;
+}
+
+bool retention_lost(struct retention *retention, size_t index, uint64_t line, uint64_t cycle) {
+    if (is_there(retention, index, cycle))
         return false;
     retention->left = line;
-    retention->left_seen = seen;
+    retention->left_seen = retention->seen[index];
     return true;
 }
 
 void retention_used(struct retention *retention, size_t index, uint64_t cycle) {
-    see(retention, index, cycle, RETENTION_KEPT | RETENTION_USED);
+    if (retention->seen[index] & RETENTION_KEPT)
+        see(retention, index, cycle, RETENTION_KEPT | RETENTION_USED);
 }
 
 bool retention_written(struct retention *retention, size_t index, uint64_t cycle) {
-    const uint64_t seen = retention->seen[index];
-    if (seen & RETENTION_KEPT)
-        see(retention, index, cycle, seen & (RETENTION_KEPT | RETENTION_USED));
-    return seen & RETENTION_KEPT;
+    if (!is_there(retention, index, cycle))
+        return false;
+    see(retention, index, cycle, retention->seen[index] & (RETENTION_KEPT | RETENTION_USED));
+    return true;
 }
 
 void retention_put(struct retention *retention, size_t index, uint64_t line, uint64_t cycle) {

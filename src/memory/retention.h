@@ -2,11 +2,13 @@
  * used for some time. Nobody knows their accesses, but how long a line stays can be measured
  * (docs/results/hosts/granite-rapids.md):
  *
- *   retention        cycles that a line stays after its last use, of one that was used here since
- * it was fetched first_retention  of one that was not: a cache that predicts reuse (Jaleel et al.
- * 2010) lets these go first admission        per cent: of the lines that are fetched, those that
- * are kept at all readmission      likewise, of lines that were here before, and left not longer
- * ago than `retention` after their last use
+ * - `retention`: cycles that a line stays after its last use, of one that was used here since it
+ *   was fetched.
+ * - `first_retention`: of one that was not. A cache that predicts reuse lets these go first (Jaleel
+ *   et al. 2010).
+ * - `admission`: per cent of the lines that are fetched which are kept at all.
+ * - `readmission`: likewise, of lines that were here before, and were used last not longer ago than
+ *   `retention`.
  *
  * Which lines are kept is drawn from a generator with a fixed seed. The program's own lines push
  * each other out beside that, as in any cache. */
@@ -36,9 +38,9 @@ void retention_start(struct retention *retention, const struct machine_cache *ma
 
 /* True: others have taken the place of the line at an index, or it was not kept. */
 bool retention_lost(struct retention *retention, size_t index, uint64_t line, uint64_t cycle);
-/* A line is read. */
+/* A line is read. One that is not kept, and was waited for, is not kept by that. */
 void retention_used(struct retention *retention, size_t index, uint64_t cycle);
-/* A line is written back to one that is there. False: it was not kept, and is not now. */
+/* A line is written back to one among the tags. False: that was not kept, or has left. */
 bool retention_written(struct retention *retention, size_t index, uint64_t cycle);
 /* A line comes, from memory or written back. It is to be read once, or may be; from then on it may
  * not be there. */

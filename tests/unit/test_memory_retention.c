@@ -73,6 +73,21 @@ static void a_line_that_is_not_kept_passes_through(void **state) {
     memory_free(memory);
 }
 
+/* In program order it is not known yet that no access comes before cycle 1140. */
+static void no_use_makes_it_kept(void **state) {
+    (void)state;
+    const struct machine machine = shared_machine(100);
+    struct memory *memory = new_memory(&machine, 0);
+    memory_in_program_order(memory);
+    memory->llc.retention.admission = memory->llc.retention.readmission = 0;
+    assert_access(load(memory, 1000, LINE), 1140, LEVEL_DRAM, MISSED_ALL);
+    assert_access(fetch(memory, 1200, LINE), 1240, LEVEL_LLC, MEMORY_MISSED_L1);
+    memory_advance(memory, 1300);
+    push_out(memory, 2000, LINE);
+    assert_access(load(memory, 3000, LINE), 3140, LEVEL_DRAM, MISSED_ALL);
+    memory_free(memory);
+}
+
 /* Of so many lines, 65 apart, which no other access touches. */
 static uint32_t kept(struct memory *memory, uint64_t from, uint32_t lines) {
     uint32_t count = 0;
@@ -124,6 +139,18 @@ static void written_back_to_where_it_is(void **state) {
     }
 }
 
+/* The LLC's copy leaves 10,000 cycles after it came, while the L1D has the line. */
+static void written_back_to_memory_once_it_has_left(void **state) {
+    (void)state;
+    const struct machine machine = shared_machine(100);
+    struct memory *memory = new_memory(&machine, 0);
+    store(memory, 1000, LINE);
+    push_out(memory, 11001, LINE);
+    assert_int_equal(statistics_of(memory).dram_writes, 1);
+    assert_access(load(memory, 12000, LINE), 12140, LEVEL_DRAM, MISSED_ALL);
+    memory_free(memory);
+}
+
 /* 9,000 cycles, then 1,001 more after time began anew. */
 static void time_goes_on(void **state) {
     (void)state;
@@ -165,9 +192,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(stays_longer_once_it_was_used),
                                        cmocka_unit_test(is_gone_soon_unless_it_was_used),
                                        cmocka_unit_test(a_line_that_is_not_kept_passes_through),
+                                       cmocka_unit_test(no_use_makes_it_kept),
                                        cmocka_unit_test(as_many_are_kept_as_are_admitted),
                                        cmocka_unit_test(a_line_that_comes_again_is_known),
                                        cmocka_unit_test(written_back_to_where_it_is),
+                                       cmocka_unit_test(written_back_to_memory_once_it_has_left),
                                        cmocka_unit_test(time_goes_on),
                                        cmocka_unit_test(rebuilt_with_their_age)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,8 @@ static double half_life(const struct host_retention *retention, enum host_loads 
     for (unsigned i = 1; i < HOST_WAITS; i++)
         if (kept[i] < half) {
             const double part = (kept[i - 1] - half) / (kept[i - 1] - kept[i]);
-            return WHOLE * round((cycles[i - 1] + part * (cycles[i] - cycles[i - 1])) / WHOLE);
+            const double half_of_them = cycles[i - 1] + part * (cycles[i] - cycles[i - 1]);
+            return WHOLE * fmax(round(half_of_them / WHOLE), 1); /* 0 means something else */
         }
     return INFINITY;
 }

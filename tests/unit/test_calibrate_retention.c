@@ -69,6 +69,16 @@ static void keys_follow_from_shares(void **state) {
     assert_true(value_of("llc.readmission") == 50);
 }
 
+/* A hundredth of that: 1.4 M and 0.14 M, where 0 would say `as retention`. */
+static void the_shortest_is_a_million(void **state) {
+    (void)state;
+    for (unsigned wait = 0; wait < HOST_WAITS; wait++)
+        known.cycles[wait] /= 100;
+    run();
+    assert_true(value_of("llc.retention") == 1e6);
+    assert_true(value_of("llc.first_retention") == 1e6);
+}
+
 static void assert_unknown(enum finding_state expected, const char *note) {
     run();
     for (size_t i = 0; i < calibration.count; i++) {
@@ -125,6 +135,7 @@ static void this_host_gives_shares(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(keys_follow_from_shares, start, end),
+        cmocka_unit_test_setup_teardown(the_shortest_is_a_million, start, end),
         cmocka_unit_test_setup_teardown(a_cache_of_ones_own_is_told, start, end),
         cmocka_unit_test_setup_teardown(lines_that_never_stay_tell_nothing, start, end),
         cmocka_unit_test_setup_teardown(what_fails_is_told, start, end),

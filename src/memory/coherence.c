@@ -22,10 +22,8 @@ static enum copy copy_of(struct memory *memory, uint64_t line) {
 
 static void drop_from(struct cache *cache, uint64_t line) {
     const size_t index = cache->tags ? cache_find(cache, line) : CACHE_NONE;
-    if (index == CACHE_NONE)
-        return;
-    cache->tags[index] = cache->used[index] = 0;
-    cache_note_change(cache, index);
+    if (index != CACHE_NONE)
+        cache_drop(cache, index);
 }
 
 /* Of a request that takes so long until it is answered. */

@@ -4,7 +4,7 @@
  *
  *     stamps_events(stamps, events, count)            as the run was captured, in program order
  *     lines = stamps_lines(stamps, span, context, &count)
- *     memory_rebuild(memory, lines, count)            (memory/memory.h)
+ *     memory_rebuild(memory, lines, count, stretch)   (memory/memory.h)
  *
  * Of one address space. Memory: an eighth of the data that was accessed. */
 #pragma once

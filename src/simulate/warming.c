@@ -155,6 +155,15 @@ static bool learn(const struct warming_run *run, const struct trace_batch *piece
     return core_learned_warm(&learned, run->warming->machine, &input, error);
 }
 
+/* Of instructions at the position that caches were shown. */
+static void pass_time(const struct warming_run *run, uint32_t count) {
+    if (!run->before->memory || run->position < run->show_from)
+        return;
+    const uint64_t shown = run->position - run->show_from;
+    memory_pass(run->before->memory,
+                cycles_of(run->warming, shown + count) - cycles_of(run->warming, shown));
+}
+
 static bool show_batch(struct warming_run *run, const struct trace_batch *batch,
                        struct error *error) {
     for (uint32_t begin = 0, end, counted; begin < batch->insn_count; begin = end) {
@@ -166,6 +175,7 @@ static bool show_batch(struct warming_run *run, const struct trace_batch *batch,
         const struct trace_batch piece = batch_slice(batch, begin, end);
         if (run->position >= run->train_from && !learn(run, &piece, error))
             return false;
+        pass_time(run, counted);
         run->position += counted;
     }
     run->position += batch->passed;
@@ -191,11 +201,8 @@ static bool show(struct warming_run *run, struct error *error) {
 /* What goes on to the next region. */
 static bool end_to_learn(const struct warming_run *run, struct error *error) {
     const struct core_learned *before = run->before;
-    const struct warming *warming = run->warming;
-    if (before->memory) {
-        memory_pass(before->memory, cycles_of(warming, warming->end - warming->start));
+    if (before->memory)
         memory_restart(before->memory);
-    }
     if (before->predictor)
         branch_record(before->predictor, NULL);
     return !run->warming->go_on || !run->warming->outcomes->incomplete ||

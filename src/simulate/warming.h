@@ -24,7 +24,7 @@ struct warming {
     uint64_t warm;       /* before it, at most; what comes before those does not count */
     uint64_t trained;    /* of these, predictors learn from the last ones, at most */
     uint64_t shown;      /* of those, caches are shown the last ones one by one, at most */
-    double cycles_per_instruction; /* of what is stamped, by estimate: others who use a cache
+    double cycles_per_instruction; /* of what warms, by estimate: others who use a cache
                                       (memory/retention.h) take lines as time passes */
     int only;                      /* thread number; −1: there is one */
     bool go_on;                    /* `before` learns up to the end of the region */

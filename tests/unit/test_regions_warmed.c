@@ -50,25 +50,34 @@ static void put_events(void) {
     }
 }
 
-/* The stride is taught by the instructions at `position` and two behind it. */
-static void make_trace(uint32_t position) {
+/* Of which nothing is loaded before this instruction. */
+static void begin_trace(uint32_t position) {
     script_begin(&script, ISA_X86_64);
     script_block(&script, 0, 0x1000, 10, TEN_BYTES, 11);
     script_block(&script, 0, 0x1100, 1, ONE_BYTES, 2);
     script_block(&script, 0, 0x1200, 2, LOAD_BYTES, 4);
     event_count = executed = 0;
     execute_until(position);
-    load(DATA);
-    load(DATA + 0x100);
-    execute_until(START);
-    load(DATA + 0x200);
+}
+
+static void end_trace(void) {
     execute_until(START + LENGTH + 100);
     put_events();
     script_add(&script, ITEM_END)->end = (struct trace_exit){.known = false};
 }
 
-/* Misses of the region's load. */
-static uint64_t misses_when_taught_at(uint32_t position) {
+/* The stride is taught by the instructions at `position` and two behind it. */
+static void make_trace(uint32_t position) {
+    begin_trace(position);
+    load(DATA);
+    load(DATA + 0x100);
+    execute_until(START);
+    load(DATA + 0x200);
+    end_trace();
+}
+
+/* What caches count in the region of the trace that was made. */
+static struct memory_statistics simulated(void) {
     struct error error;
     struct simulation simulation;
     const struct region_run_options options = {
@@ -83,7 +92,6 @@ static uint64_t misses_when_taught_at(uint32_t position) {
                                   .stamped = true,
                                   .only = -1,
                                   .stands_for = LENGTH};
-    make_trace(position);
     script_put(&script, region.stream, 0, script.count);
     region_stream_end(region.stream);
     struct region_run *run = region_run_new(&options, &error);
@@ -96,7 +104,13 @@ static uint64_t misses_when_taught_at(uint32_t position) {
     simulation_free(&simulation);
     region_run_free(run);
     region_streams_free(streams);
-    return memory.l1d.misses;
+    return memory;
+}
+
+/* Misses of the region's load. */
+static uint64_t misses_when_taught_at(uint32_t position) {
+    make_trace(position);
+    return simulated().l1d.misses;
 }
 
 static void shown_from_there_on(void **state) {
@@ -105,6 +119,31 @@ static void shown_from_there_on(void **state) {
     assert_true(WARMING_TRAINED_ON > START); /* all that goes before is decoded */
     assert_int_equal(misses_when_taught_at(START - WARMING_SHOWN_ON), 0);
     assert_int_equal(misses_when_taught_at(START - WARMING_SHOWN_ON - 1), 1);
+}
+
+/* The L1D is one line, which another takes. What is shown takes a cycle an instruction, of which
+ * the region is the first. */
+static void time_passes_in_what_is_shown(void **state) {
+    (void)state;
+    static const struct { uint32_t before, misses; } LOADS[] = {{150000, 0}, {250000, 1}};
+    const struct machine whole = machine;
+    machine.l1d.prefetcher = PREFETCH_NONE;
+    machine.l1d.size = machine.l1d.line;
+    machine.l1d.ways = 1;
+    machine.l2 = (struct machine_cache){.present = false};
+    machine.llc.retention = 200000;
+    for (size_t i = 0; i < sizeof LOADS / sizeof *LOADS; i++) {
+        begin_trace(START - LOADS[i].before);
+        load(DATA);
+        load(DATA + 0x1000);
+        execute_until(START);
+        load(DATA);
+        end_trace();
+        const struct memory_statistics memory = simulated();
+        assert_int_equal(memory.l1d.misses, 1);
+        assert_int_equal(memory.dram_reads, LOADS[i].misses);
+    }
+    machine = whole;
 }
 
 static int load_machine(void **state) {
@@ -119,6 +158,7 @@ static int load_machine(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shown_from_there_on)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shown_from_there_on),
+                                       cmocka_unit_test(time_passes_in_what_is_shown)};
     return cmocka_run_group_tests(tests, load_machine, NULL);
 }

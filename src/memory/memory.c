@@ -271,7 +271,7 @@ static void clear_page(struct memory *memory, uint64_t address) {
     const uint64_t page = address / memory->page_size;
     if (!page_set_add(&memory->stored, page))
         return;
-    struct request request = {.asked = memory->now,
+    struct request request = {.asked = UINT64_MAX, /* hurries no line that is on its way */
                               .cycle = memory->now,
                               .sequence = UINT64_MAX,
                               .insn = NO_INSN,

@@ -38,13 +38,17 @@ static void lines_are_there_after_the_first_store(void **state) {
 static void lines_on_their_way_stay_so(void **state) {
     (void)state;
     const struct machine machine = clearing_machine();
-    struct memory *memory = new_memory(&machine, 0);
-    assert_access(load(memory, 1000, PAGE), 1150, LEVEL_DRAM, MISSED_ALL | MEMORY_MISSED_TLB);
-    assert_access(store(memory, 1001, PAGE + 64), 1014, LEVEL_L1, MEMORY_MISSED_TLB);
-    assert_access(load(memory, 1020, PAGE), 1150, LEVEL_DRAM, MISSED_ALL | MEMORY_PENDING_HIT);
-    assert_access(load(memory, 1020, PAGE + 128), 1024, LEVEL_L1, 0);
-    assert_true(memory_consistent(memory));
-    memory_free(memory);
+    for (int in_program_order = 0; in_program_order < 2; in_program_order++) {
+        struct memory *memory = new_memory(&machine, 0);
+        if (in_program_order)
+            memory_in_program_order(memory);
+        assert_access(load(memory, 1000, PAGE), 1150, LEVEL_DRAM, MISSED_ALL | MEMORY_MISSED_TLB);
+        assert_access(store(memory, 1001, PAGE + 64), 1014, LEVEL_L1, MEMORY_MISSED_TLB);
+        assert_access(load(memory, 1020, PAGE), 1150, LEVEL_DRAM, MISSED_ALL | MEMORY_PENDING_HIT);
+        assert_access(load(memory, 1020, PAGE + 128), 1024, LEVEL_L1, 0);
+        assert_true(memory_consistent(memory));
+        memory_free(memory);
+    }
 }
 
 /* As the address of a store is translated before it commits. */

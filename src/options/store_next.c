@@ -17,14 +17,22 @@ char *store_next_of_rows(const struct profile_report *report, const struct store
     return text_printer_end(&printer);
 }
 
+/* NULL: out of memory. */
+static FILE *begin_top(struct text_printer *printer, const struct store_options *store) {
+    FILE *file = text_printer_begin(printer);
+    if (file) {
+        fputs("culprit top", file);
+        store_options_put(store, true, file);
+    }
+    return file;
+}
+
 char *store_next_of_calls(const struct call_report *report, bool tree,
                           const struct store_options *store, const struct sample_options *samples) {
     struct text_printer printer;
-    FILE *file = text_printer_begin(&printer);
+    FILE *file = begin_top(&printer, store);
     if (!file)
         return NULL;
-    fputs("culprit top", file);
-    store_options_put(store, true, file);
     sample_options_put(samples, file);
     if (report->event != report->set->events)
         text_put_option(file, "event", report->event->name);
@@ -35,11 +43,9 @@ char *store_next_of_calls(const struct call_report *report, bool tree,
 /* What one host alone has. */
 static char *of_host(const char *host, const struct store_options *store) {
     struct text_printer printer;
-    FILE *file = text_printer_begin(&printer);
+    FILE *file = begin_top(&printer, store);
     if (!file)
         return NULL;
-    fputs("culprit top", file);
-    store_options_put(store, true, file);
     text_put_option(file, "host", host);
     return text_printer_end(&printer);
 }

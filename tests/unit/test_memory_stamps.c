@@ -39,9 +39,10 @@ static void each_line_once_by_last_access(void **state) {
         event_block(0),  store_of(0x1000), load_of(0x2000), event_block(4),
         load_of(0x1008), load_of(0x3000),  load_of(0x203c)}; /* its last 4 bytes lie in the next
                                                                 line */
-    const struct stamped_line expected[] = {{0x400000, STAMPED_CODE}, {0x400040, STAMPED_CODE},
-                                            {0x1000, STAMPED_STORE},  {0x3000, STAMPED_LOAD},
-                                            {0x2000, STAMPED_LOAD},   {0x2040, STAMPED_LOAD}};
+    const struct stamped_line expected[] = {
+        {.address = 0x400000, .kind = STAMPED_CODE}, {.address = 0x400040, .kind = STAMPED_CODE},
+        {.address = 0x1000, .kind = STAMPED_STORE},  {.address = 0x3000, .kind = STAMPED_LOAD},
+        {.address = 0x2000, .kind = STAMPED_LOAD},   {.address = 0x2040, .kind = STAMPED_LOAD}};
     size_t count;
     struct stamped_line *lines = last_accesses(events, sizeof events / sizeof *events, &count);
     assert_int_equal(count, sizeof expected / sizeof *expected);

@@ -81,6 +81,18 @@ bool core_warm(struct core *core, const struct core_input *input, struct error *
                      : inorder_warm(core->inorder, input, error);
 }
 
+void core_pass(struct core *core, uint64_t instructions) {
+    struct core_statistics so_far;
+    core_statistics(core, &so_far);
+    const double cpi =
+        so_far.instructions ? (double)so_far.cycles / (double)so_far.instructions : 1;
+    const uint64_t cycles = (uint64_t)((double)instructions * cpi);
+    if (core->ooo)
+        ooo_pass(core->ooo, cycles);
+    else
+        inorder_pass(core->inorder, cycles);
+}
+
 bool core_drain(struct core *core, struct error *error) {
     return core->ooo ? ooo_drain(core->ooo, error) : inorder_drain(core->inorder, error);
 }

@@ -146,6 +146,11 @@ bool core_warm(struct core *core, const struct core_input *input, struct error *
 bool core_learned_warm(const struct core_learned *learned, const struct machine *machine,
                        const struct core_input *input, struct error *error);
 
+/* So many instructions more are not simulated, warmed with or skipped: for as long as they take at
+ * the CPI so far, others go on in a cache that they use too (memory/retention.h). Before any
+ * instruction was simulated the CPI is taken to be 1. Of a core with its own memory. */
+void core_pass(struct core *core, uint64_t instructions);
+
 /* The last instruction that a core was given waits for its successor, and a branch there has not
  * met the predictor: in this copy of the core's it does, as soon as the successor comes. */
 void core_await_branch(struct branch_predictor *predictor, const struct code *code,

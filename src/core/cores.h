@@ -12,6 +12,7 @@
     void kind##_free(struct kind *core);                                                           \
     bool kind##_push(struct kind *core, const struct core_input *input, struct error *error);      \
     bool kind##_warm(struct kind *core, const struct core_input *input, struct error *error);      \
+    void kind##_pass(struct kind *core, uint64_t cycles);                                          \
     bool kind##_drain(struct kind *core, struct error *error);                                     \
     bool kind##_finish(struct kind *core, struct error *error);                                    \
     void kind##_give(struct kind *core, struct core_learned *learned);                             \

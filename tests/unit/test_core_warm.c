@@ -188,6 +188,47 @@ static void loads_teach_strides(void **state) {
         }
 }
 
+/* The last level keeps a line 1000 cycles beyond its last use, for others use it too; the L1D has
+ * one line. Nothing was simulated yet, so an instruction that is not takes one cycle: 500 later the
+ * line is there, 5,000 later it is not. */
+static void others_go_on_meanwhile(void **state) {
+    (void)state;
+    for (int in_order = 0; in_order < 2; in_order++)
+        for (uint64_t passed = 500; passed <= 5000; passed += 4500) {
+            const struct core_options options = {.ideal = 0};
+            struct machine machine = little_machine();
+            struct core_statistics before, after;
+            struct error error;
+            machine.core.in_order = in_order;
+            machine.l1d.size = machine.l1d.line;
+            machine.l1d.ways = 1;
+            machine.llc = (struct machine_cache){.present = true,
+                                                 .size = 16384,
+                                                 .ways = 4,
+                                                 .line = machine.l1d.line,
+                                                 .latency = 40,
+                                                 .retention = 1000,
+                                                 .admission = 100,
+                                                 .readmission = 100};
+            struct program_fixture *program = program_fixture_new();
+            const uint32_t loads = load(program, 1, 2);
+            execute_at(program, loads, 0x40000, 8);
+            execute_at(program, loads, 0x50000, 8);
+            execute_at(program, loads, 0x40000, 8);
+            struct core *core = core_new(&machine, &options, &error);
+            assert_non_null(core);
+            core_pass(core, 1000000); /* before anything is there */
+            hand(core, core_warm, program, 0, 2, 2);
+            core_pass(core, passed);
+            core_statistics(core, &before);
+            hand(core, core_push, program, 2, 3, 1);
+            core_statistics(core, &after);
+            assert_int_equal(after.memory.llc.misses - before.memory.llc.misses, passed > 1000);
+            core_free(core);
+            program_fixture_free(program);
+        }
+}
+
 static struct core_input input_of(const struct program_fixture *program, uint32_t begin,
                                   uint32_t end) {
     return (struct core_input){
@@ -249,9 +290,10 @@ static void last_branch_meets_the_copy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(out_of_order),          cmocka_unit_test(in_order),
-        cmocka_unit_test(pauses_hide_no_branch), cmocka_unit_test(both_lines_of_an_instruction),
-        cmocka_unit_test(loads_teach_strides),   cmocka_unit_test(last_branch_meets_the_copy),
+        cmocka_unit_test(out_of_order),           cmocka_unit_test(in_order),
+        cmocka_unit_test(pauses_hide_no_branch),  cmocka_unit_test(both_lines_of_an_instruction),
+        cmocka_unit_test(loads_teach_strides),    cmocka_unit_test(last_branch_meets_the_copy),
+        cmocka_unit_test(others_go_on_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

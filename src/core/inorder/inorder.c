@@ -104,6 +104,10 @@ void inorder_give(struct inorder *core, struct core_learned *learned) {
     core->learned = (struct core_learned){NULL, NULL};
 }
 
+void inorder_pass(struct inorder *core, uint64_t cycles) {
+    memory_pass(core->learned.memory, cycles);
+}
+
 const struct memory *inorder_memory(const struct inorder *core) {
     return core->learned.memory;
 }

@@ -163,6 +163,11 @@ void ooo_give(struct ooo *core, struct core_learned *learned) {
     core->predictor = NULL;
 }
 
+void ooo_pass(struct ooo *core, uint64_t cycles) {
+    wait_for_pipeline(core);
+    memory_pass(core->memory, cycles);
+}
+
 const struct memory *ooo_memory(const struct ooo *core) {
     wait_for_pipeline(core);
     return core->memory;

@@ -156,8 +156,10 @@ static bool check_retention(const char *name, const struct machine_cache *cache,
                             struct error *error) {
     if (!cache->retention &&
         (cache->first_retention || cache->admission < 100 || cache->readmission < 100))
-        return error_set(
-            error, "[%s] retention = 0: first_retention, admission and readmission need it", name);
+        return error_set(error,
+                         "[%s] retention = 0: first_retention, admission and readmission need it: "
+                         "make them 0, 100, 100",
+                         name);
     return cache->first_retention <= cache->retention ||
            error_set(error, "[%s] first_retention = %llu: must be at most retention = %llu", name,
                      (unsigned long long)cache->first_retention,

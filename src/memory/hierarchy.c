@@ -15,6 +15,17 @@ static void write_on_bus(struct cache *cache, const struct request *request) {
     bus_transfer(&cache->bus, &cache->bus.write, arrival, arrival, &begin);
 }
 
+/* A dirty line goes to memory when others take its place in the last level, or it is not kept
+ * there. When they took it is not known: it is written when that is found out. */
+static void write_lost(struct memory *memory, struct cache *last, size_t index,
+                       const struct request *request) {
+    if (last->tags[index] & TAG_DIRTY && !request->functional) {
+        last->statistics.writebacks++;
+        dram_write(memory->dram, request->cycle + last->latency);
+    }
+    last->tags[index] &= ~(uint64_t)TAG_DIRTY;
+}
+
 /* Index of a line that a level has, or CACHE_NONE. Where others have taken its place, it leaves. */
 static size_t find_kept(struct memory *memory, struct cache *cache, uint64_t address,
                         const struct request *request) {
@@ -22,8 +33,7 @@ static size_t find_kept(struct memory *memory, struct cache *cache, uint64_t add
     if (!cache->retention.seen || index == CACHE_NONE || cache_flight(cache, index, memory->now) ||
         !retention_lost(&cache->retention, index, cache_line(cache, index), request->cycle))
         return index;
-    if (!request->functional)
-        cache->statistics.writebacks += (cache->tags[index] & TAG_DIRTY) != 0;
+    write_lost(memory, cache, index, request);
     cache_drop(cache, index);
     return CACHE_NONE;
 }
@@ -49,8 +59,9 @@ void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
         if (level->line_mask == cache->line_mask) {
             uint64_t victim;
             index = cache_insert(level, line, TAG_DIRTY, UINT64_MAX, memory->now, &victim);
-            if (level->retention.seen)
-                retention_put(&level->retention, index, line, request->cycle);
+            if (level->retention.seen &&
+                !retention_put(&level->retention, index, line, request->cycle))
+                write_lost(memory, level, index, request);
             if (victim & TAG_DIRTY)
                 level_write_back(memory, level, victim & ~level->line_mask, request);
             return;
@@ -184,9 +195,10 @@ struct prefetch_walk prefetch_lines(const struct cache *cache, struct prefetcher
                                   .translates = prefetcher->kind == PREFETCH_NEXT_PAGE};
 }
 
-/* Stops at the end of the address space; some prefetchers stop at the end of the page. */
-bool prefetch_next(const struct memory *memory, const struct cache *cache,
-                   struct prefetch_walk *walk) {
+/* Goes to the next line. Stops at the end of the address space; some prefetchers stop at the end of
+ * the page. */
+static bool next_line(const struct memory *memory, const struct cache *cache,
+                      struct prefetch_walk *walk) {
     const uint64_t page = ~(uint64_t)(memory->page_size - 1);
     while (walk->left > 0) {
         const uint64_t before = walk->address;
@@ -195,10 +207,26 @@ bool prefetch_next(const struct memory *memory, const struct cache *cache,
         if ((walk->address > before) != (walk->step > 0) ||
             (walk->in_page && (walk->address ^ walk->from) & page))
             return false;
-        if ((walk->address ^ before) & ~cache->line_mask &&
-            cache_find(cache, walk->address) == CACHE_NONE)
+        if ((walk->address ^ before) & ~cache->line_mask)
             return true;
     }
+    return false;
+}
+
+bool prefetch_next(const struct memory *memory, const struct cache *cache,
+                   struct prefetch_walk *walk) {
+    while (next_line(memory, cache, walk))
+        if (cache_find(cache, walk->address) == CACHE_NONE)
+            return true;
+    return false;
+}
+
+/* Likewise, in time: a line that others have pushed out is fetched again. */
+static bool next_to_fetch(struct memory *memory, struct cache *cache, struct prefetch_walk *walk,
+                          const struct request *request) {
+    while (next_line(memory, cache, walk))
+        if (find_kept(memory, cache, walk->address, request) == CACHE_NONE)
+            return true;
     return false;
 }
 
@@ -226,7 +254,7 @@ static __attribute__((noinline)) uint64_t fetch_ahead(struct memory *memory, str
         cache->statistics.prefetches += !prefetch.functional;
         level_fill(memory, cache, &prefetch, &answer);
         shares += answer.share;
-    } while (prefetch_next(memory, cache, walk));
+    } while (next_to_fetch(memory, cache, walk, request));
     return shares;
 }
 
@@ -236,7 +264,7 @@ uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct
     for (uint32_t i = 0; i < cache->prefetcher_count; i++) {
         struct prefetch_walk walk =
             prefetch_lines(cache, &cache->prefetchers[i], request, missed, first_use);
-        if (walk.left && prefetch_next(memory, cache, &walk))
+        if (walk.left && next_to_fetch(memory, cache, &walk, request))
             shares += fetch_ahead(memory, cache, &walk, request, missed);
     }
     return shares;

@@ -37,7 +37,7 @@ struct memory {
     struct lost_line *lost; /* LOST_LINES, of a core among several (lost.h) */
     uint32_t ideal, always; /* enum memory_ideal; those that the machine itself asks for */
     struct walker walker;
-    uint32_t page_size;
+    uint32_t page_size, page_shift;
     bool clears_pages;      /* the kernel does, before the first store to each: */
     struct page_set stored; /* pages that were stored to */
     uint64_t page_walks;
@@ -115,7 +115,8 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
 uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
                         bool missed, bool first_use);
 
-/* The lines that a prefetcher of a level asks for in answer to a read, and the level does not have:
+/* The lines that a prefetcher of a level asks for in answer to a read, and the level does not have,
+ * where no time passes:
  *
  *     struct prefetch_walk walk = prefetch_lines(cache, prefetcher, request, missed, first_use);
  *     while (prefetch_next(memory, cache, &walk))

@@ -82,6 +82,7 @@ static bool new_tlbs(struct memory *memory, const struct machine *machine, struc
         return error_set(error, "page_size = %u: must be a power of two of at least %d",
                          machine->page_size, CACHE_MAX_LINE);
     memory->page_size = machine->page_size;
+    memory->page_shift = (uint32_t)__builtin_ctz(machine->page_size);
     memory->clears_pages = machine->l1d.cleared_pages && !memory->shared;
     memory->second_tlb = machine->l2tlb.entries || machine->l2tlb.latency;
     return tlb_new(&memory->itlb, &machine->itlb, bytes, "itlb", error) &&
@@ -267,8 +268,8 @@ static uint32_t fill_cycles(const struct memory *memory, const struct answer *an
 
 /* Before the first store to a page the kernel clears it, or copies what is there, and leaves its
  * lines in the L1D: this core's, as those of a page that no other has. */
-static void clear_page(struct memory *memory, uint64_t address) {
-    const uint64_t page = address / memory->page_size;
+static __attribute__((noinline)) void clear_page(struct memory *memory, uint64_t address) {
+    const uint64_t page = address >> memory->page_shift;
     if (!page_set_add(&memory->stored, page))
         return;
     struct request request = {.asked = UINT64_MAX, /* hurries no line that is on its way */
@@ -288,6 +289,16 @@ static void clear_page(struct memory *memory, uint64_t address) {
     }
 }
 
+static inline bool may_be_cleared(const struct memory *memory, uint64_t address) {
+    return memory->clears_pages && !page_set_knows(&memory->stored, address >> memory->page_shift);
+}
+
+/* Before a store to this address. */
+static inline void meet_store(struct memory *memory, uint64_t address) {
+    if (may_be_cleared(memory, address))
+        clear_page(memory, address);
+}
+
 /* One line of an access, translated and read. */
 static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
                       const struct request *access, struct memory_result *result) {
@@ -297,8 +308,8 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
     request.asked = access->cycle;
     result->tlb_cycles =
         translate(memory, tlb, request.cycle, request.address, request.functional, &missed_tlb);
-    if (missed_tlb && request.store && memory->clears_pages)
-        clear_page(memory, request.address);
+    if (request.store)
+        meet_store(memory, request.address);
     tlb->accesses += !request.functional;
     request.cycle += result->tlb_cycles;
     request.translation = result->tlb_cycles;
@@ -378,8 +389,11 @@ static void read_data(struct memory *memory, const struct request *access, uint3
                       struct memory_result *result) {
     struct cache *l1d = &memory->l1d;
     size_t index = CACHE_NONE;
-    if (!(memory->ideal & MEMORY_IDEAL_DATA))
+    if (!(memory->ideal & MEMORY_IDEAL_DATA)) {
+        if (access->store)
+            meet_store(memory, access->address);
         index = settled_hit(l1d, &memory->dtlb, access->cycle, access->address, size_bytes);
+    }
     if (index == CACHE_NONE || (access->own && !may_write(memory, index))) {
         data_access(memory, access, size_bytes, result);
         return;
@@ -483,6 +497,8 @@ static inline size_t data_hit(struct memory *memory, uint64_t cycle, uint64_t ad
                               uint32_t size_bytes, bool store) {
     if (memory->ideal & MEMORY_IDEAL_DATA)
         return CACHE_NONE;
+    if (store)
+        meet_store(memory, address);
     size_t index = settled_hit(&memory->l1d, &memory->dtlb, cycle, address, size_bytes);
     if (store && index != CACHE_NONE && !may_write(memory, index))
         index = CACHE_NONE;
@@ -532,7 +548,7 @@ bool memory_translates(struct memory *memory, uint64_t cycle, uint64_t address) 
     if (memory->ideal & MEMORY_IDEAL_DATA)
         return true;
     set_now(memory, cycle);
-    return tlb_quick_hit(&memory->dtlb, address, cycle);
+    return !may_be_cleared(memory, address) && tlb_quick_hit(&memory->dtlb, address, cycle);
 }
 
 void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
@@ -543,8 +559,7 @@ void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
     bool missed_tlb;
     set_now(memory, cycle);
     result->tlb_cycles = translate(memory, &memory->dtlb, cycle, address, false, &missed_tlb);
-    if (missed_tlb && memory->clears_pages)
-        clear_page(memory, address);
+    meet_store(memory, address);
     result->ready += result->tlb_cycles;
     result->events = missed_tlb ? MEMORY_MISSED_TLB : 0;
 }
@@ -592,6 +607,8 @@ void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_byt
                              .own = store,
                              .functional = true};
     struct memory_result result;
+    if (store)
+        meet_store(memory, address);
     const size_t index = settled_hit(l1d, &memory->dtlb, memory->now, address, size_bytes);
     if (index != CACHE_NONE && (!store || may_write(memory, index))) {
         if (store)

@@ -134,15 +134,19 @@ void memory_warm_fetch(struct memory *memory, uint64_t address);
 
 /* A line that was accessed, and how last (memory/stamps.h). */
 enum stamped_kind { STAMPED_LOAD, STAMPED_STORE, STAMPED_CODE };
+enum { STAMPED_AGAIN = 63 };
 struct stamped_line {
     uint64_t address; /* of its first byte */
     uint8_t kind;     /* enum stamped_kind; STORE: it was stored to at some time */
+    uint8_t again;    /* accesses that came once the inner levels had let it go: STAMPED_AGAIN or
+                         more */
     uint64_t time;    /* of the last access, in events since the stretch began */
 };
 /* What was stamped. */
 struct stamped_stretch {
     uint64_t events;
     uint64_t cycles; /* that it took, by estimate */
+    uint64_t before; /* cycles just before it of which nothing is known: taken to be like it */
 };
 /* Makes caches and TLBs hold what they would after a run whose last accesses to these lines were in
  * this order, after what they hold now. Lines are not longer than the machine's. Nothing is

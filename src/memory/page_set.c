@@ -35,6 +35,7 @@ static bool grow(struct page_set *set) {
 }
 
 bool page_set_add(struct page_set *set, uint64_t page) {
+    set->near[page % PAGE_SET_NEAR] = page + 1;
     if (set->full)
         return false;
     if (2 * set->count >= set->place_count && !grow(set)) {
@@ -57,6 +58,7 @@ void page_set_copy(struct page_set *set, const struct page_set *from) {
     set->place_count = set->places ? from->place_count : 0;
     set->count = set->places ? from->count : 0;
     set->full = from->full || (from->count && !set->places);
+    memcpy(set->near, from->near, sizeof set->near);
     if (set->places)
         memcpy(set->places, from->places, set->place_count * sizeof *set->places);
 }

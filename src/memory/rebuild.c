@@ -5,13 +5,20 @@
  * would hold had it seen every access: it does not know that a line which always hit further in was
  * last used here long ago.
  *
- * A line that was ever stored to is dirty. Prefetchers neither learn nor fetch: of what they
- * fetched the program has accessed what it needed. */
+ * A line that was ever stored to is dirty. Prefetchers learn, and fetch what the program may not
+ * have accessed.
+ *
+ * Where others use the last level too (memory/retention.h), it matters how often a line came there
+ * and when. How often is known; the accesses are taken to lie as far from each other as the last
+ * one does from the beginning, divided by their number, and before the stretch, where it is not
+ * known, too. */
 #include "memory/hierarchy.h"
 
-static void read_line(struct memory *memory, const struct stamped_line *line) {
+/* A first access and, in cycle `last`, a last one, which its translation is for. */
+static void read_line(struct memory *memory, const struct stamped_line *line, uint64_t first,
+                      uint64_t last) {
     const bool code = line->kind == STAMPED_CODE;
-    const struct request request = {.cycle = memory->now,
+    const struct request request = {.cycle = first,
                                     .address = line->address,
                                     .sequence = UINT64_MAX,
                                     .insn = NO_INSN,
@@ -21,23 +28,33 @@ static void read_line(struct memory *memory, const struct stamped_line *line) {
     struct answer answer;
     bool missed;
     if (request.store && memory->clears_pages)
-        page_set_add(&memory->stored, line->address / memory->page_size);
+        page_set_add(&memory->stored, line->address >> memory->page_shift);
     if (code && memory->ideal & MEMORY_IDEAL_FETCH)
         return;
-    translate(memory, code ? &memory->itlb : &memory->dtlb, memory->now, line->address, true,
-              &missed);
+    translate(memory, code ? &memory->itlb : &memory->dtlb, last, line->address, true, &missed);
     level_read(memory, code ? &memory->l1i : &memory->l1d, &request, &answer);
+}
+
+/* The accesses after the first one, of which the last comes in cycle `last`. */
+static void come_again(struct memory *memory, uint64_t address, uint64_t count, uint64_t apart,
+                       uint64_t last) {
+    const size_t index = cache_find(&memory->llc, address);
+    if (index != CACHE_NONE)
+        retention_again(&memory->llc.retention, index, count, apart, last);
 }
 
 void memory_rebuild(struct memory *memory, const struct stamped_line *lines, size_t count,
                     struct stamped_stretch stretch) {
-    const double cycles = (double)stretch.cycles / (double)(stretch.events ? stretch.events : 1);
-    uint64_t passed = 0;
+    const double events = (double)(stretch.events ? stretch.events : 1);
+    const double cycles = (double)stretch.cycles / events;
+    const uint64_t begin = memory->now;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t cycle = (uint64_t)((double)lines[i].time * cycles);
-        memory_pass(memory, cycle - passed);
-        passed = cycle;
-        read_line(memory, &lines[i]);
+        const uint64_t last = (uint64_t)((double)lines[i].time * cycles);
+        const uint64_t apart = last / (lines[i].again + 1u);
+        const uint64_t more = lines[i].again + stretch.before / (apart ? apart : 1);
+        read_line(memory, &lines[i], begin + apart, begin + last);
+        if (memory->llc.retention.seen && more)
+            come_again(memory, lines[i].address, more, apart, begin + last);
     }
-    memory_pass(memory, stretch.cycles - passed);
+    memory_pass(memory, stretch.cycles);
 }

@@ -17,8 +17,10 @@ void retention_start(struct retention *retention, const struct machine_cache *ma
                                     .left = NO_LINE};
 }
 
+/* Of accesses in program order, and of those that are rebuilt, a later one may come first. */
 static void see(struct retention *retention, size_t index, uint64_t cycle, uint64_t flags) {
-    retention->seen[index] = (retention->begin + cycle) << RETENTION_SHIFT | flags;
+    const uint64_t now = retention->begin + cycle, last = retention->seen[index] >> RETENTION_SHIFT;
+    retention->seen[index] = (now > last ? now : last) << RETENTION_SHIFT | flags;
 }
 
 /* Cycles since a line was used. */
@@ -53,12 +55,33 @@ bool retention_written(struct retention *retention, size_t index, uint64_t cycle
     return true;
 }
 
-void retention_put(struct retention *retention, size_t index, uint64_t line, uint64_t cycle) {
+static uint64_t draw(struct retention *retention, bool again) {
+    const uint32_t share = again ? retention->readmission : retention->admission;
+    return random_next(&retention->random) % 100 < share ? RETENTION_KEPT : 0;
+}
+
+bool retention_put(struct retention *retention, size_t index, uint64_t line, uint64_t cycle) {
     const bool again = line == retention->left &&
                        age(retention, retention->left_seen, cycle) <= retention->used_for;
-    const uint32_t share = again ? retention->readmission : retention->admission;
-    const bool kept = random_next(&retention->random) % 100 < share;
-    see(retention, index, cycle, kept ? RETENTION_KEPT : 0);
+    const uint64_t flags = draw(retention, again);
+    see(retention, index, cycle, flags);
+    return flags & RETENTION_KEPT;
+}
+
+/* Of many accesses the last ones tell whether the line is there. */
+enum { LAST_OF_MANY = 8 };
+
+void retention_again(struct retention *retention, size_t index, uint64_t count, uint64_t apart,
+                     uint64_t last) {
+    uint64_t flags = retention->seen[index] & (RETENTION_KEPT | RETENTION_USED);
+    for (uint64_t i = 0; i < count && i < LAST_OF_MANY; i++) {
+        const bool there =
+            flags & RETENTION_KEPT &&
+            apart <= (flags & RETENTION_USED ? retention->used_for : retention->first_for);
+        flags =
+            there ? RETENTION_KEPT | RETENTION_USED : draw(retention, apart <= retention->used_for);
+    }
+    see(retention, index, last, flags);
 }
 
 void retention_restart(struct retention *retention, uint64_t after) {

@@ -42,9 +42,12 @@ bool retention_lost(struct retention *retention, size_t index, uint64_t line, ui
 void retention_used(struct retention *retention, size_t index, uint64_t cycle);
 /* A line is written back to one among the tags. False: that was not kept, or has left. */
 bool retention_written(struct retention *retention, size_t index, uint64_t cycle);
+/* A line was accessed so many times more, so many cycles apart, the last time in cycle `last`. */
+void retention_again(struct retention *retention, size_t index, uint64_t count, uint64_t apart,
+                     uint64_t last);
 /* A line comes, from memory or written back. It is to be read once, or may be; from then on it may
- * not be there. */
-void retention_put(struct retention *retention, size_t index, uint64_t line, uint64_t cycle);
+ * not be there. False: it is not kept. */
+bool retention_put(struct retention *retention, size_t index, uint64_t line, uint64_t cycle);
 
 /* The caller's time begins anew, so many cycles after it began. */
 void retention_restart(struct retention *retention, uint64_t after);

@@ -1,11 +1,16 @@
 /* A page of lines is found by a hash table, and most often by a small table in front of it, as a
- * TLB finds a translation. A line's word is the time of its last access, in events, above a bit
- * that says whether it was ever stored to.
+ * TLB finds a translation. A line's word is the time of its last access, in events, above STAMP_*.
+ *
+ * Whether the inner levels had let a line go before it is accessed again is told by epochs, in each
+ * of which two thirds as many lines as these levels hold are accessed for the first time. Since a
+ * line that was accessed neither in this epoch nor in the one before, two to four thirds were: it
+ * has left them, or nearly so.
  *
  * Code is stamped by the block, since that is what the events name: one store for each that is
  * entered. It becomes lines when they are asked for. */
 #include "memory/stamps.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +19,13 @@
 #include "util/array.h"
 
 enum { PAGE_LINES = 16, NEAR = 1024, FIRST_PLACES = 1 << 12 };
+enum {
+    STAMP_STORED = 1 << 0, /* at some time */
+    STAMP_AGAIN = 1 << 1,  /* counts struct stamped_line's `again` */
+    STAMP_SHIFT = 7,
+    STAMP_FLAGS = (1 << STAMP_SHIFT) - 1
+};
+static_assert((STAMPED_AGAIN + 1) * (int)STAMP_AGAIN == 1 << STAMP_SHIFT, "the count has room");
 
 struct stamped_page {
     uint64_t number; /* address / size of a page */
@@ -22,7 +34,10 @@ struct stamped_page {
 
 struct stamps {
     uint32_t line_shift, page_shift;
-    uint64_t time; /* events so far */
+    uint64_t time;                /* events so far */
+    uint64_t epoch, epoch_before; /* times at which they began */
+    uint64_t fresh,
+        epoch_lines; /* lines accessed for the first time in the epoch; of a whole one */
     struct {
         uint64_t number_plus_one;
         struct stamped_page *page;
@@ -30,16 +45,18 @@ struct stamps {
     struct stamped_page **places; /* open addressing; NULL: free */
     size_t place_count, page_count;
     struct arena pages;
-    uint64_t *blocks; /* time of the last entry, by number; 0: never */
+    uint64_t *blocks; /* words like those of lines, by number; 0: never entered */
     size_t block_count, block_capacity;
 };
 
-struct stamps *stamps_new(uint32_t line_bytes) {
+struct stamps *stamps_new(uint32_t line_bytes, uint64_t inner) {
     struct stamps *stamps = calloc(1, sizeof *stamps);
     if (!stamps)
         return NULL;
     stamps->line_shift = (uint32_t)__builtin_ctz(line_bytes);
     stamps->page_shift = stamps->line_shift + (uint32_t)__builtin_ctz(PAGE_LINES);
+    stamps->epoch_lines = 2 * inner / 3 + 1;
+    stamps->epoch = stamps->epoch_before = 1;
     stamps->place_count = FIRST_PLACES;
     stamps->places = calloc(stamps->place_count, sizeof(struct stamped_page *));
     if (stamps->places)
@@ -62,7 +79,8 @@ void stamps_clear(struct stamps *stamps) {
     memset(stamps->places, 0, stamps->place_count * sizeof(struct stamped_page *));
     memset(stamps->near, 0, sizeof stamps->near);
     stamps->page_count = stamps->block_count = 0;
-    stamps->time = 0;
+    stamps->time = stamps->fresh = 0;
+    stamps->epoch = stamps->epoch_before = 1;
 }
 
 uint64_t stamps_events_seen(const struct stamps *stamps) {
@@ -116,6 +134,26 @@ static __attribute__((noinline)) struct stamped_page *find_page(struct stamps *s
     return *place;
 }
 
+/* The flags of a line, of which an access is the first one in this epoch. */
+static __attribute__((noinline)) uint64_t meet_in_epoch(struct stamps *stamps, uint64_t word) {
+    uint64_t flags = word & STAMP_FLAGS;
+    if (word && word >> STAMP_SHIFT < stamps->epoch_before && flags < STAMPED_AGAIN * STAMP_AGAIN)
+        flags += STAMP_AGAIN;
+    if (++stamps->fresh >= stamps->epoch_lines) {
+        stamps->fresh = 0;
+        stamps->epoch_before = stamps->epoch;
+        stamps->epoch = stamps->time;
+    }
+    return flags;
+}
+
+/* A line's word after an access now. */
+static inline uint64_t stamped(struct stamps *stamps, uint64_t word) {
+    const uint64_t flags =
+        word >> STAMP_SHIFT < stamps->epoch ? meet_in_epoch(stamps, word) : word & STAMP_FLAGS;
+    return stamps->time << STAMP_SHIFT | flags;
+}
+
 static inline bool stamp(struct stamps *stamps, uint64_t address, bool store) {
     const uint64_t number = address >> stamps->page_shift;
     struct stamped_page *page = stamps->near[number % NEAR].page;
@@ -123,7 +161,7 @@ static inline bool stamp(struct stamps *stamps, uint64_t address, bool store) {
         !(page = find_page(stamps, number)))
         return false;
     uint64_t *line = &page->lines[(address >> stamps->line_shift) % PAGE_LINES];
-    *line = stamps->time << 1 | (*line & 1) | store;
+    *line = stamped(stamps, *line) | store;
     return true;
 }
 
@@ -160,7 +198,7 @@ bool stamps_events(struct stamps *stamps, const uint64_t *events, uint32_t count
         bool good = true;
         stamps->time++;
         if (event < stamps->block_count) {
-            stamps->blocks[event] = stamps->time;
+            stamps->blocks[event] = stamped(stamps, stamps->blocks[event]);
         } else if (event_kind(event) == EVENT_LOAD || event_kind(event) == EVENT_STORE) {
             const uint64_t address = event_address(event), bytes = 1ull << event_log2_size(event);
             const bool store = event_kind(event) == EVENT_STORE;
@@ -187,10 +225,11 @@ struct timed_lines {
     size_t count, capacity;
 };
 
-static bool add(struct timed_lines *lines, uint64_t time, uint64_t address, uint8_t kind) {
+static bool add(struct timed_lines *lines, uint64_t word, uint64_t address, uint8_t kind) {
     if (!array_room(lines->items, lines->capacity, lines->count + 1))
         return false;
-    lines->items[lines->count++] = (struct stamped_line){address, kind, time};
+    const uint8_t again = (word & STAMP_FLAGS) / STAMP_AGAIN;
+    lines->items[lines->count++] = (struct stamped_line){address, kind, again, word >> STAMP_SHIFT};
     return true;
 }
 
@@ -199,9 +238,9 @@ static bool add_data(const struct stamps *stamps, struct timed_lines *lines) {
         const struct stamped_page *page = stamps->places[i];
         for (uint32_t k = 0; page && k < PAGE_LINES; k++)
             if (page->lines[k] &&
-                !add(lines, page->lines[k] >> 1,
+                !add(lines, page->lines[k],
                      page->number << stamps->page_shift | (uint64_t)k << stamps->line_shift,
-                     page->lines[k] & 1 ? STAMPED_STORE : STAMPED_LOAD))
+                     page->lines[k] & STAMP_STORED ? STAMPED_STORE : STAMPED_LOAD))
                 return false;
     }
     return true;

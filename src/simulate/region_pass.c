@@ -164,22 +164,40 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
         trace_settle(trace);
         pthread_mutex_lock(&run->lock);
         good = good && add_region(run, job->task, trace_code(trace), &simulation, error);
+        pthread_cond_broadcast(&run->changed);
         pthread_mutex_unlock(&run->lock);
     }
     simulation_free(&simulation);
     return good;
 }
 
-/* Of the regions that are done when this one is warmed, however fast the threads are. */
-static double cycles_per_instruction(struct region_run *run) {
+/* Of what warms a region where others use the last level too: that of regions which are surely done
+ * by then, however fast the threads are, or of the first one, which the next ones wait for. Before
+ * that one, and where nobody asks: 1. */
+static double cycles_per_instruction(struct region_run *run, const struct task *task) {
+    const size_t ahead = REGIONS_AHEAD;
     uint64_t instructions = 0, cycles = 0;
+    if (!run->options.machine->llc.retention)
+        return 1;
     pthread_mutex_lock(&run->lock);
-    for (size_t i = 0; i + REGIONS_AHEAD < run->warmed; i++) {
+    const size_t known = run->options.chained && run->warmed > ahead ? run->warmed - ahead : 1;
+    while (task != run->tasks[0] && !run->tasks[0]->done && !region_run_stopped(run))
+        pthread_cond_wait(&run->changed, &run->lock);
+    for (size_t i = 0; i < known; i++) {
         instructions += run->tasks[i]->record.instructions;
         cycles += run->tasks[i]->record.cycles;
     }
     pthread_mutex_unlock(&run->lock);
     return instructions ? (double)cycles / (double)instructions : 1;
+}
+
+/* Instructions between the region before and what warms this one, of one thread. */
+static uint64_t skipped(const struct region_run *run, const struct region_trace *region) {
+    const uint64_t from = region->first - region->warm;
+    const bool goes_on = run->options.chained && run->learned.memory &&
+                         run->learned_process == region->process &&
+                         run->learned_thread == region->thread && region->warm <= region->first;
+    return goes_on && from > run->learned_to ? from - run->learned_to : 0;
 }
 
 static bool warm_trace(struct job *job, struct trace *trace, struct error *error) {
@@ -197,7 +215,9 @@ static bool warm_trace(struct job *job, struct trace *trace, struct error *error
                                     .shown = !region->stamped       ? UINT64_MAX
                                              : run->options.chained ? WARMING_SHOWN_ON
                                                                     : WARMING_TRAINED,
-                                    .cycles_per_instruction = cycles_per_instruction(run),
+                                    .cycles_per_instruction =
+                                        cycles_per_instruction(run, job->task),
+                                    .skipped = skipped(run, region),
                                     .only = region->only,
                                     .go_on = run->options.chained,
                                     .room = &room,
@@ -207,8 +227,11 @@ static bool warm_trace(struct job *job, struct trace *trace, struct error *error
     /* Other code and data at the same addresses. */
     if (run->options.chained && run->learned_process != region->process)
         core_learned_free(&run->learned);
-    if (run->options.chained)
+    if (run->options.chained) {
         run->learned_process = region->process;
+        run->learned_thread = region->thread;
+        run->learned_to = region->first + (region->end - region->start);
+    }
     bool good = warming_run(trace, &warming, run->options.chained ? &run->learned : &nothing,
                             &job->task->start, error);
     core_learned_free(&nothing);
@@ -275,6 +298,7 @@ static bool recall_trace(struct job *job, struct trace *trace, struct error *err
         const struct code code = region_code_at(trace_code(trace), &extent);
         pthread_mutex_lock(&run->lock);
         good = add_region(run, job->task, &code, &simulation, error);
+        pthread_cond_broadcast(&run->changed);
         pthread_mutex_unlock(&run->lock);
     }
     simulation_free(&simulation);

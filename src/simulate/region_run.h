@@ -43,7 +43,8 @@ struct region_run {
     struct arena names;
     struct combination *combination;
     struct core_learned learned; /* by the regions warmed so far, of one program, when chained */
-    uint32_t learned_process;
+    uint32_t learned_process, learned_thread;
+    uint64_t learned_to;      /* of its instructions */
     struct core_learned room; /* of a region that was simulated, for another */
     uint32_t parts;           /* simulations added as such */
     uint32_t levels;
@@ -53,6 +54,8 @@ struct region_run {
     bool crowded; /* no processors are left for simulations to use more threads */
 };
 
+/* Under the lock: nothing more is to be done. */
+bool region_run_stopped(const struct region_run *run);
 /* Warms a region, unless that is done; and simulates it, and adds it to the sum. */
 bool region_warm(struct region_run *run, struct task *task, struct error *error);
 bool region_simulate(struct region_run *run, struct task *task, struct error *error);

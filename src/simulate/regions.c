@@ -22,7 +22,7 @@
 
 /* ---- threads ---- */
 
-static bool stopped(const struct region_run *run) {
+bool region_run_stopped(const struct region_run *run) {
     return run->failed || run->abandoned || watcher_stops(&run->options.watcher);
 }
 
@@ -34,10 +34,10 @@ static size_t ready(const struct region_run *run) {
 static struct task *take_task(struct region_run *run) {
     struct task *task = NULL;
     pthread_mutex_lock(&run->lock);
-    while (!stopped(run) && run->taken == ready(run) &&
+    while (!region_run_stopped(run) && run->taken == ready(run) &&
            !(run->complete && run->taken == run->task_count))
         pthread_cond_wait(&run->changed, &run->lock);
-    if (!stopped(run) && run->taken < ready(run))
+    if (!region_run_stopped(run) && run->taken < ready(run))
         task = run->tasks[run->taken++];
     pthread_cond_broadcast(&run->changed);
     pthread_mutex_unlock(&run->lock);
@@ -48,11 +48,11 @@ static struct task *take_task(struct region_run *run) {
 static struct task *next_to_warm(struct region_run *run) {
     struct task *task = NULL;
     pthread_mutex_lock(&run->lock);
-    while (!stopped(run) &&
+    while (!region_run_stopped(run) &&
            (run->warmed == run->task_count ? !run->complete
                                            : run->warmed >= run->taken + REGIONS_AHEAD))
         pthread_cond_wait(&run->changed, &run->lock);
-    if (!stopped(run) && run->warmed < run->task_count)
+    if (!region_run_stopped(run) && run->warmed < run->task_count)
         task = run->tasks[run->warmed];
     pthread_mutex_unlock(&run->lock);
     return task;

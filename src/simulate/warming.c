@@ -61,6 +61,13 @@ static uint32_t shortest_line(const struct machine *machine) {
     return machine->l1i.present && code < data ? code : data;
 }
 
+/* That the levels before the last one hold. */
+static uint64_t inner_lines(const struct machine *machine) {
+    const struct machine_cache *last =
+        machine->l2.present && machine->llc.present ? &machine->l2 : &machine->l1d;
+    return last->size / last->line;
+}
+
 static uint64_t cycles_of(const struct warming *warming, uint64_t instructions) {
     return (uint64_t)((double)instructions * warming->cycles_per_instruction);
 }
@@ -68,7 +75,8 @@ static uint64_t cycles_of(const struct warming *warming, uint64_t instructions) 
 static bool rebuild(struct warming_run *run, struct error *error) {
     size_t count;
     const struct stamped_stretch stretch = {stamps_events_seen(run->stamps),
-                                            cycles_of(run->warming, run->stamped)};
+                                            cycles_of(run->warming, run->stamped),
+                                            cycles_of(run->warming, run->warming->skipped)};
     struct stamped_line *lines = stamps_lines(run->stamps, span_of_block, run, &count);
     if (!lines)
         return error_set(error, "out of memory for time stamps");
@@ -217,14 +225,15 @@ static uint64_t position_before(const struct warming *warming, uint64_t instruct
 
 bool warming_run(struct trace *trace, const struct warming *warming, struct core_learned *before,
                  struct core_learned *at_start, struct error *error) {
-    struct warming_run run = {.warming = warming,
-                              .trace = trace,
-                              .before = before,
-                              .at_start = at_start,
-                              .stamps = stamps_new(shortest_line(warming->machine)),
-                              .stamp_from = position_before(warming, warming->warm),
-                              .train_from = position_before(warming, warming->trained),
-                              .show_from = position_before(warming, warming->shown)};
+    struct warming_run run = {
+        .warming = warming,
+        .trace = trace,
+        .before = before,
+        .at_start = at_start,
+        .stamps = stamps_new(shortest_line(warming->machine), inner_lines(warming->machine)),
+        .stamp_from = position_before(warming, warming->warm),
+        .train_from = position_before(warming, warming->trained),
+        .show_from = position_before(warming, warming->shown)};
     *at_start = NOTHING;
     if (!run.stamps)
         return error_set(error, "out of memory for time stamps");

@@ -27,7 +27,8 @@ struct warming {
     double cycles_per_instruction; /* of what warms, by estimate: others who use a cache
                                       (memory/retention.h) take lines as time passes */
     int only;                      /* thread number; −1: there is one */
-    bool go_on;                    /* `before` learns up to the end of the region */
+    uint64_t skipped; /* instructions before the trace, since what `before` knows: like the trace */
+    bool go_on;       /* `before` learns up to the end of the region */
     struct core_learned *room; /* of the same machine, whose memory what is known at the start is
                                   copied into, with `go_on`; taken over. NULL: there is none */
     struct branch_outcomes *outcomes; /* with `go_on`: predictions of the region, empty at first.

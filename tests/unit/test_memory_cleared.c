@@ -79,13 +79,38 @@ static void only_once(void **state) {
     memory_free(copy);
 }
 
+/* The page was loaded from, so that its translation and a line are there: a store to that line
+ * copies the page nevertheless. Neither needs a TLB that misses. */
+static void a_page_that_was_read_is_copied(void **state) {
+    (void)state;
+    struct machine machine = clearing_machine();
+    for (int perfect = 0; perfect < 2; perfect++)
+        for (int translated = 0; translated < 2; translated++) {
+            struct memory_result result;
+            if (perfect)
+                machine.dtlb = (struct machine_tlb){0};
+            struct memory *memory = new_memory(&machine, 0);
+            load(memory, 1000, PAGE);
+            if (translated) {
+                assert_false(memory_translates(memory, 2000, PAGE));
+                memory_translate(memory, 2000, PAGE, &result);
+                assert_int_equal(result.ready, 2000);
+                assert_true(memory_translates(memory, 2001, PAGE));
+            } else {
+                assert_access(store(memory, 2000, PAGE), 2004, LEVEL_L1, 0);
+            }
+            assert_access(load(memory, 3000, PAGE + 4032), 3004, LEVEL_L1, 0);
+            memory_free(memory);
+        }
+}
+
 /* What was stored to before a region is not new there. */
 static void not_of_what_was_stored_to_before(void **state) {
     (void)state;
     const struct machine machine = clearing_machine();
     struct memory *memory = new_memory(&machine, 0);
-    const struct stamped_line lines[] = {{PAGE, STAMPED_STORE, 1}, {OTHER, STAMPED_LOAD, 2}};
-    memory_rebuild(memory, lines, 2, (struct stamped_stretch){2, 2});
+    const struct stamped_line lines[] = {{PAGE, STAMPED_STORE, 0, 1}, {OTHER, STAMPED_LOAD, 0, 2}};
+    memory_rebuild(memory, lines, 2, (struct stamped_stretch){2, 2, 0});
     struct memory_result result;
     memory_translate(memory, 10, PAGE + 64, &result);
     assert_access(load(memory, 1000, PAGE + 64), 1140, LEVEL_DRAM, MISSED_ALL);
@@ -116,6 +141,7 @@ int main(void) {
                                        cmocka_unit_test(lines_on_their_way_stay_so),
                                        cmocka_unit_test(when_the_store_is_translated),
                                        cmocka_unit_test(only_once),
+                                       cmocka_unit_test(a_page_that_was_read_is_copied),
                                        cmocka_unit_test(not_of_what_was_stored_to_before),
                                        cmocka_unit_test(a_set_of_pages)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,26 +178,121 @@ static void rebuilt_with_their_age(void **state) {
     const struct machine machine = shared_machine(100);
     struct memory *memory = new_memory(&machine, 0);
     const struct stamped_line lines[] = {
-        {LINE, STAMPED_LOAD, 70},        {LINE + 64, STAMPED_LOAD, 80},
-        {LINE + 512, STAMPED_LOAD, 90},  {LINE + 576, STAMPED_LOAD, 91},
-        {LINE + 1024, STAMPED_LOAD, 92}, {LINE + 1088, STAMPED_LOAD, 93}};
-    memory_rebuild(memory, lines, 6, (struct stamped_stretch){100, 40000});
+        {LINE, STAMPED_LOAD, 0, 70},        {LINE + 64, STAMPED_LOAD, 0, 80},
+        {LINE + 512, STAMPED_LOAD, 0, 90},  {LINE + 576, STAMPED_LOAD, 0, 91},
+        {LINE + 1024, STAMPED_LOAD, 0, 92}, {LINE + 1088, STAMPED_LOAD, 0, 93}};
+    memory_rebuild(memory, lines, 6, (struct stamped_stretch){100, 40000, 0});
     memory_restart(memory);
     assert_int_equal(load(memory, 10, LINE).level, LEVEL_DRAM);
     assert_int_equal(load(memory, 10, LINE + 64).level, LEVEL_LLC);
     memory_free(memory);
 }
 
+/* The same stretch. Events 30 and 60, 12,000 cycles apart, were accesses to one line: too far for
+ * one that only came. So it came again, and counts as new; had it come in events 20, 40 and 60,
+ * 8,000 apart, the last ones would have used it. 34,001 cycles after event 60 only that is there.
+ */
+static void rebuilt_with_what_came_again(void **state) {
+    (void)state;
+    const struct machine machine = shared_machine(100);
+    for (uint8_t again = 1; again <= 2; again++) {
+        struct memory *memory = new_memory(&machine, 0);
+        const struct stamped_line lines[] = {{LINE, STAMPED_LOAD, again, 60},
+                                             {LINE + 512, STAMPED_LOAD, 0, 90},
+                                             {LINE + 1024, STAMPED_LOAD, 0, 92}};
+        memory_rebuild(memory, lines, 3, (struct stamped_stretch){100, 40000, 0});
+        memory_restart(memory);
+        assert_int_equal(load(memory, 34001 - 16000, LINE).level,
+                         again == 2 ? LEVEL_LLC : LEVEL_DRAM);
+        memory_free(memory);
+    }
+}
+
+/* 8,000 cycles just before the same stretch are taken to be like it. So the line that came in event
+ * 20, in cycle 8,000, came once before that: it is there 32,000 cycles later. */
+static void rebuilt_with_what_is_not_known(void **state) {
+    (void)state;
+    const struct machine machine = shared_machine(100);
+    for (uint64_t before = 0; before <= 8000; before += 8000) {
+        struct memory *memory = new_memory(&machine, 0);
+        const struct stamped_line lines[] = {{LINE, STAMPED_LOAD, 0, 20},
+                                             {LINE + 512, STAMPED_LOAD, 0, 90},
+                                             {LINE + 1024, STAMPED_LOAD, 0, 92}};
+        memory_rebuild(memory, lines, 3, (struct stamped_stretch){100, 40000, before});
+        memory_restart(memory);
+        assert_int_equal(load(memory, 10, LINE).level, before ? LEVEL_LLC : LEVEL_DRAM);
+        memory_free(memory);
+    }
+}
+
+/* Once a line has been lost, the prefetcher of the LLC fetches it again: the line before it, which
+ * is lost too, misses at 20,000, and the load 500 cycles later finds it. */
+static void lost_lines_are_prefetched_again(void **state) {
+    (void)state;
+    struct machine machine = shared_machine(100);
+    machine.llc.prefetcher = PREFETCH_NEXT_LINE;
+    struct memory *memory = new_memory(&machine, 0);
+    for (uint64_t cycle = 1000; cycle <= 20000; cycle += 19000) {
+        assert_int_equal(load(memory, cycle, LINE).level, LEVEL_DRAM);
+        assert_int_equal(load(memory, cycle + 500, LINE + 64).level, LEVEL_LLC);
+        push_out(memory, cycle + 1000, LINE);
+        push_out(memory, cycle + 1000, LINE + 64);
+    }
+    assert_true(memory_consistent(memory));
+    memory_free(memory);
+}
+
+/* A dirty line that the LLC has, and others push out 10,000 cycles after it was used, is written to
+ * memory: that is known when it is looked for. */
+static void a_lost_line_is_written_to_memory(void **state) {
+    (void)state;
+    const struct machine machine = shared_machine(100);
+    struct memory *memory = new_memory(&machine, 0);
+    store(memory, 1000, LINE);
+    push_out(memory, 2000, LINE);
+    assert_int_equal(statistics_of(memory).dram_writes, 0);
+    load(memory, 60000, LINE);
+    assert_int_equal(statistics_of(memory).dram_writes, 1);
+    assert_int_equal(statistics_of(memory).llc.writebacks, 1);
+    memory_free(memory);
+}
+
+/* A dirty line comes to the LLC, where eight others of its set have taken the place of its copy. It
+ * is not kept: it goes to memory at once, and is not written again when it leaves. */
+static void a_line_that_is_not_kept_is_written_to_memory(void **state) {
+    (void)state;
+    struct machine machine = shared_machine(100);
+    struct memory *memory = new_memory(&machine, 0);
+    memory->llc.retention.admission = 0;
+    store(memory, 1000, LINE);
+    for (uint64_t i = 1; i <= 8; i++)
+        fetch(memory, 1000 + 200 * i, LINE + 2048 * i);
+    push_out(memory, 5000, LINE);
+    assert_int_equal(statistics_of(memory).dram_writes, 1);
+    load(memory, 90000, LINE);
+    for (uint64_t i = 1; i <= 8; i++)
+        fetch(memory, 100000 + 200 * i, LINE + 2048 * i);
+    assert_int_equal(statistics_of(memory).dram_writes, 1);
+    assert_true(memory_consistent(memory));
+    memory_free(memory);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stays_longer_once_it_was_used),
-                                       cmocka_unit_test(is_gone_soon_unless_it_was_used),
-                                       cmocka_unit_test(a_line_that_is_not_kept_passes_through),
-                                       cmocka_unit_test(no_use_makes_it_kept),
-                                       cmocka_unit_test(as_many_are_kept_as_are_admitted),
-                                       cmocka_unit_test(a_line_that_comes_again_is_known),
-                                       cmocka_unit_test(written_back_to_where_it_is),
-                                       cmocka_unit_test(written_back_to_memory_once_it_has_left),
-                                       cmocka_unit_test(time_goes_on),
-                                       cmocka_unit_test(rebuilt_with_their_age)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stays_longer_once_it_was_used),
+        cmocka_unit_test(is_gone_soon_unless_it_was_used),
+        cmocka_unit_test(a_line_that_is_not_kept_passes_through),
+        cmocka_unit_test(no_use_makes_it_kept),
+        cmocka_unit_test(as_many_are_kept_as_are_admitted),
+        cmocka_unit_test(a_line_that_comes_again_is_known),
+        cmocka_unit_test(written_back_to_where_it_is),
+        cmocka_unit_test(written_back_to_memory_once_it_has_left),
+        cmocka_unit_test(time_goes_on),
+        cmocka_unit_test(rebuilt_with_their_age),
+        cmocka_unit_test(rebuilt_with_what_came_again),
+        cmocka_unit_test(rebuilt_with_what_is_not_known),
+        cmocka_unit_test(lost_lines_are_prefetched_again),
+        cmocka_unit_test(a_lost_line_is_written_to_memory),
+        cmocka_unit_test(a_line_that_is_not_kept_is_written_to_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,14 +14,19 @@ static void span_of(void *context, uint32_t block, uint64_t *start, uint64_t *en
     *end = *start + 16;
 }
 
-static struct stamped_line *last_accesses(const uint64_t *events, uint32_t count, size_t *lines) {
-    struct stamps *stamps = stamps_new(64);
+static struct stamped_line *accesses_beyond(uint64_t inner, const uint64_t *events, uint32_t count,
+                                            size_t *lines) {
+    struct stamps *stamps = stamps_new(64, inner);
     assert_non_null(stamps);
     assert_true(stamps_events(stamps, events, count, 16));
     struct stamped_line *result = stamps_lines(stamps, span_of, NULL, lines);
     assert_non_null(result);
     stamps_free(stamps);
     return result;
+}
+
+static struct stamped_line *last_accesses(const uint64_t *events, uint32_t count, size_t *lines) {
+    return accesses_beyond(1 << 20, events, count, lines);
 }
 
 static uint64_t load_of(uint64_t address) {
@@ -49,6 +54,30 @@ static void each_line_once_by_last_access(void **state) {
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(lines[i].address, expected[i].address);
         assert_int_equal(lines[i].kind, expected[i].kind);
+    }
+    free(lines);
+}
+
+/* The inner levels hold three lines, so that an epoch has three too: A B C, A D E, F A B, G C A. B
+ * and C come again after an epoch without them. A was accessed in each, and B again at once. */
+static void lines_that_come_again(void **state) {
+    (void)state;
+    enum { A = 0x1000, B = 0x2000, C = 0x3000, D = 0x4000, E = 0x5000, F = 0x6000, G = 0x7000 };
+    const uint64_t events[] = {load_of(A), load_of(B), load_of(C), load_of(A),  load_of(D),
+                               load_of(E), load_of(F), load_of(A), store_of(B), load_of(B),
+                               load_of(G), load_of(C), load_of(A)};
+    const struct stamped_line expected[] = {{D, STAMPED_LOAD, 0, 5},  {E, STAMPED_LOAD, 0, 6},
+                                            {F, STAMPED_LOAD, 0, 7},  {B, STAMPED_STORE, 1, 10},
+                                            {G, STAMPED_LOAD, 0, 11}, {C, STAMPED_LOAD, 1, 12},
+                                            {A, STAMPED_LOAD, 0, 13}};
+    size_t count;
+    struct stamped_line *lines = accesses_beyond(3, events, sizeof events / sizeof *events, &count);
+    assert_int_equal(count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(lines[i].address, expected[i].address);
+        assert_int_equal(lines[i].kind, expected[i].kind);
+        assert_int_equal(lines[i].again, expected[i].again);
+        assert_int_equal(lines[i].time, expected[i].time);
     }
     free(lines);
 }
@@ -168,9 +197,11 @@ static void as_after_the_accesses(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_line_once_by_last_access),
-        cmocka_unit_test(spans_of_rep_instructions), cmocka_unit_test(contents_are_those_used_last),
-        cmocka_unit_test(translations_too), cmocka_unit_test(as_after_the_accesses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_line_once_by_last_access),
+                                       cmocka_unit_test(lines_that_come_again),
+                                       cmocka_unit_test(spans_of_rep_instructions),
+                                       cmocka_unit_test(contents_are_those_used_last),
+                                       cmocka_unit_test(translations_too),
+                                       cmocka_unit_test(as_after_the_accesses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,15 +155,6 @@ bool core_learned_copy(struct core_learned *copy, const struct machine *machine,
     return copy_predictor(copy, machine, predictor, error);
 }
 
-bool core_learned_copy_again(struct core_learned *copy, const struct machine *machine,
-                             uint32_t ideal, const struct memory *memory,
-                             const struct branch_predictor *predictor, struct error *error) {
-    memory_restart(copy->memory);
-    memory_idealise(copy->memory, core_memory_ideal(ideal));
-    memory_copy_again(copy->memory, memory);
-    return copy_predictor(copy, machine, predictor, error);
-}
-
 void core_learned_free(struct core_learned *learned) {
     memory_free(learned->memory);
     branch_free(learned->predictor);

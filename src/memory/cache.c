@@ -77,10 +77,11 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     cache->flights = sparse_new(CACHE_MAX_FLIGHTS, sizeof *cache->flights);
     cache->trees = calloc(machine->replacement == REPLACE_PLRU ? sets : 1, sizeof *cache->trees);
     cache->blocks = calloc(cache_blocks(cache), sizeof *cache->blocks);
+    cache->contents = calloc(cache_blocks(cache), sizeof *cache->contents);
     uint64_t *seen = machine->retention ? words_new(sets * machine->ways) : NULL;
     retention_start(&cache->retention, machine, seen);
     if (!cache->tags || !cache->notes || !cache->used || !cache->flights || !cache->trees ||
-        !cache->blocks || (machine->retention && !seen) ||
+        !cache->blocks || !cache->contents || (machine->retention && !seen) ||
         !holds_new(&cache->mshr_holds, machine->mshrs))
         return error_set(error, "out of memory for the %s of %llu bytes: choose a smaller one",
                          name, (unsigned long long)machine->size);
@@ -94,6 +95,7 @@ void cache_free(struct cache *cache) {
     words_free(cache->used, lines);
     words_free(cache->retention.seen, lines);
     free(cache->blocks);
+    free(cache->contents);
     sparse_free(cache->flights, CACHE_MAX_FLIGHTS, sizeof *cache->flights);
     holds_free(&cache->mshr_holds);
     free(cache->trees);
@@ -134,39 +136,63 @@ static void forget_flights(struct cache *cache) {
 void cache_restart(struct cache *cache) {
     if (!cache->tags)
         return;
-    for (size_t i = 0; i < cache_blocks(cache); i++)
-        if (cache->blocks[i] & BLOCK_CHANGED)
+    for (size_t i = 0; i < cache_blocks(cache); i++) {
+        if (cache->blocks[i] & BLOCK_NOTED)
             clear_block(cache->notes, block_of(cache, i));
+        cache->blocks[i] &= (uint8_t)~BLOCK_NOTED;
+    }
     forget_flights(cache);
 }
 
+static uint64_t new_content(void) {
+    static uint64_t last;
+    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
+/* The number of what a block holds, `new_number` if it has none yet; 0: of the L1, or empty. What
+ * is copied by several threads at a time may get two numbers: then it is copied once too often. */
+static uint64_t content_of(const struct cache *from, size_t block, uint64_t new_number) {
+    if (from->level == LEVEL_L1 || !from->blocks[block])
+        return 0;
+    uint64_t content = __atomic_load_n(&from->contents[block], __ATOMIC_RELAXED);
+    if (!content) {
+        content = new_number;
+        __atomic_store_n(&from->contents[block], content, __ATOMIC_RELAXED);
+    }
+    return content;
+}
+
+static void copy_used_block(struct cache *cache, const struct cache *from, struct block block) {
+    copy_block(cache->tags, from->tags, block);
+    copy_block(cache->used, from->used, block);
+    if (cache->retention.seen)
+        copy_block(cache->retention.seen, from->retention.seen, block);
+}
+
 /* Blocks that are empty in both stay as they are: memory that was never written costs nothing. */
-static void copy_blocks(struct cache *cache, const struct cache *from, bool again) {
-    uint64_t *seen = cache->retention.seen;
+static void copy_blocks(struct cache *cache, const struct cache *from) {
+    const uint64_t new_number = new_content();
     for (size_t i = 0; i < cache_blocks(cache); i++) {
         const struct block block = block_of(cache, i);
-        if (again && cache->level != LEVEL_L1 && !(cache->blocks[i] & BLOCK_CHANGED))
-            continue;
-        if (from->blocks[i]) {
-            copy_block(cache->tags, from->tags, block);
-            copy_block(cache->used, from->used, block);
-            if (seen)
-                copy_block(seen, from->retention.seen, block);
-        } else if (cache->blocks[i]) {
+        const uint64_t content = content_of(from, i, new_number);
+        if (!from->blocks[i] && cache->blocks[i]) {
             clear_block(cache->tags, block);
             clear_block(cache->used, block);
+        } else if (from->blocks[i] && (!content || cache->contents[i] != content)) {
+            copy_used_block(cache, from, block);
         }
+        cache->contents[i] = content;
         cache->blocks[i] = from->blocks[i] & BLOCK_USED;
     }
 }
 
 /* No flight has the line that its tag calls pending: it is there. The stride prefetcher knows
  * instructions by their static numbers, which are the same. */
-void cache_copy(struct cache *cache, const struct cache *from, bool again) {
+void cache_copy(struct cache *cache, const struct cache *from) {
     if (!cache->tags)
         return;
     assert(cache->set_mask == from->set_mask && cache->ways == from->ways);
-    copy_blocks(cache, from, again);
+    copy_blocks(cache, from);
     if (cache->replacement == REPLACE_PLRU)
         memcpy(cache->trees, from->trees, (cache->set_mask + 1) * sizeof *cache->trees);
     memcpy(cache->hints, from->hints, sizeof cache->hints);
@@ -191,10 +217,13 @@ void cache_copy_lines(struct cache *cache, const struct cache *other, struct cac
     if (!cache->tags)
         return;
     assert(cache->set_mask == other->set_mask && cache->ways == other->ways);
+    const uint64_t new_number = new_content();
     for (size_t i = 0; i < cache_blocks(cache); i++) {
-        if (cache->blocks[i] | other->blocks[i])
+        const uint64_t content = content_of(other, i, new_number);
+        if ((cache->blocks[i] | other->blocks[i]) && (!content || cache->contents[i] != content))
             note_block(cache, other, block_of(cache, i), notes);
-        cache->blocks[i] = other->blocks[i] ? BLOCK_USED | BLOCK_CHANGED : 0;
+        cache->blocks[i] = other->blocks[i] ? BLOCK_USED | BLOCK_NOTED : 0;
+        cache->contents[i] = content;
     }
     forget_flights(cache);
     if (cache->replacement == REPLACE_PLRU)

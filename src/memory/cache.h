@@ -7,7 +7,8 @@
  *         line, fetched_by + 1 = 0: not known
  *   used  LRU: when it was used last, in uses of this cache
  * All-zero memory is an empty cache, so that sets never touched cost no memory. Blocks of lines
- * that were ever written are known, so that only these are copied and cleared.
+ * that were ever written are known, so that only these are copied and cleared; and of a copied one
+ * whose copy it is, so that it is copied anew only when either has changed since.
  *
  * TAG_PENDING says that the line's fill may be in flight: `flights[slot]` is then its fill if it
  * still names this line and is not over. The flag is dropped at the first touch after the fill, so
@@ -40,8 +41,8 @@ enum { CACHE_HINTS = 2048, CACHE_PREFETCHERS = 3 };
 /* Of lines in a row, whatever their sets; and what is known of each. */
 enum { CACHE_BLOCK = 64 };
 enum {
-    BLOCK_USED = 1 << 0,   /* a line was put there since all was zero */
-    BLOCK_CHANGED = 1 << 1 /* beyond the L1: something changed since it was copied, or ever */
+    BLOCK_USED = 1 << 0, /* a line was put there since all was zero */
+    BLOCK_NOTED = 1 << 1 /* notes may have changed since the cache began anew */
 };
 enum { CACHE_MIN_LINE = 16, CACHE_MAX_LINE = 4096, CACHE_MAX_WAYS = 1024, CACHE_MAX_MSHRS = 4096 };
 static_assert((int)TAG_PENDING < (int)CACHE_MIN_LINE, "flags fit below the shortest line address");
@@ -74,6 +75,8 @@ struct cache {
     /* Hot: read on every access. */
     uint64_t *tags, *notes, *used;
     uint8_t *blocks;    /* BLOCK_*, by index / CACHE_BLOCK */
+    uint64_t *contents; /* likewise, beyond the L1: blocks of caches of one shape whose number is
+                           the same hold the same, with notes of one kind; 0: not known */
     uint64_t line_mask; /* line size − 1 */
     uint64_t set_mask;
     uint64_t uses;
@@ -110,8 +113,8 @@ void cache_free(struct cache *cache);
 /* See memory_restart(). */
 void cache_restart(struct cache *cache);
 
-/* See memory_copy(); `again`: memory_copy_again(). */
-void cache_copy(struct cache *cache, const struct cache *from, bool again);
+/* See memory_copy(). */
+void cache_copy(struct cache *cache, const struct cache *from);
 
 /* Copies the lines of a cache of the same shape, with their order of use. None is in flight, and
  * which access fetched them is not known: what is noted of them tells only whether it was a
@@ -164,7 +167,8 @@ static inline size_t cache_blocks(const struct cache *cache) {
 
 /* Whatever of a line changes, beyond the L1; and when one is put into any cache. */
 static inline void cache_note_change(struct cache *cache, size_t index) {
-    cache->blocks[index / CACHE_BLOCK] = BLOCK_USED | BLOCK_CHANGED;
+    cache->blocks[index / CACHE_BLOCK] = BLOCK_USED | BLOCK_NOTED;
+    cache->contents[index / CACHE_BLOCK] = 0;
 }
 
 /* Notes a use for PLRU replacement. */

@@ -177,11 +177,11 @@ void memory_free(struct memory *memory) {
     free(memory);
 }
 
-static void copy(struct memory *memory, const struct memory *from, bool again) {
-    cache_copy(&memory->l1i, &from->l1i, again);
-    cache_copy(&memory->l1d, &from->l1d, again);
-    cache_copy(&memory->l2, &from->l2, again);
-    cache_copy(&memory->llc, &from->llc, again);
+void memory_copy(struct memory *memory, const struct memory *from) {
+    cache_copy(&memory->l1i, &from->l1i);
+    cache_copy(&memory->l1d, &from->l1d);
+    cache_copy(&memory->l2, &from->l2);
+    cache_copy(&memory->llc, &from->llc);
     tlb_copy(&memory->itlb, &from->itlb);
     tlb_copy(&memory->dtlb, &from->dtlb);
     tlb_copy(&memory->l2tlb, &from->l2tlb);
@@ -190,14 +190,6 @@ static void copy(struct memory *memory, const struct memory *from, bool again) {
     dram_copy(&memory->own_dram, &from->own_dram);
     page_set_copy(&memory->stored, &from->stored);
     retention_restart(&memory->llc.retention, from->now);
-}
-
-void memory_copy(struct memory *memory, const struct memory *from) {
-    copy(memory, from, false);
-}
-
-void memory_copy_again(struct memory *memory, const struct memory *from) {
-    copy(memory, from, true);
 }
 
 void memory_restart(struct memory *memory) {

@@ -119,11 +119,10 @@ void memory_idealise(struct memory *memory, uint32_t ideal);
 
 /* Copies what caches, prefetchers, TLBs and open rows of `from` hold, as after memory_restart(),
  * into a memory of the same machine that is new or was restarted. That keeps its own idealisations
- * and counts. */
-void memory_copy(struct memory *memory, const struct memory *from);
-/* Likewise, quicker: what was copied into `memory` last was `from`, which has not been used since.
+ * and counts. Beyond the L1 only what is not known to be the same is copied: where one was copied
+ * from the other, or both from a third, what has changed since. Several threads may copy from one.
  */
-void memory_copy_again(struct memory *memory, const struct memory *from);
+void memory_copy(struct memory *memory, const struct memory *from);
 
 /* Functional warming: updates tags, replacement and TLBs as if each access completed at once.
  * Prefetchers learn and fetch as they do in time, with MSHRs always free. Nothing is counted. */

@@ -39,8 +39,10 @@ static void read_line(struct memory *memory, const struct stamped_line *line, ui
 static void come_again(struct memory *memory, uint64_t address, uint64_t count, uint64_t apart,
                        uint64_t last) {
     const size_t index = cache_find(&memory->llc, address);
-    if (index != CACHE_NONE)
-        retention_again(&memory->llc.retention, index, count, apart, last);
+    if (index == CACHE_NONE)
+        return;
+    retention_again(&memory->llc.retention, index, count, apart, last);
+    cache_note_change(&memory->llc, index);
 }
 
 void memory_rebuild(struct memory *memory, const struct stamped_line *lines, size_t count,

@@ -176,20 +176,6 @@ static bool predecode(const struct sampled_multisim *multisim, struct lane *lane
     return core_finish(lane->predecoded, error);
 }
 
-/* What a thread's simulations of a cell begin with: what the lane knew where the cell began. */
-struct room {
-    struct core_learned known;
-    bool is_copy; /* of it, but for what a simulation has changed */
-};
-
-static bool renew(struct room *room, const struct sampled_multisim *multisim,
-                  const struct lane *lane, uint32_t ideal, struct error *error) {
-    const bool again = room->is_copy;
-    room->is_copy = true;
-    return (again ? core_learned_copy_again : core_learned_copy)(
-        &room->known, &multisim->machine, ideal, lane->start.memory, NULL, error);
-}
-
 /* What a simulation of the cell took, and the categories that could have been idealised as well
  * without a change. */
 struct timed {
@@ -199,12 +185,13 @@ struct timed {
 
 /* With a set of categories idealised. */
 static bool time_with(const struct sampled_multisim *multisim, const struct lane *lane,
-                      uint32_t set, struct tap *tap, struct room *room, struct timed *timed,
+                      uint32_t set, struct tap *tap, struct core_learned *room, struct timed *timed,
                       struct error *error) {
     struct core_statistics statistics;
     const struct core_options options = {
-        .ideal = multisim->ideal | set, .tap = tap, .learned = &room->known};
-    if (!renew(room, multisim, lane, options.ideal, error))
+        .ideal = multisim->ideal | set, .tap = tap, .learned = room};
+    if (!core_learned_copy(room, &multisim->machine, options.ideal, lane->start.memory, NULL,
+                           error))
         return false;
     struct core *core = core_new(&multisim->machine, &options, error);
     bool good =
@@ -213,7 +200,7 @@ static bool time_with(const struct sampled_multisim *multisim, const struct lane
     if (good) {
         core_statistics(core, &statistics);
         *timed = (struct timed){(double)statistics.cycles, core_needless(core)};
-        core_give(core, &room->known);
+        core_give(core, room);
     }
     core_free(core);
     return good;
@@ -221,7 +208,7 @@ static bool time_with(const struct sampled_multisim *multisim, const struct lane
 
 /* As it is, with the events that its cycles have. */
 static bool time_as_it_is(const struct sampled_multisim *multisim, const struct lane *lane,
-                          struct room *room, struct multisim_run_cycles *cycles,
+                          struct core_learned *room, struct multisim_run_cycles *cycles,
                           struct timed *timed, struct error *error) {
     struct tap_bus *bus = tap_bus_new();
     struct golden *golden = golden_new();
@@ -261,7 +248,7 @@ enum {
 struct cell_runs {
     struct sampled_multisim *multisim;
     const struct lane *lane;
-    struct room rooms[THREADS];
+    struct core_learned rooms[THREADS]; /* what a thread's simulations begin with */
     struct multisim_run_cycles as_it_is;
     struct timed with[RUNS];
     pthread_mutex_t lock; /* of what follows */
@@ -319,7 +306,8 @@ static bool take_from_another(struct cell_runs *runs, uint32_t run) {
     return false;
 }
 
-static bool simulate(struct cell_runs *runs, uint32_t run, struct room *room, struct error *error) {
+static bool simulate(struct cell_runs *runs, uint32_t run, struct core_learned *room,
+                     struct error *error) {
     if (run == AS_IT_IS)
         return time_as_it_is(runs->multisim, runs->lane, room, &runs->as_it_is, &runs->with[run],
                              error);
@@ -347,10 +335,10 @@ static bool run_all(struct cell_runs *runs, struct error *error) {
     pthread_mutex_init(&runs->lock, NULL);
     pthread_cond_init(&runs->changed, NULL);
     for (uint32_t i = 0; i < runs->multisim->threads; i++)
-        runs->rooms[i].known = take_room(runs->multisim);
+        runs->rooms[i] = take_room(runs->multisim);
     const bool good = thread_pool_run(&work, error);
     for (uint32_t i = 0; i < runs->multisim->threads; i++)
-        give_room(runs->multisim, &runs->rooms[i].known);
+        give_room(runs->multisim, &runs->rooms[i]);
     pthread_mutex_destroy(&runs->lock);
     pthread_cond_destroy(&runs->changed);
     return good;

@@ -38,7 +38,7 @@ static void copied_again_is_as_copied_first(void **state) {
         for (unsigned time = 0; time < 3; time++) {
             use(again, 0, 2 + time, BETWEEN, time == 2 ? LINES : 64, NULL);
             memory_restart(again);
-            memory_copy_again(again, from);
+            memory_copy(again, from);
             assert_true(memory_consistent(again));
         }
         use(first, 0, 9, AFTER, LINES, expected);

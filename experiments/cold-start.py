@@ -1,12 +1,20 @@
 """The effect of a cold start by length of warm-up, into docs/results/cold-start.md: regions
 simulated alone against the same regions within the full run.
-python3 -B experiments/cold-start.py"""
+
+    cold-start.py [--private] [--shared]
+
+--private: a processor that has its caches to itself; --shared: one whose last cache others use too.
+Only these anew; both, if none is named."""
+import sys
+
 from lib import page, programs, run
 
 LENGTHS = [1000000, 10000000, 100000000]
 STAMPS = None  # everything before a region, most of it by time stamps
-OPTIONS = ["--limit", "200M", "--size", "10M", "--max-clusters", 4,
+OPTIONS = ["--limit", "200M", "--size", "10M", "--max-clusters", 4, "--machine", "zen4",
            "--warm-up", ",".join([*map(str, LENGTHS), "all"])]
+SHARED_OPTIONS = ["--limit", "80M", "--size", "5M", "--max-clusters", 4, "--machine",
+                  "granite-rapids", "--warm-up", f"{LENGTHS[-1]},all"]
 
 
 def inputs():
@@ -35,29 +43,55 @@ def captured(report):
     return next((t for t in report["cold_start"] if t["captured"]), None)
 
 
-def mean(values):
-    return sum(values) / len(values)
+def absolute(errors):
+    errors = list(errors)
+    return f"{100 * sum(map(abs, errors)) / len(errors):.2f}"
+
+
+def cpi(report):
+    return f"{report['cycles'] / report['instructions']:.3f}"
 
 
 def signed(share):
     return "" if share is None else f"{100 * share:+.2f}"
 
 
-reports = [(name, run.report("validate", OPTIONS, command)) for name, command in inputs()]
-rows = []
-for name, report in reports:
-    alone = captured(report)
-    rows.append((name, len(report["regions"]), f"{report['cycles'] / report['instructions']:.3f}",
-                 *(signed(trial(report, length)["cpi_error"]) for length in [*LENGTHS, STAMPS]),
-                 signed(alone and alone["cpi_error"]),
-                 signed(trial(report, LENGTHS[-1])["largest_cpi_error"]),
-                 signed(report["choice"]["cpi_error"]),
-                 report["markers"] and report["markers"]["largest_skew"]))
-rows.append(("mean of absolute errors", "", "",
-             *(f"{100 * mean([abs(trial(r, n)['cpi_error']) for _, r in reports]):.2f}"
-               for n in [*LENGTHS, STAMPS]),
-             f"{100 * mean([abs(captured(r)['cpi_error']) for _, r in reports if captured(r)]):.2f}",
-             "", f"{100 * mean([abs(r['choice']['cpi_error']) for _, r in reports]):.2f}", ""))
-page.write("cold-start", "experiments/cold-start.py", page.table(
-    ["program", "regions", "CPI", "1M, %", "10M, %", "100M, %", "stamps, %", "from own traces, stamps, %",
-     "a region, 100M, at most, %", "choice, %", "skew"], rows))
+def of_private_caches(_):
+    reports = [(name, run.report("validate", OPTIONS, command)) for name, command in inputs()]
+    rows = []
+    for name, report in reports:
+        alone = captured(report)
+        rows.append((name, len(report["regions"]), cpi(report),
+                     *(signed(trial(report, length)["cpi_error"]) for length in [*LENGTHS, STAMPS]),
+                     signed(alone and alone["cpi_error"]),
+                     signed(trial(report, STAMPS)["largest_cpi_error"]),
+                     signed(report["choice"]["cpi_error"]),
+                     report["markers"] and report["markers"]["largest_skew"]))
+    alone = [captured(r)["cpi_error"] for _, r in reports if captured(r)]
+    rows.append(("mean of absolute errors", "", "",
+                 *(absolute(trial(r, n)["cpi_error"] for _, r in reports)
+                   for n in [*LENGTHS, STAMPS]),
+                 absolute(alone), "", absolute(r["choice"]["cpi_error"] for _, r in reports), ""))
+    return page.table(
+        ["program", "regions", "CPI", "1M, %", "10M, %", "100M, %", "stamps, %",
+         "from own traces, stamps, %", "a region, stamps, at most, %", "choice, %", "skew"], rows)
+
+
+def of_a_shared_cache(_):
+    more = [("hashjoin", [run.workload("hashjoin", "x86_64"), 1000000])]
+    reports = [(name, run.report("validate", SHARED_OPTIONS, command))
+               for name, command in inputs() + more]
+    lengths = [LENGTHS[-1], STAMPS]
+    rows = [(name, len(report["regions"]), cpi(report),
+             *(signed(trial(report, n)["cpi_error"]) for n in lengths),
+             *(signed(trial(report, n)["largest_cpi_error"]) for n in lengths))
+            for name, report in reports]
+    rows.append(("mean of absolute errors", "", "",
+                 *(absolute(trial(r, n)["cpi_error"] for _, r in reports) for n in lengths), "", ""))
+    return page.table(["program", "regions", "CPI", "all simulated, %", "stamps, %",
+                       "a region, simulated, at most, %", "a region, stamps, at most, %"], rows)
+
+
+page.write_sections("cold-start", "experiments/cold-start.py", [
+    ("private", "zen4, 200 million instructions", of_private_caches),
+    ("shared", "granite-rapids, 80 million instructions", of_a_shared_cache)], sys.argv[1:])

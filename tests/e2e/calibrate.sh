@@ -254,7 +254,7 @@ simulated_wakes() {
         grep -qE '^wake_latency += 0 .*not measurable here' "$file" || { cat "$scratch/report.json" "$file"; return 1; }
 }
 one_processor() {
-    taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$CULPRIT" calibrate --quick \
+    on_one_processor "$CULPRIT" calibrate --quick \
         --only transfers --json -o "$file" >"$scratch/report.json" &&
         test "$(value 'line that another core wrote')" = 'not there' &&
         grep -q 'not measurable here: there is one processor' "$scratch/report.json" &&

@@ -98,6 +98,11 @@ has() {
     esac
 }
 
+# on_one_processor COMMAND...: on the first one that this shell may use.
+on_one_processor() {
+    taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$@"
+}
+
 # skip_without CAPABILITY NAME: succeeds, and prints a skipped test, when the capability is missing.
 #     skip_without perl "perl keeps its output" || check "perl keeps its output" ...
 skip_without() {

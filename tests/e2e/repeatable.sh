@@ -96,7 +96,7 @@ by() {
 as_here() {
     cmp "$scratch/here.json" "$scratch/two.json" && cmp "$scratch/here.out" "$scratch/two.out"
 }
-check "on one processor, at another priority" by taskset -c 0 nice
+check "on one processor, at another priority" by on_one_processor nice
 check "in another locale" by env LC_ALL=tr_TR.UTF-8 LANG=de_DE LANGUAGE=fr TZ=Asia/Tokyo
 under_a_limit() {
     (ulimit -s 4000 && by env)

@@ -1,10 +1,8 @@
 /* A page of lines is found by a hash table, and most often by a small table in front of it, as a
  * TLB finds a translation. A line's word is the time of its last access, in events, above STAMP_*.
  *
- * Whether the inner levels had let a line go before it is accessed again is told by epochs, in each
- * of which two thirds as many lines as these levels hold are accessed for the first time. Since a
- * line that was accessed neither in this epoch nor in the one before, two to four thirds were: it
- * has left them, or nearly so.
+ * Whether the inner levels had let a line go before it is accessed again is told by its reuse time
+ * (memory/stack_distance.h).
  *
  * Code is stamped by the block, since that is what the events name: one store for each that is
  * entered. It becomes lines when they are asked for. */
@@ -14,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/stack_distance.h"
 #include "trace/event.h"
 #include "util/arena.h"
 #include "util/array.h"
@@ -34,10 +33,8 @@ struct stamped_page {
 
 struct stamps {
     uint32_t line_shift, page_shift;
-    uint64_t time;                /* events so far */
-    uint64_t epoch, epoch_before; /* times at which they began */
-    uint64_t fresh,
-        epoch_lines; /* lines accessed for the first time in the epoch; of a whole one */
+    uint64_t time;               /* events so far */
+    struct stack_distance inner; /* of the levels before the last one */
     struct {
         uint64_t number_plus_one;
         struct stamped_page *page;
@@ -55,8 +52,7 @@ struct stamps *stamps_new(uint32_t line_bytes, uint64_t inner) {
         return NULL;
     stamps->line_shift = (uint32_t)__builtin_ctz(line_bytes);
     stamps->page_shift = stamps->line_shift + (uint32_t)__builtin_ctz(PAGE_LINES);
-    stamps->epoch_lines = 2 * inner / 3 + 1;
-    stamps->epoch = stamps->epoch_before = 1;
+    stack_distance_begin(&stamps->inner, inner);
     stamps->place_count = FIRST_PLACES;
     stamps->places = calloc(stamps->place_count, sizeof(struct stamped_page *));
     if (stamps->places)
@@ -79,8 +75,8 @@ void stamps_clear(struct stamps *stamps) {
     memset(stamps->places, 0, stamps->place_count * sizeof(struct stamped_page *));
     memset(stamps->near, 0, sizeof stamps->near);
     stamps->page_count = stamps->block_count = 0;
-    stamps->time = stamps->fresh = 0;
-    stamps->epoch = stamps->epoch_before = 1;
+    stamps->time = 0;
+    stack_distance_restart(&stamps->inner);
 }
 
 uint64_t stamps_events_seen(const struct stamps *stamps) {
@@ -134,23 +130,25 @@ static __attribute__((noinline)) struct stamped_page *find_page(struct stamps *s
     return *place;
 }
 
-/* The flags of a line, of which an access is the first one in this epoch. */
-static __attribute__((noinline)) uint64_t meet_in_epoch(struct stamps *stamps, uint64_t word) {
-    uint64_t flags = word & STAMP_FLAGS;
-    if (word && word >> STAMP_SHIFT < stamps->epoch_before && flags < STAMPED_AGAIN * STAMP_AGAIN)
-        flags += STAMP_AGAIN;
-    if (++stamps->fresh >= stamps->epoch_lines) {
-        stamps->fresh = 0;
-        stamps->epoch_before = stamps->epoch;
-        stamps->epoch = stamps->time;
-    }
-    return flags;
+/* A line that was not accessed so far may have been just before the stretch: early in it that is
+ * what is assumed. */
+static __attribute__((noinline)) void sample(struct stamps *stamps, uint64_t word) {
+    const struct stack_distance *inner = &stamps->inner;
+    const uint64_t least = inner->limit == STACK_DISTANCE_NONE ? inner->lines : inner->limit;
+    uint64_t reuse = stamps->time - (word >> STAMP_SHIFT);
+    if (!word)
+        reuse = stamps->time > least ? STACK_DISTANCE_NONE : 0;
+    stack_distance_sample(&stamps->inner, stamps->time, reuse);
 }
 
 /* A line's word after an access now. */
 static inline uint64_t stamped(struct stamps *stamps, uint64_t word) {
-    const uint64_t flags =
-        word >> STAMP_SHIFT < stamps->epoch ? meet_in_epoch(stamps, word) : word & STAMP_FLAGS;
+    uint64_t flags = word & STAMP_FLAGS;
+    if (--stamps->inner.left == 0)
+        sample(stamps, word);
+    if (stamps->time - (word >> STAMP_SHIFT) > stamps->inner.limit && word &&
+        flags < STAMPED_AGAIN * STAMP_AGAIN)
+        flags += STAMP_AGAIN;
     return stamps->time << STAMP_SHIFT | flags;
 }
 

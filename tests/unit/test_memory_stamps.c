@@ -58,28 +58,25 @@ static void each_line_once_by_last_access(void **state) {
     free(lines);
 }
 
-/* The inner levels hold three lines, so that an epoch has three too: A B C, A D E, F A B, G C A. B
- * and C come again after an epoch without them. A was accessed in each, and B again at once. */
+/* A loop through 600 lines, 60 times. Levels of 200 lines have let each go when it is accessed
+ * again, which is known once accesses were sampled; levels of 1,000 hold all. */
 static void lines_that_come_again(void **state) {
     (void)state;
-    enum { A = 0x1000, B = 0x2000, C = 0x3000, D = 0x4000, E = 0x5000, F = 0x6000, G = 0x7000 };
-    const uint64_t events[] = {load_of(A), load_of(B), load_of(C), load_of(A),  load_of(D),
-                               load_of(E), load_of(F), load_of(A), store_of(B), load_of(B),
-                               load_of(G), load_of(C), load_of(A)};
-    const struct stamped_line expected[] = {{D, STAMPED_LOAD, 0, 5},  {E, STAMPED_LOAD, 0, 6},
-                                            {F, STAMPED_LOAD, 0, 7},  {B, STAMPED_STORE, 1, 10},
-                                            {G, STAMPED_LOAD, 0, 11}, {C, STAMPED_LOAD, 1, 12},
-                                            {A, STAMPED_LOAD, 0, 13}};
-    size_t count;
-    struct stamped_line *lines = accesses_beyond(3, events, sizeof events / sizeof *events, &count);
-    assert_int_equal(count, sizeof expected / sizeof *expected);
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(lines[i].address, expected[i].address);
-        assert_int_equal(lines[i].kind, expected[i].kind);
-        assert_int_equal(lines[i].again, expected[i].again);
-        assert_int_equal(lines[i].time, expected[i].time);
+    enum { LINES = 600, ROUNDS = 60 };
+    static uint64_t events[LINES * ROUNDS];
+    for (size_t i = 0; i < LINES * ROUNDS; i++)
+        events[i] = load_of(0x100000 + i % LINES * 64);
+    for (uint64_t inner = 200; inner <= 1000; inner += 800) {
+        size_t count;
+        struct stamped_line *lines = accesses_beyond(inner, events, LINES * ROUNDS, &count);
+        assert_int_equal(count, LINES);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(lines[i].address, 0x100000 + i * 64);
+            assert_int_equal(lines[i].time, LINES * (ROUNDS - 1) + i + 1);
+            assert_in_range(lines[i].again, inner == 200 ? 20 : 0, inner == 200 ? ROUNDS - 1 : 0);
+        }
+        free(lines);
     }
-    free(lines);
 }
 
 /* A rep movsb of 130 bytes from 0x1030 to 0x5000: three lines each. */

@@ -64,7 +64,7 @@ bool retention_put(struct retention *retention, size_t index, uint64_t line, uin
     const bool again = line == retention->left &&
                        age(retention, retention->left_seen, cycle) <= retention->used_for;
     const uint64_t flags = draw(retention, again);
-    see(retention, index, cycle, flags);
+    retention->seen[index] = (retention->begin + cycle) << RETENTION_SHIFT | flags;
     return flags & RETENTION_KEPT;
 }
 

@@ -50,6 +50,36 @@ static void copied_again_is_as_copied_first(void **state) {
     }
 }
 
+/* As larger_machine(), but others use the LLC too, which has no level before it but the L1D: a line
+ * stays 10,000 cycles, or 40,000 once it was used. */
+static struct machine shared_machine(void) {
+    struct machine machine = larger_machine(REPLACE_LRU);
+    machine.l2 = (struct machine_cache){.present = false};
+    machine.llc.retention = 40000;
+    machine.llc.first_retention = 10000;
+    machine.llc.admission = 100;
+    machine.llc.readmission = 100;
+    return machine;
+}
+
+/* When a line was used is of the copy, not of what was in its place before: it is new at 1000, and
+ * 12,000 cycles later others have taken its place. */
+static void how_old_lines_are_is_forgotten(void **state) {
+    (void)state;
+    const struct machine machine = shared_machine();
+    struct memory *empty = new_memory(&machine, 0), *memory = new_memory(&machine, 0);
+    enum { LINE = 0x100000 };
+    load(memory, 500000, LINE);
+    memory_restart(memory);
+    memory_copy(memory, empty);
+    load(memory, 1000, LINE);
+    load(memory, 2000, LINE + 512); /* of the same set of the L1D */
+    load(memory, 2000, LINE + 1024);
+    assert_int_equal(load(memory, 13000, LINE).level, LEVEL_DRAM);
+    memory_free(empty);
+    memory_free(memory);
+}
+
 /* A copy of an empty memory, into one that held lines, is empty: each line comes from DRAM. */
 static void what_was_held_is_forgotten(void **state) {
     (void)state;
@@ -122,6 +152,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copied_again_is_as_copied_first),
         cmocka_unit_test(what_was_held_is_forgotten),
+        cmocka_unit_test(how_old_lines_are_is_forgotten),
         cmocka_unit_test(what_was_in_flight_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

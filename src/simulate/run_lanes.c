@@ -109,7 +109,6 @@ static struct lane *lane_new(struct simulation_state *run, struct tap_source sou
         return error_null(error, "out of memory for the core of thread %" PRIu32, source.thread);
     }
     lane->source = source;
-    lane->passed = run->not_simulated;
     struct core_options options = {.ideal = run->options->ideal,
                                    .executor = run->memory ? NULL : run->pipeline,
                                    .tap = lane->tap,

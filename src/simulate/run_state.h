@@ -20,7 +20,8 @@ struct lane {
     struct top_down *slots;   /* likewise */
     struct core *core;
     struct stall_causes *causes; /* of a core in order; else NULL */
-    uint64_t passed;             /* of the run's `not_simulated`, what its core knows of */
+    uint64_t not_simulated;      /* instructions that were skipped or warmed with since its core
+                                    was told of the time that they take */
     bool in_window;
     struct core_statistics at_window;          /* when the window began */
     struct slice_recorder slice;               /* begun when slices are recorded */
@@ -50,7 +51,6 @@ struct simulation_state {
     struct pics *total;
     struct stall_causes *causes; /* of cores in order; else NULL */
     struct sampling_step step;
-    uint64_t not_simulated; /* instructions so far, that were skipped or warmed with */
     double window_cycles;
     struct memory_access *moved; /* accesses of a piece, with a layout */
     size_t moved_capacity;

@@ -209,12 +209,17 @@ static bool follows_calls(const struct simulation_state *run) {
     return run->calls && (!run->options->start.starts || run->simulation->simulated);
 }
 
-/* What was not simulated took time nevertheless. */
-static void pass_time(const struct simulation_state *run, struct lane *lane) {
-    if (run->not_simulated == lane->passed)
-        return;
-    core_pass(lane->core, run->not_simulated - lane->passed);
-    lane->passed = run->not_simulated;
+/* What was not simulated of a thread took time nevertheless, in which others go on in a cache. */
+static void note_time(const struct simulation_state *run, uint32_t thread, uint64_t instructions) {
+    struct lane *lane = run->table[thread];
+    if (lane)
+        lane->not_simulated += instructions;
+}
+
+static void pass_time(struct lane *lane) {
+    if (lane->not_simulated)
+        core_pass(lane->core, lane->not_simulated);
+    lane->not_simulated = 0;
 }
 
 /* A piece of a batch that lies within one step, and how many of it count. */
@@ -224,7 +229,8 @@ static bool run_piece(struct simulation_state *run, const struct trace_batch *pi
     const struct code *code = trace_code(run->trace);
     simulation->executed += counted;
     const bool skipped = run->step.action == SAMPLING_SKIP;
-    run->not_simulated += run->step.action == SAMPLING_SIMULATE ? 0 : counted;
+    if (run->step.action != SAMPLING_SIMULATE)
+        note_time(run, piece->thread, counted);
     if (skipped && !follows_calls(run))
         return true;
     struct lane *lane = run_lane_of(run, piece, error);
@@ -232,7 +238,7 @@ static bool run_piece(struct simulation_state *run, const struct trace_batch *pi
         return false;
     if (skipped)
         return call_lane_see(lane->calls, code, piece, false, error);
-    pass_time(run, lane);
+    pass_time(lane);
     if (run->step.action == SAMPLING_WARM) {
         simulation->warmed += counted;
         struct core_input input = core_input_of(code, piece);
@@ -264,7 +270,7 @@ static bool run_batch(struct simulation_state *run, const struct trace_batch *ba
         begin = end;
     }
     run->simulation->executed += batch->passed;
-    run->not_simulated += batch->passed;
+    note_time(run, batch->thread, batch->passed);
     return !batch->thread_ended || run_lane_end(run, batch->thread, error);
 }
 

@@ -125,6 +125,47 @@ static void sampling_spans_threads(void **state) {
     simulation_free(&simulation);
 }
 
+/* Thread 0 loads two lines, of which the L1D has one, in a first window of two iterations; in the
+ * next one it loads them again. Others use the LLC too: there a line stays 40,000 cycles. The last
+ * block of a chunk comes with the thread's next one. */
+static uint64_t misses_when_skipped(unsigned thread) {
+    static uint64_t first[6], skipped[2 * ITERATIONS], last[2 * ITERATIONS];
+    for (unsigned i = 0; i < 2 * ITERATIONS; i += 2) {
+        skipped[i] = last[i] = event_block(0);
+        skipped[i + 1] = last[i + 1] = event_access(0, 2, 0, 0x3000);
+    }
+    last[1] = event_access(0, 2, 0, 0x2000);
+    memcpy(first, last, sizeof first);
+    make_trace(0, 0);
+    script_data(&script, 0, first, 6);
+    script_data(&script, thread, skipped, 2 * ITERATIONS);
+    script_data(&script, 0, last, 2 * ITERATIONS);
+    script_thread_end(&script, 0);
+    options.sampling =
+        (struct sampling){.full = 2 * INSNS, .window = ITERATIONS * INSNS, .windows = 1};
+    run();
+    expect_sums();
+    const uint64_t misses = simulation.counted.memory.llc.misses;
+    simulation_free(&simulation);
+    return misses;
+}
+
+/* The first window waits for memory: its CPI is above 10. So what thread 0 itself skips takes more
+ * than 40,000 cycles, and it misses both lines, in a window that stands for two; what thread 1
+ * skips takes it no time. */
+static void others_go_on_while_its_own_is_skipped(void **state) {
+    (void)state;
+    const struct machine whole = machine;
+    machine.l1d.prefetcher = machine.l1d.second_prefetcher = machine.l1d.third_prefetcher =
+        PREFETCH_NONE;
+    machine.l1d.size = machine.l1d.line;
+    machine.l1d.ways = 1;
+    machine.l2 = (struct machine_cache){.present = false};
+    machine.llc.retention = 40000;
+    assert_int_equal(misses_when_skipped(0), misses_when_skipped(1) + 2 * 2);
+    machine = whole;
+}
+
 static void selection_is_exact(void **state) {
     (void)state;
     make_trace(2, 4);
@@ -361,6 +402,7 @@ int main(void) {
         cmocka_unit_test(threads_are_summed),
         cmocka_unit_test(weights_follow_schedule),
         cmocka_unit_test(sampling_spans_threads),
+        cmocka_unit_test(others_go_on_while_its_own_is_skipped),
         cmocka_unit_test(selection_is_exact),
         cmocka_unit_test(unknown_function_is_an_error),
         cmocka_unit_test(stop_ends_the_run),

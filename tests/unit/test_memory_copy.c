@@ -2,7 +2,7 @@
 #include "unit/memory_machine.h"
 #include "util/random.h"
 
-enum { BEFORE = 3000, BETWEEN = 400, AFTER = 3000, LINES = 2048 };
+enum { BEFORE = 3000, BETWEEN = 400, AFTER = 3000, LINES = 2048, FEW = 256, ONCE = 24 };
 
 /* Loads and stores of random lines, far apart in time: what each is served by. */
 static void use(struct memory *memory, uint64_t cycle, uint64_t seed, unsigned count,
@@ -60,6 +60,50 @@ static struct machine shared_machine(void) {
     machine.llc.admission = 100;
     machine.llc.readmission = 100;
     return machine;
+}
+
+static struct machine machine_kept(unsigned kind) {
+    static const enum replacement_kind kinds[] = {REPLACE_LRU, REPLACE_PLRU, REPLACE_RANDOM};
+    return kind < 3 ? larger_machine(kinds[kind]) : shared_machine();
+}
+
+static void expect_same(struct memory *memory, struct memory *other, uint64_t seed) {
+    uint8_t levels[AFTER], expected[AFTER];
+    assert_true(memory_consistent(memory));
+    use(other, 0, seed, AFTER, LINES, expected);
+    use(memory, 0, seed, AFTER, LINES, levels);
+    assert_memory_equal(levels, expected, AFTER);
+    memory_restart(memory);
+    memory_restart(other);
+}
+
+/* What was copied is used on, and a copy of the copy becomes what is copied: a copy in which much
+ * is the same already answers as one that is new. */
+static void whatever_changed_is_copied(void **state) {
+    (void)state;
+    for (unsigned kind = 0; kind < 4; kind++) {
+        const struct machine machine = machine_kept(kind);
+        struct memory *memories[] = {new_memory(&machine, 0), new_memory(&machine, 0),
+                                     new_memory(&machine, 0)};
+        use(memories[0], 0, 1, BEFORE, LINES, NULL);
+        memory_restart(memories[0]);
+        uint64_t random = kind;
+        for (unsigned time = 0; time < 30; time++) {
+            const unsigned from = random_next(&random) % 3, to = (from + 1 + time % 2) % 3;
+            struct memory *fresh = new_memory(&machine, 0);
+            use(memories[from], 0, 100 + time, ONCE, FEW, NULL);
+            use(memories[to], 0, 200 + time, ONCE, FEW, NULL);
+            memory_restart(memories[from]);
+            memory_restart(memories[to]);
+            memory_copy(memories[to], memories[from]);
+            memory_copy(fresh, memories[from]);
+            if (time % 10 == 9)
+                expect_same(memories[to], fresh, 50 + time);
+            memory_free(fresh);
+        }
+        for (unsigned i = 0; i < 3; i++)
+            memory_free(memories[i]);
+    }
 }
 
 /* When a line was used is of the copy, not of what was in its place before: it is new at 1000, and
@@ -152,6 +196,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copied_again_is_as_copied_first),
         cmocka_unit_test(what_was_held_is_forgotten),
+        cmocka_unit_test(whatever_changed_is_copied),
         cmocka_unit_test(how_old_lines_are_is_forgotten),
         cmocka_unit_test(what_was_in_flight_is_forgotten),
     };

@@ -169,8 +169,7 @@ static bool take_turn(struct chip_run *chip, bool *more, struct error *error) {
         *more = bear_next(chip);
         return true;
     }
-    if (!chip_is_fast(chip))
-        shared_memory_advance(chip->memory, view.earliest);
+    shared_memory_advance(chip->memory, view.earliest);
     course_advance(chip->course, view.first_ready < view.now ? view.first_ready : view.now);
     uint64_t until = view.next;
     if (candidate && core >= 0 && candidate->ready < until)

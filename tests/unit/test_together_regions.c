@@ -160,12 +160,54 @@ static void a_long_sleep_counts_once(void **state) {
     }
 }
 
+/* A line is loaded shortly before a region, in what warms it, and another one takes its place in
+ * the L1D, which has one. Others use the LLC too: there it stays 40,000 cycles, of which the
+ * instructions before take 96,000, one each. The region finds it. */
+static void what_warms_is_as_old_as_it_is(void **state) {
+    (void)state;
+    enum { WORDS = 4000, TIMES = 6, ALL = TIMES * (WORDS * INSNS + 1) + 1000 * INSNS };
+    const struct machine whole = machine;
+    machine.l1d.prefetcher = machine.l1d.second_prefetcher = machine.l1d.third_prefetcher =
+        PREFETCH_NONE;
+    machine.l1d.size = machine.l1d.line;
+    machine.l1d.ways = 1;
+    machine.l2 = (struct machine_cache){.present = false};
+    machine.llc.retention = 40000;
+    begin();
+    for (uint32_t i = 0; i < TIMES; i++)
+        add_work(0, WORDS);
+    uint64_t last[2 * 1000];
+    for (uint32_t i = 0; i < 1000; i++) {
+        last[2 * i] = event_block(BLOCK_LOOP);
+        last[2 * i + 1] = event_access(0, 2, 0, i == 0 || i == 200 ? 0x2000000 : 0x3000000);
+    }
+    script_data(&script, 0, last, 2000);
+    script_thread_end(&script, 0);
+    const uint64_t before = ALL - 900 * INSNS;
+    struct planned_region region = {
+        .before = before, .work_before = before, .work = 400 * INSNS, .stands_for = ALL};
+    const struct together_plan plan = {.flags = no_flags,
+                                       .regions = &region,
+                                       .count = 1,
+                                       .warm_up = 2000,
+                                       .instructions = ALL,
+                                       .work = ALL,
+                                       .slices = 1};
+    run_regions(&plan);
+    assert_int_equal(simulation.together.regions, 1);
+    assert_true(simulation.counted.memory.l1d.misses > 0);
+    assert_int_equal(simulation.counted.memory.dram_reads, 0);
+    simulation_free(&simulation);
+    machine = whole;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_region_of_all_is_the_run),
         cmocka_unit_test(a_region_begins_with_who_waits),
         cmocka_unit_test(a_region_lies_in_a_wait_for_a_write),
         cmocka_unit_test(a_long_sleep_counts_once),
+        cmocka_unit_test(what_warms_is_as_old_as_it_is),
     };
     return cmocka_run_group_tests(tests, load_machine, remove_trace);
 }

@@ -11,7 +11,8 @@
  * Where others use the last level too (memory/retention.h), it matters how often a line came there
  * and when. How often is known; the accesses are taken to lie as far from each other as the last
  * one does from the beginning, divided by their number, and before the stretch, where it is not
- * known, too. */
+ * known, too. Lines that are not of the stretch grow no older by that time: for those that others
+ * took would have come ones that nobody knows, and the level would be too empty. */
 #include "memory/hierarchy.h"
 
 /* A first access and, in cycle `last`, a last one, which its translation is for. */

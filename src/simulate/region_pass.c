@@ -179,6 +179,8 @@ static double cycles_per_instruction(struct region_run *run, const struct task *
     uint64_t instructions = 0, cycles = 0;
     if (!run->options.machine->llc.retention)
         return 1;
+    if (task->region.cycles_per_instruction > 0)
+        return task->region.cycles_per_instruction;
     pthread_mutex_lock(&run->lock);
     const size_t known = run->options.chained && run->warmed > ahead ? run->warmed - ahead : 1;
     while (task != run->tasks[0] && !run->tasks[0]->done && !region_run_stopped(run))

@@ -57,8 +57,10 @@ struct region_trace {
         end;       /* simulated: instructions [start, end) of the trace, of its `only` thread */
     uint64_t warm; /* instructions before it that warm, at most; UINT64_MAX: all there are */
     bool stamped;  /* by time stamps, but for the last WARMING_TRAINED; else by simulation */
-    int only;      /* thread number in the trace: 0 of the trace of a region, whatever other
-                      threads are in it; −1: all, of which there should be one */
+    double cycles_per_instruction; /* of what warms it, where others use the last level too
+                                      (memory/retention.h); 0: as regions of this run tell */
+    int only; /* thread number in the trace: 0 of the trace of a region, whatever other
+                 threads are in it; −1: all, of which there should be one */
     uint32_t process, thread;         /* whose it is, in the whole run */
     uint64_t first;                   /* instruction of its thread */
     uint32_t cluster;                 /* that it stands for, alone or with others */

@@ -46,7 +46,8 @@ struct gathering {
     struct cluster_task *tasks; /* of those whose result is not there */
     size_t *of;                 /* regions, by task */
     size_t task_count, failed;
-    struct error why; /* of the first that failed */
+    double cycles_per_instruction; /* of the first region; 0: not known */
+    struct error why;              /* of the first that failed */
     char *trace_path, trace_key[DESIGN_KEY];
     char label[LABEL];
 };
@@ -75,12 +76,14 @@ static bool find_key(const struct place *place, const struct region_trace *trace
     const uint64_t figures[] = {trace->start,          trace->end,   trace->warm, trace->stamped,
                                 (uint64_t)trace->only, place->ideal, place->isa,  place->graph,
                                 place->top_down};
+    const double pace = trace->cycles_per_instruction;
     if (!state)
         return error_set(error, "out of memory for the regions");
     XXH3_128bits_reset(state);
     work_version(place->version, version);
     XXH3_128bits_update(state, version, strlen(version) + 1);
     hash_figures(state, figures, sizeof figures / sizeof *figures);
+    XXH3_128bits_update(state, &pace, sizeof pace);
     XXH3_128bits_update(state, trace_key, DESIGN_KEY);
     const bool good = design_hash_machine(state, place->machine, error);
     design_key(XXH3_128bits_digest(state), key);
@@ -135,6 +138,7 @@ static bool add_region(struct gathering *gathering, const struct region_trace *t
     snprintf(region->name, sizeof region->name, "%s", trace->name);
     region->trace.name = region->name;
     region->trace.path = region->trace.result = NULL;
+    region->trace.cycles_per_instruction = gathering->cycles_per_instruction;
     if (trace->warm > trace->start)
         region->trace.warm = trace->start;
     if (!realpath(trace->path, whole))
@@ -166,13 +170,14 @@ static json_t *machine_of(const struct region_tasks *request) {
 
 static char *line_of(const struct region_tasks *request, const struct region_task *region) {
     const struct region_trace *trace = &region->trace;
-    json_t *task = json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:i, s:i, s:i, s:b, s:b, s:o, s:o}", "result",
-        region->result, "region", region->key, "trace", trace->path, "start",
-        (json_int_t)trace->start, "end", (json_int_t)trace->end, "warm", (json_int_t)trace->warm,
-        "stamped", trace->stamped, "only", trace->only, "ideal", (int)request->ideal, "isa",
-        (int)request->isa, "graph", request->graph, "top_down", request->top_down, "machine",
-        machine_of(request), "settings", settings_of(request->options));
+    json_t *task =
+        json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:f, s:i, s:i, s:i, s:b, s:b, s:o, s:o}",
+                  "result", region->result, "region", region->key, "trace", trace->path, "start",
+                  (json_int_t)trace->start, "end", (json_int_t)trace->end, "warm",
+                  (json_int_t)trace->warm, "stamped", trace->stamped, "cycles_per_instruction",
+                  trace->cycles_per_instruction, "only", trace->only, "ideal", (int)request->ideal,
+                  "isa", (int)request->isa, "graph", request->graph, "top_down", request->top_down,
+                  "machine", machine_of(request), "settings", settings_of(request->options));
     char *line = task ? json_dumps(task, JSON_COMPACT) : NULL;
     json_decref(task);
     return line;
@@ -281,33 +286,60 @@ static bool add_all(struct gathering *gathering, struct region_run *run, struct 
     return true;
 }
 
-static bool make_regions(struct gathering *gathering, const char *list,
-                         const struct region_trace *regions, size_t count, struct error *error) {
-    if (!make_folder(gathering, list, error))
-        return false;
-    if (!(gathering->regions = calloc(count + 1, sizeof *gathering->regions)))
-        return error_set(error, "out of memory for the regions");
-    for (size_t i = 0; i < count; i++)
-        if (!add_region(gathering, &regions[i], error))
+static bool make_room(struct gathering *gathering, const char *list, size_t count,
+                      struct error *error) {
+    return make_folder(gathering, list, error) &&
+           ((gathering->regions = calloc(count + 1, sizeof *gathering->regions)) ||
+            error_set(error, "out of memory for the regions"));
+}
+
+static void free_tasks(struct gathering *gathering) {
+    for (size_t i = 0; i < gathering->task_count; i++)
+        free(gathering->tasks[i].line);
+    free(gathering->tasks);
+    free(gathering->of);
+    gathering->tasks = NULL;
+    gathering->of = NULL;
+    gathering->task_count = 0;
+}
+
+/* Results of the first so many regions. */
+static bool gather(struct gathering *gathering, const struct region_trace *regions, size_t count,
+                   struct error *error) {
+    while (gathering->count < count)
+        if (!add_region(gathering, &regions[gathering->count], error))
             return false;
-    return true;
+    const bool good = make_tasks(gathering, error) && simulate(gathering, error);
+    free_tasks(gathering);
+    return good;
+}
+
+/* As in one run, where the next regions wait for the first one. */
+static bool take_pace(struct gathering *gathering, struct error *error) {
+    struct simulation simulation;
+    struct region_code_extent extent;
+    const bool good =
+        region_result_read(gathering->regions[0].trace.result, &simulation, &extent, error);
+    if (good && simulation.instructions)
+        gathering->cycles_per_instruction =
+            (double)simulation.cycles / (double)simulation.instructions;
+    simulation_free(&simulation);
+    return good;
 }
 
 bool region_tasks_add(const struct region_tasks *tasks, const char *list,
                       const struct region_trace *regions, size_t count, struct region_run *run,
                       struct error *error) {
     struct gathering gathering = {.request = tasks, .lock = -1};
-    const bool good = make_regions(&gathering, list, regions, count, error) &&
-                      make_tasks(&gathering, error) && simulate(&gathering, error) &&
-                      add_all(&gathering, run, error);
-    for (size_t i = 0; i < gathering.task_count; i++)
-        free(gathering.tasks[i].line);
+    const bool first_alone = tasks->machine->llc.retention && count > 1;
+    const bool good =
+        make_room(&gathering, list, count, error) &&
+        (!first_alone || (gather(&gathering, regions, 1, error) && take_pace(&gathering, error))) &&
+        gather(&gathering, regions, count, error) && add_all(&gathering, run, error);
     for (size_t i = 0; i < gathering.count; i++) {
         free((char *)gathering.regions[i].trace.path);
         free((char *)gathering.regions[i].trace.result);
     }
-    free(gathering.tasks);
-    free(gathering.of);
     free(gathering.regions);
     free(gathering.trace_path);
     free(gathering.folder);
@@ -402,18 +434,20 @@ struct told {
     const char *result, *key, *trace, *machine;
     json_int_t start, end, warm;
     int stamped, only, ideal, isa, graph, top_down;
+    double cycles_per_instruction;
     json_t *settings;
 };
 
 static bool take_task(const json_t *task, struct told *told, struct machine_options *options,
                       struct error *error) {
-    return (json_unpack((json_t *)task,
-                        "{s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:i, s:i, s:i, s:b, s:b, s:s, s:o}",
-                        "result", &told->result, "region", &told->key, "trace", &told->trace,
-                        "start", &told->start, "end", &told->end, "warm", &told->warm, "stamped",
-                        &told->stamped, "only", &told->only, "ideal", &told->ideal, "isa",
-                        &told->isa, "graph", &told->graph, "top_down", &told->top_down, "machine",
-                        &told->machine, "settings", &told->settings) == 0 &&
+    return (json_unpack(
+                (json_t *)task,
+                "{s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:F, s:i, s:i, s:i, s:b, s:b, s:s, s:o}",
+                "result", &told->result, "region", &told->key, "trace", &told->trace, "start",
+                &told->start, "end", &told->end, "warm", &told->warm, "stamped", &told->stamped,
+                "cycles_per_instruction", &told->cycles_per_instruction, "only", &told->only,
+                "ideal", &told->ideal, "isa", &told->isa, "graph", &told->graph, "top_down",
+                &told->top_down, "machine", &told->machine, "settings", &told->settings) == 0 &&
             told->start >= 0 && told->end > told->start && told->warm >= 0 &&
             told->warm <= told->start && told->only >= -1 && told->ideal >= 0 && told->isa >= 0 &&
             told->isa < ISA_COUNT && !strchr(told->result, '/') &&
@@ -429,6 +463,7 @@ static bool do_region(const struct work_place *work, const struct told *told,
                                        .end = (uint64_t)told->end,
                                        .warm = (uint64_t)told->warm,
                                        .stamped = told->stamped,
+                                       .cycles_per_instruction = told->cycles_per_instruction,
                                        .only = told->only,
                                        .stands_for = (uint64_t)(told->end - told->start)};
     const struct place place = {.version = work->version,

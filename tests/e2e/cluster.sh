@@ -154,6 +154,15 @@ regions() {
 }
 check "regions of a list: what sim and icost say is the same" regions
 
+# The next ones are warmed by the first one's CPI, which is simulated before they are submitted.
+others_use_the_cache() {
+    local arguments=(--machine granite-rapids --set llc.retention=100K --set llc.first_retention=100K --set l2.size=64K)
+    fresh
+    run sim --regions three.csv "${arguments[@]}" --json -o here.json && on_nodes sim "${arguments[@]}" --json -o there.json &&
+        untimed here.json >here && untimed there.json >there && same_file here there && [ "$(cat fake/job)" = 2 ]
+}
+check "likewise on a machine whose last cache others use too" others_use_the_cache
+
 # Regions alone are cut out of the whole trace, with each length of warm-up.
 validated() {
     fresh

@@ -76,33 +76,46 @@ static void make_trace(uint32_t position) {
     end_trace();
 }
 
-/* What caches count in the region of the trace that was made. */
-static struct memory_statistics simulated(void) {
+/* The region of the trace that was made, which begins with this instruction of the thread. */
+static struct region_trace region_at(uint64_t first, struct region_streams *streams) {
+    const struct region_trace region = {.name = "region 1",
+                                        .path = "in memory",
+                                        .stream = region_stream_new(streams, START),
+                                        .start = START,
+                                        .end = START + LENGTH,
+                                        .warm = START,
+                                        .stamped = true,
+                                        .only = -1,
+                                        .first = first,
+                                        .stands_for = LENGTH};
+    script_put(&script, region.stream, 0, script.count);
+    region_stream_end(region.stream);
+    return region;
+}
+
+static struct simulation simulate(const struct region_trace *regions, size_t count) {
     struct error error;
     struct simulation simulation;
     const struct region_run_options options = {
         .machine = &machine, .isa = ISA_X86_64, .chained = true};
-    struct region_streams *streams = region_streams_new();
-    struct region_trace region = {.name = "region 1",
-                                  .path = "in memory",
-                                  .stream = region_stream_new(streams, START),
-                                  .start = START,
-                                  .end = START + LENGTH,
-                                  .warm = START,
-                                  .stamped = true,
-                                  .only = -1,
-                                  .stands_for = LENGTH};
-    script_put(&script, region.stream, 0, script.count);
-    region_stream_end(region.stream);
     struct region_run *run = region_run_new(&options, &error);
-    assert_true(region_run_add(run, &region, &error));
-    if (!region_run_finish(run, LENGTH, &simulation, &error))
+    for (size_t i = 0; i < count; i++)
+        assert_true(region_run_add(run, &regions[i], &error));
+    if (!region_run_finish(run, count * LENGTH, &simulation, &error))
         fail_msg("%s", error.message);
-    assert_int_equal(simulation.instructions, LENGTH);
+    assert_int_equal(simulation.instructions, count * LENGTH);
+    region_run_free(run);
+    return simulation;
+}
+
+/* What caches count in the region of the trace that was made. */
+static struct memory_statistics simulated(void) {
+    struct region_streams *streams = region_streams_new();
+    const struct region_trace region = region_at(START, streams);
+    struct simulation simulation = simulate(&region, 1);
     const struct memory_statistics memory = simulation.counted.memory;
     assert_int_equal(memory.l1d.accesses, 1);
     simulation_free(&simulation);
-    region_run_free(run);
     region_streams_free(streams);
     return memory;
 }
@@ -146,6 +159,59 @@ static void time_passes_in_what_is_shown(void **state) {
     machine = whole;
 }
 
+static void make_idle_trace(void) {
+    begin_trace(START);
+    end_trace();
+}
+
+static double cpi_of_idle(void) {
+    struct region_streams *streams = region_streams_new();
+    make_idle_trace();
+    const struct region_trace region = region_at(START, streams);
+    struct simulation simulation = simulate(&region, 1);
+    const double cpi = (double)simulation.cycles / LENGTH;
+    simulation_free(&simulation);
+    region_streams_free(streams);
+    return cpi;
+}
+
+/* The second region of two loads a line that is accessed once in what is stamped before it, the
+ * time of 50,000 instructions after that began and of 350,000 before the region. So long it is
+ * there only if it came before, too: if there is as much again between the regions. All takes the
+ * time that the first region tells. */
+static void what_lies_between_regions_is_like_the_next(void **state) {
+    (void)state;
+    enum { ACCESS = 50000 };
+    const struct machine whole = machine;
+    machine.l1d.prefetcher = PREFETCH_NONE;
+    machine.l1d.size = machine.l1d.line;
+    machine.l1d.ways = 1;
+    machine.l2 = (struct machine_cache){.present = false};
+    const double cpi = cpi_of_idle();
+    assert_true(cpi < 0.4); /* not 1, as it would be taken to be */
+    machine.llc.first_retention = (uint64_t)(100000 * cpi);
+    machine.llc.retention = (uint64_t)(500000 * cpi);
+    for (uint64_t between = 0; between <= 60000; between += 60000) {
+        struct region_streams *streams = region_streams_new();
+        struct region_trace regions[2];
+        make_idle_trace();
+        regions[0] = region_at(START, streams);
+        begin_trace(ACCESS);
+        load(DATA);
+        load(DATA + 0x1000);
+        execute_until(START);
+        load(DATA);
+        end_trace();
+        regions[1] = region_at(START + LENGTH + between + START, streams);
+        struct simulation simulation = simulate(regions, 2);
+        assert_int_equal(simulation.counted.memory.l1d.misses, 1);
+        assert_int_equal(simulation.counted.memory.dram_reads, between ? 0 : 1);
+        simulation_free(&simulation);
+        region_streams_free(streams);
+    }
+    machine = whole;
+}
+
 static int load_machine(void **state) {
     (void)state;
     struct error error;
@@ -158,7 +224,8 @@ static int load_machine(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shown_from_there_on),
-                                       cmocka_unit_test(time_passes_in_what_is_shown)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shown_from_there_on), cmocka_unit_test(time_passes_in_what_is_shown),
+        cmocka_unit_test(what_lies_between_regions_is_like_the_next)};
     return cmocka_run_group_tests(tests, load_machine, NULL);
 }

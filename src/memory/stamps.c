@@ -141,37 +141,40 @@ static __attribute__((noinline)) void sample(struct stamps *stamps, uint64_t wor
     stack_distance_sample(&stamps->inner, stamps->time, reuse);
 }
 
-/* A line's word after an access now. */
-static inline uint64_t stamped(struct stamps *stamps, uint64_t word) {
+/* A line's word after an access now. `counts`, a constant where it is: those that come again. */
+static inline uint64_t stamped(struct stamps *stamps, uint64_t word, bool counts) {
     uint64_t flags = word & STAMP_FLAGS;
-    if (--stamps->inner.left == 0)
-        sample(stamps, word);
-    if (stamps->time - (word >> STAMP_SHIFT) > stamps->inner.limit && word &&
-        flags < STAMPED_AGAIN * STAMP_AGAIN)
-        flags += STAMP_AGAIN;
+    if (counts) {
+        if (--stamps->inner.left == 0)
+            sample(stamps, word);
+        if (stamps->time - (word >> STAMP_SHIFT) > stamps->inner.limit && word &&
+            flags < STAMPED_AGAIN * STAMP_AGAIN)
+            flags += STAMP_AGAIN;
+    }
     return stamps->time << STAMP_SHIFT | flags;
 }
 
-static inline bool stamp(struct stamps *stamps, uint64_t address, bool store) {
+static inline bool stamp(struct stamps *stamps, uint64_t address, bool store, bool counts) {
     const uint64_t number = address >> stamps->page_shift;
     struct stamped_page *page = stamps->near[number % NEAR].page;
     if (stamps->near[number % NEAR].number_plus_one != number + 1 &&
         !(page = find_page(stamps, number)))
         return false;
     uint64_t *line = &page->lines[(address >> stamps->line_shift) % PAGE_LINES];
-    *line = stamped(stamps, *line) | store;
+    *line = stamped(stamps, *line, counts) | store;
     return true;
 }
 
 /* ---- events ---- */
 
-static bool stamp_span(struct stamps *stamps, uint64_t address, uint64_t bytes, bool store) {
+static bool stamp_span(struct stamps *stamps, uint64_t address, uint64_t bytes, bool store,
+                       bool counts) {
     const uint64_t line_bytes = 1ull << stamps->line_shift;
     const uint64_t last = (address + bytes - 1) & ~(line_bytes - 1);
     uint64_t line = address & ~(line_bytes - 1);
-    bool good = stamp(stamps, line, store);
+    bool good = stamp(stamps, line, store, counts);
     for (; good && line < last; line += line_bytes)
-        good = stamp(stamps, line + line_bytes, store);
+        good = stamp(stamps, line + line_bytes, store, counts);
     return good;
 }
 
@@ -186,34 +189,39 @@ static bool learn_blocks(struct stamps *stamps, uint32_t count) {
     return true;
 }
 
-bool stamps_events(struct stamps *stamps, const uint64_t *events, uint32_t count,
-                   uint32_t block_count) {
-    if (!learn_blocks(stamps, block_count))
-        return false;
+static inline __attribute__((always_inline)) bool
+stamp_events(struct stamps *stamps, const uint64_t *events, uint32_t count, bool counts) {
     uint64_t access = 0; /* the last one, which MARK_SPAN is about */
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t event = events[i];
         bool good = true;
         stamps->time++;
         if (event < stamps->block_count) {
-            stamps->blocks[event] = stamped(stamps, stamps->blocks[event]);
+            stamps->blocks[event] = stamped(stamps, stamps->blocks[event], counts);
         } else if (event_kind(event) == EVENT_LOAD || event_kind(event) == EVENT_STORE) {
             const uint64_t address = event_address(event), bytes = 1ull << event_log2_size(event);
             const bool store = event_kind(event) == EVENT_STORE;
             access = event;
-            good = stamp(stamps, address, store);
+            good = stamp(stamps, address, store, counts);
             if ((address ^ (address + bytes - 1)) >> stamps->line_shift)
-                good = good && stamp(stamps, address + bytes - 1, store);
+                good = good && stamp(stamps, address + bytes - 1, store, counts);
         } else if (event_kind(event) == EVENT_MARK && event_mark_kind(event) == MARK_SPAN) {
             const uint64_t bytes = event_payload(event) & ((1ull << 55) - 1);
             if (access && bytes && bytes < 1ull << 40)
                 good = stamp_span(stamps, event_address(access), bytes,
-                                  event_kind(access) == EVENT_STORE);
+                                  event_kind(access) == EVENT_STORE, counts);
         }
         if (!good)
             return false;
     }
     return true;
+}
+
+bool stamps_events(struct stamps *stamps, const uint64_t *events, uint32_t count,
+                   uint32_t block_count) {
+    return learn_blocks(stamps, block_count) &&
+           (stamps->inner.lines ? stamp_events(stamps, events, count, true)
+                                : stamp_events(stamps, events, count, false));
 }
 
 /* ---- lines ---- */

@@ -17,7 +17,9 @@
 
 struct stamps;
 /* Lines of so many bytes, a power of two from 16 to 4096: the shortest of the machine's. `inner`:
- * so many of them the levels before the last one hold. NULL: out of memory. */
+ * so many of them the levels before the last one hold; 0: `again` is not asked. NULL: out of
+ * memory.
+ */
 struct stamps *stamps_new(uint32_t line_bytes, uint64_t inner);
 void stamps_free(struct stamps *stamps);
 /* Nothing was accessed. */

@@ -61,11 +61,12 @@ static uint32_t shortest_line(const struct machine *machine) {
     return machine->l1i.present && code < data ? code : data;
 }
 
-/* That the levels before the last one hold. */
+/* That the levels before the last one hold, if it matters. */
 static uint64_t inner_lines(const struct machine *machine) {
-    const struct machine_cache *last =
-        machine->l2.present && machine->llc.present ? &machine->l2 : &machine->l1d;
-    return last->size / last->line;
+    if (!machine->llc.retention)
+        return 0;
+    const struct machine_cache *last = machine->l2.present ? &machine->l2 : &machine->l1d;
+    return last->size / shortest_line(machine);
 }
 
 static uint64_t cycles_of(const struct warming *warming, uint64_t instructions) {

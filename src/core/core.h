@@ -184,6 +184,7 @@ const struct branch_predictor *core_predictor(const struct core *core);
 bool core_learned_copy(struct core_learned *copy, const struct machine *machine, uint32_t ideal,
                        const struct memory *memory, const struct branch_predictor *predictor,
                        struct error *error);
+
 struct core_statistics {
     uint64_t cycles, instructions, uops;
     uint64_t loads, stores, forwarded, ordering_violations, flushes, system_calls;

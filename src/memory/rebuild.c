@@ -53,10 +53,13 @@ void memory_rebuild(struct memory *memory, const struct stamped_line *lines, siz
     const uint64_t begin = memory->now;
     for (size_t i = 0; i < count; i++) {
         const uint64_t last = (uint64_t)((double)lines[i].time * cycles);
-        const uint64_t apart = last / (lines[i].again + 1u);
-        const uint64_t more = lines[i].again + stretch.before / (apart ? apart : 1);
+        uint64_t apart = last, more = 0;
+        if (memory->llc.retention.seen) {
+            apart = last / (lines[i].again + 1u);
+            more = lines[i].again + stretch.before / (apart ? apart : 1);
+        }
         read_line(memory, &lines[i], begin + apart, begin + last);
-        if (memory->llc.retention.seen && more)
+        if (more)
             come_again(memory, lines[i].address, more, apart, begin + last);
     }
     memory_pass(memory, stretch.cycles);

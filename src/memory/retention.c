@@ -29,10 +29,15 @@ static uint64_t age(const struct retention *retention, uint64_t seen, uint64_t c
     return now > last ? now - last : 0;
 }
 
+/* Whether a line with these flags is there so many cycles after it was seen. */
+static bool stays(const struct retention *retention, uint64_t flags, uint64_t cycles) {
+    return flags & RETENTION_KEPT &&
+           cycles <= (flags & RETENTION_USED ? retention->used_for : retention->first_for);
+}
+
 static bool is_there(const struct retention *retention, size_t index, uint64_t cycle) {
     const uint64_t seen = retention->seen[index];
-    const uint64_t stays = seen & RETENTION_USED ? retention->used_for : retention->first_for;
-    return seen & RETENTION_KEPT && age(retention, seen, cycle) <= stays;
+    return stays(retention, seen, age(retention, seen, cycle));
 }
 
 bool retention_lost(struct retention *retention, size_t index, uint64_t line, uint64_t cycle) {
@@ -74,13 +79,9 @@ enum { LAST_OF_MANY = 8 };
 void retention_again(struct retention *retention, size_t index, uint64_t count, uint64_t apart,
                      uint64_t last) {
     uint64_t flags = retention->seen[index] & (RETENTION_KEPT | RETENTION_USED);
-    for (uint64_t i = 0; i < count && i < LAST_OF_MANY; i++) {
-        const bool there =
-            flags & RETENTION_KEPT &&
-            apart <= (flags & RETENTION_USED ? retention->used_for : retention->first_for);
-        flags =
-            there ? RETENTION_KEPT | RETENTION_USED : draw(retention, apart <= retention->used_for);
-    }
+    for (uint64_t i = 0; i < count && i < LAST_OF_MANY; i++)
+        flags = stays(retention, flags, apart) ? RETENTION_KEPT | RETENTION_USED
+                                               : draw(retention, apart <= retention->used_for);
     see(retention, index, last, flags);
 }
 

@@ -3,7 +3,7 @@
 #include "util/random.h"
 
 /* Four buckets for each power of two; the first ones are of one time each. */
-enum { PARTS = 4, FIRST_TIMES = 2 * PARTS, LAST_BUCKET = STACK_DISTANCE_BUCKETS - 9 };
+enum { PARTS = 4, FIRST_TIMES = 2 * PARTS };
 /* The limit is found anew after so many samples; past so many, what was sampled before counts half.
  */
 enum { FIND_AFTER = 256, MOST = 1 << 14 };
@@ -42,7 +42,7 @@ static void find_limit(struct stack_distance *distance) {
     double longer = distance->taken, lines = 0;
     distance->limit = STACK_DISTANCE_NONE;
     distance->since = 0;
-    for (uint32_t i = 0; i < LAST_BUCKET && longer > 0; i++) {
+    for (uint32_t i = 0; i + 1 < STACK_DISTANCE_BUCKETS && longer > 0; i++) {
         const double width = begin_of(i + 1) - begin_of(i);
         const double share = (longer - distance->times[i] / 2) / distance->taken;
         const double more = rate * width * share;

@@ -91,6 +91,7 @@ static bool add_region(struct region_run *run, struct task *task, const struct c
         free(numbers);
         return error_set(error, "out of memory for the profile");
     }
+    pthread_cond_broadcast(&run->changed); /* who waits for what it took */
     keep_region(run, region, simulation, code);
     bool good = code_union_add(run->code, code, numbers, error) &&
                 region_number_paths(run, simulation, code, numbers, region->thread, error);
@@ -164,7 +165,6 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
         trace_settle(trace);
         pthread_mutex_lock(&run->lock);
         good = good && add_region(run, job->task, trace_code(trace), &simulation, error);
-        pthread_cond_broadcast(&run->changed);
         pthread_mutex_unlock(&run->lock);
     }
     simulation_free(&simulation);
@@ -300,7 +300,6 @@ static bool recall_trace(struct job *job, struct trace *trace, struct error *err
         const struct code code = region_code_at(trace_code(trace), &extent);
         pthread_mutex_lock(&run->lock);
         good = add_region(run, job->task, &code, &simulation, error);
-        pthread_cond_broadcast(&run->changed);
         pthread_mutex_unlock(&run->lock);
     }
     simulation_free(&simulation);

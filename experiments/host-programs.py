@@ -223,12 +223,14 @@ def summary(name, results):
     errors = [abs(result["error"]) for result in results]
     counted = [abs(result["counted"]) for result in results]
     ten = [rank for rank in map(correlation, results) if rank is not None]
+    again = [rank for rank in map(correlation_of_halves, results) if rank is not None]
     large = [rank for rank in map(correlation_of_large, results) if rank is not None]
     return [name, len(results), page.percent(statistics.median(counted)),
             page.percent(statistics.median(errors)),
             page.percent(statistics.mean(errors)), page.percent(max(errors)),
             sum(error <= 0.1 for error in errors), sum(error <= 0.3 for error in errors),
             f"{statistics.median(ten):.2f}" if ten else None,
+            f"{statistics.median(again):.2f}" if again else None,
             f"{statistics.median(large):.2f} ({len(large)})" if large else None]
 
 
@@ -236,6 +238,11 @@ def correlation(result):
     """None where there are too few procedures to say something of their order."""
     by = result["by_procedure"]
     return by["rank_correlation"] if by and by["ranked"] >= 4 else None
+
+
+def correlation_of_halves(result):
+    """Of the same procedures, the samples of half the runs with those of the others."""
+    return None if correlation(result) is None else result["by_procedure"].get("rank_repeats")
 
 
 def ranks(values):
@@ -286,16 +293,18 @@ def by_program(results):
     rows = []
     for result in results:
         rank, large, name = correlation(result), correlation_of_large(result), result["name"]
+        again = correlation_of_halves(result)
         rows.append([f"{name}{' (held out)' if held_out(name) else ''}",
                      millions(result["instructions"]), millions(result["measured"]["cycles"]),
                      page.percent(result["faults"]), millions(result["cycles"]),
                      page.percent(result["counted"]), page.percent(result["error"]),
                      page.percent(result["interval"]), None if rank is None else f"{rank:.2f}",
+                     None if again is None else f"{again:.2f}",
                      None if large is None else f"{large:.2f}",
                      page.percent(spread(result)), page.percent(system(result), 0)])
     return page.table(["program", "M instructions", "M cycles measured", "page faults in these, %",
                        "predicted", "error, as counted, %", "error, %", "± of the estimate, %",
-                       "rank correlation", "of 1 % and more", "median run above least, %", "system / user, %"], rows)
+                       "rank correlation", "of half the runs with the others", "of 1 % and more", "median run above least, %", "system / user, %"], rows)
 
 
 def worst(results):
@@ -324,7 +333,7 @@ def report(machine, results):
                  for r in some])
          for name, some in groups[1:3]])])
     headings = ["", "programs", "median error as counted, %", "median error, %", "mean, %", "worst, %", "within 10 %",
-                "within 30 %", "median rank correlation", "of 1 % and more (programs)"]
+                "within 30 %", "median rank correlation", "of half the runs with the others", "of 1 % and more (programs)"]
     dates = sorted(result["date"] for result in results)
     loads = [result["load"] for result in results]
     kernel, chase = results[0]["kernel"], results[0]["chase"]

@@ -13,7 +13,7 @@
 #include "util/order.h"
 #include "util/rank.h"
 
-enum { LIVE, SIMULATED, SIDES, NAME_BYTES = 4096 };
+enum { LIVE, LIVE_OTHERS, SIMULATED, SIDES, NAME_BYTES = 4096 };
 
 /* ---- variants ---- */
 
@@ -72,7 +72,9 @@ static bool add_row(struct matched_profile *profile, const struct profile_row *r
         if (!to->name || !to->image)
             return false;
     }
-    to->samples += row->values[LIVE];
+    to->halves[0] += row->values[LIVE];
+    to->halves[1] += row->values[LIVE_OTHERS];
+    to->samples = to->halves[0] + to->halves[1];
     to->predicted += row->values[SIMULATED];
     return true;
 }
@@ -93,13 +95,17 @@ static int by_difference(const void *a, const void *b) {
 
 static void rank(struct matched_profile *profile) {
     double measured[MATCHED_HOTTEST], predicted[MATCHED_HOTTEST];
+    double half[MATCHED_HOTTEST], others[MATCHED_HOTTEST];
     qsort(profile->rows, profile->count, sizeof *profile->rows, by_samples);
     for (size_t i = 0; i < profile->count && i < MATCHED_HOTTEST && profile->rows[i].samples; i++) {
         measured[i] = profile->rows[i].measured;
         predicted[i] = profile->rows[i].predicted;
+        half[i] = profile->rows[i].halves[0];
+        others[i] = profile->rows[i].halves[1];
         profile->ranked = i + 1;
     }
     profile->rank_correlation = rank_correlation(measured, predicted, profile->ranked);
+    profile->rank_repeats = rank_correlation(half, others, profile->ranked);
 }
 
 /* ---- all of it ---- */
@@ -112,7 +118,7 @@ static bool fill(struct matched_profile *profile, const struct profile_table *ta
     for (size_t i = 0; i < count; i++)
         if (!profile->rows || !add_row(profile, profile_table_row(table, i)))
             return error_set(error, "out of memory for the profiles");
-    profile->samples = profile_table_sum(table, LIVE);
+    profile->samples = profile_table_sum(table, LIVE) + profile_table_sum(table, LIVE_OTHERS);
     profile->predicted = profile_table_sum(table, SIMULATED);
     profile->measured = cycles;
     for (size_t i = 0; i < profile->count; i++)
@@ -122,12 +128,13 @@ static bool fill(struct matched_profile *profile, const struct profile_table *ta
     return true;
 }
 
+/* No sessions: the side is empty. */
 static bool add_side(struct profile_table *table, struct profile_set *set, struct store *store,
                      const int64_t *sessions, size_t count, size_t side, struct error *error) {
     const struct profile_event *event;
-    return profile_set_read(set, store, sessions, count, false, error) &&
-           (event = profile_set_event(set, NULL, error)) &&
-           profile_table_add_set(table, set, event, side, error);
+    return !count || (profile_set_read(set, store, sessions, count, false, error) &&
+                      (event = profile_set_event(set, NULL, error)) &&
+                      profile_table_add_set(table, set, event, side, error));
 }
 
 bool matched_profile_read(struct matched_profile *profile, struct store *store, const int64_t *live,
@@ -136,17 +143,20 @@ bool matched_profile_read(struct matched_profile *profile, struct store *store, 
     const struct profile_table_options options = {.by = PROFILE_BY_PROCEDURE, .columns = SIDES};
     struct profile_table *table = profile_table_new(&options, program);
     struct profile_set sets[SIDES] = {{0}};
-    *profile = (struct matched_profile){.rank_correlation = NAN};
+    const size_t half = (live_count + 1) / 2;
+    *profile = (struct matched_profile){.rank_correlation = NAN, .rank_repeats = NAN};
     bool good = table || error_set(error, "out of memory for the profiles");
-    good = good && add_side(table, &sets[LIVE], store, live, live_count, LIVE, error) &&
+    good = good && add_side(table, &sets[LIVE], store, live, half, LIVE, error) &&
+           add_side(table, &sets[LIVE_OTHERS], store, live + half, live_count - half, LIVE_OTHERS,
+                    error) &&
            add_side(table, &sets[SIMULATED], store, &simulated, 1, SIMULATED, error) &&
            profile_table_finish(table, 0, error);
-    if (good && !(profile_table_sum(table, LIVE) > 0))
+    if (good && !(profile_table_sum(table, LIVE) + profile_table_sum(table, LIVE_OTHERS) > 0))
         good = error_set(error, "no live samples: the command is too short");
     good = good && fill(profile, table, cycles, error);
     profile_table_free(table);
-    profile_set_free(&sets[LIVE]);
-    profile_set_free(&sets[SIMULATED]);
+    for (size_t side = 0; side < SIDES; side++)
+        profile_set_free(&sets[side]);
     return good;
 }
 

@@ -12,6 +12,7 @@ struct matched_procedure {
     const char *name;           /* "longest_match", "libc.so.6+0x9f20", "memmove (any variant)" */
     const char *image;          /* path */
     double samples;             /* live ones */
+    double halves[2];           /* of these: of the first half of the runs, and of the others */
     double measured, predicted; /* cycles */
 };
 
@@ -25,6 +26,9 @@ struct matched_profile {
      * samples, `ranked` of them; NAN: it has none (util/rank.h). */
     double rank_correlation;
     size_t ranked; /* ≤ MATCHED_HOTTEST */
+    /* The same, of the samples of half the runs with those of the others: what the order of these
+     * procedures is worth as it is measured. NAN: there was one run, or it has none. */
+    double rank_repeats;
     struct arena arena;
 };
 

@@ -124,6 +124,20 @@ static void put_row(const struct host_report *report, const struct matched_proce
     table_cell(table, file_base_name(row->image));
 }
 
+static void print_rank(const struct matched_profile *matched, const struct page *page) {
+    char repeats[80] = "";
+    if (isnan(matched->rank_correlation)) {
+        page_print(page, "too few procedures have samples for a rank correlation");
+        return;
+    }
+    if (!isnan(matched->rank_repeats))
+        snprintf(repeats, sizeof repeats, "; of half the runs' samples with the others': %.2f",
+                 matched->rank_repeats);
+    page_print(page, "rank correlation of the %zu hottest procedures, by %s live samples: %.2f%s",
+               matched->ranked, text_count((uint64_t)matched->samples).s, matched->rank_correlation,
+               repeats);
+}
+
 static void print_procedures(const struct host_report *report, const struct page *page) {
     static const struct table_column COLUMNS[] = {
         {"measured", TABLE_FIGURE, 0, 0, 0},  {"share", TABLE_FIGURE, 2, 0, 1},
@@ -141,12 +155,7 @@ static void print_procedures(const struct host_report *report, const struct page
     table_more(table, 2, matched->count - shown);
     table_end(table);
     fputc('\n', page->file);
-    if (isnan(matched->rank_correlation))
-        page_print(page, "too few procedures have samples for a rank correlation");
-    else
-        page_print(page, "rank correlation of the %zu hottest procedures, by %s live samples: %.2f",
-                   matched->ranked, text_count((uint64_t)matched->samples).s,
-                   matched->rank_correlation);
+    print_rank(matched, page);
 }
 
 void host_report_text(const struct host_report *report, const struct page *page) {
@@ -183,8 +192,9 @@ static json_t *matched_json(const struct host_report *report) {
     const struct matched_profile *matched = report->matched;
     if (!matched)
         return json_null();
-    return json_pack("{s:f, s:o, s:I, s:I, s:o}", "samples", matched->samples, "rank_correlation",
-                     json_number(matched->rank_correlation), "ranked", (json_int_t)matched->ranked,
+    return json_pack("{s:f, s:o, s:o, s:I, s:I, s:o}", "samples", matched->samples,
+                     "rank_correlation", json_number(matched->rank_correlation), "rank_repeats",
+                     json_number(matched->rank_repeats), "ranked", (json_int_t)matched->ranked,
                      "procedure_count", (json_int_t)matched->count, "procedures",
                      procedures_json(report));
 }

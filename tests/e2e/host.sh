@@ -32,6 +32,7 @@ difference = lambda row: abs(row["predicted_cycles"] - row["measured_cycles"])' 
         'abs(sum(row["predicted_cycles"] for row in rows) / r["cycles"] - 1) < 0.01' \
         '[difference(row) for row in rows] == sorted(map(difference, rows), reverse=True)' \
         'p["rank_correlation"] is None or -1.000001 <= p["rank_correlation"] <= 1.000001' \
+        'p["rank_repeats"] is None or -1.000001 <= p["rank_repeats"] <= 1.000001' \
         'p["ranked"] == min(10, sum(row["samples"] > 0 for row in rows))'
 }
 if samples; then

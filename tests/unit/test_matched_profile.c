@@ -125,6 +125,29 @@ static void samples_share_the_measured_cycles(void **state) {
     /* Ranks of a, memmove, b: 3 2 1 and 2 3 1: 1 − 6 × 2 / (3 × 8) = 0.5. */
     assert_int_equal(profile.ranked, 3);
     assert_true(fabs(profile.rank_correlation - 0.5) < 1e-12);
+    /* Of the two runs 4 2 1 and 2 1 0: the same order. */
+    assert_true(profile.rows[0].halves[0] == 4 && profile.rows[0].halves[1] == 2);
+    assert_true(fabs(profile.rank_repeats - 1) < 1e-12);
+    matched_profile_free(&profile);
+}
+
+/* Three runs: two against one, of which a, b and memmove have 5 2 3 and 1 4 2 samples: ranks 3 1 2
+ * and 1 3 2, 1 − 6 × 8 / (3 × 8) = −1. */
+static void half_the_runs_rank_otherwise(void **state) {
+    struct fixture *fixture = *state;
+    const int64_t live[] = {
+        add_session(fixture, LIVE, (uint64_t[PROCEDURES]){4, 0, 3, 0}),
+        add_session(fixture, LIVE, (uint64_t[PROCEDURES]){1, 2, 0, 0}),
+        add_session(fixture, LIVE, (uint64_t[PROCEDURES]){1, 4, 0, 2}),
+    };
+    const int64_t simulated = add_session(fixture, SIMULATED, (uint64_t[PROCEDURES]){3, 2, 1, 0});
+    struct matched_profile profile;
+    struct error error;
+    good(matched_profile_read(&profile, fixture->store, live, 3, 100, simulated, fixture->program,
+                              &error),
+         &error);
+    assert_true(profile.samples == 17);
+    assert_true(fabs(profile.rank_repeats + 1) < 1e-12);
     matched_profile_free(&profile);
 }
 
@@ -143,7 +166,7 @@ static void procedures_of_one_side_stay(void **state) {
     is_row(&profile.rows[1], "a", 8, 80, 70);
     is_row(&profile.rows[2], "memmove (any variant)", 0, 0, 5);
     assert_int_equal(profile.ranked, 2);
-    assert_true(isnan(profile.rank_correlation));
+    assert_true(isnan(profile.rank_correlation) && isnan(profile.rank_repeats));
     matched_profile_free(&profile);
 }
 
@@ -170,6 +193,7 @@ static void variants_are_of_the_c_library(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(samples_share_the_measured_cycles, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(half_the_runs_rank_otherwise, set_up, tear_down),
         cmocka_unit_test_setup_teardown(procedures_of_one_side_stay, set_up, tear_down),
         cmocka_unit_test(variants_are_of_the_c_library),
     };

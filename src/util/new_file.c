@@ -5,7 +5,9 @@
 #include <libgen.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +35,26 @@ static void remove_temporary(const void *context) {
     unlink(((const struct new_file *)context)->temporary);
 }
 
+/* It is there no longer. */
+static void forget_temporary(struct new_file *file) {
+    at_kill_remove(file);
+    file->temporary[0] = 0;
+}
+
+/* A name beside the target: its own, cut where that would be too long, and six digits. */
+static bool choose_name(struct new_file *file) {
+    enum { DIGITS = sizeof ".123456" - 1 };
+    uint32_t random;
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return false;
+    const char *slash = strrchr(file->target, '/');
+    const char *last = slash ? slash + 1 : file->target;
+    const size_t kept = strnlen(last, NAME_MAX - DIGITS);
+    snprintf(file->temporary, sizeof file->temporary, "%.*s.%06x",
+             (int)((size_t)(last - file->target) + kept), file->target, random & 0xffffff);
+    return true;
+}
+
 /* Makes a file of a new name beside the target, or gives one that has none (`nameless` ≥ 0) that
  * name. Negative with errno: neither. */
 static int put_name(struct new_file *file, int nameless) {
@@ -40,12 +62,7 @@ static int put_name(struct new_file *file, int nameless) {
     char whole[64];
     int made = -1;
     snprintf(whole, sizeof whole, "/proc/self/fd/%d", nameless);
-    for (int i = 0; i < TRIES; i++) {
-        uint32_t random;
-        if (getrandom(&random, sizeof random, 0) != sizeof random)
-            return -1;
-        snprintf(file->temporary, sizeof file->temporary, "%s.%06x", file->target,
-                 random & 0xffffff);
+    for (int i = 0; i < TRIES && choose_name(file); i++) {
         made = nameless >= 0 ? linkat(AT_FDCWD, whole, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW)
                              : open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (made >= 0 || errno != EEXIST)
@@ -58,12 +75,35 @@ static int put_name(struct new_file *file, int nameless) {
     return made;
 }
 
+/* A copy of what was written without a name, where that cannot be given one. Once it is written to
+ * its end. False with errno: there is none. */
+static bool copy_under_name(struct new_file *file) {
+    const int named = put_name(file, -1);
+    if (named < 0)
+        return false;
+    off_t from = 0;
+    ssize_t moved;
+    while ((moved = sendfile(named, file->descriptor, &from, INT_MAX)) > 0)
+        ;
+    bool good = moved == 0 && fsync(named) == 0;
+    if (good && fchmod(named, file->mode) != 0)
+        errno = 0; /* a file system without permissions */
+    good &= close(named) == 0;
+    if (!good) {
+        const int why = errno;
+        unlink(file->temporary);
+        forget_temporary(file);
+        errno = why;
+    }
+    return good;
+}
+
 /* A file without a name, which goes with its last descriptor, however culprit ends. Negative: the
  * file system has none, or nothing could give it a name later. */
 static int make_nameless(const struct new_file *file) {
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%s", file->target);
-    const int made = open(dirname(folder), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    const int made = open(dirname(folder), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (made >= 0 && access("/proc/self/fd", X_OK) == 0)
         return made;
     if (made >= 0)
@@ -90,17 +130,11 @@ bool new_file_is_made(const struct new_file *file) {
 bool new_file_name(struct new_file *file) {
     if (!file->nameless)
         return true;
-    if (put_name(file, file->descriptor) < 0)
+    if (put_name(file, file->descriptor) < 0 && !copy_under_name(file))
         return false;
     close(file->descriptor);
     file->nameless = false;
     return true;
-}
-
-/* It is there no longer. */
-static void forget_temporary(struct new_file *file) {
-    at_kill_remove(file);
-    file->temporary[0] = 0;
 }
 
 FILE *new_file_open(struct new_file *file) {

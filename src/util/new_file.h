@@ -28,7 +28,9 @@ bool new_file_find(struct new_file *file, const char *path, struct error *error)
  * temporary file (util/at_kill.h). */
 FILE *new_file_open(struct new_file *file);
 bool new_file_is_made(const struct new_file *file);
-/* Gives it its temporary name, for who opens it by that. False with errno: it has none. */
+/* Gives it its temporary name, for who opens it by that; nothing was written so far, or all was and
+ * the stream is closed. Where the file cannot have one, a copy has it. False with errno: it has
+ * none. */
 bool new_file_name(struct new_file *file);
 /* Closes a stream, whose data are on the disk then if it is `durable`. False with errno: not all
  * could be written. */

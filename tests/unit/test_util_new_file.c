@@ -2,6 +2,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -134,6 +139,70 @@ static void nothing_is_left_of_a_killed_process(void **state) {
     assert_int_equal(files_in(folder), 0);
 }
 
+/* linkat() is refused, as some file systems and sandboxes do. Of this process from now on. */
+static bool refuse_links(void) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_linkat, 0, 1),
+        BPF_STMT(BPF_RET, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+           !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+enum { UNFILTERED = 77 }; /* this system has no such filters */
+
+static int write_without_links(void) {
+    struct new_file file;
+    if (!refuse_links())
+        return UNFILTERED;
+    FILE *stream = new_file_find(&file, path, &error) ? new_file_open(&file) : NULL;
+    if (!stream || fputs("new", stream) < 0 || !new_file_close(stream, true))
+        return 1;
+    return new_file_rename(&file) ? 0 : 2;
+}
+
+static void what_cannot_be_named_is_copied(void **state) {
+    (void)state;
+    struct stat made;
+    int status;
+    put(path, "old");
+    assert_int_equal(chmod(path, 0640), 0);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(write_without_links());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == UNFILTERED)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+    holds(path, "new");
+    assert_int_equal(stat(path, &made), 0);
+    assert_int_equal(made.st_mode & 07777, 0640);
+    assert_int_equal(files_in(folder), 1);
+    unlink(path);
+}
+
+/* The temporary name is no longer than the file system takes. */
+static void the_longest_name_is_taken(void **state) {
+    (void)state;
+    char longest[TEMPORARY_BYTES + NAME_MAX + 2];
+    struct new_file file;
+    const int begin = snprintf(longest, sizeof longest, "%s/", folder);
+    memset(longest + begin, 'a', NAME_MAX);
+    longest[begin + NAME_MAX] = 0;
+    assert_true(new_file_find(&file, longest, &error));
+    FILE *stream = new_file_open(&file);
+    assert_non_null(stream);
+    fputs("new", stream);
+    assert_true(new_file_close(stream, false));
+    assert_true(new_file_rename(&file));
+    holds(longest, "new");
+    unlink(longest);
+}
+
 static void some_places_take_none(void **state) {
     (void)state;
     struct new_file file;
@@ -171,6 +240,8 @@ int main(void) {
         cmocka_unit_test(what_is_discarded_leaves_nothing),
         cmocka_unit_test(what_is_not_complete_goes_with_culprit),
         cmocka_unit_test(nothing_is_left_of_a_killed_process),
+        cmocka_unit_test(what_cannot_be_named_is_copied),
+        cmocka_unit_test(the_longest_name_is_taken),
         cmocka_unit_test(some_places_take_none),
         cmocka_unit_test(a_full_disk_is_told),
     };

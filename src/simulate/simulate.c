@@ -209,10 +209,11 @@ static bool follows_calls(const struct simulation_state *run) {
     return run->calls && (!run->options->start.starts || run->simulation->simulated);
 }
 
-/* What was not simulated of a thread took time nevertheless, in which others go on in a cache. */
+/* What was not simulated of a thread took time nevertheless, in which others go on in a cache; but
+ * for what comes before anything warms or is simulated: what a core has learned is of its end. */
 static void note_time(const struct simulation_state *run, uint32_t thread, uint64_t instructions) {
     struct lane *lane = run->table[thread];
-    if (lane)
+    if (lane && (run->simulation->simulated || run->simulation->warmed))
         lane->not_simulated += instructions;
 }
 

@@ -166,6 +166,55 @@ static void others_go_on_while_its_own_is_skipped(void **state) {
     machine = whole;
 }
 
+static bool locate_nothing(void *context, const struct code_image *image, uint64_t offset,
+                           struct path_extent *extent) {
+    (void)context, (void)image, (void)offset, (void)extent;
+    return false;
+}
+
+/* What a core that has loaded two lines knows, of which the L1D has the second one. */
+static struct core_learned after_two_loads(void) {
+    struct error error;
+    struct core_learned learned;
+    struct core *core = core_new(&machine, &(struct core_options){0}, &error);
+    assert_non_null(core);
+    assert_true(core_finish(core, &error));
+    core_give(core, &learned);
+    core_free(core);
+    memory_warm_load(learned.memory, 0x2000, 4, 0, false);
+    memory_warm_load(learned.memory, 0x3000, 4, 0, false);
+    return learned;
+}
+
+/* A region loads the first line, which stays in the LLC for the time of 3,000 instructions. The
+ * 8,000 before the region are part of what its core knows, also where calls are followed. */
+static void what_leads_to_a_region_is_known(void **state) {
+    (void)state;
+    const struct path_extents extents = {.locate = locate_nothing};
+    const struct machine whole = machine;
+    machine.l1d.prefetcher = machine.l1d.second_prefetcher = machine.l1d.third_prefetcher =
+        PREFETCH_NONE;
+    machine.l1d.size = machine.l1d.line;
+    machine.l1d.ways = 1;
+    machine.l2 = (struct machine_cache){.present = false};
+    machine.llc.retention = 3000;
+    for (int followed = 0; followed < 2; followed++) {
+        struct core_learned learned = after_two_loads();
+        make_trace(1, 3);
+        options.sampling = sampling_region(8000, 8004, 0);
+        options.learned = &learned;
+        options.details.extents = followed ? &extents : NULL;
+        run();
+        assert_int_equal(simulation.simulated, 4);
+        assert_int_equal(simulation.counted.memory.l1d.misses, 1);
+        assert_int_equal(simulation.counted.memory.page_walks, 1);
+        assert_int_equal(simulation.counted.memory.dram_reads, 2); /* code, and its page's entry */
+        simulation_free(&simulation);
+        core_learned_free(&learned);
+    }
+    machine = whole;
+}
+
 static void selection_is_exact(void **state) {
     (void)state;
     make_trace(2, 4);
@@ -403,6 +452,7 @@ int main(void) {
         cmocka_unit_test(weights_follow_schedule),
         cmocka_unit_test(sampling_spans_threads),
         cmocka_unit_test(others_go_on_while_its_own_is_skipped),
+        cmocka_unit_test(what_leads_to_a_region_is_known),
         cmocka_unit_test(selection_is_exact),
         cmocka_unit_test(unknown_function_is_an_error),
         cmocka_unit_test(stop_ends_the_run),

@@ -6,6 +6,7 @@
 
 #include "memory/stamps.h"
 #include "simulate/selection.h"
+#include "trace/event.h"
 
 struct warming_run {
     const struct warming *warming;
@@ -13,17 +14,33 @@ struct warming_run {
     struct core_learned *before, *at_start;
     struct stamps *stamps;
     uint64_t stamp_from, train_from, show_from; /* positions */
-    uint64_t show_to; /* to where caches are shown instructions; from there on they are stamped */
-    uint64_t stamped_to; /* position behind the last chunk that came */
-    uint64_t stamped;    /* instructions of what is stamped */
-    uint32_t process;    /* of what is stamped */
-    uint64_t position;   /* behind the last instruction that was decoded or passed */
-    bool rebuilt;        /* caches, where `show_from` is */
+    uint64_t stamped_to;                        /* position behind the last chunk that came */
+    uint64_t stamped;                           /* instructions of what is stamped */
+    uint32_t process;                           /* of what is stamped */
+    uint64_t position; /* behind the last instruction that was decoded or passed */
+    bool rebuilt;      /* caches, where `show_from` is */
 };
 
 static const struct core_learned NOTHING = {NULL, NULL};
 
 /* ---- stamps ---- */
+
+/* Events of the first so many instructions of a chunk, to the end of a block. The few blocks that
+ * were left before their end count as whole. */
+static uint32_t events_of(const struct warming_run *run, const struct trace_chunk *chunk,
+                          uint64_t insns) {
+    const uint32_t blocks = trace_block_count(run->trace, chunk->process);
+    uint64_t executed = 0;
+    for (uint32_t i = 0; i < chunk->event_count; i++) {
+        const uint32_t block = event_block_number(chunk->events[i]);
+        if (event_kind(chunk->events[i]) != EVENT_BLOCK || block >= blocks)
+            continue;
+        if (executed >= insns)
+            return i;
+        executed += trace_block(run->trace, chunk->process, block).insn_count;
+    }
+    return chunk->event_count;
+}
 
 static bool stamp_chunk(void *context, const struct trace_chunk *chunk, struct error *error) {
     struct warming_run *run = context;
@@ -31,15 +48,18 @@ static bool stamp_chunk(void *context, const struct trace_chunk *chunk, struct e
     if (run->warming->only >= 0 && chunk->thread != (uint32_t)run->warming->only)
         return true;
     run->stamped_to = end;
-    if (end > run->show_from || end <= run->stamp_from)
+    if (begin >= run->show_from || end <= run->stamp_from || run->stamp_from == run->show_from)
         return true;
+    const bool whole = end <= run->show_from;
+    const uint64_t insns = whole ? chunk->insn_count : run->show_from - begin;
     if (chunk->process != run->process) { /* other data at the same addresses */
         stamps_clear(run->stamps);
         run->stamped = 0;
     }
     run->process = chunk->process;
-    run->stamped += chunk->insn_count;
-    return stamps_events(run->stamps, chunk->events, chunk->event_count,
+    run->stamped += insns;
+    return stamps_events(run->stamps, chunk->events,
+                         whole ? chunk->event_count : events_of(run, chunk, insns),
                          trace_block_count(run->trace, chunk->process)) ||
            error_set(error, "out of memory for time stamps");
 }

@@ -134,6 +134,17 @@ static void shown_from_there_on(void **state) {
     assert_int_equal(misses_when_taught_at(START - WARMING_SHOWN_ON - 1), 1);
 }
 
+/* In the chunk of events in which caches begin to be shown instructions, ten before that. */
+static void what_is_accessed_just_before_counts(void **state) {
+    (void)state;
+    begin_trace(START - WARMING_SHOWN_ON - 10);
+    load(DATA);
+    execute_until(START);
+    load(DATA);
+    end_trace();
+    assert_int_equal(simulated().l1d.misses, 0);
+}
+
 /* The L1D is one line, which another takes. What is shown takes a cycle an instruction, of which
  * the region is the first. */
 static void time_passes_in_what_is_shown(void **state) {
@@ -225,7 +236,9 @@ static int load_machine(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shown_from_there_on), cmocka_unit_test(time_passes_in_what_is_shown),
+        cmocka_unit_test(shown_from_there_on),
+        cmocka_unit_test(what_is_accessed_just_before_counts),
+        cmocka_unit_test(time_passes_in_what_is_shown),
         cmocka_unit_test(what_lies_between_regions_is_like_the_next)};
     return cmocka_run_group_tests(tests, load_machine, NULL);
 }

@@ -99,7 +99,9 @@ bool memory_fetch_hits(struct memory *memory, uint64_t cycle, uint64_t address);
  * an L1 hit. */
 void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
                       struct memory_result *result);
-/* The short form: true when the translation is known at `cycle`; false: nothing was done. */
+/* The short form: true when the translation is known at `cycle`; false: nothing was done. Before a
+ * first store to a page that the kernel clears it is false: ask memory_translate(), which lets it.
+ */
 bool memory_translates(struct memory *memory, uint64_t cycle, uint64_t address);
 /* A software prefetch: allocates an MSHR when one is free, else is dropped. When its data are in
  * the L1; UINT64_MAX: it was dropped. */

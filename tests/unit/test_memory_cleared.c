@@ -132,6 +132,8 @@ static void a_set_of_pages(void **state) {
     for (uint64_t page = 1; set.count < PAGE_SET_MOST; page++)
         page_set_add(&set, page << 40);
     assert_false(page_set_add(&set, 3)); /* full: all count as known */
+    page_set_copy(&copy, &set);
+    assert_false(page_set_add(&copy, 5));
     page_set_free(&set);
     page_set_free(&copy);
 }

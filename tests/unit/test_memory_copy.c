@@ -124,6 +124,26 @@ static void how_old_lines_are_is_forgotten(void **state) {
     memory_free(memory);
 }
 
+/* A line that is rebuilt while the L1D has it changes nothing in the LLC but that it was used
+ * there, 100 cycles after it came: 20,000 later it is there in a copy as well. */
+static void what_was_rebuilt_is_copied(void **state) {
+    (void)state;
+    enum { LINE = 0x100000 };
+    const struct machine machine = shared_machine();
+    struct memory *from = new_memory(&machine, 0), *memory = new_memory(&machine, 0);
+    const struct stamped_line line = {.address = LINE, .again = 1, .time = 2};
+    load(from, 0, LINE);
+    memory_restart(from);
+    memory_copy(memory, from);
+    memory_rebuild(from, &line, 1, (struct stamped_stretch){2, 200, 0});
+    memory_copy(memory, from);
+    load(memory, 1000, LINE + 512); /* of the same set of the L1D, and another block of the LLC */
+    load(memory, 1000, LINE + 1024);
+    assert_int_equal(load(memory, 20000, LINE).level, LEVEL_LLC);
+    memory_free(from);
+    memory_free(memory);
+}
+
 /* A copy of an empty memory, into one that held lines, is empty: each line comes from DRAM. */
 static void what_was_held_is_forgotten(void **state) {
     (void)state;
@@ -197,6 +217,7 @@ int main(void) {
         cmocka_unit_test(copied_again_is_as_copied_first),
         cmocka_unit_test(what_was_held_is_forgotten),
         cmocka_unit_test(whatever_changed_is_copied),
+        cmocka_unit_test(what_was_rebuilt_is_copied),
         cmocka_unit_test(how_old_lines_are_is_forgotten),
         cmocka_unit_test(what_was_in_flight_is_forgotten),
     };

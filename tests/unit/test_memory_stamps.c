@@ -79,6 +79,62 @@ static void lines_that_come_again(void **state) {
     }
 }
 
+/* Of 40,000 lines that were never accessed before, levels of 200 have let the first ones go. */
+static void lines_that_are_new_push_others_out(void **state) {
+    (void)state;
+    enum { LINES = 40000, AGAIN = 1000 };
+    static uint64_t events[LINES + AGAIN];
+    for (size_t i = 0; i < LINES + AGAIN; i++)
+        events[i] = load_of(0x1000000 + i % LINES * 64);
+    size_t count;
+    struct stamped_line *lines = accesses_beyond(200, events, LINES + AGAIN, &count);
+    assert_int_equal(count, LINES);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(lines[i].again, lines[i].time > LINES);
+    free(lines);
+}
+
+/* One line, a loop through 600 others, and that line again: 601 lines, which fit into 1,000, if
+ * those of the first round are taken to have been accessed shortly before. */
+static void lines_are_not_new_at_the_beginning(void **state) {
+    (void)state;
+    enum { LINES = 600, ROUNDS = 60, EVENTS = 2 + LINES * ROUNDS };
+    static uint64_t events[EVENTS];
+    for (size_t i = 0; i < EVENTS; i++)
+        events[i] = load_of(0x100000 + i % LINES * 64);
+    events[0] = events[EVENTS - 1] = load_of(0x8000);
+    size_t count;
+    struct stamped_line *lines = accesses_beyond(1000, events, EVENTS, &count);
+    assert_int_equal(lines[count - 1].address, 0x8000);
+    assert_int_equal(lines[count - 1].again, 0);
+    free(lines);
+}
+
+/* What was stamped before is forgotten, but for how often lines are accessed. */
+static void cleared_stamps_begin_anew(void **state) {
+    (void)state;
+    enum { LINES = 600, ROUNDS = 60, EVENTS = LINES * ROUNDS };
+    static uint64_t events[EVENTS];
+    struct stamps *stamps = stamps_new(64, 200);
+    for (size_t round = 0; round < 2; round++) {
+        for (size_t i = 0; i < EVENTS; i++)
+            events[i] = load_of((round + 1) * 0x100000 + i % LINES * 64);
+        stamps_clear(stamps);
+        assert_int_equal(stamps_events_seen(stamps), 0);
+        assert_true(stamps_events(stamps, events, EVENTS, 16));
+    }
+    size_t count;
+    struct stamped_line *lines = stamps_lines(stamps, span_of, NULL, &count);
+    assert_int_equal(count, LINES);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(lines[i].address, 0x200000 + i * 64);
+        assert_int_equal(lines[i].time, LINES * (ROUNDS - 1) + i + 1);
+        assert_in_range(lines[i].again, ROUNDS / 2, ROUNDS - 1);
+    }
+    free(lines);
+    stamps_free(stamps);
+}
+
 /* A rep movsb of 130 bytes from 0x1030 to 0x5000: three lines each. */
 static void spans_of_rep_instructions(void **state) {
     (void)state;
@@ -196,6 +252,9 @@ static void as_after_the_accesses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_line_once_by_last_access),
                                        cmocka_unit_test(lines_that_come_again),
+                                       cmocka_unit_test(lines_that_are_new_push_others_out),
+                                       cmocka_unit_test(lines_are_not_new_at_the_beginning),
+                                       cmocka_unit_test(cleared_stamps_begin_anew),
                                        cmocka_unit_test(spans_of_rep_instructions),
                                        cmocka_unit_test(contents_are_those_used_last),
                                        cmocka_unit_test(translations_too),

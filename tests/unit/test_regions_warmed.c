@@ -3,6 +3,7 @@
  *
  * One load teaches its stride by an access at +0 and by the next at +0x100, upon which the
  * prefetcher fetches the line at +0x200. The region begins with the access there. */
+#include "unit/one_line_cache.h"
 #include "unit/script_stream.h"
 
 #include "simulate/regions.h"
@@ -21,6 +22,7 @@ static uint64_t events[MOST_EVENTS];
 static uint32_t event_count, executed;
 static struct script script;
 static struct machine machine;
+static uint64_t warm = START; /* instructions, of the next region */
 
 static void execute(uint32_t block, uint32_t insns) {
     events[event_count++] = event_block(block);
@@ -83,7 +85,7 @@ static struct region_trace region_at(uint64_t first, struct region_streams *stre
                                         .stream = region_stream_new(streams, START),
                                         .start = START,
                                         .end = START + LENGTH,
-                                        .warm = START,
+                                        .warm = warm,
                                         .stamped = true,
                                         .only = -1,
                                         .first = first,
@@ -134,7 +136,8 @@ static void shown_from_there_on(void **state) {
     assert_int_equal(misses_when_taught_at(START - WARMING_SHOWN_ON - 1), 1);
 }
 
-/* In the chunk of events in which caches begin to be shown instructions, ten before that. */
+/* In the chunk of events in which caches begin to be shown instructions, ten before that; unless
+ * what comes before does not count. */
 static void what_is_accessed_just_before_counts(void **state) {
     (void)state;
     begin_trace(START - WARMING_SHOWN_ON - 10);
@@ -143,6 +146,9 @@ static void what_is_accessed_just_before_counts(void **state) {
     load(DATA);
     end_trace();
     assert_int_equal(simulated().l1d.misses, 0);
+    warm = WARMING_SHOWN_ON;
+    assert_int_equal(simulated().l1d.misses, 1);
+    warm = START;
 }
 
 /* The L1D is one line, which another takes. What is shown takes a cycle an instruction, of which
@@ -151,11 +157,7 @@ static void time_passes_in_what_is_shown(void **state) {
     (void)state;
     static const struct { uint32_t before, misses; } LOADS[] = {{150000, 0}, {250000, 1}};
     const struct machine whole = machine;
-    machine.l1d.prefetcher = PREFETCH_NONE;
-    machine.l1d.size = machine.l1d.line;
-    machine.l1d.ways = 1;
-    machine.l2 = (struct machine_cache){.present = false};
-    machine.llc.retention = 200000;
+    share_last_cache(&machine, 200000);
     for (size_t i = 0; i < sizeof LOADS / sizeof *LOADS; i++) {
         begin_trace(START - LOADS[i].before);
         load(DATA);
@@ -194,10 +196,7 @@ static void what_lies_between_regions_is_like_the_next(void **state) {
     (void)state;
     enum { ACCESS = 50000 };
     const struct machine whole = machine;
-    machine.l1d.prefetcher = PREFETCH_NONE;
-    machine.l1d.size = machine.l1d.line;
-    machine.l1d.ways = 1;
-    machine.l2 = (struct machine_cache){.present = false};
+    share_last_cache(&machine, 0);
     const double cpi = cpi_of_idle();
     assert_true(cpi < 0.4); /* not 1, as it would be taken to be */
     machine.llc.first_retention = (uint64_t)(100000 * cpi);

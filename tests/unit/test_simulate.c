@@ -3,6 +3,7 @@
 #include "trace_script.h"
 
 #include "simulate/simulate.h"
+#include "unit/one_line_cache.h"
 
 static struct script script;
 static struct machine machine;
@@ -156,12 +157,7 @@ static uint64_t misses_when_skipped(unsigned thread) {
 static void others_go_on_while_its_own_is_skipped(void **state) {
     (void)state;
     const struct machine whole = machine;
-    machine.l1d.prefetcher = machine.l1d.second_prefetcher = machine.l1d.third_prefetcher =
-        PREFETCH_NONE;
-    machine.l1d.size = machine.l1d.line;
-    machine.l1d.ways = 1;
-    machine.l2 = (struct machine_cache){.present = false};
-    machine.llc.retention = 40000;
+    share_last_cache(&machine, 40000);
     assert_int_equal(misses_when_skipped(0), misses_when_skipped(1) + 2 * 2);
     machine = whole;
 }
@@ -192,12 +188,7 @@ static void what_leads_to_a_region_is_known(void **state) {
     (void)state;
     const struct path_extents extents = {.locate = locate_nothing};
     const struct machine whole = machine;
-    machine.l1d.prefetcher = machine.l1d.second_prefetcher = machine.l1d.third_prefetcher =
-        PREFETCH_NONE;
-    machine.l1d.size = machine.l1d.line;
-    machine.l1d.ways = 1;
-    machine.l2 = (struct machine_cache){.present = false};
-    machine.llc.retention = 3000;
+    share_last_cache(&machine, 3000);
     for (int followed = 0; followed < 2; followed++) {
         struct core_learned learned = after_two_loads();
         make_trace(1, 3);

@@ -2,6 +2,7 @@
 #include "together_script.h"
 
 #include "simulate/together_plan.h"
+#include "unit/one_line_cache.h"
 
 static uint8_t no_flags[INSNS + 8];
 
@@ -167,12 +168,7 @@ static void what_warms_is_as_old_as_it_is(void **state) {
     (void)state;
     enum { WORDS = 4000, TIMES = 6, ALL = TIMES * (WORDS * INSNS + 1) + 1000 * INSNS };
     const struct machine whole = machine;
-    machine.l1d.prefetcher = machine.l1d.second_prefetcher = machine.l1d.third_prefetcher =
-        PREFETCH_NONE;
-    machine.l1d.size = machine.l1d.line;
-    machine.l1d.ways = 1;
-    machine.l2 = (struct machine_cache){.present = false};
-    machine.llc.retention = 40000;
+    share_last_cache(&machine, 40000);
     begin();
     for (uint32_t i = 0; i < TIMES; i++)
         add_work(0, WORDS);

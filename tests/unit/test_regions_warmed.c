@@ -95,11 +95,19 @@ static struct region_trace region_at(uint64_t first, struct region_streams *stre
     return region;
 }
 
+static uint64_t last_dram_reads; /* of the last region */
+
+static void keep(void *context, const struct region_trace *region, const struct simulation *kept,
+                 const struct code *code) {
+    (void)context, (void)region, (void)code;
+    last_dram_reads = kept->counted.memory.dram_reads;
+}
+
 static struct simulation simulate(const struct region_trace *regions, size_t count) {
     struct error error;
     struct simulation simulation;
     const struct region_run_options options = {
-        .machine = &machine, .isa = ISA_X86_64, .chained = true};
+        .machine = &machine, .isa = ISA_X86_64, .chained = true, .keep = keep};
     struct region_run *run = region_run_new(&options, &error);
     for (size_t i = 0; i < count; i++)
         assert_true(region_run_add(run, &regions[i], &error));
@@ -190,8 +198,8 @@ static double cpi_of_idle(void) {
 
 /* The second region of two loads a line that is accessed once in what is stamped before it, the
  * time of 50,000 instructions after that began and of 350,000 before the region. So long it is
- * there only if it came before, too: if there is as much again between the regions. All takes the
- * time that the first region tells. */
+ * there only if it came before, too: if there is as much again between the regions, of one thread.
+ * All takes the time that the first region tells. */
 static void what_lies_between_regions_is_like_the_next(void **state) {
     (void)state;
     enum { ACCESS = 50000 };
@@ -201,7 +209,11 @@ static void what_lies_between_regions_is_like_the_next(void **state) {
     assert_true(cpi < 0.4); /* not 1, as it would be taken to be */
     machine.llc.first_retention = (uint64_t)(100000 * cpi);
     machine.llc.retention = (uint64_t)(500000 * cpi);
-    for (uint64_t between = 0; between <= 60000; between += 60000) {
+    static const struct {
+        uint64_t instructions;
+        uint32_t thread, reads;
+    } BETWEEN[] = {{0, 0, 1}, {60000, 0, 0}, {60000, 1, 1}};
+    for (size_t i = 0; i < sizeof BETWEEN / sizeof *BETWEEN; i++) {
         struct region_streams *streams = region_streams_new();
         struct region_trace regions[2];
         make_idle_trace();
@@ -212,10 +224,53 @@ static void what_lies_between_regions_is_like_the_next(void **state) {
         execute_until(START);
         load(DATA);
         end_trace();
-        regions[1] = region_at(START + LENGTH + between + START, streams);
+        regions[1] = region_at(START + LENGTH + BETWEEN[i].instructions + START, streams);
+        regions[1].thread = BETWEEN[i].thread;
         struct simulation simulation = simulate(regions, 2);
         assert_int_equal(simulation.counted.memory.l1d.misses, 1);
-        assert_int_equal(simulation.counted.memory.dram_reads, between ? 0 : 1);
+        assert_int_equal(simulation.counted.memory.dram_reads, BETWEEN[i].reads);
+        simulation_free(&simulation);
+        region_streams_free(streams);
+    }
+    machine = whole;
+}
+
+/* A region of loads from memory: with an idle one it takes more than a cycle an instruction. */
+static void make_slow_trace(void) {
+    begin_trace(START);
+    for (uint64_t i = 0; i < LENGTH / 2; i++)
+        load(DATA + 0x100000 * (i + 1));
+    end_trace();
+}
+
+/* 100,000 instructions before the fifth region it loads a line, which then is there for as many
+ * cycles. The time that these take is that of the first two regions, which are done by then: one
+ * that is slow tells it, if it is of those, and not if it is the third one. */
+static void time_is_told_by_regions_that_are_done(void **state) {
+    (void)state;
+    enum { REGIONS = 5 };
+    const struct machine whole = machine;
+    share_last_cache(&machine, 100000);
+    for (size_t slow = 1; slow <= 2; slow++) {
+        struct region_streams *streams = region_streams_new();
+        struct region_trace regions[REGIONS];
+        for (size_t i = 0; i < REGIONS; i++) {
+            if (i == slow) {
+                make_slow_trace();
+            } else if (i + 1 < REGIONS) {
+                make_idle_trace();
+            } else {
+                begin_trace(START - 100000);
+                load(DATA);
+                load(DATA + 0x1000);
+                execute_until(START);
+                load(DATA);
+                end_trace();
+            }
+            regions[i] = region_at(START, streams);
+        }
+        struct simulation simulation = simulate(regions, REGIONS);
+        assert_int_equal(last_dram_reads, slow == 1);
         simulation_free(&simulation);
         region_streams_free(streams);
     }
@@ -234,10 +289,10 @@ static int load_machine(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shown_from_there_on),
-        cmocka_unit_test(what_is_accessed_just_before_counts),
-        cmocka_unit_test(time_passes_in_what_is_shown),
-        cmocka_unit_test(what_lies_between_regions_is_like_the_next)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shown_from_there_on),
+                                       cmocka_unit_test(what_is_accessed_just_before_counts),
+                                       cmocka_unit_test(time_passes_in_what_is_shown),
+                                       cmocka_unit_test(what_lies_between_regions_is_like_the_next),
+                                       cmocka_unit_test(time_is_told_by_regions_that_are_done)};
     return cmocka_run_group_tests(tests, load_machine, NULL);
 }

@@ -180,6 +180,37 @@ static void time_passes_in_what_is_shown(void **state) {
     machine = whole;
 }
 
+/* A thousand lines are accessed again and again in what is stamped; then others push them out of
+ * the L2. The region loads one of them, 300,000 cycles after its last access: it is there if it was
+ * used in the LLC, as it is with an L2 of 512 lines, and not with one of 4,096, which had them all
+ * the time. */
+static void lines_that_leave_the_l2_use_the_llc(void **state) {
+    (void)state;
+    enum { LINES = 1000, ROUNDS = 48, OTHERS = 10000 };
+    const struct machine whole = machine;
+    machine.l1d.prefetcher = PREFETCH_NONE;
+    machine.l2.prefetcher = machine.l2.second_prefetcher = machine.l2.third_prefetcher =
+        PREFETCH_NONE;
+    machine.llc.first_retention = 100000;
+    machine.llc.retention = 1000000;
+    for (uint32_t lines = 512; lines <= 4096; lines *= 8) {
+        machine.l2.size = lines * machine.l2.line;
+        begin_trace(0);
+        for (uint64_t i = 0; i < LINES * ROUNDS; i++)
+            load(DATA + i % LINES * 64);
+        execute_until(START - WARMING_SHOWN_ON);
+        for (uint64_t i = 0; i < OTHERS; i++)
+            load(2 * DATA + i * 64);
+        execute_until(START);
+        load(DATA);
+        end_trace();
+        const struct memory_statistics memory = simulated();
+        assert_int_equal(memory.l2.misses, 1);
+        assert_int_equal(memory.dram_reads, lines == 4096);
+    }
+    machine = whole;
+}
+
 static void make_idle_trace(void) {
     begin_trace(START);
     end_trace();
@@ -292,6 +323,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shown_from_there_on),
                                        cmocka_unit_test(what_is_accessed_just_before_counts),
                                        cmocka_unit_test(time_passes_in_what_is_shown),
+                                       cmocka_unit_test(lines_that_leave_the_l2_use_the_llc),
                                        cmocka_unit_test(what_lies_between_regions_is_like_the_next),
                                        cmocka_unit_test(time_is_told_by_regions_that_are_done)};
     return cmocka_run_group_tests(tests, load_machine, NULL);

@@ -15,7 +15,7 @@ struct stack_distance {
     uint64_t lines;  /* that the cache holds */
     uint64_t random; /* state of the generator */
     uint32_t left;   /* accesses to the next one that is sampled */
-    uint32_t since;  /* samples since the limit was found, or more */
+    uint32_t since;  /* samples since the limit was found */
     double taken;    /* samples, of which those in no bucket are of lines not accessed before */
     double times[STACK_DISTANCE_BUCKETS]; /* by their logarithms */
     double events;                        /* that the samples stand for */

@@ -104,7 +104,7 @@ static void a_page_that_was_read_is_copied(void **state) {
         }
 }
 
-/* What was stored to before a region is not new there. */
+/* What was stored to before a region is not new there; what was only loaded from is. */
 static void not_of_what_was_stored_to_before(void **state) {
     (void)state;
     const struct machine machine = clearing_machine();
@@ -114,6 +114,8 @@ static void not_of_what_was_stored_to_before(void **state) {
     struct memory_result result;
     memory_translate(memory, 10, PAGE + 64, &result);
     assert_access(load(memory, 1000, PAGE + 64), 1140, LEVEL_DRAM, MISSED_ALL);
+    memory_translate(memory, 2000, OTHER + 64, &result);
+    assert_access(load(memory, 3000, OTHER + 64), 3004, LEVEL_L1, 0);
     memory_free(memory);
 }
 

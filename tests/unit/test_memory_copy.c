@@ -1,4 +1,5 @@
 /* What one memory holds, copied into another again and again: each copy answers as the first. */
+#include "memory/hierarchy.h"
 #include "unit/memory_machine.h"
 #include "util/random.h"
 
@@ -124,6 +125,44 @@ static void how_old_lines_are_is_forgotten(void **state) {
     memory_free(memory);
 }
 
+/* A hit in the L1D changes only the order of use there, of two lines of a set: the third takes the
+ * place of the other one, in a copy as well. */
+static void the_order_of_use_is_copied(void **state) {
+    (void)state;
+    enum { FIRST = 0x100000, SECOND = FIRST + 512, THIRD = FIRST + 1024 };
+    const struct machine machine = larger_machine(REPLACE_LRU);
+    struct memory *from = new_memory(&machine, 0), *memory = new_memory(&machine, 0);
+    load(from, 0, FIRST);
+    load(from, 1000, SECOND);
+    memory_restart(from);
+    memory_copy(memory, from);
+    load(from, 0, FIRST);
+    memory_copy(memory, from);
+    load(memory, 1000, THIRD);
+    assert_int_equal(load(memory, 2000, FIRST).level, LEVEL_L1);
+    memory_free(from);
+    memory_free(memory);
+}
+
+/* Two memories hold other lines in the same set, and are copied by turns. */
+static void by_turns_each_is_copied(void **state) {
+    (void)state;
+    enum { LINE = 0x100000, OTHER = LINE + 8192 };
+    const struct machine machine = larger_machine(REPLACE_LRU);
+    struct memory *memory = new_memory(&machine, 0);
+    struct memory *from[] = {new_memory(&machine, 0), new_memory(&machine, 0)};
+    load(from[0], 0, LINE);
+    load(from[1], 0, OTHER);
+    for (int i = 0; i < 4; i++) {
+        memory_copy(memory, from[i % 2]);
+        assert_int_equal(cache_find(&memory->llc, LINE) != CACHE_NONE, i % 2 == 0);
+        assert_int_equal(cache_find(&memory->llc, OTHER) != CACHE_NONE, i % 2 == 1);
+    }
+    memory_free(memory);
+    memory_free(from[0]);
+    memory_free(from[1]);
+}
+
 /* A line that is rebuilt while the L1D has it changes nothing in the LLC but that it was used
  * there, 100 cycles after it came: 20,000 later it is there in a copy as well. */
 static void what_was_rebuilt_is_copied(void **state) {
@@ -217,6 +256,8 @@ int main(void) {
         cmocka_unit_test(copied_again_is_as_copied_first),
         cmocka_unit_test(what_was_held_is_forgotten),
         cmocka_unit_test(whatever_changed_is_copied),
+        cmocka_unit_test(the_order_of_use_is_copied),
+        cmocka_unit_test(by_turns_each_is_copied),
         cmocka_unit_test(what_was_rebuilt_is_copied),
         cmocka_unit_test(how_old_lines_are_is_forgotten),
         cmocka_unit_test(what_was_in_flight_is_forgotten),

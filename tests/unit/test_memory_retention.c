@@ -139,6 +139,19 @@ static void written_back_to_where_it_is(void **state) {
     }
 }
 
+/* A line that was used in the LLC, and then written back there, is one that was used. */
+static void written_back_it_stays_used(void **state) {
+    (void)state;
+    const struct machine machine = shared_machine(100);
+    struct memory *memory = new_memory(&machine, 0);
+    load(memory, 1000, LINE);
+    push_out(memory, 2000, LINE);
+    assert_access(store(memory, 3000, LINE), 3040, LEVEL_LLC, MEMORY_MISSED_L1);
+    push_out(memory, 4000, LINE);
+    assert_access(load(memory, 40000, LINE), 40040, LEVEL_LLC, MEMORY_MISSED_L1);
+    memory_free(memory);
+}
+
 /* The LLC's copy leaves 10,000 cycles after it came, while the L1D has the line. */
 static void written_back_to_memory_once_it_has_left(void **state) {
     (void)state;
@@ -360,6 +373,7 @@ int main(void) {
         cmocka_unit_test(as_many_are_kept_as_are_admitted),
         cmocka_unit_test(a_line_that_comes_again_is_known),
         cmocka_unit_test(written_back_to_where_it_is),
+        cmocka_unit_test(written_back_it_stays_used),
         cmocka_unit_test(written_back_to_memory_once_it_has_left),
         cmocka_unit_test(time_goes_on),
         cmocka_unit_test(rebuilt_with_their_age),

@@ -167,7 +167,6 @@ static bool run(struct calibration *calibration, struct error *error) {
 static const char *const KEYS[] = {NULL}; /* a table of its own (form_table.h) */
 const struct calibrate_part calibrate_forms = {
     .name = "forms",
-    .measures = "latency and throughput of single instructions, those first that programs execute "
-                "most",
+    .measures = "latency and throughput of instructions, the most executed first",
     .keys = KEYS,
     .run = run};

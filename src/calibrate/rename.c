@@ -131,6 +131,6 @@ static const char *const KEYS[] = {"core.fuse_compare_branch", "core.eliminate_m
                                    "core.eliminate_additions", NULL};
 const struct calibrate_part calibrate_rename = {
     .name = "rename",
-    .measures = "fusion of compare and branch, moves, additions of constants and zero idioms",
+    .measures = "fusion of compare and branch, moves, added constants, zero idioms",
     .keys = KEYS,
     .run = run};

@@ -37,15 +37,31 @@ static const struct option_row OPTIONS[] = {
          "machine for the rest; each line says which. Instruction forms go to a file beside it, "
          "which ends in .forms",
          .letter = 'o', .written = true, .not_again = true),
-    TAKE("only", "PART", take_part, "Measure only this part; may be repeated"),
+    TAKE("only", "PART", take_part, "Measure only this part, of those below; may be repeated"),
     FLAG("quick", run.quick, "Fewer repetitions"),
     TEXT("simulated", "MACHINE", simulated,
          "Measure a simulated machine in place of this processor: its description is read back"),
     FLAG("json", verb.output.json, "One JSON object (docs/json.md) in place of the text"),
     {0}};
 
+/* The parts, behind the help. */
+static char *add_parts(int key, const char *text, void *input) {
+    char *all = NULL;
+    size_t size;
+    (void)input;
+    FILE *file = key == ARGP_KEY_HELP_EXTRA ? open_memstream(&all, &size) : NULL;
+    if (!file)
+        return (char *)text;
+    fprintf(file, "Parts:\n");
+    for (const struct calibrate_part *const *part = calibrate_parts; *part; part++)
+        fprintf(file, "  %-11s %s\n", (*part)->name, (*part)->measures);
+    fclose(file);
+    return all;
+}
+
 static const struct command_line LINE = {
     .own = {.options = OPTIONS},
+    .filter = add_parts,
     .help =
         "Measures this processor by small pieces of code, whose time it takes in turn with that of "
         "a chain of additions, one cycle each: no counters and no privileges are needed. What "

@@ -152,8 +152,11 @@ char **options_parse(const struct command_line *line, int argc, char **argv, voi
         add_group(&parsing, part->group, request_of(&parsing, part));
     parsing.table[parsing.count] =
         (struct argp_option){.name = "help", .key = KEY_HELP, .doc = "Show this", .group = -1};
-    const struct argp argp = {
-        .options = parsing.table, .parser = parse, .args_doc = line->arguments, .doc = line->help};
+    const struct argp argp = {.options = parsing.table,
+                              .parser = parse,
+                              .args_doc = line->arguments,
+                              .doc = line->help,
+                              .help_filter = line->filter};
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &parsing);
     return parsing.words;
 }

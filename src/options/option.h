@@ -143,6 +143,7 @@ struct command_line {
     const struct option_part *parts;
     const char *arguments; /* a line each: "[--] COMMAND..." */
     const char *help;      /* what the verb is for, "\v", an example that can be pasted, the rest */
+    char *(*filter)(int key, const char *text, void *input); /* argp's help_filter; NULL: none */
 };
 
 enum { OPTIONS_MOST = 128 }; /* rows of all groups */

@@ -278,6 +278,12 @@ interrupted() {
 # Both at once, each in processes of its own.
 two_at_once() {
     "$CULPRIT" calibrate --simulated zen4 --only width --json >"$scratch/other.json" &
+same_parts() {
+    run calibrate --help | sed -nE '/^Parts:/,$s/^  ([a-z]+) .*/\1/p' >"$scratch/help"
+    sed -nE '/^The parts are/,/^\.It/s/^\.Cm ([a-z]+).*/\1/p' docs/man/culprit-calibrate.1 >"$scratch/page"
+    test -s "$scratch/help" && diff "$scratch/help" "$scratch/page"
+}
+
     local process=$!
     run calibrate --simulated zen4 --only width --json >"$scratch/report.json" && wait $process &&
         test "$(value 'dispatch width')" = 6.0 &&
@@ -329,3 +335,4 @@ check "an unknown part is refused, with those there are" fails_with "width, rena
 check "a chip of many threads is refused" fails_with "has several threads" --simulated niagara
 
 finish
+check "help and manual page list the same parts" same_parts

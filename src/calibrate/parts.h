@@ -14,6 +14,7 @@ extern const struct calibrate_part calibrate_history, calibrate_targets, calibra
 extern const struct calibrate_part calibrate_caches;
 extern const struct calibrate_part calibrate_tlb;
 extern const struct calibrate_part calibrate_memory;
+extern const struct calibrate_part calibrate_pages;
 extern const struct calibrate_part calibrate_prefetch;
 extern const struct calibrate_part calibrate_transfers, calibrate_wakes;
 extern const struct calibrate_part calibrate_retention;

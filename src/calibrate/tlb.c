@@ -20,10 +20,11 @@
 #include "calibrate/chase.h"
 #include "calibrate/level.h"
 #include "calibrate/parts.h"
+#include "calibrate/walks.h"
 #include "util/order.h"
 
+enum { L1, L2, TLBS };
 enum {
-    TLBS = 2,
     SMALLEST = 8, /* pages */
     SIZES = 45,   /* four to the power of two, up to 16384 */
     SIZES_AT_ONCE = 8,
@@ -307,13 +308,17 @@ static bool run(struct calibration *calibration, struct error *error) {
             return false;
     for (unsigned kind = 0; kind < TLBS; kind++)
         conclude(calibration, &search, kind);
+    if (search.costs[L2])
+        return walks_measure(calibration, search.first_high[L2],
+                             search.cost[L2 + 1] - search.cost[L2], error);
+    walks_unknown(calibration, "it is not known what a walk costs");
     return true;
 }
 
-static const char *const KEYS[] = {
-    "dtlb.entries", "dtlb.ways", "l2tlb.entries", "l2tlb.ways", "l2tlb.latency", "tlb.walk", NULL};
+static const char *const KEYS[] = {"dtlb.entries",  "dtlb.ways", "l2tlb.entries",     "l2tlb.ways",
+                                   "l2tlb.latency", "tlb.walk",  "tlb.walk_interval", NULL};
 const struct calibrate_part calibrate_tlb = {
     .name = "tlb",
-    .measures = "pages that the data TLBs translate, what misses cost",
+    .measures = "pages that the data TLBs translate, what misses cost, walks",
     .keys = KEYS,
     .run = run};

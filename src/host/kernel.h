@@ -49,6 +49,7 @@ struct host_fill {
 struct host_data {
     uint64_t size;   /* bytes; zero but for the fills, which are made in turn */
     bool huge_pages; /* asked for; else pages are small. No effect on a simulated machine */
+    bool untouched;  /* pages without a fill are not there before the kernel touches them */
     const struct host_fill *fills;
     size_t fill_count;
 };

@@ -53,7 +53,7 @@ static bool place_data(struct place *place, const struct host_data *data) {
     place->data = data;
     host_data_fill(data, at(HOST_DATA_AT), HOST_DATA_AT);
     /* A page that was never written is not there: all of them are the page of zeros. */
-    for (size_t page = 0; page < place->data_bytes; page += HOST_PAGE)
+    for (size_t page = 0; page < place->data_bytes && !data->untouched; page += HOST_PAGE)
         *(volatile uint8_t *)at(HOST_DATA_AT + page) = *(uint8_t *)at(HOST_DATA_AT + page);
     return true;
 }

@@ -148,14 +148,26 @@ small_caches_read_back() {
 tlbs_read_back() {
     { echo 'base = zen4'; echo '[dtlb]'; echo 'entries = 24'; echo 'ways = 6'
       echo '[l2tlb]'; echo 'entries = 384'; echo 'ways = 12'; echo 'latency = 9'
-      echo '[tlb]'; echo 'page_walk = 41'; } >"$scratch/odd.ini"
+      echo '[tlb]'; echo 'page_walk = 41'; echo 'walk_interval = 13'; } >"$scratch/odd.ini"
     run calibrate --simulated "$scratch/odd.ini" --quick --only tlb -o "$file" >"$scratch/text" &&
         grep -q '^entries .* = 24 .*; measured$' "$file" &&
         grep -q '^ways .* = 6 .*; measured$' "$file" &&
         grep -q '^entries .* = 384 .*; measured$' "$file" &&
         grep -q '^ways .* = 12 .*; measured$' "$file" &&
         grep -q '^latency .* = 9 .*; measured' "$file" &&
-        grep -q '^page_walk .* = 41 .*; measured' "$file" || { cat "$scratch/text"; return 1; }
+        grep -q '^page_walk .* = 41 .*; measured' "$file" &&
+        grep -q '^walk_interval .* = 13 .*; measured' "$file" &&
+        grep -q '^walkers .* = 0 .*; not measurable here; published' "$file" || { cat "$scratch/text"; return 1; }
+}
+
+new_pages_read_back() {
+    local cleared
+    for cleared in yes no; do
+        { echo 'base = zen4'; echo '[l1d]'; echo "cleared_pages = $cleared"; } >"$scratch/odd.ini"
+        run calibrate --quick --simulated "$scratch/odd.ini" --only pages -o "$file" >"$scratch/text" &&
+            grep -q "^cleared_pages .* = $cleared .*; measured$" "$file" ||
+            { cat "$scratch/text"; return 1; }
+    done
 }
 
 # Few misses at once, and slow memory; then a bus that a core can fill, 4 bytes a cycle at 5 GHz.
@@ -246,6 +258,10 @@ retention() {
             value "$what" | grep -qE '^([0-9.]+|unknown|not there)$' || return 1
         done
 }
+new_pages() {
+    run calibrate --quick --only pages --json >"$scratch/report.json" &&
+        value 'lines of new pages are there' | grep -qxE 'yes|no|unknown'
+}
 # A simulated machine has no kernel: nothing is found, and the figures stay.
 simulated_wakes() {
     run calibrate --simulated zen4 --only wakes --json -o "$file" >"$scratch/report.json" &&
@@ -260,6 +276,12 @@ one_processor() {
         grep -q 'not measurable here: there is one processor' "$scratch/report.json" &&
         grep -qE '^modified_transfer .*; not measurable here; published' "$file" ||
         { cat "$scratch/report.json" "$file"; return 1; }
+}
+
+same_parts() {
+    run calibrate --help | sed -nE '/^Parts:/,$s/^  ([a-z]+) .*/\1/p' >"$scratch/help"
+    sed -nE '/^The parts are/,/^\.It/s/^\.Cm ([a-z]+).*/\1/p' docs/man/culprit-calibrate.1 >"$scratch/page"
+    test -s "$scratch/help" && diff "$scratch/help" "$scratch/page"
 }
 
 # Interrupted in the second part, which takes much longer: the first one is reported, as a part.
@@ -278,12 +300,6 @@ interrupted() {
 # Both at once, each in processes of its own.
 two_at_once() {
     "$CULPRIT" calibrate --simulated zen4 --only width --json >"$scratch/other.json" &
-same_parts() {
-    run calibrate --help | sed -nE '/^Parts:/,$s/^  ([a-z]+) .*/\1/p' >"$scratch/help"
-    sed -nE '/^The parts are/,/^\.It/s/^\.Cm ([a-z]+).*/\1/p' docs/man/culprit-calibrate.1 >"$scratch/page"
-    test -s "$scratch/help" && diff "$scratch/help" "$scratch/page"
-}
-
     local process=$!
     run calibrate --simulated zen4 --only width --json >"$scratch/report.json" && wait $process &&
         test "$(value 'dispatch width')" = 6.0 &&
@@ -308,6 +324,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "caches of a simulated machine are read back" caches_read_back
     check "caches of few sets of a simulated machine are read back" small_caches_read_back
     check "TLBs of a simulated machine are read back" tlbs_read_back
+    check "pages that are new to a simulated machine are read back" new_pages_read_back
     check "memory of a simulated machine is read back" memory_reads_back
     check "prefetchers of a simulated machine are read back" prefetchers_read_back
     check "a simulated machine wakes nobody" simulated_wakes
@@ -321,6 +338,7 @@ if [ "$(uname -m)" = x86_64 ]; then
     check "lines of another processor are measured, or unknown" transfers
     check "so is the waking of threads" wakes
     check "so is what others leave of the last cache" retention
+    check "and whether lines of new pages are there" new_pages
     what="with one processor lines of another are not measured"
     if command -v taskset >/dev/null; then
         check "$what" one_processor
@@ -331,8 +349,8 @@ else
     check "another processor than x86-64 is refused in a line" \
         fails_with "only x86-64 processors can be calibrated"
 fi
+check "help and manual page list the same parts" same_parts
 check "an unknown part is refused, with those there are" fails_with "width, rename" --only nothing
 check "a chip of many threads is refused" fails_with "has several threads" --simulated niagara
 
 finish
-check "help and manual page list the same parts" same_parts

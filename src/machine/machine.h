@@ -233,6 +233,7 @@ struct machine_core {
     bool renaming_queue;         /* only of stores that are in the queue */
     uint32_t wrong_path;         /* µops that are fetched down a wrong path; 0: none */
     bool renaming_constants;     /* not of what is changed in memory by a register */
+    bool renaming_overwritten;   /* not where the next instruction overwrites what was loaded */
     bool stack_sync; /* an operation on the stack pointer behind push, pop, call or return: a µop
                         more, which brings it up to date */
     bool vdso; /* what the kernel's vDSO serves (OP_CLOCK) is an operation of its class; else a

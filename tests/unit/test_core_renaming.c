@@ -120,6 +120,46 @@ static void operands_may_be_left_out(void **state) {
     program_fixture_free(program);
 }
 
+/* 48 8b 03: mov rax, [rbx], and an operation right behind it. */
+static void overwrite_with(const uint8_t operation_bytes[3], uint64_t issues) {
+    begin();
+    machine.core.renaming_overwritten = true;
+    store_product(BASE);
+    const uint32_t loads = load_of(VALUE, BASE);
+    memcpy(program->insns[loads].bytes, (uint8_t[]){0x48, 0x8b, 0x03}, 3);
+    execute_at(program, loads, FAR, 8);
+    const uint32_t overwrites = alu(program, VALUE, VALUE, OTHER);
+    memcpy(program->insns[overwrites].bytes, operation_bytes, 3);
+    execute(program, overwrites);
+    expect_use(issues);
+}
+
+/* Not where the operation behind the load overwrites what it loaded, for the two are one. */
+static void what_is_overwritten_at_once_is_loaded(void **state) {
+    (void)state;
+    overwrite_with((uint8_t[]){0x48, 0x01, 0xc8}, 9); /* add rax, rcx */
+    overwrite_with((uint8_t[]){0x48, 0x33, 0xc1}, 9); /* xor rax, rcx, the other way round */
+    overwrite_with((uint8_t[]){0x48, 0xf7, 0xd8}, 9); /* neg rax */
+    overwrite_with((uint8_t[]){0x48, 0xf7, 0xd0}, 8); /* not rax */
+    overwrite_with((uint8_t[]){0x48, 0x01, 0xc0}, 8); /* add rax, rax */
+    overwrite_with((uint8_t[]){0x01, 0xc8, 0x00}, 8); /* add eax, ecx */
+    overwrite_with((uint8_t[]){0x48, 0x01, 0xc1}, 8); /* add rcx, rax */
+    overwrite_with((uint8_t[]){0x49, 0x01, 0xc8}, 8); /* add r8, rcx */
+    overwrite_with((uint8_t[]){0x48, 0x03, 0x01}, 8); /* add rax, [rcx], by its bytes */
+    overwrite_with((uint8_t[]){0x48, 0x39, 0xc8}, 8); /* cmp rax, rcx */
+    begin();                                          /* with something between */
+    machine.core.renaming_overwritten = true;
+    store_product(BASE);
+    const uint32_t loads = load_of(VALUE, BASE);
+    memcpy(program->insns[loads].bytes, (uint8_t[]){0x48, 0x8b, 0x03}, 3);
+    execute_at(program, loads, FAR, 8);
+    execute(program, alu(program, OTHER_BASE, 0, 0));
+    const uint32_t overwrites = alu(program, VALUE, VALUE, OTHER);
+    memcpy(program->insns[overwrites].bytes, (uint8_t[]){0x48, 0x01, 0xc8}, 3);
+    execute(program, overwrites);
+    expect_use(8);
+}
+
 static void with_index(uint32_t insn) {
     struct uop *uop = &program->uops[program->insns[insn].first_uop];
     uop->source[uop->source_count++] = OTHER;
@@ -434,6 +474,7 @@ int main(void) {
         cmocka_unit_test(a_load_is_another_name_for_what_was_stored),
         cmocka_unit_test(narrower_loads_at_the_same_address),
         cmocka_unit_test(operands_may_be_left_out),
+        cmocka_unit_test(what_is_overwritten_at_once_is_loaded),
         cmocka_unit_test(a_forward_is_predicted_by_the_last_time),
         cmocka_unit_test(only_the_stack_may_be_renamed),
         cmocka_unit_test(without_an_index),

@@ -291,6 +291,15 @@ static struct stream_uop *emit_repeated(struct ooo *core, const struct known_ins
     return last;
 }
 
+/* The instruction, a load, passes with `next`, the operation behind it. */
+static inline bool passes_with(const struct ooo *core, const struct known_insn *load,
+                               const struct dynamic_insn *next) {
+    return next && !(next->flags & DYN_FAULT) &&
+           core->known[next->insn].uops->overwrites == load->uops->loads &&
+           core->known[next->insn].uops->insn_address ==
+               load->uops->insn_address + load->uops->insn_length;
+}
+
 /* Any instruction, or its next pieces as far as there is room; *last is its last µop so far. A
  * compare that fuses leaves its own to the branch: NULL. False: more of it is left. */
 static bool emit_any(struct ooo *core, const struct input *input, const struct dynamic_insn *next,
@@ -308,6 +317,8 @@ static bool emit_any(struct ooo *core, const struct input *input, const struct d
         return *last != NULL;
     } else {
         *last = emit_insn(core, insn, input);
+        if (insn->uops->loads && passes_with(core, insn, next))
+            (*last)->flags &= ~(uint32_t)U_RENAMES;
     }
     return true;
 }

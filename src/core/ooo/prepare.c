@@ -1,5 +1,6 @@
 /* Static instructions as this machine has them: made when an instruction is first executed, from
  * its µops and the machine's classes. */
+#include "core/ooo/load_operation.h"
 #include "core/ooo/memory_renaming.h"
 
 #include <stdlib.h>
@@ -166,6 +167,10 @@ static struct prepared_uop prepare_uop(const struct ooo *core, const struct stat
         .memory = uop->memory,
         .steps = stack & STACK_STEPPED ? REG_X86_RSP : RENAME_READ_NONE,
     };
+    if (core->machine.renaming_overwritten && core->code->isa == ISA_X86_64) {
+        prepared.loads = loaded_register(insn);
+        prepared.overwrites = overwritten_register(insn);
+    }
     for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
         prepared.source[i] = i < uop->source_count ? uop->source[i] : RENAME_READ_NONE;
     for (uint32_t i = 0; i < UOP_MAX_DESTINATIONS; i++)

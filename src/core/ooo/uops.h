@@ -95,10 +95,12 @@ struct prepared_uop {
     uint8_t insn_length;
     uint64_t insn_address;
     uint8_t source[UOP_MAX_SOURCES], destination[UOP_MAX_DESTINATIONS]; /* unused: RENAME_* */
-    uint8_t data;  /* OP_STORE: register stored; RENAME_READ_NONE */
-    uint16_t unit; /* where it executes: its row of `units` */
-    uint8_t steps; /* destination that it adds a constant to; RENAME_READ_NONE */
-    uint8_t reserved[3];
+    uint8_t data;              /* OP_STORE: register stored; RENAME_READ_NONE */
+    uint16_t unit;             /* where it executes: its row of `units` */
+    uint8_t steps;             /* destination that it adds a constant to; RENAME_READ_NONE */
+    uint8_t loads, overwrites; /* of the instruction, with core.renaming_overwritten
+                                  (load_operation.h); 0: nothing of that kind */
+    uint8_t reserved;
 };
 static_assert(sizeof(struct prepared_uop) == 32, "two to a cache line");
 enum { PREPARED_CHUNK = 1 << 12, PREPARED_CHUNKS = 1 << 14 };

@@ -1,4 +1,5 @@
-/* A count as people write it: a whole number, with K, M, G or T for thousands, millions ... */
+/* A count as people write it: a whole number, with K, M, G or T for thousands, millions ...; before
+ * these also 1.5, if that makes a whole number. */
 #pragma once
 
 #include <stdint.h>

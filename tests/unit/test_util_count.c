@@ -20,6 +20,12 @@ static void suffixes_are_thousands(void **state) {
                     {"3m", 3000000, 0},
                     {"1G,", 1000000000, ','},
                     {"5T", 5000000000000, 0},
+                    {"1.5M", 1500000, 0},
+                    {"0.25k", 250, 0},
+                    {"2.000000000001T", 2000000000001, 0},
+                    {"1.5", 1, '.'},
+                    {"1.M", 1, '.'},
+                    {"1.2345K", 1, '.'},
                     {"12x", 12, 'x'},
                     {"4KB", 4000, 'B'}};
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
@@ -47,6 +53,7 @@ static void what_is_no_count_is_told(void **state) {
     assert_int_equal(count_read("18446744073709551616", &count, &end), COUNT_TOO_LARGE);
     assert_int_equal(count_read("18446744073710K", &count, &end), COUNT_READ);
     assert_int_equal(count_read("18446744073710M", &count, &end), COUNT_TOO_LARGE);
+    assert_int_equal(count_read("18446744.1T", &count, &end), COUNT_TOO_LARGE);
 }
 
 int main(void) {

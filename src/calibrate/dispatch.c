@@ -97,3 +97,18 @@ bool dispatch_measure(struct calibration *calibration, struct dispatch *dispatch
     kernel_list_free(&list);
     return good;
 }
+
+unsigned dispatch_whole_width(const struct dispatch *dispatch) {
+    return dispatch->width > 0 ? (unsigned)fmin(fmax(dispatch->width, 2), 16) : 4;
+}
+
+void dispatch_put_padding(struct assembler *code, unsigned count, bool moves) {
+    if (!moves)
+        assembler_nops(code, count);
+    for (unsigned i = 0; moves && i < count; i++)
+        ASSEMBLE(code, MOV, operand_register(ZYDIS_REGISTER_R8 + i % 4), REG(RSI));
+}
+
+double dispatch_saving(const struct host_result kernels[2], unsigned group) {
+    return (1 - kernels[0].cycles / kernels[1].cycles) * (group + 1);
+}

@@ -29,3 +29,18 @@ bool dispatch_measure(struct calibration *calibration, struct dispatch *dispatch
  * anything else, and where two kinds of additions by turns, of which each alone takes its units'
  * time, pass more slowly than these units and as many µops as no-ops would let them. */
 void dispatch_conclude(struct dispatch *dispatch);
+
+/* Its width, of which groups are made: 2 to 16 µops, 4 where it is not known. */
+unsigned dispatch_whole_width(const struct dispatch *dispatch);
+
+/* So many µops that take nothing but dispatch: no-ops, or eliminated moves. */
+void dispatch_put_padding(struct assembler *code, unsigned count, bool moves);
+
+/* What the first of two kernels takes less, in parts of the time of a µop; groups of it have
+ * `group` µops if two that may be one are one, those of the other kernel one more. 1: they are one,
+ * 0: they are two. */
+double dispatch_saving(const struct host_result kernels[2], unsigned group);
+
+/* That two are not one is said where a group takes what its µops take to be dispatched, and not if
+ * something else holds it up: more than so many times that. */
+#define DISPATCH_MOST_OF_TWO 1.1

@@ -7,6 +7,7 @@
 extern const struct calibrate_part calibrate_width, calibrate_forms;
 extern const struct calibrate_part calibrate_window;
 extern const struct calibrate_part calibrate_rename;
+extern const struct calibrate_part calibrate_fused;
 extern const struct calibrate_part calibrate_forwarding, calibrate_ordering, calibrate_splits,
     calibrate_words, calibrate_strings;
 extern const struct calibrate_part calibrate_branch;

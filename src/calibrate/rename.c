@@ -20,14 +20,6 @@ enum { GROUPS = 60, SMALL_GROUP = 4 /* µops, fused */ };
 
 enum kind { SMALL_PAIRS, SMALL_APART, PAIRS, APART, MOVES, ADDITIONS, ZEROS, KINDS };
 
-/* So many µops that take nothing but dispatch. */
-static void put_padding(struct assembler *code, unsigned count, bool moves) {
-    if (!moves)
-        assembler_nops(code, count);
-    for (unsigned i = 0; moves && i < count; i++)
-        ASSEMBLE(code, MOV, operand_register(ZYDIS_REGISTER_R8 + i % 4), REG(RSI));
-}
-
 static void put_group(struct assembler *code, enum kind kind, unsigned width, bool moves) {
     struct label next = {0};
     const bool apart = kind == APART || kind == SMALL_APART;
@@ -37,10 +29,10 @@ static void put_group(struct assembler *code, enum kind kind, unsigned width, bo
     case PAIRS:
     case APART:
         ASSEMBLE(code, CMP, REG(RAX), REG(RBX));
-        put_padding(code, apart, moves);
+        dispatch_put_padding(code, apart, moves);
         assembler_branch(code, ZYDIS_MNEMONIC_JNZ, &next);
         assembler_bind(code, &next);
-        put_padding(code, (kind < PAIRS ? SMALL_GROUP : width) - 1 - apart, moves);
+        dispatch_put_padding(code, (kind < PAIRS ? SMALL_GROUP : width) - 1 - apart, moves);
         break;
     case MOVES:
         ASSEMBLE(code, ADD, REG(RAX), REG(RSI));
@@ -58,25 +50,16 @@ static void put_group(struct assembler *code, enum kind kind, unsigned width, bo
     }
 }
 
-/* What a pair takes less than a compare and a branch apart, in parts of the time of a µop: 1 if
- * they are one, 0 if they are two. */
-static double saving(const struct host_result pair[2], unsigned group) {
-    return (1 - pair[0].cycles / pair[1].cycles) * (group + 1);
-}
-
-/* That it is not there is said where pairs take what their µops take to be dispatched, and not if
- * something else holds them up. */
-static const double MOST_OF_TWO = 1.1;
-
 static void conclude_fusion(struct finding *fusion, const struct host_result *results,
                             unsigned width) {
-    const double small = saving(results, SMALL_GROUP), large = saving(results + PAIRS, width);
+    const double small = dispatch_saving(results, SMALL_GROUP),
+                 large = dispatch_saving(results + PAIRS, width);
     const double slowed = fmin(results[SMALL_PAIRS].cycles / (SMALL_GROUP + 1.0),
                                results[PAIRS].cycles / (width + 1.0)) /
                           GROUPS * width;
     fusion->word = fmax(small, large) > 0.5 ? "yes" : "no";
     fusion->spread = 0;
-    if (fmax(small, large) <= 0.5 && slowed > MOST_OF_TWO) {
+    if (fmax(small, large) <= 0.5 && slowed > DISPATCH_MOST_OF_TWO) {
         fusion->state = FINDING_UNKNOWN;
         snprintf(fusion->note, sizeof fusion->note,
                  "no difference is seen, but something else than dispatch holds them up");
@@ -96,7 +79,7 @@ static bool run(struct calibration *calibration, struct error *error) {
     struct dispatch dispatch = {0};
     if (!dispatch_measure(calibration, &dispatch, error))
         return false;
-    const unsigned width = dispatch.width > 0 ? (unsigned)fmin(fmax(dispatch.width, 2), 16) : 4;
+    const unsigned width = dispatch_whole_width(&dispatch);
     struct kernel_list list = {0};
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct assembler *code = kernel_list_add(&list, &(struct host_kernel){.iterations = 100});

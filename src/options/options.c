@@ -22,7 +22,8 @@ static const struct option_row INPUT_OPTIONS[] = {
     COUNT("thread", "N", thread, "Only the N-th thread, the first is 0"),
     FLAG("follow", follow, "Include the processes that the command starts"),
     FLAG("no-follow", no_follow,
-         "Leave out the processes that it starts, as verbs do by themselves; 'culprit explain' includes them otherwise"),
+         "Leave out the processes that it starts, as verbs do by themselves; 'culprit explain' "
+         "includes them otherwise"),
     REPEATABLE_ROWS(fixed, variables, variable_count, seed),
     LAYOUT_ROW(layout),
     {0}};

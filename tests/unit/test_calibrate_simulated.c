@@ -206,6 +206,15 @@ static void additions_at_rename_are_found(void **state) {
                        machine.core.int_registers, 1);
 }
 
+/* In the simulation each µop has a place of its own; no finding may say otherwise. */
+static void µops_of_their_own_are_not_one(void **state) {
+    (void)state;
+    run_part("fused");
+    assert_int_equal(calibration.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(calibration.findings[i].word, "no");
+}
+
 /* Few units of one kind hold back mixes of it, not what else enters the core. */
 static void few_units_are_no_narrow_dispatch(void **state) {
     (void)state;
@@ -249,6 +258,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(moves_that_take_registers_show_no_reorder_buffer, start,
                                         end),
         cmocka_unit_test_setup_teardown(additions_at_rename_are_found, start, end),
+        cmocka_unit_test_setup_teardown(µops_of_their_own_are_not_one, start, end),
         cmocka_unit_test_setup_teardown(few_units_are_no_narrow_dispatch, start, end),
         cmocka_unit_test(half_a_core_has_no_width),
     };

@@ -1,7 +1,7 @@
-/* There is one set of data traces, which the lanes (the cores' threads) use in turn: a lane that
- * reaches a window takes it, if it is free, and gives it back at the window's end. What the model
- * says in between is the lane's. The first window, of the beginning in full, is kept apart from the
- * rest, for which the other windows stand. */
+/* A lane (a core's thread) that reaches a window takes a set of data traces, and gives it back at
+ * the window's end, for another lane to use. What the model says in between is the lane's. The
+ * first window, of the beginning in full, is kept apart from the rest, for which the other windows
+ * stand. */
 #include "model/forecast.h"
 
 #include <pthread.h>
@@ -14,7 +14,10 @@
 #include "model/predict.h"
 #include "util/array.h"
 
-enum { CONFIGS = 1 + UPGRADES_MOST }; /* the machine as it is, and its upgrades */
+enum {
+    CONFIGS = 1 + UPGRADES_MOST, /* the machine as it is, and its upgrades */
+    SETS_MOST = 64               /* each holds copies of all caches: tens of megabytes */
+};
 
 /* A prefetcher: configurations [first, first + count). */
 struct pass {
@@ -23,16 +26,20 @@ struct pass {
     uint32_t first, count;
 };
 
-struct lane;
+struct pass_set {
+    struct pass passes[CONFIGS];
+    uint32_t pass_count;
+    struct pass_set *next; /* of those that are free */
+};
+
 struct forecast {
     struct machine machine;
     struct upgrade upgrades[UPGRADES_MOST];
     uint32_t upgrade_count;
     struct forecast_windows windows;
-    struct pass passes[CONFIGS];
-    uint32_t pass_count;
     pthread_mutex_t lock;
-    const struct lane *user; /* of the passes; NULL: they are free */
+    struct pass_set *free;
+    uint32_t set_count; /* free and in use */
     struct forecast_result result;
 };
 
@@ -46,7 +53,7 @@ struct lane {
     struct stratum strata[2]; /* the beginning, and the rest; since they were collected */
     uint64_t seen;            /* instructions of the lane */
     uint64_t window;          /* number of the next window or of that which is open */
-    bool open;                /* it has the passes */
+    struct pass_set *set;     /* of the open window; NULL: none is open */
     uint64_t looked;          /* in the open window */
     double before[CONFIGS];   /* cycles when it was opened */
 };
@@ -67,9 +74,18 @@ static const struct machine *machine_of(const struct forecast *forecast, uint32_
     return config ? &forecast->upgrades[config - 1].machine : &forecast->machine;
 }
 
+static void free_set(struct pass_set *set) {
+    for (uint32_t i = 0; i < set->pass_count; i++) {
+        data_trace_free(set->passes[i].data);
+        hybrid_free(set->passes[i].hybrid);
+    }
+    free(set);
+}
+
 /* One pass for the configurations [first, end), which have the same prefetchers. */
-static bool add_pass(struct forecast *forecast, uint32_t first, uint32_t end, struct error *error) {
-    struct pass *pass = &forecast->passes[forecast->pass_count++];
+static bool add_pass(const struct forecast *forecast, struct pass_set *set, uint32_t first,
+                     uint32_t end, struct error *error) {
+    struct pass *pass = &set->passes[set->pass_count++];
     struct hybrid_config configs[CONFIGS];
     struct data_reach reach = {0};
     *pass = (struct pass){.first = first, .count = end - first};
@@ -86,17 +102,27 @@ static bool add_pass(struct forecast *forecast, uint32_t first, uint32_t end, st
     return pass->data != NULL;
 }
 
-static bool add_passes(struct forecast *forecast, struct error *error) {
+static bool add_passes(const struct forecast *forecast, struct pass_set *set, struct error *error) {
     const uint32_t end = 1 + forecast->upgrade_count;
     uint32_t next = 1;
     while (next < end && forecast->upgrades[next - 1].kind != UPGRADE_PREFETCHER)
         next++;
-    if (!add_pass(forecast, 0, next, error))
+    if (!add_pass(forecast, set, 0, next, error))
         return false;
     for (; next < end; next++)
-        if (!add_pass(forecast, next, next + 1, error))
+        if (!add_pass(forecast, set, next, next + 1, error))
             return false;
     return true;
+}
+
+static struct pass_set *new_set(const struct forecast *forecast, struct error *error) {
+    struct pass_set *set = calloc(1, sizeof *set);
+    if (!set)
+        return error_null(error, "out of memory for the analytical model");
+    if (add_passes(forecast, set, error))
+        return set;
+    free_set(set);
+    return NULL;
 }
 
 bool forecast_fits(const struct machine *machine, uint32_t ideal) {
@@ -115,7 +141,8 @@ struct forecast *forecast_new(const struct machine *machine, struct forecast_win
     forecast->machine = *machine;
     forecast->windows = windows;
     forecast->upgrade_count = upgrades_of(machine, forecast->upgrades);
-    if (add_passes(forecast, error))
+    forecast->set_count = 1;
+    if ((forecast->free = new_set(forecast, error)))
         return forecast;
     forecast_free(forecast);
     return NULL;
@@ -124,30 +151,31 @@ struct forecast *forecast_new(const struct machine *machine, struct forecast_win
 void forecast_free(struct forecast *forecast) {
     if (!forecast)
         return;
-    for (uint32_t i = 0; i < forecast->pass_count; i++) {
-        data_trace_free(forecast->passes[i].data);
-        hybrid_free(forecast->passes[i].hybrid);
+    while (forecast->free) {
+        struct pass_set *set = forecast->free;
+        forecast->free = set->next;
+        free_set(set);
     }
     pthread_mutex_destroy(&forecast->lock);
     free(forecast);
 }
 
-/* Cycles of each configuration, over all that was ever looked at. */
-static void cycles_so_far(const struct forecast *forecast, double cycles[CONFIGS]) {
-    for (uint32_t i = 0; i < forecast->pass_count; i++) {
-        const struct pass *pass = &forecast->passes[i];
+/* Cycles of each configuration, over all that the set was ever used for. */
+static void cycles_so_far(const struct pass_set *set, double cycles[CONFIGS]) {
+    for (uint32_t i = 0; i < set->pass_count; i++) {
+        const struct pass *pass = &set->passes[i];
         data_trace_finish(pass->data);
         for (uint32_t k = 0; k < pass->count; k++)
             cycles[pass->first + k] = hybrid_result(pass->hybrid, k).cycles;
     }
 }
 
-static void resume(const struct forecast *forecast, const struct core *core) {
+static void resume(const struct pass_set *set, const struct core *core) {
     const struct memory *memory = core_memory(core);
-    for (uint32_t i = 0; i < forecast->pass_count; i++) {
-        data_trace_finish(forecast->passes[i].data);
-        hybrid_break(forecast->passes[i].hybrid);
-        data_trace_resume(forecast->passes[i].data, memory);
+    for (uint32_t i = 0; i < set->pass_count; i++) {
+        data_trace_finish(set->passes[i].data);
+        hybrid_break(set->passes[i].hybrid);
+        data_trace_resume(set->passes[i].data, memory);
     }
 }
 
@@ -157,26 +185,44 @@ static struct stratum *stratum_of(const struct forecast *forecast, struct lane *
     return &lane->strata[lane->seen >= forecast->windows.all];
 }
 
-/* At an instruction of its window the lane gets the passes, if nobody has them. */
-static void try_open(struct forecast *forecast, struct lane *lane, const struct core *core) {
-    if (lane->seen < forecast_window(forecast->windows, lane->window).from)
-        return;
+/* A free set, or a new one; *set NULL: there are too many. False: out of memory. */
+static bool take_set(struct forecast *forecast, struct pass_set **set, struct error *error) {
     pthread_mutex_lock(&forecast->lock);
-    lane->open = !forecast->user;
-    if (lane->open)
-        forecast->user = lane;
+    *set = forecast->free;
+    const bool make = !*set && forecast->set_count < SETS_MOST;
+    if (*set)
+        forecast->free = (*set)->next;
+    forecast->set_count += make;
     pthread_mutex_unlock(&forecast->lock);
-    if (!lane->open)
-        return;
+    return !make || (*set = new_set(forecast, error));
+}
+
+static void give_back(struct forecast *forecast, struct pass_set *set) {
+    pthread_mutex_lock(&forecast->lock);
+    set->next = forecast->free;
+    forecast->free = set;
+    pthread_mutex_unlock(&forecast->lock);
+}
+
+/* At an instruction of its window the lane gets a set, if there is one. */
+static bool try_open(struct forecast *forecast, struct lane *lane, const struct core *core,
+                     struct error *error) {
+    if (lane->seen < forecast_window(forecast->windows, lane->window).from)
+        return true;
+    if (!take_set(forecast, &lane->set, error))
+        return false;
+    if (!lane->set)
+        return true;
     lane->looked = 0;
-    cycles_so_far(forecast, lane->before);
-    resume(forecast, core);
+    cycles_so_far(lane->set, lane->before);
+    resume(lane->set, core);
+    return true;
 }
 
 /* What was looked at in the open window is the stratum's. */
 static void settle(const struct forecast *forecast, struct lane *lane, struct stratum *stratum) {
     double now[CONFIGS] = {0};
-    cycles_so_far(forecast, now);
+    cycles_so_far(lane->set, now);
     for (uint32_t i = 0; i <= forecast->upgrade_count; i++) {
         stratum->cycles[i] += now[i] - lane->before[i];
         lane->before[i] = now[i];
@@ -184,13 +230,11 @@ static void settle(const struct forecast *forecast, struct lane *lane, struct st
 }
 
 static void close_window(struct forecast *forecast, struct lane *lane, struct stratum *stratum) {
-    if (!lane->open)
+    if (!lane->set)
         return;
     settle(forecast, lane, stratum);
-    lane->open = false;
-    pthread_mutex_lock(&forecast->lock);
-    forecast->user = NULL;
-    pthread_mutex_unlock(&forecast->lock);
+    give_back(forecast, lane->set);
+    lane->set = NULL;
     while (forecast_window(forecast->windows, lane->window).end <= lane->seen)
         lane->window++;
 }
@@ -203,11 +247,10 @@ static bool attach(void *context, void **state, struct error *error) {
     return *state || error_set(error, "out of memory for the analytical model");
 }
 
-static bool look(const struct forecast *forecast, const struct code *code,
+static bool look(const struct pass_set *set, const struct code *code,
                  const struct trace_batch *piece, struct error *error) {
     const struct core_input input = core_input_of(code, piece);
-    return all_where(i, forecast->pass_count,
-                     data_trace_add(forecast->passes[i].data, &input, error));
+    return all_where(i, set->pass_count, data_trace_add(set->passes[i].data, &input, error));
 }
 
 /* Windows begin and end with pieces. */
@@ -216,17 +259,17 @@ static bool see(void *context, void *state, const struct core *core, const struc
     struct forecast *forecast = context;
     struct lane *lane = state;
     struct stratum *stratum = stratum_of(forecast, lane);
-    if (!lane->open)
-        try_open(forecast, lane, core);
-    else if (!follows)
-        resume(forecast, core);
+    if (lane->set && !follows)
+        resume(lane->set, core);
+    else if (!lane->set && !try_open(forecast, lane, core, error))
+        return false;
     stratum->seen += piece->insn_count;
     lane->seen += piece->insn_count;
-    if (!lane->open)
+    if (!lane->set)
         return true;
     stratum->looked += piece->insn_count;
     lane->looked += piece->insn_count;
-    if (!look(forecast, code, piece, error))
+    if (!look(lane->set, code, piece, error))
         return false;
     if (stratum_of(forecast, lane) != stratum)
         settle(forecast, lane, stratum);

@@ -4,10 +4,10 @@
  *     simulation ──► windows of instructions ──► data trace per prefetcher ──► hybrid model
  *                    caches from the core's
  *
- * Parts of the run are looked at, one at a time, each with the caches as the core has left them;
- * the parts of every thread, region and level of a sampling schedule stand for what was simulated
- * of it. Branches are taken to be predicted right (Chen 2009 §5.1), memory to have no limit of
- * bandwidth. */
+ * Parts of the run are looked at, each with the caches as the core has left them; the parts of
+ * every thread, region and level of a sampling schedule stand for what was simulated of it.
+ * Branches are taken to be predicted right (Chen 2009 §5.1), memory to have no limit of bandwidth.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -18,8 +18,8 @@
 #include "simulate/instruction_observer.h"
 #include "util/error.h"
 
-/* Which instructions that a core simulates are looked at: windows as of µops. A window that begins
- * while another core's is open waits for its end. */
+/* Which instructions that a core simulates are looked at: windows as of µops. Windows of 64 cores
+ * may be open at once; one more waits for the end of another. */
 #define FORECAST_SOME           ((struct forecast_windows){.length = 150000, .every = 4000000, .all = 500000})
 #define FORECAST_SOME_OF_REGION ((struct forecast_windows){.length = 100000, .every = 1000000})
 

@@ -12,6 +12,9 @@
 
 enum { NAME = 64 };
 #define LEAST_SHARE 0.05
+/* The model is far off when the simulation's share is so many times its own, or the other way
+ * round, unless that is less than LEAST_SHARE. */
+#define FAR_OFF 1.5
 
 /* Cycles of the run. */
 struct costs {
@@ -55,6 +58,22 @@ static bool is_known(const struct report *report) {
     return report->forecast.instructions > 0 && report->simulation->cycles > 0;
 }
 
+static bool stands_for_enough(const struct report *report) {
+    return 2 * report->forecast.instructions >= (double)report->simulation->instructions;
+}
+
+/* More than the whole time cannot be lost. */
+static bool can_tell(const struct report *report, const struct costs *costs) {
+    return stands_for_enough(report) && costs->now <= costs->all;
+}
+
+/* Which of the waiting for stores is for misses, the simulation does not tell. */
+static bool is_far_off(const struct costs *costs) {
+    const double most = costs->loads + costs->stores, least = LEAST_SHARE * costs->all;
+    return (costs->now > FAR_OFF * most && costs->now - most > least) ||
+           (costs->loads > FAR_OFF * costs->now && costs->loads - costs->now > least);
+}
+
 static double saved(const struct costs *costs, const struct upgrade *upgrade, uint32_t number) {
     const double most = fmin(costs->loads + costs->stores, fmax(costs->all - costs->bus, 0));
     const double says = fmin(costs->now - costs->then[number], most);
@@ -86,35 +105,66 @@ static void name_upgrade(const struct report *report, const struct upgrade *upgr
     }
 }
 
+static void print_why_not(const struct report *report, const struct page *page) {
+    const struct forecast_result *forecast = &report->forecast;
+    const struct text all = text_count(report->simulation->instructions);
+    char line[256];
+    if (stands_for_enough(report))
+        snprintf(line, sizeof line,
+                 "not told, for by the hybrid analytical model long data misses would take more "
+                 "than the whole time (looked at %s of %s instructions)",
+                 text_count(forecast->looked).s, all.s);
+    else
+        snprintf(line, sizeof line,
+                 "not told, for what the hybrid analytical model looked at stands for %s of %s "
+                 "instructions only",
+                 text_count((uint64_t)forecast->instructions).s, all.s);
+    page_heading(page, "what if the machine were larger:", line);
+}
+
+static void print_upgrades(const struct report *report, const struct costs *costs,
+                           const struct page *page) {
+    struct upgrade upgrades[UPGRADES_MOST];
+    const uint32_t count = upgrades_of(report->machine, upgrades);
+    for (uint32_t i = 0; i < count; i++) {
+        char name[NAME + 1], fitted[4 * NAME + 1];
+        name_upgrade(report, &upgrades[i], name, sizeof name);
+        fprintf(page->file, " %s%5s\n", text_fit(fitted, sizeof fitted, name, NAME, TEXT_LEFT),
+                text_percent(saved(costs, &upgrades[i], i), costs->all).s);
+    }
+}
+
 static void print_check(const struct report *report, const struct costs *costs,
                         const struct page *page) {
     char line[512];
     snprintf(line, sizeof line,
              "as it is, long data misses take %s %% of the time by the model; simulated: %s %% "
-             "waiting for loads that missed the last cache, %s %% behind a full store queue: the "
-             "nearer, the more to trust (from %s instructions)",
+             "waiting for loads that missed the last cache, %s %% behind a full store queue: %s "
+             "(looked at %s of %s instructions)",
              text_percent(costs->now, costs->all).s, text_percent(costs->loads, costs->all).s,
-             text_percent(costs->stores, costs->all).s, text_count(report->forecast.looked).s);
+             text_percent(costs->stores, costs->all).s,
+             is_far_off(costs) ? "far apart, so these rows are not to be trusted"
+                               : "the nearer, the more to trust",
+             text_count(report->forecast.looked).s, text_count(report->simulation->instructions).s);
     page_wrap(page, line, NULL, " ", " ");
 }
 
 void upgrades_text(const struct report *report, const struct page *page) {
-    FILE *file = page->file;
-    struct upgrade upgrades[UPGRADES_MOST];
     if (!is_known(report))
         return;
     const struct costs costs = costs_of(report);
     if (!matters(&costs))
         return;
-    const uint32_t count = upgrades_of(report->machine, upgrades);
-    page_heading(page, "what if the machine were larger",
-                 "(percent of run time saved, by the hybrid analytical model)");
-    for (uint32_t i = 0; i < count; i++) {
-        char name[NAME + 1], fitted[4 * NAME + 1];
-        name_upgrade(report, &upgrades[i], name, sizeof name);
-        fprintf(file, " %s%5s\n", text_fit(fitted, sizeof fitted, name, NAME, TEXT_LEFT),
-                text_percent(saved(&costs, &upgrades[i], i), costs.all).s);
+    if (!can_tell(report, &costs)) {
+        print_why_not(report, page);
+        return;
     }
+    page_heading(page, "what if the machine were larger",
+                 is_far_off(&costs)
+                     ? "(percent of run time saved, by the hybrid analytical model, "
+                       "which is far off here)"
+                     : "(percent of run time saved, by the hybrid analytical model)");
+    print_upgrades(report, &costs, page);
     print_check(report, &costs, page);
 }
 
@@ -138,6 +188,8 @@ json_t *upgrades_json(const struct report *report) {
     if (!is_known(report))
         return json_null();
     const struct costs costs = costs_of(report);
+    if (!can_tell(report, &costs))
+        return json_null();
     const uint32_t count = upgrades_of(report->machine, upgrades);
     json_t *list = json_array();
     for (uint32_t i = 0; i < count; i++)

@@ -59,21 +59,31 @@ static void draw_lines(const struct report *report, const struct page *page) {
     table_end(table);
 }
 
+/* Parts of a run do not tell how often a function was entered: one of a few calls would get many,
+ * or none. */
+static bool calls_are_known(const struct simulation *simulation) {
+    return !simulation->regions.count && !simulation->levels;
+}
+
 static void draw_functions(const struct report *report, const struct page *page) {
-    static const struct table_column COLUMNS[] = {
-        {"  share", TABLE_FIGURE, .gap = 0},
-        {"  CPI", TABLE_FIGURE, .gap = 2, .rank = 2},
-        {" calls", TABLE_FIGURE, .gap = 2, .rank = 1},
-        {"Python function", TABLE_NAME, .gap = 2, .least = 24},
-        {"source", TABLE_PATH, .gap = 2, .least = 12},
-        {"cycle stack, %", TABLE_LIST, .gap = 2, .least = 16}};
+    static const struct table_column CALLS = {" calls", TABLE_FIGURE, .gap = 2, .rank = 1},
+                                     COST[] = {{"  share", TABLE_FIGURE, .gap = 0},
+                                               {"  CPI", TABLE_FIGURE, .gap = 2, .rank = 2}},
+                                     FUNCTION[] = {
+                                         {"Python function", TABLE_NAME, .gap = 2, .least = 24},
+                                         {"source", TABLE_PATH, .gap = 2, .least = 12},
+                                         {"cycle stack, %", TABLE_LIST, .gap = 2, .least = 16}};
     const struct python_rows *rows = report->python;
     const double total = total_units(report);
-    struct table *table = table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+    const bool calls = calls_are_known(report->simulation);
+    struct table *table = table_with(page, COST, sizeof COST / sizeof *COST);
+    table_columns(table, &CALLS, calls);
+    table_columns(table, FUNCTION, sizeof FUNCTION / sizeof *FUNCTION);
     for (uint32_t i = 0; i < rows->function_count; i++) {
         const struct python_row *row = &rows->functions[i];
         put_cost(table, row, total);
-        table_cell(table, text_count(row->calls).s);
+        if (calls)
+            table_cell(table, text_count(row->calls).s);
         table_cell(table, row->function);
         put_place(table, row);
         put_stack(table, row, total);

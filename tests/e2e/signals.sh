@@ -34,6 +34,15 @@ timer='$SIG{ALRM} = sub { $n++ }; $every = pack("q4", 0, 1000, 0, 1000); $off = 
     syscall(38, 0, $every, 0); 1 while $n < 8; syscall(38, 0, $off, 0); print "done"'
 check "a timer in perl" whole perl perl -e "$timer"
 check "... and a trace of it" traced perl perl -e "$timer"
+told_of_timer() {
+    tr -s ' \n' ' ' <"$scratch/report" | grep -q "the command set a timer: what it does until that expires depends on"
+}
+check "... says that the run depends on the timer" told_of_timer
+no_timer() {
+    # One that is only stopped is none.
+    traced calm perl -e '$off = pack("q4"); syscall(38, 0, $off, 0); alarm(0)' && ! told_of_timer
+}
+check "... and does not where none was set" no_timer
 
 storm='trap "n=\$((n + 1))" CHLD; for i in {1..20}; do (exit 0) & done; wait; echo done'
 check "a shell whose children end" whole bash bash -c "$storm"

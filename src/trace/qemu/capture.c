@@ -106,6 +106,15 @@ static void note_layout(struct capture *capture) {
     capture->layout = 0;
 }
 
+/* Time passes at the emulator's speed. */
+static void note_timer(struct capture *capture) {
+    if (atomic_exchange(&capture->control->timer_set, 0))
+        capture_note(capture,
+                     "the command set a timer: what it does until that expires depends on how fast "
+                     "the emulator is, so that runs differ%s",
+                     capture->control->fixed ? ", also with --repeatable" : "");
+}
+
 /* False: the program ended before the start that was asked for. */
 static bool check_begun(const struct capture *capture, struct error *error) {
     const struct ring_control *control = capture->control;
@@ -180,6 +189,7 @@ static int capture_next(void *context, struct item *item, struct error *error) {
             note_illegal_instruction(capture);
             records_name_left_out(capture);
             note_layout(capture);
+            note_timer(capture);
             if (capture->queue_count)
                 continue;
             return check_begun(capture, error) ? give_end(capture, item, error) : -1;

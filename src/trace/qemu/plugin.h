@@ -385,7 +385,8 @@ char *guest_read_string(uint64_t address);
 
 /* ---- plugin_effect.c ---- */
 
-/* Before a system call: reports the first that would change the world; see capture_options. */
+/* Before a system call: reports the first that would change the world, see capture_options; notes
+ * that a timer is set. */
 void effect_watch(unsigned vcpu, int64_t number, const uint64_t arguments[6]);
 /* An exec that is not followed: what the new program does is not known. */
 void effect_of_exec(unsigned vcpu, const char *path);

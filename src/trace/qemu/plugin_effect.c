@@ -229,18 +229,24 @@ void effect_forked(void) {
     own_file_count = 0; /* the parent's */
 }
 
+static const struct rule *rule_of(int64_t number) {
+    const size_t count = sizeof RULES / sizeof *RULES,
+                 i = index_where(k, count, RULES[k].number[plugin.control->isa] == number);
+    return i < count ? &RULES[i] : NULL;
+}
+
 void effect_watch(unsigned vcpu, int64_t number, const uint64_t arguments[6]) {
-    const struct ring_control *control = plugin.control;
-    if (!is_watched())
+    const struct rule *rule = rule_of(number);
+    const bool timer = rule && (rule->judge == ALARMS || rule->judge == TIMES);
+    if (!rule || (!timer && !is_watched()))
         return;
-    const struct rule *rule = RULES, *end = RULES + sizeof RULES / sizeof *RULES;
-    while (rule < end && rule->number[control->isa] != number)
-        rule++;
-    if (rule == end)
-        return;
-    bool named = rule->judge == NAMES || rule->judge == REMOVES || rule->judge == OPENS;
+    const bool named = rule->judge == NAMES || rule->judge == REMOVES || rule->judge == OPENS;
     char *path = named ? guest_read_string(arguments[rule->path]) : NULL;
-    if ((path || !named) && changes(rule, path, arguments))
-        tell(vcpu, rule->what, path);
+    if ((path || !named) && changes(rule, path, arguments)) {
+        if (timer)
+            atomic_store(&plugin.control->timer_set, 1);
+        if (is_watched())
+            tell(vcpu, rule->what, path);
+    }
     free(path);
 }

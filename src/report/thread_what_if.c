@@ -22,7 +22,8 @@ static const struct {
     [WHAT_IF_EVENT] = {"event", "waits", "work that threads wait for shared out evenly"},
     [WHAT_IF_SERIAL] = {"serial", "serial", "parts with fewer threads spread over all cores"},
     [WHAT_IF_BANDWIDTH] = {"memory_bandwidth", "dram", "memory's bandwidth unlimited"},
-    [WHAT_IF_THREADS] = {"threads", "threads", "those above that were simulated, all at once"}};
+    [WHAT_IF_THREADS] = {"threads", "threads",
+                         "what was simulated of causes among threads, at once"}};
 
 static void name_of(const struct thread_what_if *what, char *text, size_t size) {
     snprintf(text, size, "%s",

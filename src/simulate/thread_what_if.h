@@ -33,8 +33,7 @@ struct thread_what_if {
 
 enum { THREAD_WHAT_IFS = 32 };
 struct thread_what_ifs {
-    struct thread_what_if items[THREAD_WHAT_IFS]; /* causes among threads before those of each core;
-                                                     of both the largest saving first */
+    struct thread_what_if items[THREAD_WHAT_IFS]; /* the largest saving first */
     size_t count;
     size_t left_out;  /* causes that were not simulated since the run is long */
     bool interrupted; /* some are missing */

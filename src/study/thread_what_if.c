@@ -305,13 +305,8 @@ static void reckon_all(struct search *search) {
     reckon(search, WHAT_IF_SERIAL, course_spread_saves(together->counts, cores));
 }
 
-/* Causes of each core behind those among threads, all of those at once between. */
-static int group_of(const struct thread_what_if *what) {
-    return what->kind == WHAT_IF_IDEAL ? 2 : what->kind == WHAT_IF_THREADS;
-}
-ORDER(in_order, struct thread_what_if,
-      ascending(group_of(a), group_of(b))
-      ?: descending(a->saved, b->saved)
+ORDER(largest_first, struct thread_what_if,
+      descending(a->saved, b->saved)
       ?: ascending(a->kind, b->kind)
       ?: ascending(a->ideal, b->ideal))
 
@@ -353,7 +348,7 @@ static void tell_all(struct search *search) {
     reckon_all(search);
     leave_out_repeated(result);
     if (result->count)
-        qsort(result->items, result->count, sizeof *result->items, in_order);
+        qsort(result->items, result->count, sizeof *result->items, largest_first);
 }
 
 bool thread_what_ifs_find(struct watch *watch, const struct simulation_options *options,

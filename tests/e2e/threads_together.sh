@@ -258,7 +258,7 @@ text() {
 import re, sys
 text = open(sys.argv[1], encoding="utf-8").read()
 lines = text.split("\n")
-assert re.match(r"waiting for locks: \d+\.\d % of the time of 2 cores; most at work_locked", lines[1]), lines[:3]
+assert re.match(r"waiting for locks: \d+\.\d % of the time of the 2 cores that it can use; most at work_locked", lines[1]), lines[:3]
 assert any(re.match(r"elapsed .* cycles \(.*\) of 2 threads on \d+ cores$", l) for l in lines[:5]), lines[:5]
 for heading in "speedup stack (", "threads (", "locks and waits (", "critical path: thread ":
     assert "\n" + heading in text, heading

@@ -74,7 +74,8 @@ static void print_first(const struct threads_report *threads, const struct page 
         snprintf(where, sizeof where, "; its bus is busy for %s %% of the time",
                  text_percent(threads->bus, 1).s);
     }
-    snprintf(all, sizeof all, cores == 1 ? "the time" : "the time of %" PRIu32 " cores", cores);
+    snprintf(all, sizeof all,
+             cores == 1 ? "the time" : "the time of the %" PRIu32 " cores that it can use", cores);
     page_print(page, "%s%s%s: %s %% of %s%s", page->bold, WAITS[threads->first].what, page->plain,
                text_percent(threads->cost, 1).s, all, where);
 }

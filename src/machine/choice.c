@@ -40,7 +40,9 @@ static bool load_defaults(struct machine_candidate candidates[ISA_COUNT],
     processor_read(&processor);
     for (int isa = 0; isa < ISA_COUNT; isa++) {
         struct machine_candidate *candidate = &candidates[isa];
-        if (options->elsewhere)
+        if (options->everywhere)
+            machine_default_everywhere((enum isa)isa, &chosen);
+        else if (options->elsewhere)
             machine_default_elsewhere((enum isa)isa, options->elsewhere, &chosen);
         else if (!machine_default_of((enum isa)isa, &processor, &chosen, error))
             return false;

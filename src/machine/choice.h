@@ -18,6 +18,7 @@ struct machine_options {
     uint32_t setting_count;
     uint32_t ideal;
     const struct processor *elsewhere; /* whose default it is; NULL: this host's */
+    bool everywhere;                   /* or the one that is the same on every host */
 };
 
 struct machine_choice {

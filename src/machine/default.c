@@ -134,6 +134,13 @@ void machine_default_elsewhere(enum isa isa, const struct processor *processor,
         by_processor(processor, "the processor that ran this", machine);
 }
 
+void machine_default_everywhere(enum isa isa, struct machine_default *machine) {
+    machine->reason.why[0] = 0;
+    set(machine, FIXED[isa], MACHINE_BY_ARCHITECTURE,
+        "the same on every host for %s programs (--repeatable, --layouts, compare, gate, sweep)",
+        ISA_NAMES[isa]);
+}
+
 bool machine_default_of(enum isa isa, const struct processor *processor,
                         struct machine_default *machine, struct error *error) {
     error->message[0] = machine->reason.why[0] = 0;

@@ -24,6 +24,9 @@ bool machine_default_of(enum isa isa, const struct processor *processor,
 void machine_default_elsewhere(enum isa isa, const struct processor *processor,
                                struct machine_default *machine);
 
+/* The default for programs of `isa` in runs that are to be the same on every host. */
+void machine_default_everywhere(enum isa isa, struct machine_default *machine);
+
 /* Where the user's description of this host is: $XDG_CONFIG_HOME/culprit/host.ini, without it
  * ~/.config/culprit/host.ini. False: there is no such place, or its path is too long. */
 bool machine_host_file(char path[PATH_MAX]);

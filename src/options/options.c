@@ -83,11 +83,8 @@ static void check_input(struct argp_state *state, void *request) {
 const struct option_group input_group = {
     .options = INPUT_OPTIONS, .begin = begin_input, .argument = take_input, .end = check_input};
 
-/* The default machine is then that of a processor of which nothing is known. */
 void options_fix_machine(const struct input_options *input, struct machine_options *machine) {
-    static const struct processor any = {0};
-    if (input->fixed && !machine->machine)
-        machine->elsewhere = &any;
+    machine->everywhere |= input->fixed;
 }
 
 void options_check_relink(const struct argp_state *state, const char *const *commands,
@@ -176,8 +173,9 @@ struct simulated_on {
              "dlong (last-level misses hit), split (loads and stores that lie in two lines cost "  \
              "what others do)")
 static const struct option_row MACHINE_OPTIONS[] = {
-    MACHINE_GROUP_ROWS(
-        "of this host's processor, see culprit-machines(1); boom-tea for riscv64 programs"),
+    MACHINE_GROUP_ROWS("of this host's processor, see culprit-machines(1), but of --repeatable "
+                       "runs and layouts the "
+                       "same on every host, zen4; boom-tea for riscv64 programs"),
     {0}};
 static const struct option_row FIXED_MACHINE_OPTIONS[] = {
     MACHINE_GROUP_ROWS("of commands the same on every host, zen4; boom-tea for riscv64 programs"),

@@ -20,7 +20,8 @@ struct compare_pairs {
 struct compare_report {
     struct report report; /* verb, notes and next; the rest is not used */
     struct compared_run runs[2];
-    struct compared_run python[2]; /* the lines of Python in them; without places: none ran */
+    struct machine_choice_reason chosen; /* of their machine; of files: by name */
+    struct compared_run python[2];       /* the lines of Python in them; without places: none ran */
     struct compared_runs compared;
     struct compared_runs compared_python;
     uint32_t top; /* rows asked for; 0: all */

@@ -41,6 +41,7 @@ bool compare_taken_run(void *context, unsigned side, const struct simulated_run 
     taken->report->runs[side].limited = taken->limited || trace_is_cut(trace);
     if (run->input->command)
         note_exit(taken, side, &exit);
+    taken->report->chosen = run->options.machine->chosen;
     return take_calls(taken, side, &run->simulation, trace_code(trace), error) &&
            compared_run_take(&taken->report->runs[side], trace_command(trace), &run->simulation,
                              trace_code(trace), run->options.machine, error);
@@ -60,6 +61,7 @@ bool compare_taken_matched(void *context, const struct matched_runs *matched, st
                                error))
             return false;
     }
+    taken->report->chosen = matched->machine->chosen;
     taken->report->pairs =
         (struct compare_pairs){.count = matched->count, .half = matched->difference.half};
     return true;
@@ -68,6 +70,7 @@ bool compare_taken_matched(void *context, const struct matched_runs *matched, st
 bool compare_taken_layout(void *context, const struct layout_result *result, struct error *error) {
     struct compare_taken *taken = context;
     taken->report->runs[result->input].limited |= result->limited;
+    taken->report->chosen = result->machine->chosen;
     if (!result->layout) {
         note_exit(taken, result->input, &result->exit);
         note_raced(&taken->report->report, result);

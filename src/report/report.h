@@ -124,7 +124,7 @@ void report_text_head(const struct report *report, const struct page *page);
 /* What share the children had, where any had one. */
 void report_text_children(const struct report *report, const struct page *page);
 /* Why this machine, when none was named. */
-void report_text_chosen(const struct machine *machine, const struct page *page);
+void report_text_chosen(const struct machine_choice_reason *chosen, const struct page *page);
 /* Which causes are idealised; nothing where none is. */
 void report_text_ideal(const struct report *report, const struct page *page);
 void report_text_foot(const struct report *report, const struct page *page);

@@ -65,7 +65,7 @@ void sensitivity_text(const struct sensitivity_report *report, const struct page
              first->keys);
     page_clip(page, line, page->columns);
     fputc('\n', file);
-    report_text_chosen(report->report.machine, page);
+    report_text_chosen(&report->report.machine->chosen, page);
     print_grid(study, false, "cycles", page);
     snprintf(speedup, sizeof speedup, "speedup against the first, %.100s", first->values[0]);
     print_grid(study, true, speedup, page);

@@ -197,7 +197,7 @@ void validation_text(const struct validation_report *report, const struct page *
                list->region_count, text_plural(list->region_count), text_count(list->slice_count).s,
                text_plural(list->slice_count), list->method, text_count(validation->simulated).s,
                text_count(validation->instructions).s, report->report.machine->name);
-    report_text_chosen(report->report.machine, page);
+    report_text_chosen(&report->report.machine->chosen, page);
     const struct validation_trial *verdict = validation_verdict(validation);
     fputs(page->bold, page->file);
     if (verdict) {

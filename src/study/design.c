@@ -83,10 +83,9 @@ const struct design_point *design_configuration(const struct design *design, siz
 
 /* The same machine everywhere, as what the command can see is. */
 static struct machine_options options_of(const struct design *design, uint32_t machine) {
-    static const struct processor any = {0};
     return (struct machine_options){
         .machine = design->machines.count ? design->machines.values[machine] : NULL,
-        .elsewhere = &any};
+        .everywhere = true};
 }
 
 struct machine_choice *design_machine(const struct design *design, const struct design_point *point,

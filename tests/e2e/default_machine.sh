@@ -64,6 +64,22 @@ check "a description that all may write is not read, in one line" all_may_write_
 check "a fault in it is told before the command starts" faulty
 check "CULPRIT_MACHINE comes before all" by_variable
 
+# Runs that are the same on every host are so on a machine that is the same there; the line about it
+# says why.
+everywhere() {
+    CULPRIT_MACHINE=icelake-server run "$@" >"$scratch/text" 2>&1 </dev/null &&
+        tr -s '\n ' ' ' <"$scratch/text" | grep -qE 'machine zen4( .*)? by default: the same on every host for x86-64 programs \(--repeatable, --layouts, compare' ||
+        { cat "$scratch/text"; return 1; }
+}
+check "--repeatable says why it is zen4" everywhere sim --repeatable --limit 20k -- "$program"
+check "--layouts does" everywhere explain --layouts 2 --limit 20k -- "$program"
+check "compare does" everywhere compare --limit 20k "$program" "$program"
+check "compare by layouts does" everywhere compare --layouts 2 --limit 20k "$program" "$program"
+layouts_on_named() {
+    run explain --machine zen4 --layouts 2 --limit 20k -- "$program" >"$scratch/text" 2>&1 && ! grep -q "by default" "$scratch/text"
+}
+check "... of one that is named they need no reason" layouts_on_named
+
 # A unit that cores for riscv64 have: the default for those programs takes it, none for x86-64 does.
 not_of_this() {
     rm -f "$host" "$scratch/touched"

@@ -101,7 +101,7 @@ static void print_head(const struct printer *printer) {
                 annotation->best / annotation->executed, annotation->cycles / annotation->executed);
     fprintf(file, "\nbest case: the schedule of machine %s%s\n", input->machine->name,
             input->view == VIEW_TIP ? ", cycles shared by what commits together" : "");
-    report_text_chosen(input->machine, printer->page);
+    report_text_chosen(&input->machine->chosen, printer->page);
 }
 
 static void print_columns(const struct printer *printer) {

@@ -46,7 +46,7 @@ void annotation_text_skid(const struct annotation *annotation, const struct page
                    "spread over as many",
                    input->event->name, input->skid->why, SKID_ASSUMED - 1);
     page_print(page, "what can stall: by the rules of machine %s", input->machine->name);
-    report_text_chosen(input->machine, page);
+    report_text_chosen(&input->machine->chosen, page);
     if (input->simulated)
         page_print(page, "simulated: %s on machine %s; %s %% of its cycles are here",
                    input->simulated->command, input->simulated->machine,

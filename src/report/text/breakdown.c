@@ -89,7 +89,7 @@ static void print_head(const struct sheet *sheet) {
     fprintf(sheet->file, "machine %s at %s GHz\n",
             text_clean(machine, sizeof machine, report->report.machine->name),
             text_quantity(report->report.machine->clock_ghz).s);
-    report_text_chosen(report->report.machine, sheet->page);
+    report_text_chosen(&report->report.machine->chosen, sheet->page);
     report_text_ideal(&report->report, sheet->page);
 }
 

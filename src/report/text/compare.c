@@ -151,9 +151,11 @@ void compare_report_text(const struct compare_report *report, const struct page 
     }
     const char *const machines[] = {report->runs[0].machine, report->runs[1].machine};
     if (!strcmp(machines[0], machines[1]))
-        fprintf(page->file, "machine %s\n\n", machines[0]);
+        fprintf(page->file, "machine %s\n", machines[0]);
     else
-        fprintf(page->file, "machines %s before, %s after\n\n", machines[0], machines[1]);
+        fprintf(page->file, "machines %s before, %s after\n", machines[0], machines[1]);
+    report_text_chosen(&report->chosen, page);
+    fputc('\n', page->file);
     compare_report_tables(report, page);
 }
 

@@ -23,7 +23,9 @@ static void print_head(const struct layouts_report *report, const struct page *p
                 page->bold, text_quantity(spread->median).s, spread->count, page->plain,
                 text_count(spread->least_cycles).s, spread->least,
                 text_count(spread->most_cycles).s, spread->most, spread->percent);
-    fprintf(page->file, "machine %s\n\n", report->machine->name);
+    fprintf(page->file, "machine %s\n", report->machine->name);
+    report_text_chosen(&report->machine->chosen, page);
+    fputc('\n', page->file);
 }
 
 static void print_layouts(const struct layouts_report *report, const struct page *page) {

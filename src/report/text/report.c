@@ -57,9 +57,9 @@ static void print_machine(const struct report *report, const struct page *page) 
                timed ? ", " : "", timed ? text_quantity(rate).s : "", timed ? " a second" : "");
 }
 
-void report_text_chosen(const struct machine *machine, const struct page *page) {
-    if (machine->chosen.by != MACHINE_BY_NAME)
-        page_print(page, "  by default: %s", machine->chosen.why);
+void report_text_chosen(const struct machine_choice_reason *chosen, const struct page *page) {
+    if (chosen->by != MACHINE_BY_NAME)
+        page_print(page, "  by default: %s", chosen->why);
 }
 
 void report_text_ideal(const struct report *report, const struct page *page) {
@@ -88,7 +88,7 @@ void report_text_head(const struct report *report, const struct page *page) {
                text_count(simulation->cycles).s, text_plural(simulation->cycles),
                simulation->together.done ? " summed over threads" : "", cpi, interval);
     print_machine(report, page);
-    report_text_chosen(report->machine, page);
+    report_text_chosen(&report->machine->chosen, page);
     report_text_ideal(report, page);
 }
 

@@ -27,7 +27,7 @@ static void print_head(const struct sharing_report *sharing, const struct page *
                sharing->run->thread_count, text_plural(sharing->run->thread_count), together->cores,
                text_plural(together->cores), machine->name, text_count(simulation->executed).s,
                end);
-    report_text_chosen(machine, page);
+    report_text_chosen(&machine->chosen, page);
     report_text_ideal(&sharing->report, page);
 }
 

@@ -47,7 +47,7 @@ void simulated_counts_text(const struct simulated_counts *counts, const struct p
     page_title(page, report->program, report->partial);
     page_print(page, "simulated, not counted here: machine %s at %.2f GHz", report->machine->name,
                report->machine->clock_ghz);
-    report_text_chosen(report->machine, page);
+    report_text_chosen(&report->machine->chosen, page);
     report_text_ideal(report, page);
     report_text_children(report, page);
     fputc('\n', page->file);

@@ -29,7 +29,8 @@ static const struct option_row OPTIONS[] = {
          "Executions as the simulation counted them, in place of estimates from the samples"),
     FLAG("simulate", simulate,
          "Run and simulate the command, or the trace, as culprit explain does, and show beside the "
-         "samples what each instruction waits for there, and how often it is executed"),
+         "samples (culprit record -- COMMAND first) what each instruction waits for there, and how "
+         "often it is executed"),
     TEXT("simulated", "EPOCH", simulated_epoch,
          "The same from an epoch of the store (culprit explain --save)"),
     COUNT("top", "N", style.top,

@@ -4,6 +4,7 @@
 
 #include "cmd/annotate.h"
 #include "cmd/interrupt.h"
+#include "query/time_event.h"
 #include "util/temporary.h"
 
 /* What the command runs on is the processor that was sampled, unless --machine says otherwise. */
@@ -20,17 +21,30 @@ static bool load_machines(struct annotate_job *job, struct error *error) {
 
 /* Of what is no time a simulation has nothing to show beside. */
 static bool is_of_time(const struct annotate_job *job, const char *option, struct error *error) {
-    const struct profile_event *event =
-        job->event ? profile_set_event(&job->run.set, job->event, error) : NULL;
-    if (!job->event || (event && profile_event_is_time(event)))
-        return true;
-    return event && error_set(error, "%s: beside samples of time, not of %s", option, event->name);
+    const struct profile_set *set = &job->run.set;
+    const struct profile_event *event = job->event || !set->event_count
+                                            ? profile_set_event(set, job->event, error)
+                                            : profile_set_time_event(set);
+    if (!event || profile_event_is_time(event))
+        return event != NULL;
+    if (job->event)
+        return error_set(error, "%s: beside samples of time, not of %s", option, event->name);
+    return error_set(error,
+                     "%s: %s has samples of %s and none of time, beside which it is shown: "
+                     "'culprit record -- COMMAND' first",
+                     option, set->label, event->name);
+}
+
+static bool read_samples(struct annotate_job *job, struct error *error) {
+    return profile_read(&job->run, error) ||
+           error_prefix(error, "--simulate is shown beside samples, which 'culprit record -- "
+                               "COMMAND' collects");
 }
 
 bool annotate_simulate_prepare(void *verb, struct error *error) {
     struct annotate_job *job = verb;
     struct run *run = &job->explain.run;
-    if (!profile_prepare(&job->run, error))
+    if (!read_samples(job, error) || !verb_open_report(&job->run.verb, error))
         return false;
     if (job->run.set.simulated)
         return error_set(error, "--simulate: %s is a simulation itself", job->run.set.label);

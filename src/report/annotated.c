@@ -137,6 +137,23 @@ static bool count_executions(struct annotated *annotated, size_t epochs, struct 
     return true;
 }
 
+static bool tell_not_simulated(const struct procedure_profile *profile,
+                               const struct profile_set *set, const struct procedure_choice *choice,
+                               struct error *error) {
+    enum { SHOWN = 200 };
+    if (profile->other_builds > 0)
+        return error_set(error,
+                         "%s: what was simulated is another build of %s than what was sampled",
+                         choice->name, choice->extent.path);
+    if (!set->command)
+        return error_set(error, "%s: not simulated: %s ran none of it", choice->name, set->label);
+    return error_set(
+        error,
+        "%s: not simulated: %.*s ran none of it (for samples of what it runs: 'culprit "
+        "record -- %.*s')",
+        choice->name, SHOWN, set->command, SHOWN, set->command);
+}
+
 static bool read_simulated(struct annotated *annotated, struct annotate_settings *settings,
                            const struct procedure_choice *choice, struct error *error) {
     struct annotate_simulation *simulation = &settings->simulation;
@@ -153,12 +170,7 @@ static bool read_simulated(struct annotated *annotated, struct annotate_settings
         !procedure_profile_read(profile, profiles, event, &extent, 1, error))
         return false;
     if (!(profile->sum > 0))
-        return error_set(error,
-                         profile->other_builds > 0
-                             ? "%s: what was simulated is another build of %s than what was sampled"
-                             : "%s: not simulated: %s ran none of it",
-                         choice->name,
-                         profile->other_builds > 0 ? choice->extent.path : set->label);
+        return tell_not_simulated(profile, set, choice, error);
     const struct profile_set *live = settings->set;
     annotated->simulated = (struct annotation_simulated){
         .profile = profile,

@@ -151,14 +151,16 @@ of_a_trace() {
 assert any((i["simulated"] or {}).get("executions") == 3000 for i in p["instructions"])' "$scratch/json"
 }
 not_there() {
-    fails_with 125 'chase_one: not simulated: epoch 1 ran none of it' run annotate --epoch "$epoch" chase_one --simulate -- true
+    fails_with 125 "chase_one: not simulated: true ran none of it .for samples of what it runs: 'culprit record -- true'." run annotate --epoch "$epoch" chase_one --simulate -- true
 }
 not_of_time() {
     samples "$(this_processor)" | sed 's/cpu-clock/page-faults/' >"$scratch/samples" &&
         run epochs import "$scratch/samples" >"$scratch/said" || return 1
     epoch=$(sed -n 's/.*as epoch \([0-9]*\).*/\1/p' "$scratch/said")
     fails_with 125 'simulate: beside samples of time, not of page-faults' \
-        run annotate --epoch "$epoch" --event page-faults chase_one --simulate -- true
+        run annotate --epoch "$epoch" --event page-faults chase_one --simulate -- true &&
+        fails_with 125 "simulate: .* has samples of page-faults and none of time, beside which it is shown: 'culprit record -- COMMAND' first" \
+            run annotate --epoch "$epoch" --simulate -- touch "$scratch/touched" && [ ! -e "$scratch/touched" ]
 }
 # What was sampled is the file of now; the simulation was of one before.
 another_build() {
@@ -200,6 +202,8 @@ else
     skip "a command simulated beside samples" "no x86-64 processor or workloads here"
 fi
 
+check "--simulate without samples" fails_with 125 "simulate is shown beside samples, which 'culprit record -- COMMAND' collects: .*no profiles are kept there yet" \
+    run annotate --store "$scratch/none.db" main --simulate -- true
 check "--simulate without a command" fails_with 2 'simulate: what' run annotate --simulate
 check "a command without --simulate" fails_with 125 'one procedure at a time, or --all; a command with --simulate' run annotate main -- true
 check "--simulate and --simulated" fails_with 2 'either an epoch, or --simulate' run annotate --simulated 1 --simulate main true

@@ -174,8 +174,8 @@ struct simulated_on {
              "what others do)")
 static const struct option_row MACHINE_OPTIONS[] = {
     MACHINE_GROUP_ROWS("of this host's processor, see culprit-machines(1), but of --repeatable "
-                       "runs and layouts the "
-                       "same on every host, zen4; boom-tea for riscv64 programs"),
+                       "runs and layouts the same on every host, zen4; boom-tea for riscv64 "
+                       "programs"),
     {0}};
 static const struct option_row FIXED_MACHINE_OPTIONS[] = {
     MACHINE_GROUP_ROWS("of commands the same on every host, zen4; boom-tea for riscv64 programs"),

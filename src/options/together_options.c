@@ -1,5 +1,6 @@
 #include "options/together_options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void check(struct argp_state *state, void *given) {
@@ -12,17 +13,25 @@ static void check(struct argp_state *state, void *given) {
                                          : "--together");
 }
 
+/* To be cut: the words of the command line are those of the next command. */
+static char *copy(const struct argp_state *state, const char *value) {
+    char *list = strdup(value);
+    if (!list)
+        options_fail(state, "out of memory");
+    return list;
+}
+
 static void take_cores(struct argp_state *state, void *given, char *value) {
     struct together_request *request = given;
+    char *list = copy(state, value), *rest = list;
     request->core_count = 0;
-    for (char *word = value, *next; word; word = next) {
-        if ((next = strchr(word, ',')))
-            *next++ = 0;
+    for (char *word; (word = strsep(&rest, ","));) {
         if (request->core_count == TOGETHER_SCALES + 1)
             options_fail(state, "--cores: more than %d numbers", TOGETHER_SCALES + 1);
         request->cores[request->core_count++] =
             (uint32_t)options_count_within(state, "--cores", word, 1, SHARED_MEMORY_CORES);
     }
+    free(list);
 }
 
 enum { MOST_THREAD = 1000000 };
@@ -58,20 +67,25 @@ static void take_group(const struct argp_state *state, struct together_affinity 
         take_threads(state, affinity, word, core);
 }
 
-void affinity_take(const struct argp_state *state, struct together_affinity *affinity,
-                   char *value) {
-    char *rest = value;
-    if (strpbrk(value, ":/")) {
-        for (char *group; (group = strsep(&rest, "/"));)
-            take_group(state, affinity, group);
-        return;
-    }
+static void take_in_turn(const struct argp_state *state, struct together_affinity *affinity,
+                         char *rest) {
     affinity->in_turn_count = 0;
     for (char *word; (word = strsep(&rest, ","));) {
         if (affinity->in_turn_count == AFFINITY_MOST)
             options_fail(state, "--affinity: more than %d cores", AFFINITY_MOST);
         affinity->in_turn[affinity->in_turn_count++] = number(state, word, SHARED_MEMORY_CORES - 1);
     }
+}
+
+void affinity_take(const struct argp_state *state, struct together_affinity *affinity,
+                   const char *value) {
+    char *list = copy(state, value), *rest = list;
+    if (!strpbrk(value, ":/"))
+        take_in_turn(state, affinity, rest);
+    else
+        for (char *group; (group = strsep(&rest, "/"));)
+            take_group(state, affinity, group);
+    free(list);
 }
 
 static void take_affinity(struct argp_state *state, void *given, char *value) {

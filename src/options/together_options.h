@@ -16,6 +16,7 @@
          "1,3-5:0/2:1 threads 1 and 3 to 5 on core 0, thread 2 on core 1, others anywhere. More "  \
          "than one on a core take turns")
 /* Adds what such a value says; exits on a mistake. */
-void affinity_take(const struct argp_state *state, struct together_affinity *affinity, char *value);
+void affinity_take(const struct argp_state *state, struct together_affinity *affinity,
+                   const char *value);
 
 extern const struct option_group together_group; /* of a struct together_request */

@@ -26,6 +26,9 @@ check "sim: --tree --inlined --least" follow "--tree --inlined --least 2" \
     sim --tree --inlined --least 2 --limit 300k -- ./objects list
 check "sim: --fields" follow "--fields=node" sim --fields=node --limit 1M -- ./objects list
 check "sim: --levels" follow --levels sim --levels kept.ctrace
+check "sim: --cores, of which the last is reported, and --affinity" \
+    follow "--cores 2,4 --affinity 0,1-2:1/3:0" \
+    sim --cores 2,4 --affinity 0,1-2:1/3:0 --limit 300k -- ./objects table
 check "explain: --data --tree" follow "--data --tree" explain --data --tree --limit 300k -- ./objects hash
 check "explain: by regions" follow "--regions-over 200k --regions 4" \
     explain --no-what-if --data --regions-over 200k --regions 4 --limit 800k -- ./objects list

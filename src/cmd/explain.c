@@ -1,4 +1,5 @@
 /* culprit explain: the whole run of a command in bounded time, in plain words. */
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cmd/cmd.h"
@@ -17,16 +18,23 @@ void explain_begin(void *verb) {
     explain->warm_up = EXPLAIN_WARM_UP;
 }
 
+static void take_one_pass(const struct argp_state *state, struct explain *explain,
+                          const char *option) {
+    if (explain->one_pass && strcmp(explain->one_pass, option) != 0)
+        options_fail(state, "--exact and --systematic: one or the other");
+    explain->one_pass = option;
+}
+
 static void take_exact(struct argp_state *state, void *request, char *value) {
-    (void)state, (void)value;
+    (void)value;
     struct explain *explain = request;
+    take_one_pass(state, explain, "--exact");
     explain->run.study.options.sampling = sampling_everything();
-    explain->one_pass = "--exact";
 }
 
 static void take_systematic(struct argp_state *state, void *request, char *value) {
-    (void)state, (void)value;
-    ((struct explain *)request)->one_pass = "--systematic";
+    (void)value;
+    take_one_pass(state, request, "--systematic");
 }
 
 #define REQUEST struct explain

@@ -97,7 +97,9 @@ static void check_host(struct argp_state *state, const struct validate_job *job)
         options_fail(state, "--runs, --regions, --top: only with --host");
     if (!job->host.wanted)
         return;
-    if (job->list || job->full || !job->request.input.command)
+    if (job->full)
+        options_fail(state, "--host: without --full, which goes with a list of regions");
+    if (job->list || !job->request.input.command)
         options_fail(state, "--host: which command? (culprit validate --host [OPTION...] -- "
                             "COMMAND...)");
     if (job->request.input.limit || job->regions_given || job->jobs)

@@ -259,6 +259,10 @@ no_regions() {
     fails_with 125 '^culprit explain: --systematic: all in one pass, without --regions-over$' \
         run explain --systematic --regions-over 2M -- true &&
         fails_with 125 '^culprit explain: --exact: all in one pass, without --regions$' run explain --regions 20 --exact -- true &&
+        fails_with 125 '^culprit explain: --exact and --systematic: one or the other$' \
+            run explain --exact --systematic -- true &&
+        fails_with 125 '^culprit explain: --exact and --systematic: one or the other$' \
+            run explain --systematic --exact -- true &&
         fails_with 125 '^culprit explain: --fields: all in one pass, without --regions-over$' \
             run explain --fields --regions-over 1M -- true
 }

@@ -85,7 +85,9 @@ check "options of regions are refused" fails_with 125 "without --limit, --size" 
     run validate --host --limit 1M -- true
 check "options of --host alone are refused" fails_with 125 "only with --host" \
     run validate --runs 3 -- true
-check "a list is refused" fails_with 2 "which command" run validate --host a.csv --full b.ctrace
+check "a list is refused" fails_with 2 "which command" run validate --host a.csv
+check "the trace of a list is refused" fails_with 125 "^culprit validate: --host: without --full" \
+    run validate --host --full b.ctrace -- true
 
 leaves_nothing() {
     mkdir "$scratch/temporary"

@@ -117,7 +117,8 @@ static bool look_within(struct validation *validation, const struct simulation *
     return true;
 }
 
-static bool simulate_full(struct validation *validation, struct trace *trace,
+/* Its errors are of the trace at `path`, but for an interrupt. */
+static bool simulate_full(struct validation *validation, struct trace *trace, const char *path,
                           const struct slicing *slicing, const struct validation_options *options,
                           struct error *error) {
     const struct simulation_options all = {.machine = options->machine,
@@ -128,13 +129,14 @@ static bool simulate_full(struct validation *validation, struct trace *trace,
                                            .slicing = slicing};
     struct simulation full;
     bool good = simulation_run(trace, &all, &full, error);
-    if (good && full.interrupted)
-        good = error_set(error, "interrupted before the full run was simulated");
     validation->instructions = full.instructions;
     validation->cycles = full.cycles;
     validation->seconds = full.seconds;
     validation->threads = full.thread_count;
-    good = good && look_within(validation, &full, error);
+    if (good && full.interrupted)
+        good = error_set(error, "interrupted before the full run was simulated");
+    else if (!good || !look_within(validation, &full, error))
+        good = error_prefix(error, "%s", path);
     simulation_free(&full);
     return good;
 }
@@ -148,18 +150,17 @@ bool validation_full(struct validation *validation, const struct region_list *li
     struct trace *trace = trace_open(path, error);
     bool good = trace && (ends || error_set(error, "out of memory for regions"));
     if (good && trace_isa(trace) != list->isa)
-        good = error_set(error, "its program is of another architecture than the list of regions");
+        good = error_set(
+            error, "%s: its program is of another architecture than the list of regions", path);
     if (good && !trace_has_addresses(trace))
-        good = error_set(error, "no memory addresses are in it, so it cannot be simulated");
+        good =
+            error_set(error, "%s: no memory addresses are in it, so it cannot be simulated", path);
     if (good) {
         const struct slicing slicing = {.ends = ends, .end_count = count};
-        good = simulate_full(validation, trace, &slicing, options, error);
+        good = simulate_full(validation, trace, path, &slicing, options, error);
     }
-    if (trace) {
-        if (!good)
-            error_prefix(error, "%s", path);
+    if (trace)
         trace_close(trace);
-    }
     free(ends);
     return good;
 }

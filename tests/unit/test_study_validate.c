@@ -79,12 +79,31 @@ static void regions_are_found_again_and_simulated(void **state) {
     expect_nothing_left(&watch);
 }
 
+/* Of what was interrupted already. */
+static void expect_interrupted(struct watch *watch, const struct validate_run *run,
+                               const struct region_list *list) {
+    static struct machine_choice machines;
+    const struct machine_options options = {.machine = "zen4"};
+    struct validation validation = {0};
+    struct error error = {0};
+    if (!machine_choice_load(&machines, &options, &error))
+        fail_msg("%s", error.message);
+    const struct validate_simulation simulation = {
+        .watch = watch,
+        .machine = machine_choice_of(&machines, list->isa, &error),
+        .full = run->full,
+        .list_path = run->list_path};
+    assert_false(validate_simulate(&simulation, list, &validation, &error));
+    assert_string_equal(error.message, "interrupted before the full run was simulated");
+    validation_free(&validation);
+}
+
 static void interrupt(void *context, const struct progress *progress) {
     if (!strcmp(progress->label, "profiling"))
         watch_interrupt(context, SIGINT);
 }
 
-/* Regions are chosen from what was profiled, and not captured. */
+/* Regions are chosen from what was profiled, and neither captured nor simulated. */
 static void an_interrupt_leaves_out_the_second_run(void **state) {
     (void)state;
     static struct watch watch;
@@ -101,6 +120,7 @@ static void an_interrupt_leaves_out_the_second_run(void **state) {
     assert_true(list.region_count > 0);
     for (size_t i = 0; i < list.region_count; i++)
         assert_null(list.regions[i].trace);
+    expect_interrupted(&watch, &run, &list);
     region_list_free(&list);
     validate_run_free(&run);
     expect_nothing_left(&watch);

@@ -90,9 +90,8 @@ static bool prepare(void *verb, struct error *error) {
 
 static bool run(void *verb, struct error *error) {
     struct job *job = verb;
-    const bool good = calibrate_run_go(&job->run, error);
-    job->verb.measured = job->run.calibration.count > 0;
-    return good;
+    job->verb.measured = calibrate_run_go(&job->run, error);
+    return job->verb.measured;
 }
 
 static bool write_report(void *verb, struct error *error) {

@@ -19,6 +19,13 @@ bool calibrate_run_prepare(struct calibrate_run *run, struct error *error) {
     return host_native_meter(&run->native, run->quick, &watcher, error);
 }
 
+static bool found_any(const struct calibration *calibration) {
+    for (size_t i = 0; i < calibration->count; i++)
+        if (calibration->findings[i].state != FINDING_UNKNOWN)
+            return true;
+    return form_table_says(&calibration->forms);
+}
+
 bool calibrate_run_go(struct calibrate_run *run, struct error *error) {
     const double begin = clock_monotonic();
     bool good = true;
@@ -31,6 +38,8 @@ bool calibrate_run_go(struct calibrate_run *run, struct error *error) {
     watch_end(run->watch);
     run->partial = run->watch->signal != 0;
     run->seconds = clock_monotonic() - begin;
+    if (good && run->partial && !found_any(&run->calibration))
+        return error_set(error, "interrupted before anything was measured");
     return good;
 }
 

@@ -28,6 +28,6 @@ struct calibrate_run {
 
 /* False where there is nothing to calibrate. */
 bool calibrate_run_prepare(struct calibrate_run *run, struct error *error);
-/* After an interrupt what was found so far is there. */
+/* After an interrupt what was found so far is there; false when that is nothing. */
 bool calibrate_run_go(struct calibrate_run *run, struct error *error);
 void calibrate_run_free(struct calibrate_run *run);

@@ -297,6 +297,20 @@ interrupted() {
         grep -q '"partial": true' "$scratch/report.json" || { cat "$scratch/error"; return 1; }
 }
 
+# Interrupted before the first figure: no machine file is written, of published figures alone.
+interrupted_at_once() {
+    "$CULPRIT" calibrate --simulated zen4 --only caches -o "$scratch/none.ini" \
+        >"$scratch/report" 2>"$scratch/error" &
+    local process=$! status
+    until_used $process 0.2 || return 1
+    kill -INT $process
+    wait $process
+    status=$?
+    cat "$scratch/report" "$scratch/error"
+    test $status = 130 && test ! -s "$scratch/report" && test -z "$(ls "$scratch" | grep '^none')" &&
+        grep -qx 'culprit: interrupted before anything was measured' "$scratch/error"
+}
+
 # Both at once, each in processes of its own.
 two_at_once() {
     "$CULPRIT" calibrate --simulated zen4 --only width --json >"$scratch/other.json" &
@@ -329,6 +343,7 @@ if ! skip_without qemu-x86_64 "a simulated machine is read back"; then
     check "prefetchers of a simulated machine are read back" prefetchers_read_back
     check "a simulated machine wakes nobody" simulated_wakes
     check "an interrupt gives a partial report" interrupted
+    check "one before the first figure gives none, and no file" interrupted_at_once
     check "two at once do not disturb each other" two_at_once
     check "a machine file says what was measured" writes_a_machine
     check "a table of forms lies beside it" writes_a_table_of_forms

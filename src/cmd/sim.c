@@ -11,6 +11,7 @@ static void begin(void *verb) {
     struct sim *sim = verb;
     run_begin(&sim->run);
     sim->regions.warm_up = UINT64_MAX;
+    sim->kanata_from = KANATA_FIRST;
     sim->kanata_cycles = 1000;
     sim->run.study.threads.over = 2000000000;
 }
@@ -50,7 +51,8 @@ static const struct option_row OPTIONS[] = {
     HEADING(5, "Pipeline picture:"),
     WRITTEN_FILE("kanata", "FILE", kanata_path, "Write a window of cycles for the Konata viewer",
                  .not_again = true),
-    COUNT("kanata-from", "CYCLE", kanata_from, "It begins at this cycle (default 0)",
+    COUNT("kanata-from", "CYCLE", kanata_from,
+          "It begins at this cycle (default: where the first instruction is fetched)",
           .not_again = true, GIVEN(kanata_window)),
     COUNT("kanata-cycles", "N", kanata_cycles, "It lasts N cycles (default 1000, at most 100K)",
           .least = 1, .most = KANATA_MAX_CYCLES, .not_again = true, GIVEN(kanata_window)),
@@ -140,7 +142,7 @@ static void check(struct argp_state *state, void *given) {
     const bool any = sim->run.input.command || sim->run.input.trace || sim->regions.list_count;
     if (sim->kanata_window && !sim->kanata_path)
         options_fail(state, "%s: it says which cycles to write, not where (add --kanata FILE)",
-                     sim->kanata_from ? "--kanata-from" : "--kanata-cycles");
+                     sim->kanata_from != KANATA_FIRST ? "--kanata-from" : "--kanata-cycles");
     check_slices(sim, state);
     check_regions(sim, state);
     run_check_levels(&sim->run, state);

@@ -15,7 +15,7 @@
 static const char OUT_OF_MEMORY[] = "out of memory for the pipeline picture (ask for fewer cycles)";
 
 struct kanata {
-    uint64_t from, end;
+    uint64_t from, cycles; /* `from`: KANATA_FIRST until that is known */
     struct life *lives;
     size_t count, capacity;
     bool out_of_memory;
@@ -25,8 +25,7 @@ struct kanata *kanata_new(uint64_t from, uint64_t cycles) {
     struct kanata *kanata = calloc(1, sizeof *kanata);
     if (kanata) {
         kanata->from = from;
-        if (__builtin_add_overflow(from, cycles, &kanata->end))
-            kanata->end = UINT64_MAX;
+        kanata->cycles = cycles;
     }
     return kanata;
 }
@@ -52,7 +51,10 @@ static uint64_t last_cycle(const struct life *life) {
 }
 
 static void keep(struct kanata *kanata, const struct life *life) {
-    if (life->fetch >= kanata->end || last_cycle(life) < kanata->from)
+    if (kanata->from == KANATA_FIRST)
+        kanata->from = life->fetch; /* the oldest is neither squashed nor overtaken */
+    if (last_cycle(life) < kanata->from ||
+        (life->fetch > kanata->from && life->fetch - kanata->from >= kanata->cycles))
         return;
     if (!array_reserve((void **)&kanata->lives, &kanata->capacity, kanata->count + 1,
                        sizeof *kanata->lives)) {
@@ -225,7 +227,8 @@ bool kanata_write(struct kanata *kanata, const struct code *code, FILE *file, st
         count += events_of(&kanata->lives[row], row, events + count);
     if (count)
         qsort(events, count, sizeof *events, by_cycle);
-    uint64_t cycle = count ? events[0].cycle : kanata->from, retired = 0;
+    const uint64_t empty = kanata->from == KANATA_FIRST ? 0 : kanata->from;
+    uint64_t cycle = count ? events[0].cycle : empty, retired = 0;
     fprintf(file, "Kanata\t0004\nC=\t%" PRIu64 "\n", cycle);
     for (size_t i = 0; i < count; i++) {
         if (events[i].cycle > cycle)

@@ -23,6 +23,9 @@ enum { KANATA_MAX_CYCLES = 100000 };
 
 struct kanata;
 
+/* Where the first µop is fetched: before it the caches are cold, for hundreds of cycles. */
+#define KANATA_FIRST UINT64_MAX
+
 /* µops that are in flight in the cycles [from, from + cycles); cycles ≤ KANATA_MAX_CYCLES. */
 struct kanata *kanata_new(uint64_t from, uint64_t cycles);
 void kanata_free(struct kanata *kanata);

@@ -33,6 +33,15 @@ of_ours() {
 }
 check "what sim --kanata wrote is shown" of_ours
 
+# The first line of code comes from memory: on this machine the first thousand cycles hold nothing.
+from_the_first() {
+    run sim --machine granite-rapids --limit 10K --kanata "$scratch/first.kanata" -- true >/dev/null 2>"$scratch/said" &&
+        run pipeline --json "$scratch/first.kanata" | python3 -S -c 'import json, sys
+r = json.load(sys.stdin)
+assert r["rows"][0]["number"] == 0 and r["begin"] >= 1000, r["rows"][0]' && ! grep -q 'no instruction was in flight' "$scratch/said"
+}
+check "the window begins with the first instruction" from_the_first
+
 # refused WORDS: standard input is no log, and why.
 refused() {
     ! run pipeline - >"$scratch/out" 2>"$scratch/err" && [ "$(wc -l <"$scratch/err")" = 1 ] && grep -q "$1" "$scratch/err"

@@ -152,11 +152,28 @@ static void window_keeps_what_overlaps(void **state) {
     expect(kanata_new(5, 1), "Kanata\t0004\nC=\t5\n");
 }
 
+/* The first µop is fetched in cycle 2500, so the window is [2500, 2510). */
+static void window_begins_with_the_first(void **state) {
+    (void)state;
+    struct kanata *kanata = kanata_new(KANATA_FIRST, 10);
+    struct life life = life_of(1, 0);
+    static const struct { uint64_t fetch, kept; } cases[] = {{2500, 1}, {2509, 2}, {2510, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        life.fetch = life.dispatch = life.ready = life.issue = cases[i].fetch;
+        life.complete = life.commit = 2600;
+        show(kanata, &life);
+        assert_int_equal(kanata_count(kanata), cases[i].kept);
+    }
+    kanata_free(kanata);
+    expect(kanata_new(KANATA_FIRST, 1), "Kanata\t0004\nC=\t0\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_uops),
         cmocka_unit_test(squashed_and_fetched_again),
         cmocka_unit_test(window_keeps_what_overlaps),
+        cmocka_unit_test(window_begins_with_the_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@ struct explain {
     bool over_given;
     const char *one_pass; /* the option that asks for it; NULL: none */
     bool rerun;
+    bool whole;       /* a part of the run is of no use: an interrupt ends the explanation */
     uint64_t warm_up; /* instructions before each region */
     bool simulate_warm_up;
     uint32_t regions; /* as many, or all slices there are */

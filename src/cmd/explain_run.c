@@ -17,6 +17,7 @@ static bool start(struct explain *explain, struct error *error) {
         .ideal = run->machine.ideal,
         .over = explain->over,
         .kept = explain->kept,
+        .whole = explain->whole,
         .rerun = explain->rerun,
         .threads = !run->study.threads.alone,
         .forecasts = run->study.forecasts,

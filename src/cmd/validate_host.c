@@ -31,6 +31,7 @@ static void ask(struct validate_job *job) {
     run->study.forecasts = false;
     run->save_options = (struct save_options){.save = true, .store = job->host.store};
     explain->rerun = job->request.rerun;
+    explain->whole = true;
 }
 
 static bool prepare(void *verb, struct error *error) {
@@ -62,16 +63,27 @@ static bool may_repeat(const struct validate_job *job, struct error *error) {
                      effect->what);
 }
 
+/* A simulation of a part is not compared with whole runs. */
+static bool is_whole(const struct run *run, struct error *error) {
+    if (run->verb.late.message[0]) {
+        *error = run->verb.late;
+        return false;
+    }
+    return !run->report.partial ||
+           error_set(error, "the command was captured in part only, so it was not measured");
+}
+
 static bool explain(struct validate_job *job, struct error *error) {
     struct run *run = &job->host.explain.run;
-    const bool good =
-        explain_run(&job->host.explain, error) && explain_build(&job->host.explain, error);
+    const bool good = explain_run(&job->host.explain, error);
     job->verb.failed = run->verb.failed;
     job->verb.exit = run->verb.exit;
     job->verb.ended_by = run->verb.ended_by;
-    if (good && run->verb.late.message[0])
-        *error = run->verb.late;
-    return good && !run->verb.late.message[0] && may_repeat(job, error);
+    if (verb_watch.signal || run->verb.ended_by)
+        return error_set(error, "interrupted before the command was captured and simulated whole: "
+                                "it was not measured, and there is nothing to compare");
+    return good && explain_build(&job->host.explain, error) && is_whole(run, error) &&
+           may_repeat(job, error);
 }
 
 static bool measure(struct validate_job *job, struct error *error) {
@@ -126,7 +138,7 @@ static bool write_report(void *verb, struct error *error) {
     report->report.program = explained->program;
     report->report.machine = explained->machine;
     report->report.ideal = explained->ideal;
-    report->report.partial = verb_watch.signal || explained->partial;
+    report->report.partial = verb_watch.signal;
     report->simulation = explained->simulation;
     report->runs = &host->measured;
     report->top = host->top;

@@ -79,7 +79,11 @@ bool host_report_add_worth(struct host_report *report) {
     struct report *notes = &report->report;
     bool good = true;
     if (notes->partial)
-        good &= report_note(notes, "PARTIAL: interrupted before all of it was measured");
+        good &= report_note(notes,
+                            "PARTIAL: interrupted after %" PRIu32 " of %" PRIu32
+                            " timed runs and %" PRIu32 " of %" PRIu32 " with samples",
+                            report->runs->count, report->runs->wanted, report->runs->sampled,
+                            report->runs->wanted);
     good &= add_neighbour(report) && add_simulated(report) && add_samples(report);
     good &= report_note(notes, "not compared: time in the kernel, and what its system calls, page "
                                "faults and interrupts leave in caches and predictors; the "

@@ -119,30 +119,40 @@ static bool sample_run(struct host_runs *runs, const struct host_runs_request *r
     streams_close(&streams);
     if (recording.session)
         runs->sessions[runs->session_count++] = recording.session;
+    runs->sampled += good && !recording.partial;
     runs->event = recording.events[0];
     return good;
 }
 
+/* What cannot be sampled is told. */
+static void sample_runs(struct host_runs *runs, const struct host_runs_request *request) {
+    struct error error;
+    for (uint32_t i = 0; i < request->runs && !request->watch->signal; i++) {
+        if (!sample_run(runs, request, &error)) {
+            snprintf(runs->unsampled, sizeof runs->unsampled, "%.390s", error.message);
+            return;
+        }
+        watch_progress(request->watch, request->runs + i + 1);
+    }
+    if (!runs->session_count)
+        snprintf(runs->unsampled, sizeof runs->unsampled, "interrupted before a run with samples");
+}
+
 bool host_runs_go(struct host_runs *runs, const struct host_runs_request *request, int *exec_status,
                   struct error *error) {
-    struct error unsampled;
     double clocks[HOST_RUNS_MOST + 1];
     bool good = host_frequency(&clocks[0], error);
     host_neighbour_look(&runs->neighbour);
+    runs->wanted = request->runs;
     watch_begin(request->watch, "measuring", "runs", 2 * request->runs);
     for (uint32_t i = 0; good && i < request->runs && !request->watch->signal; i++) {
         good = time_run(runs, request, &clocks[runs->count + 1], exec_status, error);
         host_neighbour_look(&runs->neighbour);
         watch_progress(request->watch, i + 1);
     }
-    if (good)
+    if (good) {
         host_runs_conclude(runs, clocks);
-    for (uint32_t i = 0; good && i < request->runs && !request->watch->signal; i++) {
-        if (!sample_run(runs, request, &unsampled)) {
-            snprintf(runs->unsampled, sizeof runs->unsampled, "%.390s", unsampled.message);
-            break;
-        }
-        watch_progress(request->watch, request->runs + i + 1);
+        sample_runs(runs, request);
     }
     watch_end(request->watch);
     return good && (runs->count || error_set(error, "interrupted before a run was measured"));

@@ -26,9 +26,11 @@ struct host_run {
 
 struct host_runs {
     struct host_run runs[HOST_RUNS_MOST];
-    uint32_t count, least; /* timed; that of the fewest cycles */
+    uint32_t wanted;         /* of each kind */
+    uint32_t count, sampled; /* timed, and with samples; an interrupt leaves fewer */
+    uint32_t least;          /* the timed one of the fewest cycles */
     int64_t sessions[HOST_RUNS_MOST];
-    size_t session_count;            /* 0: there are no samples */
+    size_t session_count;            /* with that of a run which was interrupted; 0: no samples */
     struct live_event event;         /* that was sampled */
     char unsampled[400];             /* why not; empty: all is well */
     int status;                      /* of the last run, as of waitpid() */

@@ -79,6 +79,42 @@ once() {
 }
 check "a command that changes the world is run once and not measured" once
 
+# The command has time to be interrupted in.
+set -m
+interrupted_early() {
+    "$CULPRIT" validate --host --rerun --machine zen4 --runs 1 --output "$scratch/text" -- \
+        sh -c 'echo ready >>"$0"; sleep 5' "$scratch/ready" 2>"$scratch/said" &
+    local process=$!
+    until_true $process test -s "$scratch/ready" || return 1
+    kill -INT $process
+    fails_with 130 "^culprit: interrupted before the command was captured and simulated whole: it was not measured" \
+        ended $process && [ "$(cat "$scratch/ready")" = ready ] && [ ! -e "$scratch/text" ]
+}
+ended() {
+    wait "$1"
+    local status=$?
+    cat "$scratch/said" >&2
+    return $status
+}
+check "an interrupt while it is captured: nothing is compared" interrupted_early
+
+# The second run that is measured is interrupted while it sleeps, and ends as it would have.
+has_lines() { [ -e "$1" ] && [ "$(wc -l <"$1")" -ge "$2" ]; }
+interrupted_late() {
+    rm -f "$scratch/runs"
+    "$CULPRIT" validate --host --rerun --machine zen4 --runs 3 --json --output "$report" -- \
+        sh -c 'trap : INT; echo run >>"$0"; [ "$(wc -l <"$0")" -lt 3 ] || sleep 1' "$scratch/runs" \
+        2>"$scratch/said" &
+    local process=$!
+    until_true $process has_lines "$scratch/runs" 3 || { cat "$scratch/said"; return 1; }
+    kill -INT $process
+    wait $process
+    [ $? = 130 ] && told 'r["partial"]' 'len(r["runs"]) == 1' \
+        'r["notes"][0] == "PARTIAL: interrupted after 1 of 3 timed runs and 0 of 3 with samples"' \
+        'r["not_sampled"] == "interrupted before a run with samples"' || { cat "$scratch/said"; return 1; }
+}
+check "an interrupt while it is measured: the report says what was cut" interrupted_late
+set +m
 check "a command that is not there: 127" fails_with 127 "no-such-program" \
     run validate --host --machine zen4 -- /no-such-program
 check "options of regions are refused" fails_with 125 "without --limit, --size" \

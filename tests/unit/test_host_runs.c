@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <signal.h>
 
 #include "study/host_runs.h"
 
@@ -45,6 +46,38 @@ static void none_was_timed(void **state) {
     assert_int_equal(runs.least, 0);
 }
 
+static void interrupt(void *context, const struct progress *progress) {
+    (void)progress;
+    watch_interrupt(context, SIGTERM);
+}
+
+/* After the first of three runs: it is kept, and nothing is sampled. */
+static void an_interrupt_is_told(void **state) {
+    (void)state;
+    static struct watch watch;
+    static struct host_runs runs;
+    static char *command[] = {"true", NULL};
+    struct kept_input input = {0};
+    struct error error = {0};
+    int status = 0;
+    watch.observe = interrupt;
+    watch.context = &watch;
+    if (!kept_input_start(&input, &error))
+        fail_msg("%s", error.message);
+    const struct host_runs_request request = {
+        .watch = &watch, .command = command, .input = &input, .runs = 3};
+    if (!host_runs_go(&runs, &request, &status, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(runs.wanted, 3);
+    assert_int_equal(runs.count, 1);
+    assert_int_equal(runs.sampled, 0);
+    assert_int_equal(runs.session_count, 0);
+    assert_string_equal(runs.unsampled, "interrupted before a run with samples");
+    host_runs_free(&runs);
+    kept_input_free(&input);
+    temporaries_free(&watch.temporaries);
+}
+
 /* Of 1 1 3 3 the mean is twice the least; 5 was interrupted. */
 static void what_a_neighbour_takes(void **state) {
     (void)state;
@@ -63,6 +96,7 @@ int main(void) {
         cmocka_unit_test(a_clock_that_was_misread_is_left_out),
         cmocka_unit_test(a_clock_that_changed_is_followed),
         cmocka_unit_test(none_was_timed),
+        cmocka_unit_test(an_interrupt_is_told),
         cmocka_unit_test(what_a_neighbour_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

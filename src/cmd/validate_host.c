@@ -8,6 +8,7 @@
 
 #include "cmd/interrupt.h"
 #include "report/next.h"
+#include "util/text.h"
 
 void validate_host_begin(struct validate_host *host) {
     host->runs = 5;
@@ -57,10 +58,12 @@ static const struct trace *first_trace(const struct explain *explain) {
 
 static bool may_repeat(const struct validate_job *job, struct error *error) {
     const struct trace_effect *effect = trace_effect(first_trace(&job->host.explain));
+    const struct report *report = &job->host.explain.run.report;
     return !effect || job->request.rerun ||
            error_set(error,
-                     "the command cannot be repeated (%s), so it was not measured; --rerun does",
-                     effect->what);
+                     "predicted: %s cycles on machine %s; the command cannot be repeated (%s), so "
+                     "it was not measured; --rerun does",
+                     text_count(report->simulation->cycles).s, report->machine->name, effect->what);
 }
 
 /* A simulation of a part is not compared with whole runs. */

@@ -11,10 +11,29 @@ static const struct host_run *least_run(const struct host_report *report) {
     return &report->runs->runs[report->runs->least];
 }
 
-/* Predicted cycles over measured ones, less 1; NAN: the system counted no time. */
+/* An interval of more than these shares of the measured cycles to either side is told, and too wide
+ * to compare with. */
+#define WIDE     0.03
+#define TOO_WIDE 0.25
+/* Fewer leave shares of procedures uncertain: of 100 that are half in one, 40 to 60 may be. */
+#define FEW_SAMPLES 100
+
+/* How far the measured cycles may be off, as a share of them; infinite: the system counted none. */
+static double uncertainty(const struct host_run *run) {
+    if (!(run->cycles > 0))
+        return INFINITY;
+    return fmax(run->cycles_high - run->cycles, run->cycles - run->cycles_low) / run->cycles;
+}
+
+/* Predicted cycles over measured ones, less 1. */
+static double error_against(const struct host_report *report, double measured) {
+    return (double)report->simulation->cycles / measured - 1;
+}
+
+/* NAN: too short to be compared. */
 static double host_report_error(const struct host_report *report) {
-    const double measured = least_run(report)->cycles;
-    return measured > 0 ? (double)report->simulation->cycles / measured - 1 : NAN;
+    const struct host_run *run = least_run(report);
+    return uncertainty(run) > TOO_WIDE ? NAN : error_against(report, run->cycles);
 }
 
 static double most_user(const struct host_runs *runs) {
@@ -52,6 +71,11 @@ static bool add_samples(struct host_report *report) {
     live_events_describe(&report->runs->event, 1, sampled, sizeof sampled);
     bool good = report_note(&report->report, "live samples: %s, in %zu more run%s", sampled,
                             report->runs->session_count, text_plural(report->runs->session_count));
+    if (matched->samples < FEW_SAMPLES)
+        good &= report_note(&report->report,
+                            "%s live samples are few: shares of procedures are uncertain; a longer "
+                            "input, or more --runs, gives more",
+                            text_count((uint64_t)matched->samples).s);
     if (matched->variants)
         good &= report_note(&report->report,
                             "the C library takes variants of its functions by the processor that "
@@ -96,6 +120,31 @@ bool host_report_add_worth(struct host_report *report) {
 
 /* ---- text ---- */
 
+static void print_uncertainty(const struct host_report *report, const struct page *page) {
+    const struct host_run *run = least_run(report);
+    const double tick = report->runs->tick;
+    if (uncertainty(run) > WIDE && tick > 0)
+        page_print(page,
+                   "uncertain: %s to %s cycles (95 %%): the kernel tells user time from its own by "
+                   "ticks of %s, %.1f in this run",
+                   text_quantity(run->cycles_low).s, text_quantity(run->cycles_high).s,
+                   text_duration(tick).s, (run->user + run->system) / tick);
+}
+
+static void describe_error(const struct host_report *report, char *text, size_t size) {
+    const struct host_run *run = least_run(report);
+    const double error = host_report_error(report);
+    if (isnan(error))
+        snprintf(text, size,
+                 "too short here to be compared: take a longer input, of some tenths of a second");
+    else if (uncertainty(run) > WIDE)
+        snprintf(text, size, "%+.1f %% (%+.1f to %+.1f)", 100 * error,
+                 100 * error_against(report, run->cycles_high),
+                 100 * error_against(report, run->cycles_low));
+    else
+        snprintf(text, size, "%+.1f %%", 100 * error);
+}
+
 static void print_figures(const struct host_report *report, const struct page *page) {
     const struct host_runs *runs = report->runs;
     const struct host_run *run = least_run(report);
@@ -104,10 +153,9 @@ static void print_figures(const struct host_report *report, const struct page *p
                " run%s, the most was %s",
                text_quantity(run->cycles).s, text_duration(run->user).s, 1e-9 * run->clock,
                runs->count, text_plural(runs->count), text_duration(most_user(runs)).s);
-    const double error = host_report_error(report);
-    char told[64] = "too short here to be compared";
-    if (!isnan(error))
-        snprintf(told, sizeof told, "%+.1f %%", 100 * error);
+    print_uncertainty(report, page);
+    char told[128];
+    describe_error(report, told, sizeof told);
     fputs(page->bold, page->file);
     page_print(page, "predicted: %s cycles on machine %s: %s",
                text_count(report->simulation->cycles).s, report->report.machine->name, told);
@@ -174,8 +222,9 @@ void host_report_text(const struct host_report *report, const struct page *page)
 /* ---- JSON ---- */
 
 static json_t *run_json(const struct host_run *run) {
-    return json_pack("{s:f, s:f, s:f, s:f, s:I}", "user_seconds", run->user, "system_seconds",
-                     run->system, "clock_ghz", 1e-9 * run->clock, "cycles", run->cycles,
+    return json_pack("{s:f, s:f, s:f, s:f, s:[f, f], s:I}", "user_seconds", run->user,
+                     "system_seconds", run->system, "clock_ghz", 1e-9 * run->clock, "cycles",
+                     run->cycles, "cycles_interval", run->cycles_low, run->cycles_high,
                      "page_faults", (json_int_t)run->faults);
 }
 

@@ -2,16 +2,19 @@
 #include "study/host_runs.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "host/frequency.h"
 #include "live/command.h"
 #include "study/command_signals.h"
 #include "study/muted_output.h"
+#include "util/binomial.h"
 #include "util/median.h"
 
 enum { SIGNAL_MS = 100 };
@@ -43,6 +46,14 @@ static double seconds_of(struct timeval time) {
 }
 
 /* ---- timed ---- */
+
+/* The coarse clocks go on at each tick. */
+static double tick_seconds(void) {
+    struct timespec tick;
+    if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0)
+        return 0;
+    return (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;
+}
 
 /* Where the kernel has no descriptor of processes, only the end is waited for. */
 static void await_end(const struct command *command, struct watch *watch) {
@@ -86,6 +97,16 @@ static bool time_run(struct host_runs *runs, const struct host_runs_request *req
     return true;
 }
 
+static void bound(struct host_run *run, double tick) {
+    const double all = run->user + run->system;
+    run->cycles_low = run->cycles_high = run->cycles;
+    if (!(tick > 0))
+        return;
+    const struct binomial_interval share = binomial_interval95(run->user / tick, all / tick);
+    run->cycles_low = fmin(run->cycles, share.low * all * run->clock);
+    run->cycles_high = fmax(run->cycles, share.high * all * run->clock);
+}
+
 void host_runs_conclude(struct host_runs *runs, const double *readings) {
     double sorted[HOST_RUNS_MOST + 1];
     for (uint32_t i = 0; i <= runs->count; i++)
@@ -96,6 +117,7 @@ void host_runs_conclude(struct host_runs *runs, const double *readings) {
         struct host_run *run = &runs->runs[i];
         run->clock = median_of((double[]){readings[i], readings[i + 1], usual}, 3);
         run->cycles = run->clock * run->user;
+        bound(run, runs->tick);
         if (run->cycles < runs->runs[runs->least].cycles)
             runs->least = i;
     }
@@ -144,6 +166,7 @@ bool host_runs_go(struct host_runs *runs, const struct host_runs_request *reques
     bool good = host_frequency(&clocks[0], error);
     host_neighbour_look(&runs->neighbour);
     runs->wanted = request->runs;
+    runs->tick = tick_seconds();
     watch_begin(request->watch, "measuring", "runs", 2 * request->runs);
     for (uint32_t i = 0; good && i < request->runs && !request->watch->signal; i++) {
         good = time_run(runs, request, &clocks[runs->count + 1], exec_status, error);

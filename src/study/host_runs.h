@@ -21,11 +21,15 @@ struct host_run {
     double user, system; /* seconds */
     double clock;        /* cycles per second of dependent adds: host_runs_conclude() */
     double cycles;       /* user × clock */
-    uint64_t faults;     /* pages */
+    /* At 95 %. The sum of both times is exact, but how much of it is the user's the kernel tells by
+     * whom a tick finds: so many ticks, so many tries. */
+    double cycles_low, cycles_high;
+    uint64_t faults; /* pages */
 };
 
 struct host_runs {
     struct host_run runs[HOST_RUNS_MOST];
+    double tick;             /* seconds; 0: both times are exact */
     uint32_t wanted;         /* of each kind */
     uint32_t count, sampled; /* timed, and with samples; an interrupt leaves fewer */
     uint32_t least;          /* the timed one of the fewest cycles */

@@ -55,6 +55,16 @@ double binomial_two_sided(double successes, double tries, double probability) {
     return fmin(1, 2 * fmin(above, below));
 }
 
+struct binomial_interval binomial_interval95(double successes, double tries) {
+    static const double Z = 1.959964;
+    if (!(tries > 0))
+        return (struct binomial_interval){0, 1};
+    const double share = successes / tries, of_tries = Z * Z / tries;
+    const double centre = (share + of_tries / 2) / (1 + of_tries);
+    const double half = Z / (1 + of_tries) * sqrt((share * (1 - share) + of_tries / 4) / tries);
+    return (struct binomial_interval){fmax(0, centre - half), fmin(1, centre + half)};
+}
+
 double chi_square_at_least(double value, double degrees) {
     if (value <= 0 || degrees <= 0)
         return 1;

@@ -66,9 +66,25 @@ static void chi_square(void **state) {
     near(chi_square_at_least(7.815, 3), 0.05, 0.03);
 }
 
+/* 5 of 10: 0.5 ± 1.96 / 1.38415 × √(0.025 + 0.0096037); 10 of 10: from 1 / (1 + 1.96² / 10). */
+static void intervals_of_probabilities(void **state) {
+    (void)state;
+    const struct binomial_interval half = binomial_interval95(5, 10);
+    near(half.low, 0.236593, 1e-5);
+    near(half.high, 0.763407, 1e-5);
+    const struct binomial_interval all = binomial_interval95(10, 10);
+    near(all.low, 0.722467, 1e-5);
+    near(all.high, 1, 1e-12);
+    const struct binomial_interval none = binomial_interval95(0, 10);
+    near(none.high, 1 - 0.722467, 1e-5);
+    assert_true(none.low >= 0 && none.low < 1e-12);
+    const struct binomial_interval unknown = binomial_interval95(0, 0);
+    assert_true(unknown.low == 0 && unknown.high == 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(coins), cmocka_unit_test(against_the_terms),
-                                       cmocka_unit_test(at_the_edges),
-                                       cmocka_unit_test(chi_square)};
+                                       cmocka_unit_test(at_the_edges), cmocka_unit_test(chi_square),
+                                       cmocka_unit_test(intervals_of_probabilities)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,28 @@ static void a_clock_that_changed_is_followed(void **state) {
     assert_int_equal(runs.least, 1);
 }
 
+static void assert_between(const struct host_run *run, double low, double high) {
+    if (!(fabs(run->cycles_low - low) < 1e-4 && fabs(run->cycles_high - high) < 1e-4))
+        fail_msg("%g to %g is not %g to %g", run->cycles_low, run->cycles_high, low, high);
+}
+
+/* Ticks of 0.25 s: ten in each run, at a clock of 4. Of the first 5 are the user's, a share of
+ * 0.236593 to 0.763407 of 2.5 s; of the second all, from 0.722467 on; the third took no time. */
+static void ticks_tell_the_users_share(void **state) {
+    (void)state;
+    struct host_runs runs = three(1.25, 2.5, 0);
+    const double clocks[] = {4, 4, 4, 4};
+    runs.runs[0].system = 1.25;
+    runs.tick = 0.25;
+    host_runs_conclude(&runs, clocks);
+    assert_between(&runs.runs[0], 2.36593, 7.63407);
+    assert_between(&runs.runs[1], 7.22467, 10);
+    assert_between(&runs.runs[2], 0, 0);
+    runs.tick = 0;
+    host_runs_conclude(&runs, clocks);
+    assert_between(&runs.runs[0], 5, 5);
+}
+
 static void none_was_timed(void **state) {
     (void)state;
     struct host_runs runs = {0};
@@ -95,6 +117,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_clock_that_was_misread_is_left_out),
         cmocka_unit_test(a_clock_that_changed_is_followed),
+        cmocka_unit_test(ticks_tell_the_users_share),
         cmocka_unit_test(none_was_timed),
         cmocka_unit_test(an_interrupt_is_told),
         cmocka_unit_test(what_a_neighbour_takes),

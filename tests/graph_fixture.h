@@ -22,6 +22,7 @@ static inline struct graph_machine wide_machine(void) {
                                     .window = 1000,
                                     .ideal_window = 20000,
                                     .fetch_room = 1000,
+                                    .most_of_place = 1,
                                     .frontend_depth = 3,
                                     .redirect = 2,
                                     .late_bubble = 2,
@@ -107,7 +108,7 @@ static inline uint16_t distance(uint32_t one_of) {
 }
 
 /* Graphs with every kind of edge; times need not be those of any real core. Static instructions
- * below 50 are loads, those from 50 to 99 others. */
+ * below 50 are loads, those from 50 to 99 others. Where places have two µops, some do. */
 static inline void make_random(struct graph *graph, uint32_t count, uint64_t seed) {
     static const uint32_t ends[3] = {GRAPH_MISPREDICTED, GRAPH_LATE, GRAPH_TAKEN};
     random_state = seed;
@@ -142,6 +143,8 @@ static inline void make_random(struct graph *graph, uint32_t count, uint64_t see
         uop->unit_wait = one_in(20) ? 2 : 0;
         uop->pool = next_random(3) & 3;
         uop->flags |= one_in(4) ? GRAPH_WAKEUP << next_random(UOP_MAX_SOURCES + 1) : 0;
+        if (graph->machine.most_of_place == 2 && i && !(uop[-1].flags & GRAPH_SHARES) && one_in(3))
+            uop->flags |= GRAPH_SHARES;
         if (one_in(10) && kind >= 5)
             uop->flags |= GRAPH_ELIMINATED;
         if (one_in(10))

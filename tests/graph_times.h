@@ -23,6 +23,7 @@ static inline void expect_graph_times(struct program_fixture *program,
     struct tap_worker worker = graph_builder_worker(builder);
     program->worker = &worker;
     simulate_on(program, machine, 0, FIXTURE_DYNAMIC, NULL, NULL);
+    program->worker = NULL;
     graph_machine_of(machine, &graph);
     struct graph_evaluation *evaluation = graph_evaluation_new(&graph, 0);
     for (uint32_t i = 0; i < program->life_count; i++) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/scheduler.h"
+#include "core/places.h"
 #include "util/order.h"
 
 /* The edges that a block is scheduled for, the likeliest first. */
@@ -219,13 +220,15 @@ static bool run_edges(struct schedule *schedule, struct scheduler *scheduler, co
 static bool find_soonest(struct schedule *schedule, const struct scheduler *scheduler,
                          const struct cfg *cfg, struct error *error) {
     const struct static_insn *insns = scheduler->code.insns + scheduler->first;
-    double width = scheduler->machine.core.commit_width;
-    if (scheduler->machine.core.in_order)
+    const struct machine_core *core = &scheduler->machine.core;
+    const double width = core->commit_width;
+    if (core->in_order)
         return true;
     if (!(schedule->soonest = malloc(((size_t)cfg->insn_count + 1) * sizeof *schedule->soonest)))
         return error_set(error, "out of memory for a schedule");
     for (uint32_t i = 0; i < cfg->insn_count; i++)
-        schedule->soonest[i] = insns[i].uop_count / width;
+        schedule->soonest[i] =
+            places_of(core, &scheduler->code.uops[insns[i].first_uop], insns[i].uop_count) / width;
     return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "attribute/pics.h"
 #include "core/core.h"
+#include "core/places.h"
 #include "memory/memory.h"
 #include "tap/life.h"
 
@@ -78,7 +79,7 @@ struct top_down *top_down_new(const struct machine *machine, uint32_t ideal) {
     top->depth = core->frontend_depth;
     top->to_commit = core->complete_to_commit;
     top->store_queue = window(core->store_queue, ideal);
-    top->mask = power_above(window(core->rob, ideal)) - 1;
+    top->mask = power_above(most_of_place(core) * window(core->rob, ideal)) - 1;
     top->store_mask = power_above(top->store_queue) - 1;
     top->entries = calloc(top->mask + 1, sizeof *top->entries);
     top->written = calloc(top->store_mask + 1, sizeof *top->written);
@@ -320,8 +321,9 @@ static void take_life(struct top_down *top, const struct packed_life *life) {
         top->cycle = dispatch;
         top->used = 0;
     }
-    top->used++;
-    give(top, flushed ? SLOT_SQUASHED : SLOT_RETIRING, flushed ? top->squashed : life->insn, 1);
+    const bool slot = !(life->flags & LIFE_SHARES);
+    top->used += slot;
+    give(top, flushed ? SLOT_SQUASHED : SLOT_RETIRING, flushed ? top->squashed : life->insn, slot);
     note_entry(top, life);
     note_turn(top, life);
     top->last = life->insn;

@@ -1,6 +1,7 @@
 /* Top-down levels (Yasin 2014): every slot of dispatch, dispatch_width in every cycle, has one
  * class and one instruction. A slot that a µop took is Retiring, or Bad Speculation when the µop
- * was squashed. Slots that stayed empty are classed by the next µop to dispatch:
+ * was squashed; one that shares another's place (core/places.h) takes none. Slots that stayed empty
+ * are classed by the next µop to dispatch:
  *
  *     cycles before it was through the front end:
  *         behind a mispredicted branch, or a squash: Bad Speculation, of that branch or load

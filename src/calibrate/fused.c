@@ -47,8 +47,8 @@ static void add_kernel(struct kernel_list *list, enum pair pair, enum form form,
 }
 
 static void conclude(struct calibration *calibration, const struct host_result pair[FORMS],
-                     unsigned width, const char *what) {
-    struct finding finding = {.what = what, .unit = ""};
+                     unsigned width, const char *what, const char *key) {
+    struct finding finding = {.key = key, .what = what, .unit = ""};
     if (finding_rests_on(&finding, pair, FORMS)) {
         const bool one = dispatch_saving(pair, GROUP) > 0.5;
         finding.word = one ? "yes" : "no";
@@ -61,6 +61,9 @@ static void conclude(struct calibration *calibration, const struct host_result p
     }
     calibration_found(calibration, &finding);
 }
+
+/* Of OPERAND; the others have none. */
+static const char *const KEYS[] = {"core.fuse_loads", NULL};
 
 static bool run(struct calibration *calibration, struct error *error) {
     static const char *const WHAT[PAIRS] = {"a load and the operation of its instruction are one",
@@ -76,12 +79,12 @@ static bool run(struct calibration *calibration, struct error *error) {
             add_kernel(&list, pair, form, dispatch.no_ops_share);
     const bool good = calibration_measure_fastest(calibration, &list, error);
     for (unsigned pair = 0; good && pair < PAIRS; pair++)
-        conclude(calibration, &list.results[FORMS * pair], width, WHAT[pair]);
+        conclude(calibration, &list.results[FORMS * pair], width, WHAT[pair],
+                 pair == OPERAND ? KEYS[0] : NULL);
     kernel_list_free(&list);
     return good;
 }
 
-static const char *const KEYS[] = {NULL};
 const struct calibrate_part calibrate_fused = {
     .name = "fused",
     .measures = "which µops are one: loads, moves, and the operations behind them",

@@ -1,4 +1,5 @@
 #include "core/uop_timing.h"
+#include "core/places.h"
 
 #include "util/array.h"
 
@@ -111,7 +112,8 @@ static struct machine_ports ports_of(const struct machine *machine, const struct
 static double pipelined(const struct machine *machine, const struct machine_form *form,
                         const struct static_insn *insn, const struct uop *uops) {
     uint32_t classes[OP_COUNT] = {0}, queues[MACHINE_MAX_QUEUES] = {0};
-    double most = (double)insn->uop_count / machine->core.dispatch_width;
+    double most =
+        (double)places_of(&machine->core, uops, insn->uop_count) / machine->core.dispatch_width;
     for (uint32_t i = 0; i < insn->uop_count; i++) {
         if (uops[i].operation == OP_NOP)
             continue;

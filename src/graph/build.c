@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/places.h"
 #include "graph/mshrs.h"
+#include "graph/places.h"
 #include "graph/positions.h"
 #include "graph/structure.h"
 #include "memory/memory.h"
@@ -48,6 +50,7 @@ struct graph_builder {
     uint64_t sequence; /* its own */
     struct graph_structure *structure;
     struct positions packets;
+    struct graph_places places;
     struct recent recent[RECENT];
     struct issued issued[ISSUED];
     uint32_t splits[SPLITS];
@@ -80,14 +83,16 @@ static void set_mshrs(const struct machine *machine, struct graph_machine *graph
 
 void graph_machine_of(const struct machine *machine, struct graph_machine *graph) {
     const struct machine_core *core = &machine->core;
-    uint64_t ideal = (uint64_t)core->rob * LIFE_STORES_BACK;
+    const uint64_t ideal = (uint64_t)core->rob * LIFE_STORES_BACK;
+    const uint32_t most = most_of_place(core), far = GRAPH_FAR / most;
     *graph = (struct graph_machine){
         .dispatch_width = core->dispatch_width,
         .store_queue = core->store_queue,
         .store_drain = core->store_drain,
         .commit_width = core->commit_width,
         .window = core->rob,
-        .ideal_window = ideal < GRAPH_FAR ? (uint32_t)ideal : GRAPH_FAR,
+        .ideal_window = ideal < far ? (uint32_t)ideal : far,
+        .most_of_place = most,
         .fetch_room =
             core->fetch_buffer + 2 * INSN_MAX_UOPS + core->frontend_depth * core->dispatch_width,
         .frontend_depth = core->frontend_depth,
@@ -159,7 +164,8 @@ struct graph_builder *graph_builder_new(const struct machine *machine, enum isa 
     builder->by_form = machine->form_count;
     builder->data_apart = machine->core.store_data[0];
     builder->structure = graph_structure_new(machine, isa);
-    if (!builder->structure || !positions_new(&builder->packets, builder->fetch_target_queue)) {
+    if (!builder->structure || !positions_new(&builder->packets, builder->fetch_target_queue) ||
+        !graph_places_new(&builder->places, &builder->graph, builder->graph.fetch_room)) {
         graph_builder_free(builder);
         return NULL;
     }
@@ -172,6 +178,7 @@ void graph_builder_free(struct graph_builder *builder) {
         return;
     graph_structure_free(builder->structure);
     free(builder->packets.at);
+    free(builder->places.last);
     free(builder);
 }
 
@@ -185,7 +192,8 @@ static inline const struct recent *recent(const struct graph_builder *builder, u
 static void set_queue(const struct graph_builder *builder, const struct packed_life *life,
                       struct graph_uop *uop) {
     uint64_t number = builder->number;
-    uint64_t far = builder->graph.window < number ? builder->graph.window : number;
+    const uint64_t most = (uint64_t)builder->graph.window * builder->graph.most_of_place;
+    const uint64_t far = most < number ? most : number;
     const struct issued *issued = &builder->issued[life->kept.dispatch % ISSUED];
     uint32_t back = (uint32_t)number - issued->uop;
     if (issued->cycle == life->kept.dispatch && back <= far && back < RECENT)
@@ -221,8 +229,9 @@ static uint32_t fetchable(const struct graph_builder *builder, const struct grap
         cycle = later(cycle, recent(builder, uop->fetch_width)->fetch + 1);
     if (uop->fetch_taken && uop->fetch_taken < RECENT)
         cycle = later(cycle, recent(builder, uop->fetch_taken)->fetch + 1);
-    if (builder->number >= graph->fetch_room && graph->fetch_room < RECENT)
-        cycle = later(cycle, recent(builder, graph->fetch_room)->dispatch);
+    const uint32_t room = graph_places_back(&builder->places, graph->fetch_room);
+    if (room && room < RECENT)
+        cycle = later(cycle, recent(builder, room)->dispatch);
     if (uop->fetch_packet && uop->fetch_packet < RECENT)
         cycle = later(cycle, recent(builder, uop->fetch_packet)->commit);
     return cycle;
@@ -474,6 +483,7 @@ static void add(struct graph_builder *builder, const struct packed_life *life,
                               .operation = life->operation,
                               .pool = kind->pool};
     graph_structure_add(builder->structure, uop, life->flags);
+    graph_places_add(&builder->places, builder->number, uop);
     set_producers(builder, life, uop);
     set_fetch(builder, life, uop);
     set_execution(builder, life, kind, uop);

@@ -112,5 +112,6 @@ uint32_t categories_window(const struct categories *categories, uint32_t set,
             window = (uint64_t)machine->window * category->amount / 100;
         most = window > most ? window : most;
     }
-    return most < GRAPH_FAR ? (uint32_t)most : GRAPH_FAR;
+    const uint32_t far = GRAPH_FAR / machine->most_of_place;
+    return most < far ? (uint32_t)most : far;
 }

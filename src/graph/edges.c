@@ -56,7 +56,6 @@ list_to(struct list *list, const struct graph_machine *machine, const struct gra
     const uint32_t index = list->index;
     const struct graph_nodes *own = &nodes[index];
     const struct graph_uop *before = index ? uop - 1 : &none;
-    const uint32_t reorder_buffer = machine->window;
 #define BANDWIDTH                 true
 #define WINDOW                    true
 #define KEEP(part, of)            true

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/mshrs.h"
+#include "graph/places.h"
 
 enum { NODES = GRAPH_FAR + 1 };
 
@@ -25,6 +26,7 @@ struct graph_evaluation {
     bool bandwidth;             /* bandwidth is not idealised */
     uint32_t window;            /* the idealised window; 0: it is not idealised */
     uint64_t number;
+    struct graph_places places;
     struct graph_uop last;
     struct graph_nodes nodes[NODES];
     struct slots slots;
@@ -35,6 +37,20 @@ struct graph_evaluation {
 
 struct graph_evaluation *graph_evaluation_new(const struct graph_machine *machine, uint32_t ideal) {
     return graph_evaluation_new_of(machine, NULL, ideal);
+}
+
+static uint32_t window_of(const struct graph_evaluation *evaluation) {
+    return evaluation->window ? evaluation->window : evaluation->machine.window;
+}
+
+/* The most places back that an edge leads. */
+static uint32_t reach_of(const struct graph_evaluation *evaluation) {
+    const struct graph_machine *machine = &evaluation->machine;
+    const uint32_t back[] = {machine->fetch_room, machine->dispatch_width, machine->commit_width};
+    uint32_t most = window_of(evaluation);
+    for (size_t i = 0; i < sizeof back / sizeof *back; i++)
+        most = back[i] > most ? back[i] : most;
+    return most;
 }
 
 struct graph_evaluation *graph_evaluation_new_of(const struct graph_machine *machine,
@@ -50,10 +66,15 @@ struct graph_evaluation *graph_evaluation_new_of(const struct graph_machine *mac
     evaluation->set = set;
     evaluation->bandwidth = !(set & evaluation->categories->everywhere[GRAPH_PART_BANDWIDTH]);
     evaluation->window = categories_window(evaluation->categories, set, machine);
-    return evaluation;
+    if (graph_places_new(&evaluation->places, machine, reach_of(evaluation)))
+        return evaluation;
+    free(evaluation);
+    return NULL;
 }
 
 void graph_evaluation_free(struct graph_evaluation *evaluation) {
+    if (evaluation)
+        free(evaluation->places.last);
     free(evaluation);
 }
 
@@ -115,7 +136,6 @@ latest(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
        const struct graph_nodes *own, enum graph_node to) {
     const struct graph_machine *machine = &evaluation->machine;
     const struct graph_uop *before = &evaluation->last;
-    const uint32_t reorder_buffer = evaluation->window ? evaluation->window : machine->window;
     int64_t cycle = 0;
 #define BANDWIDTH                 (evaluation->bandwidth)
 #define WINDOW                    (!evaluation->window)
@@ -135,8 +155,18 @@ latest(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
     return cycle;
 }
 
-static int64_t fetch(const struct graph_evaluation *evaluation, const struct graph_uop *uop) {
-    return latest(evaluation, uop, NULL, NODE_F) +
+static struct graph_back places_before(const struct graph_evaluation *evaluation) {
+    const struct graph_machine *machine = &evaluation->machine;
+    const struct graph_places *places = &evaluation->places;
+    return (struct graph_back){.fetch_room = graph_places_back(places, machine->fetch_room),
+                               .dispatch_width = graph_places_back(places, machine->dispatch_width),
+                               .window = graph_places_back(places, window_of(evaluation)),
+                               .commit_width = graph_places_back(places, machine->commit_width)};
+}
+
+static int64_t fetch(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
+                     const struct graph_nodes *nodes) {
+    return latest(evaluation, uop, nodes, NODE_F) +
            weight(evaluation, GRAPH_PART_FETCH_CACHE, uop->insn, uop->fetch_cache) +
            weight(evaluation, GRAPH_PART_FETCH_TLB, uop->insn, uop->fetch_tlb);
 }
@@ -221,8 +251,9 @@ static int64_t execute(struct graph_evaluation *evaluation, const struct graph_u
 
 const struct graph_nodes *graph_evaluate(struct graph_evaluation *evaluation,
                                          const struct graph_uop *uop) {
-    struct graph_nodes nodes = {.time = {0}};
-    nodes.fetch = fetch(evaluation, uop);
+    graph_places_add(&evaluation->places, evaluation->number, uop);
+    struct graph_nodes nodes = {.back = places_before(evaluation)};
+    nodes.fetch = fetch(evaluation, uop, &nodes);
     if (reaches(evaluation, NODE_C, uop->store_entry))
         write_store(evaluation, uop, &nodes);
     nodes.dispatch = dispatch(evaluation, uop, &nodes);

@@ -14,6 +14,12 @@ enum graph_node {
     NODE_COUNT
 };
 
+/* How many µops back the last µop of the place is that is so many places before; 0: before the
+ * begin. */
+struct graph_back {
+    uint32_t fetch_room, dispatch_width, window, commit_width;
+};
+
 /* Cycles from the begin of the graph: by name, and by enum graph_node. */
 struct graph_nodes {
     union {
@@ -24,6 +30,7 @@ struct graph_nodes {
         };
         int64_t time[NODE_COUNT];
     };
+    struct graph_back back;
 };
 #define NODE(letter, member, event)                                                                \
     static_assert(offsetof(struct graph_nodes, member) == NODE_##letter * sizeof(int64_t), event);

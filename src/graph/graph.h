@@ -34,12 +34,13 @@ enum graph_flags {
     GRAPH_TAKEN = LIFE_TAKEN,
     GRAPH_FIRST = LIFE_FIRST,           /* first µop of its instruction, or of a fused pair */
     GRAPH_COVERED = LIFE_COVERED,       /* load whose store holds all it reads: SP, if present */
+    GRAPH_SHARES = LIFE_SHARES,         /* the place of the µop before */
     GRAPH_LATE = LIFE_LATE,             /* FL to the next */
     GRAPH_ELIMINATED = LIFE_ELIMINATED, /* R, E and P are D */
     GRAPH_MICROCODED = LIFE_MICROCODED, /* MD to the next */
     GRAPH_SAME = GRAPH_LAST | GRAPH_LOAD | GRAPH_STORE | GRAPH_FUSED | GRAPH_MISPREDICTED |
                  GRAPH_FLUSHES | GRAPH_WAITS_HEAD | GRAPH_TAKEN | GRAPH_FIRST | GRAPH_COVERED |
-                 GRAPH_LATE | GRAPH_ELIMINATED | GRAPH_MICROCODED,
+                 GRAPH_SHARES | GRAPH_LATE | GRAPH_ELIMINATED | GRAPH_MICROCODED,
 
     GRAPH_FORWARDED = 1 << 4, /* SP, since the store's write took long */
     GRAPH_SHORT = 1 << 5,     /* EP is shalu's */
@@ -102,11 +103,12 @@ static inline uint32_t graph_break(const struct graph_uop *uop) {
     return (uop->flags & GRAPH_BREAK) / GRAPH_BREAK_UNIT;
 }
 
-/* What all µops have in common, in µops and cycles. */
+/* What all µops have in common, in cycles, µops and, the first, places. */
 struct graph_machine {
     uint32_t dispatch_width, commit_width, window; /* DBW, CBW, CD */
     uint32_t ideal_window;                         /* CD under win */
     uint32_t fetch_room;                           /* DF */
+    uint32_t most_of_place;                        /* µops of a place: 1 or 2 */
     uint32_t frontend_depth, redirect, late_bubble, taken_bubble, string_start;
     uint32_t dispatch_to_issue, wakeup_extra, complete_to_commit;
     uint32_t l1_latency, forward_latency, load_latency; /* the last: address generation */

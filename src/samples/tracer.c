@@ -2,6 +2,7 @@
  * is the period. */
 #include <stdlib.h>
 
+#include "core/places.h"
 #include "samples/samples.h"
 #include "samples/tracer.h"
 
@@ -48,7 +49,7 @@ static bool start(struct samples *samples, struct error *error) {
     const struct tracer_run *run = samples->options->run;
     struct sample_header header = {
         .events = samples->events,
-        .commit_width = run->machine->core.commit_width,
+        .commit_width = run->machine->core.commit_width * most_of_place(&run->machine->core),
         .clock_hz = (uint64_t)(run->machine->clock_ghz * 1e9 + 0.5),
         .sampling = {.mode = samples->options->random ? SAMPLER_RANDOM : SAMPLER_PERIODIC,
                      .period = samples->options->interval,

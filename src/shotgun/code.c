@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/elimination.h"
+#include "core/places.h"
 #include "core/uop_timing.h"
 #include "shotgun/signature.h"
 #include "util/array.h"
@@ -161,6 +162,8 @@ struct static_uop shotgun_static_uop(const struct shotgun_code *copy, const stru
     const struct uop_timing timing =
         uop_timing(machine, form, insn, &copy->code.uops[insn->first_uop], uop_index);
     flags |= category_of(uop, timing.latency, flags);
+    if (shares_place(&machine->core, &copy->code.uops[insn->first_uop], uop_index))
+        flags |= GRAPH_SHARES;
     return (struct static_uop){
         .graph = {.insn = number,
                   .flags = flags,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/places.h"
 #include "shotgun/infer.h"
 #include "shotgun/match.h"
 #include "util/array.h"
@@ -272,6 +273,8 @@ static bool append_uop(struct shotgun_constructor *constructor, const struct app
         operands = &code->code.uops[compare->first_uop + last];
         uop.traits |= shotgun_compare_traits(code, code->flows[as->insn].before);
         uop.graph.flags |= GRAPH_FUSED;
+        if (shares_place(&constructor->machine->core, &code->code.uops[compare->first_uop], last))
+            uop.graph.flags |= GRAPH_SHARES;
         if (last > 0) /* the pair began with the compare's load */
             uop.graph.flags &= ~(uint32_t)GRAPH_FIRST;
     }

@@ -54,10 +54,11 @@ enum life_flags {
     LIFE_FP_REGISTER = 1 << 17,
     LIFE_BRANCH = 1 << 19, /* counted as unresolved branch until it had executed */
     LIFE_TAKEN = 1 << 21,
-    LIFE_FORWARDED = 1 << 22,
+    LIFE_SHARES = 1 << 22,      /* it has no place of its own, but that of the µop before */
     LIFE_FIRST = 1 << 23,       /* of its instruction, or of a fused pair */
     LIFE_FLUSHED = 1 << 24,     /* squashed by an ordering violation: it has no commit */
     LIFE_COVERED = 1 << 25,     /* the store of stores_back holds all it reads */
+    LIFE_FORWARDED = 1 << 26,   /* load that got its value from the store queue */
     LIFE_LATE = 1 << 27,        /* branch whose target fetch learned only at decode */
     LIFE_LONG = 1 << 28,        /* it takes its unit for more than a cycle */
     LIFE_PREFETCH = 1 << 29,    /* load whose result no instruction waits for */

@@ -38,7 +38,9 @@ retiring = lambda levels: next(l["slots"] for l in levels if l["name"] == "Retir
 # Of an estimate both are scaled to whole numbers, slots cell by cell.
 uops = report["statistics"]["uops"]
 near = 1e-4 * uops if report["regions"] or report["sampling"] else 0
-assert abs(retiring(top["levels"]) - uops) <= near, (retiring(top["levels"]), uops)
+# zen4 keeps a load and its operation as one, but for what is compared exactly.
+least = uops / 2 if sys.argv[2] == "other" else uops
+assert least - near <= retiring(top["levels"]) <= uops + near, (retiring(top["levels"]), uops)
 for row in top["rows"]:
     assert sums(row["levels"]) == row["slots"]
 if sys.argv[2] != "loop":
@@ -50,8 +52,9 @@ row = max(rows, key=lambda row: row["slots"])
 share = {l["name"]: l["slots"] / row["slots"] for l in row["levels"]}
 assert share["Divider"] > 0.8 and share["Core Bound"] >= share["Divider"], share
 PROGRAM
+apart=(--set core.fuse_loads=no)
 sums_by() {
-    run sim --levels --by "$1" --top 0 --machine zen4 --json -o "$1.json" -- ./divide 2>why &&
+    run sim --levels --by "$1" --top 0 --machine zen4 "${apart[@]}" --json -o "$1.json" -- ./divide 2>why &&
         python3 -S levels.py "$1.json" "$1" || { cat why; return 1; }
 }
 for by in function line instruction loop; do
@@ -76,7 +79,7 @@ estimates_sum() {
         python3 -S levels.py est.json "$kind" || { cat why; return 1; }
 }
 by_regions() {
-    estimates_sum function --regions-over 100K --regions 5 -- ./divide more &&
+    estimates_sum function "${apart[@]}" --regions-over 100K --regions 5 -- ./divide more &&
         python3 -S -c 'import json; assert json.load(open("est.json"))["regions"]["simulated"] > 1'
 }
 check "levels by regions sum to the slots of the whole run" by_regions
@@ -92,7 +95,7 @@ check "levels of windows sum to the slots that they stand for" \
 listed_regions_sum() {
     run trace -o whole.ctrace -- ./divide more >out 2>why &&
         region_list list.csv x86_64 "./divide more" 1600003 whole.ctrace 0:250000:0.2 600000:850000:0.8 &&
-        run sim --regions list.csv --levels --top 0 --machine zen4 --json -o est.json 2>why &&
+        run sim --regions list.csv --levels --top 0 --machine zen4 "${apart[@]}" --json -o est.json 2>why &&
         python3 -S levels.py est.json function || { cat why; return 1; }
 }
 check "so do those of the regions of a list" listed_regions_sum

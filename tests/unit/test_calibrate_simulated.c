@@ -206,12 +206,22 @@ static void additions_at_rename_are_found(void **state) {
                        machine.core.int_registers, 1);
 }
 
-/* In the simulation each µop has a place of its own; no finding may say otherwise. */
+/* In the simulation only an operation has no place of its own, and only if the machine says so. */
 static void µops_of_their_own_are_not_one(void **state) {
     (void)state;
+    machine.core.fuse_loads = false;
     run_part("fused");
     assert_int_equal(calibration.count, 3);
     for (size_t i = 0; i < 3; i++)
+        assert_string_equal(calibration.findings[i].word, "no");
+}
+
+static void a_load_and_its_operation_are_one(void **state) {
+    (void)state;
+    machine.core.fuse_loads = true;
+    run_part("fused");
+    assert_string_equal(calibration_finding(&calibration, "core.fuse_loads")->word, "yes");
+    for (size_t i = 1; i < 3; i++)
         assert_string_equal(calibration.findings[i].word, "no");
 }
 
@@ -259,6 +269,7 @@ int main(void) {
                                         end),
         cmocka_unit_test_setup_teardown(additions_at_rename_are_found, start, end),
         cmocka_unit_test_setup_teardown(µops_of_their_own_are_not_one, start, end),
+        cmocka_unit_test_setup_teardown(a_load_and_its_operation_are_one, start, end),
         cmocka_unit_test_setup_teardown(few_units_are_no_narrow_dispatch, start, end),
         cmocka_unit_test(half_a_core_has_no_width),
     };

@@ -103,7 +103,7 @@ static void windows(void **state) {
     struct categories categories = {0};
     struct error error;
     const char *places;
-    const struct graph_machine machine = {.window = 100, .ideal_window = 2000};
+    const struct graph_machine machine = {.window = 100, .ideal_window = 2000, .most_of_place = 1};
     assert_true(categories_parse(&categories, "twice=win:200%", &places, &error));
     assert_true(categories_parse(&categories, "thrice=win:300%", &places, &error));
     assert_true(categories_parse(&categories, "win", &places, &error));

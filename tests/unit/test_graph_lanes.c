@@ -125,6 +125,14 @@ static void make_graph(struct graph_uop *uops, uint32_t count) {
     }
 }
 
+/* Operations behind loads share their places. */
+static void share_places(struct graph_uop *uops, uint32_t count) {
+    const uint32_t memory = GRAPH_LOAD | GRAPH_STORE;
+    for (uint32_t i = 1; i < count; i++)
+        if (uops[i - 1].flags & GRAPH_LOAD && !(uops[i].flags & memory))
+            uops[i].flags |= GRAPH_SHARES;
+}
+
 static struct graph_machine graph_machine(void) {
     struct machine machine = little_machine();
     struct graph_machine graph;
@@ -191,6 +199,8 @@ static void compare(const struct graph_machine *machine, const struct categories
     int64_t *expected = calloc(sets, sizeof *expected);
     for (uint32_t fragment = 0; fragment < 3; fragment++) {
         make_graph(uops, lengths[fragment]);
+        if (machine->most_of_place == 2)
+            share_places(uops, lengths[fragment]);
         expect(machine, categories, uops, lengths[fragment], expected);
         for (enum lanes_level level = first; level <= last; level++)
             if (lanes[level]) {
@@ -263,6 +273,21 @@ static void odd_windows(void **state) {
     machine.dispatch_width = 9;
     machine.fetch_room = 5;
     random_state = 12;
+    compare(&machine, NULL, LANES_PLAIN, LANES_BEST - 1);
+}
+
+/* Places of two µops: of a window, bandwidths and a fetch that are no powers of two. */
+static void places_of_two(void **state) {
+    (void)state;
+    struct graph_machine machine = graph_machine();
+    machine.most_of_place = 2;
+    machine.commit_width = 3;
+    random_state = 13;
+    compare(&machine, NULL, LANES_PLAIN, LANES_BEST - 1);
+    machine.window = 61;
+    machine.ideal_window = 20 * 61;
+    machine.dispatch_width = 9;
+    machine.fetch_room = 5;
     compare(&machine, NULL, LANES_PLAIN, LANES_BEST - 1);
 }
 
@@ -359,6 +384,7 @@ int main(void) {
                                        cmocka_unit_test(queues_in_tables_of_their_own),
                                        cmocka_unit_test(wide_issue),
                                        cmocka_unit_test(odd_windows),
+                                       cmocka_unit_test(places_of_two),
                                        cmocka_unit_test(far_apart),
                                        cmocka_unit_test(other_categories)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,12 +248,16 @@ static void microcode_stops_dispatch(void **state) {
 }
 
 /* Loads and stores to few and to many lines, chains of operations, branches that go either way.
- * Loads are of eight bytes, those of few lines `offset` bytes from where stores are. */
+ * Loads are of eight bytes, those of few lines `offset` bytes from where stores are, and with
+ * `operands` of an instruction that adds what it loads. */
 static void execute_anything(struct program_fixture *program, uint32_t count, uint32_t store_bytes,
-                             uint32_t offset) {
+                             uint32_t offset, bool operands) {
     uint32_t add = alu(program, 2, 2, 3);
     uint32_t other = alu(program, 6, 7, 0), multiply = operation(program, OP_INT_MUL, 7, 6);
-    uint32_t write = store(program, 2, 1), read = load(program, 3, 0), wide = load(program, 4, 3);
+    uint32_t write = store(program, 2, 1), read = load(program, 3, 0);
+    if (operands)
+        add_uop(program, OP_INT_ALU, 2, 2, 3);
+    const uint32_t wide = load(program, 4, 3);
     uint32_t jump = branch(program, BRANCH_CONDITIONAL, 3);
     program->insns[other].adds_constant = true;
     random_state = 3;
@@ -276,13 +280,13 @@ static void execute_anything(struct program_fixture *program, uint32_t count, ui
     }
 }
 
-/* On the little machine, two of shared units, one that minds loads in two lines, and one that adds
- * constants at rename, F, D, P and C of every µop are as they were, but for one in a hundred: not
- * every slot goes to the same µop. */
+/* On the little machine, two of shared units, one that minds loads in two lines, one that adds
+ * constants at rename, and one that besides keeps a load and its operation as one, F, D, P and C of
+ * every µop are as they were, but for one in a hundred: not every slot goes to the same µop. */
 static void graphs_are_as_the_run(void **state) {
     (void)state;
     struct machine machine = little_machine();
-    for (uint32_t i = 0; i < 10; i++) {
+    for (uint32_t i = 0; i < 12; i++) {
         const uint32_t store_bytes = i % 2 ? 8 : 4;
         struct program_fixture *program = program_fixture_new();
         if (i == 2) { /* multiplications and branches share units with additions */
@@ -302,7 +306,9 @@ static void graphs_are_as_the_run(void **state) {
             machine = little_machine();
             machine.core.eliminate_additions = true;
         }
-        execute_anything(program, 20000, store_bytes, i < 6 ? 0 : FAR + 60);
+        if (i == 10)
+            machine.core.fuse_loads = true;
+        execute_anything(program, 20000, store_bytes, i < 6 ? 0 : FAR + 60, i >= 10);
         uint32_t different = compare_with_run(program, &machine);
         if (different > program->life_count / 100)
             fail_msg("%u of %u differ", different, program->life_count);
@@ -325,7 +331,7 @@ static void graphs_are_as_long_as_the_run(void **state) {
         if (!machine_load(MACHINES[i / 2], &machine, &error))
             fail_msg("%s", error.message);
         struct program_fixture *program = program_fixture_new();
-        execute_anything(program, 60000, i % 2 ? 4 : 8, 0);
+        execute_anything(program, 60000, i % 2 ? 4 : 8, 0, true);
         double times[512];
         measure(program, &machine, NULL, 0, times);
         double cycles =

@@ -1,5 +1,6 @@
 /* The machine that is simulated: the description with its idealisations applied. */
 #include "core/ooo/ooo.h"
+#include "core/places.h"
 #include "util/array.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@ enum { UNLIMITED = 255, WINDOW_TIMES = 20 };
 
 static void widen_window(struct ooo *core) {
     struct machine_core *machine = &core->machine;
-    machine->rob = (uint32_t)lesser(machine->rob * WINDOW_TIMES, ORDER_MAX);
+    machine->rob = (uint32_t)lesser(machine->rob * WINDOW_TIMES, ORDER_MAX / core->most_of_place);
     machine->load_queue *= WINDOW_TIMES;
     machine->store_queue = (uint32_t)lesser(machine->store_queue * WINDOW_TIMES, ORDER_MAX);
     machine->int_registers *= WINDOW_TIMES;
@@ -41,7 +42,8 @@ static void set_bubbles(struct ooo *core, const struct machine_branch *branch) {
 
 static void free_bandwidth(struct ooo *core) {
     struct machine_core *machine = &core->machine;
-    machine->fetch_width = machine->dispatch_width = machine->commit_width = UNLIMITED;
+    machine->fetch_width = machine->dispatch_width = UNLIMITED;
+    machine->commit_width = UNLIMITED / core->most_of_place;
     machine->store_drain = UNLIMITED;
     machine->store_block = machine->split_store = machine->partial_store = 0;
     machine->string_start = 0;
@@ -153,6 +155,7 @@ uint32_t unit_row(struct ooo *core, enum operation operation, const struct uop_t
 
 bool configure(struct ooo *core, const struct machine *machine) {
     core->machine = machine->core;
+    core->most_of_place = most_of_place(&machine->core);
     core->queue_count = machine->queue_count;
     core->pool_count = machine->pool_count;
     memcpy(core->queues, machine->queues, sizeof core->queues);

@@ -15,7 +15,7 @@ static void *whole_lines(size_t count, size_t size) {
 
 static bool allocate_rings(struct ooo *core) {
     /* A flush takes as many µops back as may be in flight: what came before them is kept. */
-    const uint64_t in_flight = (uint64_t)core->machine.rob + core->fetch_capacity + 256;
+    const uint64_t in_flight = core->lookahead + 256;
     const uint32_t ring = power_of_two_from(2 * in_flight);
     core->mask = ring - 1;
     core->far_capacity = ring;
@@ -80,7 +80,7 @@ static bool allocate_stream(struct ooo *core) {
 }
 
 static bool allocate(struct ooo *core) {
-    core->lookahead = (uint64_t)core->machine.rob + core->fetch_capacity;
+    core->lookahead = ((uint64_t)core->machine.rob + core->fetch_capacity) * core->most_of_place;
     if (core->kept)
         return allocate_stream(core);
     if (core->machine.wrong_path && !core->one_of_several &&

@@ -15,6 +15,10 @@
  *     complete(i) = issue(i) + latency; of a load, what memory says of an access in issue(i)
  *     commit(i)   = max(complete(i) + 1, commit(i-1), commit(i-width) + 1)
  *
+ * Width, ROB and what is between fetch and dispatch count places: i-width is then the last µop of
+ * the place so many before that of i. A µop has a place of its own, or that of the µop before it
+ * (core/places.h).
+ *
  * They are the nodes and edges of the dependence graph of Fields and others (graph/). Stages have a
  * header each (fetch.h, dispatch.h, issue.h, loads_stores.h), so that they become one loop; that
  * and commit are in timing.c. What they keep is in headers of its own, from which struct ooo is
@@ -71,7 +75,8 @@ struct ooo {
     uint64_t fetch_line_mask, fetch_block_mask; /* of an address: in which it lies */
     uint64_t
         split_mask; /* place in a line of the L1D; all ones: loads in two lines are as others */
-    uint32_t fetch_capacity;     /* µops between fetch and dispatch */
+    uint32_t most_of_place;      /* µops */
+    uint32_t fetch_capacity;     /* places between fetch and dispatch */
     uint64_t lookahead;          /* µops that may be in flight, for a flush to squash */
     uint32_t limits[HELD_KINDS]; /* of what is held until commit */
     uint32_t branches_available; /* unresolved ones */
@@ -137,16 +142,17 @@ struct ooo {
     uint64_t waits_until; /* cycle before which the next µop does nothing; 0: it may go */
     uint64_t idle;        /* cycles that were not its thread's, and are not on the tap */
     uint64_t mask;        /* of the rings below, which hold twice the µops that may be in flight */
-    /* Cycles by µop, from `origin` on: those of the µops that may be in flight before the next one,
-     * room for WINDOW_STRIDE more, and for as many as may be squashed behind them. */
+    /* Cycles by place, of its last µop so far: those of as many as µops may be in flight before the
+     * next one, room for WINDOW_STRIDE more, and for as many as may be squashed behind them. */
     uint64_t *dispatch, *commit;
-    struct earlier {              /* the same, of µops before */
+    struct earlier {              /* the same, of places before */
         const uint64_t *fetch;    /* dispatch: so many as are between fetch and dispatch */
         const uint64_t *dispatch; /* so many as dispatch in a cycle */
         const uint64_t *rob;      /* commit: so many as the reorder buffer holds */
         const uint64_t *commit;   /* so many as commit in a cycle */
     } earlier;
-    uint64_t origin, window;    /* so many before the next one when they have just moved down */
+    uint64_t origin; /* the number of a µop less its place: one more with each that shares one */
+    uint64_t window; /* so many before the next one when they have just moved down */
     uint64_t *held[HELD_KINDS]; /* commits of those who held one, by how many held one before */
     uint64_t *packet_commit;    /* by packet: of its last µop */
     struct standing now;
@@ -316,7 +322,7 @@ static inline const struct stream_uop *stream_at(const struct ooo *core, uint64_
 static inline const struct unit *unit_of(const struct ooo *core, const struct stream_uop *uop) {
     return &core->units[uop->unit];
 }
-/* Where the cycles of a µop are. */
+/* Where the cycles of the µop that is being taken are, of one of the same place or of the next. */
 static inline uint64_t place_of(const struct ooo *core, uint64_t sequence) {
     return sequence - core->origin;
 }

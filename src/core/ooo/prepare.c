@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/elimination.h"
+#include "core/places.h"
 
 /* What the instruction loads it computes with, and keeps in a register. */
 static bool is_operand(const struct ooo *core, const struct static_insn *insn) {
@@ -208,12 +209,13 @@ bool prepare(struct ooo *core, uint32_t insn_number, struct error *error) {
         *uops++ = prepare_sync(core, insn);
     const struct machine_form *form =
         core->with_forms ? uop_timing_form(core->with_forms, insn) : NULL;
+    const struct uop *own = &core->code->uops[insn->first_uop];
     for (uint32_t k = 0; k < insn->uop_count; k++) {
         const uint32_t unit = find_unit(core, form, insn, k, error);
         if (unit == MOST_UNITS)
             return false;
-        uops[k] =
-            prepare_uop(core, insn, &core->code->uops[insn->first_uop + k], unit, k, k == 0, stack);
+        uops[k] = prepare_uop(core, insn, &own[k], unit, k, k == 0, stack);
+        uops[k].flags |= shares_place(&core->machine, own, k) ? U_SHARES : 0;
     }
     core->known[insn_number] = know(core, insn, stack, uops);
     core->prepared_count += before + insn->uop_count;

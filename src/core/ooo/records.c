@@ -177,8 +177,8 @@ void end_group(struct ooo *core) {
     struct waiting_record *group = &core->group;
     if (!group->count)
         return;
-    const uint64_t entered = core->dispatch[place_of(core, group->first)];
-    group->empty = entered > core->last_close ? entered - core->last_close : 0;
+    /* So far it was the cycle in which the first µop dispatched. */
+    group->empty = group->empty > core->last_close ? group->empty - core->last_close : 0;
     group->flags = core->empty_reason;
     core->empty_reason =
         core->group_flags & (U_MISPREDICTED | U_FLUSH) ? TAP_FLUSHED_LAST : TAP_DRAINED;

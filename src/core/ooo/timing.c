@@ -137,6 +137,12 @@ STAGE void run_load(struct ooo *core, const struct standing *now, uint64_t at,
         execute_slow_load(core, at, stream, &met, uop, kept);
 }
 
+/* The µop is taken next, in the place of the one before it if it shares that. */
+STAGE void share_place(struct ooo *core, uint32_t flags) {
+    if (__builtin_expect((flags & U_SHARES) != 0, 0))
+        core->origin++;
+}
+
 /* Ready, issue, complete. */
 STAGE void execute(struct ooo *core, struct standing *now, uint64_t at,
                    const struct stream_uop *stream, uint32_t flags, struct uop_cycles *uop,
@@ -290,6 +296,7 @@ static void keep_squashed(struct ooo *core, const struct packed_life *life) {
 static void run_squashed(struct ooo *core, uint64_t first, uint64_t flush) {
     struct standing *now = &core->now;
     const bool lives = core->lives != NULL;
+    const uint64_t fetched = place_of(core, first) + core->fetch_capacity;
     bool dispatching = true;
     for (uint64_t at = first + 1; at < core->available; at++) {
         const struct stream_uop *stream = stream_at(core, at);
@@ -298,9 +305,10 @@ static void run_squashed(struct ooo *core, uint64_t first, uint64_t flush) {
         struct uop_cycles uop = {.psv = front_psv(flags)};
         struct packed_life life;
         enum dispatch_block held = DISPATCH_FREE;
+        share_place(core, flags);
         if (now->fetch_resume >= flush && !now->packet_room)
             return;
-        if (!dispatching && at > first + core->fetch_capacity)
+        if (!dispatching && place_of(core, at) > fetched)
             return; /* no room behind fetch */
         if (flags & U_WAIT_HEAD)
             return;
@@ -349,6 +357,7 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
     const struct prepared_uop *operands = stream->operands;
     const uint64_t flush = later(core->now.commit + 1, load->lost);
     const struct registers registers = core->registers;
+    const uint64_t origin = core->origin;
     struct standing before = core->now;
     struct uop_cycles squashed = *load;
     before.insns -= (stream->flags & U_FIRST) != 0;
@@ -374,6 +383,7 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
     flush_record(core, flush, at, word,
                  load->dispatch > core->last_close ? load->dispatch - core->last_close : 0);
     take_back(core, &before, &registers, flush);
+    core->origin = origin;
     core->now.commit = flush;
     close_packet(core, &core->now);
     resume_fetch(&core->now, flush + core->machine.violation_penalty);
@@ -387,10 +397,10 @@ STAGE void show_commit(struct ooo *core, uint64_t at, const struct stream_uop *s
                        uint32_t flags, const struct uop_cycles *uop, bool shown) {
     if (uop->commit != core->group.cycle) {
         end_group(core);
-        core->group =
-            (struct waiting_record){.cycle = uop->commit, .first = at, .kind = TAP_COMMIT};
+        core->group = (struct waiting_record){
+            .cycle = uop->commit, .first = at, .empty = uop->dispatch, .kind = TAP_COMMIT};
     }
-    assert(core->group.count < core->machine.commit_width);
+    assert(core->group.count < core->machine.commit_width * core->most_of_place);
     const uint64_t word = tap_uop(stream->insn, uop->psv, flags & U_TAP);
     if (shown)
         core->words[at & core->record_mask] = word;
@@ -407,6 +417,7 @@ STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at,
     struct packed_life *life = lives ? &core->lives[at & core->record_mask] : NULL;
     struct uop_cycles uop;
     uint16_t carried = 0;
+    share_place(core, flags);
     for (;;) {
         enum dispatch_block held = DISPATCH_FREE;
         uop.psv = carried | front_psv(flags);

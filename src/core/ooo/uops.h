@@ -40,7 +40,7 @@ enum ooo_flags {
     U_ELIMINATED = 1 << 30, /* needs no functional unit */
     U_MOVE = 1 << 20,       /* eliminated copy or addition: its destinations are its source */
     U_TAKEN = 1 << 21,
-    U_FORWARDED = 1 << 22,    /* of lives only */
+    U_SHARES = 1 << 22,       /* the place of the µop before (core/places.h) */
     U_FIRST = 1 << 23,        /* of its instruction, or of a fused pair */
     U_NEW_LINE = 1 << 24,     /* its instruction begins in another line than the one before ended */
     U_CROSSES_LINE = 1 << 25, /* and ends in another than it begins */
@@ -61,7 +61,7 @@ static_assert(U_LAST == (int)TAP_UOP_LAST && U_LOAD == (int)TAP_UOP_LOAD &&
 enum {
     U_LIFE = U_LAST | U_LOAD | U_STORE | U_FUSED | U_REPEATED | U_MISPREDICTED | U_FLUSH |
              U_SYSCALL | U_SERIAL | U_SERIAL_END | U_HOLD_LOADS | U_WAIT_HEAD | U_ISSUED |
-             U_INT_REGISTER | U_FP_REGISTER | U_BRANCH_ENTRY | U_TAKEN | U_FORWARDED | U_FIRST |
+             U_INT_REGISTER | U_FP_REGISTER | U_BRANCH_ENTRY | U_TAKEN | U_SHARES | U_FIRST |
              U_LATE | U_LONG | U_PREFETCH | U_ELIMINATED | U_MICROCODED
 };
 static_assert(U_LAST == (int)LIFE_LAST && U_LOAD == (int)LIFE_LOAD && U_STORE == (int)LIFE_STORE &&
@@ -72,11 +72,12 @@ static_assert(U_LAST == (int)LIFE_LAST && U_LOAD == (int)LIFE_LOAD && U_STORE ==
                   U_WAIT_HEAD == (int)LIFE_WAITS_HEAD && U_ISSUED == (int)LIFE_ISSUED &&
                   U_INT_REGISTER == (int)LIFE_INT_REGISTER &&
                   U_FP_REGISTER == (int)LIFE_FP_REGISTER && U_BRANCH_ENTRY == (int)LIFE_BRANCH &&
-                  U_TAKEN == (int)LIFE_TAKEN && U_FORWARDED == (int)LIFE_FORWARDED &&
+                  U_TAKEN == (int)LIFE_TAKEN && U_SHARES == (int)LIFE_SHARES &&
                   U_FIRST == (int)LIFE_FIRST && U_LATE == (int)LIFE_LATE &&
                   U_LONG == (int)LIFE_LONG && U_PREFETCH == (int)LIFE_PREFETCH &&
                   U_ELIMINATED == (int)LIFE_ELIMINATED && U_MICROCODED == (int)LIFE_MICROCODED &&
-                  !(U_LIFE & (LIFE_DISPATCHED | LIFE_COMPLETED | LIFE_FLUSHED | LIFE_COVERED)),
+                  !(U_LIFE & (LIFE_DISPATCHED | LIFE_COMPLETED | LIFE_FLUSHED | LIFE_COVERED |
+                              LIFE_FORWARDED)),
               "so do those of lives");
 
 /* What a µop may hold from dispatch to commit. */

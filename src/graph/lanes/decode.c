@@ -5,6 +5,7 @@
 
 #include "graph/lanes/layout.h"
 #include "graph/lanes/weights.h"
+#include "graph/places.h"
 
 enum { FAR = GRAPH_FAR + 1 };
 /* Most rows of weights that a µop may need. */
@@ -13,6 +14,7 @@ enum { WEIGHTS_OF_UOP = 22, FEW = 32 };
 struct lanes_decoder {
     struct graph_machine machine;
     uint32_t bandwidth; /* the edges of dispatch and commit bandwidth go back so far at most */
+    struct graph_places places;
     const struct categories *categories;
     const struct lanes_slots *slots;
     uint64_t number; /* of the next µop in the fragment */
@@ -48,10 +50,15 @@ struct lanes_decoder *lanes_decoder_new(const struct graph_machine *machine,
         larger(machine->fetch_room, larger(machine->dispatch_width, machine->commit_width));
     lanes_weights_init(&decoder->weights, categories);
     lanes_decoder_begin(decoder);
-    return decoder;
+    if (graph_places_new(&decoder->places, machine, GRAPH_FAR))
+        return decoder;
+    free(decoder);
+    return NULL;
 }
 
 void lanes_decoder_free(struct lanes_decoder *decoder) {
+    if (decoder)
+        free(decoder->places.last);
     free(decoder);
 }
 
@@ -79,7 +86,8 @@ static inline uint32_t back(const struct lanes_decoder *decoder, struct lanes_ri
 
 static inline uint32_t complete_back(const struct lanes_decoder *decoder,
                                      const struct lanes_layout *layout, uint32_t distance) {
-    return back(decoder, layout->complete, layout->at.complete, distance, layout->window - 1);
+    return back(decoder, layout->complete, layout->at.complete, distance,
+                layout->complete.rows - 1);
 }
 
 static inline uint32_t execute_back(const struct lanes_decoder *decoder,
@@ -150,6 +158,12 @@ static void decode_fetch(struct lanes_decoder *decoder, const struct lanes_layou
                                       decoder->machine.late_bubble);
 }
 
+/* The row of the last µop so many places back. */
+static inline uint32_t place_back(const struct lanes_decoder *decoder, struct lanes_ring ring,
+                                  uint32_t at, uint32_t places) {
+    return back(decoder, ring, at, graph_places_back(&decoder->places, places), ring.rows);
+}
+
 static inline void decode_bandwidth(const struct lanes_decoder *decoder,
                                     const struct lanes_layout *layout, const struct common *common,
                                     struct lanes_step *step) {
@@ -158,21 +172,21 @@ static inline void decode_bandwidth(const struct lanes_decoder *decoder,
     step->fetch_from = common->fetch_weight
                            ? lanes_behind(layout->fetch, layout->at.fetch, common->fetch_distance)
                            : (uint32_t)LANES_NEVER_ROW;
-    if (__builtin_expect(decoder->number >= decoder->bandwidth, 1))
+    if (__builtin_expect(decoder->number >= decoder->bandwidth && !decoder->places.last, 1))
         return;
-    if (decoder->number < machine->fetch_room)
-        step->at.room_from = LANES_NEVER_ROW;
-    if (decoder->number < machine->dispatch_width)
-        step->at.dispatch_from = LANES_NEVER_ROW;
-    if (decoder->number < machine->commit_width)
-        step->at.width_from = LANES_NEVER_ROW;
+    step->at.room_from =
+        place_back(decoder, layout->dispatch, layout->at.dispatch, machine->fetch_room);
+    step->at.dispatch_from =
+        place_back(decoder, layout->dispatch, layout->at.dispatch, machine->dispatch_width);
+    step->at.width_from =
+        place_back(decoder, layout->commit, layout->at.commit, machine->commit_width);
 }
 
 static inline void decode_dispatch(const struct lanes_decoder *decoder,
                                    const struct lanes_layout *layout, const struct common *common,
                                    struct lanes_step *step, struct lanes_extra *extra) {
     uint32_t nearest = layout->ideal ? common->serial : common->entry;
-    nearest = smaller(nearest, layout->window - 1);
+    nearest = smaller(nearest, less_one(graph_places_back(&decoder->places, layout->window)));
     step->commit_from = nearest < decoder->number
                             ? lanes_behind(layout->commit, layout->at.commit, nearest + 1)
                             : (uint32_t)LANES_NEVER_ROW;
@@ -542,6 +556,7 @@ uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const 
     for (; made < count && made < LANES_CHUNK; made++) {
         if (!lanes_weights_hold(&decoder->weights, WEIGHTS_OF_UOP))
             break;
+        graph_places_add(&decoder->places, decoder->number, &uops[made]);
         struct common common = find_common(decoder, &uops[made]);
         for (uint32_t i = 0; i < layout_count; i++)
             decode(decoder, layouts[i], made, &common);

@@ -23,15 +23,16 @@ static struct lanes_ring ring(struct lanes_layout *layout, uint32_t rows) {
 void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *machine,
                        uint32_t window) {
     layout->ideal = window != 0;
+    const uint32_t most = machine->most_of_place;
     layout->window = window ? window : machine->window;
     layout->length = LANES_WEIGHTS * LANES_GROUP;
     layout->fetch = ring(layout, LANES_FETCHES);
-    layout->dispatch = ring(layout, larger(machine->fetch_room, machine->dispatch_width));
-    layout->execute = ring(layout, smaller(layout->window, machine->window));
-    layout->complete = ring(layout, layout->window);
+    layout->dispatch = ring(layout, most * larger(machine->fetch_room, machine->dispatch_width));
+    layout->execute = ring(layout, most * smaller(layout->window, machine->window));
+    layout->complete = ring(layout, most * layout->window);
     /* Fetch may wait for commits farther back. */
-    layout->commit = ring(
-        layout, larger(larger(layout->window, machine->commit_width), layout->ideal ? 0 : PACKETS));
+    layout->commit = ring(layout, larger(most * larger(layout->window, machine->commit_width),
+                                         layout->ideal ? 0 : PACKETS));
     layout->stores = ring(layout, LANES_STORES);
     layout->misses = ring(layout, LANES_MISSES);
     layout->written = ring(layout, power_of_two_from(machine->store_drain + 1));

@@ -67,6 +67,12 @@ test("independent adds on two ALUs", "independent_adds", BOOM, lambda m: 64 // 2
      "pool.alu.units=2")
 # zen4: 59 no-ops need no unit; with the fused branch 60 µops, 6 dispatched a cycle: 10.
 test("no-ops, as wide as the core", "width", ZEN, lambda m: Fraction(60, m.core.dispatch_width))
+# zen4: 20 comparisons with what they load and 39 no-ops; the 20 loads are one with them: 60 places.
+# By themselves they make 80 µops.
+test("loads that are operands", "operands", ZEN, lambda m: Fraction(60, m.core.dispatch_width))
+test("loads that are operands, as two", "operands", ZEN,
+     lambda m: Fraction(80, m.core.dispatch_width), "core.fuse_loads=no",
+     iterations=(66, 132))
 # zen4: 16 branches on 2 branch units: 8. The loop's branch is the youngest, so it goes last, and all
 # of the next iteration wait for its flags: 1.
 test("branches that are not taken", "never_taken", ZEN,

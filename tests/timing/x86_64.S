@@ -42,6 +42,15 @@ done:   mov $60, %eax
 
         repeated dependent_adds, 64, add $1, %rax
         repeated width, 59, nop4
+        start operands
+        top
+        .rept 20
+        cmp 8(%rdi), %r8
+        .endr
+        .rept 39
+        nop4
+        .endr
+        again
         repeated dependent_multiplies, 16, imul %r8, %rax
         repeated dependent_divides, 8, div %r8
         repeated zero_idioms, 16, xor %eax, %eax

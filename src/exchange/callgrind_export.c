@@ -3,6 +3,7 @@
  * inclusively. How often a function was called is not in a profile: every call counts as one. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "exchange/call_graph.h"
 
@@ -49,7 +50,8 @@ static void put_sum(const struct writer *writer, const char *what) {
 /* ---- callgrind ---- */
 
 /* The file that a function is said to be in: that of the costliest of its lines, or where it calls
- * from. What was inlined into it is of others. NULL: out of memory. */
+ * from. What was inlined into it is of others. A function may have neither, as costs are rounded:
+ * its file is that of what calls the outermost ones, "???". NULL: out of memory. */
 static uint32_t *find_files(const struct call_graph *graph) {
     const size_t columns = graph->column_count, count = graph->functions.count;
     uint32_t *files = malloc((count + 1) * sizeof *files);
@@ -69,6 +71,10 @@ static uint32_t *find_files(const struct call_graph *graph) {
         if (files[from->function] == UINT32_MAX)
             files[from->function] = from->file;
     }
+    const uint32_t unknown = intern_find(&graph->texts, "???", strlen("???"));
+    for (size_t i = 0; files && i < count; i++)
+        if (files[i] == UINT32_MAX)
+            files[i] = unknown;
     if (!most) {
         free(files);
         files = NULL;

@@ -5,7 +5,7 @@
  * Groups of such a pair and two no-ops, against the same with one of the no-ops between the two:
  * those are a µop more. Where no-ops share the µop of what is before them, moves are in their
  * place. The loops are small: a Granite Rapids makes one of a pair in those of up to some 40
- * instructions, and next to never in longer ones. */
+ * instructions, and in longer ones only with no-ops of several bytes, if at all. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,6 +1,8 @@
 /* µops that have no place of their own in dispatch, reorder buffer and commit. A core may keep a
  * load and the operation of its instruction as one until they issue (core.fuse_loads): the
- * operation shares the load's place, which is free when both have committed. */
+ * operation shares the load's place, which is free when both have committed. Intel's cores take
+ * those apart again, before they are dispatched, that name more registers than a µop there has room
+ * for (core.unlaminate_indexed): by VEX or EVEX, of a load with an index register. */
 #pragma once
 
 #include "isa/insn.h"
@@ -16,7 +18,8 @@ static inline uint32_t most_of_place(const struct machine_core *core) {
 static inline bool shares_place(const struct machine_core *core, const struct uop *uops,
                                 uint32_t number) {
     return core->fuse_loads && number > 0 && uops[number - 1].operation == OP_LOAD &&
-           uops[number].operation != OP_LOAD && uops[number].operation != OP_STORE;
+           uops[number].operation != OP_LOAD && uops[number].operation != OP_STORE &&
+           !(core->unlaminate_indexed && uops[number].flags & UOP_UNLAMINATED);
 }
 
 /* The places that the instruction takes. */

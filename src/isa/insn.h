@@ -145,6 +145,9 @@ struct insn {
     uint8_t stack_use;  /* enum stack_use */
     bool adds_constant; /* x86-64: add, sub, inc, dec or lea of one 64-bit register and a constant
                            of 11 bits, which rename may add */
+    bool unlaminated;   /* x86-64: a VEX or EVEX instruction loads by an index register, reads a
+                           register besides, and writes one that it does not read: of some cores
+                           the load and the operation come apart (core/places.h) */
 };
 
 /* Decodes the instruction at `bytes` (`size` bytes readable). False: not an instruction, or
@@ -162,7 +165,8 @@ size_t insn_text(enum isa isa, const uint8_t *bytes, size_t size, uint64_t addre
 enum uop_flags {
     UOP_LAST = 1 << 0,   /* last µop of its instruction: the instruction counts when it commits */
     UOP_BRANCH = 1 << 1, /* resolves the instruction's branch */
-    UOP_FIRST = 1 << 2
+    UOP_FIRST = 1 << 2,
+    UOP_UNLAMINATED = 1 << 3 /* of an instruction of which struct insn says so */
 };
 
 enum { UOP_MAX_SOURCES = 4, UOP_MAX_DESTINATIONS = 4, INSN_MAX_UOPS = 8 };

@@ -301,6 +301,8 @@ int insn_crack(const struct insn *insn, struct uop uops[INSN_MAX_UOPS]) {
         cracker.inputs = data;
         crack_by_operation(&cracker);
     }
+    for (unsigned i = 0; i < cracker.count; i++)
+        uops[i].flags |= insn->unlaminated ? UOP_UNLAMINATED : 0;
     uops[0].flags |= UOP_FIRST;
     uops[cracker.count - 1].flags |= UOP_LAST;
     return (int)cracker.count;

@@ -272,6 +272,38 @@ static bool adds_constant(const struct zydis_view *view) {
     }
 }
 
+static bool loads_by_index(const ZydisDecodedOperand *operand) {
+    return operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+           operand->mem.type == ZYDIS_MEMOP_TYPE_MEM && operand->mem.index != ZYDIS_REGISTER_NONE &&
+           operand->actions & ANY_READ;
+}
+
+/* Rounding and masks there are none of are no inputs. */
+static bool is_input(const ZydisDecodedOperand *operand) {
+    const uint8_t reg = operand->type == ZYDIS_OPERAND_TYPE_REGISTER
+                            ? x86_64_register(operand->reg.value)
+                            : REG_NONE;
+    return reg != REG_NONE && reg != REG_X86_FPCONTROL && operand->actions & ANY_READ &&
+           !(operand->encoding == ZYDIS_OPERAND_ENCODING_MASK && reg == REG_X86_MASK);
+}
+
+static bool is_overwritten(const ZydisDecodedOperand *operand) {
+    return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           operand->visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT &&
+           operand->actions & ANY_WRITE && !(operand->actions & ANY_READ);
+}
+
+/* That two operands are one register does not matter. */
+static bool is_unlaminated(const struct zydis_view *view) {
+    const ZydisDecodedOperand *operand = view->operand;
+    const unsigned count = view->insn.operand_count;
+    return (view->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX ||
+            view->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX) &&
+           any_where(i, count, loads_by_index(&operand[i])) &&
+           any_where(i, count, is_input(&operand[i])) &&
+           any_where(i, count, is_overwritten(&operand[i]));
+}
+
 static bool writes_memory(const struct insn *insn) {
     return any_where(i, insn->memory_count, insn->memory[i].is_store);
 }
@@ -360,6 +392,7 @@ bool x86_64_decode(const uint8_t *bytes, size_t size, struct insn *insn) {
     insn->form = x86_64_form(&view);
     insn->stack_use = (uint8_t)x86_64_stack_use(bytes, size, insn);
     insn->adds_constant = adds_constant(&view);
+    insn->unlaminated = is_unlaminated(&view);
     return true;
 }
 

@@ -220,9 +220,10 @@ struct machine_core {
                                    ordering violation to refetch of the load */
     enum disambiguation_kind disambiguation;
     bool fuse_compare_branch;
-    bool fuse_loads;       /* a load and the operation of its instruction: core/places.h */
-    bool eliminate_moves;  /* register copies and zero idioms need no functional unit */
-    uint32_t string_start; /* cycles of microcode behind a rep, when nothing else is dispatched */
+    bool fuse_loads;         /* a load and the operation of its instruction: core/places.h */
+    bool unlaminate_indexed; /* but not where three operands and an index are too many */
+    bool eliminate_moves;    /* register copies and zero idioms need no functional unit */
+    uint32_t string_start;   /* cycles of microcode behind a rep, when nothing else is dispatched */
     bool eliminate_additions;    /* nor do additions of small constants to 64-bit registers */
     uint32_t memory_renaming;    /* stores of integers that renaming remembers: a load of what one
                                     stored is another name for it; 0: none */

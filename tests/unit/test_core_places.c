@@ -11,6 +11,12 @@ static struct machine fusing_machine(void) {
     return machine;
 }
 
+static struct machine unlaminating_machine(void) {
+    struct machine machine = fusing_machine();
+    machine.core.unlaminate_indexed = true;
+    return machine;
+}
+
 /* Loads into register 9, and computes with it. */
 static uint32_t operand(struct program_fixture *program, enum operation operation) {
     const uint32_t insn = load(program, 9, 0);
@@ -111,6 +117,65 @@ static void an_operation_may_enter_later(void **state) {
     assert_int_equal(program->lives[1].dispatch, 109);
     assert_int_equal(program->lives[1].dispatch_block, DISPATCH_REGISTERS);
     assert_int_equal(program->lives[2].dispatch, program->lives[1].commit);
+    expect_graph_times(program, &machine);
+    program_fixture_free(program);
+}
+
+/* As operand(), of an instruction that some cores take apart. */
+static uint32_t unlaminated(struct program_fixture *program, enum operation operation) {
+    const uint32_t insn = operand(program, operation);
+    for (uint32_t i = 0; i < 2; i++)
+        program->uops[program->insns[insn].first_uop + i].flags |= UOP_UNLAMINATED;
+    return insn;
+}
+
+/* Two wide, a pair that is taken apart, one that is not, and an addition are four places: 4, 4, 5,
+ * 5. All are three where nothing is taken apart: 4, 4, 5; all are five where nothing is one. */
+static void some_pairs_are_taken_apart(void **state) {
+    (void)state;
+    struct machine machine = unlaminating_machine();
+    machine.core.dispatch_width = 2;
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, unlaminated(program, OP_INT_ALU), LINE, 8);
+    execute_operands(program, OP_INT_ALU, 1);
+    execute(program, alu(program, 3, 0, 0));
+    static const uint64_t APART[] = {4, 4, 5, 5, 5}, ONE[] = {4, 4, 4, 4, 5},
+                          TWO[] = {4, 4, 5, 5, 6};
+    simulate(program, &machine, 0);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(program->lives[i].dispatch, APART[i]);
+    expect_graph_times(program, &machine);
+    machine.core.unlaminate_indexed = false;
+    simulate(program, &machine, 0);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(program->lives[i].dispatch, ONE[i]);
+    expect_graph_times(program, &machine);
+    machine.core.unlaminate_indexed = true;
+    machine.core.fuse_loads = false;
+    simulate(program, &machine, 0);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(program->lives[i].dispatch, TWO[i]);
+    program_fixture_free(program);
+}
+
+/* A reorder buffer of 4 holds a division (5 to 15, committed in 16), a pair that is taken apart,
+ * and the load of the next. In 16 that one's operation enters; in 109, when the first load commits,
+ * the last pair's load. */
+static void a_pair_taken_apart_is_two_in_the_reorder_buffer(void **state) {
+    (void)state;
+    struct machine machine = unlaminating_machine();
+    machine.core.rob = 4;
+    machine.pools[2].units = 4;
+    struct program_fixture *program = program_fixture_new();
+    execute(program, operation(program, OP_INT_DIV, 1, 0));
+    for (uint32_t i = 0; i < 3; i++)
+        execute_at(program, unlaminated(program, OP_INT_MUL), LINE, 8);
+    simulate(program, &machine, 0);
+    const uint64_t cycles[] = {4, 4, 4, 4, 16, 109, 112};
+    for (uint32_t i = 0; i < 7; i++)
+        assert_int_equal(program->lives[i].dispatch, cycles[i]);
+    assert_int_equal(program->lives[1].commit, 109);
+    assert_int_equal(program->lives[2].commit, 112);
     expect_graph_times(program, &machine);
     program_fixture_free(program);
 }
@@ -233,6 +298,8 @@ int main(void) {
         cmocka_unit_test(a_pair_is_one_in_the_reorder_buffer),
         cmocka_unit_test(a_pair_commits_as_one),
         cmocka_unit_test(an_operation_may_enter_later),
+        cmocka_unit_test(some_pairs_are_taken_apart),
+        cmocka_unit_test(a_pair_taken_apart_is_two_in_the_reorder_buffer),
         cmocka_unit_test(a_store_has_a_place_of_its_own),
         cmocka_unit_test(pairs_of_a_kept_block),
         cmocka_unit_test(compares_with_memory),

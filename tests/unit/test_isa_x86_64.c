@@ -428,6 +428,52 @@ static void additions_of_constants(void **state) {
     }
 }
 
+/* Those that Intel's cores take apart: three operands or more, of which the one written is not
+ * read, and an index. The operation's µop says so as well. */
+static void unlaminated_ones(void **state) {
+    (void)state;
+    static const struct {
+        const char *bytes;
+        bool apart;
+    } ROWS[] = {
+        {"c5 f1 fe 04 d3", true},             /* vpaddd xmm0, xmm1, [rbx+rdx*8] */
+        {"c5 f9 fe 04 d3", true},             /* vpaddd xmm0, xmm0, [rbx+rdx*8] */
+        {"c5 f1 fe 04 d5 00 00 00 00", true}, /* vpaddd xmm0, xmm1, [rdx*8] */
+        {"c5 f1 fe 03", false},               /* vpaddd xmm0, xmm1, [rbx] */
+        {"c5 f1 fe c2", false},               /* vpaddd xmm0, xmm1, xmm2 */
+        {"62 f1 75 48 fe 04 d3", true},       /* vpaddd zmm0, zmm1, [rbx+rdx*8] */
+        {"62 f1 75 c9 fe 04 d3", true},       /* vpaddd zmm0 {k1}{z}, zmm1, [rbx+rdx*8] */
+        {"62 f1 75 48 76 0c d3", true},       /* vpcmpeqd k1, zmm1, [rbx+rdx*8] */
+        {"c5 f0 58 04 d3", true},             /* vaddps xmm0, xmm1, [rbx+rdx*8] */
+        {"c4 e3 71 4a 04 d3 20", true},       /* vblendvps xmm0, xmm1, [rbx+rdx*8], xmm2 */
+        {"c4 e2 60 f2 04 d3", true},          /* andn eax, ebx, [rbx+rdx*8] */
+        {"c4 e2 6b f6 04 d3", true},          /* mulx eax, edx, [rbx+rdx*8] */
+        {"c4 e2 75 b8 04 d3", false},         /* vfmadd231ps ymm0, ymm1, [rbx+rdx*8] */
+        {"c5 f8 51 04 d3", false},            /* vsqrtps xmm0, [rbx+rdx*8] */
+        {"c4 e2 79 1e 04 d3", false},         /* vpabsd xmm0, [rbx+rdx*8] */
+        {"c4 e2 79 17 04 d3", false},         /* vptest xmm0, [rbx+rdx*8] */
+        {"c5 f8 2e 04 d3", false},            /* vucomiss xmm0, [rbx+rdx*8] */
+        {"c5 fc 10 04 d3", false},            /* vmovups ymm0, [rbx+rdx*8] */
+        {"c5 fc 11 04 d3", false},            /* vmovups [rbx+rdx*8], ymm0 */
+        {"c4 e2 71 92 04 d3", false},         /* vgatherdps xmm0, [rbx+xmm2*8], xmm1 */
+        {"66 0f fe 04 d3", false},            /* paddd xmm0, [rbx+rdx*8] */
+        {"48 03 04 d3", false},               /* add rax, [rbx+rdx*8] */
+        {"48 3b 04 d3", false},               /* cmp rax, [rbx+rdx*8] */
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        uint8_t bytes[16];
+        struct insn insn;
+        struct uop uops[INSN_MAX_UOPS];
+        const size_t size = parse_hex(ROWS[i].bytes, bytes);
+        if (!insn_decode(ISA_X86_64, bytes, size, &insn) || insn.length != size)
+            fail_msg("%s does not decode", ROWS[i].bytes);
+        if (insn.unlaminated != ROWS[i].apart)
+            fail_msg("%s: %d", ROWS[i].bytes, insn.unlaminated);
+        const int count = insn_crack(&insn, uops);
+        assert_int_equal(!!(uops[count - 1].flags & UOP_UNLAMINATED), ROWS[i].apart);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integer_operands),
@@ -435,6 +481,7 @@ int main(void) {
         cmocka_unit_test(narrow_writes_merge),
         cmocka_unit_test(idioms),
         cmocka_unit_test(additions_of_constants),
+        cmocka_unit_test(unlaminated_ones),
         cmocka_unit_test(stack_and_branches),
         cmocka_unit_test(strings),
         cmocka_unit_test(fences_and_system),

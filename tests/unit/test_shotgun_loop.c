@@ -44,8 +44,9 @@ static void assert_same_uop(const struct graph_uop *made, const struct graph_uop
  *  2 store r1 → [r2]
  *  3 alu  r3 ← r3       (with `fuse` compare and branch are one µop)
  *  4 branch to 0 on r3
- * 1 and 3 add constants; with `eliminate` renaming does that, unless 3 is fused. */
-static void loop_is_found_again(bool fuse, bool eliminate) {
+ * 1 and 3 add constants; with `eliminate` renaming does that, unless 3 is fused. With `operand` 0
+ * computes besides, and has one place or, taken apart, two. */
+static void loop_is_found_again(bool fuse, bool eliminate, bool operand, bool apart) {
     enum { ROUNDS = 3000, INSNS = 5, FRAGMENT = 100 };
     struct error error;
     struct program_fixture *program = program_fixture_new();
@@ -53,7 +54,10 @@ static void loop_is_found_again(bool fuse, bool eliminate) {
     machine.core.fuse_compare_branch = fuse;
     machine.core.eliminate_additions = eliminate;
     machine.core.int_registers = 40;
+    machine.core.fuse_loads = machine.core.unlaminate_indexed = operand;
     uint32_t first = load(program, 1, 2);
+    if (operand)
+        add_uop(program, OP_INT_ALU, 1, 1, 0)->flags |= apart ? UOP_UNLAMINATED : 0;
     alu(program, 1, 1, 0);
     store(program, 1, 2);
     with_flags(program, alu(program, 3, 3, 0), INSN_SETS_FLAGS_FOR_FUSION);
@@ -98,6 +102,7 @@ static void loop_is_found_again(bool fuse, bool eliminate) {
         shotgun_constructor_new(&database, &code, &machine, SHOTGUN_LONG_AND_SHORT, &error);
     assert_non_null(constructor);
     struct shotgun_statistics statistics = {0};
+    uint64_t shared = 0;
     for (size_t i = 0; i < database.skeleton_count; i++) {
         const struct shotgun_fragment *fragment = shotgun_construct(constructor, i);
         assert_int_equal(fragment->outcome, SHOTGUN_COMPLETE);
@@ -108,9 +113,12 @@ static void loop_is_found_again(bool fuse, bool eliminate) {
         shotgun_count(&statistics, fragment, truth.paths + i * FRAGMENT);
         size_t begin = i ? truth.graph_ends[i - 1] : 0;
         assert_int_equal(fragment->uop_count, truth.graph_ends[i] - begin);
-        for (size_t k = 0; i > 0 && k < fragment->uop_count; k++)
+        for (size_t k = 0; i > 0 && k < fragment->uop_count; k++) {
             assert_same_uop(&fragment->uops[k], &truth.graphs[begin + k], k);
+            shared += (fragment->uops[k].flags & GRAPH_SHARES) != 0;
+        }
     }
+    assert_int_equal(shared > 0, operand && !apart);
     places_free(places);
     assert_int_equal(statistics.errant, 0);
     assert_int_equal(statistics.sources[SHOTGUN_MISSING], 0);
@@ -136,16 +144,22 @@ static void loop_is_found_again(bool fuse, bool eliminate) {
 
 static void simulated_loop(void **state) {
     (void)state;
-    loop_is_found_again(false, false);
+    loop_is_found_again(false, false, false, false);
 }
 static void simulated_loop_of_fused_pairs(void **state) {
     (void)state;
-    loop_is_found_again(true, false);
+    loop_is_found_again(true, false, false, false);
 }
 static void simulated_loop_of_eliminated_additions(void **state) {
     (void)state;
-    loop_is_found_again(false, true);
-    loop_is_found_again(true, true);
+    loop_is_found_again(false, true, false, false);
+    loop_is_found_again(true, true, false, false);
+}
+/* A load and its operation have one place, or two. */
+static void simulated_loop_of_operands(void **state) {
+    (void)state;
+    loop_is_found_again(false, false, true, false);
+    loop_is_found_again(true, false, true, true);
 }
 
 int main(void) {
@@ -153,6 +167,7 @@ int main(void) {
         cmocka_unit_test(simulated_loop),
         cmocka_unit_test(simulated_loop_of_fused_pairs),
         cmocka_unit_test(simulated_loop_of_eliminated_additions),
+        cmocka_unit_test(simulated_loop_of_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "core/core.h"
 #include "core/input.h"
+#include "core/places.h"
 #include "memory/memory.h"
 #include "model/dependence.h"
 
@@ -16,6 +17,8 @@ struct recipe {
     uint64_t reads[2], writes[2]; /* bit per register, over all µops */
     uint32_t first_uop;
     uint8_t uop_count;
+    uint8_t places;
+    uint8_t shares; /* bit per µop: it has the place of the one before */
     uint8_t traits;
     uint8_t operand; /* of RECIPE_LOAD */
 };
@@ -28,21 +31,22 @@ enum recipe_trait {
     RECIPE_FENCE_BEFORE = 1 << 5, /* begins when it is the oldest */
     RECIPE_FENCE_BEHIND = 1 << 6  /* what follows waits until it has committed */
 };
+static_assert(INSN_MAX_UOPS <= 8, "a bit per µop");
 /* Those that need a look at what they do even if nothing that they read waits. */
 enum { RECIPE_SPECIAL = RECIPE_MEMORY | RECIPE_FENCE_BEFORE | RECIPE_FENCE_BEHIND };
 
 struct data_trace {
     struct dependence dependence;
     struct memory *memory;
+    struct machine_core core; /* what fuses */
     struct data_reach reach;
     uint32_t longest_reach;
-    bool fuse;
     bool beyond_is_free; /* prefetches of levels beyond the L1D take none of the fewest MSHRs */
     struct recipe *recipes;
     size_t recipe_capacity;
     uint32_t recipe_count;
     struct data_counts counts;
-    uint64_t left_out; /* µops of `now` that are none: they separate what was resumed */
+    uint64_t left_out; /* places of `now` that are none: they separate what was resumed */
 };
 
 /* The instruction at hand. */
@@ -71,8 +75,8 @@ struct data_trace *data_trace_new(const struct machine *machine, struct data_rea
     if (!trace)
         return error_null(error, "out of memory for a data trace");
     trace->reach = (struct data_reach){shorter(reach.window), shorter(reach.arrival)};
+    trace->core = machine->core;
     trace->beyond_is_free = l1d_has_fewest_mshrs(machine);
-    trace->fuse = machine->core.fuse_compare_branch;
     trace->longest_reach =
         trace->reach.window > trace->reach.arrival ? trace->reach.window : trace->reach.arrival;
     trace->memory = memory_new(machine, 0, error);
@@ -130,6 +134,10 @@ static void make_recipe(const struct data_trace *trace, struct recipe *recipe,
             note_register(recipe->reads, uops[k].source[i]);
         for (uint32_t i = 0; i < uops[k].destination_count; i++)
             note_register(recipe->writes, uops[k].destination[i]);
+        if (shares_place(&trace->core, uops, k))
+            recipe->shares |= (uint8_t)(1 << k);
+        else
+            recipe->places++;
         loads += uops[k].operation == OP_LOAD;
         stores += uops[k].operation == OP_STORE;
         if (uops[k].operation == OP_LOAD)
@@ -146,10 +154,11 @@ static void make_recipe(const struct data_trace *trace, struct recipe *recipe,
         recipe->traits |= RECIPE_PREFETCH;
     else if (loads == 1 && stores == 0 && !fences)
         recipe->traits |= RECIPE_LOAD;
-    if (trace->fuse && insn->flags & INSN_SETS_FLAGS_FOR_FUSION &&
+    if (trace->core.fuse_compare_branch && insn->flags & INSN_SETS_FLAGS_FOR_FUSION &&
         uops[insn->uop_count - 1].operation == OP_INT_ALU)
         recipe->traits |= RECIPE_COMPARE;
-    if (trace->fuse && insn->flags & INSN_FUSES_WITH_FLAGS && insn->uop_count == 1)
+    if (trace->core.fuse_compare_branch && insn->flags & INSN_FUSES_WITH_FLAGS &&
+        insn->uop_count == 1)
         recipe->traits |= RECIPE_BRANCH;
 }
 
@@ -278,14 +287,17 @@ static inline struct value sources_of(struct data_trace *trace, const struct uop
     return value;
 }
 
-static void finish_uop(struct data_trace *trace, const struct uop *uop, const struct value *value) {
+/* The µop, of this number in its instruction, is done; `now` is then the place of the next. */
+static void finish_uop(struct data_trace *trace, const struct recipe *recipe, uint32_t number,
+                       const struct uop *uop, const struct value *value) {
     for (uint32_t i = 0; i < uop->destination_count; i++)
         register_set(&trace->dependence, uop->destination[i], value);
     trace->dependence.stores += uop->operation == OP_STORE;
-    trace->dependence.now++;
+    trace->dependence.now += !(recipe->shares >> (number + 1) & 1);
 }
 
-static void plain_uop(struct data_trace *trace, const struct step *step, const struct uop *uop) {
+static void plain_uop(struct data_trace *trace, const struct step *step, uint32_t number) {
+    const struct uop *uop = &step->code->uops[step->recipe->first_uop + number];
     const struct value sources = sources_of(trace, uop);
     struct value result = {0};
     bool accessed = false;
@@ -297,14 +309,12 @@ static void plain_uop(struct data_trace *trace, const struct step *step, const s
             access_memory(trace, step, uop, access->address, access->size_bytes, &sources, &result);
             accessed = true;
         }
-    finish_uop(trace, uop, accessed ? &result : &sources);
+    finish_uop(trace, step->recipe, number, uop, accessed ? &result : &sources);
 }
 
 static void plain(struct data_trace *trace, const struct step *step) {
-    const struct uop *uop = &step->code->uops[step->recipe->first_uop];
-    const struct uop *end = uop + step->recipe->uop_count;
-    for (; uop < end; uop++)
-        plain_uop(trace, step, uop);
+    for (uint32_t k = 0; k < step->recipe->uop_count; k++)
+        plain_uop(trace, step, k);
 }
 
 /* ---- repeated string instructions ---- */
@@ -366,7 +376,7 @@ static void repeated(struct data_trace *trace, const struct step *step, uint32_t
                 size_bytes = find_piece(step, uop->memory, piece * bytes, bytes, &address);
             if (size_bytes)
                 access_memory(trace, step, uop, address, size_bytes, &sources, &result);
-            finish_uop(trace, uop, size_bytes ? &result : &sources);
+            finish_uop(trace, step->recipe, k, uop, size_bytes ? &result : &sources);
         }
 }
 
@@ -375,10 +385,10 @@ static void repeated(struct data_trace *trace, const struct step *step, uint32_t
 /* Registers get what others wait for. */
 static inline void compute(struct data_trace *trace, const struct code *code,
                            const struct recipe *recipe) {
-    const struct uop *uop = &code->uops[recipe->first_uop];
-    for (const struct uop *end = uop + recipe->uop_count; uop < end; uop++) {
-        const struct value sources = sources_of(trace, uop);
-        finish_uop(trace, uop, &sources);
+    const struct uop *uops = &code->uops[recipe->first_uop];
+    for (uint32_t k = 0; k < recipe->uop_count; k++) {
+        const struct value sources = sources_of(trace, &uops[k]);
+        finish_uop(trace, recipe, k, &uops[k], &sources);
     }
 }
 
@@ -386,7 +396,7 @@ static inline void compute(struct data_trace *trace, const struct code *code,
 static inline void overwrite(struct dependence *dependence, const struct recipe *recipe) {
     dependence->waiting[0] &= ~recipe->writes[0];
     dependence->waiting[1] &= ~recipe->writes[1];
-    dependence->now += recipe->uop_count;
+    dependence->now += recipe->places;
 }
 
 /* A load without anything to wait for, but perhaps its block: true when it does not. */
@@ -472,7 +482,7 @@ bool data_trace_add(struct data_trace *trace, const struct core_input *input, st
             continue;
         trace->counts.instructions++;
         instruction(trace, &is, insn);
-        if (trace->fuse && trace->recipes[insn->insn].traits & RECIPE_COMPARE &&
+        if (trace->core.fuse_compare_branch && trace->recipes[insn->insn].traits & RECIPE_COMPARE &&
             i + 1 < is.insn_count && is.insns[i + 1].insn < trace->recipe_count &&
             fuses(trace, is.code, insn))
             trace->dependence.now--; /* one µop with the branch */

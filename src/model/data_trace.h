@@ -4,9 +4,10 @@
  *
  * µops are counted as the out-of-order core counts them: they are what a reorder buffer holds. A
  * repeated string instruction has those of each line-sized piece, a gather is one load of all its
- * lanes, a fused compare and branch one µop. A load that gets its bytes from a store of the window
- * waits for that and not for its block. What waits for a prefetch instruction is known as for any
- * prefetch. */
+ * lanes, a fused compare and branch one µop; a load and an operation that share its place
+ * (core/places.h) count as one. A load that gets its bytes from a store of the window waits for
+ * that and not for its block. What waits for a prefetch instruction is known as for any prefetch.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -55,7 +55,7 @@ struct predict_part {
 
 struct predict_options {
     const struct machine *machines; /* of one kind of caches: sizes of caches are the first's; other
-                                       prefetchers, cores and memories */
+                                       prefetchers, cores that fuse alike, and memories */
     uint32_t machine_count;
     const struct predict_method *methods;
     uint32_t method_count;

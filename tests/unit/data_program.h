@@ -87,6 +87,17 @@ static inline struct program_trace *new_program(const struct line *lines, uint32
     return trace;
 }
 
+/* The load on this line and the operation on the next are one instruction, and none of
+ * the lines before is joined yet. */
+static inline void join_lines(struct program_trace *trace, uint32_t load) {
+    trace->insns[load].uop_count = 2;
+    trace->uops[load].flags &= (uint8_t)~UOP_LAST;
+    trace->uops[load + 1].flags &= (uint8_t)~UOP_FIRST;
+    trace->count--;
+    memmove(&trace->dynamic[load + 1], &trace->dynamic[load + 2],
+            (trace->count - load - 1) * sizeof *trace->dynamic);
+}
+
 /* Caches that hold whatever these programs touch; blocks of 64 bytes. */
 static inline struct machine roomy_machine(enum prefetcher_kind prefetcher) {
     struct machine machine = {.name = "roomy", .clock_ghz = 1, .page_size = 4096};

@@ -99,6 +99,58 @@ static void stores_forward(void **state) {
     free(list);
 }
 
+/* Two loads with operations, of which the second may be taken apart, and C, which waits for A: at 4
+ * if every µop has its place, at 2 if the two instructions have one each, at 3 if the second has
+ * two. */
+static void operations_share_a_place(void **state) {
+    (void)state;
+    const struct line lines[] = {LOAD(20, 1, A), OPERATION(10, 10, 20), LOAD(21, 1, B),
+                                 OPERATION(11, 11, 21), LOAD(12, 10, C)};
+    static const struct {
+        bool fuse, unlaminate;
+        uint64_t second, third;
+    } ROWS[] = {{false, true, 2, 4}, {true, false, 1, 2}, {true, true, 1, 3}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        struct program_trace *program = new_program(lines, 5);
+        struct machine machine = roomy_machine(PREFETCH_NONE);
+        machine.core.fuse_loads = ROWS[i].fuse;
+        machine.core.unlaminate_indexed = ROWS[i].unlaminate;
+        program->uops[3].flags |= UOP_UNLAMINATED;
+        join_lines(program, 2);
+        join_lines(program, 0);
+        struct event_list *list = events_of(program, &machine, REACH);
+        assert_int_equal(list->count, 3);
+        assert_int_equal(list->events[1].position, ROWS[i].second);
+        assert_int_equal(list->events[2].position, ROWS[i].third);
+        assert_int_equal(list->events[2].producer_count, 1);
+        assert_true(waits_for(&list->events[2], 2));
+        free(list);
+        free(program);
+    }
+}
+
+/* A miss with an operation, 900 that do nothing, a hit with an operation, which nothing waits for
+ * any more, and a miss: places 0, 1 to 900, 901 and 902. */
+static void operations_of_hits_share_a_place(void **state) {
+    (void)state;
+    struct line lines[905] = {LOAD(20, 1, A), OPERATION(10, 10, 20)};
+    for (int i = 2; i < 902; i++)
+        lines[i] = NOTHING;
+    lines[902] = LOAD(21, 1, A);
+    lines[903] = OPERATION(11, 11, 21);
+    lines[904] = LOAD(12, 1, B);
+    struct program_trace *program = new_program(lines, 905);
+    struct machine machine = roomy_machine(PREFETCH_NONE);
+    machine.core.fuse_loads = true;
+    join_lines(program, 902);
+    join_lines(program, 0);
+    struct event_list *list = events_of(program, &machine, REACH);
+    assert_int_equal(list->count, 2);
+    assert_int_equal(list->events[1].position, 902);
+    free(list);
+    free(program);
+}
+
 /* Beyond the window a hit is a hit like any, and a register waits for nothing. */
 static void the_past_is_over(void **state) {
     (void)state;
@@ -317,6 +369,8 @@ int main(void) {
         cmocka_unit_test(what_is_waited_for_already_is_left_out),
         cmocka_unit_test(many_are_joined),
         cmocka_unit_test(stores_forward),
+        cmocka_unit_test(operations_share_a_place),
+        cmocka_unit_test(operations_of_hits_share_a_place),
         cmocka_unit_test(the_past_is_over),
         cmocka_unit_test(prefetches_name_their_trigger),
         cmocka_unit_test(repeated_stores_go_by_lines),

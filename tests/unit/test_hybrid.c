@@ -59,6 +59,29 @@ static void figure_2_2_b(void **state) {
     assert_true(RUN(lines, &config).serialized == 3);
 }
 
+/* Four misses, each the operand of an operation, and a window of four: it holds all four if the two
+ * are one, and two if they have a place each: one latency or two. */
+static void operands_in_a_window(void **state) {
+    (void)state;
+    const struct line lines[] = {
+        LOAD(20, 1, A), OPERATION(10, 10, 20), LOAD(21, 1, B), OPERATION(11, 11, 21),
+        LOAD(22, 1, C), OPERATION(12, 12, 22), LOAD(23, 1, D), OPERATION(13, 13, 23)};
+    const struct hybrid_config config = config_of(4);
+    for (unsigned one = 0; one < 2; one++) {
+        struct program_trace *program = new_program(lines, 8);
+        struct machine machine = roomy_machine(PREFETCH_NONE);
+        machine.core.fuse_loads = one;
+        for (uint32_t pair = 4; pair-- > 0;)
+            join_lines(program, 2 * pair);
+        struct event_list *list = events_of(program, &machine, (struct data_reach){4, 0});
+        const struct hybrid_result result = evaluate(&config, list->events, list->count);
+        assert_true(result.misses == 4);
+        assert_true(result.serialized == (one ? 1 : 2));
+        free(list);
+        free(program);
+    }
+}
+
 /* Fig. 2.3: i2 hits on the block that i1 brings, i3 gets its address from i2. With pending hits i3
  * waits for i1; without, both misses overlap. */
 static void figure_2_3(void **state) {
@@ -338,6 +361,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figure_2_2_a),
         cmocka_unit_test(figure_2_2_b),
+        cmocka_unit_test(operands_in_a_window),
         cmocka_unit_test(figure_2_3),
         cmocka_unit_test(figure_2_6),
         cmocka_unit_test(figure_2_7),

@@ -221,8 +221,19 @@ static void a_load_and_its_operation_are_one(void **state) {
     machine.core.fuse_loads = true;
     run_part("fused");
     assert_string_equal(calibration_finding(&calibration, "core.fuse_loads")->word, "yes");
-    for (size_t i = 1; i < 3; i++)
+    for (size_t i = 1; i < 4; i++)
         assert_string_equal(calibration.findings[i].word, "no");
+}
+
+static void indexed_operands_of_vectors_may_be_two(void **state) {
+    (void)state;
+    machine.core.fuse_loads = machine.core.unlaminate_indexed = true;
+    run_part("fused");
+    assert_string_equal(calibration_finding(&calibration, "core.fuse_loads")->word, "yes");
+    assert_string_equal(calibration_finding(&calibration, "core.unlaminate_indexed")->word, "yes");
+    machine.core.unlaminate_indexed = false;
+    run_part("fused");
+    assert_string_equal(calibration_finding(&calibration, "core.unlaminate_indexed")->word, "no");
 }
 
 /* Few units of one kind hold back mixes of it, not what else enters the core. */
@@ -270,6 +281,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(additions_at_rename_are_found, start, end),
         cmocka_unit_test_setup_teardown(µops_of_their_own_are_not_one, start, end),
         cmocka_unit_test_setup_teardown(a_load_and_its_operation_are_one, start, end),
+        cmocka_unit_test_setup_teardown(indexed_operands_of_vectors_may_be_two, start, end),
         cmocka_unit_test_setup_teardown(few_units_are_no_narrow_dispatch, start, end),
         cmocka_unit_test(half_a_core_has_no_width),
     };

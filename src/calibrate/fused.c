@@ -103,10 +103,9 @@ static const char *const KEYS[] = {"core.fuse_loads", "core.unlaminate_indexed",
 /* Of a core that makes one of no load and operation it is no finding that some are two. */
 static void conclude_all(struct calibration *calibration, const struct host_result *results,
                          unsigned width) {
-    static const char *const WHAT[PAIRS] = {"a load and the operation of its instruction are one",
-                                            "but of vectors with an index they are two",
-                                            "in a small loop a move and the operation behind it",
-                                            "and a load and the operation behind it"};
+    static const char *const WHAT[PAIRS] = {
+        "a load and its operation are one", "but not with an indexed vector",
+        "move and operation, in a small loop", "load and operation, in a small loop"};
     bool one[PAIRS];
     for (enum pair pair = 0; pair < PAIRS; pair++) {
         if (pair == INDEXED && !one[OPERAND])
@@ -140,6 +139,6 @@ static bool run(struct calibration *calibration, struct error *error) {
 
 const struct calibrate_part calibrate_fused = {
     .name = "fused",
-    .measures = "which µops are one: loads, moves, and the operations behind them",
+    .measures = "which µops are one: loads, moves, and operations on them",
     .keys = KEYS,
     .run = run};

@@ -114,6 +114,6 @@ static const char *const KEYS[] = {"core.fuse_compare_branch", "core.eliminate_m
                                    "core.eliminate_additions", NULL};
 const struct calibrate_part calibrate_rename = {
     .name = "rename",
-    .measures = "fusion of compare and branch, moves, added constants, zero idioms",
+    .measures = "fused compare and branch, moves, added constants, zeroing",
     .keys = KEYS,
     .run = run};

@@ -50,15 +50,17 @@ branches_read_back() {
 }
 
 text_is_whole() {
-    run calibrate --quick --simulated granite-rapids --only calls --only tlb --only forwarding >"$scratch/text" &&
-        run calibrate --quick --simulated granite-rapids --only calls --only tlb --only forwarding --json >"$scratch/report.json" &&
+    local parts='--only calls --only tlb --only forwarding --only fused --only rename'
+    run calibrate --quick --simulated granite-rapids $parts >"$scratch/text" &&
+        run calibrate --quick --simulated granite-rapids $parts --json >"$scratch/report.json" &&
         grep -q '^ *measured  *granite-rapids$' "$scratch/text" &&
         grep -qx '      renamed, in [01]\.[0-9] cycles: forwarding is not seen' "$scratch/text" &&
         python3 -S -c 'import json, sys
 lines = open(sys.argv[1]).read().splitlines()
 assert max(map(len, lines)) <= 80, max(lines, key=len)
 for finding in json.load(open(sys.argv[2]))["findings"]:
-    assert any(line.strip().startswith(finding["what"] + " ") for line in lines), finding["what"]
+    line = next(line for line in lines if line.strip().startswith(finding["what"] + " "))
+    assert line[40:50].strip() and line[49] != " " and line[50:51] in ("", " "), line
 ' "$scratch/text" "$scratch/report.json"
 }
 
@@ -279,7 +281,9 @@ one_processor() {
 }
 
 same_parts() {
-    run calibrate --help | sed -nE '/^Parts:/,$s/^  ([a-z]+) .*/\1/p' >"$scratch/help"
+    run calibrate --help | sed -n '/^Parts:/,$p' >"$scratch/parts"
+    ! sed 1d "$scratch/parts" | grep -v '^  [a-z]' || return 1 # a line for each
+    sed -nE 's/^  ([a-z]+) .*/\1/p' "$scratch/parts" >"$scratch/help"
     sed -nE '/^The parts are/,/^\.It/s/^\.Cm ([a-z]+).*/\1/p' docs/man/culprit-calibrate.1 >"$scratch/page"
     test -s "$scratch/help" && diff "$scratch/help" "$scratch/page"
 }

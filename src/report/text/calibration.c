@@ -4,8 +4,9 @@
 #include "calibrate/machine_file.h"
 #include "report/calibration_report.h"
 #include "report/page.h"
+#include "util/text.h"
 
-enum { COLUMNS = 80 };
+enum { COLUMNS = 80, NAMES = 38 };
 #define NOTE_MARGIN "      "
 
 static void put_value(const struct finding *finding, FILE *file) {
@@ -28,7 +29,7 @@ static void put_value(const struct finding *finding, FILE *file) {
 static void put_finding(const struct calibrate_run *run, const struct finding *finding,
                         FILE *file) {
     char published[MACHINE_VALUE];
-    fprintf(file, "  %-38s", finding->what);
+    fprintf(file, "  %s%*s", finding->what, NAMES - (int)text_columns(finding->what), "");
     put_value(finding, file);
     fprintf(file, " %-9s", finding->state == FINDING_MEASURED ? finding->unit : "");
     if (finding->key && run->published && machine_value(run->published, finding->key, published))
@@ -51,7 +52,8 @@ void calibration_text(const struct calibrate_run *run, FILE *file) {
         fprintf(file, "culprit calibrate: %s, %s", run->processor.brand, kind);
     fprintf(file, " (%u of %u parts, %.1f s)%s\n\n", run->parts_run, run->part_count, run->seconds,
             run->partial ? ", partial: it was interrupted" : "");
-    fprintf(file, "  %-38s%10s %29s\n", "", "measured", run->published ? run->published->name : "");
+    fprintf(file, "  %*s%10s %29s\n", NAMES, "", "measured",
+            run->published ? run->published->name : "");
     const char *part = "";
     for (size_t i = 0; i < calibration->count; i++) {
         const struct finding *finding = &calibration->findings[i];

@@ -288,7 +288,8 @@ scaling() {
     report=$scratch/scaling.json told_names="rows = r['together']['scaling']" \
         told "[row['cores'] for row in rows] == [1, 2, 2]" "rows[0]['speedup'] == 1" "rows[1] == rows[2]" \
         "rows[1]['elapsed_cycles'] == r['together']['elapsed_cycles']" \
-        "rows[1]['speedup_stack'] == r['together']['speedup_stack']" "rows[1]['lost_to'] == 'coherence'"
+        "rows[1]['speedup_stack'] == r['together']['speedup_stack']" "rows[1]['lost_to'] == 'coherence'" \
+        "rows[0]['lost_to'] is None" "rows[0]['speedup_stack']['running'] == 1"
 }
 check "how a program scales over numbers of cores" scaling
 

@@ -117,11 +117,11 @@ static json_t *scaling(const struct threads_report *threads) {
         const struct scale_row *row = &threads->scales[i];
         json_array_append_new(
             array,
-            json_pack("{s:I, s:I, s:f, s:o, s:s}", "cores", (json_int_t)row->cores,
+            json_pack("{s:I, s:I, s:f, s:o, s:s?}", "cores", (json_int_t)row->cores,
                       "elapsed_cycles", (json_int_t)row->cycles, "speedup",
                       row->cycles ? (double)threads->scales[0].cycles / (double)row->cycles : 0.0,
                       "speedup_stack", speedup_stack(&row->speedup), "lost_to",
-                      speedup_part_key(row->loss)));
+                      row->speedup.parts[row->loss] > 0 ? speedup_part_key(row->loss) : NULL));
     }
     return array;
 }

@@ -148,11 +148,12 @@ static void describe_error(const struct host_report *report, char *text, size_t 
 static void print_figures(const struct host_report *report, const struct page *page) {
     const struct host_runs *runs = report->runs;
     const struct host_run *run = least_run(report);
-    page_print(page,
-               "measured:  %s cycles, %s in user mode at %.2f GHz: the least of %" PRIu32
-               " run%s, the most was %s",
-               text_quantity(run->cycles).s, text_duration(run->user).s, 1e-9 * run->clock,
-               runs->count, text_plural(runs->count), text_duration(most_user(runs)).s);
+    char which[80] = "one run";
+    if (runs->count > 1)
+        snprintf(which, sizeof which, "the least of %" PRIu32 " runs, the most was %s", runs->count,
+                 text_duration(most_user(runs)).s);
+    page_print(page, "measured:  %s cycles, %s in user mode at %.2f GHz: %s",
+               text_quantity(run->cycles).s, text_duration(run->user).s, 1e-9 * run->clock, which);
     print_uncertainty(report, page);
     char told[128];
     describe_error(report, told, sizeof told);

@@ -43,6 +43,21 @@ no_timer() {
     traced calm perl -e '$off = pack("q4"); syscall(38, 0, $off, 0); alarm(0)' && ! told_of_timer
 }
 check "... and does not where none was set" no_timer
+# timerfd_create(2) and timer_create(2), by their numbers, too.
+timer_of_file() {
+    traced file perl -e '$once = pack("q4", 0, 0, 0, 1000); $timer = syscall(283, 1, 0);
+        syscall(286, $timer, 0, $once, 0) == 0 or die' && told_of_timer
+}
+timer_of_posix() {
+    traced posix perl -e '$once = pack("q4", 0, 0, 0, 1000); $event = pack("qll x48", 0, 14, 1); $id = pack("l", -1);
+        syscall(222, 1, $event, $id) == 0 or die; syscall(223, unpack("l", $id), 0, $once, 0) == 0 or die' && told_of_timer
+}
+file_stopped() {
+    traced still perl -e '$off = pack("q4"); $timer = syscall(283, 1, 0); syscall(286, $timer, 0, $off, 0)' && ! told_of_timer
+}
+check "a timer that is a file is told" timer_of_file
+check "... and is not where it was only stopped" file_stopped
+check "a timer of timer_create is told" timer_of_posix
 
 storm='trap "n=\$((n + 1))" CHLD; for i in {1..20}; do (exit 0) & done; wait; echo done'
 check "a shell whose children end" whole bash bash -c "$storm"

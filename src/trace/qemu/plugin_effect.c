@@ -110,6 +110,7 @@ static const struct rule {
     {{37, -1}, ALARMS, 0, "setting a timer"},
     {{38, 103}, TIMES, 1, "setting a timer"},
     {{223, 110}, TIMES, 2, "setting a timer"},
+    {{286, 86}, TIMES, 2, "setting a timer"},
 };
 
 static uint64_t own_files[OWN_FILES]; /* hashes of their paths */
@@ -166,7 +167,7 @@ static bool address_changes(uint64_t address, uint64_t size) {
     return to.sun_family != AF_UNIX || strcmp(to.sun_path, "/var/run/nscd/socket") != 0;
 }
 
-/* struct itimerval and itimerspec alike: interval, then the time to the first signal; 0: none. */
+/* struct itimerval and itimerspec alike: interval, then the time to the first expiry; 0: none. */
 static bool timer_starts(uint64_t address) {
     uint64_t times[4];
     return guest_read(address, times, sizeof times) && (times[2] || times[3]);

@@ -290,7 +290,7 @@ struct ring_control {
     _Atomic uint32_t threads;       /* numbers given out */
     _Atomic uint32_t most_threads;  /* that a process has made */
     _Atomic uint32_t chunk_high;    /* chunks below have been used */
-    _Atomic uint32_t timer_set;     /* to send a signal when it expires */
+    _Atomic uint32_t timer_set;     /* what runs from then on depends on the time */
 
     struct ring_wait waits[RING_WAIT_SLOTS];
     _Atomic uint32_t waits_missed; /* threads that found no place among them */

@@ -118,7 +118,7 @@ static bool match(struct validate_job *job, struct error *error) {
 static bool run(void *verb, struct error *error) {
     struct validate_job *job = verb;
     struct error unmatched;
-    if (!kept_input_read_all(error) || !kept_input_start(&job->host.input, error) ||
+    if (!kept_input_read_all(&verb_watch, error) || !kept_input_start(&job->host.input, error) ||
         !explain(job, error) || !measure(job, error))
         return false;
     if (!match(job, &unmatched))

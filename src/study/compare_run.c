@@ -134,9 +134,9 @@ static bool go(struct sides *sides, struct error *error) {
 bool compare_run_go(struct compare_run *run, struct error *error) {
     struct sides sides = {.run = run};
     const bool commands = run->inputs[0].command || run->inputs[1].command;
-    const bool good =
-        (!commands || (kept_input_read_all(error) && kept_input_start(&sides.kept, error))) &&
-        go(&sides, error);
+    const bool good = (!commands || (kept_input_read_all(run->watch, error) &&
+                                     kept_input_start(&sides.kept, error))) &&
+                      go(&sides, error);
     kept_input_free(&sides.kept);
     for (unsigned side = 0; side < 2; side++)
         if (sides.profiled[side].watch)

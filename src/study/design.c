@@ -282,7 +282,8 @@ static bool go(struct design *design, int *exec_status, struct error *error) {
         commands |= design->programs[i].input.command != NULL;
         design->programs[i].input.fixed = true;
     }
-    if ((commands && !kept_input_read_all(error)) || !capture_all(design, exec_status, error))
+    if ((commands && !kept_input_read_all(design->watch, error)) ||
+        !capture_all(design, exec_status, error))
         return false;
     open_points(design);
     if (!design->watch->signal && !(design->cluster ? design_simulate_on_cluster(design, error)

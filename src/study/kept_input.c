@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "study/study.h"
 #include "util/temporary.h"
 
 enum { BUFFER = 1 << 16 };
@@ -71,23 +72,45 @@ static bool is_pipe(void) {
            (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
-/* False with errno. */
-static bool copy_all(int file) {
-    char buffer[BUFFER];
-    ssize_t size;
-    while ((size = read(STDIN_FILENO, buffer, sizeof buffer)) != 0)
-        if (size > 0 ? !write_all(file, buffer, (size_t)size) : errno != EINTR)
-            return false;
-    return lseek(file, 0, SEEK_SET) == 0 && dup2(file, STDIN_FILENO) == STDIN_FILENO;
+/* Less than this passes between an interrupt and the end of the wait for input. */
+enum { LOOK_MILLISECONDS = 100 };
+
+/* False: none is there yet, or poll() was interrupted. */
+static bool is_readable(void) {
+    struct pollfd input = {STDIN_FILENO, POLLIN, 0};
+    return poll(&input, 1, LOOK_MILLISECONDS) > 0;
 }
 
-bool kept_input_read_all(struct error *error) {
+/* False with errno, or as watch->signal asked. */
+static bool copy_all(struct watch *watch, int file) {
+    char buffer[BUFFER];
+    ssize_t size = 1;
+    while (size && !watch->signal) {
+        progress_wait(&watch->progress,
+                      "reading standard input to its end, for all runs (Ctrl-C ends it)");
+        if (!is_readable())
+            continue;
+        size = read(STDIN_FILENO, buffer, sizeof buffer);
+        if (size < 0 ? errno != EINTR && errno != EAGAIN : !write_all(file, buffer, (size_t)size))
+            return false;
+    }
+    return !watch->signal && lseek(file, 0, SEEK_SET) == 0 &&
+           dup2(file, STDIN_FILENO) == STDIN_FILENO;
+}
+
+bool kept_input_read_all(struct watch *watch, struct error *error) {
     if (!is_pipe())
         return true;
     const int file = open_copy(error);
     if (file < 0)
         return false;
-    const bool good = copy_all(file) || error_errno(error, "cannot keep standard input");
+    progress_start(&watch->progress, watch->stream, "reading", "bytes", 0);
+    const bool good = copy_all(watch, file);
+    if (watch->signal)
+        error_set(error, "interrupted while standard input was read: nothing was run");
+    else if (!good)
+        error_errno(error, "cannot keep standard input");
+    progress_finish(&watch->progress);
     close(file);
     return good;
 }

@@ -11,6 +11,8 @@
 
 #include "util/error.h"
 
+struct watch;
+
 struct kept_input {
     int first;    /* the first run's standard input; 0: culprit's own */
     int file;     /* the copy; −1: none */
@@ -23,8 +25,8 @@ struct kept_input {
 
 /* For a command that is run more often than that: reads a pipe or socket to its end, into a
  * temporary file that takes its place as culprit's own standard input. Before the first run; then
- * what follows finds a regular file. */
-bool kept_input_read_all(struct error *error);
+ * what follows finds a regular file. Says so where it takes long; an interrupt is an error. */
+bool kept_input_read_all(struct watch *watch, struct error *error);
 
 /* Before the first run. */
 bool kept_input_start(struct kept_input *input, struct error *error);

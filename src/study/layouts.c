@@ -107,7 +107,7 @@ static bool read_programs(struct layouts *layouts, struct error *error) {
 
 static bool go(struct layouts *layouts, struct error *error) {
     struct layouts_run *run = layouts->run;
-    if (!kept_input_read_all(error) || !kept_input_start(&layouts->kept, error))
+    if (!kept_input_read_all(run->watch, error) || !kept_input_start(&layouts->kept, error))
         return false;
     for (unsigned i = 0; i < run->input_count; i++) {
         run->inputs[i].fixed = true;

@@ -101,6 +101,21 @@ ended() {
 }
 check "an interrupt while it is captured: nothing is compared" interrupted_early
 
+# Whoever writes the pipe never ends: the test itself.
+interrupted_reading() {
+    rm -f "$scratch/none" "$scratch/pipe" && mkfifo "$scratch/pipe" && exec 9<>"$scratch/pipe" || return 1
+    "$CULPRIT" validate --host --machine zen4 --runs 1 --output "$scratch/none" -- cat \
+        <"$scratch/pipe" >"$scratch/out" 2>"$scratch/said" 9>&- &
+    local process=$!
+    until_true $process grep -q '^reading standard input to its end, for all runs (Ctrl-C ends it)' "$scratch/said" &&
+        kill -INT $process && fails_with 130 '^culprit: interrupted while standard input was read: nothing was run' ended $process &&
+        [ ! -s "$scratch/out" ] && [ ! -e "$scratch/none" ]
+    local status=$?
+    exec 9>&-
+    return $status
+}
+check "an interrupt while a pipe that never ends is read: nothing is run" interrupted_reading
+
 # The second run that is measured is interrupted while it sleeps, and ends as it would have.
 has_lines() { [ -e "$1" ] && [ "$(wc -l <"$1")" -ge "$2" ]; }
 interrupted_late() {

@@ -45,6 +45,31 @@ static void perf_script_text(void **state) {
         strstr(text, "\t    7f0000001008 LazyCompile:*f; x.js:1+0x8 ([jit] node 42)\n\n"));
 }
 
+/* Weighted by 0.4 the two samples are one: of places it is of the last, "late"; of stacks, in the
+ * tree's order, of "early", which thus has calls and no line. */
+static void functions_without_lines(void **state) {
+    const struct fixture *fixture = *state;
+    struct error error = {0};
+    size_t size;
+    int64_t session = begin_session(fixture->store, 0.4);
+    int64_t event = add_event(fixture->store, session, "cpu-clock", "samples", 0, "");
+    int64_t image = add_image(fixture->store, IMAGE_JIT, "[jit] node 42", 0);
+    int64_t process = add_process(fixture->store, session, "a", "");
+    const struct code_symbol symbols[] = {{0x100, 0x100, "early"}, {0x200, 0x100, "late"}};
+    assert_true(store_set_symbols(fixture->store, image, symbols, 2, &error));
+    add_value(fixture->store, session, process, image, event, (struct store_value){0x110, 0, 1});
+    add_value(fixture->store, session, process, image, event, (struct store_value){0x210, 0, 1});
+    const struct store_call calls[] = {{STORE_CALL_TOP, image, 0x210, 1},
+                                       {STORE_CALL_TOP, image, 0x110, 1}};
+    assert_true(store_add_calls(fixture->store, session, process, event, calls, 2, &error));
+    export_to_file(fixture, session, EXCHANGE_CALLGRIND, NULL);
+    assert_non_null(strstr(read_file(fixture, &size),
+                           "\nob=(2) [jit] node 42\nfl=(3) ???\nfn=(1) late\n0 1\n"
+                           "\nob=(2)\nfl=(3)\nfn=(4) early\n"
+                           "\nob=(6) \nfl=(3)\nfn=(5) [outermost]\n"
+                           "cob=(2)\ncfi=(3)\ncfn=(4)\ncalls=1 0\n0 1\n"));
+}
+
 /* Weights and 1/840 cycles: rounded so that the sum is right. 3 × 420/840 × 2.5 = 3.75, in three
  * steps of 1.25: 1, 2 (of 2.5, rounded up), 1. */
 static void cycles_are_weighted(void **state) {
@@ -238,6 +263,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(folded_stacks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(perf_script_text, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(functions_without_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cycles_are_weighted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pprof_round_trip, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pprof_of_a_simulation, set_up, tear_down),

@@ -41,6 +41,19 @@ static bool read_samples(struct annotate_job *job, struct error *error) {
                                "COMMAND' collects");
 }
 
+/* A procedure without samples is an error before the command is run. */
+static bool has_procedure(const struct annotate_job *job, struct error *error) {
+    struct annotate_settings settings = {.set = &job->run.set, .program = job->run.program};
+    struct procedure_choices choices = {0};
+    const bool good =
+        (settings.event = annotate_choose_event(&settings, job->event, job->picture, error)) &&
+        procedure_choose(&choices, settings.set, settings.event, &job->query, job->run.program,
+                         error);
+    procedure_choices_free(&choices);
+    annotate_settings_free(&settings);
+    return good;
+}
+
 bool annotate_simulate_prepare(void *verb, struct error *error) {
     struct annotate_job *job = verb;
     struct run *run = &job->explain.run;
@@ -48,7 +61,7 @@ bool annotate_simulate_prepare(void *verb, struct error *error) {
         return false;
     if (job->run.set.simulated)
         return error_set(error, "--simulate: %s is a simulation itself", job->run.set.label);
-    if (!is_of_time(job, "--simulate", error))
+    if (!is_of_time(job, "--simulate", error) || !has_procedure(job, error))
         return false;
     run->verb = job->run.verb;
     run->study.forecasts = false;

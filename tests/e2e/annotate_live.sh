@@ -153,6 +153,10 @@ assert any((i["simulated"] or {}).get("executions") == 3000 for i in p["instruct
 not_there() {
     fails_with 125 "chase_one: not simulated: true ran none of it .for samples of what it runs: 'culprit record -- true'." run annotate --epoch "$epoch" chase_one --simulate -- true
 }
+# Nothing is run for it.
+not_sampled() {
+    fails_with 125 'nobody' run annotate --epoch "$epoch" nobody --simulate -- touch "$scratch/ran" && [ ! -e "$scratch/ran" ]
+}
 not_of_time() {
     samples "$(this_processor)" | sed 's/cpu-clock/page-faults/' >"$scratch/samples" &&
         run epochs import "$scratch/samples" >"$scratch/said" || return 1
@@ -191,6 +195,7 @@ if has x86_64-workloads && grep -q '^vendor_id' /proc/cpuinfo; then
     check "a simulation that was saved" saved
     check "a trace simulated beside samples" of_a_trace
     check "a simulation that did not run the procedure" not_there
+    check "a procedure without samples is not simulated" not_sampled
     check "a simulation beside what is no time" not_of_time
     check "a simulation of another build" another_build
     if run record --output "$scratch/out" -- "$chase" 2000000 1 32768 >/dev/null 2>"$scratch/err"; then

@@ -127,12 +127,12 @@ static void on_taking_python_access(unsigned vcpu, qemu_plugin_meminfo_t info, u
 
 static void on_spin_block(unsigned vcpu, void *userdata) {
     block_entered(thread_chunk, vcpu, (uintptr_t)userdata);
-    order_spin((uint32_t)(uintptr_t)userdata);
+    spin_enters((uint32_t)(uintptr_t)userdata);
 }
 
 static void on_pause_block(unsigned vcpu, void *userdata) {
     block_entered(thread_chunk, vcpu, (uintptr_t)userdata);
-    order_pause((uint32_t)(uintptr_t)userdata);
+    spin_pauses((uint32_t)(uintptr_t)userdata);
 }
 
 static void on_lone_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
@@ -240,13 +240,13 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_rep_block, QEMU_PLUGIN_CB_NO_REGS,
                                              (void *)block.rep);
     } else {
-        const enum order_loop loop = plugin.parallel ? order_loop_of(tb, &block) : ORDER_NO_LOOP;
+        const enum spin_loop loop = plugin.parallel ? spin_loop_of(tb, &block) : SPIN_NO_LOOP;
         qemu_plugin_register_vcpu_tb_exec_cb(
             tb,
-            loop == ORDER_PAUSES  ? on_pause_block
-            : loop == ORDER_SPINS ? on_spin_block
-            : plugin.parallel     ? on_block
-                                  : on_lone_block,
+            loop == SPIN_PAUSES  ? on_pause_block
+            : loop == SPIN_LOOPS ? on_spin_block
+            : plugin.parallel    ? on_block
+                                 : on_lone_block,
             QEMU_PLUGIN_CB_NO_REGS,
             (void *)(uintptr_t)((uint64_t)block.insn_count << 32 | block.number));
     }

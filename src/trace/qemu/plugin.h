@@ -290,14 +290,8 @@ static inline bool order_may_watch(uint64_t address) {
 enum order_insn { ORDER_PLAIN, ORDER_TAKES /* what it reads decides */, ORDER_COUNTS };
 /* Of an instruction that may access memory atomically. */
 enum order_insn order_insn_of(const struct qemu_plugin_insn *insn);
-/* Whether the block may be all of a loop that waits for another thread, or says that it does. */
-enum order_loop { ORDER_NO_LOOP, ORDER_SPINS, ORDER_PAUSES };
-enum order_loop order_loop_of(const struct qemu_plugin_tb *tb, const struct block *block);
-/* The current thread has entered such a block. */
-void order_spin(uint32_t block);
-void order_pause(uint32_t block);
-/* It has accessed what may be a watched word; or any word, atomically: `event` is of the load or of
- * the store. */
+/* The current thread has accessed what may be a watched word; or any word, atomically: `event` is
+ * of the load or of the store. */
 void order_access(uint64_t event);
 void order_atomic(uint64_t event, enum order_insn insn);
 /* The current thread is about to make the call that ends it, behind which the kernel clears the
@@ -311,6 +305,17 @@ void order_forked(void);
 /* From now on it is told who wrote what a thread reads in this word that looks at it between
  * sleeps. `key`: its address / 8 + 1. False: so it is already, or there is no room. */
 bool order_poll(uint64_t key);
+/* The current thread spins on the word at this address. */
+void order_watch_spun(uint64_t address);
+
+/* ---- plugin_spin.c: loops that wait for another thread ---- */
+
+/* Whether the block may be all of a loop that waits for another thread, or says that it does. */
+enum spin_loop { SPIN_NO_LOOP, SPIN_LOOPS, SPIN_PAUSES };
+enum spin_loop spin_loop_of(const struct qemu_plugin_tb *tb, const struct block *block);
+/* The current thread has entered such a block. */
+void spin_enters(uint32_t block);
+void spin_pauses(uint32_t block);
 
 /* ---- plugin_poll.c: words that threads look at between sleeps ---- */
 

@@ -2,13 +2,12 @@
  * another read there (MARK_WRITER).
  *
  * A word (of 8 bytes) is known once it was accessed atomically, and watched once a second thread
- * has done so, or once a thread has spun on it: has loaded it again and again in a loop that stores
- * nothing. A filter of bytes, looked at with every access of a program of several threads, tells
- * where watched words may be. The table remembers of each word who wrote it last. A thread that
- * reads a watched word, or takes its value in an exchange, tells of the writer if that is another
- * thread and it has not told of it before: what it writes to the trace is bounded by how often
- * words move between threads. Each half of a word has a writer of its own: who reads one does not
- * read what was written to the other.
+ * has done so, or once a thread has spun on it (plugin_spin.c). A filter of bytes, looked at with
+ * every access of a program of several threads, tells where watched words may be. The table
+ * remembers of each word who wrote it last. A thread that reads a watched word, or takes its value
+ * in an exchange, tells of the writer if that is another thread and it has not told of it before:
+ * what it writes to the trace is bounded by how often words move between threads. Each half of a
+ * word has a writer of its own: who reads one does not read what was written to the other.
  *
  * Words that a thread looks at between sleeps are watched for that thread alone (plugin_poll.c).
  *
@@ -45,18 +44,15 @@
 enum {
     WORDS = 1 << 14,
     PROBES = 8,
-    SPUN_WORDS = 1 << 12, /* at most; others fill the filter no further */
-    SEEN = 64,            /* words of a thread whose last writer it has told of */
-    TELLER_ROUNDS = 1000, /* that a reader waits for the teller, */
-    TELLER_YIELDS = 1000, /* and then this often gives it the processor; */
-    TELLER_SLEEPS = 200,  /* and for so many milliseconds where others keep it from running, */
-    VAIN_SLEEPS = 8,      /* unless so many words were waited for and nobody told */
-    ROUND_EVENTS = 32,    /* of two rounds of a loop that spins */
-    OWN_WORDS = 4,        /* of a thread, the last that it wrote atomically */
-    SPIN_INTERVAL = 16,   /* entries of a loop of one block between looks at it, */
-    PAUSE_INTERVAL = 2,   /* and of a block that pauses: libstdc++ does so 12 times, then sleeps */
-    HALVES = 2,           /* of a word, of 4 bytes each */
-    TAKERS = 16,          /* from a count, the last of them are remembered */
+    SPUN_WORDS = 1 << 12,   /* at most; others fill the filter no further */
+    SEEN = 64,              /* words of a thread whose last writer it has told of */
+    TELLER_ROUNDS = 1000,   /* that a reader waits for the teller, */
+    TELLER_YIELDS = 1000,   /* and then this often gives it the processor; */
+    TELLER_SLEEPS = 200,    /* and for so many milliseconds where others keep it from running, */
+    VAIN_SLEEPS = 8,        /* unless so many words were waited for and nobody told */
+    OWN_WORDS = 4,          /* of a thread, the last that it wrote atomically */
+    HALVES = 2,             /* of a word, of 4 bytes each */
+    TAKERS = 16,            /* from a count, the last of them are remembered */
     HANDLER_INSNS = 1 << 20 /* of a handler, at most: what takes longer has been left by a jump */
 };
 
@@ -96,8 +92,7 @@ struct seen {
     uint64_t key;
     uint32_t versions[HALVES];
 };
-static THREAD_LOCAL struct seen *seen; /* SEEN of them */
-static THREAD_LOCAL uint32_t spins, pauses;
+static THREAD_LOCAL struct seen *seen;            /* SEEN of them */
 static THREAD_LOCAL uint32_t handlers;            /* of signals, that it is in, */
 static THREAD_LOCAL uint64_t handled_from;        /* the innermost, by its instructions */
 static THREAD_LOCAL uint64_t own_keys[OWN_WORDS]; /* the last first; 0: none */
@@ -487,7 +482,7 @@ static struct word *find_or_make_here(uint64_t key) {
     return thread_at(0, &thread, &position) ? find_or_make(key, thread) : NULL;
 }
 
-static void watch_spun(uint64_t address) {
+void order_watch_spun(uint64_t address) {
     const uint64_t key = address / 8 + 1;
     struct word *word = find_or_make_here(key);
     if (!word)
@@ -507,97 +502,10 @@ bool order_poll(uint64_t key) {
     return news;
 }
 
-/* The last events, the last first, are two rounds that are alike: each `size` long, down to its
- * block, without a store and with a load. */
-static uint32_t round_of(const uint64_t *events, uint32_t count, uint32_t block) {
-    uint32_t size = 1, loads = 0;
-    while (size < count && events[size] != event_block(block)) {
-        if (event_kind(events[size]) == EVENT_STORE || event_kind(events[size]) == EVENT_MARK)
-            return 0;
-        loads += event_kind(events[size]) == EVENT_LOAD;
-        size++;
-    }
-    return loads && 2 * size < count &&
-                   memcmp(events + 1, events + 1 + size, size * sizeof *events) == 0
-               ? size
-               : 0;
-}
-
-/* Who spins gives the processor to others: whoever it waits for may be among them, and would else
- * run only once the kernel ends the spinning thread's time, hundreds of thousands of instructions
- * later. */
-static void look_at_rounds(uint32_t block) {
-    uint64_t events[ROUND_EVENTS];
-    const uint32_t count = thread_last_events(events, ROUND_EVENTS);
-    const uint32_t size =
-        count && events[0] == event_block(block) ? round_of(events, count, block) : 0;
-    for (uint32_t i = 1; i < size; i++)
-        if (event_kind(events[i]) == EVENT_LOAD)
-            watch_spun(event_address(events[i]));
-    if (size)
-        sched_yield();
-}
-
-void order_spin(uint32_t block) {
-    if (++spins % SPIN_INTERVAL == 0 && plugin.threaded)
-        look_at_rounds(block);
-}
-
-void order_pause(uint32_t block) {
-    if (++pauses % PAUSE_INTERVAL == 0 && plugin.threaded)
-        look_at_rounds(block);
-}
-
 /* ---- instructions ---- */
 
 enum order_insn order_insn_of(const struct qemu_plugin_insn *insn) {
     const uint8_t *bytes = qemu_plugin_insn_data(insn);
     const size_t size = qemu_plugin_insn_size(insn);
     return insn_exchanges((enum isa)plugin.control->isa, bytes, size) ? ORDER_TAKES : ORDER_COUNTS;
-}
-
-/* Where a conditional branch or a jump at the end of a block leads; 0: not known. */
-static uint64_t target_x86(const uint8_t *bytes, size_t size, uint64_t address) {
-    int32_t far;
-    if (size == 2 && ((bytes[0] & 0xf0) == 0x70 || bytes[0] == 0xeb))
-        return address + size + (uint64_t)(int64_t)(int8_t)bytes[1];
-    const bool conditional = size == 6 && bytes[0] == 0x0f && (bytes[1] & 0xf0) == 0x80;
-    if (!conditional && !(size == 5 && bytes[0] == 0xe9))
-        return 0;
-    memcpy(&far, bytes + size - 4, sizeof far);
-    return address + size + (uint64_t)(int64_t)far;
-}
-
-/* c.beqz, c.bnez and the branches of 32 bits, which lead backwards. */
-static uint64_t target_riscv(const uint8_t *bytes, size_t size, uint64_t address) {
-    uint32_t word = 0;
-    memcpy(&word, bytes, size < 4 ? size : 4);
-    if (size == 4 && (word & 0x7f) == 0x63)
-        return address + (uint64_t)((int64_t)(int32_t)(word & 0x80000000) >> 19 |
-                                    (int64_t)((word & 0x80) << 4 | (word >> 20 & 0x7e0) |
-                                              (word >> 7 & 0x1e)));
-    if (size == 2 && (word & 0xc003) == 0xc001)
-        return address + (uint64_t)((word & 0x1000 ? -INT64_C(0x100) : 0) |
-                                    (int64_t)((word >> 7 & 0x18) | (word << 1 & 0xc0) |
-                                              (word >> 2 & 6) | (word << 3 & 0x20)));
-    return 0;
-}
-
-static bool is_pause(const uint8_t *bytes, size_t size) {
-    static const uint8_t X86[] = {0xf3, 0x90}, RISCV[] = {0x0f, 0x00, 0x00, 0x01};
-    return plugin.control->isa == ISA_X86_64 ? size == 2 && memcmp(bytes, X86, 2) == 0
-                                             : size == 4 && memcmp(bytes, RISCV, 4) == 0;
-}
-
-/* It ends where it begins, or in an instruction that says that the thread waits. */
-enum order_loop order_loop_of(const struct qemu_plugin_tb *tb, const struct block *block) {
-    const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, block->insn_count - 1);
-    const uint8_t *bytes = qemu_plugin_insn_data(last);
-    const size_t size = qemu_plugin_insn_size(last);
-    const uint64_t address = qemu_plugin_insn_vaddr(last);
-    const uint64_t target = plugin.control->isa == ISA_X86_64 ? target_x86(bytes, size, address)
-                                                              : target_riscv(bytes, size, address);
-    return is_pause(bytes, size)                ? ORDER_PAUSES
-           : target == qemu_plugin_tb_vaddr(tb) ? ORDER_SPINS
-                                                : ORDER_NO_LOOP;
 }

@@ -101,4 +101,15 @@ narrowest() {
 skip_without g++ "the reports of a run, and the machines, fit 40 columns" ||
     check "the reports of a run, and the machines, fit 40 columns" narrowest
 
+# Prose wraps in a page that is narrower than what tables need.
+prose() {
+    local trace=$scratch/templates.ctrace
+    COLUMNS=60 run predict --limit 100K "$trace" >"$scratch/text" && fits "$scratch/text" 60 || return 1
+    COLUMNS=60 run annotate probe_all_rows >"$scratch/text" &&
+        grep -E '^(best case: the schedule|0x|\*\*\* .*executed)' "$scratch/text" >"$scratch/prose" &&
+        fits "$scratch/prose" 60
+}
+skip_without g++ "annotate and predict wrap what they say at 60 columns" ||
+    check "annotate and predict wrap what they say at 60 columns" prose
+
 finish

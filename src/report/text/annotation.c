@@ -83,12 +83,13 @@ static void print_head(const struct printer *printer) {
     char fitted[TEXT_BYTES];
     fprintf(file, "\n%s%s%s\n", printer->bold,
             text_clip(fitted, sizeof fitted, input->name, printer->page->columns), printer->plain);
-    fprintf(file, "0x%" PRIx64 " to 0x%" PRIx64 " of ", input->code->address,
-            input->code->address + input->code->size);
     const unsigned room = printer->page->columns > 90 ? printer->page->columns - 70 : 20;
-    fprintf(file, "%s: %" PRIu32 " instruction%s in %" PRIu32 " block%s\n",
-            page_fit_path(fitted, sizeof fitted, input->image, room), cfg->insn_count,
-            text_plural(cfg->insn_count), cfg->block_count, text_plural(cfg->block_count));
+    page_print(printer->page,
+               "0x%" PRIx64 " to 0x%" PRIx64 " of %s: %" PRIu32 " instruction%s in %" PRIu32
+               " block%s",
+               input->code->address, input->code->address + input->code->size,
+               page_fit_path(fitted, sizeof fitted, input->image, room), cfg->insn_count,
+               text_plural(cfg->insn_count), cfg->block_count, text_plural(cfg->block_count));
     print_values(profile->sum, input->event->unit, file);
     fprintf(file, ", %s %% of all", text_percent(profile->sum, profile->total).s);
     if (annotation_is_late(annotation)) {
@@ -99,8 +100,9 @@ static void print_head(const struct printer *printer) {
     if (annotation->executed > 0)
         fprintf(file, "; best case %.2f CPI, actual %.2f CPI",
                 annotation->best / annotation->executed, annotation->cycles / annotation->executed);
-    fprintf(file, "\nbest case: the schedule of machine %s%s\n", input->machine->name,
-            input->view == VIEW_TIP ? ", cycles shared by what commits together" : "");
+    fputc('\n', file);
+    page_print(printer->page, "best case: the schedule of machine %s%s", input->machine->name,
+               input->view == VIEW_TIP ? ", cycles shared by what commits together" : "");
     report_text_chosen(&input->machine->chosen, printer->page);
 }
 
@@ -362,21 +364,22 @@ static void print_block_head(const struct printer *printer, uint32_t number) {
                 printer->plain);
     else
         fprintf(printer->file, "actual not known%s\n", printer->plain);
-    fprintf(printer->file, "*** %s %% of the %s; executed ",
-            text_percent(sums->cycles, annotation->input.profile->sum_cycles).s,
-            annotation->input.event->unit);
+    char times[48] = "?", loops[48] = "";
     if (sums->executions > 0)
-        fprintf(printer->file, "%s times", text_count((uint64_t)(sums->executions + 0.5)).s);
-    else
-        fputs("? times", printer->file);
-    if (annotation->input.exact)
-        fputs(", counted", printer->file);
-    else if (sums->executions > 0)
-        fprintf(printer->file, ", confidence %s", confidence_name(estimate->confidence));
+        snprintf(times, sizeof times, "%s", text_count((uint64_t)(sums->executions + 0.5)).s);
     if (block->loop_depth)
-        fprintf(printer->file, "; in %" PRIu32 " loop%s", block->loop_depth,
-                text_plural(block->loop_depth));
-    fputc('\n', printer->file);
+        snprintf(loops, sizeof loops, "; in %" PRIu32 " loop%s", block->loop_depth,
+                 text_plural(block->loop_depth));
+    page_print(printer->page, "*** %s %% of the %s; executed %s times%s%s%s",
+               text_percent(sums->cycles, annotation->input.profile->sum_cycles).s,
+               annotation->input.event->unit, times,
+               annotation->input.exact ? ", counted"
+               : sums->executions > 0  ? ", confidence "
+                                       : "",
+               !annotation->input.exact && sums->executions > 0
+                   ? confidence_name(estimate->confidence)
+                   : "",
+               loops);
 }
 
 static void print_folded(const struct printer *printer, uint32_t first, uint32_t end) {

@@ -109,20 +109,25 @@ static void print_single(const struct predict_report *report, const struct page 
     const struct hybrid_result *result = predict_result(report, 0, 0);
     const struct data_counts *counts = &prediction->machines[0].counts;
     print_sizes(report, page);
-    fprintf(file, "\ncycles per instruction due to long data misses: %.4f predicted",
-            predicted_cpi(prediction, result));
+    char simulated[48] = "";
     if (report->checked)
-        fprintf(file, ", %.4f simulated", simulated_cpi(prediction, prediction->machines));
+        snprintf(simulated, sizeof simulated, ", %.4f simulated",
+                 simulated_cpi(prediction, prediction->machines));
+    fputc('\n', file);
+    page_print(page, "cycles per instruction due to long data misses: %.4f predicted%s",
+               predicted_cpi(prediction, result), simulated);
     const bool prefetching = report->machines[0].l1d.prefetcher != PREFETCH_NONE;
-    fprintf(file, "\n %s\n\n per 1000 instructions\n",
+    fprintf(file, " %s\n\n per 1000 instructions\n",
             predict_method_text(&report->methods[0], prefetching).s);
     fprintf(file, "%10.3f  loads miss the last level\n",
             per_thousand(report, (double)counts->load_misses));
-    fprintf(file, "%10.3f  stores miss it; %s\n",
-            per_thousand(report, (double)counts->store_misses),
-            report->methods[0].windows == WINDOWS_SLIDING
-                ? "nothing waits for them until the store queue is full"
-                : "the model lets nothing wait for them");
+    char rate[32];
+    snprintf(rate, sizeof rate, "%10.3f  ", per_thousand(report, (double)counts->store_misses));
+    page_wrap(page,
+              report->methods[0].windows == WINDOWS_SLIDING
+                  ? "stores miss it; nothing waits for them until the store queue is full"
+                  : "stores miss it; the model lets nothing wait for them",
+              NULL, rate, "            ");
     if (result->tardy > 0)
         fprintf(file, "%10.3f  loads overtake the prefetch of their block\n",
                 per_thousand(report, result->tardy));

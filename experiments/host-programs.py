@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Whole programs: user cycles on this processor beside those that culprit predicts for it.
 
-    host-programs.py [--again | --native] [--machine MACHINE] [PROGRAM ...]
+    host-programs.py [--again | --native | --divide | --predict] [--machine MACHINE] [PROGRAM ...]
 
 MACHINE: that of this host's processor or the nearest to it, if none is named. PROGRAM: only these
 anew, beside what was measured of the others before; all, if none is named. --native: only natively,
-for a time when nothing else runs. --again: the page from what was measured the last time. The page has a part for each
+for a time when nothing else runs. --divide: likewise, of runs that are divided (lib/slices.py), for a
+processor that others disturb. --predict: only simulated, for a machine that is described otherwise since,
+in place of what was predicted for the same runs. --again: the page from what was measured the last time. The page has a part for each
 machine; those of others are kept. Needs what `make deps` does not install: `apt-get install lua5.4`.
 
 Each program is run by `culprit validate --host`. What is measured is kept by program under
@@ -20,10 +22,11 @@ import tempfile
 import time
 import zlib
 
-from lib import host, page, programs, run, svg
+from lib import host, page, programs, run, slices, svg
 
 KEPT = os.path.join(run.KEPT, "host-programs")
 RUNS, REGIONS, PROCEDURES = 12, 50, 40
+DIVIDED = 40  # runs that are divided
 ROUNDS, PER_ROUND = 3, 3  # of native runs alone, before all that is simulated
 SOURCE = os.path.join(run.ROOT, "experiments", "lib", "estimates.cpp")
 LUA = """local primes, sieve = 0, {}
@@ -173,13 +176,24 @@ def measure(names, known):
              date=time.strftime("%Y-%m-%d %H:%M", time.gmtime()), load=os.getloadavg()[1])
 
 
+def divide(names, known):
+    """Runs of each program that can be divided, as often as it takes to see each part undisturbed."""
+    cost = slices.probe_cost()
+    for name in names:
+        places, longest = kept(name).get("marks") or slices.marks(known[name])
+        keep(name, marks=[places, longest], divided=None)
+        print(f"{name}: {longest / 1e6:.1f} M instructions in a slice", file=sys.stderr, flush=True)
+        if longest <= slices.LONGEST:
+            runs = slices.times_of(places, known[name], DIVIDED)
+            keep(name, divided=slices.undisturbed(runs, cost) | {"longest": longest})
+
+
 def validate(machine, name, command):
     """`culprit validate --host`, on the machine with what was calibrated of this host."""
     print(name, file=sys.stderr, flush=True)
     settings = host.calibrated(machine)
-    options = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     path = kept_path(name) + ".report"
-    line = [run.CULPRIT, "validate", "--host", "--json", "--rerun", "--machine", machine, *options,
+    line = [run.CULPRIT, "validate", "--host", "--json", "--rerun", "--machine", machine, *options_of(settings),
             "--runs", str(RUNS), "--regions", str(REGIONS), "--top", str(PROCEDURES), "-o", path, "--", *command]
     begin = time.time()
     with tempfile.TemporaryFile() as output:  # grep does less when that is /dev/null
@@ -193,11 +207,62 @@ def validate(machine, name, command):
     keep(name, machine=machine, settings=settings, report=report, took=time.time() - begin)
 
 
+def options_of(settings):
+    return [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+
+
+def predict(machine, name, command):
+    """`culprit explain` in place of the simulation of the last `validate --host`."""
+    print(name, file=sys.stderr, flush=True)
+    settings, path = host.calibrated(machine), kept_path(name) + ".explained"
+    line = [run.CULPRIT, "explain", "--json", "--rerun", "--no-what-if", "--machine", machine, *options_of(settings),
+            "--regions", str(REGIONS), "--top", "0", "-o", path, "--", *command]
+    with tempfile.TemporaryFile() as output:
+        subprocess.run(line, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL, cwd=run.ROOT,
+                       env=host.ENVIRONMENT, check=True)
+    with open(path) as content:
+        explained = json.load(content)
+    os.remove(path)
+    report, cycles = kept(name)["report"], {}
+    for row in explained["functions"]:
+        called = row["function"] or f"{row['image']}+{row['offset']:#x}"
+        cycles[row["image"], called] = cycles.get((row["image"], called), 0) + row["cycles"]
+    report |= {key: explained[key] for key in ("cycles", "instructions")}
+    if report["by_procedure"]:
+        rows = report["by_procedure"]["procedures"]
+        for row in rows:
+            row["predicted_cycles"] = cycles.get((os.path.basename(row["image"]), row["procedure"]), 0)
+        ten = sorted(rows, key=lambda row: -row["samples"])[:10]
+        if report["by_procedure"]["ranked"] >= 4:
+            report["by_procedure"]["rank_correlation"] = statistics.correlation(
+                ranks([row["samples"] for row in ten]), ranks([row["predicted_cycles"] for row in ten]))
+    keep(name, machine=machine, settings=settings, report=report)
+
+
 def median_run(runs):
     """The run whose user cycles are the median. How much of its time is the user's the kernel tells by
     where ticks fall, a few hundred a second: of programs of a tenth of a second, with page faults,
     the least is the one whose ticks fell into the kernel."""
     return sorted(runs, key=lambda one: one["cycles"])[len(runs) // 2]
+
+
+def share_of_user(runs):
+    user = sum(one["user_seconds"] for one in runs)
+    return user / (user + sum(one["system_seconds"] for one in runs))
+
+
+def measured_run(data, runs):
+    """What the prediction is compared with. On a processor that others disturb, where runs were divided:
+    the divided run, of which as much is the user's as of others, or, if this one was not, the least. Of a
+    command that has others do its work, only itself was divided. Elsewhere: the median."""
+    middle, divided = median_run(runs), data.get("divided")
+    if "divided" not in data:
+        return middle
+    share = share_of_user(runs)
+    if divided and share * divided["whole"][0] > 0.5 * middle["cycles"]:
+        return middle | {"cycles": divided["cycles"] * share, "divided": True}
+    least = min((one["user_seconds"] + one["system_seconds"]) * one["clock_ghz"] for one in runs)
+    return middle | {"cycles": 1e9 * least * share}
 
 
 def result_of(name):
@@ -207,7 +272,7 @@ def result_of(name):
         return None
     report = data["report"]
     runs = data["native"] + report["runs"]
-    middle = median_run(runs)
+    middle = measured_run(data, runs)
     faults = data["kernel"]["fault"] * min(one["page_faults"] for one in report["runs"])
     for row in report["by_procedure"]["procedures"] if report["by_procedure"] else []:
         row["measured_cycles"] *= middle["cycles"] / report["measured"]["cycles"]
@@ -283,6 +348,14 @@ def spread(result):
     return statistics.median(cycles) / min(cycles) - 1
 
 
+def of_slices(result):
+    """How many a divided run has, and how much more it took by the second least time of each."""
+    if "divided" not in result["measured"]:
+        return [None, None]
+    divided = result["divided"]
+    return [divided["slices"], page.percent(divided["second"] / divided["cycles"] - 1)]
+
+
 def error_of_least(result):
     """Against the run that took least user time, without what page faults take of it."""
     least = min(one["cycles"] for one in result["runs"])
@@ -301,10 +374,12 @@ def by_program(results):
                      page.percent(result["interval"]), None if rank is None else f"{rank:.2f}",
                      None if again is None else f"{again:.2f}",
                      None if large is None else f"{large:.2f}",
-                     page.percent(spread(result)), page.percent(system(result), 0)])
+                     page.percent(spread(result)), page.percent(system(result), 0),
+                     *of_slices(result)])
     return page.table(["program", "M instructions", "M cycles measured", "page faults in these, %",
                        "predicted", "error, as counted, %", "error, %", "± of the estimate, %",
-                       "rank correlation", "of half the runs with the others", "of 1 % and more", "median run above least, %", "system / user, %"], rows)
+                       "rank correlation", "of half the runs with the others", "of 1 % and more", "median run above least, %", "system / user, %",
+                       "slices", "second least of each above the least, %"], rows)
 
 
 def worst(results):
@@ -319,10 +394,23 @@ def worst(results):
     return page.table(["program", "error, %", "M cycles by procedure: measured → predicted"], rows)
 
 
+def by_slices(divided, count):
+    if not divided:
+        return ""
+    return (f"{len(divided)} of the {count} programs are measured by slices: each run is divided by what it executes, "
+            f"and the least time that each slice took in {DIVIDED} runs counts (lib/slices.py). The other {count - len(divided)} "
+            "have no branch that divides them, or have other programs do their work: of these the least of all runs counts.\n\n")
+
+
 def report(machine, results):
     learnt = [result for result in results if not held_out(result["name"])]
     apart = [result for result in results if held_out(result["name"])]
     groups = [("all", results), ("programs to learn from", learnt), ("programs held out", apart)]
+    divided = [result for result in results if "divided" in result["measured"]]
+    if divided:
+        groups += [("measured by slices", divided),
+                   ("held out of these", [result for result in divided if held_out(result["name"])]),
+                   ("measured by whole runs", [result for result in results if result not in divided])]
     groups += [("predicted: up to 4 instructions a cycle", [r for r in results if ipc(r) <= 4]),
                ("predicted: more than 4", [r for r in results if ipc(r) > 4]),
                ("system time up to 5 % of user time", [r for r in results if system(r) <= 0.05]),
@@ -347,7 +435,7 @@ def report(machine, results):
     clock = statistics.median(result["measured"]["clock_ghz"] for result in results)
     page.write_part("host-programs", "experiments/host-programs.py", machine, f"""{results[0]["processor"]}, {clock:.2f} GHz as measured; culprit's machine `{machine}`; {len(results)} programs, measured from {dates[0]} to {dates[-1]} (UTC), beside a load of {min(loads):.1f} to {max(loads):.1f}. A dependent load of lines in random order took, in cycles and at best: {far}. With a page's first touch {kernel["fault"]} cycles of user time were counted, with a system call {kernel["call"]}. {beside}
 
-{page.table(headings, [summary(name, some) for name, some in groups if some])}
+{by_slices(divided, len(results))}{page.table(headings, [summary(name, some) for name, some in groups if some])}
 {by_program(results)}
 {least}
 
@@ -375,12 +463,17 @@ def main():
     known = all_programs()
     names = [word for word in words if word not in flags] or list(known)
     unknown = [name for name in names if name not in known]
-    if unknown or flags - {"--again", "--native"}:
+    if unknown or flags - {"--again", "--native", "--divide", "--predict"}:
         sys.exit(f"{(unknown or list(flags))[0]} is none of the programs: {', '.join(known)}")
     os.makedirs(KEPT, exist_ok=True)
     for command in known.values():
         run.files_of(command)  # or says what is missing
-    if "--again" not in flags:
+    if "--divide" in flags:
+        divide(names, known)
+    elif "--predict" in flags:
+        for name in names:
+            predict(machine, name, known[name])
+    elif "--again" not in flags:
         host.check_variants()
         measure(names, known)
         for name in [] if "--native" in flags else names:

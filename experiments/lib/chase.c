@@ -58,8 +58,8 @@ int main(void) {
     const size_t most = (size_t)96 << 20;
     struct error error;
     double frequency;
-    char *all = mmap(NULL, most + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                     -1, 0);
+    char *all =
+        mmap(NULL, most + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED)
         return 1;
     char *memory = all + (HUGE_PAGE - (uintptr_t)all % HUGE_PAGE) % HUGE_PAGE;

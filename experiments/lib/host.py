@@ -35,8 +35,8 @@ def default_machine():
     return json.loads(said)["defaults"]["x86-64"]["machine"]
 
 
-def tool(name):
-    """A program of this folder that uses culprit's library."""
+def tool(name, libraries=()):
+    """A program of this folder that uses culprit's library, and what that needs besides."""
     source = os.path.join(run.ROOT, "experiments", "lib", name + ".c")
     path = os.path.join(programs.INPUTS, name)
     library = os.path.join(os.path.dirname(run.CULPRIT), "libculprit.a")
@@ -44,7 +44,7 @@ def tool(name):
     if not os.path.exists(path) or os.path.getmtime(path) < newest:
         os.makedirs(programs.INPUTS, exist_ok=True)
         subprocess.run(["gcc", "-O2", "-I", os.path.join(run.ROOT, "src"), "-D_GNU_SOURCE", "-o",
-                        path, source, library, "-lm"], check=True)
+                        path, source, library, *libraries, "-lm"], check=True)
     return path
 
 

@@ -32,7 +32,8 @@ static inline uint64_t next(void) {
 /* Memory at a boundary of 2 MiB, zero, in pages of 2 MiB or of 4 KiB. */
 static void *memory(size_t bytes, bool huge) {
     const size_t most = (size_t)2 << 20;
-    char *all = mmap(NULL, bytes + most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *all =
+        mmap(NULL, bytes + most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED)
         abort();
     char *items = all + (most - (uintptr_t)all % most) % most;

@@ -1,0 +1,85 @@
+"""User cycles of a run that nobody disturbs, on a processor where another thread of the core works most
+of the time. A run is divided into slices by what it executes, and is made many times: the least time of
+each slice, over all runs, is of a moment without a neighbour; their sum is a run without one.
+
+Slices end at executions of a few branches (lib/marks.c), which the kernel tells by probes (lib/slices.c):
+the k-th execution is the same moment of each run. What a probe takes is subtracted."""
+import os
+import statistics
+import subprocess
+import tempfile
+
+from lib import host, programs, run
+
+INSNS, MARKS = (280000, 1000000), 6  # instructions from mark to mark in the mean, at least; branches
+NANOSECONDS = 100000  # of a slice, at least: shorter ones are put together
+LONGEST = 10e6  # instructions of the slice of an instruction, in the mean: beyond, a run is not divided
+LIBRARIES = ["-lZydis", "-lbpf", "-ldw", "-lelf", "-lz", "-lzstd", "-lxxhash", "-linih", "-ljansson",
+             "-llzma", "-liberty", "-lsqlite3", "-lpthread"]
+
+
+def marks(command):
+    """[[file, offset, executions]] of the branches that divide the run, and instructions of the slice
+    that an instruction lies in, in the mean."""
+    with tempfile.TemporaryDirectory(dir=programs.INPUTS) as folder:
+        path = os.path.join(folder, "run.ctrace")
+        with tempfile.TemporaryFile() as output:
+            subprocess.run([run.CULPRIT, "trace", "--no-addresses", "-o", path, "--", *command],
+                           env=host.ENVIRONMENT, cwd=run.ROOT, stdin=subprocess.DEVNULL,
+                           stdout=output, stderr=subprocess.DEVNULL, check=True)
+        found = [marks_of(path, insns) for insns in INSNS]
+    return min(found, key=lambda one: one[1])
+
+
+def marks_of(path, insns):
+    """Of a trace. Few marks may do better than many that all lie in one part."""
+    said = subprocess.run([host.tool("marks", LIBRARIES), path, str(insns), str(MARKS)],
+                          check=True, capture_output=True, text=True).stdout
+    lines = [line.split() for line in said.splitlines()]
+    return lines[:-1], float(lines[-1][2])
+
+
+def times_of(places, command, times):
+    """[(clock in Hz, [nanoseconds of each slice])] of the runs whose marks are all known."""
+    words = [word for place in places for word in place[:2]]
+    said = subprocess.run([host.tool("slices"), str(times), *words, "--", *command],
+                          env=host.ENVIRONMENT, cwd=run.ROOT, capture_output=True, text=True,
+                          check=True).stdout
+    runs = [(float(line.split()[0]), [int(word) for word in line.split()[1:]])
+            for line in said.splitlines()]
+    return [(clock, slices) for clock, slices in runs if slices != [0]]
+
+
+def probe_cost():
+    """Nanoseconds that an execution with a probe takes where nothing disturbs it: fewer are a tenth."""
+    path = host.tool("empty_calls")
+    names = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout
+    offset = next(line.split()[0] for line in names.splitlines() if line.endswith(" probed"))
+    found = sorted(time for _, slices in times_of([[path, offset]], [path], 5) for time in slices[1:-1])
+    return found[len(found) // 10]
+
+
+def together(lengths):
+    """[(first, behind the last)] of slices that are long enough together."""
+    bounds, length = [0], 0
+    for number, more in enumerate(lengths):
+        length += more
+        if length >= NANOSECONDS:
+            bounds.append(number + 1)
+            length = 0
+    bounds[-1:] = [len(lengths)] if len(bounds) > 1 else [0, len(lengths)]
+    return list(zip(bounds, bounds[1:]))
+
+
+def undisturbed(runs, cost):
+    """Cycles by the least time of each slice, by the second least, and of whole runs, without probes;
+    slices, and runs that are divided alike (others are left out: what they execute varies)."""
+    count = statistics.mode(len(slices) for _, slices in runs)
+    alike = [(clock, slices) for clock, slices in runs if len(slices) == count]
+    lengths = [statistics.median(slices[i] for _, slices in alike) for i in range(count)]
+    groups = together(lengths)
+    cycles = [[(sum(slices[begin:end]) - cost * (end - begin)) * clock / 1e9 for begin, end in groups]
+              for clock, slices in alike]
+    ordered = [sorted(one) for one in zip(*cycles)]
+    return {"cycles": sum(one[0] for one in ordered), "second": sum(one[min(1, len(one) - 1)] for one in ordered),
+            "whole": sorted(map(sum, cycles)), "slices": len(groups), "runs": len(alike)}

@@ -212,30 +212,19 @@ def options_of(settings):
 
 
 def predict(machine, name, command):
-    """`culprit explain` in place of the simulation of the last `validate --host`."""
+    """Cycles by `culprit explain`, in place of those of the last `validate --host`. What it says by procedure
+    stays."""
     print(name, file=sys.stderr, flush=True)
     settings, path = host.calibrated(machine), kept_path(name) + ".explained"
     line = [run.CULPRIT, "explain", "--json", "--rerun", "--no-what-if", "--machine", machine, *options_of(settings),
-            "--regions", str(REGIONS), "--top", "0", "-o", path, "--", *command]
+            "--regions", str(REGIONS), "-o", path, "--", *command]
     with tempfile.TemporaryFile() as output:
         subprocess.run(line, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL, cwd=run.ROOT,
                        env=host.ENVIRONMENT, check=True)
     with open(path) as content:
         explained = json.load(content)
     os.remove(path)
-    report, cycles = kept(name)["report"], {}
-    for row in explained["functions"]:
-        called = row["function"] or f"{row['image']}+{row['offset']:#x}"
-        cycles[row["image"], called] = cycles.get((row["image"], called), 0) + row["cycles"]
-    report |= {key: explained[key] for key in ("cycles", "instructions")}
-    if report["by_procedure"]:
-        rows = report["by_procedure"]["procedures"]
-        for row in rows:
-            row["predicted_cycles"] = cycles.get((os.path.basename(row["image"]), row["procedure"]), 0)
-        ten = sorted(rows, key=lambda row: -row["samples"])[:10]
-        if report["by_procedure"]["ranked"] >= 4:
-            report["by_procedure"]["rank_correlation"] = statistics.correlation(
-                ranks([row["samples"] for row in ten]), ranks([row["predicted_cycles"] for row in ten]))
+    report = kept(name)["report"] | {key: explained[key] for key in ("cycles", "instructions")}
     keep(name, machine=machine, settings=settings, report=report)
 
 

@@ -66,7 +66,8 @@ static const struct option_row OPTIONS[] = {
          "One run, whatever its length, sampled systematically"),
     COUNT("warm", "N", run.study.options.sampling.warm,
           "Warm caches and predictors with N instructions before each window of systematic "
-          "sampling (default 4M)"),
+          "sampling (default 4M)",
+          GIVEN(warm_given)),
     {0}};
 
 /* The option that has all simulated in one pass; NULL: none was given. */
@@ -88,6 +89,8 @@ static void check(struct argp_state *state, void *request) {
     if (one_pass && (explain->over_given || explain->enough))
         options_fail(state, "%s: all in one pass, without --regions%s", one_pass,
                      explain->over_given ? "-over" : "");
+    if (explain->warm_given && explain->one_pass && !strcmp(explain->one_pass, "--exact"))
+        options_fail(state, "--exact: every instruction is simulated, without --warm");
     explain_check_layouts(state, explain);
     structs_check(state, &explain->run.struct_options, input);
     path_options_check(state, &explain->run.path_options, explain->run.verb.output.by);

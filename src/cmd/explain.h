@@ -15,7 +15,7 @@ struct explain {
     struct run run;
     uint64_t over; /* instructions; longer runs are explained by regions; UINT64_MAX: none is */
     uint64_t kept; /* likewise; of longer ones in a second run */
-    bool over_given;
+    bool over_given, warm_given;
     const char *one_pass; /* the option that asks for it; NULL: none */
     bool rerun;
     bool whole;       /* a part of the run is of no use: an interrupt ends the explanation */

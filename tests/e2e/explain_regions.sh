@@ -267,6 +267,15 @@ no_regions() {
             run explain --fields --regions-over 1M -- true
 }
 check "... and no regions" no_regions
+# Where nothing is skipped, there is nothing to warm for.
+no_warming() {
+    fails_with 125 '^culprit explain: --exact: every instruction is simulated, without --warm$' \
+        run explain --warm 5 --exact -- true &&
+        fails_with 125 '^culprit explain: --exact: every instruction is simulated, without --warm$' \
+            run explain --exact --warm 4M -- true &&
+        run explain --warm 5 --brief -- true
+}
+check "--exact warms nothing" no_warming
 
 no_folder() {
     TMPDIR=/nowhere run explain -- true 2>"$scratch/error"

@@ -93,10 +93,18 @@ static int by_difference(const void *a, const void *b) {
     return descending(first, second) ?: strcmp(one->name, other->name);
 }
 
+static bool all_equal(const double *values, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (values[i] != values[0])
+            return false;
+    return true;
+}
+
 static void rank(struct matched_profile *profile) {
     double measured[MATCHED_HOTTEST], predicted[MATCHED_HOTTEST];
     double half[MATCHED_HOTTEST], others[MATCHED_HOTTEST];
     qsort(profile->rows, profile->count, sizeof *profile->rows, by_samples);
+    profile->ranked = 0;
     for (size_t i = 0; i < profile->count && i < MATCHED_HOTTEST && profile->rows[i].samples; i++) {
         measured[i] = profile->rows[i].measured;
         predicted[i] = profile->rows[i].predicted;
@@ -104,6 +112,8 @@ static void rank(struct matched_profile *profile) {
         others[i] = profile->rows[i].halves[1];
         profile->ranked = i + 1;
     }
+    profile->equally_measured = all_equal(measured, profile->ranked);
+    profile->equally_predicted = all_equal(predicted, profile->ranked);
     profile->rank_correlation = rank_correlation(measured, predicted, profile->ranked);
     profile->rank_repeats = rank_correlation(half, others, profile->ranked);
 }

@@ -25,7 +25,8 @@ struct matched_profile {
     /* Spearman's coefficient of the measured and the predicted cycles of the procedures with most
      * samples, `ranked` of them; NAN: it has none (util/rank.h). */
     double rank_correlation;
-    size_t ranked; /* ≤ MATCHED_HOTTEST */
+    size_t ranked;                            /* ≤ MATCHED_HOTTEST */
+    bool equally_measured, equally_predicted; /* all of these */
     /* The same, of the samples of half the runs with those of the others: what the order of these
      * procedures is worth as it is measured. NAN: there was one run, or it has none. */
     double rank_repeats;

@@ -6,6 +6,7 @@
 #include "report/json_values.h"
 #include "report/table.h"
 #include "util/file_name.h"
+#include "util/rank.h"
 
 static const struct host_run *least_run(const struct host_report *report) {
     return &report->runs->runs[report->runs->least];
@@ -177,10 +178,23 @@ static void put_row(const struct host_report *report, const struct matched_proce
     table_cell(table, file_base_name(row->image));
 }
 
+static void print_unranked(const struct matched_profile *matched, const struct page *page) {
+    const char *equally = matched->equally_measured    ? "equally many live samples"
+                          : matched->equally_predicted ? "equally many predicted cycles"
+                                                       : NULL;
+    if (matched->ranked < RANK_LEAST)
+        page_print(page,
+                   "too few procedures have samples for a rank correlation: %zu of at least %d",
+                   matched->ranked, RANK_LEAST);
+    else if (equally)
+        page_print(page, "no rank correlation: the %zu hottest procedures have %s", matched->ranked,
+                   equally);
+}
+
 static void print_rank(const struct matched_profile *matched, const struct page *page) {
     char repeats[80] = "";
     if (isnan(matched->rank_correlation)) {
-        page_print(page, "too few procedures have samples for a rank correlation");
+        print_unranked(matched, page);
         return;
     }
     if (!isnan(matched->rank_repeats))

@@ -19,7 +19,7 @@ static double rank_of(const double *values, size_t count, size_t index) {
 double rank_correlation(const double *a, const double *b, size_t count) {
     const double middle = 0.5 * ((double)count - 1);
     double both = 0, of_a = 0, of_b = 0;
-    if (count < 3)
+    if (count < RANK_LEAST)
         return NAN;
     for (size_t i = 0; i < count; i++) {
         const double x = rank_of(a, count, i) - middle, y = rank_of(b, count, i) - middle;

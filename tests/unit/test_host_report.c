@@ -1,4 +1,5 @@
 /* What is told of a command that may be too short to be compared. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,12 +12,12 @@
 #include "report/host_report.h"
 
 /* Of a run of `cycles`, between these bounds, that is predicted to take 120. */
-static void tell(double low, double cycles, double high, double samples,
-                 bool (*form)(const struct host_report *, FILE *), char **text) {
+static void tell_matched(double low, double cycles, double high,
+                         const struct matched_profile *matched,
+                         bool (*form)(const struct host_report *, FILE *), char **text) {
     static struct machine machine = {.name = "zen4", .clock_ghz = 1};
     static struct host_runs runs;
     const struct simulation simulation = {.cycles = 120, .simulated = 9, .executed = 9};
-    const struct matched_profile matched = {.samples = samples, .measured = 1, .predicted = 1};
     runs = (struct host_runs){.runs = {{.user = 0.01,
                                         .system = 0.01,
                                         .clock = 1e9,
@@ -29,13 +30,19 @@ static void tell(double low, double cycles, double high, double samples,
         .report = {.verb = "validate", .program = "a", .machine = &machine},
         .simulation = &simulation,
         .runs = &runs,
-        .matched = &matched};
+        .matched = matched};
     size_t size;
     FILE *file = open_memstream(text, &size);
     assert_true(host_report_add_worth(&report));
     assert_true(form(&report, file));
     fclose(file);
     report_free(&report.report);
+}
+
+static void tell(double low, double cycles, double high, double samples,
+                 bool (*form)(const struct host_report *, FILE *), char **text) {
+    const struct matched_profile matched = {.samples = samples, .measured = 1, .predicted = 1};
+    tell_matched(low, cycles, high, &matched, form, text);
 }
 
 static bool as_text(const struct host_report *report, FILE *file) {
@@ -108,6 +115,31 @@ static void few_samples_are_told(void **state) {
     free(text);
 }
 
+/* Values that are all equal have no order, however many they are. */
+static void why_there_is_no_rank_correlation(void **state) {
+    (void)state;
+    const struct {
+        struct matched_profile matched;
+        const char *told;
+    } cases[] = {
+        {{.ranked = 2, .equally_measured = true},
+         "too few procedures have samples for a rank correlation: 2 of at least 3\n"},
+        {{.ranked = 4, .equally_measured = true},
+         "no rank correlation: the 4 hottest procedures have equally many live samples\n"},
+        {{.ranked = 4, .equally_predicted = true},
+         "no rank correlation: the 4 hottest procedures have equally many predicted cycles\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct matched_profile matched = cases[i].matched;
+        char *text;
+        matched.samples = matched.measured = matched.predicted = 100;
+        matched.rank_correlation = matched.rank_repeats = NAN;
+        tell_matched(98, 100, 102, &matched, as_text, &text);
+        expect(text, cases[i].told, true);
+        free(text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(too_wide_an_interval_is_not_compared),
@@ -115,6 +147,7 @@ int main(void) {
         cmocka_unit_test(a_narrow_one_is_not),
         cmocka_unit_test(none_was_counted),
         cmocka_unit_test(few_samples_are_told),
+        cmocka_unit_test(why_there_is_no_rank_correlation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,6 +170,22 @@ static void procedures_of_one_side_stay(void **state) {
     matched_profile_free(&profile);
 }
 
+/* Three procedures of 2 samples each: measured alike, in whichever order they are predicted. */
+static void equal_shares_have_no_order(void **state) {
+    struct fixture *fixture = *state;
+    const int64_t live = add_session(fixture, LIVE, (uint64_t[PROCEDURES]){2, 2, 2, 0});
+    const int64_t simulated = add_session(fixture, SIMULATED, (uint64_t[PROCEDURES]){3, 2, 1, 0});
+    struct matched_profile profile;
+    struct error error;
+    good(matched_profile_read(&profile, fixture->store, &live, 1, 100, simulated, fixture->program,
+                              &error),
+         &error);
+    assert_int_equal(profile.ranked, 3);
+    assert_true(isnan(profile.rank_correlation));
+    assert_true(profile.equally_measured && !profile.equally_predicted);
+    matched_profile_free(&profile);
+}
+
 static void family_is(const char *image, const char *procedure, const char *expected) {
     char family[32] = "";
     assert_int_equal(procedure_family(image, procedure, family, sizeof family), expected != NULL);
@@ -195,6 +211,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(samples_share_the_measured_cycles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(half_the_runs_rank_otherwise, set_up, tear_down),
         cmocka_unit_test_setup_teardown(procedures_of_one_side_stay, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(equal_shares_have_no_order, set_up, tear_down),
         cmocka_unit_test(variants_are_of_the_c_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "cmd/verb.h"
 #include "report/host_report.h"
 #include "report/validation.h"
+#include "study/same_program.h"
 #include "study/validate.h"
 
 enum { VALIDATE_MAX_WARM_UPS = VALIDATION_MAX_TRIALS - 1 };
@@ -16,6 +17,7 @@ struct validate_host {
 
     struct explain explain; /* what is compared */
     struct kept_input input;
+    struct same_program program;
     struct host_runs measured;
     struct matched_profile matched;
     struct host_report report;

@@ -96,7 +96,9 @@ static bool measure(struct validate_job *job, struct error *error) {
                                               .input = &host->input,
                                               .runs = host->runs,
                                               .store = host->store};
-    return host_runs_go(&host->measured, &request, &job->verb.failed, error);
+    return same_program_check(&host->program, error) &&
+           host_runs_go(&host->measured, &request, &job->verb.failed, error) &&
+           same_program_check(&host->program, error);
 }
 
 static bool match(struct validate_job *job, struct error *error) {
@@ -118,6 +120,7 @@ static bool match(struct validate_job *job, struct error *error) {
 static bool run(void *verb, struct error *error) {
     struct validate_job *job = verb;
     struct error unmatched;
+    same_program_note(&job->host.program, job->request.input.command[0]);
     if (!kept_input_read_all(&verb_watch, error) || !kept_input_start(&job->host.input, error) ||
         !explain(job, error) || !measure(job, error))
         return false;

@@ -82,6 +82,30 @@ once() {
 }
 check "a command that changes the world is run once and not measured; the prediction is told" once
 
+# A program that puts another in its own place when its file $0.run is there: none is in the run that
+# is simulated, nor before the first that is measured.
+put_program() {
+    printf '%s\n' '#!/bin/sh' '[ ! -e "$0.run" ] || exec mv "$0.new" "$0"' ': >"$0.run"' >"$1"
+    printf '%s\n' '#!/bin/sh' '# another' >"$1.new"
+    rm -f "$1.run" && chmod +x "$1" "$1.new"
+}
+is_refused() {
+    fails_with 125 "^culprit: .*/replaced: the file has changed since it was simulated: its code is another now, so the two were not compared \(validate it again, or bring back the same build\)$" \
+        run validate --host --rerun --machine zen4 --runs 1 --output "$scratch/unequal" -- "$1" && [ ! -e "$scratch/unequal" ]
+}
+replaced() {
+    put_program "$scratch/replaced" && : >"$scratch/replaced.run" && is_refused "$scratch/replaced" &&
+        put_program "$scratch/replaced" && is_refused "$scratch/replaced" && grep another "$scratch/replaced"
+}
+check "a program replaced before or while it is measured is not compared" replaced
+# The same bytes in another file are the same program.
+copied() {
+    printf '%s\n' '#!/bin/sh' 'cp "$0" "$0.copy" && exec mv "$0.copy" "$0"' >"$scratch/copied"
+    chmod +x "$scratch/copied"
+    run validate --host --rerun --machine zen4 --runs 1 --output /dev/null -- "$scratch/copied"
+}
+check "... but for a copy of it" copied
+
 # The command has time to be interrupted in.
 set -m
 interrupted_early() {

@@ -9,6 +9,7 @@
 #include "cmd/regions_request.h"
 #include "report/next.h"
 #include "report/profile_report.h"
+#include "util/quoted_command.h"
 #include "util/text.h"
 
 /* ---- what is written ---- */
@@ -81,12 +82,11 @@ static bool write_simpoint_files(const struct regions_request *request, struct e
 static void print_next(const struct regions_request *request) {
     const struct profiled_run *run = &request->chosen.runs.runs[request->run];
     if (request->output) {
-        /* How a command was quoted is not known: only one that needs no quotes is repeated. */
-        static const char special[] = "\"'\\$`;&|<>()*?[]{}#~!\n\t";
-        bool plain = run->has_table && !strpbrk(run->table.command, special);
+        /* A table of an earlier version does not tell how its command was quoted. */
+        const bool repeated = run->has_table && quoted_command_is(run->table.command);
         fputs("\nnext: culprit trace --regions ", stdout);
         text_put_word(stdout, request->output);
-        printf(" -- %s\n", plain ? run->table.command : "COMMAND");
+        printf(" -- %s\n", repeated ? run->table.command : "COMMAND");
         return;
     }
     const char *option = !request->merge      ? "-o regions.csv"

@@ -6,6 +6,7 @@
 
 #include "report/missing_names.h"
 #include "report/profile_report.h"
+#include "util/quoted_command.h"
 
 enum { LARGEST_CODE = 16 << 20 };
 
@@ -178,7 +179,7 @@ static bool read_simulated(struct annotated *annotated, struct annotate_settings
         .machine = set->epochs[0].processor,
         .cycles = profile->total,
         .same_command = live->command && set->command &&
-                        annotate_is_command(live->command, set->command) &&
+                        quoted_command_same(live->command, set->command) &&
                         !choice->extent.process && !sample_choice_any(&live->choice)};
     return !annotated->simulated.same_command ||
            count_executions(annotated, live->epoch_count, error);

@@ -19,10 +19,6 @@ struct annotate_machines {
  * nothing. False with an error: they are of several. */
 bool annotate_processor_of(const struct profile_set *set, struct processor *processor,
                            struct error *error);
-/* Whether a command as live epochs have it, its words quoted for a shell as text_put_word() does
- * it, is the one that a simulation has, whose words are only joined. */
-bool annotate_is_command(const char *quoted, const char *joined);
-
 /* Whether it is of this host's kind, as far as is told. */
 bool annotate_is_here(const struct processor *processor);
 

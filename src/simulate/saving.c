@@ -8,7 +8,9 @@
 #include "simulate/saving_calls.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/file_name.h"
 #include "util/order.h"
+#include "util/quoted_command.h"
 
 static const char CYCLES[] = "cycles", EXECUTIONS[] = "executions";
 
@@ -246,25 +248,36 @@ static const char *after_last_slash(const char *text, const char *end) {
     return end;
 }
 
-/* The process has the name of the command, as ps shows it, and the file of that name. Where the
- * words of a command are joined, a space may be one of the program's own: its name ends where a
- * file was executed that is called so, else at the first space. */
+/* Where the words of a command are joined, a space may be one of the program's own: its name ends
+ * where a file was executed that is called so. Moves `end` there, else to the end of the text. */
+static const char *executable_of_joined(const struct code *code, const char *command,
+                                        const char **end) {
+    const char *executable = "";
+    while (**end && !*executable) {
+        *end += **end == ' ';
+        *end += strcspn(*end, " ");
+        const char *base = after_last_slash(command, *end);
+        executable = executable_named(code, base, (size_t)(*end - base));
+    }
+    return executable;
+}
+
+/* The process has the name of the command, as ps shows it, and the file of that name. */
 static bool add_process(struct session *session, const char *command, struct error *error) {
     enum { COMMAND_BYTES = 16 };
-    const char *executable = "", *end = command;
-    while (*end && !*executable) {
-        end += *end == ' ';
-        end += strcspn(end, " ");
-        const char *base = after_last_slash(command, end);
-        executable = executable_named(session->code, base, (size_t)(end - base));
+    char *program = quoted_command_program(command), name[COMMAND_BYTES];
+    if (!program)
+        return error_set(error, "out of memory for the profile");
+    const char *base = file_base_name(program), *end = command;
+    size_t length = strlen(base);
+    const char *executable = executable_named(session->code, base, length);
+    if (!*executable && *(executable = executable_of_joined(session->code, command, &end))) {
+        base = after_last_slash(command, end);
+        length = (size_t)(end - base);
     }
-    if (!*executable)
-        end = command + strcspn(command, " ");
-    char name[COMMAND_BYTES];
-    const char *base = after_last_slash(command, end);
-    const size_t length = (size_t)(end - base);
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
              base);
+    free(program);
     const struct store_process process = {.command = name, .executable = executable};
     return store_process(session->store, session->id, &process, &session->process, error);
 }

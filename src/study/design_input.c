@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/trace_name.h"
+#include "util/quoted_command.h"
 #include "util/text.h"
 
 static bool take_program(struct design_input *input, size_t number,
@@ -45,14 +46,7 @@ bool design_input_file(struct design_input *input, struct design *design, const 
 
 bool design_input_command(struct design_input *input, struct design *design,
                           const struct input_options *options, struct error *error) {
-    struct text_printer printer;
-    FILE *file = text_printer_begin(&printer);
-    char **words = options->command;
-    for (size_t i = 0; file && words && words[i]; i++)
-        fprintf(file, "%s%s", i ? " " : "", words[i]);
-    if (file && !words)
-        fputs(options->trace, file);
-    input->name = file ? text_printer_end(&printer) : NULL;
+    input->name = options->command ? quoted_command(options->command) : strdup(options->trace);
     input->programs[0] = (struct design_program){.name = input->name, .input = *options};
     design->programs = input->programs;
     design->program_count = 1;

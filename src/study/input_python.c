@@ -9,6 +9,7 @@
 #include "study/input.h"
 #include "trace/trace.h"
 #include "util/command_path.h"
+#include "util/quoted_command.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -37,12 +38,10 @@ static bool trace_runs_python(const char *path) {
     if (stat(path, &status) || !S_ISREG(status.st_mode))
         return false;
     struct trace *trace = trace_open(path, &ignored);
-    char *command = trace ? strdup(trace_command(trace)) : NULL;
+    char *program = trace ? quoted_command_program(trace_command(trace)) : NULL;
     trace_close(trace);
-    if (command)
-        command[strcspn(command, " ")] = 0;
-    const bool runs = command && runs_python(command);
-    free(command);
+    const bool runs = program && runs_python(program);
+    free(program);
     return runs;
 }
 

@@ -7,8 +7,8 @@
 #include "study/layouts_parts.h"
 #include "study/relinked.h"
 #include "util/file_name.h"
+#include "util/quoted_command.h"
 #include "util/temporary.h"
-#include "util/text.h"
 
 static bool hand_over(struct layouts *layouts, const struct layout_result *result,
                       struct error *error) {
@@ -18,14 +18,6 @@ static bool hand_over(struct layouts *layouts, const struct layout_result *resul
     run->taken[result->input] += good && !layouts->failed;
     pthread_mutex_unlock(&layouts->lock);
     return good;
-}
-
-static char *join_words(char *const *words) {
-    struct text_printer printer;
-    FILE *file = text_printer_begin(&printer);
-    for (size_t i = 0; file && words[i]; i++)
-        fprintf(file, "%s%s", i ? " " : "", words[i]);
-    return file ? text_printer_end(&printer) : NULL;
 }
 
 static bool simulate_in_one_pass(struct layouts *layouts, struct watch *watch,
@@ -97,7 +89,7 @@ static bool run_relinked(struct layouts *layouts, struct watch *watch, struct in
     while (input->command[count])
         count++;
     char *folder = temporary_folder(&watch->temporaries, error), *program = NULL;
-    char **words = calloc(count + 1, sizeof *words), *joined = join_words(input->command);
+    char **words = calloc(count + 1, sizeof *words), *joined = quoted_command(input->command);
     bool good = folder != NULL;
     if (good && (!words || !joined ||
                  asprintf(&program, "%s/%s", folder, file_base_name(input->command[0])) < 0))

@@ -92,10 +92,9 @@ static void name_it(const struct recording_request *request, char *name, size_t 
             fclose(file);
         fprintf(text, "%s (process %d)", command, (int)request->pid);
     }
-    for (char **word = request->command; word && *word; word++) {
-        if (word != request->command)
-            putc(' ', text);
-        text_put_word(text, *word);
+    if (request->command) {
+        text_put_word(text, *request->command);
+        text_put_words(text, request->command + 1);
     }
     fclose(text);
     name[size - 1] = 0;

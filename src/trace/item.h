@@ -40,7 +40,7 @@ enum item_kind {
 
 struct item_header {
     enum isa isa;
-    const char *command; /* joined with spaces */
+    const char *command; /* util/quoted_command.h */
     const char *host;    /* "Linux 6.1 x86_64, qemu 7.2.22" */
     bool addresses;      /* false: blocks only */
 };

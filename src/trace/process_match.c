@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/quoted_command.h"
 #include "util/text.h"
 
 bool process_match_init(struct process_match *match, const struct capture_process *list,
@@ -46,7 +47,10 @@ static enum likeness likeness(const struct capture_process *known,
         return SAME_COMMAND;
     if (!same_text(known->executable, process->executable))
         return UNLIKE;
-    return same_text(known->command, process->command) ? SAME_COMMAND : SAME_EXECUTABLE;
+    return same_text(known->command, process->command) ||
+                   quoted_command_same(known->command, process->command)
+               ? SAME_COMMAND
+               : SAME_EXECUTABLE;
 }
 
 static uint32_t find(const struct process_match *match, const struct item_process *process,

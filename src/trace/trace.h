@@ -299,7 +299,7 @@ const struct trace_process *trace_process(const struct trace *trace, uint32_t nu
 uint32_t trace_thread_count(const struct trace *trace);
 /* The process was there before: exec put this program in place of another. */
 bool trace_process_goes_on(const struct trace *trace, uint32_t number);
-const char *trace_command(const struct trace *trace); /* joined with spaces */
+const char *trace_command(const struct trace *trace); /* util/quoted_command.h */
 bool trace_has_addresses(const struct trace *trace);  /* false: captured without memory accesses */
 struct trace_exit trace_exit_status(const struct trace *trace);
 /* Known when trace_next() has returned 0: the file lacks its end (a note says so too). */

@@ -107,6 +107,17 @@ text_report() {
 }
 check "the text lists regions, what was tried, and what is next" text_report
 
+# $1: of the table of slices. Words that are only joined, of a table of an earlier version, cannot be
+# told apart.
+next_is() {
+    cp one.bb quoted.bb && awk -v command="$1" '/^command / { $0 = "command " command } { print }' \
+        one.bb.slices >quoted.bb.slices && run regions quoted.bb -o quoted.csv >out && cat out && grep -qxF "next: culprit trace --regions quoted.csv -- $2" out
+}
+repeats_quotes() {
+    next_is "prog 'a b' 'f(1)'" "prog 'a b' 'f(1)'" && next_is 'prog f(1)' COMMAND && next_is "prog it's" COMMAND
+}
+check "the next command has its quotes, where they are known" repeats_quotes
+
 same_again() {
     run regions one.bb -o again.csv --json >again.json && same_file one.csv again.csv &&
         same_file one.json again.json

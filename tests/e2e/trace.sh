@@ -28,6 +28,19 @@ same_as_live() {
 }
 check "a trace and a live run give the same instructions" same_as_live
 
+# Also of a program that the command becomes.
+quoted() {
+    local command="sh -c 'exec env a=1 true \"\$@\"' name 'a b' ''"
+    run trace -o "$scratch/quoted.ctrace" -- sh -c 'exec env a=1 true "$@"' name 'a b' '' 2>/dev/null &&
+        run trace --info "$scratch/quoted.ctrace" --json >"$scratch/info" &&
+        value command "$scratch/info" && [ "$(value command "$scratch/info")" = "$command" ] &&
+        run sim --top 0 --json "$scratch/quoted.ctrace" >"$scratch/quoted.json" &&
+        [ "$(value program "$scratch/quoted.json")" = "$command" ] &&
+        run bbv -o "$scratch/quoted.bb" -- env a=1 true 'a b' '' 2>/dev/null && grep '^origin' "$scratch/quoted.bb.slices" &&
+        grep -q "^origin 1 .* true 'a b' ''$" "$scratch/quoted.bb.slices"
+}
+check "a command is kept with the quotes that a shell needs" quoted
+
 twice() {
     run sim "$trace" --json --top 0 | grep -v second >"$scratch/a" &&
         run sim "$trace" --json --top 0 | grep -v second >"$scratch/b" && same_file "$scratch/a" "$scratch/b"

@@ -87,12 +87,12 @@ static void one_command_is_named_by_its_words(void **state) {
     static struct design_input input;
     struct design design = {0};
     struct error error = {0};
-    char zip[] = "gzip", option[] = "-9";
-    char *command[] = {zip, option, NULL};
+    char zip[] = "gzip", option[] = "-9", file[] = "a b";
+    char *command[] = {zip, option, file, NULL};
     const struct input_options options = {.command = command};
     assert_true(design_input_command(&input, &design, &options, &error));
     assert_int_equal(design.program_count, 1);
-    assert_string_equal(design.programs[0].name, "gzip -9");
+    assert_string_equal(design.programs[0].name, "gzip -9 'a b'");
     assert_ptr_equal(design.programs[0].input.command, command);
     design_free(&design);
     design_input_free(&input);

@@ -251,21 +251,6 @@ static void too_many_ways(void **state) {
     forget(&placed);
 }
 
-/* Words that were quoted, and the same joined. */
-static void commands(void **state) {
-    (void)state;
-    assert_true(annotate_is_command("gzip -9 -c a", "gzip -9 -c a"));
-    assert_true(
-        annotate_is_command("perl -e 'my $x = \"a b\"' 'a'\\''b'", "perl -e my $x = \"a b\" a'b"));
-    assert_true(annotate_is_command("sh -c $'a\\n\\tb \\\\ \\047 c'", "sh -c a\n\tb \\ ' c"));
-    assert_true(annotate_is_command("a ''", "a "));
-    assert_false(annotate_is_command("gzip -9", "gzip -9 -c"));
-    assert_false(annotate_is_command("gzip -9 -c", "gzip -9"));
-    assert_false(annotate_is_command("gzip", ""));
-    assert_false(annotate_is_command("a '", "a b"));
-    assert_false(annotate_is_command("a $'\\", "a ")); /* cut off */
-}
-
 /* A load compared: what the branch that is fused with it waits for is the load's. */
 static void fused(void **state) {
     (void)state;
@@ -319,7 +304,6 @@ int main(void) {
         cmocka_unit_test(calls_and_repetitions),
         cmocka_unit_test(ways_meet),
         cmocka_unit_test(too_many_ways),
-        cmocka_unit_test(commands),
         cmocka_unit_test(fused),
         cmocka_unit_test(sums),
     };

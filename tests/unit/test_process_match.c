@@ -89,6 +89,23 @@ static void line_ends(void **state) {
     match(list, 1, come, 1);
 }
 
+/* A list of an earlier version has the words as they are, joined: what has the same command is
+ * preferred to an earlier fork that executes the same file. */
+static void joined_words(void **state) {
+    (void)state;
+    const struct capture_process list[] = {
+        {"/bin/sh", "sh -c x", NONE, 0, 0},
+        {"/bin/awk", "awk {print $1}", 0, 0, 1},
+        {"/bin/awk", "awk {print $2}", 0, 1, 1},
+    };
+    const struct come come[] = {
+        {NONE, 0, 0, SH, 0},
+        {0, 0, 1, "/bin/awk", "awk '{print $2}'", 2},
+        {0, 1, 1, "/bin/awk", "awk '{print $1}'", 1},
+    };
+    match(list, COUNT(list), come, COUNT(come));
+}
+
 static void without_a_list(void **state) {
     (void)state;
     const struct come come[] = {{NONE, 0, 0, SH, 0}, {0, 0, 0, SH, 1}, {0, 0, 1, GZIP, 2}};
@@ -97,9 +114,9 @@ static void without_a_list(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_order),  cmocka_unit_test(another_order_of_forks),
-        cmocka_unit_test(strangers),      cmocka_unit_test(line_ends),
-        cmocka_unit_test(without_a_list),
+        cmocka_unit_test(another_order), cmocka_unit_test(another_order_of_forks),
+        cmocka_unit_test(strangers),     cmocka_unit_test(line_ends),
+        cmocka_unit_test(joined_words),  cmocka_unit_test(without_a_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@
 #include "trace/qemu/layout.h"
 #include "util/at_kill.h"
 #include "util/clock.h"
+#include "util/quoted_command.h"
 #include "util/text.h"
 
 enum { NAP_NANOSECONDS = 2000000 };
@@ -347,19 +348,6 @@ static bool fill_control(struct capture *capture, const struct capture_options *
     return true;
 }
 
-static char *join_command(char *const *command) {
-    size_t size = 1;
-    for (size_t i = 0; command[i]; i++)
-        size += strlen(command[i]) + 1;
-    char *joined = calloc(1, size), *out = joined;
-    for (size_t i = 0; joined && command[i]; i++) {
-        if (i)
-            *out++ = ' ';
-        out = stpcpy(out, command[i]);
-    }
-    return joined;
-}
-
 static char *describe_host(const struct launch *launch) {
     struct utsname name;
     char *host = NULL;
@@ -395,7 +383,7 @@ bool capture_start(const struct capture_options *options, struct item_source *so
     capture->images.kept = options->kept;
     if (!launch_prepare(options, &capture->launch, exec_status, error))
         goto failed;
-    capture->command = join_command(options->command);
+    capture->command = quoted_command(options->command);
     capture->host = describe_host(&capture->launch);
     if (!capture->command || !capture->host) {
         error_set(error, "out of memory");

@@ -13,10 +13,26 @@
 #include "trace/qemu/futex.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/text.h"
 
 enum { MAX_RECORD = 32 << 10, MAX_COMMAND = 64 << 10 };
 
 /* ---- processes ---- */
+
+/* The words that follow each other in memory up to `end`, but the second, each quoted for a shell.
+ */
+static char *quoted_words(const char *words, const char *end) {
+    struct text_printer printer;
+    FILE *file = text_printer_begin(&printer);
+    if (!file)
+        return NULL;
+    text_put_word(file, words);
+    words += strlen(words) + 1;
+    for (bool second = true; words < end; words += strlen(words) + 1, second = false)
+        if (!second)
+            text_put_words(file, (char *const[]){(char *)words, NULL});
+    return text_printer_end(&printer);
+}
 
 /* "argv0 arguments...", from the emulator's own command line: behind its -0. */
 static char *read_command(pid_t pid) {
@@ -42,17 +58,7 @@ static char *read_command(pid_t pid) {
         return NULL;
     }
     /* argv0, then the program's path, then the arguments: leave the path out. */
-    char *argv0 = words + at;
-    size_t program = at + strlen(argv0) + 1;
-    size_t rest = program < used ? program + strlen(words + program) + 1 : used;
-    char *command = calloc(1, used - at + 2), *out = command;
-    if (command) {
-        out = stpcpy(out, argv0);
-        for (size_t i = rest; i < used; i += strlen(words + i) + 1) {
-            *out++ = ' ';
-            out = stpcpy(out, words + i);
-        }
-    }
+    char *command = quoted_words(words + at, words + used);
     free(words);
     return command;
 }

@@ -140,16 +140,18 @@ interrupted_reading() {
 }
 check "an interrupt while a pipe that never ends is read: nothing is run" interrupted_reading
 
-# The second run that is measured is interrupted while it sleeps, and ends as it would have.
+# The second run that is measured is interrupted while it waits, and ends as it would have.
 has_lines() { [ -e "$1" ] && [ "$(wc -l <"$1")" -ge "$2" ]; }
 interrupted_late() {
-    rm -f "$scratch/runs"
+    rm -f "$scratch/runs" "$scratch/runs.go"
     "$CULPRIT" validate --host --rerun --machine zen4 --runs 3 --json --output "$report" -- \
-        sh -c 'trap : INT; echo run >>"$0"; [ "$(wc -l <"$0")" -lt 3 ] || sleep 1' "$scratch/runs" \
+        sh -c 'trap : INT; echo run >>"$0"; [ "$(wc -l <"$0")" -lt 3 ] || until [ -e "$0.go" ]; do sleep 0.1; done' \
+        "$scratch/runs" \
         2>"$scratch/said" &
     local process=$!
     until_true $process has_lines "$scratch/runs" 3 || { cat "$scratch/said"; return 1; }
     kill -INT $process
+    touch "$scratch/runs.go"
     wait $process
     [ $? = 130 ] && told 'r["partial"]' 'len(r["runs"]) == 1' \
         'r["notes"][0] == "PARTIAL: interrupted after 1 of 3 timed runs and 0 of 3 with samples"' \

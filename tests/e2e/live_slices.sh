@@ -83,9 +83,10 @@ adds_up() {
 }
 check "pid, thread, cpu and cgroup each add up to the whole" adds_up
 
-# Of each of the two programs, two threads; the one has half the samples of the other.
+# Of each of the two programs, two threads; the one has half the samples of the other. In its own code:
+# what the machine does in its interrupts besides falls on either.
 threads() {
-    rows --by thread --process spin -- 'len({row["pid"] for row in rows if row["value"] > 50}) == 2' \
+    rows --by thread --process spin --image spin -- 'len({row["pid"] for row in rows if row["value"] > 50}) == 2' \
         'len([row for row in rows if row["value"] > 50]) == 4' \
         'all(row["thread"] for row in rows)' || return 1
     python3 -S - "$scratch/top.json" <<'PYTHON'

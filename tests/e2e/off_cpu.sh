@@ -3,7 +3,8 @@
 . tests/e2e/lib.sh
 
 export CULPRIT_STORE=$scratch/profiles.db
-# Each thread says at its end how long it was there and how much of that it ran, in ns.
+# Each thread says at its end how long it was there and how much of that it ran, in ns; and of a wait
+# for another thread or process, how long the function took that waits.
 cat >"$scratch/waits.c" <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -28,16 +29,19 @@ __attribute__((noinline)) void naps(long ms) {
     nanosleep(&rest, NULL);
     __asm__ volatile("");
 }
+static long long lock_ns, pipe_ns;
 __attribute__((noinline)) void waits_for_lock(void) {
+    const long long began = ns(CLOCK_MONOTONIC);
     pthread_mutex_lock(&lock);
     pthread_mutex_unlock(&lock);
-    __asm__ volatile("");
+    lock_ns = ns(CLOCK_MONOTONIC) - began;
 }
 __attribute__((noinline)) void reads_pipe(int from) {
+    const long long began = ns(CLOCK_MONOTONIC);
     char byte;
     if (read(from, &byte, 1) != 1)
         _exit(1);
-    __asm__ volatile("");
+    pipe_ns = ns(CLOCK_MONOTONIC) - began;
 }
 static void tell(long long began, long long ran) {
     printf("%d %lld %lld\n", gettid(), ns(CLOCK_MONOTONIC) - began, ns(CLOCK_THREAD_CPUTIME_ID) - ran);
@@ -69,6 +73,7 @@ int main(void) {
     pthread_join(thread, NULL);
     wait(NULL);
     tell(began, ran);
+    fprintf(stderr, "%lld %lld\n", lock_ns, pipe_ns);
     return 0;
 }
 C
@@ -81,7 +86,7 @@ stolen() {
 
 recorded() {
     stolen=$(stolen)
-    run record --off-cpu --rate 97 -o "$scratch/record.txt" -- "$scratch/waits" >"$scratch/told" &&
+    run record --off-cpu --rate 97 -o "$scratch/record.txt" -- "$scratch/waits" >"$scratch/told" 2>"$scratch/waited" &&
         stolen=$(($(stolen) - stolen)) &&
         grep -qE '^threads waited: [0-9.]+ m?s blocked, [0-9.]+ [mun]?s for a processor$' "$scratch/record.txt" &&
         grep -qE '^next: culprit top.* --event off-cpu' "$scratch/record.txt"
@@ -112,18 +117,24 @@ PYTHON
 }
 check "waiting and running are all the time of a thread" adds_up
 
-# Each wait at its place: at least what was asked of it, in the function that asked.
+# Each wait at its place: at least what was asked of it, in the function that asked. How long one waits
+# for another is known when it is over: a busy machine starts a thread late.
 places() {
     run top --tree --event off-cpu --json --least 0 >"$scratch/tree.json" &&
-        python3 -S - "$scratch/tree.json" <<'PYTHON'
+        run top --tree --event run-queue --json --least 0 >"$scratch/queue.json" &&
+        python3 -S - "$scratch/tree.json" "$scratch/queue.json" "$scratch/waited" "$stolen" <<'PYTHON'
 import json, sys
-total = {}
-for frame in json.load(open(sys.argv[1]))["tree"]:
-    total[frame["procedure"]] = total.get(frame["procedure"], 0) + frame["total"]
+def totals(name):
+    total = {}
+    for frame in json.load(open(name))["tree"]:
+        total[frame["procedure"]] = total.get(frame["procedure"], 0) + frame["total"]
+    return total
+total, queued = map(totals, sys.argv[1:3])
 # main 300 ms, other 100, the child 200; other waits for main's nap; main for the child's.
 assert 600e3 <= total["naps"], total
-assert 300e3 * 0.9 <= total["waits_for_lock"], total
-assert 200e3 * 0.9 <= total["reads_pipe"], total
+for name, wall in zip(("waits_for_lock", "reads_pipe"), map(int, open(sys.argv[3]).read().split())):
+    off = abs(1000 * (total[name] + queued.get(name, 0)) - wall)
+    assert total[name] > 0 and off < 0.1 * wall + 1e7 * float(sys.argv[4]), (name, wall, total, queued)
 assert "schedule" not in total, total
 PYTHON
 }

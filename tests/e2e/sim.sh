@@ -144,4 +144,14 @@ one_of_a_chip() {
 }
 check "a chip of one core and thread is a machine like others" one_of_a_chip
 
+# A squashed load that a store cannot forward to, and that finds no MSHR, waits until there is one: it
+# does not go back to when the store has left. Every start of a dynamic program has such loads.
+no_way_back() {
+    timeout -s KILL 200 "$CULPRIT" sim --machine zen3 --ideal imiss,bw,bmisp,win --output "$scratch/text" -- true
+}
+if has x86_64-workloads; then
+    check "a squashed load behind a store that cannot forward waits for an MSHR" no_way_back
+else
+    skip "a squashed load behind a store that cannot forward waits for an MSHR" "no x86-64 here"
+fi
 finish

@@ -397,8 +397,8 @@ void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop
         }
         if (meets && !passes) { /* until the cache has it */
             core->failed_forward = true;
-            uop->issue =
-                take_unit(core, unit, release_of(core, met->number) + core->machine.failed_forward);
+            const uint64_t free = release_of(core, met->number) + core->machine.failed_forward;
+            uop->issue = take_unit(core, unit, later(free, uop->issue)); /* not before a retry */
             uop->psv |= PSV_ST_FW;
         }
         const uint64_t retry = access_memory(core, at, stream, uop, &made, kept);

@@ -100,6 +100,7 @@ struct machine_cache {
     enum replacement_kind replacement;
     enum prefetcher_kind prefetcher, second_prefetcher, third_prefetcher;
     uint32_t prefetch_degree, second_degree; /* lines ahead per trigger, ≥ 1; of the third 1 */
+    uint32_t prefetch_start, second_start;   /* steps before the first; 0: the prefetcher's own */
     double bandwidth;       /* l2, llc: bytes per cycle to the level before; 0: unlimited */
     double write_bandwidth; /* of lines written back to it, on the same bus; 0: they are not */
     /* llc, which others use too: cycles that a line stays after its last use, and after it came

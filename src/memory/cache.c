@@ -10,11 +10,12 @@
 #include "util/heap.h"
 #include "util/power_of_two.h"
 
-static void add_prefetcher(struct cache *cache, enum prefetcher_kind kind, uint32_t degree) {
+static void add_prefetcher(struct cache *cache, enum prefetcher_kind kind, uint32_t degree,
+                           uint32_t start) {
     if (kind == PREFETCH_NONE)
         return;
     struct prefetcher *prefetcher = &cache->prefetchers[cache->prefetcher_count++];
-    prefetcher_init(prefetcher, kind, degree);
+    prefetcher_init(prefetcher, kind, degree, start);
     cache->trains_on_hits |= prefetcher->by_instruction;
 }
 
@@ -67,9 +68,10 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     cache->mshrs = machine->mshrs;
     bus_set(&cache->bus, 0, 1);
     cache->flight_slots = CACHE_FIRST_FLIGHTS;
-    add_prefetcher(cache, machine->prefetcher, machine->prefetch_degree);
-    add_prefetcher(cache, machine->second_prefetcher, machine->second_degree);
-    add_prefetcher(cache, machine->third_prefetcher, 1);
+    add_prefetcher(cache, machine->prefetcher, machine->prefetch_degree, machine->prefetch_start);
+    add_prefetcher(cache, machine->second_prefetcher, machine->second_degree,
+                   machine->second_start);
+    add_prefetcher(cache, machine->third_prefetcher, 1, 0);
 
     cache->tags = words_new(sets * machine->ways);
     cache->notes = words_new(sets * machine->ways);
@@ -128,7 +130,7 @@ static void forget_flights(struct cache *cache) {
     bus_clear(&cache->bus);
     for (uint32_t i = 0; i < cache->prefetcher_count; i++) {
         struct prefetcher *prefetcher = &cache->prefetchers[i];
-        prefetcher_init(prefetcher, prefetcher->kind, prefetcher->degree);
+        prefetcher_init(prefetcher, prefetcher->kind, prefetcher->degree, prefetcher->start);
     }
 }
 

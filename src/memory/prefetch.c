@@ -3,12 +3,14 @@
 
 #include <string.h>
 
-void prefetcher_init(struct prefetcher *prefetcher, enum prefetcher_kind kind, uint32_t degree) {
+void prefetcher_init(struct prefetcher *prefetcher, enum prefetcher_kind kind, uint32_t degree,
+                     uint32_t start) {
     memset(prefetcher, 0, sizeof *prefetcher);
     prefetcher->kind = kind;
     prefetcher->in_page = machine_prefetchers[kind].in_page;
     prefetcher->by_instruction = machine_prefetchers[kind].by_instruction;
     prefetcher->degree = prefetcher->reach = degree ? degree : 1;
+    prefetcher->start = (uint8_t)start;
 }
 
 int64_t prefetch_step(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger) {

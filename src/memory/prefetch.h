@@ -20,10 +20,11 @@ struct stride_entry {
     int64_t stride;
     uint32_t insn_plus_one; /* 0: empty */
     uint8_t state;
+    uint8_t steps; /* equal ones in a row; no more are counted than are needed */
 };
 
 /* The stream prefetcher's streams (stream.c). */
-enum { STREAMS = 32, STREAM_BYTES = 4096, STREAM_KNOWN = 2 };
+enum { STREAMS = 32, STREAM_BYTES = 4096 };
 struct stream {
     uint64_t region_plus_one; /* address / STREAM_BYTES; 0: empty */
     uint32_t last;            /* offset in the region of the last line, */
@@ -32,19 +33,29 @@ struct stream {
     uint8_t steps;            /* so far in that direction; no more are counted than are needed */
 };
 
+/* What the up/down prefetcher knows (up_down.c). */
+enum { UP_DOWN_LINES = 64 };
+struct up_down {
+    uint64_t lines_plus_one[UP_DOWN_LINES]; /* that were asked for last, by their last bits */
+    uint8_t up, down;
+};
+
 struct prefetcher {
     enum prefetcher_kind kind;
     bool in_page, by_instruction; /* of its row */
+    uint8_t start;                /* steps before it asks for anything; 0: its own */
     uint32_t degree;              /* lines or strides ahead per trigger, at most */
     uint32_t reach;               /* of the last trigger; `degree` where all are alike */
     union {
         struct stride_entry stride[STRIDE_SETS][STRIDE_WAYS]; /* most recently used first */
         struct stream streams[STREAMS];                       /* likewise */
+        struct up_down up_down;
     };
 };
 
-/* An untrained prefetcher. `degree` 0 stands for 1. */
-void prefetcher_init(struct prefetcher *prefetcher, enum prefetcher_kind kind, uint32_t degree);
+/* An untrained prefetcher. `degree` 0 stands for 1; `start` ≤ 255. */
+void prefetcher_init(struct prefetcher *prefetcher, enum prefetcher_kind kind, uint32_t degree,
+                     uint32_t start);
 
 /* A demand access. */
 struct prefetch_trigger {
@@ -55,10 +66,10 @@ struct prefetch_trigger {
     bool first_use; /* of a line that a prefetch fetched */
 };
 
-/* One more access, of which no more than `most` steps in a direction are counted. Returns its
- * stream, the prefetcher's; NULL: the region's first access, or again to the same line. */
+/* One more access. Returns its stream, the prefetcher's, once it has made as many steps in a
+ * direction as the prefetcher starts with, or as `own`; NULL before, and again on the same line. */
 struct stream *stream_follow(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger,
-                             uint8_t most);
+                             uint8_t own);
 
 /* Trains the prefetcher with the access. Returns the step in bytes from its address to the first
  * prefetch, which is also the step from each prefetch to the next; 0: no prefetch. */

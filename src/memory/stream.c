@@ -7,12 +7,17 @@
  *     a line farther on             one more step in this direction
  *     a line in the other direction turns the stream: its first step
  *
- * and from the second step in a direction on each asks for the lines ahead of it. The table holds
- * the regions that were read last, most recent first. */
+ * and from the second step in a direction on, or the one that `start` says, each asks for the lines
+ * ahead of it. In a line stream a step over a line is none, and what comes behind it begins anew
+ * (AMD's stream prefetchers "fetch additional sequential lines", Software Optimization Guide for
+ * Family 19h 56665, 2.12). The table holds the regions that were read last, most recent first. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "memory/prefetch.h"
 #include "util/array.h"
+
+enum { STEPS = 2 };
 
 /* The stream of a region, now first; a new one takes the place of the one used least recently. */
 static struct stream *find_stream(struct prefetcher *prefetcher, uint64_t region) {
@@ -27,7 +32,8 @@ static struct stream *find_stream(struct prefetcher *prefetcher, uint64_t region
 }
 
 struct stream *stream_follow(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger,
-                             uint8_t most) {
+                             uint8_t own) {
+    const uint8_t start = prefetcher->start ? prefetcher->start : own;
     const uint64_t region = trigger->address / STREAM_BYTES;
     const uint32_t line = trigger->address % STREAM_BYTES & ~(trigger->line_bytes - 1);
     struct stream *stream = find_stream(prefetcher, region);
@@ -37,20 +43,30 @@ struct stream *stream_follow(struct prefetcher *prefetcher, const struct prefetc
     }
     if (line == stream->last)
         return NULL;
-    const int8_t direction = line > stream->last ? 1 : -1;
+    const int32_t step = (int32_t)line - (int32_t)stream->last;
+    const int8_t direction = step > 0 ? 1 : -1;
     if (direction != stream->direction) {
         stream->steps = 0;
         stream->farthest = (int32_t)line;
     }
-    stream->steps += stream->steps < most;
+    if (prefetcher->kind == PREFETCH_LINE_STREAM && abs(step) != (int32_t)trigger->line_bytes)
+        stream->steps = 0;
+    else
+        stream->steps += stream->steps < start;
     stream->direction = direction;
     stream->last = line;
-    return stream;
+    return stream->steps < start ? NULL : stream;
+}
+
+static int64_t step_of(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger) {
+    const struct stream *stream = stream_follow(prefetcher, trigger, STEPS);
+    return stream ? stream->direction * (int64_t)trigger->line_bytes : 0;
 }
 
 int64_t stream_step(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger) {
-    const struct stream *stream = stream_follow(prefetcher, trigger, STREAM_KNOWN);
-    return !stream || stream->steps < STREAM_KNOWN
-               ? 0
-               : stream->direction * (int64_t)trigger->line_bytes;
+    return step_of(prefetcher, trigger);
+}
+
+int64_t line_stream_step(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger) {
+    return step_of(prefetcher, trigger);
 }

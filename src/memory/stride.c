@@ -8,8 +8,8 @@
  *     no prediction   transient    no prediction, stride set
  *
  * A new entry is initial with stride 0. Unless the new state is no prediction (or the stride 0) it
- * asks for address + stride. The table keeps each set sorted by last use, so its LRU entry is the
- * last. */
+ * asks for address + stride; with a `start`, not before so many equal strides in a row. The table
+ * keeps each set sorted by last use, so its LRU entry is the last. */
 #include <string.h>
 
 #include "memory/prefetch.h"
@@ -28,6 +28,14 @@ static struct stride_entry *find_entry(struct prefetcher *prefetcher, uint32_t i
     memmove(&set[1], &set[0], way * sizeof set[0]);
     set[0] = entry;
     return &set[0];
+}
+
+/* Equal strides in a row, up to `start`: the last one is among them unless another was kept. */
+static void count_steps(struct stride_entry *entry, int64_t last, bool right, uint8_t start) {
+    if (!right)
+        entry->steps = last == entry->stride;
+    else
+        entry->steps += entry->steps < start;
 }
 
 int64_t stride_step(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger) {
@@ -61,5 +69,7 @@ int64_t stride_step(struct prefetcher *prefetcher, const struct prefetch_trigger
         break;
     }
     entry->last = address;
-    return entry->state == STRIDE_NO_PREDICTION ? 0 : entry->stride;
+    count_steps(entry, stride, right, prefetcher->start);
+    return entry->state == STRIDE_NO_PREDICTION || entry->steps < prefetcher->start ? 0
+                                                                                    : entry->stride;
 }

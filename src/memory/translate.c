@@ -33,6 +33,8 @@ bool walker_new(struct memory *memory, const struct machine *machine, struct err
     const struct machine_tlb directory = {.entries = machine->directory_entries};
     walker->cycles = machine->page_walk;
     bus_set(&walker->starts, machine->walk_interval, 1);
+    walker->ahead =
+        machine->walkers ? (machine->walkers - 1) * (uint64_t)machine->walk_interval : 0;
     if (!holds_new(&walker->busy, machine->walkers))
         return error_set(error, "out of memory for %u page walkers", machine->walkers);
     if (!machine->walk_level)
@@ -106,12 +108,22 @@ static uint64_t read_tables(struct memory *memory, uint64_t cycle, uint64_t addr
                       HOST_TABLE_ADDRESS, frame, functional);
 }
 
+/* The cycle at which a walk that is asked for at `cycle` begins: when a walker is free and, with an
+ * interval, when those that began before have had theirs, but for as many as there are walkers:
+ * these begin at once (the virtual scheduling of a leaky bucket). */
+static uint64_t begin_walk(struct walker *walker, uint64_t cycle) {
+    const uint64_t free = holds_first_free(&walker->busy, cycle);
+    uint64_t turn;
+    if (!bus_cycles(&walker->starts.line))
+        return free;
+    bus_transfer(&walker->starts, &walker->starts.line, cycle, free, &turn);
+    return turn > free + walker->ahead ? turn - walker->ahead : free;
+}
+
 /* The cycle at which a walk that is asked for at `cycle` ends. */
 static uint64_t walk(struct memory *memory, uint64_t cycle, uint64_t address, bool functional) {
     struct walker *walker = &memory->walker;
-    uint64_t begin = functional ? cycle : holds_first_free(&walker->busy, cycle);
-    if (!functional && bus_cycles(&walker->starts.line))
-        bus_transfer(&walker->starts, &walker->starts.line, cycle, begin, &begin);
+    const uint64_t begin = functional ? cycle : begin_walk(walker, cycle);
     uint64_t ready = begin + walker->cycles;
     if (walker->reads)
         ready = read_tables(memory, ready, address, functional);

@@ -258,17 +258,47 @@ static void stride_state_machine(void **state) {
         {8700, -100, STRIDE_STEADY},     /* right */
     };
     struct prefetcher prefetcher;
-    prefetcher_init(&prefetcher, PREFETCH_STRIDE, 1);
+    prefetcher_init(&prefetcher, PREFETCH_STRIDE, 1, 0);
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(step_of(&prefetcher, rows[i].address, 5), rows[i].step);
         assert_int_equal(prefetcher.stride[5][0].state, rows[i].state);
     }
 }
 
+/* With a start of 3, the third equal stride is the first that asks; one that is wrong begins anew,
+ * and where its stride is kept the next right one is the first again. */
+static void stride_starts_late(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t address;
+        int64_t step;
+    } rows[] = {{1000, 0}, {1100, 0},   {1200, 0}, {1300, 100}, {1400, 100}, {9000, 0}, {9100, 0},
+                {9200, 0}, {9300, 100}, {500, 0},  {560, 0},    {620, 0},    {680, 60}, {740, 60}};
+    struct prefetcher prefetcher;
+    prefetcher_init(&prefetcher, PREFETCH_STRIDE, 1, 3);
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(step_of(&prefetcher, rows[i].address, 5), rows[i].step);
+}
+
+/* Likewise steps of a stream: lines 0 to 3 make three, and line 4 is fetched. */
+static void streams_start_late(void **state) {
+    (void)state;
+    static const enum prefetcher_kind KINDS[] = {PREFETCH_STREAM, PREFETCH_STREAMER};
+    for (unsigned kind = 0; kind < 2; kind++) {
+        struct prefetcher prefetcher;
+        struct prefetch_trigger trigger = {.line_bytes = 64, .insn = NO_INSN, .missed = true};
+        prefetcher_init(&prefetcher, KINDS[kind], 1, 3);
+        for (unsigned line = 0; line < 5; line++) {
+            trigger.address = 0x10000 + line * 64;
+            assert_int_equal(prefetch_step(&prefetcher, &trigger), line < 3 ? 0 : 64);
+        }
+    }
+}
+
 static void stride_table_is_four_way_lru(void **state) {
     (void)state;
     struct prefetcher prefetcher;
-    prefetcher_init(&prefetcher, PREFETCH_STRIDE, 1);
+    prefetcher_init(&prefetcher, PREFETCH_STRIDE, 1, 0);
     /* Instructions 0, 32, 64, 96, 128 share set 0. Train the first four to a stride of 64. */
     for (uint64_t round = 0; round < 3; round++)
         for (uint32_t insn = 0; insn < 128; insn += 32)
@@ -347,12 +377,62 @@ static void stream_runs_ahead(void **state) {
     memory_free(memory);
 }
 
+/* A step over a line begins a line stream anew; a stream goes on. */
+static void line_streams_leave_no_line_out(void **state) {
+    (void)state;
+    static const uint64_t LINES[] = {0, 1, 2, 3, 5, 6, 7, 6, 5};
+    static const int64_t STREAM[] = {0, 0, 64, 64, 64, 64, 64, 0, -64};
+    static const int64_t LINE_STREAM[] = {0, 0, 64, 64, 0, 0, 64, 0, -64};
+    struct prefetcher stream, lines;
+    struct prefetch_trigger trigger = {.line_bytes = 64, .insn = NO_INSN, .missed = true};
+    prefetcher_init(&stream, PREFETCH_STREAM, 1, 0);
+    prefetcher_init(&lines, PREFETCH_LINE_STREAM, 1, 0);
+    for (unsigned i = 0; i < sizeof LINES / sizeof *LINES; i++) {
+        trigger.address = 0x10000 + LINES[i] * 64;
+        assert_int_equal(prefetch_step(&stream, &trigger), STREAM[i]);
+        assert_int_equal(prefetch_step(&lines, &trigger), LINE_STREAM[i]);
+    }
+}
+
+/* Lines apart from each other fetch nothing. Of pairs each second line counts two upwards and the
+ * first of the next takes one back: 2, 1, 3, 2, 4 ... and 8 is reached at the seventh pair. Then
+ * the first line of the next fetches its second; as many pairs downwards turn it. */
+static void up_down_follows_what_was_of_use(void **state) {
+    (void)state;
+    struct prefetcher prefetcher;
+    struct prefetch_trigger trigger = {.line_bytes = 64, .insn = NO_INSN, .missed = true};
+    prefetcher_init(&prefetcher, PREFETCH_UP_DOWN, 1, 0);
+    for (uint64_t i = 0; i < 100; i++) {
+        trigger.address = 0x100000 + i * 5 * 64;
+        assert_int_equal(prefetch_step(&prefetcher, &trigger), 0);
+    }
+    for (uint64_t i = 0; i < 9; i++) {
+        trigger.address = 0x200000 + i * 5 * 64;
+        assert_int_equal(prefetch_step(&prefetcher, &trigger), i < 8 ? 0 : 64);
+        trigger.address += 64;
+        assert_int_equal(prefetch_step(&prefetcher, &trigger), i < 6 ? 0 : 64);
+    }
+    int64_t step = 0;
+    for (uint64_t i = 0; i < 20; i++) {
+        trigger.address = 0x300040 + i * 5 * 64;
+        step = prefetch_step(&prefetcher, &trigger);
+        trigger.address -= 64;
+        prefetch_step(&prefetcher, &trigger);
+    }
+    assert_int_equal(step, -64);
+    /* Lines that are there already tell nothing, unless they were fetched for this. */
+    trigger = (struct prefetch_trigger){.address = 0x400000, .line_bytes = 64, .insn = NO_INSN};
+    assert_int_equal(prefetch_step(&prefetcher, &trigger), 0);
+    trigger.first_use = true;
+    assert_int_equal(prefetch_step(&prefetcher, &trigger), -64);
+}
+
 /* 32 regions are known; the 33rd takes the place of the one read least recently. */
 static void streams_are_few(void **state) {
     (void)state;
     struct prefetcher prefetcher;
     struct prefetch_trigger trigger = {.line_bytes = 64, .insn = NO_INSN, .missed = true};
-    prefetcher_init(&prefetcher, PREFETCH_STREAM, 1);
+    prefetcher_init(&prefetcher, PREFETCH_STREAM, 1, 0);
     for (unsigned line = 0; line < 2; line++)
         for (uint64_t region = 0; region < 33; region++) {
             trigger.address = region * STREAM_BYTES + line * 64;
@@ -499,11 +579,15 @@ int main(void) {
                                        cmocka_unit_test(degree_and_mshrs),
                                        cmocka_unit_test(outer_level_has_its_own),
                                        cmocka_unit_test(stride_state_machine),
+                                       cmocka_unit_test(stride_starts_late),
+                                       cmocka_unit_test(streams_start_late),
                                        cmocka_unit_test(stride_table_is_four_way_lru),
                                        cmocka_unit_test(stride_prefetches),
                                        cmocka_unit_test(software_prefetch),
                                        cmocka_unit_test(stream_runs_ahead),
                                        cmocka_unit_test(streams_are_few),
+                                       cmocka_unit_test(line_streams_leave_no_line_out),
+                                       cmocka_unit_test(up_down_follows_what_was_of_use),
                                        cmocka_unit_test(streamer_runs_farther_ahead),
                                        cmocka_unit_test(next_page_at_the_end_of_a_page),
                                        cmocka_unit_test(next_page_waits_for_its_walk),

@@ -257,6 +257,26 @@ static void walks_begin_one_after_the_other(void **state) {
     memory_free(memory);
 }
 
+/* As many as there are walkers begin at once, others after that so often as the interval says: two
+ * walkers of 50 cycles each, and a walk each 30. */
+static void walkers_begin_at_once(void **state) {
+    (void)state;
+    struct machine machine = tlb_machine();
+    machine.walkers = 2;
+    machine.walk_interval = 30;
+    struct memory *memory = new_memory(&machine, 0);
+    assert_int_equal(walk_of(memory, 1000, 1), 1007 + 50 - 1000);
+    assert_int_equal(walk_of(memory, 1001, 2), 1008 + 50 - 1001);
+    /* Waits for the first walker; the fourth for its turn, 1097, of which it may be 30 ahead. */
+    assert_int_equal(walk_of(memory, 1002, 3), 1057 + 50 - 1002);
+    assert_int_equal(walk_of(memory, 1003, 4), 1067 + 50 - 1003);
+    /* The next turn would be 1127; later on two begin at once again. */
+    assert_int_equal(walk_of(memory, 1200, 5), 57);
+    assert_int_equal(walk_of(memory, 1200, 6), 57);
+    assert_true(memory_consistent(memory));
+    memory_free(memory);
+}
+
 /* In program order, a younger access may come first: the walk is then its own, that much earlier,
  * however long it takes. */
 static void younger_access_walks_earlier(void **state) {
@@ -299,6 +319,8 @@ int main(void) {
                                        cmocka_unit_test(host_entries_of_a_large_page),
                                        cmocka_unit_test(walks_wait_for_a_walker),
                                        cmocka_unit_test(walks_begin_one_after_the_other),
+                                       cmocka_unit_test(walkers_begin_at_once),
+                                       cmocka_unit_test(walkers_begin_at_once),
                                        cmocka_unit_test(younger_access_walks_earlier),
                                        cmocka_unit_test(warming_reads_tables)};
     return cmocka_run_group_tests(tests, NULL, NULL);

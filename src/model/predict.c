@@ -127,9 +127,8 @@ bool predict_config(const struct machine *machine, const struct predict_method *
 
 static bool same_prefetcher(const struct machine_cache *a, const struct machine_cache *b) {
     return a->prefetcher == b->prefetcher && a->prefetch_degree == b->prefetch_degree &&
-           a->prefetch_start == b->prefetch_start &&
-           a->second_prefetcher == b->second_prefetcher && a->second_degree == b->second_degree &&
-           a->second_start == b->second_start &&
+           a->prefetch_start == b->prefetch_start && a->second_prefetcher == b->second_prefetcher &&
+           a->second_degree == b->second_degree && a->second_start == b->second_start &&
            a->third_prefetcher == b->third_prefetcher;
 }
 

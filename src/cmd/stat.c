@@ -7,7 +7,7 @@
 #include "cmd/stat.h"
 #include "options/live_options.h"
 #include "report/usage_report.h"
-#include "util/text.h"
+#include "util/quoted_command.h"
 
 enum { RUNS_MOST = 100000 };
 
@@ -76,20 +76,9 @@ static const struct command_line LINE = {
             "  culprit stat --simulated -- gzip -9 -c /bin/bash > /dev/null\n\n"
             "The figures are of the command and those of its processes that it waits for."};
 
-static char *name_of(char *const *command) {
-    struct text_printer printer;
-    FILE *file = text_printer_begin(&printer);
-    for (; file && *command; command++) {
-        text_put_word(file, *command);
-        if (command[1])
-            fputc(' ', file);
-    }
-    return file ? text_printer_end(&printer) : NULL;
-}
-
 static bool prepare(void *verb, struct error *error) {
     struct stat_job *job = verb;
-    job->name = name_of(job->command);
+    job->name = quoted_command(job->command);
     return (job->name || error_set(error, "out of memory for the command")) &&
            verb_open_report(&job->explain.run.verb, error);
 }

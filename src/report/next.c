@@ -70,10 +70,7 @@ static char *next_sharing(char *const *command) {
     if (!file)
         return NULL;
     fputs("culprit sharing --", file);
-    for (; *command; command++) {
-        fputc(' ', file);
-        text_put_word(file, *command);
-    }
+    text_put_words(file, command);
     return text_printer_end(&printer);
 }
 

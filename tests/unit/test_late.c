@@ -14,7 +14,7 @@
 
 #include "analyze/late.h"
 #include "calibrate/skid.h"
-#include "report/annotated.h"
+#include "temporary.h"
 
 #define DMISS (1U << STALL_DMISS)
 
@@ -59,14 +59,12 @@ static void assumed_is_wide(void **state) {
     assert_int_equal(skid_median(&skid), 7);
 }
 
-static char path[] = "/tmp/culprit-test-skid.XXXXXX";
-
 static void kept_in_a_file(void **state) {
     (void)state;
     struct skid skid = skid_of(1, 0.75, 3), read;
-    assert_true(mkdtemp(path) != NULL);
-    char file[64];
-    snprintf(file, sizeof file, "%s/skid", path);
+    char folder[TEMPORARY_BYTES], file[TEMPORARY_BYTES + 32];
+    assert_non_null(mkdtemp(temporary_name(folder, "skid")));
+    snprintf(file, sizeof file, "%s/skid", folder);
     assert_false(skid_read(file, &read));
     assert_true(skid_write(file, &skid));
     assert_true(skid_read(file, &read));
@@ -85,7 +83,7 @@ static void kept_in_a_file(void **state) {
         assert_false(skid_read(file, &read));
     }
     assert_int_equal(unlink(file), 0);
-    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 /* ---- placing ---- */

@@ -28,9 +28,10 @@ static char *quoted_words(const char *words, const char *end) {
         return NULL;
     text_put_word(file, words);
     words += strlen(words) + 1;
-    for (bool second = true; words < end; words += strlen(words) + 1, second = false)
-        if (!second)
-            text_put_words(file, (char *const[]){(char *)words, NULL});
+    while (words < end && (words += strlen(words) + 1) < end) {
+        fputc(' ', file);
+        text_put_word(file, words);
+    }
     return text_printer_end(&printer);
 }
 

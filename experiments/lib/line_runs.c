@@ -1,0 +1,133 @@
+/* What loads of lines that follow each other by a stride take, in cycles of dependent additions.
+ *
+ *     line_runs chain LINES STRIDE RUN INSTRUCTIONS SECONDS     each load's address is what the one
+ * before loaded line_runs stream LINES STRIDE RANDOM 1 SECONDS            no load waits for another
+ *
+ * chain: LINES lines in runs of RUN, which follow each other in random order, four strides apart at
+ * least; by one load in a loop or by many, each of its own. Prints cycles of a run. stream: LINES
+ * places in order or, with RANDOM 1, in random order, in pages of 4 KiB; cycles of a load. The
+ * least of many short pieces within SECONDS; SECONDS 0: so many rounds as TURNS in the environment
+ * says, untimed. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <x86intrin.h>
+
+enum { PIECE = 8192, MANY = 64, GAP = 4, ADDITIONS = 10000 };
+static char *place, **table;
+static long position, count;
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+__attribute__((noinline)) static void additions(void) {
+    long turns = ADDITIONS / 200;
+    __asm__ volatile("1: .rept 100\nadd $1, %%rax\nxor $1, %%rax\n.endr\ndec %0\njnz 1b"
+                     : "+r"(turns)::"rax");
+}
+__attribute__((noinline)) static void one(long loads) {
+    char *at = place;
+    __asm__ volatile("1: mov (%0), %0\ndec %1\njnz 1b" : "+r"(at), "+r"(loads));
+    place = at;
+}
+__attribute__((noinline)) static void many(long loads) {
+    char *at = place;
+    loads /= MANY;
+    __asm__ volatile("1: .rept 64\nmov (%0), %0\n.endr\ndec %1\njnz 1b" : "+r"(at), "+r"(loads));
+    place = at;
+}
+__attribute__((noinline)) static void stream(long loads) {
+    for (long i = 0; i < loads; i++) {
+        __asm__ volatile("mov (%0), %%rax" ::"r"(table[position]) : "rax");
+        position = position + 1 < count ? position + 1 : 0;
+    }
+}
+
+static void shuffle(long *order, long length) {
+    unsigned random = 1;
+    for (long i = 0; i < length; i++)
+        order[i] = i;
+    for (long i = length - 1; i > 0; i--) {
+        random = random * 1103515245 + 12345;
+        const long j = (random >> 8) % (unsigned long)(i + 1), other = order[i];
+        order[i] = order[j];
+        order[j] = other;
+    }
+}
+static char *pages(size_t size, int advice) {
+    const size_t huge = 2 << 20;
+    char *memory =
+        mmap(NULL, size + 2 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        exit(3);
+    memory = (char *)(((size_t)memory + huge - 1) & ~(huge - 1));
+    madvise(memory, size, advice);
+    memset(memory, 0, size);
+    return memory;
+}
+
+static void make_chain(long lines, long stride, long run) {
+    const long runs = lines / run;
+    const size_t slot = (size_t)((run + GAP) * stride);
+    char *memory = pages(slot * (size_t)runs, MADV_HUGEPAGE);
+    long *order = malloc((size_t)runs * sizeof *order);
+    shuffle(order, runs);
+    for (long i = 0; i < runs; i++) {
+        char *begin = memory + slot * (size_t)order[i];
+        for (long k = 0; k + 1 < run; k++)
+            *(char **)(begin + k * stride) = begin + (k + 1) * stride;
+        *(char **)(begin + (run - 1) * stride) = memory + slot * (size_t)order[(i + 1) % runs];
+    }
+    place = memory;
+    count = runs * run;
+    free(order);
+}
+static void make_stream(long lines, long stride, long random) {
+    char *memory = pages((size_t)(lines * stride), MADV_NOHUGEPAGE);
+    long *order = malloc((size_t)lines * sizeof *order);
+    shuffle(order, lines);
+    table = malloc((size_t)lines * sizeof *table);
+    for (long i = 0; i < lines; i++)
+        table[i] = memory + (random ? order[i] : i) * stride;
+    count = lines;
+    free(order);
+}
+
+int main(int words, char **word) {
+    if (words != 7)
+        return 2;
+    const long lines = atol(word[2]), stride = atol(word[3]), run = atol(word[4]);
+    const double seconds = atof(word[6]);
+    const int chain = word[1][0] == 'c';
+    void (*loads)(long) = !chain ? stream : atol(word[5]) == 1 ? one : many;
+    if (chain)
+        make_chain(lines, stride, run);
+    else
+        make_stream(lines, stride, run);
+    const long round = (count + MANY - 1) / MANY * MANY;
+    if (seconds == 0) {
+        for (long turns = atol(getenv("TURNS")); turns > 0; turns--)
+            loads(round);
+        return 0;
+    }
+    const long piece = round < PIECE ? round : PIECE;
+    unsigned long unit = ~0ul, least = ~0ul;
+    loads(2 * round);
+    for (const double end = now() + seconds; now() < end;) {
+        const unsigned long begin = __rdtsc();
+        additions();
+        const unsigned long middle = __rdtsc();
+        loads(piece);
+        const unsigned long last = __rdtsc();
+        unit = middle - begin < unit ? middle - begin : unit;
+        least = last - middle < least ? last - middle : least;
+    }
+    printf("%f\n",
+           (double)least / (double)piece * (double)(chain ? run : 1) / ((double)unit / ADDITIONS));
+}

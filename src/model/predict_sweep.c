@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 static const char *const NAMES[AXIS_COUNT] = {"rob", "mshr", "latency", "prefetch"};
 
 const char *predict_axis_name(enum predict_axis axis) {
@@ -22,6 +24,11 @@ static bool find_axis(const char *name, size_t length, enum predict_axis *axis,
                      length < 40 ? (int)length : 40, name);
 }
 
+static bool has_value(const struct sweep_axis *axis, const char *text, size_t size) {
+    return any_where(i, axis->count,
+                     strlen(axis->values[i]) == size && !memcmp(axis->values[i], text, size));
+}
+
 /* "64,128,256" up to a space or the end. */
 static bool add_values(struct sweep_axis *axis, const char *text, size_t length,
                        struct error *error) {
@@ -33,6 +40,8 @@ static bool add_values(struct sweep_axis *axis, const char *text, size_t length,
             return error_set(error, "%s: a value is missing", name);
         if (size >= sizeof axis->values[0])
             return error_set(error, "%s=%.15s...: no such value", name, text);
+        if (has_value(axis, text, size))
+            return error_set(error, "%s: %.*s is there twice", name, (int)size, text);
         if (axis->count == SWEEP_VALUES)
             return error_set(error, "%s: at most %d values", name, SWEEP_VALUES);
         memcpy(axis->values[axis->count], text, size);

@@ -82,7 +82,7 @@ static const struct option_row OPTIONS[] = {
          GIVEN(compensation_given)),
     TAKE("parts", "LETTERS", take_parts,
          "Of windows: parts of the analysis of prefetches, of a, b and c (default: abc)",
-         GIVEN(parts_given)),
+         .may_be_empty = true, GIVEN(parts_given)),
     FLAG("ignore-mshrs", methods[0].ignore_mshrs, "As if misses in flight were unlimited"),
     HEADING(4, "How good it is:"),
     FLAG("check", check,

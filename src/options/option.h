@@ -25,7 +25,7 @@ enum option_kind {
     OPTION_FALSE,    /* bool */
     OPTION_VALUE,    /* an enum: `most` */
     OPTION_BIT,      /* unsigned, of which it sets a bit: `most` */
-    OPTION_TEXT,     /* const char *: as it was typed, not empty with `least` 1 */
+    OPTION_TEXT,     /* const char *: as it was typed; `least` 1: it is a name */
     OPTION_FILE,     /* const char *: of a file that is written beside the report: "-" is refused */
     OPTION_COUNT,    /* uint64_t: digits and one of K M G T (thousands), from `least` to `most` */
     OPTION_COUNT32,  /* uint32_t: likewise; left out: as it is */
@@ -47,6 +47,7 @@ struct option_row {
     const char *alias; /* another long name; NULL: none */
     int group;         /* of --help, sorted by it; 0: that of the row before */
     bool optional;     /* its value may be left out: a member then stays as it is */
+    bool may_be_empty; /* its value may be "" */
     bool written;      /* a file that is written: not one that the command line names elsewhere */
     size_t beginning;  /* 1 + offset of a text that, when it is given, makes of that file what names
                           begin with; 0: none */

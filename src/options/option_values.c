@@ -145,13 +145,18 @@ static void add_to_list(const struct argp_state *state, const struct option_row 
     memcpy(request + option->counter, &count, option->least);
 }
 
+static void refuse_empty(const struct argp_state *state, const struct option_row *option) {
+    const bool file = option->written || (option->kind == OPTION_TEXT && option->least);
+    options_fail(state, "--%s: the %s is empty", option->name, file ? "name" : "value");
+}
+
 void option_set(struct argp_state *state, const struct option_row *option, void *request,
                 char *value) {
     char *const member = (char *)request + option->member;
     char name[64];
     snprintf(name, sizeof name, "--%s", option->name);
-    if ((option->written || (option->kind == OPTION_TEXT && option->least)) && !*value)
-        options_fail(state, "%s: the name is empty", name);
+    if (value && !*value && !option->may_be_empty)
+        refuse_empty(state, option);
     switch (option->kind) {
     case OPTION_END:
     case OPTION_HEADING:

@@ -183,7 +183,7 @@ nonsense_is_refused() {
         refused "--frames maybe" 2 --frames maybe "$trace" &&
         refused "page frames" 2 --check --frames no "$trace" &&
         refused "is no file" 1 --check - &&
-        refused "--ipc: a number" 2 --ipc '' "$trace" &&
+        refused "--ipc: the value is empty" 2 --ipc '' "$trace" &&
         refused "--json: of a report" 2 --profile "$scratch/x" --json "$trace" &&
         refused "--check: of a report" 2 --profile "$scratch/x" --check "$trace" &&
         refused "one program at a time" 2 --profile "$scratch/x" "$trace" "$trace" &&

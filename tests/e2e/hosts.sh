@@ -20,7 +20,7 @@ PYTHON
 }
 check "rows by host, and hosts by pattern" tells_hosts
 check "a host that is not there" fails_with 1 'no epoch of db-9' run top --host db-9
-check "a host without name" fails_with 2 '--host: the name of a machine' run top --host ''
+check "a host without name" fails_with 2 '--host: the value is empty' run top --host ''
 
 tells_builds() {
     run top --by build --host '*' >"$scratch/builds" && cat "$scratch/builds" &&

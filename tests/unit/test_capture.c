@@ -476,6 +476,24 @@ static void nothing_to_capture(void **state) {
         &(struct capture_options){.command = command, .thread = -1, .skip = 1000000}, why);
 }
 
+/* The emulator dies while it loads it, and says nothing. */
+static void a_file_that_is_cut_off(void **state) {
+    (void)state;
+    unsigned char begin[1000];
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", guest("cut"));
+    FILE *whole = fopen("/bin/true", "r"), *cut = fopen(path, "w");
+    assert_true(whole && cut);
+    assert_int_equal(fread(begin, 1, sizeof begin, whole), sizeof begin);
+    assert_int_equal(fwrite(begin, 1, sizeof begin, cut), sizeof begin);
+    fclose(whole);
+    fclose(cut);
+    chmod(path, 0755);
+    char *const command[] = {path, NULL};
+    assert_captures_nothing(&(struct capture_options){.command = command, .thread = -1},
+                            "the file is cut off or damaged");
+}
+
 /* ---- what guests do ---- */
 
 static void deaths_are_told(void **state) {
@@ -749,6 +767,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(threads_after_shared_memory),
         cmocka_unit_test(limit_of_sleeping_threads),
         cmocka_unit_test(nothing_to_capture),
+        cmocka_unit_test(a_file_that_is_cut_off),
         cmocka_unit_test(deaths_are_told),
         cmocka_unit_test(descriptors_belong_to_the_guest),
         cmocka_unit_test(late_libraries_are_named),

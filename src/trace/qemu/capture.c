@@ -70,17 +70,33 @@ static void give_header(struct capture *capture, struct item *item) {
     capture->header_given = true;
 }
 
+/* What the emulator maps of a file that is cut off ends in SIGBUS; of one with a damaged header, in
+ * SIGSEGV. Only where it exits has it said why. */
+static int say_not_started(const struct capture *capture, struct error *error) {
+    const char *program = capture->launch.program;
+    const int status = capture->exit.status;
+    if (!capture->exit.signaled)
+        error_set(error, "the emulator could not start %s (status %d); its message is above",
+                  program, status);
+    else if (status == SIGBUS || status == SIGSEGV)
+        error_set(error,
+                  "the emulator died of %s before the first instruction of %s: the file is cut off "
+                  "or damaged",
+                  status == SIGBUS ? "SIGBUS" : "SIGSEGV", program);
+    else
+        error_set(error, "the emulator was killed by signal %d before the first instruction of %s",
+                  status, program);
+    return -1;
+}
+
 static int give_end(struct capture *capture, struct item *item, struct error *error) {
     if (!capture->ran && capture->exit.known && capture->interrupted) {
         error_set(error, "interrupted before the command was started");
         return -1;
     }
     if (!capture->ran && capture->exit.known &&
-        atomic_load(&capture->control->phase) == RING_CAPTURE) {
-        error_set(error, "the emulator could not start %s (status %d); its message is above",
-                  capture->launch.program, capture->exit.status);
-        return -1;
-    }
+        atomic_load(&capture->control->phase) == RING_CAPTURE)
+        return say_not_started(capture, error);
     item->kind = ITEM_END;
     item->end = capture->exit;
     capture->end_given = true;

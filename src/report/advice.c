@@ -17,10 +17,7 @@
 
 enum { PLACE = 32, HOT_NAMES = 160 };
 
-/* What is known of each cause: of a sample, or, of threads, of what was simulated without it.
- * False: nothing is. */
-static bool find_costs(const struct report *report,
-                       struct multisim_cost costs[MULTISIM_CATEGORIES]) {
+bool advice_costs(const struct report *report, struct multisim_cost costs[MULTISIM_CATEGORIES]) {
     const struct what_if *what_if = &report->what_if;
     const struct thread_what_ifs *threads = report->threads.what_ifs;
     memset(costs, 0, MULTISIM_CATEGORIES * sizeof *costs);
@@ -76,7 +73,7 @@ bool advice_build(const struct report *report, const struct code *code, struct p
     struct multisim_cost costs[MULTISIM_CATEGORIES];
     const double cycles = (double)report->simulation->cycles;
     *list = (struct advice_list){.interval_unknown = report->what_if.interval_unknown};
-    if (!find_costs(report, costs) || !(cycles > 0))
+    if (!advice_costs(report, costs) || !(cycles > 0))
         return true;
     const struct advice_request request = {
         .simulation = report->simulation,

@@ -17,6 +17,9 @@ struct advice_list {
     bool interval_unknown; /* as of the what-ifs that it follows from */
 };
 
+/* What is known of each cause: of a sample, or, of threads, of what was simulated without it.
+ * False: nothing is. */
+bool advice_costs(const struct report *report, struct multisim_cost costs[MULTISIM_CATEGORIES]);
 /* From what is known of its causes; nothing when nothing is. `structs`: what it would save to lay a
  * struct out anew, or NULL; it outlives the list. */
 bool advice_build(const struct report *report, const struct code *code, struct program *program,

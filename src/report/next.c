@@ -1,27 +1,59 @@
 /* Processes left out come first: they may be most of the run. Then, idealising the costliest cause
- * answers "what if"; where that has been done, or nothing stands out, source lines show more. */
+ * answers "what if"; where that has been done, or nothing stands out, source lines show more. Which
+ * is the costliest, the report's own what-ifs say; where it has none, the cycles of each event. */
 #include "report/next.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/core.h"
+#include "simulate/thread_what_if.h"
 #include "util/text.h"
 
-/* The idealisation that takes away the costliest cause, if that is at least a twentieth. */
-static const char *choose_ideal(const struct report *report) {
-    static const char *const IDEALS[COMPONENT_COUNT] = {
-        [COMPONENT_LLC_MISS] = "dmiss",  [COMPONENT_MISPREDICT] = "bmisp",
-        [COMPONENT_TLB_MISS] = "dmiss",  [COMPONENT_L1_MISS] = "dmiss",
-        [COMPONENT_FRONT_END] = "imiss", [COMPONENT_STORES] = "dmiss",
-        [COMPONENT_FORWARDING] = "stfwd"};
+/* What takes away each component; 0: nothing does. */
+static const unsigned IDEALS[COMPONENT_COUNT] = {
+    [COMPONENT_LLC_MISS] = IDEAL_DMISS,   [COMPONENT_MISPREDICT] = IDEAL_BMISP,
+    [COMPONENT_TLB_MISS] = IDEAL_DMISS,   [COMPONENT_L1_MISS] = IDEAL_DMISS,
+    [COMPONENT_FRONT_END] = IDEAL_IMISS,  [COMPONENT_STORES] = IDEAL_DMISS,
+    [COMPONENT_FORWARDING] = IDEAL_STFWD,
+};
+
+/* One of these that saves most, and its share of the run. */
+static unsigned saves_most(const struct multisim_cost costs[MULTISIM_CATEGORIES], double *share) {
+    unsigned best = 0;
+    *share = 0;
+    for (int i = 0; i < COMPONENT_COUNT; i++) {
+        const double saved = IDEALS[i] ? costs[__builtin_ctz(IDEALS[i])].share : 0;
+        if (saved > *share) {
+            best = IDEALS[i];
+            *share = saved;
+        }
+    }
+    return best;
+}
+
+/* One that takes away the component with most cycles, and their share of the run. */
+static unsigned has_most(const struct report *report, double *share) {
     uint64_t units[COMPONENT_COUNT];
     stack_components(&report->stack, units);
     int best = COMPONENT_LLC_MISS;
     for (int i = 0; i < COMPONENT_COUNT; i++)
         if (IDEALS[i] && units[i] > units[best])
             best = i;
-    double total = (double)report->simulation->cycles * CYCLE_UNITS;
-    return (double)units[best] * 20 >= total && total > 0 ? IDEALS[best] : NULL;
+    const double total = (double)report->simulation->cycles * CYCLE_UNITS;
+    *share = total > 0 ? (double)units[best] / total : 0;
+    return IDEALS[best];
+}
+
+/* The idealisation that takes away the costliest cause, if that is at least a twentieth. */
+static const char *choose_ideal(const struct report *report) {
+    const struct thread_what_ifs *threads = report->threads.what_ifs;
+    const bool partial = threads && (threads->left_out || threads->interrupted);
+    struct multisim_cost costs[MULTISIM_CATEGORIES];
+    double share;
+    const unsigned ideal = advice_costs(report, costs) && !partial ? saves_most(costs, &share)
+                                                                   : has_most(report, &share);
+    return share * 20 >= 1 ? ideal_name((unsigned)__builtin_ctz(ideal)) : NULL;
 }
 
 char *next_with_option(const char *option, int argc, char **argv) {

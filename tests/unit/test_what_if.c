@@ -1,4 +1,4 @@
-/* The what-ifs of a report: which causes are shown, and their interactions. */
+/* The what-ifs of a report: which causes are shown, their interactions, and what to do next. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,10 @@
 #include <cmocka.h>
 
 #include "core/core.h"
+#include "report/next.h"
+#include "report/report.h"
 #include "report/what_if.h"
+#include "simulate/thread_what_if.h"
 
 /* Of 1,000 cycles imiss costs 200, dmiss 300, dl1 5, win 60; imiss and dmiss together 450, a serial
  * 50; dmiss and dl1 345, a parallel 40; win and imiss 230, a serial 30; all else is independent and
@@ -179,6 +182,50 @@ static void all_pairs_are_in_the_object(void **state) {
     what_if_free(&what_if);
 }
 
+/* ---- the next useful command ---- */
+
+/* Of a run of which mispredictions have most cycles. */
+static void assert_next(const struct what_if *what_if, const struct thread_what_ifs *threads,
+                        const char *expected) {
+    struct stack_part parts[] = {{PSV_FL_MB, 600 * CYCLE_UNITS}, {0, 400 * CYCLE_UNITS}};
+    const struct simulation simulation = {.cycles = CYCLES};
+    const struct report report = {.simulation = &simulation,
+                                  .by = BY_FUNCTION,
+                                  .stack = {parts, 2},
+                                  .what_if = *what_if,
+                                  .threads = {.what_ifs = threads}};
+    static char verb[] = "culprit explain", dashes[] = "--", program[] = "a";
+    char *words[] = {verb, dashes, program, NULL};
+    char *next = next_command(&report, false, words + 2, 3, words);
+    assert_string_equal(next, expected);
+    free(next);
+}
+
+static void the_next_command_takes_away_what_saves_most(void **state) {
+    (void)state;
+    struct what_if none = {0}, data = make(cycles_of), free_of_cost = make(nothing_costs);
+    assert_next(&none, NULL, "culprit explain --ideal bmisp -- a");
+    assert_next(&data, NULL, "culprit explain --ideal dmiss -- a");
+    assert_next(&free_of_cost, NULL, "culprit explain --by line -- a");
+    what_if_free(&data);
+    what_if_free(&free_of_cost);
+}
+
+/* Unless some causes were not simulated. */
+static void likewise_of_threads(void **state) {
+    (void)state;
+    const struct what_if none = {0};
+    struct thread_what_ifs threads = {
+        .items = {{.kind = WHAT_IF_LOCKS, .saved = 0.4},
+                  {.kind = WHAT_IF_IDEAL, .ideal = 3, .saved = 0.3}, /* shalu */
+                  {.kind = WHAT_IF_IDEAL, .ideal = 0, .saved = 0.2}, /* imiss */
+                  {.kind = WHAT_IF_IDEAL, .ideal = 1, .saved = 0.1}},
+        .count = 4};
+    assert_next(&none, &threads, "culprit explain --ideal imiss -- a");
+    threads.left_out = 1;
+    assert_next(&none, &threads, "culprit explain --ideal bmisp -- a");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(costly_causes_are_told),
@@ -187,6 +234,8 @@ int main(void) {
         cmocka_unit_test(nothing_is_claimed_without_all_regions),
         cmocka_unit_test(nothing_is_said_of_nothing),
         cmocka_unit_test(all_pairs_are_in_the_object),
+        cmocka_unit_test(the_next_command_takes_away_what_saves_most),
+        cmocka_unit_test(likewise_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,9 @@
 enum { MOST_SAMPLES = CLOCK_MOST, PAUSE_NS = 1000000, LATE_EVERY = 8, WARM_UP = 20 };
 /* Of medians whose interval is wider than that nothing is said. */
 static const double DOUBT = 0.1;
+/* Nor of longer ones: that is no kernel's work, nor a hypervisor's, but the time slice of another
+ * thread on that processor, and under steady load it spreads little. */
+static const double LONGEST_NS = 1e6;
 
 struct turns {
     _Atomic uint32_t turn;
@@ -128,10 +131,18 @@ static bool run_turns(struct turns *turns, struct error *error) {
     return good || error_set(error, "cannot start a second thread");
 }
 
+void host_wake_conclude(struct host_result *result, double *samples, unsigned count) {
+    result->state = HOST_UNSTABLE;
+    if (!count)
+        return;
+    result->cycles = clock_median(samples, count, &result->spread);
+    if (result->spread <= DOUBT * result->cycles && result->cycles <= LONGEST_NS)
+        result->state = HOST_MEASURED;
+}
+
 static void conclude(struct turns *turns, struct host_result results[HOST_WAKES]) {
     for (unsigned wake = 0; wake < HOST_WAKES; wake++) {
         struct host_result *result = &results[wake];
-        const unsigned count = turns->counts[wake];
         if (!turns->pinned[0] || !turns->pinned[1]) {
             result->state = HOST_FAILED;
             snprintf(result->failure, sizeof result->failure,
@@ -140,12 +151,7 @@ static void conclude(struct turns *turns, struct host_result results[HOST_WAKES]
         }
         if (watcher_stops(turns->watcher))
             continue;
-        result->state = HOST_UNSTABLE;
-        if (count) {
-            result->cycles = clock_median(turns->samples[wake], count, &result->spread);
-            if (result->spread <= DOUBT * result->cycles)
-                result->state = HOST_MEASURED;
-        }
+        host_wake_conclude(result, turns->samples[wake], turns->counts[wake]);
     }
 }
 

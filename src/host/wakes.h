@@ -15,7 +15,11 @@ enum host_wake {
 };
 
 /* Nanoseconds of each (in `cycles`), by enum host_wake. Where there is only one processor to be
- * had, all are HOST_UNSUPPORTED; what other load spreads too far is HOST_UNSTABLE. False: there is
- * no memory, or no second thread. */
+ * had, all are HOST_UNSUPPORTED; what other load disturbs is HOST_UNSTABLE. False: there is no
+ * memory, or no second thread. */
 bool host_wakes_measure(bool quick, const struct watcher *watcher,
                         struct host_result results[HOST_WAKES], struct error *error);
+
+/* One of these results of its samples, whose order is changed: unstable where they spread too far,
+ * or where a wake took so long that the processor was another thread's meanwhile. */
+void host_wake_conclude(struct host_result *result, double *samples, unsigned count);

@@ -53,6 +53,29 @@ static void a_simulated_machine_has_no_kernel(void **state) {
     calibration_free(&calibration);
 }
 
+#if defined __x86_64__
+static enum host_state state_of(double ns, double step) {
+    enum { COUNT = 60 };
+    struct host_result result = {0};
+    double samples[COUNT];
+    for (unsigned i = 0; i < COUNT; i++)
+        samples[i] = ns + step * i;
+    host_wake_conclude(&result, samples, COUNT);
+    return result.state;
+}
+
+/* Threads that each wait for the other load's time slice do so equally long. */
+static void a_time_slice_is_no_wake(void **state) {
+    (void)state;
+    struct host_result nothing = {0};
+    host_wake_conclude(&nothing, NULL, 0);
+    assert_int_equal(nothing.state, HOST_UNSTABLE);
+    assert_int_equal(state_of(30000, 100), HOST_MEASURED);
+    assert_int_equal(state_of(30000, 3000), HOST_UNSTABLE);
+    assert_int_equal(state_of(3500000, 100), HOST_UNSTABLE);
+}
+#endif
+
 /* Whatever the load is, and with however many processors. */
 static void this_host_is_measured_or_not(void **state) {
     (void)state;
@@ -79,6 +102,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(findings_are_made_of_results),
         cmocka_unit_test(a_simulated_machine_has_no_kernel),
+#if defined __x86_64__
+        cmocka_unit_test(a_time_slice_is_no_wake),
+#endif
         cmocka_unit_test(this_host_is_measured_or_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

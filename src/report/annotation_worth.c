@@ -46,6 +46,27 @@ static bool note_simulated(struct annotation *annotation) {
                               "instructions were executed in these is not known"));
 }
 
+/* Executions are counted as if each epoch had run what was simulated. A trace of a part of the run
+ * has too few of them, which the cycles of both tell: machines differ less. */
+static bool note_other_length(struct annotation *annotation) {
+    enum { NOTED_TIMES = 5, LEAST_SAMPLES = 10 };
+    const struct annotation_input *input = &annotation->input;
+    const struct annotation_simulated *simulated = input->simulated;
+    if (!simulated || !simulated->same_command || !input->event->period)
+        return true;
+    const double epochs = (double)input->set->epoch_count;
+    const double live = input->profile->sum_cycles,
+                 counted = simulated->profile->sum_cycles * epochs;
+    if (fmax(live, counted) < NOTED_TIMES * fmin(live, counted) ||
+        fmax(live, counted) < LEAST_SAMPLES * input->profile->period)
+        return true;
+    return report_note(&annotation->report,
+                       "the samples are of %s cycles of the procedure, the simulation has %s: one "
+                       "of them is of a part of the run, and executions and CPI beside the samples "
+                       "are wrong by about as much",
+                       text_quantity(live).s, text_quantity(counted).s);
+}
+
 static bool note_event(struct annotation *annotation) {
     const struct profile_event *event = annotation->input.event;
     struct report *report = &annotation->report;
@@ -213,5 +234,6 @@ static bool note_rest(struct annotation *annotation) {
 bool annotation_add_worth(struct annotation *annotation) {
     return note_event(annotation) && note_samples(annotation) && note_lost(annotation) &&
            note_confidence(annotation) && note_machine(annotation) && note_gain(annotation) &&
-           note_graph(annotation) && note_simulated(annotation) && note_rest(annotation);
+           note_graph(annotation) && note_simulated(annotation) && note_other_length(annotation) &&
+           note_rest(annotation);
 }

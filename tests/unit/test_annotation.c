@@ -445,6 +445,32 @@ static void notes(void **state) {
             fail_msg("%s: %s", WORDS[i], report->notes[i]);
 }
 
+static bool a_part_is_noted(struct hand *hand, double simulated, bool same_command) {
+    const struct procedure_profile profile = {.sum_cycles = simulated};
+    const struct annotation_simulated beside = {.profile = &profile, .same_command = same_command};
+    bool noted = false;
+    hand->input.simulated = &beside;
+    annotation_free(&hand->annotation);
+    build(hand);
+    assert_true(annotation_add_worth(&hand->annotation));
+    const struct report *report = &hand->annotation.report;
+    for (uint32_t i = 0; i < report->note_count; i++)
+        noted |= strstr(report->notes[i], "one of them is of a part of the run") != NULL;
+    hand->input.simulated = NULL;
+    return noted;
+}
+
+/* Samples of 213754 cycles. */
+static void a_simulated_part_is_noted(void **state) {
+    struct hand *hand = *state;
+    assert_false(a_part_is_noted(hand, 100000, true));
+    assert_true(a_part_is_noted(hand, 2000, true));
+    assert_true(a_part_is_noted(hand, 2000000, true));
+    assert_false(a_part_is_noted(hand, 2000, false));
+    hand->profile.period = 100000; /* two samples tell nothing */
+    assert_false(a_part_is_noted(hand, 2000, true));
+}
+
 /* ---- JSON ---- */
 
 static double real_of(json_t *object, const char *key) {
@@ -603,6 +629,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(unknown_and_folded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lost_samples_are_noted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(notes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_simulated_part_is_noted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(json_object_of, set_up, tear_down),
         cmocka_unit_test_setup_teardown(picture, set_up, tear_down),
         cmocka_unit_test(diamond),

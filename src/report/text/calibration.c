@@ -42,16 +42,21 @@ static void put_finding(const struct calibrate_run *run, const struct finding *f
         page_wrap(&page, finding->note, NULL, NOTE_MARGIN, NOTE_MARGIN);
 }
 
-void calibration_text(const struct calibrate_run *run, FILE *file) {
-    const struct calibration *calibration = &run->calibration;
+static void put_title(const struct calibrate_run *run, const struct page *page) {
+    const struct machine *simulated = run->simulated_machine;
     char kind[PROCESSOR_KIND];
     processor_kind(&run->processor, kind);
-    if (run->simulated_machine)
-        fprintf(file, "culprit calibrate: %s, simulated", run->simulated_machine->name);
-    else
-        fprintf(file, "culprit calibrate: %s, %s", run->processor.brand, kind);
-    fprintf(file, " (%u of %u parts, %.1f s)%s\n\n", run->parts_run, run->part_count, run->seconds,
-            run->partial ? ", partial: it was interrupted" : "");
+    page_print(page, "culprit calibrate: %s, %s (%u of %u parts, %.1f s)%s",
+               simulated ? simulated->name : run->processor.brand, simulated ? "simulated" : kind,
+               run->parts_run, run->part_count, run->seconds,
+               run->partial ? ", partial: it was interrupted" : "");
+    fputc('\n', page->file);
+}
+
+void calibration_text(const struct calibrate_run *run, FILE *file) {
+    const struct calibration *calibration = &run->calibration;
+    const struct page page = {.file = file, .columns = COLUMNS};
+    put_title(run, &page);
     fprintf(file, "  %*s%10s %29s\n", NAMES, "", "measured",
             run->published ? run->published->name : "");
     const char *part = "";

@@ -207,9 +207,14 @@ build/workloads/x86_64/%: workloads/%.c workloads/workload.h workloads/threaded.
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(X86_64_CC) $(WORKLOAD_CFLAGS) -o $@ $< -lm -pthread
+# With marks that divide a run (experiments/host-programs.py).
+build/workloads/divided/%: workloads/%.c workloads/workload.h workloads/threaded.h
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(X86_64_CC) $(WORKLOAD_CFLAGS) -DDIVIDED -o $@ $< -lm -pthread
 # Thousands of functions in a straight line: passes that find nothing to do there are left out, and the
 # code is the same. Variables no debugger is asked for.
-build/workloads/x86_64/bigcode build/workloads/riscv64/bigcode: WORKLOAD_CFLAGS += -g1 -fno-var-tracking \
+build/workloads/x86_64/bigcode build/workloads/divided/bigcode build/workloads/riscv64/bigcode: WORKLOAD_CFLAGS += -g1 -fno-var-tracking \
 	$(addprefix -fno-ipa-,icf cp sra vrp bit-cp modref pure-const reference) \
 	$(addprefix -fno-tree-,vrp pre slp-vectorize loop-vectorize tail-merge dominator-opts fre sink sra dse pta \
 		loop-optimize ch) \

@@ -3,12 +3,12 @@ python3 -B experiments/explain-speed.py [--before CULPRIT] [FILE...]
 
 Processor time by who takes it, from /proc, sampled while it runs: what begins and ends between two samples is
 in the whole alone. Each FILE is compressed by gzip -9 as well. With --before, another build
-explains the same at the same time, so that both find the machine as busy: their ratios hold then,
-not the seconds."""
+explains the same by turns with this one, three times, each alone as a user has it: medians."""
 import argparse
 import collections
 import json
 import os
+import statistics
 import subprocess
 import tempfile
 import time
@@ -17,6 +17,7 @@ from lib import page, run, whole_runs
 
 TICK = os.sysconf("SC_CLK_TCK")
 NAMES = ["sort", "hashjoin", "gzip -9 headers", "sqlite3", "xz headers"]
+TURNS = 3
 WHO = ["emulator", "main", "warming", "regions", "pipeline", "attribution"]
 
 
@@ -89,11 +90,21 @@ class Explained:
             return json.load(report)["cpi"]
 
 
-def explain(builds, command):
-    runs = [Explained(build, command) for build in builds]
-    while any([one.look() for one in runs]):
+def explain(build, command):
+    one = Explained(build, command)
+    while one.look():
         time.sleep(0.02)
-    return runs
+    return one
+
+
+def median_run(runs):
+    return sorted(runs, key=lambda one: one.seconds)[len(runs) // 2]
+
+
+def by_turns(builds, command):
+    """[median run of each build]"""
+    turns = [[explain(build, command) for build in builds] for _ in range(TURNS)]
+    return [median_run(runs) for runs in zip(*turns)]
 
 
 def native(command):
@@ -107,11 +118,16 @@ def native(command):
     return min(times)
 
 
+def median_of(rows, column):
+    return f"{statistics.median(float(row[column]) for row in rows):.2f}"
+
+
 def write(rows, pairs):
     """After each run: all of them take long."""
     text = page.table(["run", "native, s", "explain, s", "× native", "processor s", *WHO], rows)
     if pairs:
-        text += "\n## Against the build before\n\nBoth at the same time.\n\n" + page.table(
+        text += f"\n## Against the build before\n\nBy turns, each alone; medians of {TURNS}. The median run takes " \
+            f"{median_of(pairs, 3)} of the time of before and {median_of(pairs, 6)} of its processor time.\n\n" + page.table(
             ["run", "before, s", "now, s", "ratio", "processor s before", "now", "ratio",
              "CPI before", "now"], pairs)
     page.write("explain-speed", "experiments/explain-speed.py", text)
@@ -128,7 +144,7 @@ def main():
     rows, pairs = [], []
     for name, command in commands:
         alone = native(command)
-        now, *before = explain([run.CULPRIT] + ([given.before] if given.before else []), command)
+        now, *before = by_turns([run.CULPRIT] + ([given.before] if given.before else []), command)
         sums = now.by_whom()
         rows.append((name, f"{alone:.2f}", f"{now.seconds:.1f}", f"{now.seconds / alone:.0f}",
                      f"{now.whole:.1f}", *(f"{sums[who]:.1f}" for who in WHO)))

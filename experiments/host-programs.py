@@ -26,13 +26,14 @@ from lib import host, page, programs, run, slices, svg
 
 KEPT = os.path.join(run.KEPT, "host-programs")
 RUNS, REGIONS, PROCEDURES = 12, 50, 40
-DIVIDED = 40  # runs that are divided
+DIVIDED, PARTS = 40, 2  # runs that are divided; between parts of them the last cache is looked at
 ROUNDS, PER_ROUND = 3, 3  # of native runs alone, before all that is simulated
 SOURCE = os.path.join(run.ROOT, "experiments", "lib", "estimates.cpp")
 LUA = """local primes, sieve = 0, {}
 for i = 2, 1200000 do
   if not sieve[i] then
     primes = primes + 1
+    if primes % 200 == 0 then math.type(i) end
     for k = i * i, 1200000, i do sieve[k] = true end
   end
 end
@@ -40,8 +41,9 @@ local words = {}
 for i = 1, 250000 do
   local key = tostring(i * 7919 % 10007):sub(1, 3)
   words[key] = (words[key] or 0) + #key
+  if i % 200 == 0 then math.type(i) end
 end
-local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
+local function fib(n) if n == 14 then math.type(n) end if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
 print(primes, words["123"], fib(29))
 """
 CPP = """#include <map>
@@ -57,8 +59,10 @@ while (<>) {
 }
 print join(",", map { "$_=$count{$_}" } sort keys %count), scalar(@long), (sort @long)[7], "\\n";
 """
+# In this and LUA something is done now and then that nothing else does, which divides the run (lib/slices.py).
 DASH = """i=0; s=0
 while [ $i -lt 300000 ]; do
+    case $i in *00) set -- $i;; esac
     case $i in *7) s=$((s+i));; *) s=$((s^i));; esac
     i=$((i+1))
 done
@@ -76,12 +80,18 @@ def repeated(name, path, times):
 
 @functools.cache
 def estimates():
-    """The C++ programs of experiments/lib/estimates.cpp."""
-    path = os.path.join(programs.INPUTS, "estimates")
+    """The C++ programs of experiments/lib/estimates.cpp, with marks that divide a run."""
+    path = os.path.join(programs.INPUTS, "estimates-divided")
     if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(SOURCE):
         os.makedirs(programs.INPUTS, exist_ok=True)
-        subprocess.run(["g++", "-O2", "-g", "-std=c++17", "-o", path, SOURCE], check=True)
+        subprocess.run(["g++", "-O2", "-g", "-std=c++17", "-DDIVIDED", "-o", path, SOURCE], check=True)
     return path
+
+
+@functools.cache
+def compiler(driver, name):
+    """What the driver runs."""
+    return subprocess.run([driver, f"-print-prog-name={name}"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def debian_programs():
@@ -100,8 +110,8 @@ def debian_programs():
         "bc": ["bc", "-l", pi],
         "bzip2": ["bzip2", "-c", twice],
         "dash": ["dash", programs.written("loop.sh", lambda: DASH)],
-        "g++": ["g++", "-O1", "-S", "-o", "/dev/null", programs.written("short.cpp", lambda: CPP)],
-        "gcc": ["gcc", "-O3", "-S", "-o", "/dev/null", source],
+        "g++": [compiler("g++", "cc1plus"), "-quiet", "-imultiarch", "x86_64-linux-gnu", "-D_GNU_SOURCE", "-O1", "-o", "/dev/null", programs.written("short.cpp", lambda: CPP)],
+        "gcc": [compiler("gcc", "cc1"), "-quiet", "-O3", "-o", "/dev/null", source],
         "grep": ["grep", "-c", r"\([0-9][0-9]\)[0-9]*\1.*e", lines],
         "gzip": ["gzip", "-9", "-c", twice],
         "lua": ["lua5.4", programs.written("program.lua", lambda: LUA)],
@@ -123,8 +133,15 @@ def workloads():
         "interpreter": [10000000], "matmul": [400, 14],
         "nbody": [120000], "pages": [40000000], "stream": [120, 1000000],
         "strings": [90000]}
-    return {name: [run.workload(name, "x86_64"), *map(str, words)]
-            for name, words in arguments.items()}
+    return {name: [workload(name), *map(str, words)] for name, words in arguments.items()}
+
+
+@functools.cache
+def workload(name):
+    """With marks that divide a run (workloads/workload.h)."""
+    path = os.path.join("build", "workloads", "divided", name)
+    subprocess.run(["make", "-s", path], cwd=run.ROOT, check=True)
+    return os.path.join(run.ROOT, path)
 
 
 def of_cpp():
@@ -177,21 +194,31 @@ def measure(names, known):
 
 
 def divide(names, known):
-    """Runs of each program that can be divided, as often as it takes to see each part undisturbed."""
+    """Runs of each program that can be divided, as often as it takes to see each part undisturbed. The last
+    cache, too, is then as the others leave it in the best moments of these minutes."""
     cost = slices.probe_cost()
     for name in names:
         places, longest = kept(name).get("marks") or slices.marks(known[name])
         keep(name, marks=[places, longest], divided=None)
-        print(f"{name}: {longest / 1e6:.1f} M instructions in a slice", file=sys.stderr, flush=True)
-        if longest <= slices.LONGEST:
-            runs = slices.times_of(places, known[name], DIVIDED)
+        print(f"{name}: {1e3 * longest:.2f} ms in a slice", file=sys.stderr, flush=True)
+        runs, readings = [], [host.retention()]
+        for _ in range(PARTS if longest <= slices.LONGEST else 0):
+            runs += slices.times_of(places, known[name], DIVIDED // PARTS)
+            readings.append(host.retention())
+        keep(name, retention=max(readings, key=lambda one: one.get("llc.retention", 0)))
+        if runs:
             keep(name, divided=slices.undisturbed(runs, cost) | {"longest": longest})
+
+
+def settings_of(machine, name):
+    """What was calibrated, and how long the last cache kept lines while the program was measured."""
+    return host.calibrated(machine) | kept(name).get("retention", {})
 
 
 def validate(machine, name, command):
     """`culprit validate --host`, on the machine with what was calibrated of this host."""
     print(name, file=sys.stderr, flush=True)
-    settings = host.calibrated(machine)
+    settings = settings_of(machine, name)
     path = kept_path(name) + ".report"
     line = [run.CULPRIT, "validate", "--host", "--json", "--rerun", "--machine", machine, *options_of(settings),
             "--runs", str(RUNS), "--regions", str(REGIONS), "--top", str(PROCEDURES), "-o", path, "--", *command]
@@ -215,7 +242,7 @@ def predict(machine, name, command):
     """Cycles by `culprit explain`, in place of those of the last `validate --host`. What it says by procedure
     stays."""
     print(name, file=sys.stderr, flush=True)
-    settings, path = host.calibrated(machine), kept_path(name) + ".explained"
+    settings, path = settings_of(machine, name), kept_path(name) + ".explained"
     line = [run.CULPRIT, "explain", "--json", "--rerun", "--no-what-if", "--machine", machine, *options_of(settings),
             "--regions", str(REGIONS), "-o", path, "--", *command]
     with tempfile.TemporaryFile() as output:

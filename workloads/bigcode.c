@@ -56,8 +56,10 @@ kernel uint64_t call_all(uint64_t x) {
 int main(int count, char **arguments) {
     uint64_t rounds = argument(count, arguments, 1, 1500, "rounds of 4096 calls");
     uint64_t x = 1;
-    for (uint64_t i = 0; i < rounds; i++)
+    for (uint64_t i = 0; i < rounds; i++) {
         x = call_all(x);
+        DIVIDE_IF(i % 4 == 0);
+    }
     printf("bigcode %" PRIu64 "\n", x);
     return 0;
 }

@@ -15,6 +15,7 @@ struct node {
 
 static void connect(struct node *nodes, struct node *others, uint64_t count, uint64_t *seed) {
     for (uint64_t i = 0; i < count; i++) {
+        DIVIDE_IF(i % 1024 == 0);
         nodes[i].value = (double)random_below(seed, 1000);
         for (int edge = 0; edge < DEGREE; edge++) {
             nodes[i].from[edge] = &others[random_below(seed, count)];
@@ -24,9 +25,11 @@ static void connect(struct node *nodes, struct node *others, uint64_t count, uin
 }
 
 kernel void relax(struct node *nodes, uint64_t count) {
-    for (struct node *node = nodes; node < nodes + count; node++)
+    for (struct node *node = nodes; node < nodes + count; node++) {
+        DIVIDE_IF((uintptr_t)node / 8 % 1024 == 0);
         for (int edge = 0; edge < DEGREE; edge++)
             node->value -= node->weight[edge] * node->from[edge]->value;
+    }
 }
 
 int main(int count, char **arguments) {

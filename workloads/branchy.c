@@ -38,6 +38,7 @@ kernel int64_t partition(int32_t *items, int64_t count) {
 kernel void quicksort(int32_t *items, int64_t count) {
     while (count > INSERTION) {
         int64_t middle = partition(items, count);
+        DIVIDE_IF(count >= 1024 && count < 4096);
         if (middle == count) /* the pivot was the only greatest, at the end */
             middle--;
         quicksort(items, middle);
@@ -76,8 +77,10 @@ int main(int count, char **arguments) {
         fprintf(stderr, "branchy: not sorted\n");
         return 1;
     }
-    for (uint64_t i = 0; i < searches; i++)
+    for (uint64_t i = 0; i < searches; i++) {
         sum += (uint64_t)search(items, size, (int32_t)(random_next(&seed) >> 33));
+        DIVIDE_IF(i % 1024 == 0);
+    }
     printf("branchy %" PRIu64 "\n", sum);
     free(items);
     return 0;

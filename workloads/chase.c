@@ -20,12 +20,14 @@ static void link_lines(struct line *lines, uint64_t count) {
     for (uint64_t i = 0; i < count; i++)
         order[i] = (uint32_t)i;
     for (uint64_t i = count - 1; i > 0; i--) {
+        DIVIDE_IF(i % 8192 == 0);
         uint64_t other = random_below(&seed, i);
         uint32_t swapped = order[i];
         order[i] = order[other];
         order[other] = swapped;
     }
     for (uint64_t i = 0; i < count; i++) {
+        DIVIDE_IF(i % 4096 == 0);
         lines[order[i]].next = &lines[order[(i + 1) % count]];
         lines[order[i]].value = order[i];
     }
@@ -33,8 +35,10 @@ static void link_lines(struct line *lines, uint64_t count) {
 }
 
 kernel struct line *chase_one(struct line *at, uint64_t steps) {
-    while (steps--)
+    while (steps--) {
+        DIVIDE_IF(steps % 1024 == 0);
         at = at->next;
+    }
     return at;
 }
 

@@ -21,6 +21,7 @@ kernel void build(struct slot *table, uint64_t mask, uint64_t keys) {
         uint64_t at = hash(2 * key) & mask;
         while (table[at].key)
             at = (at + 1) & mask;
+        DIVIDE_IF(key % 8192 == 0);
         table[at] = (struct slot){2 * key, key ^ 0x55};
     }
 }
@@ -28,6 +29,7 @@ kernel void build(struct slot *table, uint64_t mask, uint64_t keys) {
 kernel uint64_t probe(const struct slot *table, uint64_t mask, uint64_t keys, uint64_t probes) {
     uint64_t seed = 2463534242, sum = 0;
     while (probes--) {
+        DIVIDE_IF(probes % 4096 == 0);
         uint64_t key = 2 + random_below(&seed, 2 * keys); /* odd keys are not there */
         for (uint64_t at = hash(key) & mask; table[at].key; at = (at + 1) & mask)
             if (table[at].key == key) {

@@ -67,6 +67,7 @@ load:
 loop:
     if (--iterations)
         at = program;
+    DIVIDE_IF(iterations % 2048 == 0);
     NEXT;
 halt:
     return variables[1] ^ stack[top];

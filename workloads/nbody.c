@@ -47,6 +47,7 @@ int main(int count, char **arguments) {
     for (uint64_t i = 0; i < steps; i++) {
         attract(0.0001);
         move(0.0001);
+        DIVIDE_IF(i % 32 == 0);
     }
     double energy = 0;
     for (int i = 0; i < BODIES; i++)

@@ -10,6 +10,7 @@ enum { PAGE = 4096, LINE = 64 };
 kernel uint64_t touch(const unsigned char *memory, uint64_t pages, uint64_t touches) {
     uint64_t seed = 192837465, sum = 0;
     while (touches--) {
+        DIVIDE_IF(touches % 16384 == 0);
         uint64_t page = random_below(&seed, pages);
         sum += memory[page * PAGE + page % (PAGE / LINE) * LINE];
     }

@@ -19,6 +19,18 @@
 #define kernel __attribute__((noipa)) static
 #endif
 
+/* Where an experiment may divide the run (experiments/lib/slices.py): a jump that is executed when
+ * the condition holds, once in 0.1 ms or so. Only with -DDIVIDED. */
+#ifdef DIVIDED
+#define DIVIDE_IF(condition)                                                                       \
+    do {                                                                                           \
+        if (condition)                                                                             \
+            __asm__ volatile("jmp 1f\n1:");                                                        \
+    } while (0)
+#else
+#define DIVIDE_IF(condition) ((void)0)
+#endif
+
 /* The `position`-th argument (1 the first) as a number from 1 to 2^40, or `standard` when absent.
  */
 static inline uint64_t argument(int count, char **arguments, int position, uint64_t standard,

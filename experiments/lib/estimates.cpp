@@ -22,6 +22,13 @@
 
 using number = uint64_t;
 
+/* Where experiments/host-programs.py may divide the run, as in workloads/workload.h. */
+#ifdef DIVIDED
+#define DIVIDE_IF(condition) do { if (condition) __asm__ volatile("jmp 1f\n1:"); } while (0)
+#else
+#define DIVIDE_IF(condition) ((void)0)
+#endif
+
 static number state = 88172645463325252;
 
 /* Marsaglia's xorshift. */
@@ -211,6 +218,7 @@ static number tree(number size) {
     std::map<number, number> items;
     number sum = 0;
     for (number i = 0; i < size; i++) {
+        DIVIDE_IF(i % 256 == 0);
         items[next() % (2 * size)] = i;
         auto found = items.lower_bound(next() % (2 * size));
         sum += found == items.end() ? 0 : found->second;
@@ -226,6 +234,7 @@ static number cache(number size) {
     std::unordered_map<number, std::list<number>::iterator> where;
     number hits = 0;
     for (number i = 0; i < 10 * size; i++) {
+        DIVIDE_IF(i % 256 == 0);
         number key = skewed(8 * size);
         auto found = where.find(key);
         if (found != where.end()) {
@@ -348,6 +357,7 @@ static cell *build(point *first, point *last, int axis) {
     if (first == last)
         return nullptr;
     point *middle = first + (last - first) / 2;
+    DIVIDE_IF(last - first >= 128 && last - first < 256);
     auto along = [axis](const point &p) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; };
     std::nth_element(first, middle, last,
                      [&](const point &a, const point &b) { return along(a) < along(b); });
@@ -377,6 +387,7 @@ static number neighbours(number size) {
         float least = 10;
         nearest(tree, {draw(), draw(), draw()}, least);
         sum += least;
+        DIVIDE_IF(i % 64 == 0);
     }
     return (number)(1000 * sum);
 }
@@ -389,6 +400,7 @@ static number trie(number size) {
     };
     std::vector<node> nodes(1);
     for (number i = 0; i < size; i++) {
+        DIVIDE_IF(i % 256 == 0);
         number word = skewed(size) * 0x9e3779b97f4a7c15;
         uint32_t at = 0;
         for (int length = 3 + (int)(word >> 60) / 2; length; length--, word /= 26) {

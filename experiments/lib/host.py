@@ -48,6 +48,13 @@ def tool(name, libraries=()):
     return path
 
 
+def retention():
+    """{key: value} of what others leave of the last cache at the moment."""
+    said = subprocess.run([run.CULPRIT, "calibrate", "--only", "retention", "--quick", "--json"], check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    return {row["key"]: int(row["value"]) for row in json.loads(said)["findings"] if row["state"] == "measured"}
+
+
 def check_variants():
     """Ends if the C library takes other variants of its functions here than under the emulator."""
     command, told = [tool("variants")], []

@@ -1,7 +1,7 @@
-/* marks TRACE INSNS COUNT: up to COUNT branches whose executions divide the run of the first thread
- * most evenly, INSNS instructions apart or more in the mean. A line for each: its file, its offset
- * there and how often it is executed; then one of how many instructions there are, into how many
- * slices they are divided, and how long the slice of an instruction is in the mean.
+/* marks TRACE MOST COUNT: up to COUNT branches whose executions, MOST in all at most, divide the run
+ * of the first thread most evenly. A line for each: its file, its offset there and how often it is
+ * executed; then one of how many instructions there are, into how many slices they are divided, and
+ * how long the slice of an instruction is in the mean.
  *
  * Each is the one that lessens the sum of the squares of the slices' lengths most, after those
  * before it. Branches, as the kernel can put a probe on these without a single step. */
@@ -209,10 +209,10 @@ static uint32_t best_place(const struct marks *marks, uint64_t most) {
 
 int main(int count, char **words) {
     if (count != 4)
-        fail("TRACE INSNS COUNT");
+        fail("TRACE MOST COUNT");
     struct marks marks = {.path = words[1]};
     trace_close(read_trace(&marks, count_execution));
-    uint64_t most = marks.insns / strtoull(words[2], NULL, 10);
+    uint64_t most = strtoull(words[2], NULL, 10);
     keep_places(&marks, most);
     struct trace *trace = read_trace(&marks, keep_execution);
     const struct code *code = trace_code(trace);

@@ -5,38 +5,54 @@ each slice, over all runs, is of a moment without a neighbour; their sum is a ru
 Slices end at executions of a few branches (lib/marks.c), which the kernel tells by probes (lib/slices.c):
 the k-th execution is the same moment of each run. What a probe takes is subtracted."""
 import os
+import resource
 import statistics
 import subprocess
 import tempfile
 
 from lib import host, programs, run
 
-INSNS, MARKS = (280000, 1000000), 6  # instructions from mark to mark in the mean, at least; branches
+APART, MARKS = (40e-6, 140e-6), 6  # seconds from mark to mark in the mean, at least; branches
 NANOSECONDS = 100000  # of a slice, at least: shorter ones are put together
-LONGEST = 10e6  # instructions of the slice of an instruction, in the mean: beyond, a run is not divided
+LONGEST = 2.5e-3  # seconds of the slice of an instruction, in the mean: beyond, a run is not divided
 LIBRARIES = ["-lZydis", "-lbpf", "-ldw", "-lelf", "-lz", "-lzstd", "-lxxhash", "-linih", "-ljansson",
              "-llzma", "-liberty", "-lsqlite3", "-lpthread"]
 
 
 def marks(command):
-    """[[file, offset, executions]] of the branches that divide the run, and instructions of the slice
-    that an instruction lies in, in the mean."""
+    """[[file, offset, executions]] of the branches that divide the run, and seconds of the slice that
+    an instruction lies in, in the mean."""
+    seconds = seconds_of(command)
     with tempfile.TemporaryDirectory(dir=programs.INPUTS) as folder:
         path = os.path.join(folder, "run.ctrace")
         with tempfile.TemporaryFile() as output:
             subprocess.run([run.CULPRIT, "trace", "--no-addresses", "-o", path, "--", *command],
                            env=host.ENVIRONMENT, cwd=run.ROOT, stdin=subprocess.DEVNULL,
                            stdout=output, stderr=subprocess.DEVNULL, check=True)
-        found = [marks_of(path, insns) for insns in INSNS]
-    return min(found, key=lambda one: one[1])
+        found = [marks_of(path, int(seconds / apart)) for apart in APART]
+    places, share = min(found, key=lambda one: one[1])
+    return places, share * seconds
 
 
-def marks_of(path, insns):
-    """Of a trace. Few marks may do better than many that all lie in one part."""
-    said = subprocess.run([host.tool("marks", LIBRARIES), path, str(insns), str(MARKS)],
+def seconds_of(command):
+    """Processor time of a run."""
+    def used():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+    before = used()
+    with tempfile.TemporaryFile() as output:
+        subprocess.run(command, env=host.ENVIRONMENT, cwd=run.ROOT, stdin=subprocess.DEVNULL, stdout=output,
+                       stderr=subprocess.DEVNULL, check=True)
+    return used() - before
+
+
+def marks_of(path, most):
+    """Of a trace, and the share of the run that the slice of an instruction is in the mean. Few marks may
+    do better than many that all lie in one part."""
+    said = subprocess.run([host.tool("marks", LIBRARIES), path, str(most), str(MARKS)],
                           check=True, capture_output=True, text=True).stdout
     lines = [line.split() for line in said.splitlines()]
-    return lines[:-1], float(lines[-1][2])
+    return lines[:-1], float(lines[-1][2]) / float(lines[-1][0])
 
 
 def times_of(places, command, times):

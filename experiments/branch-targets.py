@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""What taken branches cost in loops of nothing else, on this processor and on a simulated machine,
-into the part of this kind of host of docs/results/branch-targets.md.
+"""What taken branches cost in loops of nothing else, and indirect jumps of several targets, on this
+processor and on a simulated machine, into the part of this kind of host of
+docs/results/branch-targets.md.
 
     branch-targets.py [--machine MACHINE]
 
 MACHINE: that of this host's processor or the nearest to it, if none is named. Cycles of an
 iteration: measured by the least of many runs, in cycles of dependent additions; simulated by the
-difference of two lengths. Takes two minutes."""
+difference of two lengths. Takes four minutes."""
 import argparse
 import json
 import os
+import random
 import subprocess
 import time
 
@@ -65,6 +67,20 @@ static void (*far_loop(int bit, int calls))(long) {
 
 LOOPS
 
+struct pair {
+    unsigned long one, all; /* clock ticks of one iteration, and of all */
+};
+
+static void time_pair(struct pair *least, void (*loop)(long), long length) {
+    unsigned long begin = __rdtsc();
+    loop(1);
+    unsigned long second = __rdtsc();
+    loop(length);
+    unsigned long end = __rdtsc();
+    least->one = second - begin < least->one ? second - begin : least->one;
+    least->all = end - second < least->all ? end - second : least->all;
+}
+
 int main(int count, char **arguments) {
     int number = atoi(arguments[1]);
     long length = atol(arguments[2]);
@@ -74,21 +90,14 @@ int main(int count, char **arguments) {
         return 0;
     }
     /* The least of many short runs is undisturbed by a neighbour; what a call takes goes. */
-    unsigned long unit = ~0ul, none = ~0ul, least = ~0ul;
+    struct pair unit = {~0ul, ~0ul}, least = {~0ul, ~0ul};
     const double seconds = now() + 0.5;
     while (now() < seconds) {
-        unsigned long begin = __rdtsc();
-        additions(50);
-        unsigned long second = __rdtsc();
-        loop(1);
-        unsigned long third = __rdtsc();
-        loop(length + 1);
-        unsigned long end = __rdtsc();
-        unit = second - begin < unit ? second - begin : unit;
-        none = third - second < none ? third - second : none;
-        least = end - third < least ? end - third : least;
+        time_pair(&unit, additions, 51);
+        time_pair(&least, loop, length + 1);
     }
-    printf("%f\n", (double)(least - none) / (double)length / ((double)(unit - none) / (50 * 200)));
+    printf("%f\n", (double)(least.all - least.one) / (double)length /
+                       ((double)(unit.all - unit.one) / (50 * 200)));
 }
 """
 
@@ -121,6 +130,89 @@ def loops():
                    slow * SLOW + count * "call 9f\n", "")
 
 
+def in_turn(targets):
+    """All of them, in a random order that is always the same, at least 256 in a row."""
+    order = random.Random(targets).sample(range(targets), targets)
+    return order * max(1, 256 // targets)
+
+
+def program(targets, length):
+    """So many of them in any order, at least 256 in a row."""
+    draw = random.Random(f"{targets} {length}")
+    return [draw.randrange(targets) for _ in range(length)] * max(1, 256 // length)
+
+
+def dispatch(order, behind=0, before=0, slow=0, own=False, call=False):
+    """A walk through a table of targets by an indirect jump: each target has so many slow instructions
+    and jumps back (own: has an indirect jump of its own; call: is called and returns); `before`
+    jumps and `behind` slow instructions lie between that and the indirect jump. Targets are at
+    distances of 64 bytes or, with slow instructions, next to each other."""
+    jump = f"add $8, %rsi\n{'call' if call else 'jmp'} *-8(%rsi)\n"
+    back = "ret\n" if call else jump if own else "jmp 58b\n"
+    place = "" if slow else ".p2align 6\n"
+    targets = "".join(f"{place}{i + 100}: {slow * SLOW}{back}" for i in range(max(order) + 1))
+    table = "".join(f".quad {i + 100}b\n" for i in order)
+    end = "59: pop %rcx\n" if call else "59:\n"
+    return (f"lea 57f(%rip), %rsi\njmp 58f\n.p2align 6\n58:\n{jumps(before, 40)}{behind * SLOW}{jump}"
+            f"{'jmp 58b' if call else ''}\n{targets}.pushsection .data\n57: {table}.quad 59f\n"
+            f".popsection\n.p2align 6\n{end}")
+
+
+def told(targets, length, taken=0, never=0):
+    """A conditional branch that is taken where the number of the target is odd, so many others that
+    are always taken, and never, and the indirect jump."""
+    draw = random.Random(f"told {targets} {length}")
+    order = [draw.randrange(targets) for _ in range(length)] * max(1, 256 // length)
+    others = taken * "je 40f\n.p2align 5\n40:\n" + never * "jne 56f\n"
+    back = "".join(f".p2align 6\n{i + 100}: jmp 58b\n" for i in range(targets))
+    table = "".join(f".quad {i + 100}b, {i % 2}\n" for i in order)
+    return (f"lea 57f(%rip), %rsi\njmp 58f\n.p2align 6\n58: add $16, %rsi\ntestb $1, -8(%rsi)\njnz 56f\n"
+            f"nop\n56: cmp %eax, %eax\n{others}jmp *-16(%rsi)\n56:\n{back}"
+            f".pushsection .data\n57: {table}.quad 59f, 0\n.popsection\n.p2align 6\n59:\n")
+
+
+def directions(count):
+    """A conditional branch on random bits."""
+    draw = random.Random(count)
+    bits = "".join(f".byte {draw.randrange(2)}\n" for _ in range(count))
+    return (f"lea 57f(%rip), %rsi\nlea {count}(%rsi), %rcx\n58: cmpb $0, (%rsi)\nlea 1(%rsi), %rsi\n"
+            f"jnz 56f\nnop\n56: cmp %rcx, %rsi\njnz 58b\n"
+            f".pushsection .data\n57: {bits}.popsection\n")
+
+
+def indirect_jumps():
+    """(title, branches in an iteration, body)"""
+    def case(title, order, **shape):
+        return title, len(order), dispatch(order, **shape)
+    for count in 1, 2, 4, 8, 16, 64:
+        yield case(f"{count} targets in turn", in_turn(count))
+    for count in 4, 16, 64, 128, 256:
+        yield case(f"{count} targets in turn, each of 20 instructions", in_turn(count), slow=20)
+    for count in 1, 2, 8:
+        for before in 1, 2:
+            yield case(f"{count} targets in turn, {before} direct jumps before the indirect one", in_turn(count),
+                       before=before)
+    for count in 1, 8:
+        for behind in 12, 24:
+            yield case(f"{count} targets in turn, {behind} instructions before the indirect jump",
+                       in_turn(count), behind=behind)
+    for count in 1, 2, 8:
+        yield case(f"{count} targets called in turn", in_turn(count), call=True)
+    for own in False, True:
+        for length in 8, 16, 64, 256, 1024, 4096, 16384:
+            yield case(f"a program of {length}, 16 targets{', each with its own jump' if own else ''}",
+                       program(16, length), own=own)
+    for taken in 0, 1, 4, 8, 12, 16, 32:
+        title = f"2 targets, told by a branch {taken} taken ones before, a program of 256"
+        yield title, 256, told(2, 256, taken=taken)
+    yield "2 targets, told by a branch 64 before that are not taken", 256, told(2, 256, never=64)
+    for length in 256, 1024, 2048, 4096:
+        yield (f"16 targets, a branch tells odd ones, a program of {length}", length,
+               told(16, length, taken=1))
+    for count in 1024, 65536:
+        yield f"a conditional branch on {count} random bits", count, directions(count)
+
+
 def build(cases):
     text = [".text"]
     for i, (_, body, functions) in enumerate(cases):
@@ -144,12 +236,12 @@ def measured(number, length):
     return float(said)
 
 
-def simulated(number, machine):
+def simulated(number, machine, lengths=LENGTHS):
     cycles = [json.loads(subprocess.run(
         [run.CULPRIT, "sim", "--machine", machine, "--json", "--", PROGRAM, str(number),
          str(length)], env=run.ENVIRONMENT, check=True, capture_output=True, text=True).stdout)
-        ["cycles"] for length in LENGTHS]
-    return (cycles[1] - cycles[0]) / (LENGTHS[1] - LENGTHS[0])
+        ["cycles"] for length in lengths]
+    return (cycles[1] - cycles[0]) / (lengths[1] - lengths[0])
 
 
 def row(title, number, machine, length):
@@ -157,16 +249,29 @@ def row(title, number, machine, length):
     return [title, f"{here:.2f}", f"{there:.2f}", f"{there - here:+.2f}"]
 
 
+def row_of_jumps(title, number, machine, branches):
+    """Of one branch. What a processor has learned is of many iterations before."""
+    length = 1 + 4096 // branches
+    here = measured(number, length) / branches
+    there = simulated(number, machine, (2 * length + 8, 4 * length + 16)) / branches
+    return [title, f"{here:.2f}", f"{there:.2f}", f"{there - here:+.2f}"]
+
+
 arguments = argparse.ArgumentParser(description=__doc__,
                                     formatter_class=argparse.RawDescriptionHelpFormatter)
 arguments.add_argument("--machine", default=host.default_machine())
 machine = arguments.parse_args().machine
-cases = list(loops())
-build(cases)
+cases, indirect = list(loops()), list(indirect_jumps())
+build(cases + [(title, body, "") for title, _, body in indirect])
 rows = [row(title, i, machine, 2000) for i, (title, _, _) in enumerate(cases)]
 rows += [row(f"4 times call and return, to where bit {bit} differs", -bit, machine, 2000)
          for bit in FAR_BITS]
+rows_of_jumps = [row_of_jumps(title, len(cases) + i, machine, branches)
+                 for i, (title, branches, _) in enumerate(indirect)]
 page.write_part("branch-targets", "experiments/branch-targets.py", machine, (
     f"{host.processor()}, {time.strftime('%Y-%m-%d', time.gmtime())}, beside a load of "
     f"{os.getloadavg()[0]:.1f}; cycles of an iteration.\n\n" +
-    page.table(["loop", "measured", f"`{machine}`", "difference"], rows)))
+    page.table(["loop", "measured", f"`{machine}`", "difference"], rows) +
+    "\n\nIndirect jumps (`add rsi, 8; jmp [rsi-8]`) to targets that jump back to it; a conditional branch "
+    "beside another. Cycles of one.\n\n" +
+    page.table(["indirect jump", "measured", f"`{machine}`", "difference"], rows_of_jumps)))

@@ -100,7 +100,7 @@ struct branch_predictor *branch_new(const struct machine_branch *machine, struct
     if (predictor && direction_init(predictor, machine) &&
         btb_init(&predictor->btb, machine->btb_entries, machine->btb_ways, machine->btb_hash) &&
         btb_init(&predictor->near, machine->near_btb_entries, NEAR_WAYS, true) &&
-        indirect_init(&predictor->indirect, machine->indirect_entries) &&
+        indirect_init(&predictor->indirect, machine) &&
         return_stack_init(&predictor->returns, machine->ras_entries))
         return predictor;
     branch_free(predictor);
@@ -265,12 +265,24 @@ static enum branch_outcome tell(struct branch_predictor *predictor, enum branch_
     return outcome;
 }
 
+/* What indirect branches are told by. A branch that was never taken is not in the buffer, and so no
+ * branch to the predictor. */
+static void note_path(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind,
+                      bool taken, uint64_t next) {
+    if (kind == BRANCH_CONDITIONAL && predictor->indirect.bits_per_branch &&
+        (taken || btb_holds(&predictor->btb, address)))
+        indirect_note_outcome(&predictor->indirect, address, taken);
+    if (taken)
+        indirect_note_taken(&predictor->indirect, address, next);
+}
+
 enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t address,
                                    enum branch_kind kind, uint32_t length, bool taken,
                                    uint64_t next) {
     if (predictor->told)
         return tell(predictor, kind);
     const enum branch_outcome outcome = predict(predictor, address, kind, length, taken, next);
+    note_path(predictor, address, kind, taken, next);
     if (predictor->recorded)
         record(predictor->recorded, outcome);
     return outcome;

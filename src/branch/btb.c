@@ -45,3 +45,13 @@ void btb_copy(struct btb *btb, const struct btb *from) {
         memcpy(btb->entries, from->entries,
                ((size_t)from->set_mask + 1) * from->ways * sizeof *btb->entries);
 }
+
+bool btb_holds(const struct btb *btb, uint64_t address) {
+    if (!btb->entries)
+        return true;
+    const struct btb_entry *set = &btb->entries[set_of(btb, address) * btb->ways];
+    for (uint32_t way = 0; way < btb->ways; way++)
+        if (set[way].key == address + 1)
+            return true;
+    return false;
+}

@@ -1,17 +1,33 @@
-/* Indirect targets by path: the branch hashed with the targets of the last eight indirect branches
- * selects a tagged entry (the target cache of Chang, Hao and Patt 1997, with tags). Entries are
- * made only for branches the BTB's last target gets wrong; a wrong target is replaced when its
- * confidence has run out, and so is an entry another branch or path needs. */
+/* Indirect targets by path: a hash of the branch and its path selects a tagged entry (the target
+ * cache of Chang, Hao and Patt 1997, with tags). The path is that of the last eight indirect
+ * targets, or:
+ *
+ * With a history it is that of the last conditional branches, as many of them, a half, a quarter,
+ * an eighth, or none: the longest path that is known predicts, and where it was wrong the next
+ * longer one is learned (as of ITTAGE: Seznec 2011). With none of them it is the block of code
+ * before the branch's own: the taken branch that ended it, or nothing where code runs on from
+ * there, as then that block is always the same.
+ *
+ * Entries are made only for branches the BTB's last target gets wrong; a wrong target is replaced
+ * when its confidence has run out, and so is an entry another branch or path needs. */
 #include "branch/predictors.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BITS_PER_TARGET = 4 }; /* 32 bits of path: 8 targets */
+#include "machine/machine.h"
 
-bool indirect_init(struct indirect *indirect, uint32_t entries) {
+enum {
+    BITS_PER_TARGET = 4, /* 32 bits of path: 8 targets */
+    LENGTHS = 5,         /* of a history */
+    BLOCK = 64           /* bytes of an aligned block of code */
+};
+
+bool indirect_init(struct indirect *indirect, const struct machine_branch *machine) {
+    const uint32_t entries = machine->indirect_entries;
     if (!entries)
         return true;
+    indirect->bits_per_branch = machine->indirect_history ? 64 / machine->indirect_history : 0;
     indirect->entries = calloc(entries, sizeof *indirect->entries);
     indirect->index_bits = (uint32_t)__builtin_ctz(entries);
     return indirect->entries != NULL;
@@ -22,22 +38,82 @@ static uint64_t scatter(uint64_t value) {
     return value * 0x9e3779b97f4a7c15ull;
 }
 
-bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next,
-                      bool fallback_right, uint64_t *target) {
-    uint64_t hash = scatter(address + ((uint64_t)indirect->path << 20));
+/* An entry, and the tag that it has if it is of this branch and path. */
+struct place {
+    struct indirect_entry *entry;
+    uint32_t tag;
+};
+
+static struct place place_of(struct indirect *indirect, uint64_t address, uint64_t path) {
+    uint64_t hash = scatter(address + path);
     hash = scatter(hash ^ hash >> 32);
-    struct indirect_entry *entry = &indirect->entries[(hash >> 32) >> (32 - indirect->index_bits)];
-    uint32_t tag = (uint32_t)(hash >> (48 - indirect->index_bits) & 0xffff) | 1u << 31;
-    bool known = entry->tag == tag;
-    *target = entry->target;
-    if (known && entry->target == next)
+    return (struct place){&indirect->entries[(hash >> 32) >> (32 - indirect->index_bits)],
+                          (uint32_t)(hash >> (48 - indirect->index_bits) & 0xffff) | 1u << 31};
+}
+
+static bool knows(const struct place *place) {
+    return place->entry->tag == place->tag;
+}
+
+static void learn(const struct place *place, uint64_t next) {
+    struct indirect_entry *entry = place->entry;
+    if (knows(place) && entry->target == next)
         entry->confidence += entry->confidence < 3;
-    else if ((known || !fallback_right) && entry->confidence)
+    else if (entry->confidence)
         entry->confidence--;
-    else if (known || !fallback_right)
-        *entry = (struct indirect_entry){next, tag, 1};
+    else
+        *entry = (struct indirect_entry){next, place->tag, 1};
+}
+
+static bool predict_by_targets(struct indirect *indirect, uint64_t address, uint64_t next,
+                               bool fallback_right, uint64_t *target) {
+    const struct place place = place_of(indirect, address, (uint64_t)indirect->path << 20);
+    const bool known = knows(&place);
+    *target = place.entry->target;
+    if (known || !fallback_right)
+        learn(&place, next);
     indirect->path = indirect->path << BITS_PER_TARGET ^ (uint32_t)(scatter(next) >> 48);
     return known;
+}
+
+/* By so many eighths of the history. */
+static struct place place_by_history(struct indirect *indirect, uint64_t address, uint32_t length) {
+    if (length) {
+        const uint64_t outcomes = indirect->outcomes & ~UINT64_C(0) >> (64 - (8 << (length - 1)));
+        return place_of(indirect, address, scatter(outcomes ^ scatter(length)));
+    }
+    const bool runs_on = (address ^ indirect->here) & -(uint64_t)BLOCK;
+    return place_of(indirect, address, runs_on ? 0 : scatter(indirect->before));
+}
+
+static bool predict_by_history(struct indirect *indirect, uint64_t address, uint64_t next,
+                               bool fallback_right, uint64_t *target) {
+    struct place places[LENGTHS];
+    for (uint32_t i = 0; i < LENGTHS; i++)
+        places[i] = place_by_history(indirect, address, i);
+    uint32_t length = LENGTHS;
+    while (length && !knows(&places[length - 1]))
+        length--;
+    const bool known = length > 0;
+    *target = known ? places[length - 1].entry->target : 0;
+    const bool right = known ? *target == next : fallback_right;
+    if (known)
+        learn(&places[length - 1], next);
+    if (!right && length < LENGTHS)
+        learn(&places[length], next);
+    return known;
+}
+
+bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next,
+                      bool fallback_right, uint64_t *target) {
+    return (indirect->bits_per_branch ? predict_by_history : predict_by_targets)(
+        indirect, address, next, fallback_right, target);
+}
+
+void indirect_note_outcome(struct indirect *indirect, uint64_t address, bool taken) {
+    if (indirect->bits_per_branch)
+        indirect->outcomes = indirect->outcomes << indirect->bits_per_branch ^
+                             scatter(2 * address + taken) >> (64 - indirect->bits_per_branch);
 }
 
 void indirect_copy(struct indirect *indirect, const struct indirect *from) {
@@ -45,4 +121,7 @@ void indirect_copy(struct indirect *indirect, const struct indirect *from) {
         memcpy(indirect->entries, from->entries,
                ((size_t)1 << from->index_bits) * sizeof *indirect->entries);
     indirect->path = from->path;
+    indirect->outcomes = from->outcomes;
+    indirect->before = from->before;
+    indirect->here = from->here;
 }

@@ -115,7 +115,10 @@ void btb_copy(struct btb *btb, const struct btb *from);
  * branch the most recent of its set, with target `next`. Not for a perfect BTB. */
 bool btb_predict(struct btb *btb, uint64_t address, uint64_t next, uint64_t *target);
 
-/* Targets selected by the branch and the targets of the last indirect branches. */
+/* Whether it has a target for the branch. */
+bool btb_holds(const struct btb *btb, uint64_t address);
+
+/* Targets selected by the branch and its path. */
 struct indirect_entry {
     uint64_t target;
     uint32_t tag;        /* 0: empty */
@@ -124,14 +127,24 @@ struct indirect_entry {
 struct indirect {
     struct indirect_entry *entries; /* NULL: there is none */
     uint32_t index_bits;
-    uint32_t path; /* hash of the last 8 targets */
+    uint32_t path;            /* hash of the last 8 targets */
+    uint32_t bits_per_branch; /* of `outcomes`; 0: the path is that of the targets */
+    uint64_t outcomes;        /* hash of the last conditional branches and what they did */
+    uint64_t before, here;    /* the last taken branch and where it went */
 };
-bool indirect_init(struct indirect *indirect, uint32_t entries);
+bool indirect_init(struct indirect *indirect, const struct machine_branch *machine);
 void indirect_copy(struct indirect *indirect, const struct indirect *from);
 /* Returns whether it knows the branch on this path; *target is then its prediction.
  * `fallback_right`: the BTB's target, used when it does not know, was right. */
 bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next,
                       bool fallback_right, uint64_t *target);
+/* After each conditional branch that the predictor knows to be one. */
+void indirect_note_outcome(struct indirect *indirect, uint64_t address, bool taken);
+/* After each branch that is taken, of whatever kind. */
+static inline void indirect_note_taken(struct indirect *indirect, uint64_t address, uint64_t next) {
+    indirect->before = address;
+    indirect->here = next;
+}
 
 /* A ring: calls beyond its size overwrite the oldest, returns beyond them pop stale addresses. */
 struct return_stack {

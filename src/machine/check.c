@@ -273,6 +273,10 @@ static bool check_branch(const struct machine_branch *branch, struct error *erro
     if (branch->indirect_entries && !is_power_of_two(branch->indirect_entries))
         return error_set(error, "[branch] indirect_entries = %u: must be 0 or a power of two",
                          branch->indirect_entries);
+    if (branch->indirect_history &&
+        (branch->indirect_history < 8 || !is_power_of_two(branch->indirect_history)))
+        return error_set(error, "[branch] indirect_history = %u: must be 0, 8, 16 or 32",
+                         branch->indirect_history);
     if (branch->btb_entries && (branch->btb_entries % branch->btb_ways ||
                                 !is_power_of_two(branch->btb_entries / branch->btb_ways)))
         return error_set(error,

@@ -161,7 +161,9 @@ struct machine_branch {
     uint32_t near_btb_entries;      /* of a smaller one before it; 0: none */
     uint32_t near_btb_bubble;       /* behind a taken branch that only the larger one has */
     uint32_t indirect_entries;      /* history-indexed indirect target table; 0: BTB only */
-    uint32_t ras_entries;           /* return stack */
+    uint32_t indirect_history; /* conditional branches that it is indexed by, at most; 0: by the
+                                  last eight indirect targets */
+    uint32_t ras_entries;      /* return stack */
     uint32_t btb_miss_penalty; /* fetch bubble when a taken direct branch misses the BTB: the target
                                   is known at decode */
     /* Cycles that prediction loses behind a taken branch predicted right, whatever it is; behind a

@@ -107,6 +107,9 @@ static void every_kind_is_copied(void **state) {
         machine.indirect_entries = 32;
         copy_answers_alike(machine);
         replay_answers_alike(machine);
+        machine.indirect_history = 16;
+        copy_answers_alike(machine);
+        replay_answers_alike(machine);
     }
 }
 

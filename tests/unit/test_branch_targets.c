@@ -166,6 +166,68 @@ static void path_tells_indirect_targets(void **state) {
     assert_int_equal(interpreter(512, same, 1), 0);
 }
 
+static struct branch_predictor *by_history(void) {
+    struct machine_branch machine = with_btb(64, 2);
+    machine.indirect_entries = 512;
+    machine.indirect_history = 16;
+    return new_predictor(machine);
+}
+
+/* Wrong predictions of the last 500 of 2000 dispatches by an indirect jump at 0x40c, to blocks in
+ * turn that go back to it: each from its own place or all from one, to `entry`. */
+static uint64_t dispatch(uint64_t targets, bool one_place, uint64_t entry) {
+    struct branch_predictor *predictor = by_history();
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < 2000; i++) {
+        const uint64_t target = 0x1000 + i % targets * 0x40;
+        const bool right = indirect(predictor, 0x40c, target) == PREDICTED_RIGHT;
+        wrong += i >= 1500 && !right;
+        branch_predict(predictor, one_place ? 0x3000 : target + 8, BRANCH_JUMP, 5, true, entry);
+    }
+    branch_free(predictor);
+    return wrong;
+}
+
+/* Without conditional branches: which of the blocks jumps tells the next one, and nothing does
+ * where all jump from one place, or to another block of 64 bytes than that of the indirect jump. */
+static void the_block_before_tells_indirect_targets(void **state) {
+    (void)state;
+    assert_int_equal(dispatch(5, false, 0x400), 0);
+    assert_int_equal(dispatch(5, true, 0x400), 500);
+    assert_int_equal(dispatch(5, false, 0x3fc), 500);
+    assert_int_equal(dispatch(1, true, 0x3fc), 0);
+}
+
+/* Wrong predictions of the last 100 of 2000 dispatches to one of two targets at random, of which a
+ * conditional branch tells which, with so many others behind it, always taken or never. */
+static uint64_t told_by_a_branch(int others, bool taken) {
+    struct branch_predictor *predictor = by_history();
+    uint64_t wrong = 0, random = 1;
+    for (int i = 0; i < 2000; i++) {
+        const bool odd = random_next(&random) >> 40 & 1;
+        branch_predict(predictor, 0x300, BRANCH_CONDITIONAL, 2, odd, 0x310);
+        for (int k = 0; k < others; k++)
+            branch_predict(predictor, 0x400 + 16 * (uint64_t)k, BRANCH_CONDITIONAL, 2, taken,
+                           0x408 + 16 * (uint64_t)k);
+        const bool right = indirect(predictor, 0x2004, odd ? 0x3000 : 0x3040) == PREDICTED_RIGHT;
+        wrong += i >= 1900 && !right;
+        branch_predict(predictor, 0x3106, BRANCH_JUMP, 5, true, 0x300);
+    }
+    branch_free(predictor);
+    return wrong;
+}
+
+/* The paths are of 2, 4, 8 and 16 branches: behind 15 it is still on the longest, behind 16 no
+ * longer. Those that are never taken are none. */
+static void outcomes_tell_indirect_targets(void **state) {
+    (void)state;
+    assert_int_equal(told_by_a_branch(0, true), 0);
+    assert_int_equal(told_by_a_branch(3, true), 0);
+    assert_in_range(told_by_a_branch(15, true), 0, 10);
+    assert_in_range(told_by_a_branch(16, true), 30, 70);
+    assert_int_equal(told_by_a_branch(100, false), 0);
+}
+
 /* A call of five bytes at `address`, or a return to `to`. */
 static void call(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind) {
     branch_predict(predictor, address, kind, 5, true, 0x9000);
@@ -249,6 +311,8 @@ int main(void) {
         cmocka_unit_test(perfect_buffer),
         cmocka_unit_test(last_target_without_a_table),
         cmocka_unit_test(path_tells_indirect_targets),
+        cmocka_unit_test(the_block_before_tells_indirect_targets),
+        cmocka_unit_test(outcomes_tell_indirect_targets),
         cmocka_unit_test(returns_match_calls),
         cmocka_unit_test(return_stack_wraps),
         cmocka_unit_test(recursion_beyond_the_stack),

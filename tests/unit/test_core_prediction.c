@@ -213,6 +213,45 @@ static void misprediction_ends_the_lead(void **state) {
     program_fixture_free(program);
 }
 
+/* An add and an indirect jump to three blocks in turn, each a jump back to the add. Where targets
+ * go by the block before, and the add is in the block of the indirect jump, all is predicted: add
+ * and indirect jump are fetched in a cycle, the jump back in the next. Where the add is in the
+ * block before, each target is mispredicted: fetched in c, the indirect jump is complete in c + 5,
+ * and the jump back is fetched in c + 6, the next add in c + 7. */
+static void the_block_before_predicts_indirect_targets(void **state) {
+    (void)state;
+    enum { ROUNDS = 40, KNOWN = 20 };
+    struct machine machine = little_machine();
+    machine.branch = (struct machine_branch){.direction = DIRECTION_BIMODAL,
+                                             .bimodal_entries = 1024,
+                                             .btb_entries = 64,
+                                             .btb_ways = 2,
+                                             .indirect_entries = 64,
+                                             .indirect_history = 16,
+                                             .ras_entries = 8};
+    for (uint64_t before = 0; before < 2; before++) {
+        struct program_fixture *program = program_fixture_new();
+        const uint32_t add = alu_at(program, 0x10000 - 4 * before);
+        const uint32_t indirect = branch(program, BRANCH_INDIRECT, 0);
+        const uint32_t back[] = {branch_at(program, 0x10100, BRANCH_JUMP),
+                                 branch_at(program, 0x10140, BRANCH_JUMP),
+                                 branch_at(program, 0x10180, BRANCH_JUMP)};
+        for (uint32_t i = 0; i < ROUNDS; i++) {
+            execute(program, add);
+            execute_taken(program, indirect);
+            execute_taken(program, back[i % 3]);
+        }
+        simulate(program, &machine, 0);
+        for (uint32_t i = KNOWN; i + 1 < ROUNDS; i++) {
+            const struct life *lives = &program->lives[3 * (size_t)i];
+            assert_int_equal(lives[1].fetch, lives[0].fetch);
+            assert_int_equal(lives[2].fetch, lives[1].fetch + (before ? 6 : 1));
+            assert_int_equal(lives[3].fetch, lives[2].fetch + 1);
+        }
+        program_fixture_free(program);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_and_returns_have_bubbles),
@@ -223,6 +262,7 @@ int main(void) {
         cmocka_unit_test(prediction_of_two_blocks_gets_ahead),
         cmocka_unit_test(direct_jumps_share_a_cycle),
         cmocka_unit_test(misprediction_ends_the_lead),
+        cmocka_unit_test(the_block_before_predicts_indirect_targets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

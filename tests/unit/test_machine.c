@@ -375,6 +375,7 @@ static void check_finds_contradictions(void **state) {
         {"core.fetch_bytes=24", "power of two"},
         {"class.fp_div.interval=14", "more than latency"},
         {"branch.prediction_width=3", "must be a power of two"},
+        {"branch.indirect_history=12", "must be 0, 8, 16 or 32"},
         {"branch.btb_ways=8", "the number of sets, must be a power of two"},
         {"branch.tage_max_history=3", "a history of their own"},
         {"dtlb.ways=5", "the number of sets, must be a power of two"},

@@ -163,13 +163,14 @@ static enum branch_outcome predict_indirect(struct branch_predictor *predictor, 
     predictor->statistics.indirect++;
     uint64_t target;
     bool right = true; /* of a perfect BTB */
+    bool several = false;
     if (predictor->btb.entries)
         right = btb_predict(&predictor->btb, address, next, &target) && target == next;
     if (predictor->indirect.entries &&
-        indirect_predict(&predictor->indirect, address, next, right, &target))
+        indirect_predict(&predictor->indirect, address, next, right, &target, &several))
         right = target == next;
     predictor->statistics.indirect_wrong += !right;
-    return right ? PREDICTED_RIGHT : PREDICTED_WRONG;
+    return !right ? PREDICTED_WRONG : several ? PREDICTED_SLOWLY : PREDICTED_RIGHT;
 }
 
 static enum branch_outcome predict_return(struct branch_predictor *predictor, uint64_t next) {

@@ -15,9 +15,11 @@ struct branch_predictor;
 
 enum branch_outcome {
     PREDICTED_RIGHT,
-    PREDICTED_LATE, /* direct branch, taken, direction right, but not in the BTB: the target is
-                       known at decode; a bubble of btb_miss_penalty cycles */
-    PREDICTED_WRONG /* direction or target wrong: fetch resumes after the branch executed */
+    PREDICTED_SLOWLY, /* right, an indirect branch with several targets on its path: a bubble of
+                         indirect_bubble cycles */
+    PREDICTED_LATE,   /* direct branch, taken, direction right, but not in the BTB: the target is
+                         known at decode; a bubble of btb_miss_penalty cycles */
+    PREDICTED_WRONG   /* direction or target wrong: fetch resumes after the branch executed */
 };
 
 struct branch_predictor *branch_new(const struct machine_branch *machine, struct error *error);

@@ -57,18 +57,19 @@ static bool knows(const struct place *place) {
 
 static void learn(const struct place *place, uint64_t next) {
     struct indirect_entry *entry = place->entry;
+    entry->several |= knows(place) && entry->target != next;
     if (knows(place) && entry->target == next)
         entry->confidence += entry->confidence < 3;
     else if (entry->confidence)
         entry->confidence--;
     else
-        *entry = (struct indirect_entry){next, place->tag, 1};
+        *entry = (struct indirect_entry){next, place->tag, 1, knows(place)};
 }
 
 static bool predict_by_targets(struct indirect *indirect, uint64_t address, uint64_t next,
-                               bool fallback_right, uint64_t *target) {
+                               bool fallback_right, uint64_t *target, bool *several) {
     const struct place place = place_of(indirect, address, (uint64_t)indirect->path << 20);
-    const bool known = knows(&place);
+    const bool known = *several = knows(&place);
     *target = place.entry->target;
     if (known || !fallback_right)
         learn(&place, next);
@@ -87,7 +88,7 @@ static struct place place_by_history(struct indirect *indirect, uint64_t address
 }
 
 static bool predict_by_history(struct indirect *indirect, uint64_t address, uint64_t next,
-                               bool fallback_right, uint64_t *target) {
+                               bool fallback_right, uint64_t *target, bool *several) {
     struct place places[LENGTHS];
     for (uint32_t i = 0; i < LENGTHS; i++)
         places[i] = place_by_history(indirect, address, i);
@@ -96,6 +97,7 @@ static bool predict_by_history(struct indirect *indirect, uint64_t address, uint
         length--;
     const bool known = length > 0;
     *target = known ? places[length - 1].entry->target : 0;
+    *several = length > 1 || (known && places[0].entry->several);
     const bool right = known ? *target == next : fallback_right;
     if (known)
         learn(&places[length - 1], next);
@@ -105,9 +107,9 @@ static bool predict_by_history(struct indirect *indirect, uint64_t address, uint
 }
 
 bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next,
-                      bool fallback_right, uint64_t *target) {
+                      bool fallback_right, uint64_t *target, bool *several) {
     return (indirect->bits_per_branch ? predict_by_history : predict_by_targets)(
-        indirect, address, next, fallback_right, target);
+        indirect, address, next, fallback_right, target, several);
 }
 
 void indirect_note_outcome(struct indirect *indirect, uint64_t address, bool taken) {

@@ -122,7 +122,8 @@ bool btb_holds(const struct btb *btb, uint64_t address);
 struct indirect_entry {
     uint64_t target;
     uint32_t tag;        /* 0: empty */
-    uint32_t confidence; /* 0 to 3 */
+    uint16_t confidence; /* 0 to 3 */
+    bool several;        /* it has had another target */
 };
 struct indirect {
     struct indirect_entry *entries; /* NULL: there is none */
@@ -135,9 +136,10 @@ struct indirect {
 bool indirect_init(struct indirect *indirect, const struct machine_branch *machine);
 void indirect_copy(struct indirect *indirect, const struct indirect *from);
 /* Returns whether it knows the branch on this path; *target is then its prediction.
- * `fallback_right`: the BTB's target, used when it does not know, was right. */
+ * `fallback_right`: the BTB's target, used when it does not know, was right. *several: it has had
+ * more than one target there. */
 bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next,
-                      bool fallback_right, uint64_t *target);
+                      bool fallback_right, uint64_t *target, bool *several);
 /* After each conditional branch that the predictor knows to be one. */
 void indirect_note_outcome(struct indirect *indirect, uint64_t address, bool taken);
 /* After each branch that is taken, of whatever kind. */

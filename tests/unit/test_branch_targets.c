@@ -209,7 +209,7 @@ static uint64_t told_by_a_branch(int others, bool taken) {
         for (int k = 0; k < others; k++)
             branch_predict(predictor, 0x400 + 16 * (uint64_t)k, BRANCH_CONDITIONAL, 2, taken,
                            0x408 + 16 * (uint64_t)k);
-        const bool right = indirect(predictor, 0x2004, odd ? 0x3000 : 0x3040) == PREDICTED_RIGHT;
+        const bool right = indirect(predictor, 0x2004, odd ? 0x3000 : 0x3040) != PREDICTED_WRONG;
         wrong += i >= 1900 && !right;
         branch_predict(predictor, 0x3106, BRANCH_JUMP, 5, true, 0x300);
     }

@@ -252,6 +252,40 @@ static void the_block_before_predicts_indirect_targets(void **state) {
     }
 }
 
+/* An indirect jump to a block that jumps back to it, each fetched a cycle after the other; after 20
+ * rounds once to another block that does so, and 20 rounds as before. Then the jump has had another
+ * target on its path, and what is behind it is fetched 4 cycles later. */
+static void several_targets_have_a_bubble(void **state) {
+    (void)state;
+    enum { ROUNDS = 41, OTHER = 20 };
+    struct machine machine = little_machine();
+    machine.branch = (struct machine_branch){.direction = DIRECTION_BIMODAL,
+                                             .bimodal_entries = 1024,
+                                             .btb_entries = 64,
+                                             .btb_ways = 2,
+                                             .indirect_entries = 64,
+                                             .indirect_history = 16,
+                                             .indirect_bubble = 4,
+                                             .ras_entries = 8};
+    struct program_fixture *program = program_fixture_new();
+    const uint32_t indirect = branch_at(program, 0x10000, BRANCH_INDIRECT);
+    const uint32_t back[] = {branch_at(program, 0x10102, BRANCH_JUMP),
+                             branch_at(program, 0x10204, BRANCH_JUMP)};
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        execute_taken(program, indirect);
+        execute_taken(program, back[i == OTHER]);
+    }
+    simulate(program, &machine, 0);
+    for (uint32_t i = 3; i + 1 < ROUNDS; i++) {
+        const struct life *lives = &program->lives[2 * (size_t)i];
+        if (i < OTHER || i > OTHER + 4)
+            assert_int_equal(lives[1].fetch, lives[0].fetch + (i < OTHER ? 1 : 5));
+        if (i != OTHER)
+            assert_int_equal(lives[2].fetch, lives[1].fetch + 1);
+    }
+    program_fixture_free(program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_and_returns_have_bubbles),
@@ -263,6 +297,7 @@ int main(void) {
         cmocka_unit_test(direct_jumps_share_a_cycle),
         cmocka_unit_test(misprediction_ends_the_lead),
         cmocka_unit_test(the_block_before_predicts_indirect_targets),
+        cmocka_unit_test(several_targets_have_a_bubble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

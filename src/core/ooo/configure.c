@@ -36,6 +36,7 @@ static void set_bubbles(struct ooo *core, const struct machine_branch *branch) {
     core->far_bubble = (uint16_t)(branch->far_bit ? branch->far_bubble : 0);
     core->far_bit = branch->far_bit;
     core->near_bubble = (uint16_t)(branch->near_btb_entries ? branch->near_btb_bubble : 0);
+    core->indirect_bubble = (uint16_t)branch->indirect_bubble;
     core->prediction_ahead = branch->prediction_ahead;
     core->prediction_width = (uint32_t)later(branch->prediction_width, 1);
 }
@@ -49,7 +50,7 @@ static void free_bandwidth(struct ooo *core) {
     machine->string_start = 0;
     machine->taken_branches = UNLIMITED + 1;
     memset(core->bubbles, 0, sizeof core->bubbles);
-    core->far_bubble = core->near_bubble = 0;
+    core->far_bubble = core->near_bubble = core->indirect_bubble = 0;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         core->queues[queue].issue = UINT32_MAX;
 }

@@ -202,6 +202,8 @@ static inline void resolve_branch(struct ooo *core, const struct known_insn *ins
     enum branch_outcome outcome =
         branch_predict(core->predictor, insn->uops->insn_address, (enum branch_kind)insn->branch,
                        insn->uops->insn_length, taken, target->uops->insn_address);
+    if (outcome == PREDICTED_SLOWLY && core->indirect_bubble)
+        uop->bubble = (uint16_t)((uop->bubble & BUBBLE_CYCLES) + core->indirect_bubble);
     if (core->ideal & IDEAL_BMISP)
         return;
     if (outcome == PREDICTED_WRONG)

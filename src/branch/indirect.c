@@ -4,9 +4,9 @@
  *
  * With a history it is that of the last conditional branches, as many of them, a half, a quarter,
  * an eighth, or none: the longest path that is known predicts, and where it was wrong the next
- * longer one is learned (as of ITTAGE: Seznec 2011). With none of them it is the block of code
- * before the branch's own: the taken branch that ended it, or nothing where code runs on from
- * there, as then that block is always the same.
+ * longer one is learned (as of ITTAGE: Seznec 2011). All of them have the block of code before the
+ * branch's own: the taken branch that ended it, or nothing where code runs on from there, as then
+ * that block is always the same.
  *
  * Entries are made only for branches the BTB's last target gets wrong; a wrong target is replaced
  * when its confidence has run out, and so is an entry another branch or path needs. */
@@ -79,12 +79,13 @@ static bool predict_by_targets(struct indirect *indirect, uint64_t address, uint
 
 /* By so many eighths of the history. */
 static struct place place_by_history(struct indirect *indirect, uint64_t address, uint32_t length) {
+    const bool runs_on = (address ^ indirect->here) & -(uint64_t)BLOCK;
+    const uint64_t block = runs_on ? 0 : scatter(indirect->before);
     if (length) {
         const uint64_t outcomes = indirect->outcomes & ~UINT64_C(0) >> (64 - (8 << (length - 1)));
-        return place_of(indirect, address, scatter(outcomes ^ scatter(length)));
+        return place_of(indirect, address, scatter(outcomes ^ scatter(length)) ^ block);
     }
-    const bool runs_on = (address ^ indirect->here) & -(uint64_t)BLOCK;
-    return place_of(indirect, address, runs_on ? 0 : scatter(indirect->before));
+    return place_of(indirect, address, block);
 }
 
 static bool predict_by_history(struct indirect *indirect, uint64_t address, uint64_t next,

@@ -188,6 +188,24 @@ static uint64_t dispatch(uint64_t targets, bool one_place, uint64_t entry) {
     return wrong;
 }
 
+/* Three targets in any order teach paths of all lengths, of conditional branches that always do the
+ * same; of two in turn the block before tells, on these paths as well. */
+static void the_block_before_counts_on_every_path(void **state) {
+    (void)state;
+    struct branch_predictor *predictor = by_history();
+    uint64_t wrong = 0, random = 1;
+    for (uint64_t i = 0; i < 2000; i++) {
+        const uint64_t number = i < 300 ? random_next(&random) % 3 : i % 2;
+        const uint64_t target = 0x1000 + number * 0x40;
+        const bool right = indirect(predictor, 0x40c, target) != PREDICTED_WRONG;
+        wrong += i >= 1500 && !right;
+        branch_predict(predictor, 0x3000, BRANCH_CONDITIONAL, 2, true, 0x3010);
+        branch_predict(predictor, target + 8, BRANCH_JUMP, 5, true, 0x400);
+    }
+    branch_free(predictor);
+    assert_int_equal(wrong, 0);
+}
+
 /* Without conditional branches: which of the blocks jumps tells the next one, and nothing does
  * where all jump from one place, or to another block of 64 bytes than that of the indirect jump. */
 static void the_block_before_tells_indirect_targets(void **state) {
@@ -312,6 +330,7 @@ int main(void) {
         cmocka_unit_test(last_target_without_a_table),
         cmocka_unit_test(path_tells_indirect_targets),
         cmocka_unit_test(the_block_before_tells_indirect_targets),
+        cmocka_unit_test(the_block_before_counts_on_every_path),
         cmocka_unit_test(outcomes_tell_indirect_targets),
         cmocka_unit_test(returns_match_calls),
         cmocka_unit_test(return_stack_wraps),

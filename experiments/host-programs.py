@@ -25,7 +25,7 @@ import zlib
 from lib import host, page, programs, run, slices, svg
 
 KEPT = os.path.join(run.KEPT, "host-programs")
-RUNS, REGIONS, PROCEDURES = 12, 50, 40
+RUNS, REGIONS, PROCEDURES = 24, 50, 40
 DIVIDED, PARTS = 40, 2  # runs that are divided; between parts of them the last cache is looked at
 ROUNDS, PER_ROUND = 3, 3  # of native runs alone, before all that is simulated
 SOURCE = os.path.join(run.ROOT, "experiments", "lib", "estimates.cpp")
@@ -154,8 +154,9 @@ def all_programs():
 
 
 def held_out(name):
-    """A third of the programs, which nothing is looked for in: by the checksum of the name."""
-    return zlib.crc32(name.encode()) % 3 == 0
+    """A third of the programs, which nothing is looked for in: by the checksum of the name. `interpreter`
+    was one of them until forms of indirect prediction were tried on it."""
+    return name != "interpreter" and zlib.crc32(name.encode()) % 3 == 0
 
 
 # ---- measured ----

@@ -2,7 +2,8 @@
  * (by a pipe). Each run is a line: the clock in Hz around it, by dependent additions, as `culprit
  * validate --host` takes it; and the nanoseconds of processor time from the beginning to the first
  * execution of one of the branches that lie there, from each to the next, and to the end. 0 is in
- * place of all of them where some were lost. Needs the rights that probes of the kernel need
+ * place of all of them where some were lost. All have the same layout of memory, as what a program
+ * executes may depend on addresses. Needs the rights that probes of the kernel need
  * (uprobes: CAP_PERFMON and CAP_SYS_ADMIN). */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -116,6 +118,7 @@ static pid_t start(char **command, const int go[2], const int output[2]) {
     if (read(go[0], &byte, 1) != 1)
         _exit(126);
     close(go[0]);
+    personality(ADDR_NO_RANDOMIZE);
     execvp(command[0], command);
     _exit(127);
 }

@@ -14,7 +14,7 @@ from lib import host, programs, run
 
 APART, MARKS = (40e-6, 140e-6), 6  # seconds from mark to mark in the mean, at least; branches
 NANOSECONDS = 100000  # of a slice, at least: shorter ones are put together
-LONGEST = 2.5e-3  # seconds of the slice of an instruction, in the mean: beyond, a run is not divided
+LONGEST = 4e-3  # seconds of the slice of an instruction, in the mean: beyond, a run is not divided
 LIBRARIES = ["-lZydis", "-lbpf", "-ldw", "-lelf", "-lz", "-lzstd", "-lxxhash", "-linih", "-ljansson",
              "-llzma", "-liberty", "-lsqlite3", "-lpthread"]
 

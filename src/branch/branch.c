@@ -266,12 +266,13 @@ static enum branch_outcome tell(struct branch_predictor *predictor, enum branch_
     return outcome;
 }
 
-/* What indirect branches are told by. A branch that was never taken is not in the buffer, and so no
- * branch to the predictor. */
+/* What indirect branches are told by, where not by targets. A branch that was never taken is not in
+ * the buffer, and so no branch to the predictor. */
 static void note_path(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind,
                       bool taken, uint64_t next) {
-    if (kind == BRANCH_CONDITIONAL && predictor->indirect.bits_per_branch &&
-        (taken || btb_holds(&predictor->btb, address)))
+    if (!predictor->indirect.bits_per_branch)
+        return;
+    if (kind == BRANCH_CONDITIONAL && (taken || btb_holds(&predictor->btb, address)))
         indirect_note_outcome(&predictor->indirect, address, taken);
     if (taken)
         indirect_note_taken(&predictor->indirect, address, next);

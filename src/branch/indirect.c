@@ -77,7 +77,7 @@ static bool predict_by_targets(struct indirect *indirect, uint64_t address, uint
     return known;
 }
 
-/* By so many eighths of the history. */
+/* `length`: 0 by none of the history, 1 to 4 by an eighth, a quarter, a half, all of it. */
 static struct place place_by_history(struct indirect *indirect, uint64_t address, uint32_t length) {
     const bool runs_on = (address ^ indirect->here) & -(uint64_t)BLOCK;
     const uint64_t block = runs_on ? 0 : scatter(indirect->before);
@@ -114,9 +114,8 @@ bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next
 }
 
 void indirect_note_outcome(struct indirect *indirect, uint64_t address, bool taken) {
-    if (indirect->bits_per_branch)
-        indirect->outcomes = indirect->outcomes << indirect->bits_per_branch ^
-                             scatter(2 * address + taken) >> (64 - indirect->bits_per_branch);
+    indirect->outcomes = indirect->outcomes << indirect->bits_per_branch ^
+                         scatter(2 * address + taken) >> (64 - indirect->bits_per_branch);
 }
 
 void indirect_copy(struct indirect *indirect, const struct indirect *from) {

@@ -140,9 +140,9 @@ void indirect_copy(struct indirect *indirect, const struct indirect *from);
  * more than one target there. */
 bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next,
                       bool fallback_right, uint64_t *target, bool *several);
-/* After each conditional branch that the predictor knows to be one. */
+/* With a history: after each conditional branch that the predictor knows to be one, */
 void indirect_note_outcome(struct indirect *indirect, uint64_t address, bool taken);
-/* After each branch that is taken, of whatever kind. */
+/* and after each branch that is taken, of whatever kind. */
 static inline void indirect_note_taken(struct indirect *indirect, uint64_t address, uint64_t next) {
     indirect->before = address;
     indirect->here = next;

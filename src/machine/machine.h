@@ -164,7 +164,7 @@ struct machine_branch {
     uint32_t indirect_history; /* conditional branches that it is indexed by, at most; 0: by the
                                   last eight indirect targets */
     uint32_t indirect_bubble;  /* behind an indirect branch that is predicted right by that table,
-                                  where  there are several targets */
+                                  where there are several targets */
     uint32_t ras_entries;      /* return stack */
     uint32_t btb_miss_penalty; /* fetch bubble when a taken direct branch misses the BTB: the target
                                   is known at decode */

@@ -13,6 +13,7 @@ static bool start(struct profiled_run *run, int *exec_status, struct error *erro
     }
     struct capture_options capture = input_capture(run->watch, run->input);
     capture.watch_effects = true;
+    capture.addresses_until = PROFILED_RUN_KEPT;
     run->kept =
         run->file ? strdup(run->file) : temporary_trace(&run->watch->temporaries, "compare", error);
     if (run->file && !run->kept)

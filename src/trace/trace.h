@@ -131,10 +131,16 @@ enum capture_match capture_image_match(const struct capture_image *image, const 
 struct capture_options {
     char *const *command; /* argv, NULL-terminated */
     bool addresses;       /* false: blocks only */
-    uint64_t skip;        /* instructions (of all threads together) to run before capture
-                             starts: with several, it may start a little later, never earlier */
-    uint64_t limit;       /* instructions to capture, of all threads together and exactly, then
-                             the program runs on at full speed without capture; 0: no limit */
+    /* Not 0: who reads looks at blocks of chunks alone (trace_watch()), and passes everything,
+     * beyond so many instructions. Chunks that begin beyond them tell of no accesses, which takes
+     * the command half the time; but for those behind a system call that would change the world
+     * (watch_effects), or that makes a thread or a process, so that who goes on from there finds
+     * them. */
+    uint64_t addresses_until;
+    uint64_t skip;  /* instructions (of all threads together) to run before capture
+                       starts: with several, it may start a little later, never earlier */
+    uint64_t limit; /* instructions to capture, of all threads together and exactly, then
+                       the program runs on at full speed without capture; 0: no limit */
     /* Not NULL: capture starts when this is not 0. Not with `skip`, `from_symbol`, `slice_size`. */
     const volatile sig_atomic_t *begin;
     const char *from_symbol; /* start when this function is first entered; NULL: at once */

@@ -13,7 +13,8 @@
  * of phase is a reset of the plugin, which throws all translations away. QEMU keeps a pointer to
  * the memory callbacks of the instruction that runs; after a reset it dangles until an instruction
  * with memory callbacks replaces it. Hence, once there was capture, every instruction gets memory
- * callbacks in all phases: when pausing or done, an inline operation that adds 0.
+ * callbacks in all phases: when pausing or done, an inline operation that adds 0; likewise while
+ * blocks are captured without their accesses.
  *
  * The guest's process keeps no file descriptor of ours, and nothing here waits for a consumer that
  * is gone. */
@@ -213,6 +214,14 @@ static void await_rep_accesses(struct qemu_plugin_tb *tb, const struct rep_block
                                      NULL);
 }
 
+/* To the accesses of the first instructions. */
+static void add_nothing(struct qemu_plugin_tb *tb, size_t insn_count) {
+    static uint64_t nothing;
+    for (size_t i = 0; i < insn_count; i++)
+        qemu_plugin_register_vcpu_mem_inline(qemu_plugin_tb_get_insn(tb, i), QEMU_PLUGIN_MEM_RW,
+                                             QEMU_PLUGIN_INLINE_ADD_U64, &nothing, 0);
+}
+
 static qemu_plugin_vcpu_mem_cb_t access_callback(const struct qemu_plugin_insn *insn) {
     if (!plugin.parallel)
         return python_runs ? on_lone_python_access : on_lone_access;
@@ -255,7 +264,9 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
         accessing--;
     }
     /* One callback for loads and stores: QEMU 7.2 confuses the two in its filter. */
-    if (plugin.control->addresses)
+    if (plugin.control->addresses && !plugin.addresses)
+        add_nothing(tb, accessing);
+    else if (plugin.addresses)
         for (uint32_t i = 0; i < accessing; i++)
             qemu_plugin_register_vcpu_mem_cb(
                 qemu_plugin_tb_get_insn(tb, i), access_callback(qemu_plugin_tb_get_insn(tb, i)),
@@ -281,19 +292,12 @@ static void skip_block(struct qemu_plugin_tb *tb) {
     }
 }
 
-static void add_nothing(struct qemu_plugin_tb *tb) {
-    static uint64_t nothing;
-    for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++)
-        qemu_plugin_register_vcpu_mem_inline(qemu_plugin_tb_get_insn(tb, i), QEMU_PLUGIN_MEM_RW,
-                                             QEMU_PLUGIN_INLINE_ADD_U64, &nothing, 0);
-}
-
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
     int saved = errno;
     signal_instrument(tb); /* called before the block's own */
     if (plugin.control->objects && memory_instrument(tb)) {
-        add_nothing(tb);
+        add_nothing(tb, qemu_plugin_tb_n_insns(tb));
         errno = saved;
         return;
     }
@@ -303,7 +307,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         break;
     case RING_PAUSE:
         skip_block(tb);
-        add_nothing(tb);
+        add_nothing(tb, qemu_plugin_tb_n_insns(tb));
         break;
     case RING_CAPTURE:
         if (plugin.control->slice_size)
@@ -316,7 +320,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
             instrument_block(tb);
         break;
     default:
-        add_nothing(tb);
+        add_nothing(tb, qemu_plugin_tb_n_insns(tb));
     }
     python_instrument(tb);
     errno = saved;
@@ -341,6 +345,7 @@ static void register_callbacks(void) {
 static void on_reset(qemu_plugin_id_t id) {
     (void)id;
     thread_end_phase(plugin.next_phase);
+    addresses_begin_phase();
     atomic_store(&plugin.switching, 0);
     register_callbacks();
 }
@@ -439,6 +444,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     plugin.consumer = plugin.control->consumer;
     replace_standard_error();
     layout_place_program();
+    addresses_begin_phase();
     process_start();
     thread_start();
     event_start();

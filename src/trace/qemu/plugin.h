@@ -22,6 +22,7 @@ struct plugin {
     uint32_t number;  /* of this process generation in the trace */
     uint32_t known;   /* `process` of this process's targets */
     uint64_t guest_base;
+    bool addresses;             /* translations are made with callbacks of accesses */
     bool threaded;              /* the guest has, or had, more than one thread */
     bool parallel;              /* translations may be run by several threads from now on */
     _Atomic uint32_t phase;     /* enum ring_phase that the translations are made for */
@@ -36,6 +37,19 @@ extern struct plugin plugin;
 void plugin_switch(enum ring_phase phase);
 /* Switches if another process, or thread, moved the capture's phase. */
 void plugin_follow_phase(void);
+
+/* ---- plugin_addresses.c: whether accesses are told of ---- */
+
+void addresses_begin_phase(void); /* at start, and between two phases with all vCPUs stopped */
+/* Between two chunks of a thread that has executed so many instructions. */
+void addresses_chunk_ended(uint64_t position);
+/* Before a system call behind which events may be decoded: they tell of accesses from then on. */
+void addresses_needed(void);
+/* A chunk has up to so many times the instructions when addresses are left out. It takes fewer
+ * events then, so that slices, which are made of chunks, are no longer than before. */
+static inline uint32_t addresses_share(void) {
+    return plugin.control->addresses && !plugin.addresses ? 3 : 1;
+}
 
 /* ---- the current thread and its chunk; plugin_thread.h says in which file ---- */
 

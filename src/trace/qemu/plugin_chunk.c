@@ -161,7 +161,7 @@ bool chunk_take(void) {
     if (!begun)
         return false;
     struct ring_chunk *chunk = ring_chunk(control, self.chunk);
-    self.end = chunk->events + RING_CHUNK_EVENTS;
+    self.end = chunk->events + RING_CHUNK_EVENTS / addresses_share();
     self.full = self.end - RING_CHUNK_RESERVE;
     chunk->allotted = chunk->settled = 0;
     self.skip_until = 0;

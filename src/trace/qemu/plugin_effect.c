@@ -216,6 +216,7 @@ static void tell(unsigned vcpu, const char *what, const char *path) {
     process_put(&effect.record, sizeof effect, text, bytes + 1);
     thread_publish();
     process_ring_doorbell();
+    addresses_needed();
     told = true;
     if (plugin.control->harmless)
         kill(getpid(), SIGKILL);

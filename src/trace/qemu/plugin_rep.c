@@ -13,7 +13,7 @@ void rep_close(void) {
     uint64_t elements = rep->slots ? rep->operands[rep->slots - 1].count : 0;
     thread_put(event_mark(MARK_REP, (uint64_t)rep->index << 45 |
                                         (elements < 1ULL << 45 ? elements : (1ULL << 45) - 1)));
-    if (!elements || !plugin.control->addresses)
+    if (!elements || !plugin.addresses)
         return;
     for (uint32_t i = 0; i < rep->slots; i++) {
         const struct rep_operand *operand = &rep->operands[i];

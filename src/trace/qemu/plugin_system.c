@@ -13,14 +13,14 @@
 /* Numbers differ between the guest's instruction sets; −1: it has none. */
 struct call_numbers {
     int mmap, munmap, mremap, shmat, rt_sigaction, rt_sigreturn, execve, execveat, exit, exit_group,
-        kill, wait4, waitid, socketpair;
+        kill, wait4, waitid, socketpair, clone, fork, vfork;
     int clock_gettime, clock_getres, gettimeofday, time, getcpu; /* that the vDSO serves */
 };
 static const struct call_numbers CALLS[ISA_COUNT] = {
-    [ISA_X86_64] = {9, 11, 25, 30, 13, 15, 59, 322, 60, 231, 62, 61, 247, 53, 228, 229, 96, 201,
-                    309},
-    [ISA_RISCV64] = {222, 215, 216, 196, 134, 139, 221, 281, 93, 94, 129, 260, 95, 199, 113, 114,
-                     169, -1, -1},
+    [ISA_X86_64] = {9,  11,  25, 30, 13, 15, 59,  322, 60, 231, 62,
+                    61, 247, 53, 56, 57, 58, 228, 229, 96, 201, 309},
+    [ISA_RISCV64] = {222, 215, 216, 196, 134, 139, 221, 281, 93,  94, 129,
+                     260, 95,  199, 220, -1,  -1,  113, 114, 169, -1, -1},
 };
 
 static THREAD_LOCAL uint64_t arguments[6];
@@ -69,6 +69,8 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
         publish_counts(calls, number, a2);
     if (plugin.control->objects)
         memory_before_call(number);
+    if (number == calls->clone || number == calls->fork || number == calls->vfork)
+        addresses_needed();
     if (number == calls->execve)
         exec_follow(vcpu, &(struct exec_call){AT_FDCWD, 0, a1, a2, a3});
     if (number == calls->execveat)

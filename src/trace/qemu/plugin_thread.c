@@ -56,8 +56,10 @@ bool thread_settle(unsigned vcpu) {
         thread_close_block();
     if (self.cut)
         chunk_stand_aside();
-    else if (self.held && chunk_cursor(thread_chunk) >= self.full)
+    else if (self.held && chunk_cursor(thread_chunk) >= self.full) {
         chunk_hand_over(false);
+        addresses_chunk_ended(self.insns_before);
+    }
     if (!self.held && control->limited && atomic_load(&control->left) <= 0) {
         self.gap = true;
         self.skipped_rep = 0;

@@ -66,6 +66,11 @@ static inline enum ring_phase ring_activity(uint32_t phase) {
     return (phase - RING_CAPTURE) % 2 ? RING_PAUSE : RING_CAPTURE;
 }
 
+/* The next phase of the same kind. */
+static inline uint32_t ring_next_capture(uint32_t phase) {
+    return phase + 2;
+}
+
 enum ring_chunk_state { RING_FREE, RING_HELD, RING_FULL };
 
 /* chunk_state words: state | owner's process slot << 8 */
@@ -258,6 +263,8 @@ struct ring_control {
     int32_t consumer;
     uint32_t isa;                                  /* enum isa */
     uint32_t addresses, follow, repeatable, fixed; /* as in capture_options */
+    _Atomic uint32_t addresses_needed; /* from here on, whatever `addresses_until` says */
+    uint64_t addresses_until;          /* as in capture_options */
     _Atomic uint32_t
         stop; /* processes are killed when the capture is over, those forked then too */
     int32_t thread;

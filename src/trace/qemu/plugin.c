@@ -13,8 +13,8 @@
  * of phase is a reset of the plugin, which throws all translations away. QEMU keeps a pointer to
  * the memory callbacks of the instruction that runs; after a reset it dangles until an instruction
  * with memory callbacks replaces it. Hence, once there was capture, every instruction gets memory
- * callbacks in all phases: when pausing or done, an inline operation that adds 0; likewise while
- * blocks are captured without their accesses.
+ * callbacks in all phases: when pausing or done, and while blocks are captured without their
+ * accesses, an operation for accesses that there are none of.
  *
  * The guest's process keeps no file descriptor of ours, and nothing here waits for a consumer that
  * is gone. */
@@ -214,11 +214,13 @@ static void await_rep_accesses(struct qemu_plugin_tb *tb, const struct rep_block
                                      NULL);
 }
 
-/* To the accesses of the first instructions. */
+/* At accesses of the first instructions that are neither loads nor stores: generated code has
+ * nothing of it. */
 static void add_nothing(struct qemu_plugin_tb *tb, size_t insn_count) {
+    static const enum qemu_plugin_mem_rw no_access = 0;
     static uint64_t nothing;
     for (size_t i = 0; i < insn_count; i++)
-        qemu_plugin_register_vcpu_mem_inline(qemu_plugin_tb_get_insn(tb, i), QEMU_PLUGIN_MEM_RW,
+        qemu_plugin_register_vcpu_mem_inline(qemu_plugin_tb_get_insn(tb, i), no_access,
                                              QEMU_PLUGIN_INLINE_ADD_U64, &nothing, 0);
 }
 

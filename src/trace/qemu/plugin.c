@@ -155,12 +155,18 @@ static void on_lone_python_access(unsigned vcpu, qemu_plugin_meminfo_t info, uin
 }
 
 static void on_marked_block(unsigned vcpu, void *userdata) {
-    const struct marked_block *block = userdata;
+    struct marked_block *block = userdata;
     if (block->rep.address)
         thread_rep_block(vcpu, &block->rep);
     else
         block_entered(thread_chunk, vcpu, block->word);
     marker_count(vcpu, block);
+}
+
+static void on_lone_marked_block(unsigned vcpu, void *userdata) {
+    struct marked_block *block = userdata;
+    block_entered(lone_chunk, vcpu, block->word);
+    marker_count_first(vcpu, block);
 }
 
 static void on_rep_block(unsigned vcpu, void *userdata) {
@@ -182,7 +188,7 @@ static void on_skipped_rep(unsigned vcpu, void *userdata) {
 }
 
 static void on_skipped_marked_block(unsigned vcpu, void *userdata) {
-    const struct marked_block *block = userdata;
+    struct marked_block *block = userdata;
     if (block->rep.address)
         thread_skip_rep(vcpu, &block->rep);
     else
@@ -236,7 +242,7 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
     struct block block;
     code_translate(tb, &block);
     fault_note_block(tb, block.number, block.insn_count);
-    const struct marked_block *marked = marker_find(tb, &block);
+    struct marked_block *marked = marker_find(tb, &block);
     uint32_t accessing = block.insn_count;
     if (atomic_load(&plugin.phase) == RING_WAIT) {
         static struct rep_block first;
@@ -245,8 +251,9 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
                     : (struct rep_block){.block = block.number, .insn_count = block.insn_count};
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_symbol, QEMU_PLUGIN_CB_NO_REGS, &first);
     } else if (marked) {
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_marked_block, QEMU_PLUGIN_CB_NO_REGS,
-                                             (void *)marked);
+        qemu_plugin_register_vcpu_tb_exec_cb(
+            tb, plugin.parallel || block.rep ? on_marked_block : on_lone_marked_block,
+            QEMU_PLUGIN_CB_NO_REGS, marked);
     } else if (block.rep) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_rep_block, QEMU_PLUGIN_CB_NO_REGS,
                                              (void *)block.rep);
@@ -279,11 +286,11 @@ static void skip_block(struct qemu_plugin_tb *tb) {
     uint32_t insn_count = code_insn_count(tb);
     struct rep_block last = code_rep(tb), *rep;
     const struct block block = {.insn_count = insn_count, .rep = last.address ? &last : NULL};
-    const struct marked_block *marked = marker_find(tb, &block);
+    struct marked_block *marked = marker_find(tb, &block);
     fault_note_block(tb, FAULT_UNNUMBERED, insn_count);
     if (marked) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_skipped_marked_block, QEMU_PLUGIN_CB_NO_REGS,
-                                             (void *)marked);
+                                             marked);
     } else if (last.address && (rep = malloc(sizeof *rep))) { /* lives as long as the translation,
                                                                  which nobody tells the end of */
         *rep = last;

@@ -213,6 +213,9 @@ struct marked_block {
     uint32_t number;      /* from 0 */
     uint64_t word;        /* as userdata of a block: instructions in 63:32, number in 31:0 */
     struct rep_block rep; /* address 0: does not end in a rep */
+    struct marker_share {
+        uint64_t given, left; /* executions, until all blocks are looked at */
+    } share;                  /* of the first thread */
     uint32_t count;
     struct mark {
         uint32_t site;
@@ -221,13 +224,24 @@ struct marked_block {
 };
 
 /* NULL: has none. Lives as long as the process. */
-const struct marked_block *marker_find(const struct qemu_plugin_tb *tb, const struct block *block);
+struct marked_block *marker_find(const struct qemu_plugin_tb *tb, const struct block *block);
 /* The block was entered: after the thread took note of it. */
-void marker_count(unsigned vcpu, const struct marked_block *block);
+void marker_count(unsigned vcpu, struct marked_block *block);
+/* It has used up the thread's share, and was entered once more. */
+void marker_look(unsigned vcpu, struct marked_block *block);
+/* By the first thread of the process; the block does not end in a rep. */
+static inline void marker_count_first(unsigned vcpu, struct marked_block *block) {
+    if (__builtin_expect(block->share.left > 0, 1))
+        block->share.left--;
+    else
+        marker_look(vcpu, block);
+}
 /* The current thread, which has markers or not, will execute nothing more. */
 void marker_thread_ends(uint32_t ordinal, uint32_t number);
-/* The current thread counts from zero, in a fork child; or needs its counts no more. */
+/* The current thread needs its counts no more. */
 void marker_forget(void);
+/* It counts from zero, in a fork child, whose first thread it is. */
+void marker_forked(void);
 
 /* ---- plugin_system.c: system calls ---- */
 

@@ -100,7 +100,7 @@ void thread_forked(void) {
     atomic_store(&ordinals, 1);
     memset(ordinal_of_vcpu, 0, sizeof ordinal_of_vcpu);
     memset(number_of_vcpu, 0, sizeof number_of_vcpu);
-    marker_forget();
+    marker_forked();
     count_forked();
     event_forked();
     order_forked();

@@ -26,13 +26,9 @@ struct tally {
     uint32_t target;      /* of `next` */
 };
 
-/* One block in one thread: the executions given to it, and those that are left. */
-struct share {
-    uint64_t given, left;
-};
-
 static THREAD_LOCAL struct tally *tallies; /* by site; NULL: not yet */
-static THREAD_LOCAL struct share *shares;  /* by number of the block */
+/* By number of the block; of the first thread they are in the blocks. */
+static THREAD_LOCAL struct marker_share *shares;
 static THREAD_LOCAL uint32_t share_count;
 
 /* QEMU translates under a lock; blocks are only ever added, in front. */
@@ -98,40 +94,52 @@ static void tell(unsigned vcpu, struct tally *tally, uint64_t behind) {
     await_next(tally);
 }
 
+static bool is_first(unsigned vcpu) {
+    return thread_ordinal(vcpu) == 0;
+}
+
+/* NULL: it has none yet. */
+static struct marker_share *share_of(struct marked_block *block, bool first) {
+    if (first)
+        return &block->share;
+    return block->number < share_count ? &shares[block->number] : NULL;
+}
+
 /* Adds up what the blocks have used of their shares, and ends the shares. */
-static void settle(void) {
-    for (const struct marked_block *block = atomic_load(&blocks); block; block = block->next) {
-        if (block->number >= share_count)
+static void settle(bool first) {
+    for (struct marked_block *block = atomic_load(&blocks); block; block = block->next) {
+        struct marker_share *share = share_of(block, first);
+        if (!share)
             continue;
-        struct share *share = &shares[block->number];
         for (uint32_t i = 0; i < block->count; i++)
             tallies[block->marks[i].site].count += share->given - share->left;
-        *share = (struct share){0};
+        *share = (struct marker_share){0};
     }
 }
 
 /* Gives shares that together cannot pass a count that a marker waits for. */
-static void give_shares(void) {
-    for (const struct marked_block *block = atomic_load(&blocks); block; block = block->next) {
+static void give_shares(bool first) {
+    for (struct marked_block *block = atomic_load(&blocks); block; block = block->next) {
+        struct marker_share *given = share_of(block, first);
         uint64_t least = UINT64_MAX;
-        for (uint32_t i = 0; i < block->count && block->number < share_count; i++) {
+        for (uint32_t i = 0; i < block->count && given; i++) {
             uint32_t site = block->marks[i].site;
             const struct tally *tally = &tallies[site];
             uint64_t share = (tally->next - tally->count - 1) / atomic_load(&blocks_of[site]);
             least = tally->next != UINT64_MAX && share < least ? share : least;
         }
-        if (block->number < share_count)
-            shares[block->number] = (struct share){least, least};
+        if (given)
+            *given = (struct marker_share){least, least};
     }
 }
 
 static bool prepare(unsigned vcpu, uint32_t number) {
     if (!tallies && !(tallies = make_tallies(vcpu)))
         return false;
-    if (number < share_count)
+    if (is_first(vcpu) || number < share_count)
         return true;
     uint32_t count = 2 * number + 16;
-    struct share *grown = realloc(shares, count * sizeof *grown);
+    struct marker_share *grown = realloc(shares, count * sizeof *grown);
     if (!grown)
         return false;
     memset(grown + share_count, 0, (count - share_count) * sizeof *grown);
@@ -140,27 +148,30 @@ static bool prepare(unsigned vcpu, uint32_t number) {
     return true;
 }
 
-static __attribute__((noinline)) void look(unsigned vcpu, const struct marked_block *block) {
+void marker_look(unsigned vcpu, struct marked_block *block) {
     int saved = errno;
+    const bool first = is_first(vcpu);
     if (prepare(vcpu, block->number)) {
-        settle();
+        settle(first);
         for (uint32_t i = 0; i < block->count; i++) {
             struct tally *tally = &tallies[block->marks[i].site];
             if (++tally->count == tally->next)
                 tell(vcpu, tally, block->marks[i].behind);
         }
-        give_shares();
+        give_shares(first);
     }
     errno = saved;
 }
 
-void marker_count(unsigned vcpu, const struct marked_block *block) {
+void marker_count(unsigned vcpu, struct marked_block *block) {
     if (block->rep.address && thread_rep_continues())
         return;
     if (__builtin_expect(block->number < share_count && shares[block->number].left, 1))
         shares[block->number].left--;
+    else if (is_first(vcpu))
+        marker_count_first(vcpu, block);
     else
-        look(vcpu, block);
+        marker_look(vcpu, block);
 }
 
 void marker_thread_ends(uint32_t ordinal, uint32_t number) {
@@ -180,6 +191,12 @@ void marker_forget(void) {
     tallies = NULL;
     shares = NULL;
     share_count = 0;
+}
+
+void marker_forked(void) {
+    marker_forget();
+    for (struct marked_block *block = atomic_load(&blocks); block; block = block->next)
+        block->share = (struct marker_share){0};
 }
 
 /* ---- translation ---- */
@@ -213,7 +230,7 @@ static uint32_t find_marks(const struct qemu_plugin_tb *tb, uint32_t insn_count,
 }
 
 /* A block translated again is the same as before: QEMU does not report when it forgets one. */
-static const struct marked_block *keep(const struct marked_block *block, const struct mark *marks) {
+static struct marked_block *keep(const struct marked_block *block, const struct mark *marks) {
     size_t size = block->count * sizeof *marks;
     for (struct marked_block *known = atomic_load(&blocks); known; known = known->next)
         if (known->word == block->word && known->rep.address == block->rep.address &&
@@ -232,7 +249,7 @@ static const struct marked_block *keep(const struct marked_block *block, const s
     return kept;
 }
 
-const struct marked_block *marker_find(const struct qemu_plugin_tb *tb, const struct block *block) {
+struct marked_block *marker_find(const struct qemu_plugin_tb *tb, const struct block *block) {
     struct mark marks[RING_MAX_BLOCK_INSNS];
     if (!plugin.control->site_count ||
         (!blocks_of && !(blocks_of = calloc(plugin.control->site_count, sizeof *blocks_of))))

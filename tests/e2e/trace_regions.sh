@@ -338,6 +338,34 @@ pauses() {
 }
 check "far apart regions, between which nothing is captured" pauses
 
+# Whatever happens meanwhile, capture goes on in time for the warm-up, and a thousandth of the run
+# before it. (What is skipped before the first region, children skip too.)
+interrupted_pauses() {
+    cc -O1 -static -o "$scratch/interrupted" tests/guests/interrupted.c || return 1
+    bbv_options=(--repeatable) trace_options=(--repeatable)
+    profile i "$scratch/interrupted" 100 100000 "$@" && capture i "$scratch/interrupted" 100 100000 "$@"
+    local status=$?
+    bbv_options=() trace_options=()
+    [ $status = 0 ] && all_captured i 'skew == 0 and end - start == length' \
+        'and (region["region-id"] == "1" or 0 <= 300000 + first // 1000 - start < 100)'
+}
+check "... with faults, signals, string instructions, clocks and children there" interrupted_pauses
+check "... and memory that could be shared" interrupted_pauses shared
+
+# Region 3 seems to begin a million instructions of a loop behind the end of region 2.
+comes_early() {
+    awk -F, -v OFS=, '$4 == 2 { image = $12; id = $13; offset = $14; count = $15 }
+        $4 == 3 { $8 = image; $9 = id; $10 = offset; $11 = count + 1000000 } 1' \
+        "$scratch/i.csv" >"$scratch/early.csv"
+    trace_options=(--repeatable)
+    capture early "$scratch/interrupted" 100 100000 shared
+    local status=$?
+    trace_options=()
+    [ $status = 125 ] &&
+        grep -qE '^culprit: region 3: its start marker.* came at instruction .*\(4 of 5' "$scratch/err"
+}
+check "a marker that is reached while nothing is captured is named" comes_early
+
 interrupted() {
     rm -f "$scratch"/p.r*
     "$CULPRIT" trace --regions "$scratch/p.csv" -o "$scratch/p" --warm-up 300K -- "$scratch/phases" 100000 \

@@ -8,13 +8,13 @@
  * new thread, the instruction limit, an open rep. QEMU runs each element of an x86 rep instruction
  * as a block of its own; plugin_rep.c folds them into one MARK_REP.
  *
- * What is instrumented depends on the phase: waiting for a function, skipping (a callback per
- * block that counts down), capturing, pausing (as skipping) and capturing in turns, done. A change
- * of phase is a reset of the plugin, which throws all translations away. QEMU keeps a pointer to
- * the memory callbacks of the instruction that runs; after a reset it dangles until an instruction
- * with memory callbacks replaces it. Hence, once there was capture, every instruction gets memory
- * callbacks in all phases: when pausing or done, and while blocks are captured without their
- * accesses, an operation for accesses that there are none of.
+ * What is instrumented depends on the phase: waiting for a function, skipping and pausing
+ * (plugin_pause.c), capturing and pausing in turns, done. A change of phase is a reset of the
+ * plugin, which throws all translations away. QEMU keeps a pointer to the memory callbacks of the
+ * instruction that runs; after a reset it dangles until an instruction with memory callbacks
+ * replaces it. Hence, once there was capture, every instruction gets memory callbacks in all
+ * phases: when pausing or done, and while blocks are captured without their accesses, an operation
+ * for accesses that there are none of.
  *
  * The guest's process keeps no file descriptor of ours, and nothing here waits for a consumer that
  * is gone. */
@@ -179,23 +179,6 @@ static void on_rep_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t ad
     thread_rep_access(access_event(info, address, NULL));
 }
 
-static void on_skipped_block(unsigned vcpu, void *userdata) {
-    thread_skip(vcpu, (uint32_t)(uintptr_t)userdata);
-}
-
-static void on_skipped_rep(unsigned vcpu, void *userdata) {
-    thread_skip_rep(vcpu, userdata);
-}
-
-static void on_skipped_marked_block(unsigned vcpu, void *userdata) {
-    struct marked_block *block = userdata;
-    if (block->rep.address)
-        thread_skip_rep(vcpu, &block->rep);
-    else
-        thread_skip(vcpu, (uint32_t)(block->word >> 32));
-    marker_count(vcpu, block);
-}
-
 /* The function that capture waits for is entered: this block is the first of it. */
 static void on_symbol(unsigned vcpu, void *userdata) {
     const struct rep_block *block = userdata;
@@ -282,25 +265,6 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
                 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)((uint64_t)i << 48));
 }
 
-static void skip_block(struct qemu_plugin_tb *tb) {
-    uint32_t insn_count = code_insn_count(tb);
-    struct rep_block last = code_rep(tb), *rep;
-    const struct block block = {.insn_count = insn_count, .rep = last.address ? &last : NULL};
-    struct marked_block *marked = marker_find(tb, &block);
-    fault_note_block(tb, FAULT_UNNUMBERED, insn_count);
-    if (marked) {
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_skipped_marked_block, QEMU_PLUGIN_CB_NO_REGS,
-                                             marked);
-    } else if (last.address && (rep = malloc(sizeof *rep))) { /* lives as long as the translation,
-                                                                 which nobody tells the end of */
-        *rep = last;
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_skipped_rep, QEMU_PLUGIN_CB_NO_REGS, rep);
-    } else {
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_skipped_block, QEMU_PLUGIN_CB_NO_REGS,
-                                             (void *)(uintptr_t)insn_count);
-    }
-}
-
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
     int saved = errno;
@@ -312,10 +276,10 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     }
     switch (ring_activity(atomic_load(&plugin.phase))) {
     case RING_SKIP:
-        skip_block(tb);
+        skip_instrument(tb);
         break;
     case RING_PAUSE:
-        skip_block(tb);
+        pause_instrument(tb);
         add_nothing(tb, qemu_plugin_tb_n_insns(tb));
         break;
     case RING_CAPTURE:

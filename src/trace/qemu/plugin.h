@@ -154,6 +154,11 @@ uint64_t count_position(void);
 struct thread_unused count_before_exec(void);
 void count_forked(void);
 
+/* ---- plugin_pause.c: blocks while nothing is captured ---- */
+
+void skip_instrument(struct qemu_plugin_tb *tb);
+void pause_instrument(struct qemu_plugin_tb *tb);
+
 /* ---- plugin_process.c: this process and its records ---- */
 
 /* False: the process is not traced (there is no consumer, or no slot). */
@@ -192,6 +197,8 @@ uint32_t code_image_at(uint64_t address);
 uint32_t code_marked(const struct qemu_plugin_tb *tb, uint64_t *offset);
 /* What its mapping has is known after this. */
 void code_look(const struct qemu_plugin_tb *tb);
+/* Each cycle of the control flow passes a watched block (trace/counts.h). */
+bool code_is_watched(const struct qemu_plugin_tb *tb, uint32_t insn_count);
 /* How many instructions an execution of the block executes. */
 uint32_t code_insn_count(const struct qemu_plugin_tb *tb);
 /* The rep instruction that ends the block, if any; `block` is left to the caller. */

@@ -218,7 +218,7 @@ static void take_away(uint32_t number) {
     ring_settle_share(plugin.control, chunk);
     holder->insns_before += atomic_load(&chunk->insns);
     holder->held = false;
-    holder->skipped_rep = holder->rep.open ? holder->rep.block->address : 0;
+    rep_skipped(holder, holder->rep.open ? holder->rep.block->address : 0);
     holder->rep.open = false;
     *holders[number].chunk = &nothing;
     lone_chunk = &nothing;

@@ -19,6 +19,7 @@
 #include <xxhash.h>
 
 #include "isa/insn.h"
+#include "trace/counts.h"
 
 enum { BLOCK_BYTES = RING_MAX_BLOCK_INSNS * 16 };
 
@@ -244,6 +245,13 @@ uint32_t code_insn_count(const struct qemu_plugin_tb *tb) {
         is_cut(qemu_plugin_tb_get_insn(tb, count - 1)))
         count--;
     return count < RING_MAX_BLOCK_INSNS ? (uint32_t)count : RING_MAX_BLOCK_INSNS;
+}
+
+bool code_is_watched(const struct qemu_plugin_tb *tb, uint32_t insn_count) {
+    const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, insn_count - 1);
+    return insn_count > COUNTS_LONG_BLOCK ||
+           counts_leads_back((enum isa)plugin.control->isa, qemu_plugin_insn_data(last),
+                             qemu_plugin_insn_size(last));
 }
 
 struct rep_block code_rep(const struct qemu_plugin_tb *tb) {

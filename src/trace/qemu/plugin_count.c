@@ -410,13 +410,6 @@ static void on_rep(unsigned vcpu, void *userdata) {
 
 /* ---- translation ---- */
 
-static bool is_watched(const struct qemu_plugin_tb *tb, const struct block *block) {
-    const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, block->insn_count - 1);
-    return block->insn_count > COUNTS_LONG_BLOCK ||
-           counts_leads_back((enum isa)plugin.control->isa, qemu_plugin_insn_data(last),
-                             qemu_plugin_insn_size(last));
-}
-
 void count_instrument(struct qemu_plugin_tb *tb) {
     struct block block;
     code_translate(tb, &block);
@@ -429,7 +422,7 @@ void count_instrument(struct qemu_plugin_tb *tb) {
     if (!plugin.parallel && !counting)
         begin_thread(&lone, 0, block.number); /* what is translated first is executed first */
     uint64_t word = (uint64_t)block.insn_count << WORD_INSNS | block.number;
-    bool watched = is_watched(tb, &block);
+    bool watched = code_is_watched(tb, block.insn_count);
     if (block.rep)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, plugin.parallel ? on_rep : on_lone_rep,
                                              QEMU_PLUGIN_CB_NO_REGS, (void *)block.rep);

@@ -49,8 +49,9 @@ void thread_rep_access(uint64_t event) {
 
 void thread_rep_block(unsigned vcpu, const struct rep_block *block) {
     struct rep *rep = &self.rep;
-    self.rep_continues = block->insn_count == 1 &&
-                         (rep->open ? rep->block->address : self.skipped_rep) == block->address;
+    self.rep_continues =
+        block->insn_count == 1 &&
+        (rep->open ? rep->block->address == block->address : rep_runs_skipped(block->address));
     if (self.rep_continues) {
         rep->slot = 0; /* the next element of the same instruction, captured or not */
         return;
@@ -63,7 +64,7 @@ void thread_rep_block(unsigned vcpu, const struct rep_block *block) {
         rep->slot = rep->slots = 0;
         thread_set_end();
     } else {
-        self.skipped_rep = block->address;
+        rep_skipped(&self, block->address);
     }
     errno = saved;
 }

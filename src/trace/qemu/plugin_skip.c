@@ -35,7 +35,7 @@ static bool skip_more(void) {
     return left > 0;
 }
 
-static __attribute__((noinline)) void look_whether_to_skip(unsigned vcpu) {
+void skip_look(unsigned vcpu) {
     int saved = errno;
     uint32_t number, phase = atomic_load(&plugin.phase);
     if (plugin.control->target_count)
@@ -48,18 +48,17 @@ static __attribute__((noinline)) void look_whether_to_skip(unsigned vcpu) {
 }
 
 void thread_skip(unsigned vcpu, uint32_t insn_count) {
-    self.skipped_rep = 0;
     self.insns_before += insn_count;
     if (__builtin_expect(self.insns_before >= self.skip_until, 0))
-        look_whether_to_skip(vcpu);
+        skip_look(vcpu);
 }
 
 void thread_skip_rep(unsigned vcpu, const struct rep_block *block) {
-    self.rep_continues = block->insn_count == 1 && self.skipped_rep == block->address;
+    self.rep_continues = block->insn_count == 1 && rep_runs_skipped(block->address);
     if (self.rep_continues)
         return; /* the next element of the same instruction */
     thread_skip(vcpu, block->insn_count);
-    self.skipped_rep = block->address;
+    rep_skipped(&self, block->address);
 }
 
 /* The call before has reported what was skipped and given back what was taken of a limit. */

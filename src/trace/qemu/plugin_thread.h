@@ -4,6 +4,7 @@
  *     plugin_chunk.c      the chunks that they go to, and budgets of instructions
  *     plugin_rep.c        instructions with a rep prefix, element by element
  *     plugin_skip.c       what it executes while nothing is captured
+ *     plugin_pause.c      blocks meanwhile
  *     plugin_position.c   how far it has come
  *     plugin_life.c       beginnings, numbers, ends */
 #pragma once
@@ -44,6 +45,7 @@ struct thread_state {
     uint64_t skip_until;   /* insns_before at which to look whether to go on skipping */
     uint64_t skipped;      /* of insns_before: known to all threads */
     uint64_t skipped_rep;  /* address of the rep instruction that runs uncaptured; 0: none */
+    uint64_t skipped_at;   /* insns_before behind it: it still runs as long as that is so */
     bool rep_continues;    /* the last rep block is a further element of an open one */
     struct rep rep;
 };
@@ -98,10 +100,22 @@ void chunk_forked(void);
 
 /* ---- plugin_rep.c ---- */
 
+/* The rep instruction at the address begins uncaptured, and was counted. */
+static inline void rep_skipped(struct thread_state *thread, uint64_t address) {
+    thread->skipped_rep = address;
+    thread->skipped_at = thread->insns_before;
+}
+static inline bool rep_runs_skipped(uint64_t address) {
+    return self.skipped_rep == address && self.skipped_at == self.insns_before;
+}
+
 /* All elements that will be executed were. */
 void rep_close(void);
 
 /* ---- plugin_skip.c ---- */
+
+/* The current thread has come to where it looks whether to go on skipping. */
+void skip_look(unsigned vcpu);
 
 /* Counts what this thread has executed as skipped. Returns the instructions that are then still to
  * be skipped; 0 or less: none. */

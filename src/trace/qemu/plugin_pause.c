@@ -1,0 +1,89 @@
+/* Blocks while nothing is captured: each adds its instructions to how far its thread has come
+ * (plugin_skip.c).
+ *
+ * While the guest has one thread, QEMU's inline operation does so in a pause, in the generated
+ * code. Only watched blocks (trace/counts.h), those with markers and elements of rep instructions
+ * call back. There it shows that the pause is over: it ends at the first of them that is late
+ * enough, rather than at the first block. How far the thread has come is exact all the time, and so
+ * are the markers.
+ *
+ * What is to be skipped is skipped to the block: there every block calls back. */
+#include "trace/qemu/plugin_thread.h"
+
+#include <stdlib.h>
+
+/* ---- callbacks ---- */
+
+static void on_block(unsigned vcpu, void *userdata) {
+    thread_skip(vcpu, (uint32_t)(uintptr_t)userdata);
+}
+
+static void on_rep(unsigned vcpu, void *userdata) {
+    thread_skip_rep(vcpu, userdata);
+}
+
+static void on_marked_block(unsigned vcpu, void *userdata) {
+    struct marked_block *block = userdata;
+    if (block->rep.address)
+        thread_skip_rep(vcpu, &block->rep);
+    else
+        thread_skip(vcpu, (uint32_t)(block->word >> 32));
+    marker_count(vcpu, block);
+}
+
+static inline void executed(unsigned vcpu, uint32_t insn_count) {
+    self.insns_before += insn_count;
+    if (__builtin_expect(self.insns_before >= self.skip_until, 0))
+        skip_look(vcpu);
+}
+
+static void on_watched_block(unsigned vcpu, void *userdata) {
+    executed(vcpu, (uint32_t)(uintptr_t)userdata);
+}
+
+static void on_lone_marked_block(unsigned vcpu, void *userdata) {
+    struct marked_block *block = userdata;
+    executed(vcpu, (uint32_t)(block->word >> 32));
+    marker_count_first(vcpu, block);
+}
+
+/* ---- translation ---- */
+
+/* The rep block lives as long as the translation, which nobody tells the end of. */
+static bool instrument_rep(struct qemu_plugin_tb *tb, const struct rep_block *rep) {
+    struct rep_block *kept = malloc(sizeof *kept);
+    if (!kept)
+        return false;
+    *kept = *rep;
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, on_rep, QEMU_PLUGIN_CB_NO_REGS, kept);
+    return true;
+}
+
+static void instrument(struct qemu_plugin_tb *tb, bool lone) {
+    const uint32_t insn_count = code_insn_count(tb);
+    struct rep_block rep = code_rep(tb);
+    const struct block block = {.insn_count = insn_count, .rep = rep.address ? &rep : NULL};
+    struct marked_block *marked = marker_find(tb, &block);
+    fault_note_block(tb, FAULT_UNNUMBERED, insn_count);
+    if (marked)
+        qemu_plugin_register_vcpu_tb_exec_cb(
+            tb, lone && !block.rep ? on_lone_marked_block : on_marked_block, QEMU_PLUGIN_CB_NO_REGS,
+            marked);
+    else if (block.rep && instrument_rep(tb, &rep))
+        ;
+    else if (lone && !code_is_watched(tb, insn_count))
+        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &self.insns_before,
+                                                 insn_count);
+    else
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, lone ? on_watched_block : on_block,
+                                             QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)insn_count);
+}
+
+void skip_instrument(struct qemu_plugin_tb *tb) {
+    instrument(tb, false);
+}
+
+/* The thread that translates is then the one that executes. */
+void pause_instrument(struct qemu_plugin_tb *tb) {
+    instrument(tb, !plugin.parallel);
+}

@@ -1,11 +1,16 @@
-/* interrupted ROUNDS WORK [shared]: rounds of work, between which there are a fault in the middle
- * of a block, a string instruction, a signal, a look at the clock that says how long to loop, and
- * now and then a child. `shared`: half the way through, memory is mapped that could be shared. */
+/* interrupted ROUNDS WORK [shared | threaded]: rounds of work, between which there are a fault in
+ * the middle of a block, a string instruction, a signal, a look at the clock that says how long to
+ * loop, and now and then a child. `shared`: half the way through, memory is mapped that could be
+ * shared. `threaded`: it is at once, a third of the way there is another thread for a while, and
+ * the clock says nothing. */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -64,9 +69,24 @@ static void have_child(void) {
     waitpid(child, NULL, 0);
 }
 
+static void share(void) {
+    (void)mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+static void *work_beside(void *rounds) {
+    return (void *)(uintptr_t)work(1, *(int *)rounds);
+}
+
+static void have_thread(int rounds) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, work_beside, &rounds) || pthread_join(thread, NULL))
+        exit(1);
+}
+
 int main(int argc, char **argv) {
     if (argc < 3)
         return 2;
+    const bool threaded = argc > 3 && strcmp(argv[3], "threaded") == 0;
     const int rounds = atoi(argv[1]), each = atoi(argv[2]);
     const struct sigaction faults = {.sa_sigaction = step_over, .sa_flags = SA_SIGINFO};
     uint32_t x = 1;
@@ -78,11 +98,14 @@ int main(int argc, char **argv) {
         fault();
         fill(i);
         (void)raise(SIGUSR1);
-        loop(now());
+        if (!threaded)
+            loop(now());
         if (i % 8 == 0)
             have_child();
-        if (i == rounds / 2 && argc > 3)
-            (void)mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (i == (threaded ? 0 : rounds / 2) && argc > 3)
+            share();
+        if (i == rounds / 3 && threaded)
+            have_thread(5 * each);
     }
     printf("%u %d\n", x, (int)signals);
     return 0;

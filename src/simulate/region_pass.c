@@ -241,16 +241,29 @@ static bool warm_trace(struct job *job, struct trace *trace, struct error *error
     return good;
 }
 
-static struct trace *open_trace(const struct region_trace *region, struct error *error) {
-    return region->stream ? region_stream_open(region->stream, error)
-                          : trace_open(region->path, error);
+/* Calls that a region begins with are followed through what comes before it, unless they are known
+ * from elsewhere. */
+static bool is_read_from_start(const struct region_run *run) {
+    return run->options.details.extents && !run->options.starts;
+}
+
+static struct trace *open_trace(const struct job *job, struct error *error) {
+    struct task *task = job->task;
+    const struct region_trace *region = &task->region;
+    if (region->stream)
+        return region_stream_open(region->stream, error);
+    if (region->result || is_read_from_start(job->run))
+        return trace_open(region->path, error);
+    if (!task->file)
+        task->file = trace_twice_new(region->path, region->only, region->start, error);
+    return task->file ? trace_twice_open(task->file, error) : NULL;
 }
 
 /* One pass over the region's trace. */
 static bool pass(struct job *job, bool (*over)(struct job *job, struct trace *, struct error *),
                  struct error *error) {
     const struct region_trace *region = &job->task->region;
-    struct trace *trace = open_trace(region, error);
+    struct trace *trace = open_trace(job, error);
     if (trace && region->only >= 0)
         trace_only(trace, (uint32_t)region->only);
     bool good = trace && check_trace(job->run, trace, error) && over(job, trace, error);
@@ -264,13 +277,6 @@ bool region_warm(struct region_run *run, struct task *task, struct error *error)
     struct job job = {
         .run = run, .task = task, .from = region->start - region->warm, .to = region->start};
     return pass(&job, warm_trace, error);
-}
-
-/* What was read of a stream is gone. */
-static void move_back(struct region_trace *region) {
-    const uint64_t gone = region->stream ? region_stream_gone(region->stream) : 0;
-    region->start -= gone;
-    region->end -= gone;
 }
 
 /* ---- a region that was simulated elsewhere ---- */
@@ -313,11 +319,12 @@ bool region_simulate(struct region_run *run, struct task *task, struct error *er
         return pass(&job, recall_trace, error);
     if (!task->warm && !region_warm(run, task, error))
         return false;
-    move_back(region);
     job.from = region->start;
     job.to = region->end;
     const bool good = pass(&job, simulate_trace, error);
     region_stream_leave(region->stream);
     region->stream = NULL;
+    trace_twice_free(task->file);
+    task->file = NULL;
     return good;
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "simulate/regions.h"
+#include "trace/trace_twice.h"
 #include "util/arena.h"
 
 /* Regions that are warm already, when they are chained: then one thread warms, one simulates. */
@@ -12,6 +13,7 @@ enum { REGIONS_AHEAD = 2 };
 
 struct task {
     struct region_trace region; /* name and path are its own */
+    struct trace_twice *file;   /* it comes from, from its first pass to its last; NULL: no file */
     bool warm;                  /* `start` is what is known at its start */
     struct core_learned start;
     struct branch_outcomes outcomes; /* of the region, when chained: the start's predictor says them

@@ -170,6 +170,7 @@ static void free_task(struct task *task) {
     if (!task)
         return;
     region_stream_leave(task->region.stream);
+    trace_twice_free(task->file);
     free((char *)task->region.name);
     free((char *)task->region.path);
     free((char *)task->region.result);

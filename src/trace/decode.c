@@ -216,10 +216,8 @@ static bool decode_chunk(struct decoder *decoder, struct error *error) {
     const struct item_data *chunk = &decoder->chunk;
     struct guest_thread *thread = decoder->threads[chunk->thread];
     decoder->emitter.first_access = (uint32_t)thread->access_count;
-    if (decoder->outline)
-        return pass_chunk(decoder, thread, error);
-    if (decoder->position == 0 && decoder->pass >= EVENT_MAX_BLOCK_INSNS &&
-        chunk->insn_count <= decoder->pass - EVENT_MAX_BLOCK_INSNS)
+    if (decoder->outline || !chunk->events ||
+        (decoder->position == 0 && decoder_passes(chunk->insn_count, decoder->pass)))
         return pass_chunk(decoder, thread, error);
     if (decoder->position == 0 && !begin_chunk(decoder, thread, error))
         return false;
@@ -309,7 +307,7 @@ static bool feed_data(struct decoder *decoder, const struct item_data *chunk, st
     decoder->chunk = *chunk;
     decoder->position = 0;
     decoder->entered = decoder->cut = 0;
-    decoder->in_chunk = chunk->event_count > 0 || decoder->outline;
+    decoder->in_chunk = chunk->event_count > 0 || !chunk->events || decoder->outline;
     return true;
 }
 

@@ -8,8 +8,15 @@
  * Sequence numbers count the instructions handed out, beginning with 0 for each thread. */
 #pragma once
 
+#include "trace/event.h"
 #include "trace/item.h"
 #include "trace/notes.h"
+
+/* Whether a chunk of so many instructions is passed over where the next `pass` may be: never into
+ * the block in which those end. */
+static inline bool decoder_passes(uint64_t insn_count, uint64_t pass) {
+    return pass >= EVENT_MAX_BLOCK_INSNS && insn_count <= pass - EVENT_MAX_BLOCK_INSNS;
+}
 
 struct decoder;
 
@@ -37,7 +44,7 @@ struct code_placement;
 void decoder_place(struct decoder *decoder,
                    const struct code_placement *placement); /* trace_place() */
 /* Chunks that fit within the next `insns` instructions are passed over instead of decoded; see
- * trace_pass(). */
+ * trace_pass(). So are those that come without events. */
 void decoder_pass(struct decoder *decoder, uint64_t insns);
 
 /* No more is decoded: frees what only decoding needs. The code keeps its instructions and images,

@@ -251,6 +251,7 @@ static int take_data(struct file_reader *reader, struct item_data *data, struct 
     reader->instructions += data->insn_count;
     if (reader->outline || (reader->input.skips && data->thread != reader->input.only)) {
         data->event_count = 0;
+        data->events = NULL;
         payload->at = payload->end;
         return 1;
     }

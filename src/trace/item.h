@@ -93,7 +93,7 @@ struct item_data { /* a chunk of events of one thread; begins with a block or a 
     uint64_t first_insn; /* instructions of this thread before this chunk */
     uint64_t insn_count; /* in this chunk (as the capture counted; the decoder checks) */
     uint32_t event_count;
-    const uint64_t *events; /* event.h */
+    const uint64_t *events; /* event.h; NULL: left out, for nobody looks at them */
 };
 
 struct item_symbols {

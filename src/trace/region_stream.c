@@ -3,12 +3,10 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "trace/event.h"
+#include "trace/item_own.h"
 #include "trace/source.h"
-#include "util/arena.h"
 #include "util/array.h"
 
 enum {
@@ -32,9 +30,7 @@ struct region_stream {
     struct arena arena; /* what they point to, but for events */
     size_t at;          /* of the next to read */
     uint64_t unread;    /* bytes of events, of this stream */
-    uint64_t gone;      /* instructions */
     uint32_t passes;    /* begun */
-    bool begun;         /* this pass has had events */
     bool read;          /* the first pass is over */
     bool ended;
     uint32_t references;
@@ -137,34 +133,6 @@ static void leave(struct region_stream *stream) {
 
 /* ---- writing ---- */
 
-static bool copy_text(struct region_stream *stream, const char **text) {
-    return !*text || (*text = arena_copy(&stream->arena, *text, strlen(*text)));
-}
-
-/* Has its own copy of all that the item points to, but for events. */
-static bool own(struct region_stream *stream, struct item *item) {
-    switch (item->kind) {
-    case ITEM_HEADER:
-        return copy_text(stream, &item->header.command) && copy_text(stream, &item->header.host);
-    case ITEM_PROCESS:
-        return copy_text(stream, &item->process.command) &&
-               copy_text(stream, &item->process.executable) &&
-               copy_text(stream, &item->process.untraced_reason);
-    case ITEM_IMAGE:
-        return copy_text(stream, &item->image.path);
-    case ITEM_PYTHON:
-        return copy_text(stream, &item->python.name) && copy_text(stream, &item->python.path);
-    case ITEM_NOTE:
-        return copy_text(stream, &item->note);
-    case ITEM_CODE:
-        item->code.bytes = (const uint8_t *)arena_copy(
-            &stream->arena, (const char *)item->code.bytes, item_code_bytes(&item->code));
-        return item->code.bytes;
-    default:
-        return true;
-    }
-}
-
 static bool make_room(struct region_stream *stream) {
     pthread_mutex_lock(&stream->all->lock);
     const bool good = array_room(stream->items, stream->capacity, stream->count + 1);
@@ -174,7 +142,7 @@ static bool make_room(struct region_stream *stream) {
 
 bool region_stream_put(struct region_stream *stream, const struct item *item, struct error *error) {
     struct item copy = *item;
-    if (!make_room(stream) || !own(stream, &copy)) {
+    if (!make_room(stream) || !item_own(&copy, &stream->arena)) {
         free_events(&copy);
         return error_set(error, "out of memory for a region");
     }
@@ -207,19 +175,13 @@ static void pass_item(struct region_stream *stream, struct item *item) {
         item->data.first_insn + item->data.insn_count >= stream->first)
         return;
     free_events(item);
-    stream->gone += item->data.insn_count;
-}
-
-static bool is_gone(const struct item *item) {
-    return item->kind == ITEM_DATA && !item->data.events;
+    item->data.event_count = 0;
 }
 
 /* Under the lock. The next item that is there; false: there is none, and none will come. */
 static bool find_next(struct region_stream *stream) {
     if (stream->passes == 1 && stream->at > 0)
         pass_item(stream, &stream->items[stream->at - 1]);
-    while (stream->at < stream->count && is_gone(&stream->items[stream->at]))
-        stream->at++;
     while (stream->at == stream->count && !stream->ended) {
         stream->all->awaited = true;
         pthread_cond_broadcast(&stream->all->changed);
@@ -227,14 +189,6 @@ static bool find_next(struct region_stream *stream) {
         stream->all->awaited = false;
     }
     return stream->at < stream->count;
-}
-
-/* What is left of a block whose beginning is gone belongs to it. */
-static void begin_with_block(struct item_data *data) {
-    while (data->event_count && event_kind(*data->events) != EVENT_BLOCK) {
-        data->events++;
-        data->event_count--;
-    }
 }
 
 static int next(void *context, struct item *item, struct error *error) {
@@ -251,10 +205,6 @@ static int next(void *context, struct item *item, struct error *error) {
         }
     }
     pthread_mutex_unlock(&stream->all->lock);
-    if (found && item->kind == ITEM_DATA && !stream->begun) {
-        stream->begun = true;
-        begin_with_block(&item->data);
-    }
     return found;
 }
 
@@ -273,12 +223,7 @@ struct trace *region_stream_open(struct region_stream *stream, struct error *err
     const struct item_source source = {.next = next, .close = close_reader, .context = stream};
     stream->passes++;
     stream->at = 0;
-    stream->begun = false;
     return trace_from_source(&source, error);
-}
-
-uint64_t region_stream_gone(const struct region_stream *stream) {
-    return stream->gone;
 }
 
 void region_stream_leave(struct region_stream *stream) {

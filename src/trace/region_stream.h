@@ -1,9 +1,9 @@
 /* The trace of a region in memory, which is read while it is written: what a file would hold, that
  * need not be coded and decoded for it. One thread writes (trace/region_writer.h), one reads it to
  * warm what the region begins with, and then one reads it again to simulate the region: of what
- * comes before the region the second finds definitions alone, for the events are freed as soon as
- * the first has read them. Memory: the region's events, and what is not yet read, for which the
- * writer looks at region_streams_full(). */
+ * comes before the region the second finds definitions, and how many instructions it passes over
+ * (trace_pass()): the events are freed as soon as the first has read them. Memory: the region's
+ * events, and what is not yet read, for which the writer looks at region_streams_full(). */
 #pragma once
 
 #include "trace/item.h"
@@ -34,7 +34,5 @@ void region_stream_end(struct region_stream *stream);
 /* The reader's: the first time all of it, waiting for what is to come; then once more what is left.
  * Not twice at a time. NULL on failure. */
 struct trace *region_stream_open(struct region_stream *stream, struct error *error);
-/* Of a stream that was read once: instructions that the second reader does not find any more. */
-uint64_t region_stream_gone(const struct region_stream *stream);
 /* The reader has left it. May be NULL. */
 void region_stream_leave(struct region_stream *stream);

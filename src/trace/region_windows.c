@@ -1,6 +1,7 @@
 /* A chunk comes after all markers that lie in it are known. A region whose start is not yet known
  * is written from the chunk on that may be the first of its warm-up, with a thousandth of its
- * position to spare; it is given up when its start, or then its end, is overdue. */
+ * position to spare, or a hundredth of its distance from the region that was found last, which
+ * is less in a long run; it is given up when its start, or then its end, is overdue. */
 #include "trace/region_windows.h"
 
 #include <inttypes.h>
@@ -13,6 +14,7 @@
 
 enum {
     SPARE_SHARE = 1000,
+    NEAR_SPARE_SHARE = 100,
     TOLERANCE_SHARE = 50,
     LEAST_TOLERANCE = 100000,
     LEAST_PAUSE = 20000000 /* instructions: for fewer the emulator need not translate anew */
@@ -27,11 +29,20 @@ static uint64_t tolerance(const struct capture_region *region) {
     return (length < LEAST_TOLERANCE ? LEAST_TOLERANCE : length) + region->first / TOLERANCE_SHARE;
 }
 
-/* The thread's instruction at which the region's trace is to begin, when regions so far were found
- * `drift` later than expected. */
+/* By how much earlier than expected a region's warm-up may begin: from the region on that started
+ * last it has not drifted by more than some share of what lies between them. */
+static uint64_t spare(const struct capture_region *region, uint64_t last_first) {
+    const uint64_t all = region->first / SPARE_SHARE,
+                   since = (region->first - last_first) / NEAR_SPARE_SHARE;
+    return since < all ? since : all;
+}
+
+/* The thread's instruction at which the region's trace is to begin, when the region at `last_first`
+ * was found `drift` later than expected. */
 static uint64_t window_begin(const struct region_windows *windows,
-                             const struct capture_region *region, int64_t drift) {
-    uint64_t spare = region->first / SPARE_SHARE, before = region->first - spare;
+                             const struct capture_region *region, uint64_t last_first,
+                             int64_t drift) {
+    uint64_t before = region->first - spare(region, last_first);
     if (drift < 0 && -(uint64_t)drift > before)
         return 0;
     before += (uint64_t)drift;
@@ -103,7 +114,7 @@ static bool check_overlap(const struct region_windows *windows, struct error *er
 static bool check_open(const struct region_windows *windows, struct error *error) {
     for (size_t i = 0, oldest = 0; i < windows->count; i++) {
         const struct capture_region *region = at(windows, i);
-        uint64_t begin = window_begin(windows, region, 0);
+        uint64_t begin = window_begin(windows, region, 0, 0);
         while (
             at(windows, oldest)->thread != region->thread ||
             (oldest < i && at(windows, oldest)->first + at(windows, oldest)->instructions <= begin))
@@ -162,7 +173,7 @@ struct region_thread *region_windows_thread(struct region_windows *windows, uint
 uint64_t region_windows_skip(const struct region_windows *windows) {
     uint64_t skip = UINT64_MAX;
     for (size_t i = 0; i < windows->count; i++) {
-        uint64_t begin = window_begin(windows, &windows->regions[i], 0);
+        uint64_t begin = window_begin(windows, &windows->regions[i], 0, 0);
         skip = begin < skip ? begin : skip;
     }
     return windows->count ? skip : 0;
@@ -179,7 +190,7 @@ struct region_thread *region_windows_idle(struct region_windows *windows, uint64
     if (!thread || windows->open)
         return NULL;
     const struct capture_region *next = at(windows, thread->next);
-    *until = window_begin(windows, next, thread->drift);
+    *until = window_begin(windows, next, thread->last_first, thread->drift);
     bool idle =
         !next->started && *until > thread->position && *until - thread->position >= LEAST_PAUSE;
     return idle ? thread : NULL;
@@ -220,8 +231,11 @@ void region_windows_started(struct region_windows *windows, size_t number, uint6
                     region->first);
     else
         miss_earlier(windows, region);
-    if (!region_is_finished(region))
-        region_windows_thread(windows, region->thread)->drift = region_skew(region);
+    if (region_is_finished(region))
+        return;
+    struct region_thread *thread = region_windows_thread(windows, region->thread);
+    thread->drift = region_skew(region);
+    thread->last_first = region->first;
 }
 
 void region_windows_ended(struct region_windows *windows, size_t number, uint64_t position) {
@@ -245,9 +259,10 @@ enum window region_windows_judge(struct region_windows *windows, size_t number, 
     struct capture_region *region = &windows->regions[number];
     if (region_is_finished(region))
         return WINDOW_PASS;
-    int64_t drift = region_windows_thread(windows, region->thread)->drift;
+    const struct region_thread *thread = region_windows_thread(windows, region->thread);
     bool awaited = region->state == REGION_AWAITED; /* a trace that was begun has no gap */
-    if (awaited && !region->started && last <= window_begin(windows, region, drift))
+    if (awaited && !region->started &&
+        last <= window_begin(windows, region, thread->last_first, thread->drift))
         return WINDOW_LATER;
     if (region->state == REGION_AWAITED && region->started && first > region->found_first) {
         if (windows->open >= REGION_CAPTURE_MAX_OPEN)

@@ -10,8 +10,9 @@ struct region_thread {
     size_t first, end; /* its regions: order[first .. end − 1] */
     size_t next;       /* those before are finished */
     bool seen;
-    uint64_t position; /* instructions read of it */
-    int64_t drift;     /* skew of the region that started last */
+    uint64_t position;   /* instructions read of it */
+    uint64_t last_first; /* expected position of the region that started last; 0: none has */
+    int64_t drift;       /* its skew */
 };
 
 struct region_windows {

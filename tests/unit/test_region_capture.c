@@ -663,6 +663,28 @@ static void no_gap_when_a_region_is_late(void **state) {
     region_windows_free(&windows);
 }
 
+/* Regions at 100 M and 102 M, with a warm-up of a million: the trace of the second begins at 102 M
+ * − 102,000 (a thousandth to spare) − 1 M = 100,898,000, or, when the first was found 5,000 late,
+ * at 102,005,000 − 20,000 (a hundredth of the distance) − 1 M = 100,985,000. */
+static void little_to_spare_behind_one_that_was_found(void **state) {
+    (void)state;
+    enum { MILLION = 1000000 };
+    for (uint32_t found = 0; found < 2; found++) {
+        struct error error;
+        struct capture_region regions[] = {
+            {.id = 1, .first = 100 * MILLION, .instructions = 1000, .start.count = 1},
+            {.id = 2, .first = 102 * MILLION, .instructions = 1000, .start.count = 1}};
+        struct region_windows windows = {.regions = regions, .count = 2, .warm_up = MILLION};
+        assert_true(region_windows_init(&windows, &error));
+        if (found)
+            region_windows_started(&windows, 0, 100 * MILLION + 5000);
+        const uint64_t begin = found ? 100985000 : 100898000;
+        assert_int_equal(region_windows_judge(&windows, 1, 0, begin), WINDOW_LATER);
+        assert_int_equal(region_windows_judge(&windows, 1, 0, begin + 1), WINDOW_OPEN);
+        region_windows_free(&windows);
+    }
+}
+
 static int remove_folder(void **state) {
     (void)state;
     for (int i = 0; i < REGIONS; i++)
@@ -686,6 +708,7 @@ int main(void) {
         cmocka_unit_test(lists_that_cannot_be),
         cmocka_unit_test(too_many_at_once),
         cmocka_unit_test(no_gap_when_a_region_is_late),
+        cmocka_unit_test(little_to_spare_behind_one_that_was_found),
         cmocka_unit_test(a_trace_that_cannot_be_written),
     };
     return cmocka_run_group_tests_name("region_capture", tests, make_folder, remove_folder);

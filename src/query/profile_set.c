@@ -84,11 +84,13 @@ static bool add_event(struct reading *reading, const struct store_session *sessi
         return true;
     struct profile_event new = {.period = event->period, .precise = event->precise};
     take_unit(&new, event->unit);
+    estimated_add(&new.estimated, &event->estimate);
     for (size_t i = 0; i < set->event_count; i++) {
         struct profile_event *old = &set->events[i];
         if (strcmp(old->name, event->name) != 0 || strcmp(old->stored_unit, event->unit) != 0)
             continue;
         old->precise &= event->precise;
+        estimated_add(&old->estimated, &event->estimate);
         bool same_unit = !strcmp(old->period_unit, event->period_unit);
         old->periods_differ |= old->period != event->period || !same_unit;
         if (!event->period || !same_unit)

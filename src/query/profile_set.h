@@ -7,6 +7,14 @@
 #include "store/store.h"
 #include "util/arena.h"
 
+/* Of simulations that were saved: what they were estimated from (query/estimated.c). */
+struct estimated {
+    size_t epochs;            /* that are estimates; 0: none */
+    struct store_estimate of; /* of one, its own. Of several all parts, the widest interval, and
+                                 `simulated` is not known: negative */
+};
+void estimated_add(struct estimated *estimated, const struct store_estimate *estimate);
+
 /* An event of one name, of all epochs of a set. */
 struct profile_event {
     const char *name;
@@ -17,8 +25,9 @@ struct profile_event {
     const char *period_unit;
     bool precise;        /* in all epochs */
     bool periods_differ; /* between epochs, or within one */
-    double mean;         /* where they do: each sample counts for its period in these, so that the
-                            number of all is theirs; 0: samples count as they are */
+    struct estimated estimated;
+    double mean; /* where they do: each sample counts for its period in these, so that the
+                    number of all is theirs; 0: samples count as they are */
 };
 
 /* What some hosts count in another unit than most, which cannot be added. */

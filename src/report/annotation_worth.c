@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/annotation.h"
+#include "report/estimated.h"
 #include "util/text.h"
 
 /* What late samples can tell and what not. */
@@ -231,9 +232,16 @@ static bool note_rest(struct annotation *annotation) {
     return good;
 }
 
+/* The cycles of the epochs themselves. */
+static bool note_estimated(struct annotation *annotation) {
+    const struct annotation_input *input = &annotation->input;
+    return !input->event->estimated.epochs ||
+           estimated_note(input->set, input->event, &annotation->report);
+}
+
 bool annotation_add_worth(struct annotation *annotation) {
-    return note_event(annotation) && note_samples(annotation) && note_lost(annotation) &&
-           note_confidence(annotation) && note_machine(annotation) && note_gain(annotation) &&
-           note_graph(annotation) && note_simulated(annotation) && note_other_length(annotation) &&
-           note_rest(annotation);
+    return note_estimated(annotation) && note_event(annotation) && note_samples(annotation) &&
+           note_lost(annotation) && note_confidence(annotation) && note_machine(annotation) &&
+           note_gain(annotation) && note_graph(annotation) && note_simulated(annotation) &&
+           note_other_length(annotation) && note_rest(annotation);
 }

@@ -4,15 +4,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/estimated.h"
 #include "report/profile_report.h"
 #include "report/table.h"
 #include "util/file_name.h"
+
+/* Errors of two estimates add as those of numbers that have nothing to do with each other. */
+static bool note_estimates(struct diff_report *report) {
+    const struct profile_event *before = &report->diff.events[0], *after = &report->diff.events[1];
+    const double within[2] = {estimated_interval(before), estimated_interval(after)};
+    if (after->estimated.epochs && !estimated_note(&report->diff.sets[1], after, &report->report))
+        return false;
+    if ((!before->estimated.epochs && !after->estimated.epochs) || within[0] < 0 || within[1] < 0)
+        return true;
+    return report_note(
+        &report->report,
+        "what was estimated leaves ± %s %% of all cycles open before, ± %s %% after: "
+        "the change of their sum is known to ± %s %%",
+        text_percent(within[0], 1).s, text_percent(within[1], 1).s,
+        text_percent(hypot(within[0], within[1]), 1).s);
+}
 
 static bool add_worth(struct diff_report *report) {
     struct report *notes = &report->report;
     const struct profile_event *before = &report->diff.events[0], *after = &report->diff.events[1];
     bool good = profile_set_worth(&report->diff.sets[0], before, 0, 0, notes);
     good &= profile_set_note_damage(&report->diff.sets[1], notes);
+    good &= note_estimates(report);
     const char *first, *other;
     if (profile_table_builds(report->diff.table, &first, &other))
         good &= report_note(notes,

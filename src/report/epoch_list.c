@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attribute/attribute.h"
+#include "report/estimated.h"
 #include "report/profile_report.h"
 #include "report/table.h"
 #include "util/array.h"
@@ -149,6 +150,8 @@ static void put_event(FILE *out, const struct merged *merged) {
     bool parts = !strncmp(event->unit, PART, strlen(PART));
     fprintf(out, ", %s %s", text_count(parts ? merged->total / CYCLE_UNITS : merged->total).s,
             event->unit + (parts ? strlen(PART) : 0));
+    if (parts)
+        estimate_text(event, out);
 }
 
 static void put_origin(FILE *out, const struct store_session *session) {
@@ -191,10 +194,11 @@ static bool print_details(const struct list *list, const struct store_session *s
 /* ---- JSON ---- */
 
 static json_t *event_object(const struct store_event *event, const struct held *held) {
-    return json_pack("{s:o, s:o, s:I, s:o, s:b, s:I, s:I}", "name", json_text(event->name), "unit",
-                     json_text(event->unit), "period", (json_int_t)event->period, "period_unit",
-                     json_text(event->period_unit), "precise", (int)event->precise, "total",
-                     (json_int_t)held->total, "bytes", (json_int_t)held->bytes);
+    return json_pack("{s:o, s:o, s:I, s:o, s:b, s:I, s:I, s:o}", "name", json_text(event->name),
+                     "unit", json_text(event->unit), "period", (json_int_t)event->period,
+                     "period_unit", json_text(event->period_unit), "precise", (int)event->precise,
+                     "total", (json_int_t)held->total, "bytes", (json_int_t)held->bytes, "estimate",
+                     estimate_json(event));
 }
 
 static bool append_object(const struct list *list, const struct store_session *session,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/estimated.h"
 #include "report/missing_names.h"
 #include "report/profile_report.h"
 #include "util/array.h"
@@ -76,8 +77,7 @@ bool profile_set_worth(const struct profile_set *set, const struct profile_event
     bool good = profile_set_note_damage(set, report);
     double first = 100 / sqrt(largest), last = 100 / sqrt(smallest > 0 ? smallest : largest);
     if (set->simulated && !is_counted(event))
-        good &= report_note(report, "simulated: user code only, every cycle of what was "
-                                    "simulated is counted");
+        good &= estimated_note(set, event, report);
     if (set->weighted)
         good &= report_note(report, "regions that stand for a run: each counts with its weight");
     const bool each = event->period == 1 && !strcmp(event->period_unit, "events");

@@ -114,7 +114,7 @@ bool save_note(struct save *save, struct report *report, struct error *error) {
     struct saving *saving = &save->saving;
     if (!save->wanted)
         return export(save, report, error);
-    saving_finish(saving);
+    saving_finish(saving, report->simulation);
     if (saving->failed) {
         *error = saving->error;
         return error_prefix(error, "%s", used_option(save, save->exported.path));

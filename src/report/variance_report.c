@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/estimated.h"
 #include "report/profile_report.h"
 #include "report/table.h"
 
@@ -11,6 +12,9 @@ static bool add_worth(struct variance_report *report) {
     struct report *notes = &report->report;
     double mean = report->variances.count ? report->variances.rows[0].variance.mean : 0;
     bool good = profile_set_worth(&report->sets[0], &report->events[0], 0, 0, notes);
+    for (size_t i = 1; i < report->variances.set_count; i++)
+        if (report->events[i].estimated.epochs)
+            good &= estimated_note(&report->sets[i], &report->events[i], notes);
     if (!strcmp(report->events[0].unit, "samples") && mean > 0)
         good &= report_note(notes,
                             "chance alone makes the samples of a procedure differ by their root: "

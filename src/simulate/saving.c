@@ -45,6 +45,7 @@ struct session {
     int64_t id, process;
     int64_t *images; /* of the code; 0: not used yet */
     int64_t event;   /* the last one added; 0: none */
+    struct store_estimate estimate;
 };
 
 static bool image_of(struct session *session, uint32_t index, int64_t *id, struct error *error) {
@@ -85,14 +86,16 @@ static bool add_profile(struct session *session, int64_t event, const struct cel
 static bool add_event(struct session *session, const struct store_event *event, struct cell *cells,
                       size_t count, struct error *error) {
     int64_t id;
+    struct store_event estimated = *event;
     session->event = 0;
     if (!count)
         return true;
+    estimated.estimate = session->estimate;
     struct store_value *values = malloc(count * sizeof *values);
     if (!values)
         return error_set(error, "out of memory for the profile");
     count = order_cells(cells, count);
-    bool good = store_add_event(session->store, session->id, event, &id, error) &&
+    bool good = store_add_event(session->store, session->id, &estimated, &id, error) &&
                 add_profile(session, id, cells, count, values, error);
     session->event = id;
     free(values);
@@ -228,6 +231,20 @@ static size_t most_cells(const struct simulation *simulation, const struct saved
     return most + 1;
 }
 
+/* What all that is saved of it rests on. */
+static struct store_estimate estimate_of(const struct simulation *simulation) {
+    const double half = simulation_interval(simulation);
+    struct store_estimate estimate = {
+        .count = simulation->regions.simulated,
+        .simulated = (double)simulation->simulated / (double)simulation->executed,
+        .within = simulation->cycles ? half / (double)simulation->cycles : -1};
+    if (!estimate.count && simulation->levels > 0) {
+        estimate.count = sampling_windows(&simulation->spread);
+        estimate.windows = true;
+    }
+    return simulation->simulated < simulation->executed ? estimate : (struct store_estimate){0};
+}
+
 /* ---- sessions ---- */
 
 /* The file of this name that code was executed in; "": none. */
@@ -309,6 +326,8 @@ static bool save(struct saving *saving, const char *part, double weight,
                  const struct simulation *simulation, const struct code *code,
                  const struct saved_event *more, size_t more_count, struct error *error) {
     struct session session = {.store = part ? saving->parts : saving->store, .code = code};
+    if (!part)
+        session.estimate = estimate_of(simulation);
     struct cell *cells = malloc(most_cells(simulation, more, more_count) * sizeof *cells);
     session.images = calloc(code->image_count + 1u, sizeof *session.images);
     bool good = cells && session.images &&
@@ -382,13 +401,15 @@ static bool save_calls(struct saving *saving, struct error *error) {
     return good;
 }
 
-void saving_finish(struct saving *saving) {
+void saving_finish(struct saving *saving, const struct simulation *simulation) {
+    const struct store_estimate estimate = estimate_of(simulation);
     const struct store_session whole = session_of(saving, saving->command, 1);
     if (!saving->count || saving->failed)
         return;
-    saving->failed = !store_sum_sessions(saving->store, saving->parts, saving->sessions,
-                                         saving->count, &whole, &saving->session, &saving->error) ||
-                     (saving->paths && saving->paths->count && !save_calls(saving, &saving->error));
+    saving->failed =
+        !store_sum_sessions(saving->store, saving->parts, saving->sessions, saving->count, &whole,
+                            &estimate, &saving->session, &saving->error) ||
+        (saving->paths && saving->paths->count && !save_calls(saving, &saving->error));
 }
 
 void saving_keep_region(void *context, const struct region_trace *region,

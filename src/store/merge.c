@@ -15,8 +15,9 @@ struct transfer {
     const struct session_entry *entry;
     const struct store_image *image; /* that profiles are of now, and its number there */
     int64_t image_id;
-    double scale;      /* of the values; 0: as they are */
-    bool slices_alone; /* of processes in slices, whose slices are forgotten */
+    double scale;                          /* of the values; 0: as they are */
+    bool slices_alone;                     /* of processes in slices, whose slices are forgotten */
+    const struct store_estimate *estimate; /* what the events become; NULL: as they are */
     struct error *error;
     bool failed;
 };
@@ -155,7 +156,7 @@ static bool transfer_calls(void *context, const struct store_call_tree *tree) {
 static bool same_event(const struct store_event *one, const struct store_event *other) {
     return !strcmp(one->name, other->name) && !strcmp(one->unit, other->unit) &&
            one->period == other->period && !strcmp(one->period_unit, other->period_unit) &&
-           one->precise == other->precise;
+           one->precise == other->precise && estimate_same(&one->estimate, &other->estimate);
 }
 
 /* The events of `entry` in `session`, which has those of `present` (NULL: none) already. */
@@ -165,12 +166,14 @@ static bool find_events(struct transfer *transfer, const struct session_entry *p
     if (!transfer->events)
         return database_out_of_memory(transfer->to, transfer->error);
     for (size_t i = 0; i < entry->event_count; i++) {
+        struct store_event event = entry->events[i];
+        if (transfer->estimate)
+            event.estimate = *transfer->estimate;
         for (size_t j = 0; present && j < present->event_count; j++)
-            if (same_event(&entry->events[i], &present->events[j]))
+            if (same_event(&event, &present->events[j]))
                 transfer->events[i] = present->events[j].id;
-        if (!transfer->events[i] &&
-            !store_add_event(transfer->to, transfer->session, &entry->events[i],
-                             &transfer->events[i], transfer->error))
+        if (!transfer->events[i] && !store_add_event(transfer->to, transfer->session, &event,
+                                                     &transfer->events[i], transfer->error))
             return false;
     }
     return true;
@@ -334,7 +337,8 @@ bool store_forget_slices(struct store *store, int64_t session, struct error *err
 
 /* Reads the target anew: it may have got further events. */
 static bool add_session(struct store *to, struct store *from, const struct session_entry *entry,
-                        int64_t target, struct error *error) {
+                        int64_t target, const struct store_estimate *estimate,
+                        struct error *error) {
     struct session_list list;
     if (!session_list_read(to, &list, error))
         return false;
@@ -343,6 +347,7 @@ static bool add_session(struct store *to, struct store *from, const struct sessi
                                 .session = target,
                                 .entry = entry,
                                 .scale = entry->session.weight,
+                                .estimate = estimate,
                                 .error = error};
     const struct session_entry *present = session_list_find(to, &list, target, error);
     bool good = present && transfer_session(&transfer, present);
@@ -351,7 +356,8 @@ static bool add_session(struct store *to, struct store *from, const struct sessi
 }
 
 bool store_sum_sessions(struct store *to, struct store *from, const int64_t *sessions, size_t count,
-                        const struct store_session *as, int64_t *id, struct error *error) {
+                        const struct store_session *as, const struct store_estimate *estimate,
+                        int64_t *id, struct error *error) {
     struct session_list list;
     if (!session_list_read(from, &list, error))
         return false;
@@ -360,7 +366,7 @@ bool store_sum_sessions(struct store *to, struct store *from, const int64_t *ses
         good = store_add_session(to, as, id, error);
         for (size_t i = 0; good && i < count; i++) {
             const struct session_entry *entry = session_list_find(from, &list, sessions[i], error);
-            good = entry && add_session(to, from, entry, *id, error);
+            good = entry && add_session(to, from, entry, *id, estimate, error);
         }
         good = write_end(to, good, error);
     }

@@ -1,5 +1,6 @@
 /* Sessions, their events and their processes. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,11 +31,17 @@ bool store_add_session(struct store *store, const struct store_session *session,
 
 bool store_add_event(struct store *store, int64_t session, const struct store_event *event,
                      int64_t *id, struct error *error) {
-    return database_write(store,
-                          BIND(store, ADD_EVENT, error, INTEGER(session), TEXT(event->name),
-                               TEXT(event->unit), INTEGER(saturated(event->period)),
-                               TEXT(event->period_unit), INTEGER(event->precise)),
-                          id, error);
+    char estimate[ESTIMATE_SIZE], *unit;
+    estimate_print(&event->estimate, estimate);
+    if (asprintf(&unit, "%s%s", event->period_unit ? event->period_unit : "", estimate) < 0)
+        return database_out_of_memory(store, error);
+    const bool good = database_write(
+        store,
+        BIND(store, ADD_EVENT, error, INTEGER(session), TEXT(event->name), TEXT(event->unit),
+             INTEGER(saturated(event->period)), TEXT(unit), INTEGER(event->precise)),
+        id, error);
+    free(unit);
+    return good;
 }
 
 bool store_update_session(struct store *store, const struct store_session *session,
@@ -173,8 +180,9 @@ static bool keep_event(struct store *store, struct session_list *list, struct se
                                 .name = keep_text(list, statement, 1),
                                 .unit = keep_text(list, statement, 2),
                                 .period = (uint64_t)column_integer(statement, 3),
-                                .period_unit = keep_text(list, statement, 4),
                                 .precise = column_integer(statement, 5) != 0};
+    const char *unit = column_text(statement, 4);
+    event.period_unit = arena_copy(&list->arena, unit, estimate_read(unit, &event.estimate));
     if (!event.name || !event.unit || !event.period_unit)
         return database_out_of_memory(store, error);
     if (event.period > INT64_MAX) {

@@ -19,6 +19,7 @@
 
 #include "program/code_symbol.h"
 #include "program/elf_image.h"
+#include "store/estimate.h"
 #include "util/error.h"
 #include "util/key_numbers.h"
 
@@ -103,6 +104,7 @@ struct store_event {
     uint64_t period;         /* mean distance of samples in `period_unit`; 0: not known, or exact */
     const char *period_unit; /* "cycles", "ns", "events" */
     bool precise; /* PEBS, IBS, or simulated: the address is that of the instruction itself */
+    struct store_estimate estimate; /* of a simulation */
 };
 
 /* The new session's number in *id. */
@@ -373,9 +375,11 @@ bool store_copy_sessions(struct store *to, struct store *from, const int64_t *se
                          size_t count, struct error *error);
 
 /* Adds up sessions of another store as one, which has weight 1: of each, its values times its
- * weight, to whole numbers. `as` says what the new one is; its number in *id. */
+ * weight, to whole numbers. `as` says what the new one is, `estimate` what its events are estimated
+ * from; its number in *id. */
 bool store_sum_sessions(struct store *to, struct store *from, const int64_t *sessions, size_t count,
-                        const struct store_session *as, int64_t *id, struct error *error);
+                        const struct store_session *as, const struct store_estimate *estimate,
+                        int64_t *id, struct error *error);
 
 /* Whether there is a file that can be read, but is no whole database: not one of a newer version,
  * nor one that is locked or on a full disk. Reads all of it. */

@@ -250,6 +250,28 @@ END
 }
 check "regions that the second run misses are left out, others stand for them" detours
 
+stored_estimate() {
+    local stored="--store $scratch/detours.db"
+    run top $stored --json --output "$scratch/top.json" &&
+        python3 -S - "$scratch/top.json" "$scratch/detours.json" <<'END' &&
+import json, sys
+top, report = (json.load(open(path)) for path in sys.argv[1:])
+estimate = top["events"][0]["estimate"]
+print(estimate)
+assert (estimate["count"], estimate["of"], estimate["epochs"]) == (report["regions"]["simulated"], "regions", 1)
+assert abs(estimate["simulated"] - report["instructions_simulated"] / report["instructions"]) < 1e-5
+assert abs(estimate["interval"] - report["regions"]["cpi_half_interval_95"] / report["cpi"]) < 1e-5
+END
+        run top $stored >"$scratch/top" && grep -q '^cycles: .* ± .* %, estimated from .* regions$' "$scratch/top" &&
+        grep -q 'epoch 1 is estimated from' "$scratch/top" && ! grep -q 'every cycle' "$scratch/top" &&
+        run epochs list $stored >"$scratch/list" && grep -q 'cycles ± .* estimated from .* regions' "$scratch/list" &&
+        run epochs list $stored --json >"$scratch/list.json" &&
+        grep -q '"of": *"regions"' "$scratch/list.json" &&
+        run annotate $stored main >"$scratch/annotated" && grep -q 'epoch 1 is estimated from' "$scratch/annotated" &&
+        run diff $stored --epoch 1 --epoch 1 >"$scratch/diff" && grep -q 'what was estimated leaves ± ' "$scratch/diff"
+}
+check "... and the store knows that it is an estimate, and how good" stored_estimate
+
 systematic() {
     run explain $in_order --systematic --json --top 0 --output "$scratch/systematic" -- gzip -9 -c "$least" >/dev/null &&
         json systematic 'r["regions"] is None' 'r["instructions_simulated"] == r["instructions_executed"]'

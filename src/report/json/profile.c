@@ -1,5 +1,6 @@
 /* `top` as one JSON object; every key is documented in docs/json.md. */
 
+#include "report/estimated.h"
 #include "report/over_time.h"
 #include "report/profile_report.h"
 
@@ -80,12 +81,13 @@ json_t *sample_choice_json(const struct sample_choice *choice) {
 }
 
 json_t *profile_event_json(const struct profile_event *event, double total) {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:b, s:f}", "name", json_text(event->name), "unit",
-        json_text(event->unit), "period",
-        event->period && (event->mean || !event->periods_differ) ? json_count(event->period)
-                                                                 : json_null(),
-        "period_unit", json_text(event->period_unit), "precise", event->precise, "total", total);
+    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:f, s:o}", "name", json_text(event->name), "unit",
+                     json_text(event->unit), "period",
+                     event->period && (event->mean || !event->periods_differ)
+                         ? json_count(event->period)
+                         : json_null(),
+                     "period_unit", json_text(event->period_unit), "precise", event->precise,
+                     "total", total, "estimate", estimated_json(event));
 }
 
 static json_t *figures(const struct profile_report *report, const double *values, bool shares) {

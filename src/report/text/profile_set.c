@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <time.h>
 
+#include "report/estimated.h"
 #include "report/profile_report.h"
 #include "store/day_sums.h"
 
@@ -131,5 +132,6 @@ void profile_event_text(const struct profile_event *event, double total, FILE *f
     if (strcmp(event->name, event->unit) != 0)
         fprintf(file, " %s", text_clip(name, sizeof name, event->unit, 15));
     print_period(event, file);
+    estimated_text(event, file);
     fputc('\n', file);
 }

@@ -8,6 +8,7 @@
 #include "trace/trace.h"
 #include "util/clock.h"
 #include "util/file_name.h"
+#include "util/text.h"
 
 enum { PROGRESS_INTERVAL_MS = 100 };
 
@@ -33,9 +34,28 @@ static void count_item(struct capture_result *result, const struct item *item) {
     }
 }
 
+/* Who reads the file later did not give the limit (0: none). */
+static bool note_limit(struct file_writer *writer, const struct capture_result *result,
+                       uint64_t limit, struct error *error) {
+    char text[160];
+    if (!limit || result->instructions < limit)
+        return true;
+    snprintf(text, sizeof text,
+             "the capture ended at its limit of %s instruction%s (--limit): what the program did "
+             "then is not in the trace",
+             text_grouped(limit).s, text_plural(limit));
+    const struct item item = {.kind = ITEM_NOTE, .note = text};
+    return file_writer_put(writer, &item, error);
+}
+
+static bool write_item(struct file_writer *writer, const struct item *item, struct error *error) {
+    return item->kind == ITEM_EFFECT || item->kind == ITEM_CHILD || item->kind == ITEM_CUT ||
+           file_writer_put(writer, item, error);
+}
+
 /* All items of the source, which it closes, into the writer, which it closes. */
 static bool drain(struct item_source source, struct file_writer *writer, const char *path,
-                  const struct watcher *watcher, struct capture_result *result,
+                  uint64_t limit, const struct watcher *watcher, struct capture_result *result,
                   struct error *error) {
     struct error ignored;
     double start = clock_monotonic(), reported = start;
@@ -44,8 +64,8 @@ static bool drain(struct item_source source, struct file_writer *writer, const c
     bool written = true;
     while (!watcher_stops(watcher) && (status = source.next(source.context, &item, error)) > 0) {
         count_item(result, &item);
-        written = item.kind == ITEM_EFFECT || item.kind == ITEM_CHILD || item.kind == ITEM_CUT ||
-                  file_writer_put(writer, &item, error);
+        written = (item.kind != ITEM_END || note_limit(writer, result, limit, error)) &&
+                  write_item(writer, &item, error);
         if (!written)
             break;
         double now = clock_monotonic();
@@ -81,7 +101,7 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
         file_writer_close(writer, NULL, &ignored);
         return false;
     }
-    return drain(source, writer, path, &told, result, error);
+    return drain(source, writer, path, options->limit, &told, result, error);
 }
 
 bool trace_import(const char *from, const char *path, bool compress, const struct watcher *watcher,
@@ -95,7 +115,7 @@ bool trace_import(const char *from, const char *path, bool compress, const struc
         source.close(source.context);
         return false;
     }
-    return drain(source, writer, path, watcher, result, error);
+    return drain(source, writer, path, 0, watcher, result, error);
 }
 
 bool trace_check(const char *path, const struct watcher *watcher, struct error *error) {

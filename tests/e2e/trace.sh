@@ -104,6 +104,16 @@ truncated() {
 }
 check "what is there of a cut trace is reported, marked partial" truncated
 
+limited() {
+    run trace --limit 20K -o "$scratch/limited.ctrace" -- gzip -c "$scratch/numbers" >/dev/null 2>&1 &&
+        run trace --info "$scratch/limited.ctrace" >"$scratch/info" &&
+        grep '^note  *the capture ended at its limit of 20,000 instructions (--limit): ' "$scratch/info" &&
+        run sim --json "$scratch/limited.ctrace" >"$scratch/limited.json" && grep -q 'ended at its limit of 20,000' "$scratch/limited.json" &&
+        run trace --limit 1G -o "$scratch/whole.ctrace" -- gzip -c "$scratch/numbers" >/dev/null 2>&1 &&
+        run trace --info "$scratch/whole.ctrace" >"$scratch/info" && ! grep '^note' "$scratch/info"
+}
+check "a trace tells that --limit ended it" limited
+
 full_disk() {
     run trace -o /dev/full -- true 2>"$scratch/err"
     [ $? = 125 ] && [ "$(grep -c 'No space left on device$' "$scratch/err")" = 1 ] &&

@@ -36,6 +36,11 @@ static void handle(int signal) {
         verb_watch.signal_again = signal;
         return;
     }
+    if (verb_watch.signal && verb_watch.finishes_file && !verb_watch.signal_again) {
+        asked_at = clock_monotonic();
+        verb_watch.signal_again = signal;
+        return;
+    }
     if (verb_watch.signal) {
         end_at_once(signal);
         return;

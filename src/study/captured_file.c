@@ -25,6 +25,7 @@ static bool capture(struct captured_file *file, int *exec_status, struct error *
         options.addresses = !file->no_addresses;
         options.begin = file->begin;
         options.stop = &file->watch->signal;
+        options.kill = &file->watch->signal_again;
     }
     if (file->champsim)
         return write_champsim(file, &options, exec_status, error);
@@ -51,7 +52,9 @@ static bool check(struct captured_file *file, struct error *error) {
 bool captured_file_go(struct captured_file *file, int *exec_status, struct error *error) {
     watch_begin_within(file->watch, file->import ? "reading" : "capturing", "instructions",
                        file->input->limit);
+    file->watch->finishes_file = !file->import;
     const bool good = capture(file, exec_status, error);
+    file->watch->finishes_file = 0;
     watch_end(file->watch);
     if (good && !file->result.instructions)
         return error_set(error, "no instruction was captured%s",

@@ -23,6 +23,8 @@ struct watch {
     volatile sig_atomic_t
         waits_for_command;                  /* as study/command_signals.h tells: then the next is */
     volatile sig_atomic_t signal_again;     /* kept here, and kills nothing; 0: none came */
+    volatile sig_atomic_t finishes_file;    /* the second is kept there too, and ends the command
+                                               that is captured; the third ends culprit at once */
     struct trace *_Atomic trace;            /* that it interrupts; NULL: none */
     struct region_capture *_Atomic regions; /* likewise */
     pthread_mutex_t *lock; /* where another thread interrupts: held meanwhile, and while either of

@@ -177,6 +177,7 @@ struct capture_options {
     int descriptors[3]; /* of the command's standard input, output and error; 0: the caller's */
     struct kept_files *kept; /* files that it maps are kept open in there; NULL: none are */
     const volatile sig_atomic_t *stop; /* or NULL: not 0 asks to end soon, as trace_interrupt() */
+    const volatile sig_atomic_t *kill; /* or NULL: not 0, after that, kills the program at once */
     uint64_t slice_size; /* instructions, at most 2^60; not 0: items tell in slices of so many of
                             a thread how often each block was executed (trace/counts.h), and
                             nothing of addresses. `skip` counts those of the first thread, for

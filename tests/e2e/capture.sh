@@ -83,6 +83,24 @@ interrupted_again() {
 for verb in "sim --machine alpha21164" "explain --machine alpha21164" "trace --output $scratch/s.ctrace"; do
     check "a second interrupt of ${verb%% *} ends the program and its child" interrupted_again $verb
 done
+# What little it has executed may still wait to be written.
+kept_of_few() {
+    rm -f "$scratch/.few" "$scratch/few.ctrace"
+    "$CULPRIT" trace --output "$scratch/few.ctrace" --follow -- sh -c 'trap "" INT TERM; echo $$ >"$0"; read -r line' "$scratch/.few" \
+        <>"$scratch/never" >"$scratch/.out" 2>&1 &
+    culprit=$!
+    until_true $culprit [ -s "$scratch/.few" ] || return 1
+    kill -INT $culprit
+    sleep 0.5 # sooner than a quarter of a second they are one
+    kill -"$1" $culprit
+    wait $culprit
+    [ $? = 130 ] && run trace --info "$scratch/few.ctrace" && run sim --machine alpha21164 "$scratch/few.ctrace" >"$scratch/.out" &&
+        ended $(cat "$scratch/.few")
+}
+mkfifo "$scratch/never"
+for again in INT TERM; do
+    check "a second interrupt (SIG$again) of trace leaves a file with what was captured" kept_of_few $again
+done
 # The command is asked to end a second after the interrupt, when nothing is captured any more, and
 # forks then; a second later it is killed.
 late_fork() {

@@ -386,6 +386,7 @@ bool capture_start(const struct capture_options *options, struct item_source *so
     capture->addresses = options->addresses;
     capture->stop_at_limit = options->stop_at_limit;
     capture->stop = options->stop;
+    capture->kill = options->kill;
     capture->layout = options->fixed ? options->layout : 0;
     capture->begin = options->begin;
     capture->started_at = clock_monotonic();

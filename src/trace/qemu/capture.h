@@ -114,6 +114,7 @@ struct capture {
     bool header_given, end_given;
     volatile sig_atomic_t interrupted;
     const volatile sig_atomic_t *stop;  /* NULL: none */
+    const volatile sig_atomic_t *kill;  /* likewise */
     const volatile sig_atomic_t *begin; /* likewise */
     bool told_to_begin;                 /* by it */
     double started_at;                  /* seconds */

@@ -140,9 +140,10 @@ void lives_press_for_end(struct capture *capture) {
         atomic_store(&capture->control->stop, 0); /* processes may end in their own way */
         atomic_store(&capture->control->phase, RING_DONE);
     }
-    double waited = clock_monotonic() - capture->interrupted_at;
-    if (waited > GRACE_SECONDS * (capture->signals_sent + 1)) {
-        signal_all(capture, capture->signals_sent ? SIGKILL : SIGTERM);
+    const double waited = clock_monotonic() - capture->interrupted_at;
+    const bool at_once = capture->kill && *capture->kill;
+    if (at_once || waited > GRACE_SECONDS * (capture->signals_sent + 1)) {
+        signal_all(capture, at_once || capture->signals_sent ? SIGKILL : SIGTERM);
         capture->signals_sent++;
         capture->stopped = true;
     }

@@ -89,6 +89,8 @@ static void check(struct argp_state *state, void *request) {
     if (one_pass && (explain->over_given || explain->enough))
         options_fail(state, "%s: all in one pass, without --regions%s", one_pass,
                      explain->over_given ? "-over" : "");
+    if (one_pass && explain->simulate_warm_up)
+        options_fail(state, "%s: all in one pass, without regions to --warm-up for", one_pass);
     if (explain->warm_given && explain->one_pass && !strcmp(explain->one_pass, "--exact"))
         options_fail(state, "--exact: every instruction is simulated, without --warm");
     explain_check_layouts(state, explain);

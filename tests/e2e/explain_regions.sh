@@ -286,7 +286,12 @@ no_regions() {
         fails_with 125 '^culprit explain: --exact and --systematic: one or the other$' \
             run explain --systematic --exact -- true &&
         fails_with 125 '^culprit explain: --fields: all in one pass, without --regions-over$' \
-            run explain --fields --regions-over 1M -- true
+            run explain --fields --regions-over 1M -- true || return
+    local option
+    for option in --exact --systematic --fields; do
+        fails_with 125 "^culprit explain: $option: all in one pass, without regions to --warm-up for\$" \
+            run explain --warm-up 1M $option -- true || return
+    done
 }
 check "... and no regions" no_regions
 # Where nothing is skipped, there is nothing to warm for.

@@ -380,6 +380,9 @@ bool machine_set(struct machine *machine, const char *assignment, struct error *
 bool machine_number(const struct machine *machine, const char *name, double *value,
                     struct error *error);
 
+/* Whether two texts are the same value of a key: "64" and "064", "32K" and "32768". */
+bool machine_same_value(const char *one, const char *other);
+
 /* Checks between fields: power-of-two sets, pools with known queues, every class with a pool ...
  * machine_load has done it already; callers of machine_set do it again. */
 bool machine_check(const struct machine *machine, struct error *error);

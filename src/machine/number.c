@@ -1,5 +1,8 @@
 /* Figures of a machine by the names of their keys. */
+#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "machine/key.h"
@@ -27,4 +30,23 @@ bool machine_number(const struct machine *machine, const char *name, double *val
         return error_set(error, "%.60s is a word, no number", name);
     *value = key_number(key, machine);
     return true;
+}
+
+/* A number as keys have it, with K, M or G behind it. */
+static bool read_number(const char *text, double *value) {
+    static const char SUFFIXES[] = "KMG";
+    char *end;
+    if (!isdigit((unsigned char)*text) || strpbrk(text, "xX"))
+        return false;
+    *value = strtod(text, &end);
+    const char *suffix = *end ? strchr(SUFFIXES, toupper((unsigned char)*end)) : NULL;
+    if (suffix)
+        *value = ldexp(*value, 10 * (int)(suffix - SUFFIXES + 1));
+    return !*end || (suffix && !end[1]);
+}
+
+bool machine_same_value(const char *one, const char *other) {
+    double first, second;
+    return !strcmp(one, other) ||
+           (read_number(one, &first) && read_number(other, &second) && first == second);
 }

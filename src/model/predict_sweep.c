@@ -24,9 +24,12 @@ static bool find_axis(const char *name, size_t length, enum predict_axis *axis,
                      length < 40 ? (int)length : 40, name);
 }
 
-static bool has_value(const struct sweep_axis *axis, const char *text, size_t size) {
-    return any_where(i, axis->count,
-                     strlen(axis->values[i]) == size && !memcmp(axis->values[i], text, size));
+/* Of those before the last, the one that is the same as it; NULL: none is. */
+static const char *same_as_last(const struct sweep_axis *axis) {
+    const uint32_t last = axis->count - 1;
+    const uint32_t i =
+        index_where(k, last, machine_same_value(axis->values[k], axis->values[last]));
+    return i < last ? axis->values[i] : NULL;
 }
 
 /* "64,128,256" up to a space or the end. */
@@ -40,12 +43,13 @@ static bool add_values(struct sweep_axis *axis, const char *text, size_t length,
             return error_set(error, "%s: a value is missing", name);
         if (size >= sizeof axis->values[0])
             return error_set(error, "%s=%.15s...: no such value", name, text);
-        if (has_value(axis, text, size))
-            return error_set(error, "%s: %.*s is there twice", name, (int)size, text);
         if (axis->count == SWEEP_VALUES)
             return error_set(error, "%s: at most %d values", name, SWEEP_VALUES);
         memcpy(axis->values[axis->count], text, size);
         axis->values[axis->count++][size] = '\0';
+        const char *same = same_as_last(axis);
+        if (same)
+            return error_set(error, "%s: %s is there twice", name, same);
         if (!comma)
             return true;
         text += size + 1;

@@ -33,8 +33,8 @@ static bool add_values(struct design_axis *axis, const char *text, struct error 
             return error_set(error, "out of memory for values");
         }
         for (size_t i = 0; i + 1 < axis->count; i++)
-            if (!strcmp(axis->values[i], value))
-                return error_set(error, "%.200s: %.100s is there twice", text, value);
+            if (machine_same_value(axis->values[i], value))
+                return error_set(error, "%.200s: %.100s is there twice", text, axis->values[i]);
         at += length;
         if (!*at)
             return true;

@@ -151,6 +151,7 @@ check "a machine that is none" fails_with 1 'did you mean zen5' run sweep --mach
 check "a cost of what is no key" fails_with 1 'character 5: core.robe: .*did you mean rob' run sweep --cost '1 + core.robe' ./work
 check "a picture without costs" fails_with 1 'add --cost' run sweep --svg x.svg ./work
 check "a value twice" fails_with 2 '64 is there twice' run sweep --set core.rob=64,64 ./work
+check "... written in two ways" fails_with 2 '32K is there twice' run sweep --set l1d.size=32K,64K,32768 ./work
 check "a command that is not there" fails_with 127 'cannot run ./nowork' run sweep ./nowork
 check "a full disk" fails_with 1 'No space left' run sweep --csv /dev/full ./work 100
 finish

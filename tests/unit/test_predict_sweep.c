@@ -82,6 +82,7 @@ static void nonsense_is_refused(void **state) {
     assert_refused("rob=8,,9", "a value is missing");
     assert_refused("rob=8 rob=9", "varies already");
     assert_refused("rob=64,256,64", "rob: 64 is there twice");
+    assert_refused("rob=64,256,064", "rob: 64 is there twice");
     assert_refused("rob=0", "rob = 0");
     assert_refused("latency=-1", "latency = -1");
     assert_refused("prefetch=magic", "magic");

@@ -455,7 +455,7 @@ static void give_up(struct region_capture *capture, const char *why) {
         if (why)
             region_windows_fail(windows, i, "%s", why);
         else if (process < options->process_count && !has_process(capture, process))
-            region_windows_fail(windows, i, "its process, '%.200s', was not started",
+            region_windows_fail(windows, i, "its process (%.200s) was not started",
                                 options->processes[process].command);
         else
             region_windows_command_ended(windows, i);
@@ -467,7 +467,7 @@ static bool foreign_list(const struct region_capture *capture, struct error *err
     const char *list_command = capture->options.list_command;
     return error_set(
         error,
-        "none of the files that the regions lie in (%.200s%s) is used by '%.200s': the "
+        "none of the files that the regions lie in (%.200s%s) is used by the command (%.200s): the "
         "list is of another command%s%.200s",
         capture->options.images[0].path, capture->options.image_count > 1 ? ", ..." : "",
         capture->header.command, list_command ? ": " : "", list_command ? list_command : "");

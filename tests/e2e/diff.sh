@@ -29,6 +29,11 @@ saved() {
         save "$CULPRIT_STORE" -- "$scratch/one/program" && save "$scratch/other.db" -- "$scratch/two/program"
 }
 check "profiles to compare" saved
+by_process() {
+    run top --by process >"$scratch/text" && tr -s ' \n' ' ' <"$scratch/text" | grep 'a simulated run is one process, .*--by image' &&
+        run top --by image >"$scratch/text" && ! grep 'is one process' "$scratch/text"
+}
+check "processes of a simulation are not told apart, and it says so" by_process
 
 # A program compares with itself rebuilt: work() is one row, though it lies elsewhere.
 rebuilt() {

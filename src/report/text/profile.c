@@ -30,6 +30,10 @@ bool profile_report_add_worth(struct profile_report *report) {
     bool good = profile_set_worth(set, report->events[0], largest, smallest, &report->report) &&
                 profile_note_images(report->table, report->by, 3, report->events[0]->name,
                                     report->program, &report->report);
+    if (report->by == PROFILE_BY_PROCESS && set->simulated)
+        good &= report_note(&report->report,
+                            "a simulated run is one process, with all that its command started: "
+                            "--by image tells the programs apart");
     if (report->event_count > PROFILE_EVENTS_SHOWN)
         good &= report_note(&report->report,
                             "%zu more events are in the JSON object (or choose "

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "report/annotation.h"
+#include "report/table.h"
 #include "util/order.h"
 #include "util/text.h"
 
@@ -96,10 +97,10 @@ static uint64_t address_of(const struct annotation *annotation,
     return annotation_address(annotation, graph_of(annotation)->blocks[loop->head].first_insn);
 }
 
-enum { PLACE_COLUMNS = 14, MOST_INDENT = 6 };
+enum { MOST_INDENT = 6 };
 
-static void print_loop(const struct annotation *annotation, const struct annotation_loop *loop,
-                       FILE *file) {
+static void add_loop(const struct annotation *annotation, const struct annotation_loop *loop,
+                     struct table *table) {
     int indent = loop->depth < MOST_INDENT ? (int)loop->depth : MOST_INDENT;
     const char *rounds = "?", *trips = "?", *best = "?", *each = "?";
     struct text known[4];
@@ -115,14 +116,24 @@ static void print_loop(const struct annotation *annotation, const struct annotat
         known[3] = text_quantity(loop->rounds / loop->entries);
         trips = known[3].s;
     }
-    fprintf(file, "%*s%-*" PRIx64 " %5s %%  %6" PRIu32 "  %9s  %9s  %9s  %9s\n", indent, "",
-            PLACE_COLUMNS - indent, address_of(annotation, loop),
-            text_percent(loop->cycles, annotation->input.profile->sum_cycles).s, loop->insn_count,
-            rounds, trips, best, each);
+    table_figure(table, "%*s%" PRIx64, indent, "", address_of(annotation, loop));
+    table_figure(table, "%s %%",
+                 text_percent(loop->cycles, annotation->input.profile->sum_cycles).s);
+    table_figure(table, "%" PRIu32, loop->insn_count);
+    table_cell(table, rounds);
+    table_cell(table, trips);
+    table_cell(table, best);
+    table_cell(table, each);
 }
 
 void annotation_text_loops(const struct annotation *annotation, const struct page *page) {
-    FILE *file = page->file;
+    static const struct table_column COLUMNS[] = {{"loop at", TABLE_WORD, .gap = 0},
+                                                  {" cycles", TABLE_FIGURE, .gap = 3},
+                                                  {"insns", TABLE_FIGURE, .gap = 2, .rank = 2},
+                                                  {"rounds", TABLE_FIGURE, .gap = 2},
+                                                  {"each time", TABLE_FIGURE, .gap = 2, .rank = 1},
+                                                  {"best case", TABLE_FIGURE, .gap = 2},
+                                                  {"cycles a round", TABLE_FIGURE, .gap = 2}};
     double least = LEAST_SHARE * annotation->input.profile->sum_cycles;
     uint32_t shown = 0;
     while (shown < annotation->loop_count && shown < MOST_LOOPS &&
@@ -130,12 +141,11 @@ void annotation_text_loops(const struct annotation *annotation, const struct pag
         shown++;
     if (!shown)
         return;
-    fprintf(file,
-            "\n%sloop at         cycles   insns     rounds   each time  best case  cycles a "
-            "round%s\n",
-            page->bold, page->plain);
+    struct table *table = table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
     for (uint32_t i = 0; i < shown; i++)
-        print_loop(annotation, &annotation->loops[i], file);
+        add_loop(annotation, &annotation->loops[i], table);
+    fputc('\n', page->file);
+    table_end(table);
 }
 
 json_t *annotation_loops_json(const struct annotation *annotation) {

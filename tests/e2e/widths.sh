@@ -107,7 +107,7 @@ prose() {
     COLUMNS=60 run predict --limit 100K "$trace" >"$scratch/text" && fits "$scratch/text" 60 || return 1
     COLUMNS=60 run annotate probe_all_rows >"$scratch/text" &&
         grep -E '^(best case: the schedule|0x|\*\*\* .*executed)' "$scratch/text" >"$scratch/prose" &&
-        fits "$scratch/prose" 60
+        fits "$scratch/prose" 60 && grep -A 3 '^loop at' "$scratch/text" >"$scratch/loops" && fits "$scratch/loops" 60
 }
 skip_without g++ "annotate and predict wrap what they say at 60 columns" ||
     check "annotate and predict wrap what they say at 60 columns" prose

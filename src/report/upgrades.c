@@ -124,12 +124,15 @@ static void print_why_not(const struct report *report, const struct page *page) 
 
 static void print_upgrades(const struct report *report, const struct costs *costs,
                            const struct page *page) {
+    enum { FIGURE = 6, LEAST = 20 };
     struct upgrade upgrades[UPGRADES_MOST];
     const uint32_t count = upgrades_of(report->machine, upgrades);
+    const unsigned room = page->columns > LEAST + FIGURE ? page->columns - FIGURE : LEAST;
+    const unsigned columns = room < NAME ? room : NAME;
     for (uint32_t i = 0; i < count; i++) {
         char name[NAME + 1], fitted[4 * NAME + 1];
         name_upgrade(report, &upgrades[i], name, sizeof name);
-        fprintf(page->file, " %s%5s\n", text_fit(fitted, sizeof fitted, name, NAME, TEXT_LEFT),
+        fprintf(page->file, " %s%5s\n", text_fit(fitted, sizeof fitted, name, columns, TEXT_LEFT),
                 text_percent(saved(costs, &upgrades[i], i), costs->all).s);
     }
 }

@@ -101,6 +101,14 @@ narrowest() {
 skip_without g++ "the reports of a run, and the machines, fit 40 columns" ||
     check "the reports of a run, and the machines, fit 40 columns" narrowest
 
+upgrades() {
+    COLUMNS=60 run explain --limit 100K "$scratch/templates.ctrace" >"$scratch/text" 2>&1 &&
+        grep -A 8 '^what if the machine were larger' "$scratch/text" >"$scratch/upgrades" && grep -q '^ MSHRs' "$scratch/upgrades" &&
+        fits "$scratch/upgrades" 60
+}
+skip_without g++ "what larger machines would save fits 60 columns" ||
+    check "what larger machines would save fits 60 columns" upgrades
+
 # Prose wraps in a page that is narrower than what tables need.
 prose() {
     local trace=$scratch/templates.ctrace

@@ -30,7 +30,6 @@
 
 #include "trace/qemu/layout.h"
 
-QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                                            char **argv);
 
@@ -203,14 +202,9 @@ static void await_rep_accesses(struct qemu_plugin_tb *tb, const struct rep_block
                                      NULL);
 }
 
-/* At accesses of the first instructions that are neither loads nor stores: generated code has
- * nothing of it. */
-static void add_nothing(struct qemu_plugin_tb *tb, size_t insn_count) {
-    static const enum qemu_plugin_mem_rw no_access = 0;
-    static uint64_t nothing;
+static void hold_accesses(struct qemu_plugin_tb *tb, size_t insn_count) {
     for (size_t i = 0; i < insn_count; i++)
-        qemu_plugin_register_vcpu_mem_inline(qemu_plugin_tb_get_insn(tb, i), no_access,
-                                             QEMU_PLUGIN_INLINE_ADD_U64, &nothing, 0);
+        interface_hold_accesses(qemu_plugin_tb_get_insn(tb, i));
 }
 
 static qemu_plugin_vcpu_mem_cb_t access_callback(const struct qemu_plugin_insn *insn) {
@@ -257,7 +251,7 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
     }
     /* One callback for loads and stores: QEMU 7.2 confuses the two in its filter. */
     if (plugin.control->addresses && !plugin.addresses)
-        add_nothing(tb, accessing);
+        hold_accesses(tb, accessing);
     else if (plugin.addresses)
         for (uint32_t i = 0; i < accessing; i++)
             qemu_plugin_register_vcpu_mem_cb(
@@ -270,7 +264,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     int saved = errno;
     signal_instrument(tb); /* called before the block's own */
     if (plugin.control->objects && memory_instrument(tb)) {
-        add_nothing(tb, qemu_plugin_tb_n_insns(tb));
+        hold_accesses(tb, qemu_plugin_tb_n_insns(tb));
         errno = saved;
         return;
     }
@@ -280,7 +274,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         break;
     case RING_PAUSE:
         pause_instrument(tb);
-        add_nothing(tb, qemu_plugin_tb_n_insns(tb));
+        hold_accesses(tb, qemu_plugin_tb_n_insns(tb));
         break;
     case RING_CAPTURE:
         if (plugin.control->slice_size)
@@ -293,7 +287,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
             instrument_block(tb);
         break;
     default:
-        add_nothing(tb, qemu_plugin_tb_n_insns(tb));
+        hold_accesses(tb, qemu_plugin_tb_n_insns(tb));
     }
     python_instrument(tb);
     errno = saved;
@@ -399,6 +393,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
         return 1;
     }
     plugin.id = id;
+    interface_start(info);
     plugin.control = map_shared(argv[0] + 7);
     if (!plugin.control) {
         fprintf(stderr, "culprit: cannot map the capture's memory %s: %s\n", argv[0] + 7,

@@ -51,6 +51,20 @@ static inline uint32_t addresses_share(void) {
     return plugin.control->addresses && !plugin.addresses ? 3 : 1;
 }
 
+/* ---- plugin_interface.c: what versions of the plugin interface do differently ---- */
+
+enum { INSN_BYTES = 16 };
+
+void interface_start(const qemu_info_t *info); /* once, at install */
+/* At most INSN_BYTES; returns how many. */
+size_t interface_insn_bytes(const struct qemu_plugin_insn *insn, uint8_t bytes[INSN_BYTES]);
+/* Path of the program that runs; NULL: the emulator does not tell. */
+const char *interface_program(void);
+/* Adds that much each time that the block is entered, while the guest has one thread. */
+void interface_add(struct qemu_plugin_tb *tb, uint64_t *word, uint64_t amount);
+/* The instruction has callbacks of its accesses that do nothing. */
+void interface_hold_accesses(struct qemu_plugin_insn *insn);
+
 /* ---- the current thread and its chunk; plugin_thread.h says in which file ---- */
 
 #define THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))

@@ -221,14 +221,15 @@ static bool is_evex(const uint8_t *bytes, size_t size) {
 static bool is_cut(const struct qemu_plugin_insn *last) {
     enum { PAGE = 4096 };
     uint64_t address = qemu_plugin_insn_vaddr(last);
-    size_t size = qemu_plugin_insn_size(last);
+    uint8_t bytes[INSN_BYTES];
+    size_t size = interface_insn_bytes(last, bytes);
     if (address % PAGE + ZYDIS_MAX_INSTRUCTION_LENGTH <= PAGE || address % PAGE + size > PAGE)
         return false;
     ZydisDecoder decoder;
     ZydisDecodedInstruction insn;
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    return ZydisDecoderDecodeInstruction(&decoder, NULL, qemu_plugin_insn_data(last), size,
-                                         &insn) == ZYDIS_STATUS_NO_MORE_DATA;
+    return ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, &insn) ==
+           ZYDIS_STATUS_NO_MORE_DATA;
 }
 
 /* ---- translation ---- */
@@ -249,16 +250,18 @@ uint32_t code_insn_count(const struct qemu_plugin_tb *tb) {
 
 bool code_is_watched(const struct qemu_plugin_tb *tb, uint32_t insn_count) {
     const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, insn_count - 1);
+    uint8_t bytes[INSN_BYTES];
+    const size_t size = interface_insn_bytes(last, bytes);
     return insn_count > COUNTS_LONG_BLOCK ||
-           counts_leads_back((enum isa)plugin.control->isa, qemu_plugin_insn_data(last),
-                             qemu_plugin_insn_size(last));
+           counts_leads_back((enum isa)plugin.control->isa, bytes, size);
 }
 
 struct rep_block code_rep(const struct qemu_plugin_tb *tb) {
     struct rep_block rep = {.insn_count = code_insn_count(tb)};
     const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, rep.insn_count - 1);
-    if (plugin.control->isa == ISA_X86_64 &&
-        is_rep(qemu_plugin_insn_data(last), qemu_plugin_insn_size(last), &rep))
+    uint8_t bytes[INSN_BYTES];
+    const size_t size = interface_insn_bytes(last, bytes);
+    if (plugin.control->isa == ISA_X86_64 && is_rep(bytes, size, &rep))
         rep.address = qemu_plugin_insn_vaddr(last);
     return rep;
 }
@@ -318,13 +321,9 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
     bool x86 = plugin.control->isa == ISA_X86_64, evex = false;
     for (size_t i = 0; i < count; i++) {
         const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        const uint8_t *data = qemu_plugin_insn_data(insn);
-        size_t length = qemu_plugin_insn_size(insn);
-        if (length > BLOCK_BYTES - size)
-            length = BLOCK_BYTES - size;
-        memcpy(bytes + size, data, length);
+        size_t length = interface_insn_bytes(insn, bytes + size);
+        evex |= x86 && is_evex(bytes + size, length);
         size += length;
-        evex |= x86 && is_evex(data, length);
     }
 
     struct mapping mapping = mapping_of(address);

@@ -434,6 +434,5 @@ void count_instrument(struct qemu_plugin_tb *tb) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_watched, QEMU_PLUGIN_CB_NO_REGS,
                                              (void *)(uintptr_t)word);
     else
-        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
-                                                 lone.counts + block.number, 1);
+        interface_add(tb, lone.counts + block.number, 1);
 }

@@ -60,7 +60,7 @@ failed:
 static bool resolve(const struct exec_call *call, const char *name, char path[RING_PATH_BYTES]) {
     int written;
     if (strcmp(name, "/proc/self/exe") == 0) { /* would be the emulator */
-        const char *own = qemu_plugin_path_to_binary();
+        const char *own = interface_program();
         written = snprintf(path, RING_PATH_BYTES, "%s", own ? own : "");
     } else if (*name == '/' || (call->folder == AT_FDCWD && *name)) {
         written = snprintf(path, RING_PATH_BYTES, "%s", name);

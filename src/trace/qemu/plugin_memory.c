@@ -51,9 +51,9 @@ static void on_report(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addres
 
 static bool is_report(const struct qemu_plugin_insn *insn) {
     enum { OPCODE = 0xc3 }; /* REX.W 0f c3: movnti */
-    const uint8_t *bytes = qemu_plugin_insn_data(insn);
-    return qemu_plugin_insn_size(insn) >= 4 && (bytes[0] & 0xf8) == 0x48 && bytes[1] == 0x0f &&
-           bytes[2] == OPCODE;
+    uint8_t bytes[INSN_BYTES];
+    return interface_insn_bytes(insn, bytes) >= 4 && (bytes[0] & 0xf8) == 0x48 &&
+           bytes[1] == 0x0f && bytes[2] == OPCODE;
 }
 
 /* ---- the first stack ---- */
@@ -71,7 +71,8 @@ static void on_first_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t a
     if (code_mapping_at(address, &start, &end))
         tell(vcpu, MEMORY_STACK, start, end - start);
     /* The dynamic linker writes to the program's data before any of its code is executed. */
-    (void)code_mapping_at(qemu_plugin_start_code(), &start, &end);
+    if (qemu_plugin_start_code)
+        (void)code_mapping_at(qemu_plugin_start_code(), &start, &end);
 }
 
 static void await_first_store(struct qemu_plugin_tb *tb) {

@@ -505,7 +505,7 @@ bool order_poll(uint64_t key) {
 /* ---- instructions ---- */
 
 enum order_insn order_insn_of(const struct qemu_plugin_insn *insn) {
-    const uint8_t *bytes = qemu_plugin_insn_data(insn);
-    const size_t size = qemu_plugin_insn_size(insn);
+    uint8_t bytes[INSN_BYTES];
+    const size_t size = interface_insn_bytes(insn, bytes);
     return insn_exchanges((enum isa)plugin.control->isa, bytes, size) ? ORDER_TAKES : ORDER_COUNTS;
 }

@@ -111,8 +111,7 @@ static void instrument(struct qemu_plugin_tb *tb, bool lone, bool behind_call) {
     else if (block.rep && instrument_rep(tb, &rep))
         ;
     else if (lone && !code_is_watched(tb, insn_count))
-        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &self.insns_before,
-                                                 insn_count);
+        interface_add(tb, &self.insns_before, insn_count);
     else
         qemu_plugin_register_vcpu_tb_exec_cb(tb, lone ? on_watched_block : on_block,
                                              QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)insn_count);

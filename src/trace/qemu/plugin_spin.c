@@ -99,8 +99,8 @@ static bool is_pause(const uint8_t *bytes, size_t size) {
 /* It ends where it begins, or in an instruction that says that the thread waits. */
 enum spin_loop spin_loop_of(const struct qemu_plugin_tb *tb, const struct block *block) {
     const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, block->insn_count - 1);
-    const uint8_t *bytes = qemu_plugin_insn_data(last);
-    const size_t size = qemu_plugin_insn_size(last);
+    uint8_t bytes[INSN_BYTES];
+    const size_t size = interface_insn_bytes(last, bytes);
     const uint64_t address = qemu_plugin_insn_vaddr(last);
     const uint64_t target = plugin.control->isa == ISA_X86_64 ? target_x86(bytes, size, address)
                                                               : target_riscv(bytes, size, address);

@@ -297,9 +297,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
 
 static void on_vcpu(qemu_plugin_id_t id, unsigned vcpu) {
     (void)id;
-    /* QEMU translates everything anew when the guest makes its second thread, or when it first maps
-     * shared memory (plugin_system.c). A translation left from before takes the slow path. */
-    plugin.parallel |= thread_created(vcpu) > 0;
+    birth_of_vcpu(vcpu);
 }
 
 static void register_callbacks(void) {

@@ -65,6 +65,14 @@ void interface_add(struct qemu_plugin_tb *tb, uint64_t *word, uint64_t amount);
 /* The instruction has callbacks of its accesses that do nothing. */
 void interface_hold_accesses(struct qemu_plugin_insn *insn);
 
+/* ---- plugin_birth.c: new threads ---- */
+
+void birth_of_vcpu(unsigned vcpu); /* the emulator calls for a new vCPU */
+/* Around a call of clone with these flags, on the thread that calls it. */
+void birth_begins(uint64_t flags);
+void birth_ends(int64_t result);
+void birth_forked(void);
+
 /* ---- the current thread and its chunk; plugin_thread.h says in which file ---- */
 
 #define THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))

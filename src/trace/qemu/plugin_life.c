@@ -101,6 +101,7 @@ void thread_forked(void) {
     memset(ordinal_of_vcpu, 0, sizeof ordinal_of_vcpu);
     memset(number_of_vcpu, 0, sizeof number_of_vcpu);
     marker_forked();
+    birth_forked();
     count_forked();
     event_forked();
     order_forked();

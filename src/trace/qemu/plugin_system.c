@@ -76,6 +76,8 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
     if (number == calls->execveat)
         exec_follow(vcpu, &(struct exec_call){(int)a1, (int)a5, a2, a3, a4});
     event_entered(vcpu, number, all);
+    if (number == calls->clone)
+        birth_begins(a1);
     errno = saved;
 }
 
@@ -95,6 +97,8 @@ void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t r
     (void)id;
     int saved = errno;
     const struct call_numbers *calls = &CALLS[plugin.control->isa];
+    if (number == calls->clone)
+        birth_ends(result);
     event_returned(result);
     if (result < 0 && result > -4096) {
         errno = saved;

@@ -57,7 +57,8 @@ static void look_at_capture(struct doctor *doctor) {
         found(finding, "'true' was captured: %s instructions", text_grouped(instructions).s);
     else
         found(finding, "%s", error.message[0] ? error.message : "nothing was captured");
-    if (!good)
+    char path[512];
+    if (!good && command_find("qemu-x86_64", path, sizeof path))
         mend(finding, "sudo apt install qemu-user");
     trace_close(trace);
 }

@@ -188,4 +188,16 @@ illegal() {
     [ $? = 132 ] && run trace --info "$scratch/w.ctrace" | grep AVX-512
 }
 check "AVX-512 is named" illegal
+
+# An emulator that was built without plugins, as some distributions build it.
+mkdir "$scratch/without"
+{ cat "$(type -P true)" && printf 'qemu-x86_64 version 10.0.13 (Debian 1:10.0.13+ds)\n'; } >"$scratch/without/qemu-x86_64"
+chmod +x "$scratch/without/qemu-x86_64"
+says_why() {
+    PATH=$scratch/without:$PATH run trace -o "$scratch/t.ctrace" -- true >"$scratch/said" 2>&1
+    local status=$?
+    cat "$scratch/said"
+    [ $status = 125 ] && grep -q 'without/qemu-x86_64 was built without plugins.*--enable-plugins' "$scratch/said"
+}
+check "an emulator without plugins is told at once" says_why
 finish

@@ -30,24 +30,43 @@ static bool find_version(const char *bytes, size_t size, const char *name,
     return digits > 0;
 }
 
-static bool version_in_file(const char *emulator, const char *name,
-                            char version[EMULATOR_VERSION_BYTES]) {
+/* NULL: it cannot be read. */
+static void *map_file(const char *emulator, size_t *size) {
     struct stat status;
     int file = open(emulator, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return false;
+        return NULL;
     void *bytes = MAP_FAILED;
-    size_t size = 0;
     if (fstat(file, &status) == 0 && status.st_size > 0) {
-        size = (size_t)status.st_size;
-        bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+        *size = (size_t)status.st_size;
+        bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0);
     }
     close(file);
-    if (bytes == MAP_FAILED)
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+static bool version_in_file(const char *emulator, const char *name,
+                            char version[EMULATOR_VERSION_BYTES]) {
+    size_t size;
+    void *bytes = map_file(emulator, &size);
+    if (!bytes)
         return false;
     bool found = find_version(bytes, size, name, version);
     munmap(bytes, size);
     return found;
+}
+
+bool emulator_lacks_plugins(const char *path, const char *name) {
+    static const char entry[] = "qemu_plugin_install"; /* what it would look up in a plugin */
+    char version[EMULATOR_VERSION_BYTES];
+    size_t size;
+    void *bytes = map_file(path, &size);
+    if (!bytes)
+        return false;
+    const bool lacks =
+        !memmem(bytes, size, entry, sizeof entry - 1) && find_version(bytes, size, name, version);
+    munmap(bytes, size);
+    return lacks;
 }
 
 /* Asks `emulator --version`: a script, say, that starts the emulator. */

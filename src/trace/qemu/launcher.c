@@ -171,6 +171,15 @@ bool launch_prepare(const struct capture_options *options, struct launch *launch
         refuse(exec_status, CANNOT_CAPTURE);
         goto failed;
     }
+    if (emulator_lacks_plugins(launch->emulator, EMULATORS[launch->isa])) {
+        error_set(
+            error,
+            "%s was built without plugins, as Debian 13 and Ubuntu 24.04 build it: build QEMU "
+            "with --enable-plugins, and put it first in PATH",
+            launch->emulator);
+        refuse(exec_status, CANNOT_CAPTURE);
+        goto failed;
+    }
     if (!find_plugin(launch->plugin, error)) {
         refuse(exec_status, CANNOT_CAPTURE);
         goto failed;

@@ -167,12 +167,24 @@ static bool check_retention(const char *name, const struct machine_cache *cache,
 }
 
 /* Pages are translated before the L1 is read, so the levels behind it see none. The key that names
- * this prefetcher, or NULL. */
-static const char *next_page_key(const struct machine_cache *cache) {
-    return cache->prefetcher == PREFETCH_NEXT_PAGE          ? "prefetcher"
-           : cache->second_prefetcher == PREFETCH_NEXT_PAGE ? "second_prefetcher"
-           : cache->third_prefetcher == PREFETCH_NEXT_PAGE  ? "third_prefetcher"
-                                                            : NULL;
+ * a prefetcher which needs them, or NULL. */
+static const char *translating_key(const struct machine_cache *cache, enum prefetcher_kind kind) {
+    return cache->prefetcher == kind          ? "prefetcher"
+           : cache->second_prefetcher == kind ? "second_prefetcher"
+           : cache->third_prefetcher == kind  ? "third_prefetcher"
+                                              : NULL;
+}
+
+static bool check_translating(const char *name, const struct machine_cache *cache,
+                              struct error *error) {
+    static const enum prefetcher_kind KINDS[] = {PREFETCH_NEXT_PAGE, PREFETCH_LONG_STREAM};
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        const char *key = translating_key(cache, KINDS[i]);
+        if (key)
+            return error_set(error, "[%s] %s = %s: it is the l1d's", name, key,
+                             machine_prefetchers[KINDS[i]].word);
+    }
+    return true;
 }
 
 static bool check_caches(const struct machine *machine, struct error *error) {
@@ -189,10 +201,8 @@ static bool check_caches(const struct machine *machine, struct error *error) {
                          "next_page: they learn from loads and stores; choose another");
     int inner = 1;
     for (int i = 0; i < 4; i++) {
-        const char *next_page = next_page_key(caches[i]);
-        if (caches[i] != &machine->l1d && next_page)
-            return error_set(error, "[%s] %s = next_page: it is the l1d's", names[i], next_page);
-        if (!check_cache(names[i], caches[i], error) ||
+        if ((caches[i] != &machine->l1d && !check_translating(names[i], caches[i], error)) ||
+            !check_cache(names[i], caches[i], error) ||
             !check_bandwidth(names[i], "bandwidth", caches[i]->bandwidth, error) ||
             !check_bandwidth(names[i], "write_bandwidth", caches[i]->write_bandwidth, error) ||
             (caches[i] == &machine->llc && !check_retention(names[i], caches[i], error)))

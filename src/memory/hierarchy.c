@@ -192,20 +192,24 @@ struct prefetch_walk prefetch_lines(const struct cache *cache, struct prefetcher
                                   .address = request->address,
                                   .left = step ? prefetcher->reach : 0,
                                   .in_page = prefetcher->in_page,
-                                  .translates = prefetcher->kind == PREFETCH_NEXT_PAGE};
+                                  .translates = prefetcher->kind == PREFETCH_NEXT_PAGE ||
+                                                prefetcher->kind == PREFETCH_LONG_STREAM};
+}
+
+static bool is_beyond_page(const struct memory *memory, const struct prefetch_walk *walk) {
+    return (walk->address ^ walk->from) & ~(uint64_t)(memory->page_size - 1);
 }
 
 /* Goes to the next line. Stops at the end of the address space; some prefetchers stop at the end of
  * the page. */
 static bool next_line(const struct memory *memory, const struct cache *cache,
                       struct prefetch_walk *walk) {
-    const uint64_t page = ~(uint64_t)(memory->page_size - 1);
     while (walk->left > 0) {
         const uint64_t before = walk->address;
         walk->left--;
         walk->address += (uint64_t)walk->step;
         if ((walk->address > before) != (walk->step > 0) ||
-            (walk->in_page && (walk->address ^ walk->from) & page))
+            (walk->in_page && is_beyond_page(memory, walk)))
             return false;
         if ((walk->address ^ before) & ~cache->line_mask)
             return true;
@@ -247,7 +251,8 @@ static __attribute__((noinline)) uint64_t fetch_ahead(struct memory *memory, str
             holds_free_at(&cache->mshr_holds, prefetch.cycle + cache->detect, 1) == 0)
             break;
         prefetch.address = walk->address;
-        if (walk->translates)
+        prefetch.translation = 0;
+        if (walk->translates && is_beyond_page(memory, walk))
             prefetch.translation =
                 translate_ahead(memory, request->cycle, walk->address, request->functional);
         prefetch.cycle = request->cycle + prefetch.translation;

@@ -383,6 +383,7 @@ static void check_finds_contradictions(void **state) {
         {"tlb.host_tables=yes", "needs walk_level 1 or 2"},
         {"l1i.prefetcher=stride", "learn from loads and stores"},
         {"l2.third_prefetcher=next_page", "[l2] third_prefetcher = next_page: it is the l1d's"},
+        {"l2.prefetcher=long_stream", "[l2] prefetcher = long_stream: it is the l1d's"},
         {"dtlb.latency=3", "[dtlb] latency = 3: no TLB lies before it; allowed: 0"},
         {"itlb.latency=1", "[itlb] latency = 1: no TLB lies before it; allowed: 0"},
         {"llc.admission=30", "[llc] retention = 0: first_retention, admission and readmission"},

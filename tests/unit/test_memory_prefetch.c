@@ -394,6 +394,48 @@ static void line_streams_leave_no_line_out(void **state) {
     }
 }
 
+/* A long stream is known in the region that it comes to, up and down; a line stream begins
+ * anew there, as a long one does that comes to another line, or from another one. */
+static void long_streams_go_on(void **state) {
+    (void)state;
+    static const int64_t LINES[] = {61, 62, 63, 64, 65, 66, 65, 64, 63, 62, 126, 127, 129};
+    static const int64_t LONG[] = {0, 0, 64, 64, 64, 64, 0, -64, -64, -64, 0, 0, 0};
+    static const int64_t LINE_STREAM[] = {0, 0, 64, 0, 0, 64, 0, -64, 0, 0, 0, 0, 0};
+    struct prefetcher longs, lines;
+    struct prefetch_trigger trigger = {.line_bytes = 64, .insn = NO_INSN, .missed = true};
+    prefetcher_init(&longs, PREFETCH_LONG_STREAM, 1, 0);
+    prefetcher_init(&lines, PREFETCH_LINE_STREAM, 1, 0);
+    for (unsigned i = 0; i < sizeof LINES / sizeof *LINES; i++) {
+        trigger.address = (uint64_t)(0x10000 + LINES[i] * 64);
+        assert_int_equal(prefetch_step(&longs, &trigger), LONG[i]);
+        assert_int_equal(prefetch_step(&lines, &trigger), LINE_STREAM[i]);
+    }
+}
+
+/* With walks of 50 cycles: behind lines 60 to 62, four lines ahead are 63 and the next page's first
+ * three. These are asked for when its translation is there, and come 140 cycles later; the program
+ * waits for no walk then. */
+static void long_streams_translate(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l1d.size = 8192;
+    machine.l1d.mshrs = 8;
+    machine.l1d.prefetcher = PREFETCH_LONG_STREAM;
+    machine.l1d.prefetch_degree = 4;
+    machine.dtlb = (struct machine_tlb){.entries = 64};
+    machine.page_walk = 50;
+    struct memory *memory = new_memory(&machine, 0);
+    for (uint64_t line = 60; line < 63; line++)
+        load(memory, line * 1000, 0x10000 + line * 64);
+    assert_true(has(memory, 0x11080));
+    assert_false(has(memory, 0x110c0));
+    assert_int_equal(statistics_of(memory).page_walks, 2);
+    assert_int_equal(statistics_of(memory).dtlb_misses, 1);
+    assert_access(load(memory, 62100, 0x11000), 62000 + 50 + 140, LEVEL_DRAM,
+                  MISSED_ALL | MEMORY_PENDING_HIT | MEMORY_PREFETCHED);
+    memory_free(memory);
+}
+
 /* Lines apart from each other fetch nothing. Of pairs each second line counts two upwards and the
  * first of the next takes one back: 2, 1, 3, 2, 4 ... and 8 is reached at the seventh pair. Then
  * the first line of the next fetches its second; as many pairs downwards turn it. */
@@ -587,6 +629,8 @@ int main(void) {
                                        cmocka_unit_test(stream_runs_ahead),
                                        cmocka_unit_test(streams_are_few),
                                        cmocka_unit_test(line_streams_leave_no_line_out),
+                                       cmocka_unit_test(long_streams_go_on),
+                                       cmocka_unit_test(long_streams_translate),
                                        cmocka_unit_test(up_down_follows_what_was_of_use),
                                        cmocka_unit_test(streamer_runs_farther_ahead),
                                        cmocka_unit_test(next_page_at_the_end_of_a_page),

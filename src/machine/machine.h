@@ -105,9 +105,11 @@ struct machine_cache {
     double write_bandwidth; /* of lines written back to it, on the same bus; 0: they are not */
     /* llc, which others use too: cycles that a line stays after its last use, and after it came
        from memory; 0: they do not. Per cent of the lines that come which are kept at all, and of
-       those that come again. */
+       those that come again. shared_ways: the program's own lines push a line out beside those of
+       the others. */
     uint64_t retention, first_retention;
     uint32_t admission, readmission;
+    bool shared_ways;
     bool cleared_pages;     /* l1d: has the lines of a page that is stored to for the first time */
     bool frames;            /* sets go by page frames (memory/frame.h), not by virtual addresses */
     bool free_pending_hits; /* a hit on a line on its way counts as any other hit (Chen 2009

@@ -14,6 +14,7 @@ void retention_start(struct retention *retention, const struct machine_cache *ma
                                                                           : machine->retention,
                                     .admission = machine->admission,
                                     .readmission = machine->readmission,
+                                    .shared_ways = machine->shared_ways ? machine->ways : 0,
                                     .left = NO_LINE};
 }
 
@@ -35,9 +36,24 @@ static bool stays(const struct retention *retention, uint64_t flags, uint64_t cy
            cycles <= (flags & RETENTION_USED ? retention->used_for : retention->first_for);
 }
 
+/* Lines of its set that are kept and were used after a line. */
+static uint32_t used_later(const struct retention *retention, size_t index) {
+    const uint64_t *set = &retention->seen[index - index % retention->shared_ways];
+    const uint64_t last = retention->seen[index] >> RETENTION_SHIFT;
+    uint32_t later = 0;
+    for (uint32_t way = 0; way < retention->shared_ways; way++)
+        later += set[way] & RETENTION_KEPT && set[way] >> RETENTION_SHIFT > last;
+    return later;
+}
+
+/* Where W ways are shared, of which L have lines that were used later, a line that is a cycles old
+ * is there as one of a W / (W - L) cycles would be. */
 static bool is_there(const struct retention *retention, size_t index, uint64_t cycle) {
-    const uint64_t seen = retention->seen[index];
-    return stays(retention, seen, age(retention, seen, cycle));
+    const uint64_t seen = retention->seen[index], cycles = age(retention, seen, cycle);
+    const uint32_t ways = retention->shared_ways;
+    if (!ways)
+        return stays(retention, seen, cycles);
+    return stays(retention, seen, cycles * ways / (ways - used_later(retention, index)));
 }
 
 bool retention_lost(struct retention *retention, size_t index, uint64_t line, uint64_t cycle) {

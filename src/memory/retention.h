@@ -10,6 +10,11 @@
  * - `readmission`: likewise, of lines that were here before, and were used last not longer ago than
  *   `retention`.
  *
+ * - `shared_ways`: so long stays a line behind which the program uses no other one of its set.
+ *   Lines that it used later have their places: of W ways L are theirs, and what the others fetch
+ *   pushes the line out in (W - L) / W of that time. (In a set that goes by last use a line leaves
+ *   when W lines came after it, whosever they are; Chandra et al. 2005.)
+ *
  * Which lines are kept is drawn from a generator with a fixed seed. The program's own lines push
  * each other out beside that, as in any cache. */
 #pragma once
@@ -25,6 +30,7 @@ struct retention {
                        there, and none of the below is called */
     uint64_t used_for, first_for;    /* cycles */
     uint32_t admission, readmission; /* per cent */
+    uint32_t shared_ways;            /* 0: the program's own lines do not matter */
     uint64_t random;                 /* state of the generator */
     uint64_t begin;                  /* of the caller's time, in cycles since all began */
     uint64_t left;                   /* line that was found to have left last, and was used ... */

@@ -58,6 +58,36 @@ static void is_gone_soon_unless_it_was_used(void **state) {
     memory_free(memory);
 }
 
+/* Two other lines of its set in the LLC, which has eight ways, are used after it: what others fetch
+ * has six to fill, in 7,500 cycles in place of 10,000, and in 37,500 in place of 50,000. A line
+ * that was used before does not matter, nor one of another set. */
+static void own_lines_take_places(void **state) {
+    (void)state;
+    struct machine machine = shared_machine(100);
+    for (uint64_t late = 0; late <= 1; late++)
+        for (uint64_t shared = 0; shared <= 1; shared++) {
+            machine.llc.shared_ways = shared;
+            struct memory *memory = new_memory(&machine, 0);
+            const uint32_t expected = shared && late ? LEVEL_DRAM : LEVEL_LLC;
+            load(memory, 500, LINE + 6 * 1024);
+            load(memory, 1000, LINE);
+            load(memory, 2000, LINE + 2048);
+            load(memory, 3000, LINE + 4096);
+            load(memory, 4000, LINE + 64);
+            assert_int_equal(load(memory, 1000 + 7500 + late, LINE).level, expected);
+            memory_free(memory);
+
+            memory = new_memory(&machine, 0);
+            load(memory, 1000, LINE);
+            push_out(memory, 2000, LINE);
+            load(memory, 3000, LINE);
+            load(memory, 4000, LINE + 2048);
+            load(memory, 5000, LINE + 4096);
+            assert_int_equal(load(memory, 3000 + 37500 + late, LINE).level, expected);
+            memory_free(memory);
+        }
+}
+
 /* What waits for a line that is not kept gets it all the same, and that is no use of it. */
 static void a_line_that_is_not_kept_passes_through(void **state) {
     (void)state;
@@ -368,6 +398,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stays_longer_once_it_was_used),
         cmocka_unit_test(is_gone_soon_unless_it_was_used),
+        cmocka_unit_test(own_lines_take_places),
         cmocka_unit_test(a_line_that_is_not_kept_passes_through),
         cmocka_unit_test(no_use_makes_it_kept),
         cmocka_unit_test(as_many_are_kept_as_are_admitted),

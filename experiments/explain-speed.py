@@ -1,9 +1,10 @@
 """What takes the time of `culprit explain`, into docs/results/explain-speed.md.
-python3 -B experiments/explain-speed.py [--before CULPRIT] [FILE...]
+python3 -B experiments/explain-speed.py [--before CULPRIT] [--long] [FILE...]
 
 Processor time by who takes it, from /proc, sampled while it runs: what begins and ends between two samples is
 in the whole alone. Each FILE is compressed by gzip -9 as well. With --before, another build
-explains the same by turns with this one, three times, each alone as a user has it: medians."""
+explains the same by turns with this one, three times, each alone as a user has it: medians. With
+--long the FILEs alone, likewise, into a section of the page that is kept otherwise."""
 import argparse
 import collections
 import json
@@ -18,6 +19,8 @@ from lib import page, run, whole_runs
 TICK = os.sysconf("SC_CLK_TCK")
 NAMES = ["sort", "hashjoin", "gzip -9 headers", "sqlite3", "xz headers"]
 TURNS = 3
+SCRIPT = "experiments/explain-speed.py"
+LONG = "\n## Long runs\n"
 WHO = ["emulator", "main", "warming", "regions", "pipeline", "attribution"]
 
 
@@ -122,29 +125,58 @@ def median_of(rows, column):
     return f"{statistics.median(float(row[column]) for row in rows):.2f}"
 
 
+def long_section():
+    """What stands below the mark: before the section of long runs, and that."""
+    with open(os.path.join(page.RESULTS, "explain-speed.md")) as old:
+        text = old.read().partition(f"{SCRIPT} from here on -->\n\n")[2]
+    before, mark, section = text.partition(LONG)
+    return before, mark + section
+
+
+def measure_long(files, builds):
+    rows = []
+    for name in map(os.path.abspath, files):
+        command = ["gzip", "-9", "-c", name]
+        alone = native(command)
+        for title, one in zip(["now", "before"], by_turns(builds, command)):
+            rows.append((f"gzip -9, {os.path.getsize(name) / 1e6:.0f} MB", title, f"{alone:.2f}",
+                         f"{one.seconds:.1f}", f"{one.seconds / alone:.1f}", f"{one.whole:.1f}",
+                         f"{one.by_whom()['emulator']:.1f}", f"{one.cpi():.4f}"))
+            print(rows[-1])
+    page.write("explain-speed", SCRIPT, long_section()[0] + LONG + "\n" + page.table(
+        ["run", "build", "native, s", "explain, s", "× native", "processor s", "emulator", "CPI"],
+        rows))
+
+
 def write(rows, pairs):
     """After each run: all of them take long."""
+    kept = long_section()[1]
     text = page.table(["run", "native, s", "explain, s", "× native", "processor s", *WHO], rows)
     if pairs:
         text += f"\n## Against the build before\n\nBy turns, each alone; medians of {TURNS}. The median run takes " \
             f"{median_of(pairs, 3)} of the time of before and {median_of(pairs, 6)} of its processor time.\n\n" + page.table(
             ["run", "before, s", "now, s", "ratio", "processor s before", "now", "ratio",
              "CPI before", "now"], pairs)
-    page.write("explain-speed", "experiments/explain-speed.py", text)
+    page.write("explain-speed", SCRIPT, text + kept)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--before")
+    parser.add_argument("--long", action="store_true")
     parser.add_argument("files", nargs="*")
     given = parser.parse_args()
+    builds = [run.CULPRIT] + ([given.before] if given.before else [])
+    if given.long:
+        measure_long(given.files, builds)
+        return
     commands = [(item.name, item.command) for item in whole_runs.runs() if item.name in NAMES]
     commands += [(f"gzip -9, {os.path.getsize(name) / 1e6:.0f} MB", ["gzip", "-9", "-c", name])
                  for name in map(os.path.abspath, given.files)]
     rows, pairs = [], []
     for name, command in commands:
         alone = native(command)
-        now, *before = by_turns([run.CULPRIT] + ([given.before] if given.before else []), command)
+        now, *before = by_turns(builds, command)
         sums = now.by_whom()
         rows.append((name, f"{alone:.2f}", f"{now.seconds:.1f}", f"{now.seconds / alone:.0f}",
                      f"{now.whole:.1f}", *(f"{sums[who]:.1f}" for who in WHO)))

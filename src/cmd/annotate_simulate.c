@@ -77,8 +77,10 @@ bool annotate_simulate_prepare(void *verb, struct error *error) {
 /* The profile in its store; what could not be saved is an error. */
 static bool save(struct explain *explain, struct error *error) {
     struct run *run = &explain->run;
-    struct report unread = {.verb = "annotate"};
-    if (explain->kind == EXPLANATION_DONE)
+    const bool done = explain->kind == EXPLANATION_DONE;
+    struct report unread = {.verb = "annotate",
+                            .simulation = done ? &explain->simulation : &run->study.simulation};
+    if (done)
         run_save_finish(run, &unread);
     else
         run_save(run, NULL, 0, &unread);

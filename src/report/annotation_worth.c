@@ -232,10 +232,10 @@ static bool note_rest(struct annotation *annotation) {
     return good;
 }
 
-/* The cycles of the epochs themselves. */
+/* The cycles of the epochs themselves. Of a simulation alone there are none. */
 static bool note_estimated(struct annotation *annotation) {
     const struct annotation_input *input = &annotation->input;
-    return !input->event->estimated.epochs ||
+    return !input->event || !input->event->estimated.epochs ||
            estimated_note(input->set, input->event, &annotation->report);
 }
 

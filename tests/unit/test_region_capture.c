@@ -565,7 +565,7 @@ static void lists_that_do_not_belong(void **state) {
     script.items[2].image.path = "/bin/other";
     regions[0] = region(1, 0, 2000, 1000);
     assert_non_null(strstr(capture(1), "none of the files that the regions lie in (/bin/prog) is "
-                                       "used by 'prog -x'"));
+                                       "used by the command (prog -x)"));
 }
 
 static void lists_that_cannot_be(void **state) {

@@ -5,12 +5,9 @@
  * an eighth of the lines is loaded once more, each timed between fences. Prints a line for each
  * number of megabytes: it, million cycles that it took, per cent of the lines that were near with
  * no wait, and with one of WAIT_CYCLES in all: the best of TRIES, which others disturb least. */
-#define _GNU_SOURCE
+#include "cycles.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <time.h>
 #include <x86intrin.h>
 
 enum { LINE = 64, LINES = 1 << 15, OTHERS = 1 << 20, STREAMED = 256 << 20, TRIES = 15, LOADS = 4 };
@@ -28,17 +25,6 @@ static unsigned drawn(void) {
 }
 static void load(const char *place) {
     (void)*(const volatile char *)place;
-}
-static char *map(size_t bytes) {
-    const size_t huge = 2 << 20;
-    char *memory =
-        mmap(NULL, bytes + huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        exit(3);
-    memory = (char *)(((size_t)memory + huge - 1) & ~(huge - 1));
-    madvise(memory, bytes, MADV_HUGEPAGE);
-    memset(memory, 1, bytes);
-    return memory;
 }
 static double timed(const char *place) {
     _mm_lfence();
@@ -64,10 +50,8 @@ static double best(double *values, unsigned count) {
 static double tick(void) {
     unsigned long least = ~0ul;
     for (unsigned i = 0; i < UNITS; i++) {
-        long turns = ADDITIONS / 200;
         const unsigned long begin = __rdtsc();
-        __asm__ volatile("1: .rept 100\nadd $1, %%rax\nxor $1, %%rax\n.endr\ndec %0\njnz 1b"
-                         : "+r"(turns)::"rax");
+        additions(ADDITIONS);
         const unsigned long took = __rdtsc() - begin;
         least = took < least ? took : least;
     }
@@ -117,9 +101,9 @@ static double kept(size_t bytes, double wait, double far, double *took) {
 int main(void) {
     static double at_once[CASES][TRIES], later[CASES][TRIES], took[CASES][TRIES];
     double ignored;
-    lines = map((size_t)LINES * LINE);
-    others = map(OTHERS);
-    streamed = map(STREAMED);
+    lines = pages((size_t)LINES * LINE, MADV_HUGEPAGE);
+    others = pages(OTHERS, MADV_HUGEPAGE);
+    streamed = pages(STREAMED, MADV_HUGEPAGE);
     for (unsigned i = 0; i < LINES; i++)
         order[i] = i;
     prepare();

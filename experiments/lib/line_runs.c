@@ -8,29 +8,15 @@
  * places in order or, with RANDOM 1, in random order, in pages of 4 KiB; cycles of a load. The
  * least of many short pieces within SECONDS; SECONDS 0: so many rounds as TURNS in the environment
  * says, untimed. */
-#define _GNU_SOURCE
+#include "cycles.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <time.h>
 #include <x86intrin.h>
 
 enum { PIECE = 8192, MANY = 64, GAP = 4, ADDITIONS = 10000 };
 static char *place, **table;
 static long position, count;
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-__attribute__((noinline)) static void additions(void) {
-    long turns = ADDITIONS / 200;
-    __asm__ volatile("1: .rept 100\nadd $1, %%rax\nxor $1, %%rax\n.endr\ndec %0\njnz 1b"
-                     : "+r"(turns)::"rax");
-}
 __attribute__((noinline)) static void one(long loads) {
     char *at = place;
     __asm__ volatile("1: mov (%0), %0\ndec %1\njnz 1b" : "+r"(at), "+r"(loads));
@@ -60,18 +46,6 @@ static void shuffle(long *order, long length) {
         order[j] = other;
     }
 }
-static char *pages(size_t size, int advice) {
-    const size_t huge = 2 << 20;
-    char *memory =
-        mmap(NULL, size + 2 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        exit(3);
-    memory = (char *)(((size_t)memory + huge - 1) & ~(huge - 1));
-    madvise(memory, size, advice);
-    memset(memory, 0, size);
-    return memory;
-}
-
 static void make_chain(long lines, long stride, long run) {
     const long runs = lines / run;
     const size_t slot = (size_t)((run + GAP) * stride);
@@ -121,7 +95,7 @@ int main(int words, char **word) {
     loads(2 * round);
     for (const double end = now() + seconds; now() < end;) {
         const unsigned long begin = __rdtsc();
-        additions();
+        additions(ADDITIONS);
         const unsigned long middle = __rdtsc();
         loads(piece);
         const unsigned long last = __rdtsc();

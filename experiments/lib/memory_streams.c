@@ -10,26 +10,12 @@
  * divided into pieces; the least time of each piece within SECONDS counts, and their mean is
  * printed. SECONDS 0: so many times through the arrays as TURNS in the environment says, untimed.
  */
-#define _GNU_SOURCE
+#include "cycles.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <time.h>
 #include <x86intrin.h>
 
 enum { LINE = 64, PAGE = 4096, PIECE = 4096, ADDITIONS = 4000, MOST = 4, APART = 5 * 4096 };
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-__attribute__((noinline)) static void additions(void) {
-    long turns = ADDITIONS / 200;
-    __asm__ volatile("1: .rept 100\nadd $1, %%rax\nxor $1, %%rax\n.endr\ndec %0\njnz 1b"
-                     : "+r"(turns)::"rax");
-}
 
 #define LOAD(p, n)   __asm__ volatile("mov %c1(%0), %%rax" ::"r"(p), "i"(8 * (n)) : "rax")
 #define ADD(p, n)    __asm__ volatile("add %c1(%0), %%rdx" ::"r"(p), "i"(8 * (n)) : "rdx", "cc")
@@ -95,18 +81,6 @@ static const struct kind {
              {"sum2", 2, sum2_one, sum2_eight},       {"sum4", 4, sum4_one, sum4_eight},
              {"triad", 3, triad_one, triad_eight},    {"chain", 1, chain, chain_slow}};
 
-static char *pages(size_t size, int advice) {
-    const size_t huge = 2 << 20;
-    char *memory =
-        mmap(NULL, size + 2 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        exit(3);
-    memory = (char *)(((size_t)memory + huge - 1) & ~(huge - 1));
-    madvise(memory, size, advice);
-    memset(memory, 1, size);
-    return memory;
-}
-
 /* The pages of a piece, one after the other or each where the order says. */
 static void through(void (*loop)(char *, long, long, long), char *memory, long from, long bytes,
                     long step, long apart, const long *order) {
@@ -153,7 +127,7 @@ int main(int words, char **word) {
     for (const double end = now() + seconds; now() < end;)
         for (long i = 0; i < rounds; i++) {
             const unsigned long begin = __rdtsc();
-            additions();
+            additions(ADDITIONS);
             const unsigned long middle = __rdtsc();
             through(loop, memory, i * piece, piece, step, each + APART, order);
             const unsigned long last = __rdtsc();

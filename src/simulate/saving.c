@@ -233,6 +233,8 @@ static size_t most_cells(const struct simulation *simulation, const struct saved
 
 /* What all that is saved of it rests on. */
 static struct store_estimate estimate_of(const struct simulation *simulation) {
+    if (simulation->simulated >= simulation->executed)
+        return (struct store_estimate){0};
     const double half = simulation_interval(simulation);
     struct store_estimate estimate = {
         .count = simulation->regions.simulated,
@@ -242,7 +244,7 @@ static struct store_estimate estimate_of(const struct simulation *simulation) {
         estimate.count = sampling_windows(&simulation->spread);
         estimate.windows = true;
     }
-    return simulation->simulated < simulation->executed ? estimate : (struct store_estimate){0};
+    return estimate;
 }
 
 /* ---- sessions ---- */
@@ -402,10 +404,10 @@ static bool save_calls(struct saving *saving, struct error *error) {
 }
 
 void saving_finish(struct saving *saving, const struct simulation *simulation) {
-    const struct store_estimate estimate = estimate_of(simulation);
-    const struct store_session whole = session_of(saving, saving->command, 1);
     if (!saving->count || saving->failed)
         return;
+    const struct store_estimate estimate = estimate_of(simulation);
+    const struct store_session whole = session_of(saving, saving->command, 1);
     saving->failed =
         !store_sum_sessions(saving->store, saving->parts, saving->sessions, saving->count, &whole,
                             &estimate, &saving->session, &saving->error) ||

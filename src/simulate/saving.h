@@ -50,9 +50,9 @@ void saving_weigh(struct saving *saving, size_t index, double weight);
 /* Takes back the parts that were saved. */
 void saving_undo(struct saving *saving);
 
-/* Makes the session of a run that has parts, with the calls of all of it; `whole` is what they came
- * to together. */
-void saving_finish(struct saving *saving, const struct simulation *whole);
+/* Makes the session of a run that has parts, with the calls of all of it; `simulation` is what they
+ * came to together. */
+void saving_finish(struct saving *saving, const struct simulation *simulation);
 /* Of a run that has parts: what the sum of them is saved with. Both outlive saving_finish(). */
 void saving_set_calls(struct saving *saving, const struct call_path_result *paths,
                       const struct code *code);

@@ -250,7 +250,7 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
         accessing--;
     }
     /* One callback for loads and stores: QEMU 7.2 confuses the two in its filter. */
-    if (plugin.control->addresses && !plugin.addresses)
+    if (addresses_left_out())
         hold_accesses(tb, accessing);
     else if (plugin.addresses)
         for (uint32_t i = 0; i < accessing; i++)

@@ -45,10 +45,14 @@ void addresses_begin_phase(void); /* at start, and between two phases with all v
 void addresses_chunk_ended(uint64_t position);
 /* Before a system call behind which events may be decoded: they tell of accesses from then on. */
 void addresses_needed(void);
+/* They are wanted, but not now. */
+static inline bool addresses_left_out(void) {
+    return plugin.control->addresses && !plugin.addresses;
+}
 /* A chunk has up to so many times the instructions when addresses are left out. It takes fewer
  * events then, so that slices, which are made of chunks, are no longer than before. */
 static inline uint32_t addresses_share(void) {
-    return plugin.control->addresses && !plugin.addresses ? 3 : 1;
+    return addresses_left_out() ? 3 : 1;
 }
 
 /* ---- plugin_interface.c: what versions of the plugin interface do differently ---- */

@@ -8,7 +8,6 @@
  * - Version 3 copies the bytes of an instruction rather than showing them. */
 #include "trace/qemu/plugin.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;

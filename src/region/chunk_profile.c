@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/counts.h"
 #include "trace/event.h"
 #include "util/array.h"
 
@@ -191,15 +192,30 @@ static bool end_slice(struct chunk_profile *profile, struct error *error) {
            projection_add(&profile->projection, &profile->vector, 0, error);
 }
 
+/* How many slices from this one on become one. One that is as long already stays, as counts may
+ * come in slices of the length that all will have; the last one is left alone by no others of its
+ * program. */
+static size_t count_merged(const struct chunk_profile *profile, size_t first) {
+    const struct slice_table *table = &profile->table;
+    const struct slice_place *slices = table->slices + first;
+    const uint64_t length = 2 * profile->settings.slice;
+    const size_t left = table->slice_count - first;
+    const bool pair =
+        left > 1 && slices[0].instructions < length && slices[1].process == slices[0].process;
+    const size_t count = pair ? 2 : 1;
+    const bool one_more = left == count + 1 && slices[count].instructions < length &&
+                          slices[count].process == slices[0].process;
+    return one_more ? count + 1 : count;
+}
+
 /* Slices twice as long, half as many; but for a program's odd last one. */
 static void merge_slices(struct chunk_profile *profile) {
     struct slice_table *table = &profile->table;
     struct slice_place *slices = table->slices;
     size_t merged = 0;
     for (size_t i = 0, count; i < table->slice_count; i += count, merged++) {
-        count = i + 1 < table->slice_count && slices[i + 1].process == slices[i].process ? 2 : 1;
-        uint64_t instructions = slices[i].instructions;
-        instructions += count > 1 ? slices[i + 1].instructions : 0;
+        count = count_merged(profile, i);
+        const uint64_t instructions = sum_over(uint64_t, k, count, slices[i + k].instructions);
         slices[merged] = slices[i];
         slices[merged].instructions = instructions;
         projection_merge(&profile->projection, merged, i, count);
@@ -240,6 +256,23 @@ static void count_events(struct chunk_profile *profile, const struct trace_chunk
     memset(executions + other, 0, OTHERS * sizeof *executions);
 }
 
+/* `executions` are of instructions that may not all have been executed, as those of events. */
+static bool add_counts(struct chunk_profile *profile, const struct trace_chunk *chunk,
+                       struct error *error) {
+    uint64_t block = profile->block_count;
+    for (uint32_t i = 0; i < chunk->event_count; i++) {
+        const uint64_t event = chunk->events[i];
+        if (event_kind(event) == EVENT_BLOCK)
+            block = event_block_number(event);
+        else if (event_mark_kind(event) == MARK_TIMES && block < profile->block_count)
+            profile->executions[block] += event_payload(event);
+        else if (event_mark_kind(event) == MARK_TIMES)
+            return error_set(error, "the counts of a thread make no sense: the program may have "
+                                    "overwritten the memory they pass through");
+    }
+    return true;
+}
+
 bool chunk_profile_chunk(void *context, const struct trace_chunk *chunk, struct error *error) {
     struct chunk_profile *profile = context;
     if (profile->thread == NONE) {
@@ -262,14 +295,17 @@ bool chunk_profile_chunk(void *context, const struct trace_chunk *chunk, struct 
                                              .thread = chunk->thread,
                                              .first = chunk->first_insn,
                                              .start = marker_at(profile, chunk)};
-    count_events(profile, chunk);
+    if (!chunk->counted)
+        count_events(profile, chunk);
+    else if (!add_counts(profile, chunk, error))
+        return false;
     profile->open.instructions += chunk->insn_count;
-    if (profile->open.instructions < profile->settings.slice)
+    if (profile->open.instructions < profile->settings.slice || chunk->counted == CHUNK_OF_COUNTS)
         return true;
     if (!end_slice(profile, error))
         return false;
-    if (profile->table.slice_count >= profile->settings.most_slices &&
-        2 * profile->settings.slice <= profile->settings.longest)
+    while (profile->table.slice_count >= profile->settings.most_slices &&
+           2 * profile->settings.slice <= profile->settings.longest)
         merge_slices(profile);
     return true;
 }

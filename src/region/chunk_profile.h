@@ -1,6 +1,6 @@
 /* The slices of a run and their basic block vectors, while the run is captured: from the chunks of
- * events, undecoded (trace_watch). Vectors are projected as they come and slices grow with the run,
- * so that memory does not.
+ * events or of counts, undecoded (trace_watch). Vectors are projected as they come and slices grow
+ * with the run, so that memory does not.
  *
  * A slice is made of whole chunks, so it is longer than asked for by up to some hundred thousand
  * instructions; its exact place is kept, and no slice reaches from one program into the next that
@@ -22,6 +22,12 @@ struct chunk_profile_settings {
 #define CHUNK_PROFILE_DEFAULTS                                                                     \
     ((struct chunk_profile_settings){                                                              \
         .slice = 250000, .longest = 1000000, .most_slices = 4096, .dimensions = 15, .seed = 1})
+
+/* What the capture may count in place of events, beyond so many instructions. */
+static inline struct capture_counts
+chunk_profile_counts(const struct chunk_profile_settings *settings, uint64_t from) {
+    return (struct capture_counts){from, settings->slice, settings->longest, settings->most_slices};
+}
 
 struct chunk_profile;
 /* `trace` must outlive it. NULL: out of memory. */

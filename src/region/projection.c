@@ -71,16 +71,18 @@ bool projection_add(struct projection *projection, const struct bbv_set *set, si
 
 /* The projection is linear, and a vector of two slices the mean of both by instructions. */
 void projection_merge(struct projection *projection, size_t to, size_t from, size_t count) {
-    uint32_t stride = projection->stride;
-    uint64_t a = projection->instructions[from];
-    uint64_t b = count > 1 ? projection->instructions[from + 1] : 0;
-    const float *one = projection->coordinates + from * stride;
-    const float *other = count > 1 ? one + stride : one;
+    const uint32_t stride = projection->stride;
+    const uint64_t *instructions = projection->instructions + from;
+    const uint64_t all = sum_over(uint64_t, i, count, instructions[i]);
+    const float *slices = projection->coordinates + from * stride;
     float *merged = projection->coordinates + to * stride;
-    double share = (double)a / (double)(a + b);
-    for (uint32_t d = 0; d < stride; d++)
-        merged[d] = (float)(share * one[d] + (1 - share) * other[d]);
-    projection->instructions[to] = a + b;
+    for (uint32_t d = 0; d < stride; d++) {
+        double sum = 0;
+        for (size_t i = 0; i < count; i++)
+            sum += (double)instructions[i] / (double)all * slices[i * stride + d];
+        merged[d] = (float)sum;
+    }
+    projection->instructions[to] = all;
 }
 
 bool projection_read(struct projection *projection, const char *path, struct error *error) {

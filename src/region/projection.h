@@ -26,7 +26,7 @@ bool projection_add(struct projection *projection, const struct bbv_set *set, si
                     struct error *error);
 /* Adds the slices of a file. */
 bool projection_read(struct projection *projection, const char *path, struct error *error);
-/* Slice `to` becomes the sum of the `count` slices (1 or 2) from `from` on; to ≤ from. The caller
+/* Slice `to` becomes the sum of the `count` slices from `from` on; to ≤ from. The caller
  * shortens `count` of the projection when all are where they belong. */
 void projection_merge(struct projection *projection, size_t to, size_t from, size_t count);
 void projection_free(struct projection *projection);

@@ -87,12 +87,13 @@ static bool choose_machine(struct explanation *run, struct error *error) {
     return true;
 }
 
-/* Nobody looks at accesses beyond what is kept, unless calls are followed: what may come behind the
- * profiled part begins with a system call, or is worth nothing, as the standard input could not be
- * kept. */
-static uint64_t addresses_until(const struct explanation_request *request) {
+/* Nobody looks at more than executions beyond what is kept, unless calls are followed: what may
+ * come behind the profiled part begins with a system call, or is worth nothing, as the standard
+ * input could not be kept. */
+static struct capture_counts counted(const struct explanation_request *request) {
+    const struct chunk_profile_settings settings = CHUNK_PROFILE_DEFAULTS;
     const uint64_t kept = request->kept > request->over ? request->kept : request->over;
-    return request->details.extents ? 0 : kept;
+    return chunk_profile_counts(&settings, request->details.extents ? 0 : kept);
 }
 
 static bool start_first(struct explanation *run, int *exec_status, struct error *error) {
@@ -102,7 +103,7 @@ static bool start_first(struct explanation *run, int *exec_status, struct error 
     }
     struct capture_options capture = *run->request.capture;
     capture.watch_effects = !run->request.rerun;
-    capture.addresses_until = addresses_until(&run->request);
+    capture.counted = counted(&run->request);
     if (!make_folder(run, error) || !kept_input_start(&run->input, error))
         return false;
     capture.descriptors[0] = run->input.first;

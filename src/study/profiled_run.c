@@ -11,9 +11,10 @@ static bool start(struct profiled_run *run, int *exec_status, struct error *erro
         run->path = run->input->trace;
         return (run->trace = opened_trace(run->path, error)) != NULL;
     }
+    const struct chunk_profile_settings settings = CHUNK_PROFILE_DEFAULTS;
     struct capture_options capture = input_capture(run->watch, run->input);
     capture.watch_effects = true;
-    capture.addresses_until = PROFILED_RUN_KEPT;
+    capture.counted = chunk_profile_counts(&settings, PROFILED_RUN_KEPT);
     run->kept =
         run->file ? strdup(run->file) : temporary_trace(&run->watch->temporaries, "compare", error);
     if (run->file && !run->kept)

@@ -29,6 +29,21 @@ enum {
     MARK_MISSED = 42, /* payload: instructions, in all executions */
 };
 
+/* What a chunk has. A slice may lie in several, the last of which says so. */
+enum chunk_counts { CHUNK_OF_EVENTS, CHUNK_OF_COUNTS, CHUNK_ENDS_COUNTS };
+
+/* Not all zero: who reads looks at executions of blocks in chunks alone (trace_watch()), and passes
+ * everything, beyond so many instructions. Chunks that begin beyond them are counts, as far as that
+ * is possible, or else tell of no accesses, which takes the command half or a third of the time;
+ * but for those behind a system call that would change the world (watch_effects), or that makes a
+ * thread or a process, so that who goes on from there finds them. */
+struct capture_counts {
+    uint64_t from;    /* instructions; 0: nothing is counted */
+    uint64_t slice;   /* those of a chunk, at least; which are twice as many ... */
+    uint64_t longest; /* ... up to so many, */
+    uint64_t slices;  /* whenever the thread has executed so many chunks of this length */
+};
+
 enum { COUNTS_LONG_BLOCK = 12 }; /* instructions; longer ones are watched */
 
 /* A slice that is due waits for a watched block of code that lies in a file, as long as it is not
@@ -73,6 +88,14 @@ static inline void counts_plan(struct counts_pace *pace, uint64_t size, uint64_t
     pace->left = missing <= COUNTS_NEAR
                      ? 0
                      : (int64_t)((unsigned __int128)way * COUNTS_REACH_ONE / pace->reach);
+    pace->left_at_look = pace->left;
+    pace->done_at_look = done;
+}
+
+/* Likewise where a slice may be longer than asked for, by some thirtieth: with few looks. */
+static inline void counts_plan_loosely(struct counts_pace *pace, uint64_t size, uint64_t done) {
+    const uint64_t missing = size > done ? size - done : 0, way = missing + size / 32;
+    pace->left = !missing ? 0 : (int64_t)((unsigned __int128)way * COUNTS_REACH_ONE / pace->reach);
     pace->left_at_look = pace->left;
     pace->done_at_look = done;
 }

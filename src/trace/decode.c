@@ -216,7 +216,7 @@ static bool decode_chunk(struct decoder *decoder, struct error *error) {
     const struct item_data *chunk = &decoder->chunk;
     struct guest_thread *thread = decoder->threads[chunk->thread];
     decoder->emitter.first_access = (uint32_t)thread->access_count;
-    if (decoder->outline || !chunk->events ||
+    if (decoder->outline || !chunk->events || chunk->counted ||
         (decoder->position == 0 && decoder_passes(chunk->insn_count, decoder->pass)))
         return pass_chunk(decoder, thread, error);
     if (decoder->position == 0 && !begin_chunk(decoder, thread, error))

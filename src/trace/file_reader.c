@@ -234,6 +234,7 @@ static struct event_predictor *take_set(struct file_reader *reader, const struct
 
 static int take_data(struct file_reader *reader, struct item_data *data, struct error *error) {
     struct payload *payload = &reader->input.payload;
+    *data = (struct item_data){0};
     data->process = payload_u32(payload);
     data->thread = payload_u32(payload);
     data->ticket = payload_u64(payload);

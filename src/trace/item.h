@@ -94,6 +94,7 @@ struct item_data { /* a chunk of events of one thread; begins with a block or a 
     uint64_t insn_count; /* in this chunk (as the capture counted; the decoder checks) */
     uint32_t event_count;
     const uint64_t *events; /* event.h; NULL: left out, for nobody looks at them */
+    uint32_t counted;       /* enum chunk_counts; live captures only */
 };
 
 struct item_symbols {

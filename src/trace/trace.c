@@ -131,7 +131,8 @@ static bool show_chunk(const struct trace *trace, const struct item_data *data,
                                       .first_insn = data->first_insn,
                                       .insn_count = data->insn_count,
                                       .event_count = data->event_count,
-                                      .events = data->events};
+                                      .events = data->events,
+                                      .counted = data->counted};
     return !trace->watch || trace->watch(trace->watch_context, &chunk, error);
 }
 

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/counts.h"
 #include "trace/dynamic.h"
 #include "trace/thread_event.h"
 #include "util/error.h"
@@ -131,12 +132,7 @@ enum capture_match capture_image_match(const struct capture_image *image, const 
 struct capture_options {
     char *const *command; /* argv, NULL-terminated */
     bool addresses;       /* false: blocks only */
-    /* Not 0: who reads looks at blocks of chunks alone (trace_watch()), and passes everything,
-     * beyond so many instructions. Chunks that begin beyond them tell of no accesses, which takes
-     * the command half the time; but for those behind a system call that would change the world
-     * (watch_effects), or that makes a thread or a process, so that who goes on from there finds
-     * them. */
-    uint64_t addresses_until;
+    struct capture_counts counted;
     uint64_t skip;  /* instructions (of all threads together) to run before capture
                        starts: with several, it may start a little later, never earlier */
     uint64_t limit; /* instructions to capture, of all threads together and exactly, then
@@ -265,6 +261,7 @@ struct trace_chunk {
     uint64_t insn_count;
     uint32_t event_count;
     const uint64_t *events; /* trace/event.h */
+    enum chunk_counts counted;
 };
 
 /* Shows every chunk before it is decoded or passed over. A `watch` that returns false ends the

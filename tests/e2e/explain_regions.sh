@@ -226,7 +226,7 @@ repeats() {
 }
 check "random numbers are the same in every run, another seed gives others" repeats
 
-# Of its slices one or two are missing in the second run, and the regions before and behind.
+# Of its slices two or three are missing in the second run, and the regions before and behind.
 detours() {
     run explain $in_order --keep 0 --regions-over 5M --json --top 0 --save --store "$scratch/detours.db" --output "$scratch/detours.json" -- \
         "$scratch/detours" "$scratch/out" >"$scratch/out" &&

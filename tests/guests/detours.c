@@ -11,11 +11,11 @@ static __attribute__((noinline)) void usual(void) {
         sum += i;
 }
 static __attribute__((noinline)) void straight(void) {
-    for (unsigned i = 0; i < 105000; i++)
+    for (unsigned i = 0; i < 70000; i++)
         sum ^= i >> 1;
 }
 static __attribute__((noinline)) void detour(void) {
-    for (unsigned i = 0; i < 105000; i++)
+    for (unsigned i = 0; i < 70000; i++)
         sum -= i * 3;
 }
 

@@ -1,4 +1,4 @@
-/* A capture that leaves addresses out on the way (addresses_until): tests/guests/stages.c works,
+/* A capture that counts blocks from somewhere on (capture_counts): tests/guests/stages.c works,
  * makes a file, a thread or a process, and works again. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ struct seen {
     struct trace *trace;
     uint64_t insns;        /* of all chunks */
     uint64_t first_bare;   /* instructions before the first chunk of these */
-    uint32_t chunks, bare; /* those with many blocks and no access */
+    uint32_t chunks, bare; /* those of counts */
     uint32_t bare_of_rest; /* of them, of other threads, or behind the effect */
     uint32_t chunks_of_rest;
     bool reached;               /* the effect */
@@ -65,7 +65,8 @@ static bool see_chunk(void *context, const struct trace_chunk *chunk, struct err
         blocks += kind == EVENT_BLOCK;
         accesses += kind == EVENT_LOAD || kind == EVENT_STORE;
     }
-    const bool bare = blocks >= MANY && !accesses, rest = is_of_rest(seen, chunk);
+    const bool bare = chunk->counted, rest = is_of_rest(seen, chunk);
+    assert_true(blocks < MANY || accesses || bare);
     const struct trace_effect *effect = trace_effect(seen->trace);
     if (bare && !seen->bare)
         seen->first_bare = chunk->first_insn;
@@ -83,7 +84,7 @@ static struct seen run(const char *what, uint64_t until) {
     char *const command[] = {program, (char *)what, made, NULL};
     const struct capture_options options = {.command = command,
                                             .addresses = true,
-                                            .addresses_until = until,
+                                            .counted = {until, UNTIL / 4, UNTIL, 4},
                                             .thread = -1,
                                             .follow = true,
                                             .fixed = true,

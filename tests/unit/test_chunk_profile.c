@@ -72,14 +72,17 @@ static void check_markers(struct trace *trace, const struct slice_table *table) 
     free(executions);
 }
 
-static void check_program(const char *const *command, uint64_t slice, size_t most) {
+/* `events`: instructions whose events are captured; of all others executions are counted. 0: all.
+ */
+static void check_program(const char *const *command, uint64_t slice, size_t most,
+                          uint64_t events) {
     const struct chunk_profile_settings settings = {
         .slice = slice, .longest = UINT64_MAX, .most_slices = most, .dimensions = 15, .seed = 1};
     const struct projection *slices;
     const struct slice_table *table;
     struct error error = {0};
     uint64_t instructions, sum = 0, before = 0;
-    struct trace *trace = live_trace(command);
+    struct trace *trace = live_counts(command, chunk_profile_counts(&settings, events));
     struct chunk_profile *profile = profile_run(trace, &settings, &instructions);
     assert_true(chunk_profile_finish(profile, &slices, &table, &error));
     assert_int_equal(chunk_profile_instructions(profile), instructions);
@@ -107,21 +110,31 @@ static void check_program(const char *const *command, uint64_t slice, size_t mos
 
 static void slices_begin_at_their_markers(void **state) {
     (void)state;
-    check_program((const char *const[]){"gzip", "-1", "-c", "/bin/ls", NULL}, 20000, 4096);
-    check_program((const char *const[]){"sort", "--parallel=1", "/etc/services", NULL}, 1, 4096);
+    check_program((const char *const[]){"gzip", "-1", "-c", "/bin/ls", NULL}, 20000, 4096, 0);
+    check_program((const char *const[]){"sort", "--parallel=1", "/etc/services", NULL}, 1, 4096, 0);
 }
 
 static void slices_double_to_stay_few(void **state) {
     (void)state;
-    check_program((const char *const[]){"gzip", "-1", "-c", "/bin/ls", NULL}, 1, 8);
+    check_program((const char *const[]){"gzip", "-1", "-c", "/bin/ls", NULL}, 1, 8, 0);
 }
 
 /* Slices of both programs, also when most are merged; none lies in both. */
 static void programs_after_exec_go_on(void **state) {
     (void)state;
     static const char *const COMMAND[] = {"sh", "-c", "exec env gzip -1 -c /bin/true", NULL};
-    check_program(COMMAND, 20000, 4096);
-    check_program(COMMAND, 1000, 16);
+    check_program(COMMAND, 20000, 4096, 0);
+    check_program(COMMAND, 1000, 16, 0);
+}
+
+/* From the first chunk that begins behind 300,000 instructions. */
+static void counts_give_slices_too(void **state) {
+    (void)state;
+    static const char *const GZIP[] = {"gzip", "-1", "-c", "/bin/ls", NULL};
+    static const char *const EXEC[] = {"sh", "-c", "exec env gzip -1 -c /bin/ls", NULL};
+    check_program(GZIP, 20000, 4096, 300000);
+    check_program(GZIP, 1000, 16, 300000);
+    check_program(EXEC, 20000, 4096, 300000);
 }
 
 static void threads_are_told(void **state) {
@@ -160,6 +173,7 @@ int main(void) {
         cmocka_unit_test(slices_begin_at_their_markers),
         cmocka_unit_test(slices_double_to_stay_few),
         cmocka_unit_test(programs_after_exec_go_on),
+        cmocka_unit_test(counts_give_slices_too),
         cmocka_unit_test(threads_are_told),
         cmocka_unit_test(merged_slices_are_the_mean_by_instructions),
     };

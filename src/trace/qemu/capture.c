@@ -328,7 +328,7 @@ static bool fill_control(struct capture *capture, const struct capture_options *
     control->consumer = getpid();
     control->isa = capture->launch.isa;
     control->addresses = options->addresses;
-    control->addresses_until = options->addresses_until;
+    control->counted = options->counted;
     control->follow = options->follow;
     atomic_store(&control->stop, options->stop_at_limit);
     control->repeatable = options->repeatable || options->fixed;

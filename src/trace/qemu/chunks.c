@@ -147,7 +147,8 @@ static struct item_data describe(struct capture *capture, const struct traced *p
                               .first_insn = chunk->first_insn + part->insns,
                               .insn_count = insns,
                               .event_count = (uint32_t)(end - begin),
-                              .events = ring_chunk_events(chunk) + begin};
+                              .events = ring_chunk_events(chunk) + begin,
+                              .counted = chunk->counted};
 }
 
 bool chunks_take(struct capture *capture) {
@@ -263,7 +264,7 @@ void chunks_harvest(struct capture *capture, uint32_t slot) {
         if (atomic_load(&control->chunk_state[i]) != ring_state(RING_HELD, slot))
             continue;
         struct ring_chunk *chunk = ring_chunk(control, i);
-        if (control->slice_size) /* the counts may be incomplete */
+        if (chunk->counted) /* the counts may be incomplete */
             atomic_store(&chunk->cursor, chunk->events);
         ring_settle_share(control, chunk);
         const struct chunk_part *part = &capture->parts[i];

@@ -277,10 +277,13 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         hold_accesses(tb, qemu_plugin_tb_n_insns(tb));
         break;
     case RING_CAPTURE:
-        if (plugin.control->slice_size)
-            count_instrument(tb);
-        else
+        if (!plugin.counting) {
             instrument_block(tb);
+            break;
+        }
+        count_instrument(tb);
+        if (addresses_left_out())
+            hold_accesses(tb, qemu_plugin_tb_n_insns(tb));
         break;
     case RING_WAIT:
         if (code_has_symbol(tb))
@@ -344,7 +347,7 @@ static ssize_t pass_on(void *cookie, const char *text, size_t size) {
     static const char obituary[] = "qemu: uncaught target signal";
     (void)cookie;
     bool dying = size >= sizeof obituary - 1 && memcmp(text, obituary, sizeof obituary - 1) == 0;
-    if (dying && plugin.control->slice_size)
+    if (dying && plugin.counting)
         count_publish_all();
     return dying ? (ssize_t)size : write(STDERR_FILENO, text, size);
 }

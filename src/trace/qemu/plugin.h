@@ -23,6 +23,7 @@ struct plugin {
     uint32_t known;   /* `process` of this process's targets */
     uint64_t guest_base;
     bool addresses;             /* translations are made with callbacks of accesses */
+    bool counting;              /* they count executions, in place of events (plugin_count.c) */
     bool threaded;              /* the guest has, or had, more than one thread */
     bool parallel;              /* translations may be run by several threads from now on */
     _Atomic uint32_t phase;     /* enum ring_phase that the translations are made for */
@@ -38,7 +39,7 @@ void plugin_switch(enum ring_phase phase);
 /* Switches if another process, or thread, moved the capture's phase. */
 void plugin_follow_phase(void);
 
-/* ---- plugin_addresses.c: whether accesses are told of ---- */
+/* ---- plugin_addresses.c: whether accesses are told of, or only executions counted ---- */
 
 void addresses_begin_phase(void); /* at start, and between two phases with all vCPUs stopped */
 /* Between two chunks of a thread that has executed so many instructions. */
@@ -143,6 +144,9 @@ uint32_t thread_events_since(struct thread_moment *moment, uint64_t *events, uin
 uint32_t thread_last_of_images(uint32_t *blocks, uint32_t most);
 /* Instructions that the current thread has executed, those of the block it is in included. */
 uint64_t thread_position(void);
+/* The same between two chunks; and when others than its events have told how many they are. */
+uint64_t thread_position_before(void);
+void thread_go_on_at(uint64_t position);
 /* The rep block that was entered last is a further element of an instruction begun before. */
 bool thread_rep_continues(void);
 /* A part of `left` instructions, as one of several threads gets it; at least 1 if there are any. */
@@ -173,6 +177,8 @@ void count_instrument(struct qemu_plugin_tb *tb);
 /* Publishes what was counted so far: by the current thread, by all of them. */
 void count_publish(void);
 void count_publish_all(void);
+/* Behind this the current thread, the only one, tells of events again. */
+void count_end(void);
 void count_thread_ended(void);
 void count_fault(uint64_t pc); /* as thread_fault() */
 /* As thread_position(), thread_before_exec(). */

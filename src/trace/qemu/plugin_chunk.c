@@ -147,6 +147,7 @@ static bool begin_chunk(struct ring_control *control) {
     chunk->thread = self.number;
     chunk->ordinal = self.ordinal;
     chunk->last = 0;
+    chunk->counted = CHUNK_OF_EVENTS;
     chunk->end = chunk->events;
     return true;
 }
@@ -227,7 +228,7 @@ static void take_away(uint32_t number) {
 void thread_end_phase(enum ring_phase next) {
     struct ring_control *control = plugin.control;
     uint32_t mine = ring_state(RING_HELD, (uint32_t)plugin.slot);
-    if (control->slice_size)
+    if (plugin.counting)
         count_publish_all();
     pthread_mutex_lock(&thread_ownership);
     uint32_t high = atomic_load(&control->chunk_high);

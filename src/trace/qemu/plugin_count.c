@@ -1,4 +1,5 @@
 /* Counting instead of events (trace/counts.h): each block has a counter in an array of its thread.
+ * From the start of the run, or from where nobody looks at events any more (plugin_addresses.c).
  *
  * While the guest has one thread, QEMU's inline operation adds 1 to the counter in the generated
  * code (measured: a third of what a callback costs). Only watched blocks call back. There the exact
@@ -70,6 +71,7 @@ static bool begin_parcel(struct parcel *parcel, struct counted *self) {
     chunk->thread = self->number;
     chunk->ordinal = self->ordinal;
     chunk->last = 0;
+    chunk->counted = CHUNK_OF_COUNTS;
     chunk->end = chunk->events;
     atomic_store(&chunk->cursor, chunk->events);
     atomic_store(&chunk->insns, 0);
@@ -86,8 +88,12 @@ static void end_parcel(struct parcel *parcel, struct counted *self, uint64_t ins
     chunk_publish(plugin.control, parcel->number, last);
 }
 
+/* What comes behind what is published: more of the slice, or its thread's next slice, or events, or
+ * nothing. */
+enum behind { BEHIND_MORE, BEHIND_SLICE, BEHIND_EVENTS, BEHIND_NOTHING };
+
 /* Publishes everything counted so far. The caller holds the lock. */
-static void publish(struct counted *self, bool slice_ends, bool last) {
+static void publish(struct counted *self, enum behind behind) {
     enum { WORDS_AT_ONCE = 5 };
     struct parcel parcel;
     uint64_t insns = 0;
@@ -119,10 +125,12 @@ static void publish(struct counted *self, bool slice_ends, bool last) {
         self->counts[block] = 0;
     }
     self->missed.count = 0;
-    if (slice_ends)
+    if (behind == BEHIND_SLICE)
         *parcel.at++ = event_mark(MARK_SLICE, 0);
-    end_parcel(&parcel, self, insns, last);
-    if (slice_ends)
+    if (behind != BEHIND_MORE)
+        parcel.chunk->counted = CHUNK_ENDS_COUNTS;
+    end_parcel(&parcel, self, insns, behind == BEHIND_NOTHING);
+    if (behind == BEHIND_SLICE)
         self->published = 0;
 }
 
@@ -162,14 +170,27 @@ static void plan(struct counted *self, uint64_t done) {
         uint64_t share = thread_share(atomic_load(&plugin.control->left));
         size = size > done && share < size - done ? done + share : size;
     }
-    if (!plugin.parallel)
+    if (plugin.parallel)
+        self->pace.left = size > done ? (int64_t)(size - done) : 0;
+    else if (plugin.control->slice_size)
         counts_plan(&self->pace, size, done);
     else
-        self->pace.left = size > done ? (int64_t)(size - done) : 0;
+        counts_plan_loosely(&self->pace, size, done);
+}
+
+/* Of the slice that begins now. */
+static uint64_t slice_size(const struct counted *self) {
+    const struct capture_counts *counts = &plugin.control->counted;
+    if (plugin.control->slice_size)
+        return plugin.control->slice_size;
+    uint64_t size = counts->slice;
+    while (size < counts->longest && self->before / size >= counts->slices)
+        size *= 2;
+    return size;
 }
 
 static void start_slice(struct counted *self, uint32_t block) {
-    self->size = plugin.control->slice_size;
+    self->size = slice_size(self);
     self->start = block;
     self->begun = true;
     self->start_told = false;
@@ -196,7 +217,7 @@ static __attribute__((noinline)) void look(struct counted *self, unsigned vcpu, 
     bool patient = self->begun && infos[block].anonymous;
     bool over = !self->dropped && limit_reached(self, done);
     if (!self->dropped && ((over && self->begun) || counts_due(self->size, done, patient))) {
-        publish(self, true, false);
+        publish(self, BEHIND_SLICE);
         if (!self->begun)
             atomic_store(&plugin.control->skip, 0); /* also for what exec starts */
         if (!self->dropped)
@@ -247,6 +268,7 @@ static __attribute__((noinline)) struct counted *begin_thread(struct counted *se
         self->number = number;
         self->ordinal = thread_ordinal(vcpu);
         self->numbered = true;
+        self->before = thread_position_before();
         self->next = all;
         all = self;
         if (self == &lone && atomic_load(&plugin.control->skip) > 0)
@@ -308,14 +330,23 @@ void count_fault(uint64_t pc) {
 void count_publish(void) {
     pthread_mutex_lock(&lock);
     if (counting)
-        publish(counting, false, false);
+        publish(counting, BEHIND_MORE);
+    pthread_mutex_unlock(&lock);
+}
+
+void count_end(void) {
+    pthread_mutex_lock(&lock);
+    if (counting) {
+        publish(counting, BEHIND_EVENTS);
+        thread_go_on_at(counting->before);
+    }
     pthread_mutex_unlock(&lock);
 }
 
 void count_publish_all(void) {
     pthread_mutex_lock(&lock);
     for (struct counted *self = all; self; self = self->next)
-        publish(self, false, false);
+        publish(self, BEHIND_MORE);
     pthread_mutex_unlock(&lock);
 }
 
@@ -325,7 +356,7 @@ void count_thread_ended(void) {
         return;
     pthread_mutex_lock(&lock);
     uint64_t done = self->dropped ? 0 : sum(self);
-    publish(self, false, true);
+    publish(self, BEHIND_NOTHING);
     if (limit_reached(self, done))
         atomic_store(&plugin.control->phase, RING_DONE);
     self->dropped = true;

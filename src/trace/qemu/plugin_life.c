@@ -43,7 +43,7 @@ bool thread_number(unsigned vcpu, uint32_t *number) {
 
 static void on_thread_end(void *unused) {
     (void)unused;
-    if (plugin.control->slice_size) {
+    if (plugin.counting) {
         count_thread_ended();
         return;
     }

@@ -6,14 +6,23 @@
 enum { OF_AN_IMAGE = 6 /* blocks: a call, and what binds a symbol when it is first used */ };
 
 uint64_t thread_position(void) {
-    if (plugin.control->slice_size)
+    if (plugin.counting)
         return count_position();
     return self.insns_before +
            (self.held ? atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed) : 0);
 }
 
+uint64_t thread_position_before(void) {
+    return self.insns_before;
+}
+
+void thread_go_on_at(uint64_t position) {
+    self.insns_before = position;
+    self.between = true;
+}
+
 bool thread_place(uint32_t *number, uint64_t *position) {
-    if (plugin.control->slice_size)
+    if (plugin.counting)
         return false;
     pthread_mutex_lock(&thread_ownership);
     *number = self.number;

@@ -413,7 +413,7 @@ void python_found(const struct ring_python *python) {
 }
 
 void python_instrument(struct qemu_plugin_tb *tb) {
-    if (plugin.control->slice_size || !plugin.addresses ||
+    if (plugin.counting || !plugin.addresses ||
         ring_activity(atomic_load(&plugin.phase)) == RING_DONE)
         return;
     code_look(tb);

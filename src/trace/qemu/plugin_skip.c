@@ -63,7 +63,7 @@ void thread_skip_rep(unsigned vcpu, const struct rep_block *block) {
 
 /* The call before has reported what was skipped and given back what was taken of a limit. */
 struct thread_unused thread_before_exec(void) {
-    return plugin.control->slice_size ? count_before_exec() : (struct thread_unused){0};
+    return plugin.counting ? count_before_exec() : (struct thread_unused){0};
 }
 
 void thread_exec_failed(const struct thread_unused *unused) {

@@ -65,7 +65,7 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
         thread_mark(vcpu, MARK_SIGNAL, 0);
         order_handler_returns();
     }
-    if (plugin.control->slice_size)
+    if (plugin.counting)
         publish_counts(calls, number, a2);
     if (plugin.control->objects)
         memory_before_call(number);

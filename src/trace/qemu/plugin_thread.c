@@ -107,7 +107,7 @@ void thread_access(uint64_t event) {
 }
 
 void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload) {
-    if (plugin.control->slice_size)
+    if (plugin.counting)
         return;
     pthread_mutex_lock(&thread_ownership);
     if (thread_is_capturing() && thread_settle(vcpu)) {
@@ -118,7 +118,7 @@ void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload) {
 }
 
 void thread_mark_pair(unsigned vcpu, uint64_t first, uint64_t second) {
-    if (plugin.control->slice_size)
+    if (plugin.counting)
         return;
     pthread_mutex_lock(&thread_ownership);
     if (thread_is_capturing() && thread_settle(vcpu) &&
@@ -160,7 +160,7 @@ static void cut_at_fault(const struct fault *fault) {
 void thread_fault(uint64_t pc) {
     struct fault_search search = {.pc = pc};
     struct fault fault;
-    if (plugin.control->slice_size) {
+    if (plugin.counting) {
         count_fault(pc);
         return;
     }
@@ -192,7 +192,7 @@ void thread_system_call(unsigned vcpu, uint64_t number) {
 }
 
 void thread_publish(void) {
-    if (plugin.control->slice_size) {
+    if (plugin.counting) {
         count_publish();
         return;
     }

@@ -31,6 +31,7 @@
 
 #include "program/allocator_routines.h"
 #include "program/python_layout.h"
+#include "trace/counts.h"
 #include "trace/memory_layout.h"
 #include "trace/thread_event.h"
 
@@ -91,6 +92,7 @@ struct ring_chunk {
     uint32_t thread;
     uint32_t last;    /* the thread ended */
     uint32_t ordinal; /* of the thread in its process */
+    uint32_t counted; /* enum chunk_counts */
 };
 static_assert(sizeof(struct ring_chunk) <= RING_CHUNK_HEADER, "the events follow the header");
 
@@ -263,8 +265,8 @@ struct ring_control {
     int32_t consumer;
     uint32_t isa;                                  /* enum isa */
     uint32_t addresses, follow, repeatable, fixed; /* as in capture_options */
-    _Atomic uint32_t addresses_needed; /* from here on, whatever `addresses_until` says */
-    uint64_t addresses_until;          /* as in capture_options */
+    _Atomic uint32_t addresses_needed;             /* from here on, whatever `counted` says */
+    struct capture_counts counted;                 /* as in capture_options */
     _Atomic uint32_t
         stop; /* processes are killed when the capture is over, those forked then too */
     int32_t thread;

@@ -451,6 +451,10 @@ void event_forked(void);
 
 /* False: not all of it is there. */
 bool guest_read(uint64_t address, void *to, size_t size);
+/* The same of memory that is no file's, and whose pages are read many times: a hundredth of the
+ * cost, as long as the guest has one thread, which makes no system call. */
+bool guest_read_again(uint64_t address, void *to, size_t size);
+void guest_may_change(void); /* when a system call returns */
 bool guest_write(uint64_t address, const void *from, size_t size);
 /* The caller frees it; NULL: not there, too long, or no memory. */
 char *guest_read_string(uint64_t address);

@@ -62,7 +62,7 @@ static bool read_call(const uint64_t *registers, bool of_go, struct call *call,
         if (of_go)
             arguments[0] = registers[RAX];
         call->stack = registers[RSP] + 8;
-        return guest_read(registers[RSP], &call->back, sizeof call->back);
+        return guest_read_again(registers[RSP], &call->back, sizeof call->back);
     }
     memcpy(arguments, registers + A0, ARGUMENTS * sizeof *arguments);
     call->stack = registers[SP];

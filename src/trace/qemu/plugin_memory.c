@@ -41,7 +41,7 @@ void memory_tell_freed(unsigned vcpu, uint64_t address) {
 static void on_report(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata) {
     struct allocation_report report;
     (void)info, (void)userdata;
-    if (!guest_read(address, &report, sizeof report))
+    if (!guest_read_again(address, &report, sizeof report))
         return;
     if (report.freed)
         memory_tell_freed(vcpu, report.freed);

@@ -61,12 +61,12 @@ static THREAD_LOCAL struct python_thread {
 
 static bool read_guest(void *context, uint64_t address, void *bytes, size_t size) {
     (void)context;
-    return guest_read(address, bytes, size);
+    return guest_read_again(address, bytes, size);
 }
 
 static uint64_t read_word(uint64_t address) {
     uint64_t word;
-    return guest_read(address, &word, sizeof word) ? word : 0;
+    return guest_read_again(address, &word, sizeof word) ? word : 0;
 }
 
 /* What has just been stored there. */
@@ -121,7 +121,7 @@ static struct function *read_function(uint64_t code, uint64_t identity) {
 /* NULL: it is none, or there are too many. */
 static const struct function *find_function(uint64_t code) {
     uint64_t names[2];
-    if (!guest_read(code + image.layout.code_qualname, names, sizeof names))
+    if (!guest_read_again(code + image.layout.code_qualname, names, sizeof names))
         return NULL;
     const uint64_t identity = python_identity(names[0], names[1]);
     uint32_t slot = (uint32_t)((code ^ identity) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
@@ -220,7 +220,8 @@ static bool read_frame(uint64_t address, struct frame *frame, uint64_t *previous
     const struct python_layout *layout = &image.layout;
     uint8_t bytes[PYTHON_FRAME_BYTES];
     bool begins = false;
-    for (int i = 0; i < C_FRAMES_MAX && address && guest_read(address, bytes, sizeof bytes); i++) {
+    for (int i = 0; i < C_FRAMES_MAX && address && guest_read_again(address, bytes, sizeof bytes);
+         i++) {
         *previous = get_u64(bytes + layout->frame_previous);
         if (bytes[layout->frame_owner] != PYTHON_OWNED_BY_C) {
             begins |= layout->frame_entry && bytes[layout->frame_entry];
@@ -235,7 +236,7 @@ static bool read_frame(uint64_t address, struct frame *frame, uint64_t *previous
 
 static bool is_owned_by_c(uint64_t address) {
     uint8_t owner = 0;
-    return address && guest_read(address + image.layout.frame_owner, &owner, 1) &&
+    return address && guest_read_again(address + image.layout.frame_owner, &owner, 1) &&
            owner == PYTHON_OWNED_BY_C;
 }
 

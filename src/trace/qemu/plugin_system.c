@@ -97,6 +97,7 @@ void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t r
     (void)id;
     int saved = errno;
     const struct call_numbers *calls = &CALLS[plugin.control->isa];
+    guest_may_change();
     if (number == calls->clone)
         birth_ends(result);
     event_returned(result);

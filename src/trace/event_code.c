@@ -3,8 +3,7 @@
  * bytes announce larger errors, or the event itself, in four or six more.
  *
  * Coding takes two steps for every few events: predict and learn (scalar, a handful of
- * instructions, no branch on the outcome), then pack four errors at once (one byte shuffle where
- * the processor has it).
+ * instructions), then pack eight errors at once (two byte shuffles, where the processor has AVX2).
  *
  * Slots of a block lie together and move when they grow. */
 #include "trace/event_code.h"
@@ -19,7 +18,7 @@
 #include "trace/event.h"
 #include "util/array.h"
 
-enum { FIRST_SLOTS = 4, GROUP = 64 /* events predicted, then packed; a multiple of 4 */ };
+enum { FIRST_SLOTS = 4, GROUP = 64 /* events predicted, then packed; a multiple of 8 */ };
 
 /* Errors from here on do not fit four bytes. Those of less than 48 bits give their low 16 bits to a
  * WIDE escape and the rest to four more bytes; with all others the event itself is stored, its
@@ -131,11 +130,14 @@ static inline uint64_t predicted(const struct event_slot *slot) {
     return slot->last + (uint64_t)(int64_t)slot->stride;
 }
 
-static inline void learn(struct event_slot *slot, uint64_t event) {
-    int32_t delta = (int32_t)(event - slot->last);
-    slot->stride = delta == slot->delta ? delta : slot->stride;
+/* How far off the prediction of the event was. */
+static inline uint64_t learn(struct event_slot *slot, uint64_t event) {
+    const uint64_t difference = event - slot->last;
+    const int32_t delta = (int32_t)difference, stride = slot->stride;
+    slot->stride = delta == slot->delta ? delta : stride;
     slot->delta = delta;
     slot->last = event;
+    return difference - (uint64_t)(int64_t)stride;
 }
 
 /* ---- packing ---- */
@@ -166,36 +168,49 @@ static uint8_t *pack_scalar(const uint64_t *errors, const uint64_t *events, size
 }
 
 #if defined(__x86_64__)
-/* The same for a multiple of four events. */
-__attribute__((target("ssse3"))) static uint8_t *pack_ssse3(const struct event_packing *packing,
-                                                            const uint64_t *errors,
-                                                            const uint64_t *events, size_t count,
-                                                            uint8_t *classes, uint8_t *out) {
-    const __m128i zero = _mm_setzero_si128(), escape = _mm_set1_epi32((int)(ESCAPE_RAW >> 17));
-    for (size_t i = 0; i < count; i += 4) {
-        __m128 one = _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(errors + i)));
-        __m128 two = _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(errors + i + 2)));
-        __m128i low = _mm_castps_si128(_mm_shuffle_ps(one, two, 0x88));
-        __m128i high = _mm_castps_si128(_mm_shuffle_ps(one, two, 0xdd));
-        __m128i sign = _mm_srai_epi32(low, 31);
-        __m128i number = _mm_xor_si128(_mm_add_epi32(low, low), sign); /* zigzag */
-        __m128i fits = _mm_andnot_si128(_mm_cmpeq_epi32(_mm_srli_epi32(number, 17), escape),
-                                        _mm_cmpeq_epi32(high, sign));
-        if (__builtin_expect(_mm_movemask_epi8(fits) != 0xffff, 0)) {
-            out = pack_scalar(errors + i, events + i, 4, classes + i / 4, out);
+/* Four numbers with the classes `key`. */
+__attribute__((target("avx2"))) static inline uint8_t *
+pack_four(const struct event_packing *packing, __m128i numbers, uint8_t key, uint8_t *out) {
+    const __m128i order = _mm_loadu_si128((const __m128i *)packing->shuffle[key]);
+    _mm_storeu_si128((__m128i *)out, _mm_shuffle_epi8(numbers, order));
+    return out + packing->shuffle_bytes[key];
+}
+
+/* The same as pack_scalar() for a multiple of eight events. */
+__attribute__((target("avx2"))) static uint8_t *pack_avx2(const struct event_packing *packing,
+                                                          const uint64_t *errors,
+                                                          const uint64_t *events, size_t count,
+                                                          uint8_t *classes, uint8_t *out) {
+    const __m256i zero = _mm256_setzero_si256(), three = _mm256_set1_epi32(3);
+    const __m256i escape = _mm256_set1_epi32((int)(ESCAPE_RAW >> 17));
+    const __m256i places = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+    for (size_t i = 0; i < count; i += 8) {
+        __m256 one = _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(errors + i)));
+        __m256 two = _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(errors + i + 4)));
+        __m256i low = _mm256_castps_si256(_mm256_shuffle_ps(one, two, 0x88));
+        __m256i high = _mm256_castps_si256(_mm256_shuffle_ps(one, two, 0xdd));
+        __m256i sign = _mm256_srai_epi32(low, 31);
+        __m256i number = _mm256_xor_si256(_mm256_add_epi32(low, low), sign); /* zigzag */
+        __m256i large = _mm256_cmpeq_epi32(_mm256_srli_epi32(number, 17), escape);
+        __m256i fits = _mm256_andnot_si256(large, _mm256_cmpeq_epi32(high, sign));
+        if (__builtin_expect(_mm256_movemask_epi8(fits) != -1, 0)) {
+            out = pack_scalar(errors + i, events + i, 8, classes + i / 4, out);
             continue;
         }
-        __m128i smaller = _mm_add_epi32(_mm_cmpeq_epi32(number, zero),
-                                        _mm_cmpeq_epi32(_mm_srli_epi32(number, 8), zero));
-        smaller = _mm_add_epi32(smaller, _mm_cmpeq_epi32(_mm_srli_epi32(number, 16), zero));
-        __m128i class = _mm_add_epi32(_mm_set1_epi32(3), smaller);
-        class = _mm_packs_epi32(class, class);
-        uint32_t lanes = (uint32_t)_mm_cvtsi128_si32(_mm_packus_epi16(class, class));
-        uint32_t key = lanes * 0x01041040u >> 24; /* the low two bits of each byte, side by side */
-        classes[i / 4] = (uint8_t)key;
-        __m128i order = _mm_loadu_si128((const __m128i *)packing->shuffle[key]);
-        _mm_storeu_si128((__m128i *)out, _mm_shuffle_epi8(number, order));
-        out += packing->shuffle_bytes[key];
+        number = _mm256_permute4x64_epi64(number, 0xd8); /* in the order of the events */
+        __m256i smaller = _mm256_cmpeq_epi32(number, zero);
+        smaller = _mm256_add_epi32(smaller, _mm256_cmpeq_epi32(_mm256_srli_epi32(number, 8), zero));
+        smaller =
+            _mm256_add_epi32(smaller, _mm256_cmpeq_epi32(_mm256_srli_epi32(number, 16), zero));
+        __m256i class = _mm256_sllv_epi32(_mm256_add_epi32(three, smaller), places);
+        class = _mm256_or_si256(class, _mm256_shuffle_epi32(class, 0xb1));
+        class = _mm256_or_si256(class, _mm256_shuffle_epi32(class, 0x4e)); /* of all four */
+        const uint8_t first = (uint8_t)_mm256_extract_epi8(class, 0);
+        const uint8_t second = (uint8_t)_mm256_extract_epi8(class, 16);
+        classes[i / 4] = first;
+        classes[i / 4 + 1] = second;
+        out = pack_four(packing, _mm256_castsi256_si128(number), first, out);
+        out = pack_four(packing, _mm256_extracti128_si256(number, 1), second, out);
     }
     return out;
 }
@@ -203,41 +218,40 @@ __attribute__((target("ssse3"))) static uint8_t *pack_ssse3(const struct event_p
 
 /* ---- chunks ---- */
 
-/* Predicts and learns a group of events: how far off each prediction was. Blocks and accesses take
- * the same path through it, since which of them comes is as hard to foresee as the program. */
+/* Predicts and learns a group of events: how far off each prediction was. */
 static inline bool predict_group(struct event_predictor *predictor, struct place *at,
                                  const uint64_t *events, size_t count, uint32_t block_count,
                                  uint64_t *errors) {
-    struct place place = *at;
+    struct event_slot *slot = at->slot, *end = at->end;
+    uint32_t block = at->block;
     const struct event_block *blocks = predictor->blocks;
     struct event_slot *slots = predictor->slots;
     for (size_t i = 0; i < count; i++) {
-        uint64_t event = events[i];
-        errors[i] = event - predicted(place.slot);
-        learn(place.slot, event);
-        bool enters = event_kind(event) == EVENT_BLOCK;
-        uint64_t number = enters ? event + 1 : 0;
-        if (__builtin_expect(number > block_count, 0)) {
-            errors[0] = event;
-            return false;
+        const uint64_t event = events[i];
+        const bool enters = event_kind(event) == EVENT_BLOCK;
+        errors[i] = learn(slot++, event);
+        if (enters) {
+            if (__builtin_expect(event >= block_count, 0)) {
+                errors[0] = event;
+                return false;
+            }
+            block = (uint32_t)event + 1;
+            slot = slots + blocks[block].first;
+            end = slots + blocks[block].end;
         }
-        struct event_block block = blocks[number];
-        struct event_slot *first = slots + block.first, *end = slots + block.end;
-        place.slot++;
-        place.slot = enters ? first : place.slot;
-        place.end = enters ? end : place.end;
-        place.block = enters ? (uint32_t)number : place.block;
-        if (__builtin_expect(place.slot == place.end, 0)) {
-            place =
-                enters ? enter_block(predictor, place.block) : extend_block(predictor, place.block);
+        if (__builtin_expect(slot == end, 0)) {
+            const struct place place =
+                enters ? enter_block(predictor, block) : extend_block(predictor, block);
             slots = predictor->slots;
-            if (!place.slot) {
+            slot = place.slot;
+            end = place.end;
+            if (!slot) {
                 errors[0] = 0;
                 return false;
             }
         }
     }
-    *at = place;
+    *at = (struct place){slot, end, block};
     return true;
 }
 
@@ -249,7 +263,7 @@ bool event_encode(struct event_predictor *predictor, const struct event_packing 
         return false;
     uint8_t *classes = coded, *out = coded + (event_count + 3) / 4;
 #if defined(__x86_64__)
-    bool shuffle = __builtin_cpu_supports("ssse3");
+    bool wide = __builtin_cpu_supports("avx2");
 #endif
     uint64_t errors[GROUP];
     for (size_t i = 0; i < event_count; i += GROUP) {
@@ -258,8 +272,8 @@ bool event_encode(struct event_predictor *predictor, const struct event_packing 
             return errors[0] < block_count ? out_of_memory(error)
                                            : bad_block(errors[0], block_count, error);
 #if defined(__x86_64__)
-        if (shuffle && count == GROUP) {
-            out = pack_ssse3(packing, errors, events + i, count, classes + i / 4, out);
+        if (wide && count == GROUP) {
+            out = pack_avx2(packing, errors, events + i, count, classes + i / 4, out);
             continue;
         }
 #endif

@@ -256,6 +256,33 @@ static void test_round_trip(void **state) {
         }
 }
 
+/* Errors of predictions on both sides of where codes change, at every place among eight: as many as
+ * are coded at once, and the few behind them. */
+static void test_sizes_of_errors(void **state) {
+    (void)state;
+    static const uint64_t SIZES[] = {
+        0,          1,          0x7f,       0x80,       0x7fff,      0x8000,
+        0x7ffeffff, 0x7fff0000, 0x7fff7fff, 0x7fff8000, 0x7fffffff,  0x80000000,
+        0xffffffff, 1ull << 32, 1ull << 46, 1ull << 47, 0x123456789, (1ull << 47) - 1};
+    enum { KINDS = sizeof SIZES / sizeof *SIZES, EVENTS = 64 * KINDS + 7 };
+    static uint64_t events[EVENTS];
+    for (uint32_t accesses = 1; accesses < 8; accesses++) { /* of an execution of the block */
+        uint64_t addresses[8];
+        memset(addresses, 0x7f, sizeof addresses);
+        script_begin(&script, ISA_X86_64);
+        script_block(&script, 0, 0x1000, 4, LOOP, 10);
+        for (uint32_t i = 0; i < EVENTS; i++) {
+            const uint32_t execution = i / (accesses + 1), which = i % (accesses + 1);
+            const uint64_t size = SIZES[(execution + which) % KINDS];
+            addresses[which] += execution / KINDS % 2 ? -size : size;
+            events[i] = which ? event_access(0, 2, 0, addresses[which]) : 0;
+        }
+        script_data(&script, 0, events, EVENTS);
+        write_script(file, false);
+        expect_whole(file);
+    }
+}
+
 static void test_long_trace(void **state) { /* many resets, blocks with many events */
     (void)state;
     enum { CHUNKS = 1000, EVENTS = 4096 };
@@ -702,14 +729,23 @@ static int remove_directory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_long_trace),
-        cmocka_unit_test(test_many_processes),  cmocka_unit_test(test_flipped_bytes),
-        cmocka_unit_test(test_truncated),       cmocka_unit_test(test_absurd),
-        cmocka_unit_test(test_bad_items),       cmocka_unit_test(test_disk_full),
-        cmocka_unit_test(test_terminal),        cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_killed),          cmocka_unit_test(test_nothing_to_write),
-        cmocka_unit_test(test_alone),           cmocka_unit_test(test_alone_before),
-        cmocka_unit_test(test_alone_truncated), cmocka_unit_test(test_sets_of_threads),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_long_trace),
+        cmocka_unit_test(test_sizes_of_errors),
+        cmocka_unit_test(test_many_processes),
+        cmocka_unit_test(test_flipped_bytes),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_absurd),
+        cmocka_unit_test(test_bad_items),
+        cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_nothing_to_write),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_alone_before),
+        cmocka_unit_test(test_alone_truncated),
+        cmocka_unit_test(test_sets_of_threads),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -50,5 +50,7 @@ read -r wall cpu < <(best "$CULPRIT" trace --no-check -o "$scratch/gzip.ctrace" 
 row 'into a trace file (both processes)' "$wall" "$cpu"
 read -r wall cpu < <(best "$CULPRIT" trace -o "$scratch/gzip.ctrace" -- "${guest[@]}")
 row 'the same, and read once more' "$wall" "$cpu"
+read -r wall cpu < <(best "$CULPRIT" trace --check -o "$scratch/gzip.ctrace" -- "${guest[@]}")
+row 'the same, and every instruction read' "$wall" "$cpu"
 echo
 "$CULPRIT" trace --info "$scratch/gzip.ctrace" | grep -i 'byte' || true

@@ -51,6 +51,7 @@ static bool record(void *verb, struct error *error) {
                                        .compress = job->compress,
                                        .no_addresses = job->no_addresses,
                                        .no_check = job->no_check,
+                                       .check = job->check ? CHECK_ALL : CHECK_PARTS,
                                        .begin = job->import ? NULL : interrupt_await(&job->input)};
     const bool good = captured_file_go(&job->file, &job->verb.failed, error);
     job->verb.measured = job->file.result.instructions;
@@ -58,16 +59,29 @@ static bool record(void *verb, struct error *error) {
     return good || (job->verb.measured && verb_report_late(&job->verb, error));
 }
 
+/* What a damaged file holds is told all the same. */
+static bool check_all(void *verb, struct error *error) {
+    struct trace_job *job = verb;
+    job->checked = captured_file_check(&verb_watch, job->info, CHECK_ALL, 0, error);
+    if (!job->checked)
+        verb_report_late(&job->verb, error);
+    job->checked &= !verb_watch.signal;
+    return true;
+}
+
 static bool tell(void *verb, struct error *error) {
     const struct trace_job *job = verb;
-    return trace_info(job->info, job->verb.output.json, stdout, error);
+    return trace_info(job->info, job->checked, job->verb.output.json, stdout, error);
 }
 
 static const struct verb INFO = {.report = tell};
+static const struct verb CHECKED_INFO = {.run = check_all, .report = tell};
 
 static const struct verb *choose(void *verb) {
     const struct trace_job *job = verb;
-    return job->info ? &INFO : job->regions ? &trace_regions : &verb_trace;
+    if (job->info)
+        return job->check ? &CHECKED_INFO : &INFO;
+    return job->regions ? &trace_regions : &verb_trace;
 }
 
 const struct verb verb_trace = {.line = &trace_line,

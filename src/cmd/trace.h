@@ -15,13 +15,14 @@ struct trace_job {
     const char *info, *regions, *import;
     unsigned format; /* enum trace_format */
     bool champsim;   /* what trace_makes_champsim() says */
-    bool compress, no_addresses, no_check, warms_up, with_others;
+    bool compress, no_addresses, no_check, check, warms_up, with_others;
     uint64_t warm_up;       /* instructions */
     uint64_t other_threads; /* times the region's own */
 
     char name[NAME_MAX + 1]; /* room for the default path */
     const char *path;
     struct captured_file file;
+    bool checked; /* --info: with success */
 
     /* --regions */
     char *prefix, *list_path;

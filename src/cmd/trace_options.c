@@ -28,7 +28,10 @@ static const struct option_row OPTIONS[] = {
     FLAG("compress", compress, "Make the file about four times smaller, more slowly"),
     FLAG("no-addresses", no_addresses,
          "Leave out memory addresses: faster, smaller, but not for simulation"),
-    FLAG("no-check", no_check, "Do not read the trace once more to see that it can be simulated"),
+    FLAG("check", check,
+         "Read all of the trace once more, as a simulation would, rather than its checksums and a "
+         "part; with --info: all of that file"),
+    FLAG("no-check", no_check, "Do not read the trace once more to see that it is whole"),
     FLAG("data", input.objects,
          "Tell of memory that is allocated, freed and mapped, too, for 'culprit explain --data'"),
     TEXT("regions", "LIST.csv", regions,
@@ -100,11 +103,24 @@ static void check_format(const struct trace_job *job, struct argp_state *state) 
         options_fail(state, "--format champsim: leave out --regions, --data and --no-addresses");
 }
 
+static void check_depth(const struct trace_job *job, const struct argp_state *state) {
+    if (!job->check)
+        return;
+    if (job->no_check)
+        options_fail(state, "--check and --no-check: give one of them");
+    if (job->regions)
+        options_fail(state, "--check: traces of regions are checked with --info, one by one");
+    const char *path = job->info ? job->info : job->output;
+    if (path && !strcmp(path, "-"))
+        options_fail(state, "--check: a pipe cannot be read once more");
+}
+
 static void check_request(struct argp_state *state, void *given) {
     const struct trace_job *job = given;
     if (!job->info + !job->import + !job->input.command != 2)
         options_fail(state, "what to capture? (culprit trace [OPTION...] -- COMMAND..., or "
                             "culprit trace --info FILE.ctrace)");
+    check_depth(job, state);
     check_regions(job, state);
     check_format(job, state);
 }

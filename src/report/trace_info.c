@@ -23,7 +23,7 @@ struct counted_thread {
 struct counted {
     char *command, *host;
     enum isa isa;
-    bool addresses, ended;
+    bool addresses, ended, checked;
     struct trace_exit exit;
     uint64_t instructions, chunks, blocks, bytes;
     uint64_t events, orders; /* of threads: system calls; reads of what another had written */
@@ -194,6 +194,8 @@ static void print_text(const char *path, const struct counted *counted, FILE *fi
             text_plural(counted->images));
     for (uint32_t i = 0; i < counted->images; i++)
         fprintf(file, "              %s\n", text_clean(clean, sizeof clean, counted->paths[i]));
+    if (counted->checked)
+        fprintf(file, "checked       every instruction\n");
     for (size_t i = 0; i < json_array_size(counted->notes); i++)
         fprintf(
             file, "note          %s\n",
@@ -207,7 +209,7 @@ static bool print_json(const char *path, const struct counted *counted, FILE *fi
     bool known = counted->ended && counted->exit.known;
     json_t *object = json_pack(
         "{s:o, s:o, s:o, s:s, s:b, s:I, s:I, s:o, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:o, s:O, "
-        "s:I, s:I, s:I}",
+        "s:I, s:I, s:I, s:b}",
         "trace", json_text(path), "command", json_text(counted->command), "host",
         json_text(counted->host), "isa", ISA_NAMES[counted->isa], "addresses", counted->addresses,
         "instructions", (json_int_t)counted->instructions, "threads",
@@ -220,15 +222,16 @@ static bool print_json(const char *path, const struct counted *counted, FILE *fi
         "signal",
         known && counted->exit.signaled ? json_integer(counted->exit.status) : json_null(), "notes",
         counted->notes, "thread_calls", (json_int_t)counted->events, "ordered_reads",
-        (json_int_t)counted->orders, "python_functions", (json_int_t)counted->python);
+        (json_int_t)counted->orders, "python_functions", (json_int_t)counted->python, "checked",
+        counted->checked);
     return json_write(object, file, error);
 }
 
-bool trace_info(const char *path, bool json, FILE *file, struct error *error) {
+bool trace_info(const char *path, bool checked, bool json, FILE *file, struct error *error) {
     struct item_source source = {0};
     if (!file_source_open(path, &source, error))
         return false;
-    struct counted counted = {.notes = json_array()};
+    struct counted counted = {.notes = json_array(), .checked = checked};
     struct item item;
     int status;
     while ((status = source.next(source.context, &item, error)) > 0)

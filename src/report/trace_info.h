@@ -6,5 +6,6 @@
 
 #include "util/error.h"
 
-/* Of a damaged trace, what could be read is printed, and false returned. */
-bool trace_info(const char *path, bool json, FILE *file, struct error *error);
+/* `checked`: all of it was read by trace_check(), and is right. Of a damaged trace, what could be
+ * read is printed, and false returned. */
+bool trace_info(const char *path, bool checked, bool json, FILE *file, struct error *error);

@@ -36,17 +36,24 @@ static bool capture(struct captured_file *file, int *exec_status, struct error *
                         error);
 }
 
+bool captured_file_check(struct watch *watch, const char *path, enum check_depth depth,
+                         uint64_t instructions, struct error *error) {
+    watch_begin(watch, "checking", "instructions", instructions);
+    const struct watcher watcher = watcher_of(watch);
+    const bool good = trace_check(path, depth, &watcher, error);
+    watch_end(watch);
+    return good;
+}
+
 /* Whether what was written can be read again. Not of a pipe, nor after an interrupt. */
 static bool check(struct captured_file *file, struct error *error) {
     struct stat status;
     if (file->no_check || file->watch->signal || !strcmp(file->path, "-") ||
         stat(file->path, &status) != 0 || !S_ISREG(status.st_mode))
         return true;
-    watch_begin(file->watch, "checking", "instructions", file->result.instructions);
-    const struct watcher watcher = watcher_of(file->watch);
-    const bool good = trace_check(file->path, &watcher, error);
-    watch_end(file->watch);
-    return good || error_prefix(error, "what was written cannot be read again");
+    return captured_file_check(file->watch, file->path, file->check, file->result.instructions,
+                               error) ||
+           error_prefix(error, "what was written cannot be read again");
 }
 
 bool captured_file_go(struct captured_file *file, int *exec_status, struct error *error) {

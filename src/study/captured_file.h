@@ -13,6 +13,7 @@ struct captured_file {
     const char *path;                  /* "-": standard output */
     bool champsim;                     /* in that simulator's format */
     bool compress, no_addresses, no_check;
+    enum check_depth check;             /* unless no_check */
     const volatile sig_atomic_t *begin; /* as of struct capture_options */
 
     struct capture_result result;
@@ -23,3 +24,7 @@ struct captured_file {
  * instruction is an error. False with result.instructions: the file is there, but something is
  * wrong with it. *exec_status is set when a command cannot be run. */
 bool captured_file_go(struct captured_file *file, int *exec_status, struct error *error);
+
+/* trace_check(), which is watched. `instructions`: how many there are, 0: not known. */
+bool captured_file_check(struct watch *watch, const char *path, enum check_depth depth,
+                         uint64_t instructions, struct error *error);

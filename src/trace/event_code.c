@@ -324,6 +324,7 @@ bool event_decode(struct event_predictor *predictor, uint32_t block_count, const
     struct place first;
     if (!begin(predictor, &first, block_count, error))
         return false;
+    predictor->chunks++;
     struct place place = first; /* never in memory */
     const uint8_t *in = coded + class_size, *end = coded + coded_size;
     unsigned classes = 0; /* of this event and those behind it */

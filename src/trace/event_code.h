@@ -32,6 +32,7 @@ struct event_predictor {
     size_t block_capacity;
     struct event_slot *slots;
     size_t slot_count, slot_capacity;
+    uint32_t chunks; /* decoded since it was reset */
 };
 
 /* How to pack four numbers, by their classes: which bytes are used, and how many. */

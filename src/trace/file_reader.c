@@ -18,6 +18,8 @@
 #include "util/array.h"
 #include "util/text.h"
 
+enum { PART_CHUNKS = 16 /* of each set of predictions since its reset, where parts are decoded */ };
+
 struct origin {
     uint32_t forker, fork; /* as of an item_process */
     uint32_t forks;        /* of this process, so far */
@@ -47,6 +49,7 @@ struct file_reader {
 
     uint64_t instructions;
     bool outline; /* the events of DATA are not wanted */
+    bool parts;   /* or only of the first chunks after each reset of predictions */
     bool begun;   /* the header was read */
     bool closed;  /* the index was read: the writer had finished */
     bool told;    /* that it is cut short */
@@ -232,6 +235,13 @@ static struct event_predictor *take_set(struct file_reader *reader, const struct
     return predictor;
 }
 
+static int leave_out_events(struct payload *payload, struct item_data *data) {
+    data->event_count = 0;
+    data->events = NULL;
+    payload->at = payload->end;
+    return 1;
+}
+
 static int take_data(struct file_reader *reader, struct item_data *data, struct error *error) {
     struct payload *payload = &reader->input.payload;
     *data = (struct item_data){0};
@@ -250,15 +260,13 @@ static int take_data(struct file_reader *reader, struct item_data *data, struct 
         (data->event_count + 3) / 4 > coded_size)
         return record_input_bad(&reader->input, error, "it has absurd sizes");
     reader->instructions += data->insn_count;
-    if (reader->outline || (reader->input.skips && data->thread != reader->input.only)) {
-        data->event_count = 0;
-        data->events = NULL;
-        payload->at = payload->end;
-        return 1;
-    }
+    if (reader->outline || (reader->input.skips && data->thread != reader->input.only))
+        return leave_out_events(payload, data);
     struct event_predictor *predictor = take_set(reader, data, flags, error);
     if (!predictor)
         return -1;
+    if (reader->parts && predictor->chunks >= PART_CHUNKS)
+        return leave_out_events(payload, data);
     if (!array_room(reader->events, reader->events_capacity, data->event_count + 1))
         return record_input_no_memory(&reader->input, error);
     const uint8_t *coded = coded_events(reader, flags & DATA_COMPRESSED, coded_size, error);
@@ -492,14 +500,17 @@ static bool open_foreign(struct file_reader *reader, const uint8_t *prologue, si
     return unpack && foreign_source_open(unpack, source, error);
 }
 
-static bool open_reader(const char *path, bool outline, struct item_source *source,
+enum wanted { WANTED_ALL, WANTED_PARTS, WANTED_OUTLINE };
+
+static bool open_reader(const char *path, enum wanted wanted, struct item_source *source,
                         struct error *error) {
     struct file_reader *reader = malloc(sizeof *reader);
     if (!reader)
         return error_set(error, "out of memory reading trace %s", path);
     memset(reader, 0, offsetof(struct file_reader, input));
     prediction_sets_init(&reader->sets);
-    reader->outline = outline;
+    reader->outline = wanted == WANTED_OUTLINE;
+    reader->parts = wanted == WANTED_PARTS;
     uint8_t prologue[FILE_PROLOGUE_BYTES];
     ssize_t n = -1;
     bool good = record_input_open(&reader->input, path, error) &&
@@ -525,9 +536,13 @@ static bool open_reader(const char *path, bool outline, struct item_source *sour
 }
 
 bool file_source_open(const char *path, struct item_source *source, struct error *error) {
-    return open_reader(path, false, source, error);
+    return open_reader(path, WANTED_ALL, source, error);
+}
+
+bool file_source_open_parts(const char *path, struct item_source *source, struct error *error) {
+    return open_reader(path, WANTED_PARTS, source, error);
 }
 
 bool file_source_open_outline(const char *path, struct item_source *source, struct error *error) {
-    return open_reader(path, true, source, error);
+    return open_reader(path, WANTED_OUTLINE, source, error);
 }

@@ -1,10 +1,12 @@
 /* Into a file: items go from the running command, or from a trace of another tool, straight to the
  * writer, undecoded. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "trace/convert.h"
 #include "trace/item.h"
+#include "trace/source.h"
 #include "trace/trace.h"
 #include "util/clock.h"
 #include "util/file_name.h"
@@ -118,16 +120,27 @@ bool trace_import(const char *from, const char *path, bool compress, const struc
     return drain(source, writer, path, 0, watcher, result, error);
 }
 
-bool trace_check(const char *path, const struct watcher *watcher, struct error *error) {
-    struct trace *trace = trace_open(path, error);
+static struct trace *open_to_check(const char *path, enum check_depth depth, struct error *error) {
+    struct item_source source = {0};
+    const bool open = depth == CHECK_ALL ? file_source_open(path, &source, error)
+                                         : file_source_open_parts(path, &source, error);
+    return open ? trace_from_source(&source, error) : NULL;
+}
+
+bool trace_check(const char *path, enum check_depth depth, const struct watcher *watcher,
+                 struct error *error) {
+    struct trace *trace = open_to_check(path, depth, error);
     struct trace_batch batch;
     uint64_t instructions = 0;
     int status = trace ? 1 : -1;
     while (status > 0 && !watcher_stops(watcher) &&
            (status = trace_next(trace, &batch, error)) > 0) {
-        instructions += batch.insn_count;
+        instructions += batch.insn_count + batch.passed;
         watcher_tell(watcher, instructions);
     }
+    const bool cut = status == 0 && trace_is_cut(trace);
     trace_close(trace);
-    return status >= 0;
+    return cut ? error_set(error, "%s is cut short after %" PRIu64 " instruction%s", path,
+                           instructions, text_plural(instructions))
+               : status >= 0;
 }

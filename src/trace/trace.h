@@ -331,6 +331,16 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
                   const struct watcher *watcher, struct capture_result *result, int *exec_status,
                   struct error *error);
 
-/* Reads a trace file from beginning to end, as a simulation would. The watcher is told the
- * instructions read so far, at most once a batch; when it stops, this ends early, with success. */
-bool trace_check(const char *path, const struct watcher *watcher, struct error *error);
+/* What of a trace file is decoded to check it. */
+enum check_depth {
+    CHECK_PARTS, /* the code, and the events of the first chunks after each reset of predictions,
+                    which are all of a short trace. Of other tools' files, which have no checksums,
+                    everything */
+    CHECK_ALL    /* everything, as by a simulation */
+};
+
+/* Reads a trace file from beginning to end: checksums, the order of records, the index, and what
+ * `depth` says. One that is cut short is an error. The watcher is told the instructions read so
+ * far, at most once a batch; when it stops, this ends early, with success. */
+bool trace_check(const char *path, enum check_depth depth, const struct watcher *watcher,
+                 struct error *error);

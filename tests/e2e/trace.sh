@@ -114,6 +114,43 @@ limited() {
 }
 check "a trace tells that --limit ended it" limited
 
+# flipped AT FILE: one byte of the file is another
+flipped() {
+    python3 -S -c 'import sys
+with open(sys.argv[2], "r+b") as file:
+    file.seek(int(sys.argv[1]))
+    byte = file.read(1)[0]
+    file.seek(int(sys.argv[1]))
+    file.write(bytes([byte ^ 1]))' "$1" "$2"
+}
+
+checked() {
+    run trace --check -o "$scratch/checked.ctrace" -- gzip -c "$scratch/numbers" >/dev/null 2>&1 &&
+        run trace --info "$scratch/checked.ctrace" --check >"$scratch/info" && grep '^checked' "$scratch/info" &&
+        run trace --info "$scratch/checked.ctrace" --check --json >"$scratch/info" && [ "$(value checked "$scratch/info")" = True ] &&
+        run trace --info "$scratch/checked.ctrace" --json >"$scratch/info" && [ "$(value checked "$scratch/info")" = False ] &&
+        flipped $(($(stat -c %s "$scratch/checked.ctrace") / 2)) "$scratch/checked.ctrace" || return 1
+    run trace --info "$scratch/checked.ctrace" --check >"$scratch/info" 2>"$scratch/err"
+    [ $? = 1 ] && grep 'the file is damaged' "$scratch/err" && grep '^instructions' "$scratch/info" && ! grep '^checked' "$scratch/info" &&
+        run trace --info "$scratch/cut.ctrace" --check >"$scratch/info" 2>"$scratch/err"
+    [ $? = 1 ] && grep 'cut.ctrace is cut short after' "$scratch/err" && grep '^note.*cut short after' "$scratch/info"
+}
+check "--check reads all of a trace, after a capture or with --info" checked
+check "... once" fails_with 125 'give one of them' run trace --check --no-check -- true
+check "... not of a pipe" fails_with 125 'cannot be read once more' run trace --check -o - -- true
+
+# By then more than a megabyte has been captured, which is what is written at once.
+overwritten() {
+    seq 30000 >"$scratch/many"
+    run trace --follow -o "$scratch/own.ctrace" -- \
+        sh -c 'gzip -9c "$0" >/dev/null; : >"$1"' "$scratch/many" "$scratch/own.ctrace" 2>"$scratch/err"
+    [ $? = 125 ] && grep '^culprit: what was written cannot be read again: ' "$scratch/err" &&
+        rm "$scratch/own.ctrace" &&
+        run trace --no-check --follow -o "$scratch/own.ctrace" -- \
+            sh -c 'gzip -9c "$0" >/dev/null; : >"$1"' "$scratch/many" "$scratch/own.ctrace"
+}
+check "a trace that the command itself overwrites is found to be damaged" overwritten
+
 full_disk() {
     run trace -o /dev/full -- true 2>"$scratch/err"
     [ $? = 125 ] && [ "$(grep -c 'No space left on device$' "$scratch/err")" = 1 ] &&

@@ -64,12 +64,13 @@ static void look_at_capture(struct doctor *doctor) {
 }
 
 static void look_at_emulator(struct doctor *doctor) {
-    char path[512];
-    const bool there = !command_find("qemu-riscv64", path, sizeof path);
+    char path[PATH_MAX];
+    struct error error = {0};
+    const bool good = trace_emulator(ISA_RISCV64, path, &error);
     struct finding *finding =
-        add(doctor, "programs for riscv64, simulated", there ? FINDING_WORKS : FINDING_MISSING);
-    found(finding, "%s", there ? path : "there is no qemu-riscv64");
-    if (!there)
+        add(doctor, "programs for riscv64, simulated", good ? FINDING_WORKS : FINDING_MISSING);
+    found(finding, "%s", good ? path : error.message);
+    if (!good && command_find("qemu-riscv64", path, sizeof path))
         mend(finding, "sudo apt install qemu-user");
 }
 

@@ -11,6 +11,7 @@
  * code, the number of live threads and fixed buffers, never by the length of the trace. */
 #pragma once
 
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -203,6 +204,9 @@ struct trace *trace_capture(const struct capture_options *options, int *exec_sta
 /* The architecture of the program that a command runs; false: it cannot be captured, as
  * trace_capture() would say. */
 bool trace_command_isa(char *const *command, enum isa *isa);
+
+/* The emulator of an architecture; false: there is none, or it was built without plugins. */
+bool trace_emulator(enum isa isa, char path[PATH_MAX], struct error *error);
 
 /* Next batch. 1: got one; 0: the end; −1: error (what was read so far stays valid). A command that
  * ends before its capture began, by `skip`, `from_symbol` or `thread`, is an error that says how

@@ -24,6 +24,21 @@ missing() {
         [ "$(grep -c 'mend it: sudo apt install qemu-user' "$scratch/said")" = 2 ]
 }
 check "and how what is missing is mended" missing
+# Emulators that were built without plugins are no use, of whichever architecture.
+without_plugins() {
+    local name
+    mkdir -p "$scratch/without" || return 1
+    for name in qemu-x86_64 qemu-riscv64; do
+        { cat "$(type -P true)" && printf '%s version 10.0.13 (Debian 1:10.0.13+ds)\n' "$name"; } >"$scratch/without/$name"
+    done
+    chmod +x "$scratch"/without/*
+    PATH=$scratch/without:$PATH CULPRIT_STORE=$scratch/store.db COLUMNS=400 run doctor >"$scratch/said"
+    [ $? = 1 ] && cat "$scratch/said" &&
+        grep -q '^missing  programs of this machine.*without/qemu-x86_64 was built without plugins' "$scratch/said" &&
+        grep -q '^missing  programs for riscv64.*without/qemu-riscv64 was built without plugins' "$scratch/said" &&
+        ! grep -q 'mend it: sudo apt install qemu-user' "$scratch/said"
+}
+check "emulators without plugins are missing" without_plugins
 
 run completion bash >"$scratch/bash" || exit 1
 # completes WORDS...: what bash proposes for the last of these words.

@@ -159,24 +159,33 @@ bool trace_command_isa(char *const *command, enum isa *isa) {
     return found;
 }
 
+/* `emulator` as a command, for programs of an instruction set. */
+static bool find_emulator(const char *emulator, enum isa isa, char path[RING_PATH_BYTES],
+                          struct error *error) {
+    char found[RING_PATH_BYTES];
+    if (command_find(emulator, found, RING_PATH_BYTES) || !realpath(found, path))
+        return error_set(error, "%s is not installed: apt install qemu-user (or make deps)",
+                         emulator);
+    if (emulator_lacks_plugins(path, EMULATORS[isa]))
+        return error_set(
+            error,
+            "%s was built without plugins, as Debian 13 and Ubuntu 24.04 build it: build QEMU "
+            "with --enable-plugins, and put it first in PATH",
+            path);
+    return true;
+}
+
+bool trace_emulator(enum isa isa, char path[PATH_MAX], struct error *error) {
+    return find_emulator(EMULATORS[isa], isa, path, error);
+}
+
 bool launch_prepare(const struct capture_options *options, struct launch *launch, int *exec_status,
                     struct error *error) {
     memset(launch, 0, sizeof *launch);
     if (!find_program(options->command, launch, exec_status, error))
         goto failed;
     const char *emulator = options->qemu ? options->qemu : EMULATORS[launch->isa];
-    char found[RING_PATH_BYTES];
-    if (command_find(emulator, found, RING_PATH_BYTES) || !realpath(found, launch->emulator)) {
-        error_set(error, "%s is not installed: apt install qemu-user (or make deps)", emulator);
-        refuse(exec_status, CANNOT_CAPTURE);
-        goto failed;
-    }
-    if (emulator_lacks_plugins(launch->emulator, EMULATORS[launch->isa])) {
-        error_set(
-            error,
-            "%s was built without plugins, as Debian 13 and Ubuntu 24.04 build it: build QEMU "
-            "with --enable-plugins, and put it first in PATH",
-            launch->emulator);
+    if (!find_emulator(emulator, launch->isa, launch->emulator, error)) {
         refuse(exec_status, CANNOT_CAPTURE);
         goto failed;
     }

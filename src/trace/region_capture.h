@@ -53,6 +53,7 @@ struct capture_region {
     enum region_state state;
     bool started, ended;
     uint64_t found_first, found_end;
+    uint64_t expected_begin;          /* of its trace, from what was known before it started */
     uint64_t trace_first, trace_last; /* that its trace holds: [trace_first, trace_last) */
     uint32_t trace_threads;           /* in its trace */
     bool others_cut;                  /* it lacks what other threads executed later in the region */

@@ -222,8 +222,10 @@ void region_windows_started(struct region_windows *windows, size_t number, uint6
         fail_marker(windows, number, false, "came where its thread had been before");
         return;
     }
+    struct region_thread *thread = region_windows_thread(windows, region->thread);
     region->started = true;
     region->found_first = position;
+    region->expected_begin = window_begin(windows, region, thread->last_first, thread->drift);
     uint64_t skew = position > region->first ? position - region->first : region->first - position;
     if (skew > tolerance(region))
         fail_marker(windows, number, false,
@@ -233,7 +235,6 @@ void region_windows_started(struct region_windows *windows, size_t number, uint6
         miss_earlier(windows, region);
     if (region_is_finished(region))
         return;
-    struct region_thread *thread = region_windows_thread(windows, region->thread);
     thread->drift = region_skew(region);
     thread->last_first = region->first;
 }
@@ -254,6 +255,21 @@ void region_windows_ended(struct region_windows *windows, size_t number, uint64_
 
 /* ---- chunks ---- */
 
+/* Its first chunk was not written: capture paused until later, or there were too many traces. */
+static void fail_unwritten(struct region_windows *windows, size_t number) {
+    const struct capture_region *region = &windows->regions[number];
+    if (region->found_first < region->expected_begin)
+        fail_marker(windows, number, false,
+                    "came %" PRIu64 " instructions before its trace was to begin: choose a longer "
+                    "--warm-up",
+                    region->expected_begin - region->found_first);
+    else
+        region_windows_fail(windows, number,
+                            "more than %d traces were being written when it began: choose a "
+                            "shorter --warm-up, or fewer regions",
+                            REGION_CAPTURE_MAX_OPEN);
+}
+
 enum window region_windows_judge(struct region_windows *windows, size_t number, uint64_t first,
                                  uint64_t last) {
     struct capture_region *region = &windows->regions[number];
@@ -264,17 +280,8 @@ enum window region_windows_judge(struct region_windows *windows, size_t number, 
     if (awaited && !region->started &&
         last <= window_begin(windows, region, thread->last_first, thread->drift))
         return WINDOW_LATER;
-    if (region->state == REGION_AWAITED && region->started && first > region->found_first) {
-        if (windows->open >= REGION_CAPTURE_MAX_OPEN)
-            region_windows_fail(windows, number,
-                                "more than %d traces were being written when it began: choose a "
-                                "shorter --warm-up, or fewer regions",
-                                REGION_CAPTURE_MAX_OPEN);
-        else
-            fail_marker(windows, number, false,
-                        "came %" PRIi64 " instructions early, before its trace began: choose a "
-                        "longer --warm-up",
-                        -region_skew(region));
+    if (awaited && region->started && first > region->found_first) {
+        fail_unwritten(windows, number);
         return WINDOW_PASS;
     }
     uint64_t late = tolerance(region);

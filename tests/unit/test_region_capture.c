@@ -371,6 +371,30 @@ static void far_apart(void **state) {
     }
 }
 
+/* The first region came 50,000 instructions late, the second not at all: capture pauses for its
+ * trace until 30,000,000 − 30,000 − 1500 + 50,000. */
+static void sooner_than_the_one_before(void **state) {
+    (void)state;
+    begin();
+    regions[0] = region(2, 0, 2000, 1000);
+    regions[1] = region(1, 0, 30000000, 1000);
+    chunks(0, 0, 52);
+    reached(0, 52000);
+    reached(1, 53000);
+    chunks(0, 0, 3);
+    reached(2, 30000000);
+    script.first_insn[0] = 30018500;
+    chunks(0, 0, 1);
+    const char *said = capture(2);
+    if (!strstr(said, "region 1: its start marker, execution 7 of prog+0x1234, came 18500 "
+                      "instructions before its trace was to begin: choose a longer --warm-up"))
+        fail_msg("%s", said);
+    assert_int_equal(pauses, 1);
+    assert_int_equal(paused_until, 30018500);
+    assert_int_equal(regions[0].state, REGION_COMPLETE);
+    assert_int_equal(regions[1].state, REGION_FAILED);
+}
+
 /* The end of one is the start of the next, and the last ends with its thread; another thread runs
  * between. */
 static void adjacent_until_the_end(void **state) {
@@ -700,6 +724,7 @@ int main(void) {
         cmocka_unit_test(others_are_bounded),
         cmocka_unit_test(skewed),
         cmocka_unit_test(far_apart),
+        cmocka_unit_test(sooner_than_the_one_before),
         cmocka_unit_test(adjacent_until_the_end),
         cmocka_unit_test(markers_that_are_not_reached),
         cmocka_unit_test(markers_out_of_order),

@@ -4,7 +4,7 @@
 
 json_t *json_text(const char *text) {
     char clean[4096];
-    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
+    return text ? json_string(text_clean_to_escape(clean, sizeof clean, text)) : json_null();
 }
 
 bool json_text_write(const char *text, FILE *file) {

@@ -1,5 +1,7 @@
 /* Names that come from files as texts of JSON, which must be UTF-8: whatever is no text is
- * replaced. */
+ * replaced, and what could steer a terminal, but for what JSON escapes: a line end is "\n", an
+ * escape character
+ * "\u001b". */
 #pragma once
 
 #include <jansson.h>

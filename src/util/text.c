@@ -289,6 +289,22 @@ char *text_clean(char *buffer, size_t size, const char *text) {
     return buffer;
 }
 
+char *text_clean_to_escape(char *buffer, size_t size, const char *text) {
+    if (!size)
+        return buffer;
+    struct output output = {buffer, size, 0};
+    while (*text) {
+        struct character character = next_character(text);
+        if ((unsigned char)*text < ' ')
+            character.bytes = text;
+        if (!put(&output, character.bytes, character.size))
+            break;
+        text += character.taken;
+    }
+    buffer[output.length] = '\0';
+    return buffer;
+}
+
 char *text_clip(char *buffer, size_t size, const char *text, unsigned columns) {
     return text_columns(text) > columns ? text_fit(buffer, size, text, columns, TEXT_LEFT)
                                         : text_clean(buffer, size, text);

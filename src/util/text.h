@@ -73,6 +73,10 @@ char *text_clip(char *buffer, size_t size, const char *text, unsigned columns);
 /* As text_fit(), without padding and without a limit on columns. */
 char *text_clean(char *buffer, size_t size, const char *text);
 
+/* As text_clean(), but line ends and other control characters below the space stay: for a writer
+ * that escapes them. */
+char *text_clean_to_escape(char *buffer, size_t size, const char *text);
+
 /* The words of a text, which spaces separate: `text` is cut into them, and NULL stands behind the
  * last, with room for so many more words. The caller's, to be freed; NULL: out of memory. */
 char **text_words(char *text, size_t room);

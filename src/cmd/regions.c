@@ -173,10 +173,10 @@ static bool report_sweep(void *verb, struct error *error) {
         return json_write(sweep_json(sweep), stdout, error);
     sweep_text(sweep, request->vector_count, stdout);
     if (sweep->recommended_clusters != SIZE_MAX) {
-        char path[4096];
-        printf("\nnext: culprit regions --max-clusters %u -o regions.csv %s\n",
-               sweep->points[sweep->recommended_clusters].max_clusters,
-               text_clean(path, sizeof path, request->vectors[0]));
+        printf("\nnext: culprit regions --max-clusters %u -o regions.csv ",
+               sweep->points[sweep->recommended_clusters].max_clusters);
+        text_put_word(stdout, request->vectors[0]);
+        putchar('\n');
     }
     return verb_flush("standard output: cannot write", error);
 }

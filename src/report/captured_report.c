@@ -36,15 +36,18 @@ bool captured_json(const struct captured_report *report, FILE *file, struct erro
 
 void captured_text(const struct captured_report *report, FILE *file) {
     const struct capture_result *result = report->result;
+    char path[4096];
     fprintf(file, "%s: %s instruction%s, %" PRIu32 " thread%s of %" PRIu32 " process%s, in %s%s\n",
-            report->path, text_count(result->instructions).s, text_plural(result->instructions),
-            result->threads, result->threads == 1 ? "" : "s", result->processes,
-            result->processes == 1 ? "" : "es", text_duration(result->seconds).s,
+            text_clean(path, sizeof path, report->path), text_count(result->instructions).s,
+            text_plural(result->instructions), result->threads, result->threads == 1 ? "" : "s",
+            result->processes, result->processes == 1 ? "" : "es", text_duration(result->seconds).s,
             report->partial ? " (partial)" : "");
     fprintf(file, "%s, %.3f bytes per instruction\n", text_bytes(result->bytes).s,
             bytes_each(result));
     print_lost(report, file);
-    if (report->good && strcmp(report->path, "-") != 0)
-        fprintf(file, "next: culprit %s %s\n", report->addresses ? "sim" : "trace --info",
-                report->path);
+    if (report->good && strcmp(report->path, "-") != 0) {
+        fprintf(file, "next: culprit %s ", report->addresses ? "sim" : "trace --info");
+        text_put_word(file, report->path);
+        fputc('\n', file);
+    }
 }

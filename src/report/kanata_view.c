@@ -178,8 +178,11 @@ void kanata_log_print(const struct kanata_log *log, const struct kanata_view *vi
                text_count(retired).s, text_count(flushed).s);
     print_rows(log, view, window, letters, page);
     print_stages(log, letters, page);
-    if (window.end < log->end && window.end > window.from)
-        page_print(page, "next: culprit pipeline --from %" PRIu64 " %s", window.end, path);
+    if (window.end < log->end && window.end > window.from) {
+        fprintf(page->file, "next: culprit pipeline --from %" PRIu64 " ", window.end);
+        text_put_word(page->file, path);
+        fputc('\n', page->file);
+    }
 }
 
 /* ---- JSON ---- */

@@ -200,8 +200,11 @@ static void print_text(const char *path, const struct counted *counted, FILE *fi
         fprintf(
             file, "note          %s\n",
             text_clean(clean, sizeof clean, json_string_value(json_array_get(counted->notes, i))));
-    if (counted->addresses)
-        fprintf(file, "next: culprit sim %s\n", text_clean(clean, sizeof clean, path));
+    if (counted->addresses) {
+        fputs("next: culprit sim ", file);
+        text_put_word(file, path);
+        fputc('\n', file);
+    }
 }
 
 static bool print_json(const char *path, const struct counted *counted, FILE *file,

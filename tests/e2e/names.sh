@@ -225,4 +225,18 @@ advised() {
 }
 skip_without gcc "how code made at run time would have names" ||
     check "how code made at run time would have names" advised
+
+# Files whose names a shell would take apart, or a terminal for something else: each next command
+# can be copied, and a report is one line to each of what it prints.
+named_badly() {
+    local trace=$scratch/$'a\nb\033[2Jc d.ctrace' vectors=$scratch/$'a\nb\033[2Jc d.bb' next
+    run trace --limit 200K -o "$trace" -- true 2>"$scratch/text" && ! grep -q '^b' "$scratch/text" &&
+        ! grep -q $'\033' "$scratch/text" && next=$(sed -n 's/^next: culprit //p' "$scratch/text") &&
+        eval "run $next" >/dev/null && run trace --info "$trace" >"$scratch/text" &&
+        next=$(sed -n 's/^next: culprit //p' "$scratch/text") && eval "run $next" >/dev/null &&
+        run bbv --size 20K -o "$vectors" -- true 2>"$scratch/text" && ! grep -q $'^b\|\033' "$scratch/text" &&
+        run trace --info "$trace" --json >"$scratch/json" && report=$scratch/json told 'r["trace"].endswith("/a\nb\x1b[2Jc d.ctrace")' ||
+        { cat -v "$scratch/text"; return 1; }
+}
+check "files with odd names can be named in the next command" named_badly
 finish

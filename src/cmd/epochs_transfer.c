@@ -17,7 +17,7 @@ static bool export_format(struct store *store, const struct store_filter *filter
                           enum exchange_format format, const char *path, struct error *error) {
     struct output output;
     bool good = output_open(&output, "export", path, stdout, error) &&
-                exchange_export(store, filter, format, output.file, error) &&
+                exchange_export(store, filter, format, output.file, stderr, error) &&
                 output_close(&output, error);
     output_discard(&output);
     return good;

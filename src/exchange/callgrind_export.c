@@ -8,6 +8,7 @@
 #include "exchange/call_graph.h"
 
 struct writer {
+    const struct export *export;
     const struct call_graph *graph;
     FILE *file;
     uint32_t *files; /* of each function (find_files()) */
@@ -133,11 +134,17 @@ static void put_graph(struct writer *writer, const uint32_t *lines, const uint32
     }
 }
 
+static void put_notes(const struct writer *writer) {
+    for (size_t i = 0; i < writer->export->note_count; i++)
+        fprintf(writer->file, "desc: Note: %s\n", writer->export->notes[i]);
+}
+
 static void put_callgrind(struct writer *writer, const uint32_t *lines, const uint32_t *edges) {
     fputs("# callgrind format\nversion: 1\ncreator: culprit\npositions: line\n", writer->file);
     for (uint32_t i = 0; i < writer->graph->column_count; i++)
         fprintf(writer->file, "event: %s : %s\n", writer->graph->columns[i].name,
                 writer->graph->columns[i].about);
+    put_notes(writer);
     put_events(writer);
     put_sum(writer, "summary:");
     put_graph(writer, lines, edges);
@@ -154,7 +161,9 @@ static void put_cachegrind(struct writer *writer, const uint32_t *lines, const u
     const struct call_graph *graph = writer->graph;
     struct graph_line before = {.function = UINT32_MAX};
     (void)edges;
-    fputs("desc: culprit\ncmd: culprit\n", writer->file);
+    fputs("desc: culprit\n", writer->file);
+    put_notes(writer);
+    fputs("cmd: culprit\n", writer->file);
     put_events(writer);
     for (size_t i = 0; i < graph->lines.count; i++) {
         const struct graph_line *line = graph_line_of(graph, lines[i]);
@@ -178,6 +187,7 @@ static bool write_graph(struct export *export,
     uint32_t *lines = good ? call_graph_lines_sorted(&graph) : NULL;
     uint32_t *edges = good ? call_graph_edges_sorted(&graph) : NULL;
     struct writer writer = {.graph = &graph,
+                            .export = export,
                             .file = export->file,
                             .files = good ? find_files(&graph) : NULL,
                             .named = calloc(graph.texts.count + 1, 1)};

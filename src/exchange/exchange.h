@@ -45,9 +45,11 @@ bool exchange_format_find(const char *name, enum exchange_format *format);
 bool exchange_format_of_file(const char *path, enum exchange_format *format);
 
 /* Writes what `filter` chooses to `file`, of which a descriptor is used (fileno). EXCHANGE_FOLDED
- * and EXCHANGE_FIREFOX have one value a line: more than one event is an error that names them. */
+ * and EXCHANGE_FIREFOX have one value a line: more than one event is an error that names them.
+ * Which runs are estimated stands in the file where its format has room for it, and is printed to
+ * `notes`, a line each (NULL: nowhere). */
 bool exchange_export(struct store *store, const struct store_filter *filter,
-                     enum exchange_format format, FILE *file, struct error *error);
+                     enum exchange_format format, FILE *file, FILE *notes, struct error *error);
 
 /* What was imported. */
 struct exchange_imported {

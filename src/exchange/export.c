@@ -10,6 +10,8 @@
 #include "util/file_name.h"
 #include "util/text.h"
 
+enum { NOTE_NAME_BYTES = 256 };
+
 static bool is_chosen(const struct store_filter *filter, int64_t session) {
     for (size_t i = 0; filter->sessions && i < filter->session_count; i++)
         if (filter->sessions[i] == session)
@@ -29,9 +31,13 @@ struct export_event *export_event_of(const struct export *export, const struct s
     return NULL;
 }
 
+static bool is_chosen_event(const struct export *export, const struct store_event *event) {
+    return !export->filter->event || !strcmp(export->filter->event, event->name);
+}
+
 static bool add_event(struct export *export, const struct store_event *event) {
     struct export_event *known = export_event_of(export, event);
-    if (export->filter->event && strcmp(export->filter->event, event->name) != 0)
+    if (!is_chosen_event(export, event))
         return true;
     if (known) {
         known->periodic &= event->period > 0;
@@ -62,6 +68,27 @@ static bool is_wanted(const struct export *export, const struct store_session *s
            (export->columns && export_is_instructions(event->name, event->unit));
 }
 
+/* What is off are the cycles: other events have other errors, which are not known. */
+static bool note_estimate(struct export *export, const struct store_session *session,
+                          const struct store_event *event) {
+    const struct store_estimate *estimate = &event->estimate;
+    char name[NOTE_NAME_BYTES], interval[128], *note;
+    if (strcmp(event->name, "cycles") != 0 || estimate->within < 0)
+        snprintf(interval, sizeof interval, "how far it is off is not known");
+    else
+        snprintf(interval, sizeof interval,
+                 "all cycles are within ± %s %% in 19 of 20 such estimates",
+                 text_percent(estimate->within, 1).s);
+    if (!array_room(export->notes, export->note_capacity, export->note_count + 1) ||
+        asprintf(&note, "%s is estimated from %s %s%s: %s",
+                 text_clean(name, sizeof name, session->name), text_grouped(estimate->count).s,
+                 estimate->windows ? "window" : "region", text_plural(estimate->count),
+                 interval) < 0)
+        return false;
+    export->notes[export->note_count++] = note;
+    return true;
+}
+
 static bool visit_session(void *context, const struct store_session *session,
                           const struct store_event *events, size_t event_count) {
     struct export *export = context;
@@ -73,12 +100,16 @@ static bool visit_session(void *context, const struct store_session *session,
     if (!export->session_count || end > export->end)
         export->end = end;
     export->session_count++;
-    for (size_t i = 0; i < event_count; i++)
-        if (is_wanted(export, session, &events[0], &events[i]) && !add_event(export, &events[i])) {
-            export->failed = true;
-            return error_set(export->error, "out of memory for events");
-        }
-    return true;
+    bool noted = false, good = true;
+    for (size_t i = 0; good && i < event_count; i++) {
+        if (!is_wanted(export, session, &events[0], &events[i]))
+            continue;
+        good = add_event(export, &events[i]);
+        if (good && !noted && is_chosen_event(export, &events[i]) && events[i].estimate.count)
+            good = noted = note_estimate(export, session, &events[i]);
+    }
+    export->failed = !good;
+    return good || error_set(export->error, "out of memory for events");
 }
 
 /* ---- names ---- */
@@ -132,12 +163,15 @@ static void free_export(struct export *export) {
         free(export->events[i].period_unit);
     }
     free(export->events);
+    for (size_t i = 0; i < export->note_count; i++)
+        free(export->notes[i]);
+    free(export->notes);
     image_names_free(export->names);
     program_free(export->program);
 }
 
 bool exchange_export(struct store *store, const struct store_filter *filter,
-                     enum exchange_format format, FILE *file, struct error *error) {
+                     enum exchange_format format, FILE *file, FILE *notes, struct error *error) {
     struct export export = {.store = store,
                             .filter = filter,
                             .file = file,
@@ -148,6 +182,8 @@ bool exchange_export(struct store *store, const struct store_filter *filter,
     good = good && (export.names = image_names_new(store, export.program, error)) != NULL;
     good = good && store_each_session(store, visit_session, &export, error) && !export.failed &&
            write_profiles(&export, format);
+    for (size_t i = 0; good && notes && i < export.note_count; i++)
+        fprintf(notes, "note: %s\n", export.notes[i]);
     free_export(&export);
     return good;
 }

@@ -28,6 +28,8 @@ struct export {
     size_t event_count, event_capacity;
     int64_t start, end; /* ns since 1970 UTC, of all sessions */
     size_t session_count;
+    char **notes; /* lines of what a reader should know: which runs are estimated */
+    size_t note_count, note_capacity;
     bool columns; /* the format has instructions of a simulation beside its cycles */
     struct error *error;
     bool failed;

@@ -260,6 +260,20 @@ static void put_categories(FILE *file) {
     fputs("],", file);
 }
 
+/* What the viewer shows of the profile as a whole. */
+static void put_notes(const struct export *export) {
+    if (!export->note_count)
+        return;
+    fputs("\"extra\":[{\"label\":\"culprit\",\"entries\":[", export->file);
+    for (size_t i = 0; i < export->note_count; i++) {
+        fputs(i ? "," : "", export->file);
+        fputs("{\"label\":\"note\",\"format\":\"string\",\"value\":", export->file);
+        json_text_write(export->notes[i], export->file);
+        fputc('}', export->file);
+    }
+    fputs("]}],", export->file);
+}
+
 static void put_profile(const struct profile *profile) {
     const struct export *export = profile->export;
     FILE *file = export->file;
@@ -271,6 +285,7 @@ static void put_profile(const struct profile *profile) {
             "\"length\":0},",
             export->start / 1000000, VERSION);
     put_categories(file);
+    put_notes(export);
     fputs("\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}},\n"
           "\"libs\":[],\"pages\":[],\"threads\":[",
           file);

@@ -412,16 +412,27 @@ static bool put_profile(struct writer *writer, size_t column, struct bytes *head
     return true;
 }
 
+static void fill_key(Otlp__KeyValue *key, Otlp__AnyValue *value, const char *name, char *text) {
+    otlp__any_value__init(value);
+    otlp__key_value__init(key);
+    value->value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
+    value->string_value = text;
+    key->key = (char *)name;
+    key->value = value;
+}
+
+/* The name of the service, and, of a profile that is estimated, that it is: of several the first.
+ */
 static bool put_resource(struct writer *writer, struct bytes *resource) {
-    Otlp__AnyValue service = OTLP__ANY_VALUE__INIT;
-    Otlp__KeyValue name = OTLP__KEY_VALUE__INIT, *attributes = &name;
+    const struct export *export = writer->export;
+    Otlp__AnyValue values[2];
+    Otlp__KeyValue keys[2], *attributes[] = {&keys[0], &keys[1]};
     Otlp__Resource message = OTLP__RESOURCE__INIT;
-    service.value_case = OTLP__ANY_VALUE__VALUE_STRING_VALUE;
-    service.string_value = writer->service;
-    name.key = (char *)"service.name";
-    name.value = &service;
-    message.n_attributes = 1;
-    message.attributes = &attributes;
+    fill_key(&keys[0], &values[0], "service.name", writer->service);
+    if (export->note_count)
+        fill_key(&keys[1], &values[1], "culprit.note", export->notes[0]);
+    message.n_attributes = export->note_count ? 2 : 1;
+    message.attributes = attributes;
     return append_message(writer, resource, RESOURCE_PROFILES_RESOURCE, &message.base);
 }
 

@@ -71,5 +71,7 @@ bool export_perf_script(struct export *export) {
           export->file);
     for (size_t i = 0; i < export->event_count; i++)
         put_event(export, &export->events[i]);
+    for (size_t i = 0; i < export->note_count; i++)
+        fprintf(export->file, "# %s\n", export->notes[i]);
     return export_each_stack(export, visit_stack, export);
 }

@@ -314,6 +314,11 @@ static bool write_head(struct profile *profile) {
     for (size_t i = 0; i < profile->columns.count; i++)
         if (!write_type(profile, PPROF_SAMPLE_TYPE, &profile->columns.items[i]))
             return false;
+    for (size_t i = 0; i < export->note_count; i++) {
+        const int64_t note = put_string(profile, export->notes[i]);
+        if (note < 0 || !pprof_write_number(&profile->writer, PPROF_COMMENT, note, error))
+            return false;
+    }
     return write_default_type(profile) &&
            pprof_write_number(&profile->writer, PPROF_TIME_NANOS, export->start, error) &&
            pprof_write_number(&profile->writer, PPROF_DURATION_NANOS,

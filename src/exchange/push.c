@@ -243,7 +243,7 @@ bool push_store(struct store *store, const struct store_filter *filter, const ch
     size_t size = 0;
     FILE *memory = open_memstream(&request, &size);
     bool good = memory || error_set(error, "out of memory for the profile");
-    good = good && exchange_export(store, filter, EXCHANGE_OTLP, memory, error);
+    good = good && exchange_export(store, filter, EXCHANGE_OTLP, memory, NULL, error);
     if (memory && fclose(memory) && good)
         good = error_set(error, "out of memory for the profile");
     good = good && push_profiles(url, request, size, error);

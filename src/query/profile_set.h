@@ -12,6 +12,7 @@ struct estimated {
     size_t epochs;            /* that are estimates; 0: none */
     struct store_estimate of; /* of one, its own. Of several all parts, the widest interval, and
                                  `simulated` is not known: negative */
+    bool beside;              /* it is no estimate, but shown beside a set that is */
 };
 void estimated_add(struct estimated *estimated, const struct store_estimate *estimate);
 

@@ -28,7 +28,9 @@ static bool note_estimates(struct diff_report *report) {
 static bool add_worth(struct diff_report *report) {
     struct report *notes = &report->report;
     const struct profile_event *before = &report->diff.events[0], *after = &report->diff.events[1];
-    bool good = profile_set_worth(&report->diff.sets[0], before, 0, 0, notes);
+    struct profile_event first_event = *before;
+    first_event.estimated.beside = after->estimated.epochs > 0;
+    bool good = profile_set_worth(&report->diff.sets[0], &first_event, 0, 0, notes);
     good &= profile_set_note_damage(&report->diff.sets[1], notes);
     good &= note_estimates(report);
     const char *first, *other;

@@ -55,6 +55,11 @@ bool estimated_note(const struct profile_set *set, const struct profile_event *e
     const struct estimated *estimated = &event->estimated;
     const struct store_estimate *of = &estimated->of;
     char interval[256], share[64] = "", epochs[256];
+    if (!estimated->epochs && estimated->beside)
+        return report_note(report,
+                           "simulated: user code only; of %s every cycle of what was simulated is "
+                           "counted",
+                           set->label);
     if (!estimated->epochs)
         return report_note(report, "simulated: user code only, every cycle of what was simulated "
                                    "is counted");

@@ -69,7 +69,8 @@ static bool export_profile(struct save *save, struct error *error) {
         .sessions = &session,
         .session_count = 1,
         .event = exchange_format_has_columns(save->format) ? NULL : "cycles"};
-    return exchange_export(save->saving.store, &filter, save->format, save->exported.file, error);
+    return exchange_export(save->saving.store, &filter, save->format, save->exported.file, NULL,
+                           error);
 }
 
 static bool export(struct save *save, struct report *report, struct error *error) {

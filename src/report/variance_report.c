@@ -11,7 +11,10 @@
 static bool add_worth(struct variance_report *report) {
     struct report *notes = &report->report;
     double mean = report->variances.count ? report->variances.rows[0].variance.mean : 0;
-    bool good = profile_set_worth(&report->sets[0], &report->events[0], 0, 0, notes);
+    struct profile_event first = report->events[0];
+    for (size_t i = 1; i < report->variances.set_count; i++)
+        first.estimated.beside |= report->events[i].estimated.epochs > 0;
+    bool good = profile_set_worth(&report->sets[0], &first, 0, 0, notes);
     for (size_t i = 1; i < report->variances.set_count; i++)
         if (report->events[i].estimated.epochs)
             good &= estimated_note(&report->sets[i], &report->events[i], notes);

@@ -270,7 +270,19 @@ END
         run annotate $stored main >"$scratch/annotated" && grep -q 'epoch 1 is estimated from' "$scratch/annotated" &&
         run diff $stored --epoch 1 --epoch 1 >"$scratch/diff" && grep -q 'what was estimated leaves ± ' "$scratch/diff"
 }
+# A profile that is exported says so, and beside an exact one both are named.
+estimate_elsewhere() {
+    local stored="--store $scratch/detours.db"
+    run epochs export $stored --format callgrind "$scratch/detours.callgrind" >/dev/null 2>"$scratch/err" &&
+        grep -q '^desc: Note: .* is estimated from .* regions: ' "$scratch/detours.callgrind" &&
+        grep -q '^note: .* is estimated from .* regions: ' "$scratch/err" &&
+        run sim $stored --save --limit 100K -o /dev/null -- true &&
+        run diff $stored --epoch 2 --epoch 1 >"$scratch/diff" && grep -q '; of epoch 2 every cycle' "$scratch/diff" &&
+        grep -q 'epoch 1 is estimated from' "$scratch/diff" &&
+        run diff $stored --epoch 2 --epoch 2 >"$scratch/diff" && grep -q 'user code only, every cycle' "$scratch/diff"
+}
 check "... and the store knows that it is an estimate, and how good" stored_estimate
+check "... which exports and comparisons say, too" estimate_elsewhere
 
 systematic() {
     run explain $in_order --systematic --json --top 0 --output "$scratch/systematic" -- gzip -9 -c "$least" >/dev/null &&

@@ -173,6 +173,19 @@ static inline int64_t add_event(struct store *store, int64_t session, const char
     return id;
 }
 
+/* The cycles of a simulation that is estimated from two regions. */
+static inline int64_t add_estimated(struct store *store, int64_t session) {
+    struct error error;
+    int64_t id;
+    struct store_event event = {.name = "cycles",
+                                .unit = "1/840 cycles",
+                                .period = 1,
+                                .period_unit = "cycles",
+                                .estimate = {2, false, 0.5, 0.025}};
+    assert_true(store_add_event(store, session, &event, &id, &error));
+    return id;
+}
+
 static inline int64_t add_image(struct store *store, enum image_kind kind, const char *path,
                                 uint8_t build_id) {
     struct error error;
@@ -246,7 +259,7 @@ static inline void export_to_file(const struct fixture *fixture, int64_t session
     struct error error = {0};
     FILE *file = fopen(fixture->path, "w");
     const struct store_filter filter = {.sessions = &session, .session_count = 1, .event = event};
-    if (!exchange_export(fixture->store, &filter, format, file, &error))
+    if (!exchange_export(fixture->store, &filter, format, file, NULL, &error))
         fail_msg("%s", error.message);
     assert_int_equal(fclose(file), 0);
 }

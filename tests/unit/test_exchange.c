@@ -5,6 +5,7 @@
 
 #include "exchange/gathered.h"
 #include "exchange_fixture.h"
+#include "util/text.h"
 
 /* ---- export ---- */
 
@@ -20,7 +21,7 @@ static void folded_stacks(void **state) {
                                                    "node;[jit] node 42;LazyCompile:*f: x.js:1 5\n");
     FILE *file = fopen(fixture->path, "w");
     const struct store_filter all = {.sessions = &session, .session_count = 1};
-    assert_false(exchange_export(fixture->store, &all, EXCHANGE_FOLDED, file, &error));
+    assert_false(exchange_export(fixture->store, &all, EXCHANGE_FOLDED, file, NULL, &error));
     fclose(file);
     assert_non_null(strstr(error.message, "there are cpu-clock and imiss: choose with --event"));
 }
@@ -43,6 +44,38 @@ static void perf_script_text(void **state) {
                            "\tffffffff81001180 do_two(int, char)+0x80 ([kernel.kallsyms])\n\n"));
     assert_non_null(
         strstr(text, "\t    7f0000001008 LazyCompile:*f; x.js:1+0x8 ([jit] node 42)\n\n"));
+}
+
+/* That a profile is estimated stands in every format that has room for it, and is told. */
+static void estimates_are_told(void **state) {
+    const struct fixture *fixture = *state;
+    static const char NOTE[] = "by hand is estimated from 2 regions: all cycles are within ± 2.5 % "
+                               "in 19 of 20 such estimates";
+    int64_t session = begin_session(fixture->store, 1);
+    int64_t event = add_estimated(fixture->store, session);
+    int64_t image = add_image(fixture->store, IMAGE_JIT, "[jit] node 42", 0);
+    int64_t process = add_process(fixture->store, session, "a", "");
+    add_value(fixture->store, session, process, image, event, (struct store_value){0x110, 0, 840});
+    for (enum exchange_format format = 0; format < EXCHANGE_FORMATS; format++) {
+        const bool room = format != EXCHANGE_FOLDED && format != EXCHANGE_CSV;
+        struct error error = {0};
+        struct text_printer printer;
+        FILE *file = fopen(fixture->path, "w"), *notes = text_printer_begin(&printer);
+        const struct store_filter filter = {.sessions = &session, .session_count = 1};
+        assert_true(exchange_export(fixture->store, &filter, format, file, notes, &error));
+        fclose(file);
+        char *told = text_printer_end(&printer);
+        assert_int_equal(strncmp(told, "note: ", 6), 0);
+        assert_int_equal(strncmp(told + 6, NOTE, strlen(NOTE)), 0);
+        free(told);
+        char bytes[1 << 14];
+        gzFile unpacked = gzopen(fixture->path, "r"); /* or as it is */
+        const int size = gzread(unpacked, bytes, sizeof bytes);
+        gzclose(unpacked);
+        assert_true(size > 0);
+        if (!memmem(bytes, (size_t)size, NOTE, strlen(NOTE)) == room)
+            fail_msg("%s", exchange_format_name(format));
+    }
 }
 
 /* Weighted by 0.4 the two samples are one: of places it is of the last, "late"; of stacks, in the
@@ -263,6 +296,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(folded_stacks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(perf_script_text, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(estimates_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(functions_without_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cycles_are_weighted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pprof_round_trip, set_up, tear_down),

@@ -458,7 +458,8 @@ bool explanation_go(struct explanation *run, enum explanation_kind *kind, struct
         if (good && run->reason[0])
             note(run, "by regions up to instruction %s, where %s", text_grouped(run->profiled).s,
                  run->reason);
-        if (!good || (run->reason[0] && !sample_rest(run, error)))
+        if (!good || (!run->begins_again && !kept_input_enough(&run->input, error)) ||
+            (run->reason[0] && !sample_rest(run, error)))
             return false;
         take_interrupt(run);
         return kept_input_end(&run->input, error) && explain_by_regions(run, error);

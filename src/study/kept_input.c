@@ -41,7 +41,7 @@ static bool copy_some(struct kept_input *input, char *buffer) {
         return true;
     if (size <= 0)
         return false;
-    if (!input->failure && !write_all(input->file, buffer, (size_t)size))
+    if (!input->enough && !input->failure && !write_all(input->file, buffer, (size_t)size))
         input->failure = errno; /* the first run goes on all the same */
     return write_all(input->to, buffer, (size_t)size);
 }
@@ -138,6 +138,18 @@ bool kept_input_start(struct kept_input *input, struct error *error) {
     return !is_pipe() || start_copy(input, error);
 }
 
+static bool is_kept(const struct kept_input *input, struct error *error) {
+    errno = input->failure;
+    return !errno || error_errno(error, "standard input could not be kept for a second run (set "
+                                        "TMPDIR, or use --systematic)");
+}
+
+/* What the first run has read went into the copy before. */
+bool kept_input_enough(struct kept_input *input, struct error *error) {
+    input->enough = true;
+    return is_kept(input, error);
+}
+
 bool kept_input_end(struct kept_input *input, struct error *error) {
     if (!input->copying)
         return true;
@@ -148,12 +160,7 @@ bool kept_input_end(struct kept_input *input, struct error *error) {
     if (write(input->stop, &one, sizeof one) == sizeof one)
         pthread_join(input->thread, NULL);
     input->copying = false;
-    if (!input->failure)
-        return true;
-    errno = input->failure;
-    return error_errno(
-        error,
-        "standard input could not be kept for a second run (set TMPDIR, or use --systematic)");
+    return input->enough || is_kept(input, error);
 }
 
 int kept_input_again(const struct kept_input *input, struct error *error) {

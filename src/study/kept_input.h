@@ -6,6 +6,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -20,7 +21,8 @@ struct kept_input {
     off_t offset; /* of a regular file; −1: it is none */
     pthread_t thread;
     bool copying;
-    int failure; /* errno of the copy; 0: none */
+    atomic_bool enough; /* what the first run reads from now on need not be kept */
+    atomic_int failure; /* errno of the copy; 0: none */
 };
 
 /* For a command that is run more often than that: reads a pipe or socket to its end, into a
@@ -30,7 +32,9 @@ bool kept_input_read_all(struct watch *watch, struct error *error);
 
 /* Before the first run. */
 bool kept_input_start(struct kept_input *input, struct error *error);
-/* The first run has ended. False: not all that it read is kept. */
+/* A second run will not read more than the first has. False: not all of that is kept. */
+bool kept_input_enough(struct kept_input *input, struct error *error);
+/* The first run has ended. False: not all that it read is kept, up to where it was enough. */
 bool kept_input_end(struct kept_input *input, struct error *error);
 /* A descriptor, the caller's, to begin with once more; −1 with an error. */
 int kept_input_again(const struct kept_input *input, struct error *error);

@@ -321,6 +321,65 @@ no_folder() {
     [ $? = 125 ] && [ "$(wc -l <"$scratch/error")" = 1 ] && grep -q TMPDIR "$scratch/error"
 }
 check "no place for temporary files: one line" no_folder
+# Standard input that finds no room in a temporary file: in the profiled part, which ends there, as
+# is told while the command runs (it ends when that was told), and behind that part, where nothing
+# more of it is needed.
+cat >"$scratch/reads.c" <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static char bytes[1 << 16];
+static unsigned work(unsigned sum) {
+    for (int i = 0; i < 3000000; i++) sum = sum * 31 + (sum >> 7) % 13;
+    return sum;
+}
+static int is_empty(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && status.st_size == 0;
+}
+int main(int count, char **words) {
+    unsigned sum = work((unsigned)count);
+    if (count > 2) close(open(words[2], O_CREAT | O_WRONLY, 0600)); /* cannot be repeated */
+    puts("waits");
+    fflush(stdout);
+    while (read(0, bytes, sizeof bytes) > 0) sum += bytes[0];
+    do
+        sum = work(sum);
+    while (is_empty(words[1]));
+    return sum == 1;
+}
+END
+mkdir "$scratch/small"
+# The input comes when the trace is no longer kept: the program waits for it, and culprit is behind --keep.
+input() {
+    local wait
+    for ((wait = 0; wait < 600; wait++)); do
+        [ ! -s "$scratch/out" ] || ls "$scratch"/small/*/* >/dev/null 2>&1 || break
+        sleep 0.1
+    done
+    head -c 8M /dev/zero
+}
+no_room() {
+    : >"$scratch/out"
+    input | TMPDIR=$scratch/small timeout 100 "$CULPRIT" explain $in_order --no-what-if --regions-over 1M --keep 2M \
+        -o "$scratch/text" -- "$scratch/reads" "$@" >"$scratch/out" 2>"$scratch/err"
+}
+input_of_profiled() {
+    no_room "$scratch/err"
+    [ $? = 125 ] && cat "$scratch/err" && [ "$(wc -l <"$scratch/err")" = 1 ] && grep -q 'standard input could not be kept' "$scratch/err"
+}
+input_of_rest() {
+    no_room /nowhere "$scratch/written" && grep 'by regions up to instruction' "$scratch/text"
+}
+if cc -O1 -o "$scratch/reads" "$scratch/reads.c" && mount -t tmpfs -o size=4m none "$scratch/small" 2>"$scratch/.mount"; then
+    check "standard input that cannot be kept is told at once" input_of_profiled
+    check "... but for what is not needed" input_of_rest
+    umount "$scratch/small"
+else
+    skip "standard input that cannot be kept is told at once" "$(head -n 1 "$scratch/.mount")"
+    skip "... but for what is not needed" "$(head -n 1 "$scratch/.mount")"
+fi
 
 # What was run before the signal is explained, by regions of it or in full; two signals at once are
 # one request. The commands here never end by themselves.
